@@ -1,6 +1,8 @@
 //! Files that git would change, hide or refuse come back byte by byte, and unsaved files stay.
 
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use unstuck::{GitError, GitWorkTree};
 
@@ -96,6 +98,63 @@ fn a_file_that_is_only_meant_to_be_added_is_kept_with_its_mark() {
     assert_eq!((repository.files(), status()), (start, kept.to_owned()));
     // The index has no other change, and neither do the files.
     assert!(!tree.start_over().expect("the start").is_change());
+}
+
+/// Makes `name` a file of which git cannot tell whether it changed after the index was written, so that any
+/// command that writes the index compares it.
+fn make_racy(repository: &Repository, name: &str) {
+    let file = File::options().write(true).open(repository.top().join(name));
+    let later = SystemTime::now() + Duration::from_secs(3600);
+    file.and_then(|file| file.set_modified(later)).expect("a file of one's own");
+}
+
+#[test]
+fn no_filter_of_the_user_runs_and_a_missing_one_is_no_obstacle() {
+    for program in [
+        // As after the removal of a program: the filter is required, and its command fails.
+        "no-such-program",
+        // One that would work.
+        "sh -c 'echo ran >> .git/filter-ran; cat'",
+    ] {
+        let repository = Repository::new();
+        repository.write(".gitattributes", "*.big filter=my.LFS=1\n*.too filter=other\n");
+        let names = ["a.big", "b.big", "c.too"];
+        for name in names {
+            repository.write(name, "at the start");
+            make_racy(&repository, name);
+        }
+        repository.commit();
+        repository.write("a.big", "staged");
+        make_racy(&repository, "a.big");
+        repository.git(["add", "a.big"]);
+        let index = repository.top().join(".git/index");
+        let first = fs::read(&index).expect("an index");
+        repository.git(["rm", "-q", "--cached", "c.too"]);
+        let other = fs::read(&index).expect("an index");
+        fs::write(&index, first).expect("an index");
+        let mut settings = String::new();
+        for (driver, keys) in [("my.LFS=1", &["clean", "smudge"][..]), ("other", &["process"])] {
+            settings.push_str(&format!("\n[filter \"{driver}\"]\n\trequired = true\n"));
+            for key in keys {
+                settings.push_str(&format!("\t{key} = \"{program}\"\n"));
+            }
+        }
+        let config = repository.top().join(".git/config");
+        let before = fs::read_to_string(&config).expect("settings");
+        fs::write(&config, before + &settings).expect("settings");
+
+        let (start, staged) = (repository.files(), repository.staged());
+        let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
+        repository.write("b.big", "since");
+        repository.write("d.big", "since");
+        fs::write(&index, &other).expect("an index");
+        let (end, staged_since) = (repository.files(), repository.staged());
+        tree.start_over().expect("the start");
+        assert_eq!((repository.files(), repository.staged()), (start, staged), "{program}");
+        tree.restore(1).expect("the end");
+        assert_eq!((repository.files(), repository.staged()), (end, staged_since), "{program}");
+        assert!(!repository.top().join(".git/filter-ran").exists(), "a filter ran");
+    }
 }
 
 #[test]
@@ -216,7 +275,6 @@ fn a_repository_that_stands_where_a_file_has_to_go_is_refused() {
 #[cfg(unix)]
 #[test]
 fn a_secret_that_is_changed_back_stays_one() {
-    use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
     let repository = Repository::new();
     repository.write("secret", "at the start");

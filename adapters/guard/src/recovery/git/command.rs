@@ -1,6 +1,7 @@
-//! Runs the program `git`: only plumbing commands, without hooks and settings of the user.
+//! Runs the program `git`: plumbing commands, without hooks, filters and settings of the user.
 
-use std::ffi::OsStr;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
@@ -8,6 +9,7 @@ use std::thread;
 
 use super::disk::step;
 use super::error::GitError;
+use super::path::os;
 
 /// The options of every command line, before the command.
 const OPTIONS: [&str; 10] = [
@@ -42,6 +44,12 @@ const SURROUNDINGS: [&str; 12] = [
     "GIT_EXTERNAL_DIFF",
 ];
 
+/// The settings of a filter driver. Without a value, none of them names a program, and none is required.
+const DRIVER: [&str; 4] = ["clean", "smudge", "process", "required"];
+
+/// An environment variable without a value, for settings whose name has an equals sign.
+const EMPTY: &str = "UNSTUCK_EMPTY";
+
 /// The author of the commits, so that the user needs no configured name.
 const IDENTITY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "unstuck"),
@@ -56,11 +64,25 @@ pub(super) struct Git {
     folder: PathBuf,
     /// The index that replaces the user's.
     index: Option<PathBuf>,
+    /// The options that turn the user's filters off.
+    filters: Vec<OsString>,
 }
 
 impl Git {
     pub(super) fn at(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), index: None }
+        Self { folder: folder.to_owned(), index: None, filters: Vec::new() }
+    }
+
+    /// Returns the program without the filters of the user. A command that writes an index compares files
+    /// that changed in the second of its last update, and would run a filter for each; a filter that fails
+    /// would end the command.
+    pub(super) fn without_filters(self) -> Result<Self, GitError> {
+        let asked = ["config", "-z", "--name-only", "--get-regexp", r"^filter\."];
+        // Git fails if there is none.
+        let settings = self.output(asked)?.stdout;
+        let drivers: BTreeSet<_> = pieces(&settings).filter_map(driver).collect();
+        let off = |driver| DRIVER.iter().flat_map(move |setting| turned_off(driver, setting));
+        Ok(Self { filters: drivers.into_iter().flat_map(off).collect(), ..self })
     }
 
     /// Returns the program with another index than the user's.
@@ -74,7 +96,7 @@ impl Git {
             command.env_remove(variable);
         }
         command.envs(IDENTITY).env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0");
-        command.args(OPTIONS).arg("-C").arg(&self.folder);
+        command.env(EMPTY, "").args(OPTIONS).args(&self.filters).arg("-C").arg(&self.folder);
         if let Some(index) = &self.index {
             command.args(["-c", "core.splitIndex=false"]).env("GIT_INDEX_FILE", index);
         }
@@ -131,6 +153,23 @@ impl Git {
         let (stdin, stdout) = pipes.ok_or_else(broken)?;
         Ok(Blobs { child, stdin: Some(stdin), stdout: BufReader::new(stdout) })
     }
+}
+
+/// Returns the name of the driver in `filter.<name>.<setting>`.
+fn driver(setting: &[u8]) -> Option<&[u8]> {
+    let name = setting.strip_prefix(b"filter.")?;
+    let dot = name.iter().rposition(|&byte| byte == b'.')?;
+    name.get(..dot)
+}
+
+/// Returns the options that set `setting` of a filter to nothing.
+fn turned_off(driver: &[u8], setting: &str) -> [OsString; 2] {
+    let key = [b"filter.", driver, b".", setting.as_bytes(), b"="].concat();
+    // `-c` takes the first equals sign for the end of the name, and this option the last one.
+    if driver.contains(&b'=') {
+        return ["--config-env".into(), os(&[&key, EMPTY.as_bytes()].concat())];
+    }
+    ["-c".into(), os(&key)]
 }
 
 /// Returns the output of git if it succeeded.

@@ -43,7 +43,7 @@ impl WorkTree {
             return Err(GitError::Outside { folder: folder.to_owned(), said });
         }
         let top = path(top);
-        let git = Git::at(&top);
+        let git = Git::at(&top).without_filters()?;
         let own = git.run(&["rev-parse", "--absolute-git-dir"])?;
         let own = path(own.strip_suffix(b"\n").unwrap_or(&own));
         let name = name(&own);
