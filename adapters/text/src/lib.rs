@@ -73,7 +73,9 @@ pub use mask::{Counter, CounterError, Mask, Masked, Masker, Masks, Shown};
 pub use nothing::finds_nothing;
 pub use own::{Effect, OwnTool};
 pub use pending::is_pending;
-pub use recipe::{Answer, Failures, Likeness, Near, PRESETS, Preset, Recipe, ResultPart};
+pub use recipe::{
+    Answer, Failures, Likeness, Near, PRESETS, Preset, ReadAnswer, ReadCall, Recipe, ResultPart,
+};
 pub use report::{Report, complaint, is_refusal, opens_with_complaint, report};
 pub use silence::{is_placeholder, is_silent};
 pub use similar_calls::{GROUPS_MAX, SimilarCalls};

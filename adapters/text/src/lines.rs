@@ -84,33 +84,21 @@ impl<const WORDS: usize> Lines<WORDS> {
 
     /// Like [`Lines::show`], but `masker` removes the volatile parts of each line first.
     pub(crate) fn show_masked(&mut self, answer: &str, masker: Masker<'_>) -> bool {
-        if WORDS == 0 {
-            return false;
-        }
-        let mut count = Count::default();
-        if is_json(answer) {
-            let is_long = holds_many(answer, b'{');
-            objects(answer, masker, |hash| self.add_sampled(hash, is_long, &mut count));
-        } else {
-            let is_long = holds_many(answer, b'\n');
-            for line in counted(answer) {
-                self.add_sampled(hash(line, masker), is_long, &mut count);
-            }
-        }
-        count.is_known()
+        WORDS != 0 && self.show_all(|each| compared(answer, masker, each))
     }
 
-    /// Adds and counts a line or an object of an answer; in a long answer, only one in four.
-    fn add_sampled(&mut self, hash: u64, is_long: bool, count: &mut Count) {
-        let is_sampled = hash.is_multiple_of(4);
-        if is_long && !is_sampled {
-            return;
-        }
-        let is_known = self.add(hash);
-        count.all.add(is_known);
-        if is_sampled {
-            count.sampled.add(is_known);
-        }
+    /// Adds and counts the lines that `hashes` passes on, which are those of [`compared`]. Returns whether at
+    /// least nine of ten were known before.
+    pub(crate) fn show_all(&mut self, hashes: impl FnOnce(&mut dyn FnMut(u64))) -> bool {
+        let mut count = Count::default();
+        hashes(&mut |hash| {
+            let is_known = self.add(hash);
+            count.all.add(is_known);
+            if is_sampled(hash) {
+                count.sampled.add(is_known);
+            }
+        });
+        count.is_known()
     }
 
     /// Returns the words of both generations, the newer one first, without the zeros at the end.
@@ -168,6 +156,28 @@ impl<const WORDS: usize> Lines<WORDS> {
             ((at / 64) as usize, 1 << (at % 64))
         })
     }
+}
+
+/// Calls `each` with the hash of each line of `answer` that counts, or of each object if it is JSON; in a long
+/// answer, of one in four. `masker` removes the volatile parts first. O(length of `answer`).
+pub(crate) fn compared(answer: &str, masker: Masker<'_>, mut each: impl FnMut(u64)) {
+    let is_json = is_json(answer);
+    let is_long = holds_many(answer, if is_json { b'{' } else { b'\n' });
+    let each = |hash| {
+        if !is_long || is_sampled(hash) {
+            each(hash);
+        }
+    };
+    if is_json {
+        objects(answer, masker, each);
+    } else {
+        counted(answer).map(|line| hash(line, masker)).for_each(each);
+    }
+}
+
+/// Returns whether a line or an object is in the sample of a long answer.
+fn is_sampled(hash: u64) -> bool {
+    hash.is_multiple_of(4)
 }
 
 /// The hash of `line` without its volatile parts. A line without a digit has hardly any, and is hashed

@@ -6,7 +6,7 @@ use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Rapid};
 use crate::command::Nature;
 use crate::echo::echo;
 use crate::likeness::{PRIMARY_KEYS, file};
-use crate::lines::Lines;
+use crate::lines::{Lines, compared};
 use crate::mask::{Counter, Masked, Masker, Masks};
 use crate::nothing::finds_nothing;
 use crate::own::OwnTool;
@@ -16,6 +16,7 @@ use crate::signature::{cause, is_generic, signature};
 use crate::silence::is_silent;
 use crate::similar_calls::SimilarCalls;
 use crate::tags::{nature, of_kind, plain_tag};
+use crate::tokens::Tokens;
 
 /// The rules by which calls and results become digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +105,47 @@ impl<'a> Answer<'a> {
     }
 }
 
+/// A call whose text was read, before it is compared with earlier calls.
+#[derive(Clone, Debug)]
+pub struct ReadCall {
+    call: Call,
+    words: Option<CallWords>,
+}
+
+/// The words of a call, if calls are compared by them.
+#[derive(Clone, Debug)]
+struct CallWords {
+    tool: Digest,
+    tokens: Tokens,
+    /// The digest of the arguments.
+    digest: Digest,
+    /// The share of equal words that makes two calls similar.
+    percent: u8,
+}
+
+impl ReadCall {
+    /// Returns the call, as if there were no earlier ones.
+    pub const fn alone(&self) -> Call {
+        self.call
+    }
+
+    /// Returns the call after comparing it with those in `groups`.
+    pub(crate) fn among(&self, groups: &mut SimilarCalls) -> Call {
+        let Some(CallWords { tool, tokens, digest, percent }) = &self.words else {
+            return self.call;
+        };
+        self.call.similar(groups.join_tokens(*tool, tokens.clone(), *digest, *percent))
+    }
+}
+
+/// An answer whose text was read, before its lines are compared with those of earlier answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadAnswer {
+    pub(crate) fresh: Outcome,
+    /// The outcome if hardly a line is new.
+    pub(crate) stale: Outcome,
+}
+
 /// The fingerprinter of arguments. Its seed is fixed, so loop ids are the same in every run.
 static PRINT: Fingerprinter<Exact> = Fingerprinter::new(0);
 
@@ -161,6 +203,21 @@ impl Recipe {
         args: &str,
     ) -> Call {
         self.grouped(groups, Some(self.completed(tool, said)), tool, args)
+    }
+
+    /// Like [`Recipe::call`], for a caller that compares the words of the call later, by [`Digester::join`].
+    ///
+    /// [`Digester::join`]: crate::Digester::join
+    pub fn read_call(&self, tool: &str, args: &str) -> ReadCall {
+        let mut words = None;
+        let call = self.made(self.own(tool), tool, args, |digest| {
+            if let Likeness::Words(percent) = self.likeness {
+                let tool = Digest::of(tool.as_bytes());
+                words = Some(CallWords { tool, tokens: Tokens::of(args), digest, percent });
+            }
+            None
+        });
+        ReadCall { call, words }
     }
 
     fn grouped(
@@ -227,6 +284,21 @@ impl Recipe {
         self.read(answer, |text, masker| lines.show_masked(text, masker))
     }
 
+    /// Like [`Recipe::outcome_of`], for a caller that compares the lines of a read later, by
+    /// [`Digester::compare`]. Passes their hashes to `line`.
+    ///
+    /// [`Digester::compare`]: crate::Digester::compare
+    pub fn read_answer(&self, answer: &Answer<'_>, line: impl FnMut(u64)) -> ReadAnswer {
+        let mut may_be_stale = false;
+        let fresh = self.read(answer, |text, masker| {
+            may_be_stale = !finds_nothing(text);
+            compared(text, masker, line);
+            false
+        });
+        let may_be_stale = may_be_stale && !fresh.has_failed();
+        ReadAnswer { fresh, stale: if may_be_stale { fresh.near(nothing_new()) } else { fresh } }
+    }
+
     /// Makes the outcome of `answer`. `is_stale` returns whether the text of a read shows hardly a new
     /// line.
     fn read(
@@ -255,7 +327,7 @@ impl Recipe {
                     true if report.score().is_some() => None,
                     true => complaint.and_then(signature),
                     false if finds_nothing(text) => Some(nothing_found()),
-                    false => is_stale.then(|| Digest::of(b"nothing new")),
+                    false => is_stale.then(nothing_new),
                 }
             }
         };
@@ -370,6 +442,11 @@ impl Recipe {
 /// Returns the digest of a raw answer with its volatile parts.
 fn raw(whole: &str, cut: Option<&str>) -> Digest {
     digest(whole).mix(cut.map_or(Digest::new(0), digest))
+}
+
+/// Returns the class of reads with hardly a new line.
+fn nothing_new() -> Digest {
+    Digest::of(b"nothing new")
 }
 
 /// Returns the class of searches that found nothing.

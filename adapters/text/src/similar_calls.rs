@@ -70,8 +70,18 @@ impl SimilarCalls {
     /// Adds the call of `tool` with `args`, whose digest is `call`, and returns the digest of its group.
     /// Calls are similar if at least `percent` of their words are equal. O(length of `args`).
     pub(crate) fn join(&mut self, tool: &str, args: &str, call: Digest, percent: u8) -> Digest {
-        let tool = Digest::of(tool.as_bytes()).bits();
-        let tokens = Tokens::of(args);
+        self.join_tokens(Digest::of(tool.as_bytes()), Tokens::of(args), call, percent)
+    }
+
+    /// Like [`SimilarCalls::join`], for a tool with this digest and arguments with these words.
+    pub(crate) fn join_tokens(
+        &mut self,
+        tool: Digest,
+        tokens: Tokens,
+        call: Digest,
+        percent: u8,
+    ) -> Digest {
+        let tool = tool.bits();
         let nearest = self
             .places()
             .enumerate()

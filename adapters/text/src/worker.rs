@@ -7,7 +7,7 @@ use unstuck_core::{
 
 use crate::lines::{LINE_WORDS, Lines};
 use crate::own::OwnTool;
-use crate::recipe::{Answer, Recipe};
+use crate::recipe::{Answer, ReadAnswer, ReadCall, Recipe};
 use crate::similar_calls::SimilarCalls;
 
 /// Makes the digests of one worker's calls and results, and remembers what later ones are compared with.
@@ -54,6 +54,32 @@ impl<const WORDS: usize> Digester<WORDS> {
     /// Makes the outcome of `answer`. O(length of the answer).
     pub fn outcome(&mut self, answer: &Answer<'_>) -> Outcome {
         self.recipe.outcome_among(&mut self.lines, answer)
+    }
+
+    /// Makes the call of `read`, which [`Recipe::read_call`] made: a host that must not keep others waiting
+    /// reads the text before it locks the memory. O(1).
+    ///
+    /// ```
+    /// use unstuck_text::{Answer, Digester, Recipe};
+    ///
+    /// let (recipe, mut lines) = (Recipe::BALANCED, Vec::new());
+    /// let call = recipe.read_call("read", r#"{"path":"a.rs"}"#);
+    /// let answer = Answer { kind: call.alone().kind(), ..Answer::new("read", "fn main() {}", false) };
+    /// let read = recipe.read_answer(&answer, |line| lines.push(line));
+    ///
+    /// let (mut late, mut at_once) = (<Digester>::new(recipe), <Digester>::new(recipe));
+    /// assert_eq!(late.join(&call), at_once.call("read", r#"{"path":"a.rs"}"#));
+    /// assert_eq!(late.compare(&read, lines), at_once.outcome(&answer));
+    /// ```
+    pub fn join(&mut self, read: &ReadCall) -> Call {
+        read.among(&mut self.similar)
+    }
+
+    /// Makes the outcome of `read`, which [`Recipe::read_answer`] made and for which it passed on `lines`.
+    /// O(`lines`).
+    pub fn compare(&mut self, read: &ReadAnswer, lines: impl IntoIterator<Item = u64>) -> Outcome {
+        let is_stale = WORDS != 0 && self.lines.show_all(|each| lines.into_iter().for_each(each));
+        if is_stale { read.stale } else { read.fresh }
     }
 
     /// Makes a text-only turn. O(length of `text`).
@@ -230,7 +256,7 @@ mod tests {
     use proptest::prelude::*;
     use unstuck_core::{Action, Detector, Verdict};
 
-    use super::Worker;
+    use super::{Digester, Worker};
     use crate::lines::{LINE_WORDS, Lines};
     use crate::recipe::{Answer, PRESETS, Preset};
     use crate::similar_calls::SimilarCalls;
@@ -248,6 +274,19 @@ mod tests {
 
     const RESULTS: [&str; 5] =
         ["", "1 failed", "No such file or directory", "let a = 1; // one\nlet b = 2; // two", "ok"];
+
+    /// Answers that share lines, of each kind that is read differently.
+    const PAGES: [&str; 9] = [
+        "",
+        "let a = 1; // one\nlet b = 2; // two\nlet c = 3; // three",
+        "let b = 2; // two\nlet c = 3; // three",
+        "1\tlet a = 1; // one\n2\tlet b = 2; // two",
+        r#"[{"name":"a","size":1},{"name":"b","size":2}]"#,
+        r#"[{"size":2,"name":"b"}]"#,
+        "No matches found",
+        "error: no such file or directory",
+        "test result: FAILED. 3 passed; 1 failed",
+    ];
 
     const TEXTS: [&str; 3] = ["Go on.", "Fix the test.", ""];
 
@@ -321,6 +360,35 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_text_that_was_read_before_has_the_same_digests(
+            events in list((0..CALLS.len(), 0..CALLS.len(), 0..PAGES.len(), 0..8_u8), 0..60)
+        ) {
+            for preset in &PRESETS {
+                let recipe = preset.recipe;
+                let (mut late, mut at_once) = (Digester::<LINE_WORDS>::new(recipe), Digester::new(recipe));
+                let mut without: Digester<0> = Digester::new(recipe);
+                for &(call, other, page, how) in &events {
+                    let (tool, args) = CALLS[call];
+                    let read = recipe.read_call(tool, args);
+                    prop_assert_eq!(read.alone(), recipe.call(tool, args));
+                    prop_assert_eq!(late.join(&read), at_once.call(tool, args));
+
+                    let kind = recipe.call(CALLS[other].0, CALLS[other].1).kind();
+                    let answer = Answer { kind, ..Answer::new(tool, PAGES[page], how == 0) };
+                    let mut lines = Vec::new();
+                    let read = recipe.read_answer(&answer, |line| lines.push(line));
+                    prop_assert_eq!(without.compare(&read, lines.clone()), recipe.outcome_of(&answer));
+                    prop_assert_eq!(late.compare(&read, lines), at_once.outcome(&answer));
+                    prop_assert_eq!(&late.lines, &at_once.lines);
+                    if how == 1 {
+                        late.clear();
+                        at_once.clear();
+                    }
+                }
+            }
+        }
+
         #[test]
         fn a_worker_judges_as_its_parts_do(events in list((0..10_u8, 0..20_usize), 0..80)) {
             for preset in &PRESETS {
