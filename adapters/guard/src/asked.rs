@@ -2,6 +2,7 @@
 
 use unstuck_core::Digest;
 
+use crate::ahead::CallAhead;
 use crate::payload::Payload;
 
 /// A call that an agent asks for.
@@ -21,12 +22,14 @@ pub struct Asked<'a> {
     pub(crate) args: Payload<'a>,
     pub(crate) id: Option<&'a str>,
     pub(crate) step: Option<u64>,
+    /// The digests, if the call was read ahead.
+    pub(crate) ahead: Option<Box<CallAhead>>,
 }
 
 impl<'a> Asked<'a> {
     /// Creates a call of `tool` with `args`, a JSON text. Other text is taken literally.
     pub fn new(tool: &'a str, args: impl Into<Payload<'a>>) -> Self {
-        Self { tool, args: args.into(), id: None, step: None }
+        Self { tool, args: args.into(), id: None, step: None, ahead: None }
     }
 
     /// Sets the host's id of the call. If the same call comes twice with the same id, as events from
@@ -45,6 +48,8 @@ impl<'a> Asked<'a> {
 
     /// Returns the digest of the raw call.
     pub(crate) fn digest(&self) -> Digest {
-        Digest::of(self.tool.as_bytes()).mix(Digest::of(self.args.as_str().as_bytes()))
+        let read =
+            || Digest::of(self.tool.as_bytes()).mix(Digest::of(self.args.as_str().as_bytes()));
+        self.ahead.as_ref().map_or_else(read, |ahead| ahead.raw())
     }
 }

@@ -302,7 +302,7 @@ impl Names {
 }
 
 /// Returns `name` as a model may read it: one short word. The name may come from an untrusted server.
-fn shown(name: &str) -> String {
+pub(crate) fn shown(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-.:/@".contains(c);
     name.chars().take(NAME_MAX).map(|c| if is_plain(c) { c } else { '_' }).collect()
 }

@@ -81,8 +81,7 @@ impl Guard {
         }
         let seen = &*self.seen;
         let mut digester = seen.worker.digester.clone();
-        let args = asked.args.as_str();
-        let call = self.declared.call(self.policy(), &mut digester, asked.tool, args);
+        let call = self.declared.call(self.policy(), &mut digester, asked);
         let upcoming = || seen.steps.upcoming(self.setup.outcomes, &seen.calls);
         let step = asked.step.unwrap_or_else(upcoming);
         let verdict = seen.worker.detector.peek(call.step(step));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use unstuck_core::{Call, Policy, Tool};
 use unstuck_text::{Digester, Effect, OwnTool};
 
+use crate::asked::Asked;
 use crate::guard::Guard;
 
 /// The largest number of tools that are declared at run time. A server may list any number of tools;
@@ -92,14 +93,14 @@ impl Declared {
         is_exempt && policy.tools().iter().all(|rule| rule.tool != tool)
     }
 
-    /// Makes the call of `tool` with `args`.
+    /// Makes the call `asked`.
     pub(crate) fn call<const WORDS: usize>(
         &self,
         policy: &Policy<'_>,
         digester: &mut Digester<WORDS>,
-        tool: &str,
-        args: &str,
+        asked: &Asked<'_>,
     ) -> Call {
+        let (tool, args) = (asked.tool, asked.args.as_str());
         let declaration = if self.0.is_empty() { None } else { self.0.get(&Tool::named(tool)) };
         let recipe = digester.recipe;
         // The policy lists the calls that it allows by digests of the recipe alone.
@@ -111,7 +112,10 @@ impl Declared {
             Some(declaration) if policy.allowed().is_empty() || !is_allowed() => {
                 declaration.with(Tool::named(tool), |own| digester.call_as(own, tool, args))
             }
-            _ => digester.call(tool, args),
+            _ => {
+                let ahead = asked.ahead.as_ref().and_then(|ahead| ahead.among(digester));
+                ahead.unwrap_or_else(|| digester.call(tool, args))
+            }
         }
     }
 

@@ -249,7 +249,7 @@ impl Guard {
         let begun = telemetry::now();
         let (result, declared) = (result.into(), Arc::clone(&self.declared));
         self.settle(ticket, begun, |seen, each| {
-            Some(seen.outcome(&declared, ticket, (result.as_str(), failed), each))
+            Some(seen.outcome(&declared, ticket, (&result, failed), each))
         })
     }
 
@@ -296,7 +296,7 @@ impl Guard {
         let (result, declared) = (result.into(), Arc::clone(&self.declared));
         self.settle(ticket, begun, |seen, each| {
             verdicts.into_iter().for_each(&mut *each);
-            Some(seen.outcome(&declared, ticket, (result.as_str(), failed), each))
+            Some(seen.outcome(&declared, ticket, (&result, failed), each))
         })
     }
 
@@ -417,9 +417,8 @@ impl Guard {
 
     /// Returns whether a run was stopped for this call, and no change has lifted that.
     pub(crate) fn is_stopped(&self, asked: &Asked<'_>) -> bool {
-        let (tool, args) = (asked.tool, asked.args.as_str());
         let digester = || Digester::<0>::new(self.setup.preset.recipe);
-        let call = || self.declared.call(self.policy(), &mut digester(), tool, args);
+        let call = || self.declared.call(self.policy(), &mut digester(), asked);
         self.seen.refused.is_any() && self.seen.refused.refuses(call().digest())
     }
 
@@ -467,8 +466,7 @@ impl Guard {
     fn record(&mut self, asked: &Asked<'_>) -> (Ticket, Verdict, Verdicts) {
         let policy = self.policy();
         let seen = &mut *self.seen;
-        let (digester, args) = (&mut seen.worker.digester, asked.args.as_str());
-        let call: Call = self.declared.call(policy, digester, asked.tool, args);
+        let call: Call = self.declared.call(policy, &mut seen.worker.digester, asked);
         let numbered = || seen.steps.next(self.setup.outcomes, &seen.calls);
         let step = asked.step.unwrap_or_else(numbered);
         let mut settled = Verdicts::default();
@@ -659,12 +657,17 @@ impl Seen {
         &mut self,
         declared: &Declared,
         ticket: Ticket,
-        (text, failed): (&str, bool),
+        (result, failed): (&Payload<'_>, bool),
         each: &mut dyn FnMut(Verdict),
     ) -> Outcome {
-        let tool = self.names.of(ticket.tool);
-        let answer = Answer { said: declared.of(ticket.tool), ..Answer::new(tool, text, failed) };
-        self.worker.outcome_each(ticket.call, answer, each)
+        let (tool, kind) = (self.names.of(ticket.tool), ticket.call.kind);
+        let said = declared.of(ticket.tool);
+        let answer = Answer { kind, said, ..Answer::new(tool, result.as_str(), failed) };
+        let digester = &mut self.worker.digester;
+        let ahead = result.ahead.as_ref().and_then(|ahead| ahead.among(digester, &answer));
+        let outcome = ahead.unwrap_or_else(|| digester.outcome(&answer));
+        self.worker.detector.outcome_each(ticket.call.id, outcome, each);
+        outcome
     }
 }
 

@@ -56,6 +56,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod asked;
 mod aware;
 mod builder;

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use crate::ahead::ResultAhead;
+
 /// Arguments or a result, as text. Arguments are mostly JSON.
 ///
 /// It is made from text, from bytes, and with the feature `json` from values, too. Each byte that is not
@@ -14,13 +16,17 @@ use std::fmt::Write as _;
 /// assert_eq!(Payload::from(r#"{"path":"a.rs"}"#).as_str(), r#"{"path":"a.rs"}"#);
 /// assert_eq!(Payload::from(&b"caf\xe9"[..]).as_str(), r"caf\xe9");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Payload<'a>(Cow<'a, str>);
+#[derive(Clone, Debug)]
+pub struct Payload<'a> {
+    text: Cow<'a, str>,
+    /// The digests, if the text was read ahead as a result.
+    pub(crate) ahead: Option<Box<ResultAhead>>,
+}
 
 impl Payload<'_> {
     /// Returns the text.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 
     /// Serialises `value` as JSON.
@@ -30,37 +36,45 @@ impl Payload<'_> {
     /// The error of the serialisation, for example if the keys of a map are no strings.
     #[cfg(feature = "json")]
     pub fn json<T: serde::Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        serde_json::to_string(value).map(|text| Self(text.into()))
+        serde_json::to_string(value).map(Self::from)
     }
 }
 
+impl PartialEq for Payload<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Payload<'_> {}
+
 impl<'a> From<&'a str> for Payload<'a> {
     fn from(text: &'a str) -> Self {
-        Self(text.into())
+        Cow::from(text).into()
     }
 }
 
 impl<'a> From<&'a String> for Payload<'a> {
     fn from(text: &'a String) -> Self {
-        Self(text.into())
+        Cow::from(text).into()
     }
 }
 
 impl From<String> for Payload<'_> {
     fn from(text: String) -> Self {
-        Self(text.into())
+        Cow::<str>::from(text).into()
     }
 }
 
 impl<'a> From<Cow<'a, str>> for Payload<'a> {
     fn from(text: Cow<'a, str>) -> Self {
-        Self(text)
+        Self { text, ahead: None }
     }
 }
 
 impl<'a> From<&'a [u8]> for Payload<'a> {
     fn from(bytes: &'a [u8]) -> Self {
-        Self(std::str::from_utf8(bytes).map_or_else(|_| escaped(bytes).into(), Cow::Borrowed))
+        std::str::from_utf8(bytes).map_or_else(|_| escaped(bytes).into(), Self::from)
     }
 }
 
@@ -73,7 +87,7 @@ impl<'a> From<&'a Vec<u8>> for Payload<'a> {
 #[cfg(feature = "json")]
 impl From<&serde_json::Value> for Payload<'_> {
     fn from(value: &serde_json::Value) -> Self {
-        Self(value.to_string().into())
+        value.to_string().into()
     }
 }
 
