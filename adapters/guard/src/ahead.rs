@@ -1,5 +1,7 @@
 //! Calls and results whose text is read before the guard that judges them is at hand.
 
+use std::sync::Arc;
+
 use unstuck_core::{Call, Digest, Outcome, Tag};
 use unstuck_text::{Answer, Digester, ReadAnswer, ReadCall, Recipe};
 
@@ -76,7 +78,7 @@ impl Asked<'_> {
     /// ```
     pub fn read_ahead(mut self, recipe: &Recipe) -> Self {
         let read = recipe.read_call(self.tool, self.args.as_str());
-        self.ahead = Some(Box::new(CallAhead { recipe: *recipe, raw: self.digest(), read }));
+        self.ahead = Some(Arc::new(CallAhead { recipe: *recipe, raw: self.digest(), read }));
         self
     }
 }
@@ -92,7 +94,7 @@ impl Payload<'_> {
         let answer = Answer { kind, ..Answer::new(&tool, self.as_str(), failed) };
         let read = recipe.read_answer(&answer, |line| lines.push(line));
         let ahead = ResultAhead { recipe: *recipe, tool, kind, failed, read, lines };
-        self.ahead = Some(Box::new(ahead));
+        self.ahead = Some(Arc::new(ahead));
         self
     }
 }

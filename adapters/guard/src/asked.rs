@@ -1,5 +1,7 @@
 //! A call as the host reports it.
 
+use std::sync::Arc;
+
 use unstuck_core::Digest;
 
 use crate::ahead::CallAhead;
@@ -23,7 +25,7 @@ pub struct Asked<'a> {
     pub(crate) id: Option<&'a str>,
     pub(crate) step: Option<u64>,
     /// The digests, if the call was read ahead.
-    pub(crate) ahead: Option<Box<CallAhead>>,
+    pub(crate) ahead: Option<Arc<CallAhead>>,
 }
 
 impl<'a> Asked<'a> {

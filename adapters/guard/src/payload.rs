@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use crate::ahead::ResultAhead;
 
@@ -20,7 +21,7 @@ use crate::ahead::ResultAhead;
 pub struct Payload<'a> {
     text: Cow<'a, str>,
     /// The digests, if the text was read ahead as a result.
-    pub(crate) ahead: Option<Box<ResultAhead>>,
+    pub(crate) ahead: Option<Arc<ResultAhead>>,
 }
 
 impl Payload<'_> {

@@ -8,6 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
+use unstuck_core::Digest;
 
 /// A field that may be anything, or absent.
 pub(crate) type Raw<'a> = Option<&'a RawValue>;
@@ -29,9 +30,44 @@ pub(crate) struct Event<'a> {
 }
 
 impl Event<'_> {
+    /// Shortens the ids and the folder that are stored if they are absurdly long, so that they do not fill
+    /// the state.
+    pub(crate) fn bounded(mut self) -> Self {
+        let ids = [Some(&mut self.session), self.subagent.as_mut()].into_iter().flatten();
+        ids.for_each(|id| bound(id, ID_MAX));
+        self.cwd.iter_mut().for_each(|folder| bound(folder, FOLDER_MAX));
+        let calls: &mut dyn Iterator<Item = &mut Call<'_>> = match &mut self.kind {
+            EventKind::Before(call) | EventKind::After(call, _) => &mut std::iter::once(call),
+            EventKind::CallsEnded(calls) | EventKind::StepEnded(calls) => {
+                &mut calls.iter_mut().map(|listed| &mut listed.call)
+            }
+            _ => &mut std::iter::empty(),
+        };
+        calls.filter_map(|call| call.id.as_mut()).for_each(|id| bound(id, ID_MAX));
+        self
+    }
+
     /// Returns the name of the worker. Subagents share the session of the agent that started them.
     pub(crate) fn worker(&self) -> &str {
         self.subagent.as_deref().unwrap_or("main")
+    }
+}
+
+/// The longest id of a session, a subagent or a call, in bytes. Agents give ids of at most a hundred.
+const ID_MAX: usize = 256;
+
+/// The longest name of a folder, in bytes: the longest path of most systems.
+const FOLDER_MAX: usize = 4096;
+
+/// Shortens `text` to `max` bytes, the last of which are a digest of the whole.
+fn bound(text: &mut Cow<'_, str>, max: usize) {
+    if text.len() > max {
+        let digest = format!("~{:016x}", Digest::of(text.as_bytes()).bits());
+        let mut end = max - digest.len();
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        *text = Cow::Owned(text[..end].to_owned() + &digest);
     }
 }
 
@@ -189,7 +225,37 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for AnyObject<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BadPayload, without};
+    use super::{BadPayload, Call, Event, EventKind, FOLDER_MAX, ID_MAX, without};
+
+    #[test]
+    fn long_ids_become_short_and_stay_different() {
+        let event = |id: &str| {
+            let own = || Some(id.to_owned().into());
+            let call = Call { id: own(), tool: "t".into(), args: "{}".into() };
+            let event = Event {
+                name: "".into(),
+                session: id.to_owned().into(),
+                subagent: own(),
+                cwd: own(),
+                transcript: own(),
+                turn: None,
+                kind: EventKind::Before(call),
+            };
+            event.bounded()
+        };
+        let long = "é".repeat(FOLDER_MAX);
+        let (one, other) = (event(&long), event(&format!("{long}x")));
+        for event in [&one, &other] {
+            let EventKind::Before(call) = &event.kind else { unreachable!("it is one") };
+            let ids = [&event.session, event.subagent.as_ref().unwrap(), call.id.as_ref().unwrap()];
+            assert!(ids.iter().all(|id| id.len() <= ID_MAX && id.starts_with('é')), "{ids:?}");
+            assert!(event.cwd.as_ref().is_some_and(|cwd| cwd.len() <= FOLDER_MAX));
+        }
+        assert_ne!((&one.session, &one.kind), (&other.session, &other.kind));
+        assert_eq!(event(&long), one);
+        let usual = "é".repeat(ID_MAX / 2);
+        assert_eq!(event(&usual).session, usual);
+    }
 
     #[test]
     fn a_field_that_is_missing_is_null() {

@@ -11,12 +11,12 @@ mod swarm;
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use unstuck::{Action, BuildError, Evidence, Guard, Ruling};
 
 use self::input::Unread;
-use self::session::Worker;
+use self::session::{ReadEvent, Worker};
 pub(crate) use self::swarm::LINE as SWARM_LINE;
 use self::swarm::{Alone, Swarm};
 use crate::agents::event::{BadPayload, EventKind};
@@ -26,6 +26,7 @@ use crate::exit::Exit;
 
 /// Answers one event. The exit code is always 0, because agents take others for a verdict.
 pub(crate) fn run(hook: &Hook) -> Exit {
+    shield::ignore_limits();
     let silence = hook.agent.host().quirks.silence;
     if unstuck::is_off() {
         drain();
@@ -53,6 +54,7 @@ pub(crate) fn run(hook: &Hook) -> Exit {
 /// Handles a wrong command line that begins with `hook`. The message has been printed on standard
 /// error, which a person may read and a model does not.
 pub(crate) fn misused() -> Exit {
+    shield::ignore_limits();
     drain();
     let now = millis(SystemTime::now());
     Log { folder: Folder::find(), now, who: "hook" }.note(&Failure::Misused);
@@ -69,7 +71,8 @@ fn drain() {
 /// Returns the text to print in answer to the event on standard input.
 fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
     let payload = input::payload()?;
-    let event = (hook.agent.host().wire.decode)(&payload)?;
+    let begun = Instant::now();
+    let event = (hook.agent.host().wire.decode)(&payload)?.bounded();
     let folder = log.folder.as_ref().ok_or(Failure::NoFolder)?;
     let key = Key { agent: hook.agent, session: &event.session, worker: event.worker() };
     match event.kind {
@@ -93,7 +96,9 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
         let builder = if ends_turn { builder } else { builder.without_end() };
         if hook.observe { builder.observe_only() } else { builder }
     };
-    let mut file = folder.open(&key)?;
+    // Other hooks wait for the lock, so the event's texts are read before.
+    let read = ReadEvent::of(hook.agent, &event, &preset.recipe);
+    let mut file = folder.open(&key, begun.elapsed())?;
     let saved = match file.read() {
         Err(Trouble::Damage(damage)) if damage != Damage::Newer => {
             log.note(&Failure::State(Trouble::Damage(damage)));
@@ -102,7 +107,7 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
         read => read?,
     };
     let mut worker = Worker::from(saved, builder, &key, log.now)?;
-    let text = worker.answer(hook.agent, &event, log.now);
+    let text = worker.answer(hook.agent, &read, log.now);
     let entries = worker.entries();
     file.write(&worker.save())?;
     log.record(&entries);

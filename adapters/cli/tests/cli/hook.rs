@@ -308,6 +308,95 @@ fn sixteen_hooks_at_a_time_count_or_log_every_event() {
     assert!(busy < EACH, "{busy} hooks did not get the lock");
 }
 
+/// Results are read before the lock is taken, so a long one keeps no other hook waiting.
+#[test]
+fn sixteen_hooks_with_long_results_lose_none() {
+    let hooks = Hooks::of("claude-code");
+    let wire = Wire("claude-code");
+    let ids: Vec<String> = (0..16).map(|worker| format!("call-{worker}")).collect();
+    for id in &ids {
+        hooks.tell(wire.before(id, id).to_string());
+    }
+    let line = "2026-05-28T14:03:59.123Z INFO [4711] http: GET /orders/17 200 in 412 ms\n";
+    let result = line.repeat((1 << 20) / line.len());
+    thread::scope(|scope| {
+        for id in &ids {
+            let payload = wire.after(id, id, &result).to_string();
+            let hooks = &hooks;
+            scope.spawn(move || hooks.tell(payload));
+        }
+    });
+    assert_eq!(hooks.log(), [""; 0]);
+    assert_eq!(front(&hooks.state()).events, 2 * 16);
+}
+
+/// A signal ends a process with another code than 0, which some agents take for a refusal.
+#[cfg(unix)]
+#[test]
+fn limits_of_the_process_end_no_hook_otherwise_than_with_0() {
+    for limit in ["-f 0", "-v 20000", "-v 60000"] {
+        for agent in ["gemini", "claude-code"] {
+            let hooks = Hooks::of(agent);
+            let hook = hooks.command();
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("ulimit {limit} && exec \"$@\""), "sh"]);
+            shell.arg(hook.get_program()).args(hook.get_args());
+            for (name, value) in hook.get_envs() {
+                match value {
+                    Some(value) => shell.env(name, value),
+                    None => shell.env_remove(name),
+                };
+            }
+            shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = shell.spawn().expect("a shell");
+            let payload = Wire(agent).before("a", "make").to_string();
+            // A program that ends early does not read all of it.
+            let _ = child.stdin.take().expect("a pipe").write_all(payload.as_bytes());
+            let status = child.wait().expect("a program that ends");
+            assert_eq!(status.code(), Some(0), "ulimit {limit}, {agent}");
+        }
+    }
+}
+
+/// Opening a pipe waits until somebody opens its other end.
+#[cfg(unix)]
+#[test]
+fn pipes_in_the_state_folder_hang_nothing() {
+    let hooks = Hooks::of("claude-code");
+    let wire = Wire("claude-code");
+    hooks.tell(wire.before("a", "make").to_string());
+    let state = hooks.state();
+    fs::remove_file(&state).expect("a state");
+    for name in [&state, &hooks.folder().join("hook.log"), &hooks.folder().join("findings.jsonl")] {
+        assert!(Command::new("mkfifo").arg(name).status().expect("a program").success());
+    }
+    assert_eq!(hooks.tell(wire.before("b", "make").to_string()), "");
+    for words in [&["status"][..], &["report"], &["doctor"]] {
+        let mut command = program();
+        command.env("XDG_STATE_HOME", hooks.folder().parent().expect("a folder")).args(words);
+        let ran = Ran::of(command.output().expect("a program that ends"));
+        assert!(ran.exit <= 3, "{words:?}: {ran:?}");
+        if words[0] == "doctor" {
+            assert!(ran.out.contains("a pipe stands in its place"), "{}", ran.out);
+        }
+    }
+}
+
+#[test]
+fn a_long_id_of_a_call_silences_no_session() {
+    let hooks = Hooks::of("claude-code");
+    let wire = Wire("claude-code");
+    let mut answers = String::new();
+    for n in 0..9 {
+        let id = format!("{}{n}", "x".repeat(20_000));
+        answers += &hooks.tell(wire.before(&id, "make").to_string());
+        answers += &hooks.tell(wire.after(&id, "make", "No rule to make target").to_string());
+    }
+    assert!(answers.contains("5 times in a row"), "{answers}");
+    assert_eq!(hooks.log(), [""; 0]);
+    assert_eq!(front(&hooks.state()).calls, 9);
+}
+
 #[test]
 fn an_observing_hook_is_silent_and_records_findings() {
     for agent in AGENTS {

@@ -1,5 +1,6 @@
 //! Files that git would change, hide or refuse come back byte by byte, and unsaved files stay.
 
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -134,9 +135,9 @@ fn no_filter_of_the_user_runs_and_a_missing_one_is_no_obstacle() {
         fs::write(&index, first).expect("an index");
         let mut settings = String::new();
         for (driver, keys) in [("my.LFS=1", &["clean", "smudge"][..]), ("other", &["process"])] {
-            settings.push_str(&format!("\n[filter \"{driver}\"]\n\trequired = true\n"));
+            let _ = writeln!(settings, "\n[filter \"{driver}\"]\n\trequired = true");
             for key in keys {
-                settings.push_str(&format!("\t{key} = \"{program}\"\n"));
+                let _ = writeln!(settings, "\t{key} = \"{program}\"");
             }
         }
         let config = repository.top().join(".git/config");

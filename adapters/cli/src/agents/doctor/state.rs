@@ -8,7 +8,8 @@ use std::{fs, io};
 use serde::Serialize;
 use walkdir::WalkDir;
 
-use crate::agents::state::{Folder, LOG};
+use crate::agents::state::Folder;
+use crate::output::shown::plain;
 
 /// The largest number of log lines in the report.
 const LINES: usize = 3;
@@ -66,8 +67,6 @@ impl State {
         let folder = Folder::find()?;
         let files = WalkDir::new(folder.path()).into_iter().flatten();
         let sizes = files.filter_map(|file| file.metadata().ok()).filter(fs::Metadata::is_file);
-        let log = fs::read(folder.path().join(LOG)).unwrap_or_default();
-        let log = String::from_utf8_lossy(&log);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         let sessions = folder.sessions().map(|worker| (worker.agent, worker.session));
@@ -78,7 +77,7 @@ impl State {
             mode: mode(folder.path()),
             bytes: sizes.map(|file| file.len()).sum(),
             sessions: sessions.collect::<HashSet<_>>().len(),
-            log: recent(&log, now),
+            log: recent(&folder.log_text(), now),
             now,
         })
     }
@@ -109,6 +108,7 @@ fn faults(folder: &Folder) -> Vec<String> {
         ));
     }
     faults.extend(folder.try_files().into_iter().map(|(name, error)| {
+        let name = plain(&name);
         format!("{name} in this folder cannot be written: {error}. Remove it, or make it writable.")
     }));
     faults

@@ -25,6 +25,8 @@ const CHUNK: usize = 64 * 1024;
 pub(super) enum Unread {
     /// The input is longer than [`BYTES_MAX`].
     TooLong,
+    /// There is no memory for the input.
+    NoMemory,
     /// Standard input stayed open without a complete payload.
     Unclosed,
     /// Reading failed.
@@ -35,6 +37,7 @@ impl fmt::Display for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLong => write!(f, "the payload is longer than {} MiB", BYTES_MAX >> 20),
+            Self::NoMemory => f.write_str("there is no memory for the payload"),
             Self::Unclosed => {
                 write!(f, "standard input was not closed for {} s", (QUIET * QUIETS_MAX).as_secs())
             }
@@ -69,31 +72,42 @@ impl Source for StdinLock<'_> {
 }
 
 /// Reads `source` to the end. An input that is too long is read, too, because the agent writes all of it.
-pub(super) fn read(mut source: impl Source) -> Result<Vec<u8>, Unread> {
+pub(super) fn read(source: impl Source) -> Result<Vec<u8>, Unread> {
+    read_with(source, |bytes| bytes.try_reserve(CHUNK).is_ok())
+}
+
+/// Like [`read`]. `make_room` returns whether there is room for one more chunk.
+fn read_with(
+    mut source: impl Source,
+    make_room: impl Fn(&mut Vec<u8>) -> bool,
+) -> Result<Vec<u8>, Unread> {
     let mut bytes = Vec::new();
-    let (mut is_cut, mut quiets, mut seen) = (false, 0, None);
+    // The reason why the input is dropped, if it is.
+    let (mut cut, mut quiets, mut seen) = (None, 0, None);
     loop {
         if !source.is_ready(QUIET) {
             quiets += 1;
-            if seen != Some(bytes.len()) && !is_cut && is_whole(&bytes) {
+            if seen != Some(bytes.len()) && cut.is_none() && is_whole(&bytes) {
                 return Ok(bytes);
             }
             seen = Some(bytes.len());
-            match (quiets < QUIETS_MAX, is_cut) {
-                (true, _) => continue,
-                (false, true) => return Err(Unread::TooLong),
-                (false, false) => return Err(Unread::Unclosed),
+            if quiets < QUIETS_MAX {
+                continue;
             }
+            return Err(cut.unwrap_or(Unread::Unclosed));
         }
-        // The rest of an input that is too long is read into the same bytes again and again.
-        let length = if is_cut { 0 } else { bytes.len() };
+        if cut.is_none() && !make_room(&mut bytes) {
+            cut = Some(Unread::NoMemory);
+        }
+        // The rest of an input that is dropped is read into the same bytes again and again.
+        let length = if cut.is_some() { 0 } else { bytes.len() };
         bytes.resize(length + CHUNK, 0);
         let read = source.read(bytes.get_mut(length..).unwrap_or_default());
         bytes.truncate(length + *read.as_ref().unwrap_or(&0));
         match read {
-            Ok(0) if is_cut => return Err(Unread::TooLong),
-            Ok(0) => return Ok(bytes),
-            Ok(_) => is_cut |= bytes.len() > BYTES_MAX,
+            Ok(0) => return cut.map_or(Ok(bytes), Err),
+            Ok(_) if bytes.len() > BYTES_MAX => cut = Some(Unread::TooLong),
+            Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(_) => return Err(Unread::Broken),
         }
@@ -115,7 +129,7 @@ mod tests {
     use std::io::{self, Read};
     use std::time::Duration;
 
-    use super::{BYTES_MAX, QUIETS_MAX, Source, Unread, read};
+    use super::{BYTES_MAX, CHUNK, QUIETS_MAX, Source, Unread, read, read_with};
 
     /// A pipe that delivers its parts one by one, with a pause before each.
     struct Pipe<'a> {
@@ -174,6 +188,15 @@ mod tests {
         let mut longer = Pipe::of(&[&long], true);
         assert_eq!(read(&mut longer), Err(Unread::TooLong));
         assert!(longer.parts.is_empty());
+    }
+
+    #[test]
+    fn a_payload_without_room_is_read_and_dropped() {
+        let long = vec![b' '; 10 * CHUNK];
+        let mut pipe = Pipe::of(&[&long], true);
+        let room = |bytes: &mut Vec<u8>| bytes.len() < 3 * CHUNK;
+        assert_eq!(read_with(&mut pipe, room), Err(Unread::NoMemory));
+        assert!(pipe.parts.is_empty());
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! One worker of a session: takes events, returns replies.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use unstuck::{Action, Asked, BuildError, Builder, Decision, Evidence, Guard};
+use unstuck::{Action, Asked, BuildError, Builder, Decision, Evidence, Guard, Payload, Recipe};
 use unstuck_core::{Args, Digest, Finding, Kind};
 
 use crate::agents::Agent;
@@ -79,6 +78,83 @@ impl CallReplies {
     }
 }
 
+/// An event whose texts are read, as far as that needs no state.
+pub(super) struct ReadEvent<'e> {
+    event: &'e Event<'e>,
+    /// The call that is about to run or has ended.
+    call: Option<ReadCall<'e>>,
+    /// The end of that call.
+    end: Option<End<'e>>,
+    /// The digest of the user's message.
+    prompt: Option<Digest>,
+}
+
+impl<'e> ReadEvent<'e> {
+    /// Reads the texts of an event of `agent` for a guard with this recipe.
+    pub(super) fn of(agent: Agent, event: &'e Event<'e>, recipe: &Recipe) -> Self {
+        let mut read = Self { event, call: None, end: None, prompt: None };
+        match &event.kind {
+            EventKind::Before(call) => read.call = Some(ReadCall::of(call).ahead(recipe)),
+            EventKind::After(call, ending) => {
+                let call = ReadCall::of(call).ahead(recipe);
+                let mut end = End::of(ending);
+                if let End::Answered(text, failed) = &mut end {
+                    *failed = *failed || agent.host().has_failed(event, call.call);
+                    *text = text.clone().read_ahead(recipe, &call.asked, *failed);
+                }
+                (read.call, read.end) = (Some(call), Some(end));
+            }
+            EventKind::Prompt(text) => read.prompt = Some(Digest::of(text.as_bytes())),
+            _ => {}
+        }
+        read
+    }
+}
+
+/// A call with its digests.
+struct ReadCall<'e> {
+    call: &'e Call<'e>,
+    /// The call as the guard takes it.
+    asked: Asked<'e>,
+    /// The digest of the tool and the arguments.
+    digest: Digest,
+}
+
+impl<'e> ReadCall<'e> {
+    fn of(call: &'e Call<'e>) -> Self {
+        let asked = Asked::new(&call.tool, &*call.args);
+        let asked = match &call.id {
+            Some(id) => asked.id(id),
+            None => asked,
+        };
+        let digest = Digest::of(format!("{}\0{}", call.tool, call.args).as_bytes());
+        Self { call, asked, digest }
+    }
+
+    /// Makes the digests of the guard, too.
+    fn ahead(self, recipe: &Recipe) -> Self {
+        Self { asked: self.asked.read_ahead(recipe), ..self }
+    }
+}
+
+/// The end of a call, as the guard takes it.
+enum End<'e> {
+    /// The result, and whether the call failed.
+    Answered(Payload<'e>, bool),
+    Cancelled,
+    Refused,
+}
+
+impl<'e> End<'e> {
+    fn of(ending: &'e Ending<'e>) -> Self {
+        match ending {
+            Ending::Answered { text, failed } => Self::Answered((&**text).into(), *failed),
+            Ending::Cancelled => Self::Cancelled,
+            Ending::Refused => Self::Refused,
+        }
+    }
+}
+
 /// One worker under watch.
 pub(super) struct Worker {
     session: Session,
@@ -126,14 +202,15 @@ impl Worker {
     }
 
     /// Takes in an event at the time `now`. Returns the text for `agent`.
-    pub(super) fn answer(&mut self, agent: Agent, event: &Event<'_>, now: u64) -> String {
+    pub(super) fn answer(&mut self, agent: Agent, read: &ReadEvent<'_>, now: u64) -> String {
+        let event = read.event;
         self.session.events += 1;
         if self.session.cwd.is_none() {
             self.session.cwd = event.cwd.as_deref().map(str::to_owned);
         }
         self.notice_turn(event);
         let settled = self.settle_silent(&event.kind, now);
-        let own = self.reply(agent.host(), event, now);
+        let own = self.reply(agent.host(), read, now);
         self.notice_silent(agent, &event.kind);
         let own = if settled.severity() > own.severity() { settled } else { own };
         // A clock that was set back stands still.
@@ -202,47 +279,43 @@ impl Worker {
         }
     }
 
-    fn reply(&mut self, host: &Host, event: &Event<'_>, now: u64) -> Reply {
-        match &event.kind {
-            EventKind::Before(call) => {
+    fn reply(&mut self, host: &Host, read: &ReadEvent<'_>, now: u64) -> Reply {
+        let event = read.event;
+        match (&event.kind, &read.call, &read.end) {
+            (EventKind::Before(_), Some(call), _) => {
                 let transcript = event.transcript.as_deref().map(Path::new);
                 self.before(call, transcript, host.ends_turn_of(event), now)
             }
-            EventKind::After(call, Ending::Answered { text, failed: false })
-                if host.has_failed(event, call) =>
-            {
-                let failed = Ending::Answered { text: Cow::Borrowed(text), failed: true };
-                self.after(call, &failed, now)
-            }
-            EventKind::After(call, ending) => self.after(call, ending, now),
-            EventKind::CallsEnded(calls) => self.calls_ended(calls, now),
-            EventKind::StepEnded(calls) => self.step_ended(calls, now),
-            EventKind::Prompt(text) => self.prompt(text, now),
-            EventKind::Compacted => {
+            (EventKind::After(..), Some(call), Some(end)) => self.after(call, end, now),
+            (EventKind::CallsEnded(calls), ..) => self.calls_ended(calls, now),
+            (EventKind::StepEnded(calls), ..) => self.step_ended(calls, now),
+            (EventKind::Prompt(text), ..) => self.prompt(text, read.prompt, now),
+            (EventKind::Compacted, ..) => {
                 self.guard.compacted();
                 Reply::Nothing
             }
-            EventKind::HandedBack(text) => self.handed_back(text, now),
-            EventKind::Interrupted => {
+            (EventKind::HandedBack(text), ..) => self.handed_back(text, now),
+            (EventKind::Interrupted, ..) => {
                 self.cancel_open();
                 Reply::Nothing
             }
-            EventKind::Began => {
+            (EventKind::Began, ..) => {
                 self.begin_anew();
                 Reply::Nothing
             }
-            EventKind::Ended | EventKind::Other => Reply::Nothing,
+            _ => Reply::Nothing,
         }
     }
 
     fn before(
         &mut self,
-        call: &Call<'_>,
+        call: &ReadCall<'_>,
         transcript: Option<&Path>,
         ends_turn: bool,
         now: u64,
     ) -> Reply {
-        let given = call.id.as_deref().and_then(|id| self.position.replies_to(id)?.before.clone());
+        let id = call.call.id.as_deref();
+        let given = id.and_then(|id| self.position.replies_to(id)?.before.clone());
         if let Some(given) = given {
             return given;
         }
@@ -254,7 +327,7 @@ impl Worker {
         }
         let refusal = self.refuse_last(call, &decision, ends_turn, now);
         let reply = refusal.unwrap_or_else(|| Reply::before(&decision, ends_turn));
-        if let Some(id) = &call.id {
+        if let Some(id) = id {
             self.position.store(id).before = Some(reply.clone());
         }
         reply
@@ -264,13 +337,13 @@ impl Worker {
     /// the guard's own decision on the call.
     fn refuse_last(
         &mut self,
-        call: &Call<'_>,
+        call: &ReadCall<'_>,
         decision: &Decision,
         ends_turn: bool,
         now: u64,
     ) -> Option<Reply> {
         let last = self.position.last_equal.take()?;
-        if last.call != digest(call) || decision.is_blocked() {
+        if last.call != call.digest || decision.is_blocked() {
             return None;
         }
         let finding = FindingRecord { call: self.session.calls, at: now, ..last.finding.clone() };
@@ -300,7 +373,7 @@ impl Worker {
     /// Returns what refuses the next call like `call`, whose end led to `decision`, if that is the last which
     /// the agent lets pass. Only a streak of the same call with the same result counts, and only if the policy
     /// refuses calls for it.
-    fn next_equal(&self, call: &Call<'_>, decision: &Decision) -> Option<LastEqual> {
+    fn next_equal(&self, call: &ReadCall<'_>, decision: &Decision) -> Option<LastEqual> {
         let max = self.equal_calls_max?;
         let mut evidence = decision.evidence()?.clone();
         let Finding { kind, args, most, laps, .. } = evidence.finding;
@@ -309,7 +382,7 @@ impl Worker {
         evidence.finding.laps = laps.saturating_add(1);
         let is_last = is_streak && is_told && evidence.finding.laps >= max;
         is_last.then(|| LastEqual {
-            call: digest(call),
+            call: call.digest,
             reply: Reply::refused(&evidence),
             finding: FindingRecord {
                 // The action stays the guard's own, as a scan of the transcript finds it.
@@ -320,10 +393,10 @@ impl Worker {
     }
 
     /// Begins a new call. Returns it as the guard takes it.
-    fn begin<'c>(&mut self, call: &'c Call<'_>, transcript: Option<&Path>, now: u64) -> Asked<'c> {
+    fn begin<'c>(&mut self, call: &ReadCall<'c>, transcript: Option<&Path>, now: u64) -> Asked<'c> {
         self.session.calls += 1;
         self.position.has_called = true;
-        let (id, asked) = (call.id.as_deref().unwrap_or_default(), asked(call));
+        let (id, asked) = (call.call.id.as_deref().unwrap_or_default(), call.asked.clone());
         if self.position.is_step_over || !self.joins_step((id, &asked), transcript, now) {
             self.position.step += 1;
         }
@@ -352,35 +425,40 @@ impl Worker {
         }
     }
 
-    fn after(&mut self, call: &Call<'_>, ending: &Ending<'_>, now: u64) -> Reply {
-        let given = call.id.as_deref().and_then(|id| self.position.replies_to(id)?.after.clone());
+    fn after(&mut self, call: &ReadCall<'_>, end: &End<'_>, now: u64) -> Reply {
+        let id = call.call.id.as_deref();
+        let given = id.and_then(|id| self.position.replies_to(id)?.after.clone());
         if let Some(given) = given {
             return given;
         }
-        let ticket = match &call.id {
+        let ticket = match id {
             Some(id) => self.guard.ticket(id),
-            None => self.guard.open_call(&asked(call)),
+            None => self.guard.open_call(&call.asked),
         };
-        let decision = match (ending, ticket) {
-            (Ending::Answered { text, failed }, Some(ticket)) => {
+        let decision = match (end, ticket) {
+            (End::Answered(text, failed), Some(ticket)) => {
                 self.session.errors += u64::from(*failed);
-                self.guard.after(ticket, &**text, *failed)
+                self.guard.after(ticket, text.clone(), *failed)
             }
-            (Ending::Answered { text, failed }, None) => {
-                return self.finished(call, text, *failed, now);
-            }
-            (Ending::Cancelled, Some(ticket)) => self.guard.cancelled(ticket),
-            (Ending::Refused, Some(ticket)) => self.guard.refused(ticket),
+            (End::Answered(text, failed), None) => return self.finished(call, text, *failed, now),
+            (End::Cancelled, Some(ticket)) => self.guard.cancelled(ticket),
+            (End::Refused, Some(ticket)) => self.guard.refused(ticket),
             (_, None) => return Reply::Nothing,
         };
         self.close(call, &decision, now, Reply::after(&decision))
     }
 
     /// Takes in a call that was not announced.
-    fn finished(&mut self, call: &Call<'_>, text: &str, failed: bool, now: u64) -> Reply {
+    fn finished(
+        &mut self,
+        call: &ReadCall<'_>,
+        text: &Payload<'_>,
+        failed: bool,
+        now: u64,
+    ) -> Reply {
         let asked = self.begin(call, None, now);
         self.session.errors += u64::from(failed);
-        let decision = self.guard.finished(&asked, text, failed);
+        let decision = self.guard.finished(&asked, text.clone(), failed);
         self.close(call, &decision, now, Reply::unannounced(&decision))
     }
 
@@ -408,7 +486,7 @@ impl Worker {
                 Ending::Answered { failed: false, .. } if known.is_some() => Ending::Refused,
                 ending => ending,
             };
-            let own = self.after(call, &ending, now);
+            let own = self.after(&ReadCall::of(call), &End::of(&ending), now);
             if own.severity() > reply.severity() {
                 reply = own;
             }
@@ -416,18 +494,17 @@ impl Worker {
         reply
     }
 
-    fn close(&mut self, call: &Call<'_>, decision: &Decision, now: u64, reply: Reply) -> Reply {
+    fn close(&mut self, call: &ReadCall<'_>, decision: &Decision, now: u64, reply: Reply) -> Reply {
         self.note(decision, now);
         self.position.last_equal = self.next_equal(call, decision);
-        if let Some(id) = &call.id {
+        if let Some(id) = &call.call.id {
             self.position.store(id).after = Some(reply.clone());
         }
         reply
     }
 
-    fn prompt(&mut self, text: &str, now: u64) -> Reply {
-        let prompt = Digest::of(text.as_bytes());
-        let is_new = self.position.prompt.replace(prompt) != Some(prompt);
+    fn prompt(&mut self, text: &str, digest: Option<Digest>, now: u64) -> Reply {
+        let is_new = std::mem::replace(&mut self.position.prompt, digest) != digest;
         let decision = self.guard.user_message(text);
         self.note(&decision, now);
         self.position.has_called = false;
@@ -519,24 +596,20 @@ impl Position {
     }
 }
 
-/// Returns the digest of the tool and the arguments.
-fn digest(call: &Call<'_>) -> Digest {
-    Digest::of(format!("{}\0{}", call.tool, call.args).as_bytes())
-}
-
-/// Returns the call as the guard takes it.
-fn asked<'c>(call: &'c Call<'_>) -> Asked<'c> {
-    let asked = Asked::new(&call.tool, &*call.args);
-    match &call.id {
-        Some(id) => asked.id(id),
-        None => asked,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use unstuck::Preset;
+
     use super::*;
     use crate::agents::event::Raw;
+
+    impl Worker {
+        /// Reads an event and takes it in.
+        fn take(&mut self, event: &Event<'_>, now: u64) -> String {
+            let agent = Agent::ALL[0];
+            self.answer(agent, &ReadEvent::of(agent, event, &Preset::BALANCED.recipe), now)
+        }
+    }
 
     fn key() -> Key<'static> {
         Key { agent: Agent::ALL[0], session: "s", worker: "main" }
@@ -561,7 +634,7 @@ mod tests {
     fn steps(calls: &[(&'static str, u64)]) -> Vec<u64> {
         let mut worker = worker();
         let step = |&(id, at): &(&'static str, u64)| {
-            worker.answer(Agent::ALL[0], &event(EventKind::Before(call(id, "{}"))), at);
+            worker.take(&event(EventKind::Before(call(id, "{}"))), at);
             worker.position.step
         };
         calls.iter().map(step).collect()
@@ -581,9 +654,9 @@ mod tests {
             worker.step_ended(&[], 1);
             let mut one = |id| {
                 let asked = || call(id, r#"{"path":"a"}"#);
-                worker.before(&asked(), Some(Path::new(transcript)), true, 1);
+                worker.before(&ReadCall::of(&asked()), Some(Path::new(transcript)), true, 1);
                 let ending = Ending::Answered { text: "no such file".into(), failed: true };
-                worker.after(&asked(), &ending, 1);
+                worker.after(&ReadCall::of(&asked()), &End::of(&ending), 1);
                 worker.position.step
             };
             ["a", "b", "c"].map(&mut one)
@@ -598,12 +671,12 @@ mod tests {
     #[test]
     fn pitfall_07_a_call_that_is_never_answered_hides_no_repetition() {
         let mut worker = worker();
-        worker.answer(Agent::ALL[0], &event(EventKind::Before(call("lost", "{}"))), 1);
+        worker.take(&event(EventKind::Before(call("lost", "{}"))), 1);
         let told = ["a", "b", "c"].map(|id| {
             let asked = || call(id, r#"{"path":"a"}"#);
-            worker.answer(Agent::ALL[0], &event(EventKind::Before(asked())), 2);
+            worker.take(&event(EventKind::Before(asked())), 2);
             let ending = Ending::Answered { text: "no such file".into(), failed: true };
-            worker.answer(Agent::ALL[0], &event(EventKind::After(asked(), ending)), 3)
+            worker.take(&event(EventKind::After(asked(), ending)), 3)
         });
         assert_eq!(told.map(|said| said.contains("3 times")), [false, false, true]);
     }
@@ -625,16 +698,16 @@ mod tests {
         let mut said = Vec::new();
         for [reported, rejected, refused] in [["a", "b", "c"], ["d", "e", "f"], ["g", "h", "i"]] {
             let [one, other] = [r#"{"path":"a"}"#, r#"{"path":"b"}"#];
-            worker.answer(Agent::ALL[0], &event(EventKind::Before(call(reported, one))), 1);
+            worker.take(&event(EventKind::Before(call(reported, one))), 1);
             let after = EventKind::After(call(reported, one), failed(None));
-            said.push(worker.answer(Agent::ALL[0], &event(after), 1));
-            worker.answer(Agent::ALL[0], &event(EventKind::Before(call(refused, "{}"))), 1);
+            said.push(worker.take(&event(after), 1));
+            worker.take(&event(EventKind::Before(call(refused, "{}"))), 1);
             let calls = vec![
                 list(call(reported, one), unread as fn(Raw<'_>) -> Ending<'_>),
                 list(call(rejected, other), failed),
                 list(call(refused, "{}"), answered),
             ];
-            said.push(worker.answer(Agent::ALL[0], &batch(calls), 1));
+            said.push(worker.take(&batch(calls), 1));
         }
         assert_eq!(worker.session.calls, 9, "no call counts twice");
         assert_eq!(worker.guard.open_calls().count(), 0);
@@ -645,7 +718,7 @@ mod tests {
     #[test]
     fn a_state_is_restored_only_for_its_own_worker() {
         let mut worker = worker();
-        worker.answer(Agent::ALL[0], &event(EventKind::Before(call("a", "{}"))), 7);
+        worker.take(&event(EventKind::Before(call("a", "{}"))), 7);
         let kept = worker.save();
         let bytes = postcard::to_stdvec(&kept).expect("a state");
         let kept = || postcard::from_bytes::<SavedWorker>(&bytes).ok();
@@ -661,7 +734,7 @@ mod tests {
     fn a_call_without_an_id_is_found_by_its_tool_and_arguments() {
         let mut worker = worker();
         let nameless = |args| Call { id: None, ..call("", args) };
-        let mut answer = |what| worker.answer(Agent::ALL[0], &event(what), 1);
+        let mut answer = |what| worker.take(&event(what), 1);
         let mut last = String::new();
         for _ in 0..3 {
             answer(EventKind::Before(nameless(r#"{"path":"a"}"#)));
@@ -681,10 +754,10 @@ mod tests {
         let mut one = |&(args, result): &(&'static str, &'static str)| {
             at += 2000;
             let asked = || Call { id: None, tool: "run".into(), args: args.into() };
-            let before = worker.answer(Agent::ALL[0], &event(EventKind::Before(asked())), at);
+            let before = worker.take(&event(EventKind::Before(asked())), at);
             let ending = Ending::Answered { text: result.into(), failed: result == "no" };
             if !before.contains("deny") {
-                worker.answer(Agent::ALL[0], &event(EventKind::After(asked(), ending)), at + 1);
+                worker.take(&event(EventKind::After(asked(), ending)), at + 1);
             }
             before.contains("deny")
         };
@@ -728,7 +801,7 @@ mod tests {
         for n in 0..REPLIES_MAX + 3 {
             let mut asked = call("", "{}");
             asked.id = Some(n.to_string().into());
-            worker.answer(Agent::ALL[0], &event(EventKind::Before(asked)), 0);
+            worker.take(&event(EventKind::Before(asked)), 0);
         }
         assert_eq!(worker.position.replies.len(), REPLIES_MAX);
         assert_eq!(worker.position.replies[0].id, "3");

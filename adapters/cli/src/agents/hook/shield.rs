@@ -1,7 +1,28 @@
-//! Catching panics: some agents take the exit code of a panic for a verdict on the call.
+//! Catching panics and signals: some agents take the exit code of a crash for a verdict on the call.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, PoisonError};
+
+/// Makes the signals harmless that a process gets because of its limits. A write beyond the limit of a file's
+/// size is an error from now on. A lack of memory, which ends in `SIGABRT`, and of time end the process with 0.
+#[cfg(unix)]
+pub(super) fn ignore_limits() {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    use signal_hook::consts::{SIGABRT, SIGXCPU, SIGXFSZ};
+    use signal_hook::flag;
+
+    // Without the handlers the hook works as well, within the limits.
+    let _ = flag::register(SIGXFSZ, Arc::default());
+    for signal in [SIGABRT, SIGXCPU] {
+        let _ = flag::register_conditional_shutdown(signal, 0, Arc::new(AtomicBool::new(true)));
+    }
+}
+
+/// Does nothing: this system has no such signals.
+#[cfg(not(unix))]
+pub(super) fn ignore_limits() {}
 
 /// Runs `work` and returns its result, or the place of its panic. Nothing is printed.
 pub(super) fn shielded<T>(work: impl FnOnce() -> T) -> Result<T, String> {

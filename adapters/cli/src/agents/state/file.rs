@@ -1,6 +1,6 @@
-//! The state of one worker on disk, held under an exclusive lock.
+//! The files of the state folder, and the state of one worker under an exclusive lock.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,9 +12,15 @@ use serde::de::DeserializeOwned;
 
 use super::envelope::{self, Damage};
 
-/// The longest wait for a lock. Missing one event does less harm than holding up the agent for longer.
-/// The work under the lock takes a fifth of a millisecond.
-pub(super) const WAIT_MAX: Duration = Duration::from_millis(50);
+/// The shortest time after which a hook stops waiting for a lock. Missing one event does less harm than
+/// holding up the agent for longer. The work under the lock takes a fifth of a millisecond.
+pub(super) const WAIT_MIN: Duration = Duration::from_millis(50);
+
+/// The longest wait for a lock: a fifth of the time that every agent allows a hook.
+const WAIT_MAX: Duration = Duration::from_secs(1);
+
+/// The most that is read of a file, so that no file fills the memory.
+const BYTES_MAX: u64 = 16 << 20;
 
 /// The pause between two attempts to take a lock.
 const PAUSE: Duration = Duration::from_micros(250);
@@ -22,8 +28,8 @@ const PAUSE: Duration = Duration::from_micros(250);
 /// The reason why a state cannot be read or written.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// Another process held the lock for too long.
-    Busy,
+    /// Another process held the lock for this long.
+    Busy(Duration),
     /// The content of the file cannot be used.
     Damage(Damage),
     /// The state is longer than what is read again.
@@ -41,10 +47,10 @@ impl From<io::Error> for Trouble {
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Busy => write!(
+            Self::Busy(waited) => write!(
                 f,
                 "the state was locked for {} ms; this event is not counted",
-                WAIT_MAX.as_millis()
+                waited.as_millis()
             ),
             Self::Damage(damage) => damage.fmt(f),
             Self::TooLong => f.write_str("the state is too long to be stored"),
@@ -58,12 +64,14 @@ impl fmt::Display for Trouble {
 pub(crate) struct StateFile(File);
 
 impl StateFile {
-    /// Opens and locks the file `path`, which is created if it does not exist.
-    pub(super) fn open(path: &Path) -> Result<Self, Trouble> {
-        let deadline = Instant::now() + WAIT_MAX;
+    /// Opens and locks the file `path`, which is created if it does not exist. Waits as long as the event has
+    /// taken so far: where reading it takes long, other hooks may read as much, or the machine is busy.
+    pub(super) fn open(path: &Path, taken: Duration) -> Result<Self, Trouble> {
+        let wait = taken.clamp(WAIT_MIN, WAIT_MAX);
+        let begun = Instant::now();
         loop {
-            let file = options().open(path)?;
-            lock(&file, deadline)?;
+            let file = open(&mut options(), path)?;
+            lock(&file, begun, wait)?;
             // The previous holder of the lock may have removed the file. Then `path` is another file.
             if is_linked(&file) {
                 return Ok(Self(file));
@@ -92,18 +100,73 @@ impl StateFile {
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    private(&mut options);
     options
 }
 
-/// Takes the lock of `file`, which ends when the file is closed.
-pub(super) fn lock(file: &File, deadline: Instant) -> Result<(), Trouble> {
+/// Makes a new file readable by this user only.
+pub(super) fn private(options: &mut OpenOptions) {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    let _ = options;
+}
+
+/// Opens a file of the state folder. Anything else in its place is an error that says what it is: opening a
+/// pipe could wait forever, and reading a device as well.
+pub(super) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags);
+    }
+    let opened = options.open(path);
+    let kind = match &opened {
+        Ok(file) => file.metadata()?.file_type(),
+        // It may be that a pipe has no reader, or that a folder cannot be written to.
+        Err(_) => match fs::metadata(path) {
+            Ok(metadata) => metadata.file_type(),
+            Err(_) => return opened,
+        },
+    };
+    match other(kind) {
+        None => opened,
+        Some(what) => Err(io::Error::other(format!("{what} stands in its place"))),
+    }
+}
+
+/// Reads a file of the state folder.
+pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(OpenOptions::new().read(true), path)?.take(BYTES_MAX).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Returns the name of a thing that is not a file, or `None` for a file.
+fn other(kind: FileType) -> Option<&'static str> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        if kind.is_fifo() {
+            return Some("a pipe");
+        }
+        if kind.is_socket() {
+            return Some("a socket");
+        }
+    }
+    match kind {
+        kind if kind.is_file() => None,
+        kind if kind.is_dir() => Some("a folder"),
+        _ => Some("a device"),
+    }
+}
+
+/// Takes the lock of `file`, which ends when the file is closed. Waits for at most `wait` after `begun`.
+pub(super) fn lock(file: &File, begun: Instant, wait: Duration) -> Result<(), Trouble> {
     loop {
         match FileExt::try_lock(file) {
             Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(PAUSE),
-            Err(TryLockError::WouldBlock) => return Err(Trouble::Busy),
+            Err(TryLockError::WouldBlock) if begun.elapsed() < wait => thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => return Err(Trouble::Busy(wait)),
             Err(TryLockError::Error(error)) => return Err(error.into()),
         }
     }
@@ -124,17 +187,21 @@ fn is_linked(_: &File) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{StateFile, Trouble};
+    use std::time::Duration;
+
+    use super::{StateFile, Trouble, WAIT_MAX, WAIT_MIN};
+
+    const NO_TIME: Duration = Duration::ZERO;
 
     #[test]
     fn a_state_is_rewritten_in_place_and_may_become_shorter() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.state");
         for text in ["a long state", "short", ""] {
-            let mut file = StateFile::open(&path).expect("a state file");
+            let mut file = StateFile::open(&path, NO_TIME).expect("a state file");
             file.write(&text).expect("a disk to write to");
             drop(file);
-            let read = StateFile::open(&path).and_then(|mut file| file.read::<String>());
+            let read = StateFile::open(&path, NO_TIME).and_then(|mut file| file.read::<String>());
             assert_eq!(read.expect("a state").as_deref(), Some(text));
         }
     }
@@ -143,20 +210,68 @@ mod tests {
     fn waiting_for_a_locked_file_ends() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.state");
-        let held = StateFile::open(&path).expect("a state file");
-        assert!(matches!(StateFile::open(&path), Err(Trouble::Busy)));
+        let held = StateFile::open(&path, NO_TIME).expect("a state file");
+        // An event that took long waits as long again, up to a limit.
+        let twice = 2 * WAIT_MIN;
+        for (taken, expected) in [(NO_TIME, WAIT_MIN), (twice, twice), (2 * WAIT_MAX, WAIT_MAX)] {
+            let busy = StateFile::open(&path, taken);
+            assert!(matches!(busy, Err(Trouble::Busy(waited)) if waited == expected), "{taken:?}");
+        }
         drop(held);
-        assert!(StateFile::open(&path).is_ok());
+        assert!(StateFile::open(&path, NO_TIME).is_ok());
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_an_error_and_no_panic() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("a.state");
-        std::os::unix::fs::symlink("/dev/full", &path).expect("a link");
-        let mut file = StateFile::open(&path).expect("a device that can be opened");
+        let full = super::options().open("/dev/full").expect("a device that can be opened");
+        let mut file = StateFile(full);
         assert!(matches!(file.read::<String>(), Err(Trouble::Damage(_))));
         assert!(matches!(file.write(&"state"), Err(Trouble::Io(_))));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_named_and_never_waited_for() {
+        use std::fs::OpenOptions;
+        use std::os::unix::{fs::symlink, net::UnixListener};
+        use std::process::Command;
+
+        use super::{open, options, read};
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        let made = Command::new("mkfifo").arg(path("a pipe")).status().expect("a program");
+        assert!(made.success());
+        std::fs::create_dir(path("a folder")).expect("a folder");
+        symlink("/dev/null", path("a device")).expect("a link");
+        let _socket = UnixListener::bind(path("a socket")).expect("a socket");
+        for name in ["a pipe", "a folder", "a device", "a socket"] {
+            let (mut add, mut new) = (OpenOptions::new(), OpenOptions::new());
+            add.append(true).create(true);
+            new.write(true).create(true).truncate(true);
+            let opened = [
+                open(&mut add, &path(name)),
+                open(&mut new, &path(name)),
+                open(&mut options(), &path(name)),
+            ];
+            for error in opened
+                .map(|opened| opened.expect_err(name))
+                .into_iter()
+                .chain(read(&path(name)).err())
+            {
+                assert_eq!(error.to_string(), format!("{name} stands in its place"));
+            }
+            let locked = StateFile::open(&path(name), NO_TIME);
+            assert!(matches!(locked, Err(Trouble::Io(_))), "{locked:?}");
+        }
+        std::fs::write(path("a file"), "text").expect("a file");
+        assert_eq!(read(&path("a file")).expect("a file"), b"text");
+        symlink(path("a file"), path("a link")).expect("a link");
+        assert_eq!(read(&path("a link")).expect("a file"), b"text");
+        assert_eq!(
+            read(&path("none")).map_err(|error| error.kind()),
+            Err(std::io::ErrorKind::NotFound)
+        );
     }
 }

@@ -3,17 +3,21 @@
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, DirEntry};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use std::{env, io};
 
 use unstuck_json::{Hash64 as _, Rapid};
 
 use super::envelope;
-use super::file::{StateFile, Trouble};
+use super::file::{self, StateFile, Trouble};
 use super::journal::Entry;
 use super::session::{Key, Session};
 
 /// The extension of a state file.
 pub(super) const ENDING: &str = "state";
+
+/// The name of the folder of the state files.
+pub(super) const STATES: &str = "sessions";
 
 /// Returns the prefix of the names of all files of a session.
 fn session_name(key: &Key<'_>) -> String {
@@ -61,13 +65,13 @@ impl Folder {
         &self.0
     }
 
-    /// Opens and locks the state of this worker.
-    pub(crate) fn open(&self, key: &Key<'_>) -> Result<StateFile, Trouble> {
+    /// Opens and locks the state of this worker, for an event that took this long to read.
+    pub(crate) fn open(&self, key: &Key<'_>, taken: Duration) -> Result<StateFile, Trouble> {
         let path = self.states().join(file_name(key));
-        match StateFile::open(&path) {
+        match StateFile::open(&path, taken) {
             Err(Trouble::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
                 make(&self.states())?;
-                StateFile::open(&path)
+                StateFile::open(&path, taken)
             }
             opened => opened,
         }
@@ -92,7 +96,7 @@ impl Folder {
 
     /// Returns the folder of the state files.
     pub(super) fn states(&self) -> PathBuf {
-        self.0.join("sessions")
+        self.0.join(STATES)
     }
 
     /// Returns the state files.
@@ -104,7 +108,7 @@ impl Folder {
 
 /// Reads the public part of a state file.
 pub(super) fn session(entry: &DirEntry) -> Option<Session> {
-    let bytes = fs::read(entry.path()).ok()?;
+    let bytes = file::read(&entry.path()).ok()?;
     envelope::open(&bytes).ok()?
 }
 
@@ -122,6 +126,8 @@ pub(super) fn make(path: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::{Folder, Key};
     use crate::agents::Agent;
     use crate::agents::state::Session;
@@ -134,7 +140,7 @@ mod tests {
     }
 
     fn keep(folder: &Folder, key: &Key<'_>) {
-        let mut file: StateFile = folder.open(key).expect("a state file");
+        let mut file: StateFile = folder.open(key, Duration::ZERO).expect("a state file");
         file.write(&Session::new(key, 0)).expect("a disk to write to");
     }
 

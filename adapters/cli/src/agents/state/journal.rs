@@ -2,13 +2,13 @@
 //!
 //! It outlives the states of the sessions. A call without a finding does not touch it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::file::{Trouble, WAIT_MAX, lock};
+use super::file::{Trouble, WAIT_MIN, lock, open, private, read};
 use super::folder::{Folder, make};
 use super::session::{FindingRecord, Session};
 use crate::output::json::json_line;
@@ -85,7 +85,7 @@ impl Folder {
             return Ok(());
         }
         let mut file = self.open_journal()?;
-        lock(&file, Instant::now() + WAIT_MAX)?;
+        lock(&file, Instant::now(), WAIT_MIN)?;
         let lines: String = entries.iter().map(json_line).collect();
         // A line that a kill cut off is ended first, so that only that one is lost.
         let is_cut_off = last_byte(&mut file)?.is_some_and(|byte| byte != b'\n');
@@ -97,7 +97,7 @@ impl Folder {
 
     /// Returns the lines of the journal in the order of their times. Lines that cannot be read are skipped.
     pub(crate) fn journal(&self) -> Vec<Entry> {
-        let text = fs::read(self.path().join(JOURNAL)).unwrap_or_default();
+        let text = read(&self.path().join(JOURNAL)).unwrap_or_default();
         let lines = text.split(|byte| *byte == b'\n');
         let mut entries: Vec<Entry> =
             lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
@@ -108,9 +108,8 @@ impl Folder {
     fn open_journal(&self) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let open = || options.open(self.path().join(JOURNAL));
+        private(&mut options);
+        let mut open = || open(&mut options, &self.path().join(JOURNAL));
         match open() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 make(self.path())?;
@@ -150,6 +149,8 @@ fn halve(file: &mut File) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::agents::Agent;
     use crate::agents::state::Key;

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 
+use super::file::{open, private, read};
 use super::folder::{Folder, make};
 
 /// The name of the log file.
@@ -22,9 +23,8 @@ impl Folder {
         let is_full = fs::metadata(&path).is_ok_and(|metadata| metadata.len() > BYTES_MAX);
         let mut options = OpenOptions::new();
         options.create(true).append(!is_full).write(true).truncate(is_full);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let open = || options.open(&path);
+        private(&mut options);
+        let mut open = || open(&mut options, &path);
         let opened = open().or_else(|_| {
             make(self.path())?;
             open()
@@ -34,6 +34,12 @@ impl Folder {
             let line = what.to_string().chars().take(LINE_MAX).map(printable).collect::<String>();
             let _ = log.write_all(format!("{now} {who}: {line}\n").as_bytes());
         }
+    }
+
+    /// Returns the text of the log, which is empty if there is none.
+    pub(crate) fn log_text(&self) -> String {
+        let log = read(&self.path().join(LOG)).unwrap_or_default();
+        String::from_utf8_lossy(&log).into_owned()
     }
 }
 

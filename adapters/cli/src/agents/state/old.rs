@@ -1,8 +1,9 @@
 //! Removing the states of old sessions.
 
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::time::{Duration, SystemTime};
 
+use super::file::open;
 use super::folder::{Folder, session};
 use super::journal::Entry;
 
@@ -26,7 +27,9 @@ impl Folder {
             return;
         }
         // The mark comes first, so that only one of many processes searches.
-        if File::create(&mark).and_then(|file| file.set_modified(now)).is_err() {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        if open(&mut options, &mark).and_then(|file| file.set_modified(now)).is_err() {
             return;
         }
         let old = self.entries().take(LOOKED_AT_MAX).filter(|entry| {

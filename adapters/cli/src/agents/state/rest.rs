@@ -1,11 +1,13 @@
 //! The pause after a swarm server failed to answer, which all hooks share.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 
+use super::file::{open, read};
 use super::folder::{Folder, digest, make};
 
 /// The name of the file.
-const REST: &str = "swarm.rest";
+pub(super) const REST: &str = "swarm.rest";
 
 /// The number of failures in a row that starts a pause. A busy machine is late now and then.
 const TIMES: u32 = 3;
@@ -29,7 +31,10 @@ impl Folder {
     pub(crate) fn rest(&self, server: &str, now: u64) {
         let times = self.rest_of(server).map_or(0, |(times, _)| times).saturating_add(1);
         let line = format!("{} {times} {now}\n", name(server));
-        let _ = make(self.path()).and_then(|()| fs::write(self.path().join(REST), line));
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        let opened = make(self.path()).and_then(|()| open(&mut options, &self.path().join(REST)));
+        let _ = opened.and_then(|mut file| file.write_all(line.as_bytes()));
     }
 
     /// Forgets the failures, because the server has answered.
@@ -40,7 +45,7 @@ impl Folder {
 
     /// Returns the number of failures of `server` in a row, and the time of the last one.
     fn rest_of(&self, server: &str) -> Option<(u32, u64)> {
-        let text = fs::read_to_string(self.path().join(REST)).ok()?;
+        let text = String::from_utf8(read(&self.path().join(REST)).ok()?).ok()?;
         let [server_name, times, since] = text.split_ascii_whitespace().collect::<Vec<_>>()[..]
         else {
             return None;

@@ -2,12 +2,14 @@
 
 use std::fs::{self, Metadata, OpenOptions};
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process;
 
-use super::folder::{Folder, make};
+use super::file::open;
+use super::folder::{Folder, STATES, make};
 use super::journal::JOURNAL;
 use super::log::LOG;
+use super::rest::REST;
 
 /// The size of the file: a block of most file systems, and as much as a session needs at first.
 const BYTES: usize = 4096;
@@ -29,15 +31,19 @@ impl Folder {
         tried
     }
 
-    /// Opens the log and the journal as a hook does, if they exist. Returns the errors with the files'
-    /// names.
-    pub(crate) fn try_files(&self) -> Vec<(&'static str, io::Error)> {
-        let error = |name| {
-            let opened = OpenOptions::new().append(true).open(self.path().join(name));
+    /// Opens the log, the journal and everything beside the states as a hook does, if they exist. Returns the
+    /// errors with the files' names.
+    pub(crate) fn try_files(&self) -> Vec<(String, io::Error)> {
+        let beside = fs::read_dir(self.states()).into_iter().flatten().flatten();
+        // A state may be that of another version.
+        let beside = beside.filter(|entry| entry.metadata().is_ok_and(|entry| !entry.is_file()));
+        let beside = beside.map(|entry| Path::new(STATES).join(entry.file_name()));
+        let error = |name: PathBuf| {
+            let opened = open(OpenOptions::new().append(true), &self.path().join(&name));
             let error = opened.err().filter(|error| error.kind() != io::ErrorKind::NotFound)?;
-            Some((name, error))
+            Some((name.to_string_lossy().into_owned(), error))
         };
-        [LOG, JOURNAL].into_iter().filter_map(error).collect()
+        [LOG, JOURNAL, REST].map(Into::into).into_iter().chain(beside).filter_map(error).collect()
     }
 }
 
@@ -79,6 +85,6 @@ mod tests {
         fs::remove_file(&path).expect("a file");
         fs::create_dir_all(path.join("hook.log")).expect("a folder");
         let errors = Folder::at(path).try_files();
-        assert_eq!(errors.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["hook.log"]);
+        assert_eq!(errors.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["hook.log"]);
     }
 }
