@@ -2,6 +2,7 @@
 
 use crate::hash::Hash64;
 use crate::mix::Mixer;
+use crate::string::Sink;
 
 /// The bytes of a text that are hashed at once; a longer text is a chain of such blocks.
 ///
@@ -39,38 +40,49 @@ pub(crate) struct Blocks<'h, H> {
     mixer: Mixer,
     /// The digest of the blocks before the buffer, or `None` if the buffer is the first block.
     before: Option<u64>,
-    buffer: heapless::Vec<u8, BLOCK>,
+    buffer: [u8; BLOCK],
+    /// The number of bytes in the buffer.
+    length: usize,
 }
 
 impl<'h, H: Hash64> Blocks<'h, H> {
     /// A text without pieces so far.
     pub(crate) const fn new(hash: &'h H, mixer: Mixer) -> Self {
-        Self { hash, mixer, before: None, buffer: heapless::Vec::new() }
+        Self { hash, mixer, before: None, buffer: [0; BLOCK], length: 0 }
     }
 
-    /// Adds a piece of any length.
-    pub(crate) fn add(&mut self, mut piece: &[u8]) {
-        while !piece.is_empty() {
-            if self.buffer.is_full() {
-                self.before = Some(self.digest());
-                self.buffer.clear();
-            }
-            let room = BLOCK.saturating_sub(self.buffer.len());
-            let (now, later) = piece.split_at_checked(room).unwrap_or((piece, &[]));
-            for &byte in now {
-                // There is room for all of it.
-                let _ = self.buffer.push(byte);
-            }
-            piece = later;
-        }
-    }
-
-    /// Returns the digest of all pieces so far. It equals the digest of the same text in one piece.
+    /// Returns the digest of all parts so far. It equals the digest of the same text in one piece.
     pub(crate) fn digest(&self) -> u64 {
+        let last = self.buffer.get(..self.length).unwrap_or(&self.buffer);
         match self.before {
-            None => digest(self.hash, self.mixer, &self.buffer),
-            Some(before) => self.mixer.pair(before, self.hash.hash(&self.buffer)),
+            None => digest(self.hash, self.mixer, last),
+            Some(before) => self.mixer.pair(before, self.hash.hash(last)),
         }
+    }
+}
+
+impl<H: Hash64> Sink for Blocks<'_, H> {
+    #[inline(never)]
+    fn take(&mut self, mut part: &[u8]) {
+        while !part.is_empty() {
+            if self.length == BLOCK {
+                self.before = Some(self.digest());
+                self.length = 0;
+            }
+            let room = self.buffer.get_mut(self.length..).unwrap_or_default();
+            let (now, later) = part.split_at_checked(room.len()).unwrap_or((part, &[]));
+            for (place, &byte) in room.iter_mut().zip(now) {
+                *place = byte;
+            }
+            self.length = self.length.saturating_add(now.len());
+            part = later;
+        }
+    }
+
+    #[inline]
+    fn fill(&mut self, write: impl FnOnce(&mut [u8]) -> usize) {
+        let room = self.buffer.get_mut(self.length..).unwrap_or_default();
+        self.length = self.length.saturating_add(write(room)).min(BLOCK);
     }
 }
 
@@ -84,6 +96,7 @@ mod tests {
     use super::{BLOCK, Blocks, digest};
     use crate::hash::{Fnv, Hash64, Rapid};
     use crate::mix::Mixer;
+    use crate::string::Sink;
 
     fn pieces_are_the_whole<H: Hash64>(hash: &H) {
         let mixer = Mixer::new(0);
@@ -95,7 +108,7 @@ mod tests {
             assert!(digests.insert(whole), "{length}");
             for size in [1, 2, 7, 255, 256, 257, 600] {
                 let mut blocks = Blocks::new(hash, mixer);
-                text.chunks(size).for_each(|piece| blocks.add(piece));
+                text.chunks(size).for_each(|piece| blocks.take(piece));
                 assert_eq!(blocks.digest(), whole, "{length} by {size}");
             }
         }

@@ -12,7 +12,7 @@ use crate::hash::{Hash64, Rapid};
 use crate::mix::{Kind, Mixer};
 use crate::number::{Decimal, Digits, Integer, Number, parts};
 use crate::shape::{Shape, Shaper};
-use crate::string::Text;
+use crate::string::{Respelled, Sink as _, Text};
 use crate::walk::{Container, Visitor, WIDE, Word, walk};
 
 /// The default limit for nested arrays and objects of a [`Fingerprinter`]. For example, `[[1]]` is two
@@ -167,6 +167,8 @@ pub(crate) struct Printer<'p, N, H, const DEPTH: usize> {
     print: &'p Fingerprinter<N, H, DEPTH>,
     /// The digest of the latest value.
     value: u64,
+    /// The digest of the latest string that is not spelled as RFC 8785 has it.
+    respelled: u64,
     /// The container around it. Without a container it has no meaning.
     frame: Frame,
     /// The containers around that in `frame`.
@@ -187,7 +189,13 @@ struct Frame {
 impl<'p, N: Numbers, H: Hash64, const DEPTH: usize> Printer<'p, N, H, DEPTH> {
     #[inline]
     pub(crate) const fn new(print: &'p Fingerprinter<N, H, DEPTH>) -> Self {
-        Self { print, value: 0, frame: Frame { contents: 0, name: 0 }, outer: Vec::new() }
+        Self {
+            print,
+            value: 0,
+            respelled: 0,
+            frame: Frame { contents: 0, name: 0 },
+            outer: Vec::new(),
+        }
     }
 
     /// Returns the digest of the document, which is its latest value.
@@ -241,23 +249,15 @@ impl<'p, N: Numbers, H: Hash64, const DEPTH: usize> Printer<'p, N, H, DEPTH> {
         }
         match text.canonical() {
             Some(text) => self.text(text),
-            None => self.escaped(text),
+            None => self.respelled,
         }
-    }
-
-    /// The digest of a string that is not spelled as RFC 8785 has it.
-    #[cold]
-    fn escaped(&self, text: Text<'_>) -> u64 {
-        let mut blocks = self.blocks();
-        text.escaped(|piece| blocks.add(piece));
-        blocks.digest()
     }
 
     /// Returns the digest of more than nineteen digits.
     #[cold]
     fn long(&self, digits: &[u8]) -> u64 {
         let mut blocks = self.blocks();
-        parts(digits).for_each(|part| blocks.add(part));
+        parts(digits).for_each(|part| blocks.take(part));
         self.print.mixer.tagged(Kind::Long, blocks.digest())
     }
 }
@@ -307,6 +307,14 @@ impl<'a, N: Numbers, H: Hash64, const DEPTH: usize> Visitor<'a> for Printer<'_, 
             },
         };
         Ok(())
+    }
+
+    #[cold]
+    fn respelled(&mut self, text: Respelled<'a>) -> Result<(Text<'a>, Cursor<'a>), Fault> {
+        let mut blocks = self.blocks();
+        let read = text.read(&mut blocks)?;
+        self.respelled = blocks.digest();
+        Ok(read)
     }
 
     #[inline]

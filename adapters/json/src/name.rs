@@ -91,6 +91,7 @@ mod tests {
     use super::{Key, units};
     use crate::cursor::Cursor;
     use crate::string::Text;
+    use crate::string::tests::Nobody;
 
     /// Names that are alike: at the end of a key, around the end of ASCII, and around surrogates.
     const NAMES: &[&str] = &[
@@ -149,7 +150,10 @@ mod tests {
         let place = Cursor::new(spelled.as_bytes());
         let (mut cursor, mut key) = (place, None);
         cursor.advance(1);
-        assert!(Text::read(&mut cursor, |name| key = Some(Key::new(name, place))).is_ok());
+        assert!(
+            Text::read(&mut cursor, &mut Nobody, |_, name| key = Some(Key::new(name, place)))
+                .is_ok()
+        );
         (key.expect("what was read is told"), units(place).collect())
     }
 

@@ -31,7 +31,7 @@ impl Word {
     /// (Mycroft, 1987). The quote joins the control characters below it: x ^ 2 swaps them so that
     /// all are below 0x21. A borrow can only reach the bytes behind one that is marked.
     #[inline]
-    const fn new(bytes: u64) -> Self {
+    pub(crate) const fn new(bytes: u64) -> Self {
         let controls_and_quote = (bytes ^ eight(2)).wrapping_sub(eight(0x21));
         let backslash = (bytes ^ eight(b'\\')).wrapping_sub(eight(1));
         Self { bytes, marks: (controls_and_quote | backslash) & !bytes & eight(0x80) }
@@ -39,13 +39,13 @@ impl Word {
 
     /// Returns the number of plain bytes before the first other one: 8 if all are plain.
     #[inline]
-    fn plain(self) -> usize {
+    pub(crate) fn plain(self) -> usize {
         usize::try_from(self.marks.trailing_zeros() / 8).unwrap_or(8)
     }
 
     /// The bytes in front of the first that is not plain, and perhaps that one, with 0 behind.
     #[inline]
-    const fn beginning(self) -> u64 {
+    pub(crate) const fn beginning(self) -> u64 {
         self.bytes & (self.marks ^ self.marks.wrapping_sub(1))
     }
 

@@ -6,7 +6,7 @@ use crate::cursor::{Cursor, Fault};
 use crate::fingerprinter::{Numbers, Printer};
 use crate::hash::Hash64;
 use crate::number::{Integer, Number};
-use crate::string::Text;
+use crate::string::{Respelled, Text};
 use crate::walk::{Container, Visitor, Word};
 
 /// The digests of a document and of its primary members; see
@@ -59,6 +59,10 @@ where
 
     fn number(&mut self, number: &Number<'a>) -> Result<(), Fault> {
         self.printer.number(number)
+    }
+
+    fn respelled(&mut self, text: Respelled<'a>) -> Result<(Text<'a>, Cursor<'a>), Fault> {
+        self.printer.respelled(text)
     }
 
     fn string(&mut self, text: Text<'a>) {

@@ -5,7 +5,7 @@ use crate::error::JsonErrorKind;
 use crate::escape::escape;
 use crate::scan::{Word, is_ascii};
 use crate::utf8::valid_up_to;
-use crate::walk::WIDE;
+use crate::walk::{Visitor, WIDE};
 
 /// The contents of a string, between its quotes: valid in spelling and in UTF-8.
 #[derive(Clone, Copy)]
@@ -38,13 +38,17 @@ pub(crate) enum Piece<'a> {
 impl<'a> Text<'a> {
     /// Reads a string, whose opening quote was taken, to its closing quote, and gives it to `tell`.
     #[inline]
-    pub(crate) fn read(cursor: &mut Cursor<'a>, tell: impl FnOnce(Self)) -> Result<(), Fault> {
+    pub(crate) fn read<V: Visitor<'a>>(
+        cursor: &mut Cursor<'a>,
+        visitor: &mut V,
+        tell: impl FnOnce(&mut V, Self),
+    ) -> Result<(), Fault> {
         // Most names and many values are ASCII without escapes, and end within two words.
         let start = *cursor;
         if WIDE && let Some(word) = start.word() {
             if let Some((bytes, length)) = word.text() {
                 let raw = cursor.take_quoted(length);
-                tell(Self { raw, form: Form::Short(bytes) });
+                tell(visitor, Self { raw, form: Form::Short(bytes) });
                 return Ok(());
             }
             let mut next = start;
@@ -53,19 +57,25 @@ impl<'a> Text<'a> {
                 && let Some((_, length)) = next.word().and_then(Word::text)
             {
                 let raw = cursor.take_quoted(length.wrapping_add(8));
-                tell(Self { raw, form: Form::Plain });
+                tell(visitor, Self { raw, form: Form::Plain });
                 return Ok(());
             }
         }
         let text;
-        (text, *cursor) = Self::read_any(start)?;
-        tell(text);
+        (text, *cursor) = match Self::read_canonical(start)? {
+            Ok(read) => read,
+            Err(respelled) => visitor.respelled(respelled)?,
+        };
+        tell(visitor, text);
         Ok(())
     }
 
-    /// Reads any string, whose contents begin at `start`; returns what follows it, too.
+    /// Reads a string whose contents begin at `start`, and returns what follows it, too. Stops at
+    /// the first escape that RFC 8785 does not use.
     #[inline(never)]
-    fn read_any(start: Cursor<'a>) -> Result<(Self, Cursor<'a>), Fault> {
+    fn read_canonical(
+        start: Cursor<'a>,
+    ) -> Result<Result<(Self, Cursor<'a>), Respelled<'a>>, Fault> {
         let mut cursor = start;
         let mut form = Form::Plain;
         let mut seen = 0;
@@ -74,28 +84,23 @@ impl<'a> Text<'a> {
             let end = cursor;
             match cursor.next() {
                 Some(b'"') => {
-                    let text = Self { raw: start.until(&end), form };
-                    let text = if is_ascii(seen) { text } else { text.in_utf8(start)? };
-                    return Ok((text, cursor));
+                    let text = Self { raw: start.until(&end), form }.if_utf8(start, seen)?;
+                    return Ok(Ok((text, cursor)));
                 }
-                Some(b'\\') => {
-                    // Nearly all escapes are of one letter, and as RFC 8785 has them.
-                    if let Some(b'n' | b'"' | b'\\' | b't' | b'r' | b'b' | b'f') = cursor.peek() {
-                        cursor.advance(1);
-                        form = form.max(Form::Canonical);
-                    } else {
-                        unescaped(&mut cursor, end).map_err(|error| earliest(start, end, error))?;
-                        form = Form::Other;
-                    }
+                Some(b'\\') if cursor.peek().is_some_and(is_canonical) => {
+                    cursor.advance(1);
+                    form = Form::Canonical;
                 }
-                Some(_) => {
-                    return Err(earliest(start, end, end.error(JsonErrorKind::ControlCharacter)));
-                }
-                None => {
-                    return Err(earliest(start, end, end.error(JsonErrorKind::UnterminatedString)));
-                }
+                Some(b'\\') => return Ok(Err(Respelled { start, place: end, seen })),
+                _ => return Err(earliest(start, end, unplain(end))),
             }
         }
+    }
+
+    /// Returns the contents if they are UTF-8. They begin at `start`, and all their bits are in `seen`.
+    #[inline]
+    fn if_utf8(self, start: Cursor<'_>, seen: u64) -> Result<Self, Fault> {
+        if is_ascii(seen) { Ok(self) } else { self.in_utf8(start) }
     }
 
     /// Returns the contents if they are UTF-8. They begin at `start`.
@@ -183,6 +188,122 @@ impl<'a> Iterator for Pieces<'a> {
     }
 }
 
+/// Returns whether the letter behind a backslash makes an escape that RFC 8785 uses, as nearly all do.
+#[inline]
+const fn is_canonical(letter: u8) -> bool {
+    matches!(letter, b'n' | b'"' | b'\\' | b't' | b'r' | b'b' | b'f')
+}
+
+/// The error at a byte that no string contains, or at the end of the input.
+fn unplain(place: Cursor<'_>) -> Fault {
+    place.error(match place.peek() {
+        Some(_) => JsonErrorKind::ControlCharacter,
+        None => JsonErrorKind::UnterminatedString,
+    })
+}
+
+/// Takes the RFC 8785 form of a string that is spelled in another way, part by part, as it is read.
+pub(crate) trait Sink {
+    /// Takes a part of any length.
+    fn take(&mut self, part: &[u8]);
+
+    /// Takes what `write` writes to a buffer, and returns the length of.
+    fn fill(&mut self, write: impl FnOnce(&mut [u8]) -> usize);
+}
+
+/// Drops everything.
+impl Sink for () {
+    fn take(&mut self, _: &[u8]) {}
+
+    #[inline]
+    fn fill(&mut self, write: impl FnOnce(&mut [u8]) -> usize) {
+        write(&mut [0; 64]);
+    }
+}
+
+/// A string that was read up to the first escape that RFC 8785 does not use.
+pub(crate) struct Respelled<'a> {
+    start: Cursor<'a>,
+    /// The place of the backslash.
+    place: Cursor<'a>,
+    /// The bits of the bytes in front of it.
+    seen: u64,
+}
+
+impl<'a> Respelled<'a> {
+    /// Reads the rest, and gives all contents to `sink`. Returns what follows the string, too.
+    #[inline(never)]
+    pub(crate) fn read(self, sink: &mut impl Sink) -> Result<(Text<'a>, Cursor<'a>), Fault> {
+        let Self { start, place: mut cursor, mut seen } = self;
+        // The beginning of what the sink does not have yet.
+        let mut run = start;
+        loop {
+            let end = cursor;
+            match cursor.next() {
+                Some(b'"') => {
+                    sink.take(run.until(&end));
+                    let text = Text { raw: start.until(&end), form: Form::Other };
+                    return Ok((text.if_utf8(start, seen)?, cursor));
+                }
+                // Such an escape stays as it is.
+                Some(b'\\') if cursor.peek().is_some_and(is_canonical) => cursor.advance(1),
+                Some(b'\\') => {
+                    sink.take(run.until(&end));
+                    let character = unescaped(&mut cursor, end);
+                    let character = character.map_err(|error| earliest(start, end, error))?;
+                    sink.take(escape(character, &mut [0; 6]));
+                    if WIDE {
+                        sink.fill(|buffer| cursor.unescape(buffer, &mut seen));
+                    }
+                    run = cursor;
+                }
+                _ => return Err(earliest(start, end, unplain(end))),
+            }
+            cursor.skip_plain(&mut seen);
+        }
+    }
+}
+
+impl Cursor<'_> {
+    /// Takes escapes of one code unit each, escapes that RFC 8785 uses, and less than eight bytes
+    /// between them, as long as nothing else comes. Writes their RFC 8785 form to `buffer`, as far as
+    /// it has room for eight bytes, and returns its length. Adds their bits to `seen`.
+    #[inline]
+    fn unescape(&mut self, buffer: &mut [u8], seen: &mut u64) -> usize {
+        let (mut cursor, mut filled) = (*self, 0_usize);
+        while let Some(bytes) = cursor.peek_chunk::<8>()
+            && let Some(room) = buffer.get_mut(filled..).and_then(<[u8]>::first_chunk_mut::<8>)
+        {
+            // What is written behind the length is overwritten by what follows.
+            let [first, second, digits @ .., _, _] = bytes;
+            let (taken, written) = if (*first, *second) == (b'\\', b'u') {
+                let Some((character, length)) = utf8(hexadecimal(*digits)) else { break };
+                *room = character;
+                (6, length)
+            } else if *first == b'\\' {
+                if !is_canonical(*second) {
+                    break;
+                }
+                *room = *bytes;
+                (2, 2)
+            } else {
+                let word = Word::new(u64::from_le_bytes(*bytes));
+                let length = word.plain();
+                if length == 0 || length == 8 {
+                    break;
+                }
+                *room = *bytes;
+                *seen |= word.beginning();
+                (length, length)
+            };
+            cursor.advance(taken);
+            filled = filled.wrapping_add(written);
+        }
+        *self = cursor;
+        filled
+    }
+}
+
 /// Returns the first of two errors: a broken character between `start` and `end`, or `error`.
 #[cold]
 fn earliest(start: Cursor<'_>, end: Cursor<'_>, error: Fault) -> Fault {
@@ -230,24 +351,76 @@ fn unicode(cursor: &mut Cursor<'_>, start: Cursor<'_>) -> Result<char, Fault> {
     char::from_u32((high << 10 | low).wrapping_add(0x1_0000)).ok_or(lone)
 }
 
+/// The UTF-8 bytes of a code unit beyond ASCII that is a character, with any bytes behind them, and
+/// their number. The code unit is what [`hexadecimal`] returns.
+#[inline]
+fn utf8(unit: u32) -> Option<([u8; 8], usize)> {
+    let wide = u64::from(unit);
+    let last = 0x80 | wide & 0x3F;
+    let (bytes, length) = match unit {
+        0x80..0x800 => (0xC0 | wide >> 6 | last << 8, 2),
+        0x800..0xD800 | 0xE000..0x1_0000 => {
+            (0xE0 | wide >> 12 | (0x80 | wide >> 6 & 0x3F) << 8 | last << 16, 3)
+        }
+        _ => return None,
+    };
+    Some((bytes.to_le_bytes(), length))
+}
+
 /// Reads the four hexadecimal digits of a UTF-16 code unit.
 fn code_unit(cursor: &mut Cursor<'_>) -> Result<u16, Fault> {
+    if WIDE
+        && let Some(unit) = cursor.peek_chunk().copied().map(hexadecimal)
+        && let Ok(unit) = u16::try_from(unit)
+    {
+        cursor.advance(4);
+        return Ok(unit);
+    }
     let mut unit = 0_u16;
     for _ in 0..4 {
-        let digit = match cursor.peek() {
-            Some(byte @ b'0'..=b'9') => byte.wrapping_sub(b'0'),
-            Some(byte @ b'a'..=b'f') => byte.wrapping_sub(b'a').wrapping_add(10),
-            Some(byte @ b'A'..=b'F') => byte.wrapping_sub(b'A').wrapping_add(10),
-            _ => return Err(cursor.error(JsonErrorKind::ExpectedHexDigit)),
-        };
+        let digit = cursor.peek().and_then(hexadecimal_digit);
+        let digit = digit.ok_or(cursor.error(JsonErrorKind::ExpectedHexDigit))?;
         cursor.advance(1);
         unit = unit << 4 | u16::from(digit);
     }
     Ok(unit)
 }
 
+/// The value of four hexadecimal digits. It is beyond 16 bits if one of them is not.
+#[inline]
+fn hexadecimal(digits: [u8; 4]) -> u32 {
+    /// The value of each byte, which is negative if the byte is no digit.
+    static VALUES: [i8; 256] = {
+        let mut values = [-1; 256];
+        let mut rest: &mut [i8] = &mut values;
+        let mut byte = 0;
+        while let [value, others @ ..] = rest {
+            if let Some(digit) = hexadecimal_digit(byte) {
+                *value = digit.cast_signed();
+            }
+            byte = byte.wrapping_add(1);
+            rest = others;
+        }
+        values
+    };
+    let value = |byte: u8| VALUES.get(usize::from(byte)).map_or(-1, |value| i32::from(*value));
+    let [first, second, third, fourth] = digits;
+    let value = value(first) << 12 | value(second) << 8 | value(third) << 4 | value(fourth);
+    value.cast_unsigned()
+}
+
+/// The value of a hexadecimal digit.
+const fn hexadecimal_digit(byte: u8) -> Option<u8> {
+    match byte {
+        b'0'..=b'9' => Some(byte.wrapping_sub(b'0')),
+        b'a'..=b'f' => Some(byte.wrapping_sub(b'a').wrapping_add(10)),
+        b'A'..=b'F' => Some(byte.wrapping_sub(b'A').wrapping_add(10)),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     extern crate std;
 
     use core::fmt::Write as _;
@@ -256,14 +429,36 @@ mod tests {
     use std::vec::Vec;
 
     use super::{Piece, Text};
-    use crate::cursor::Cursor;
+    use crate::cursor::{Cursor, Fault};
+    use crate::number::{Integer, Number};
+    use crate::walk::{Container, Visitor, Word};
+
+    /// A visitor of a single string, which is told to a closure.
+    pub(crate) struct Nobody;
+
+    impl<'a> Visitor<'a> for Nobody {
+        fn word(&mut self, _: Word) {}
+        fn integer(&mut self, _: Integer) {}
+        fn number(&mut self, _: &Number<'a>) -> Result<(), Fault> {
+            Ok(())
+        }
+        fn string(&mut self, _: Text<'a>) {}
+        fn open(&mut self, _: Option<Container>) -> Option<()> {
+            None
+        }
+        fn name(&mut self, _: Text<'a>, _: Cursor<'a>) {}
+        fn add(&mut self, _: Container) {}
+        fn close(&mut self, _: Container) -> Result<Option<Container>, Fault> {
+            Ok(None)
+        }
+    }
 
     /// Gives the string with these contents, as they are spelled, to `look`.
     fn with_text<T>(contents: &str, look: impl FnOnce(Text<'_>) -> T) -> T {
         let quoted = format!("{contents}\"");
         let mut cursor = Cursor::new(quoted.as_bytes());
         let mut seen = None;
-        let read = Text::read(&mut cursor, |text| seen = Some(look(text)));
+        let read = Text::read(&mut cursor, &mut Nobody, |_, text| seen = Some(look(text)));
         assert!(read.is_ok(), "{contents} was refused");
         assert_eq!(cursor.peek(), None, "{contents} was not read to its end");
         seen.expect("what was read is told")

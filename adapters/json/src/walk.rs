@@ -3,7 +3,7 @@
 use crate::cursor::{Cursor, Fault};
 use crate::error::{JsonError, JsonErrorKind};
 use crate::number::{Integer, Number};
-use crate::string::Text;
+use crate::string::{Respelled, Text};
 
 /// The bytes that a document may have: 1 GiB.
 ///
@@ -26,6 +26,12 @@ pub(crate) trait Visitor<'a> {
     fn integer(&mut self, integer: Integer);
     /// A value that is any other number; refused if the number is beyond a limit.
     fn number(&mut self, number: &Number<'a>) -> Result<(), Fault>;
+    /// The next string or name is not spelled as RFC 8785 has it. Reads it to its end, and returns
+    /// what follows it, too. A visitor that wants its RFC 8785 form can have it in the same pass.
+    #[inline]
+    fn respelled(&mut self, text: Respelled<'a>) -> Result<(Text<'a>, Cursor<'a>), Fault> {
+        text.read(&mut ())
+    }
     /// A value that is a string.
     fn string(&mut self, text: Text<'a>);
     /// An array or object begins. To be remembered is `outer`, in which it stands, if in any;
@@ -89,7 +95,7 @@ pub(crate) fn walk<'a, const DEPTH: usize>(
         let fault = cursor.error_after(LENGTH_MAX, JsonErrorKind::LengthLimit);
         return Err(fault.within(json.len()));
     }
-    document::<DEPTH>(cursor, visitor).map_err(|fault| fault.within(json.len()))
+    document::<_, DEPTH>(cursor, visitor).map_err(|fault| fault.within(json.len()))
 }
 
 /// The tokens that may come at the cursor.
@@ -104,9 +110,9 @@ enum Expected {
 
 /// Reads one value and what surrounds it, to the end of the input.
 #[inline]
-fn document<'a, const DEPTH: usize>(
+fn document<'a, V: Visitor<'a>, const DEPTH: usize>(
     mut cursor: Cursor<'a>,
-    visitor: &mut impl Visitor<'a>,
+    visitor: &mut V,
 ) -> Result<(), Fault> {
     let cursor = &mut cursor;
     let mut inside: Option<Container> = None;
@@ -121,7 +127,7 @@ fn document<'a, const DEPTH: usize>(
         match cursor.peek() {
             Some(b'"') => {
                 cursor.advance(1);
-                Text::read(cursor, |text| visitor.string(text))?;
+                Text::read(cursor, visitor, V::string)?;
             }
             Some(b'-' | b'0'..=b'9') => number(cursor, visitor)?,
             Some(bracket @ (b'{' | b'[')) => {
@@ -192,7 +198,7 @@ fn name<'a>(
             _ => JsonErrorKind::ExpectedName,
         }));
     }
-    Text::read(cursor, |text| visitor.name(text, place))?;
+    Text::read(cursor, visitor, |visitor, text| visitor.name(text, place))?;
     cursor.skip_space();
     if !cursor.eat(b':') {
         return Err(cursor.error(JsonErrorKind::ExpectedColon));
