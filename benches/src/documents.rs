@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::real_calls::Recorded;
 use crate::stream::{Random, filled};
 
 /// The number of bytes in a round, if that makes at most 256 documents.
@@ -23,14 +24,24 @@ pub enum Document {
     Args500,
     /// An array of small objects.
     Records,
+    /// The reply of an API: objects with many short members, numbers among them.
+    Reply,
     /// The arguments of a call that writes a file: one long string with escapes.
     File,
+    /// The same for deeply indented code with many strings, in which every fifth character is escaped.
+    Code,
     /// Long strings of ASCII in which nothing is escaped.
     Prose,
     /// Long strings in other scripts, as UTF-8.
     Scripts,
+    /// The same text as Python's `json.dumps` writes it, with a `\\u` escape for each character.
+    Escaped,
     /// A megabyte of small objects.
     Records1M,
+    /// The arguments of the calls in the labelled runs.
+    RealCalls,
+    /// The arguments of the calls in sessions of coding agents.
+    RealSessions,
 }
 
 impl Document {
@@ -41,26 +52,52 @@ impl Document {
             Self::Args200 => "200 B, arguments of a search",
             Self::Args500 => "500 B, arguments of an edit",
             Self::Records => "10 KB, records",
+            Self::Reply => "14 KB, the reply of an API",
             Self::File => "10 KB, a file in a string, with \\n and \\\"",
+            Self::Code => "10 KB, code in a string, with many \\t and \\\"",
             Self::Prose => "10 KB, long strings without escapes",
             Self::Scripts => "10 KB, long strings, not ASCII",
+            Self::Escaped => "10 KB, long strings, \\u escapes",
             Self::Records1M => "1 MB, records",
+            Self::RealCalls => "arguments of real calls",
+            Self::RealSessions => "arguments in real sessions",
         }
     }
 
-    /// Returns the length in bytes, without the last record or sentence.
+    /// Returns the length in bytes, without the last record or sentence. Recorded documents have any
+    /// length.
     pub const fn length(self) -> usize {
         match self {
             Self::Args60 => 60,
             Self::Args200 => 200,
             Self::Args500 => 500,
-            Self::Records | Self::File | Self::Prose | Self::Scripts => 10_000,
+            Self::Records
+            | Self::File
+            | Self::Code
+            | Self::Prose
+            | Self::Scripts
+            | Self::Escaped => 10_000,
+            Self::Reply => 14_000,
             Self::Records1M => 1_000_000,
+            Self::RealCalls | Self::RealSessions => 0,
         }
     }
 
-    /// Returns the documents of a round, which all differ in meaning. They are the same every time.
+    /// Returns the runs whose arguments these documents are.
+    const fn recorded(self) -> Option<Recorded> {
+        match self {
+            Self::RealCalls => Some(Recorded::Traces),
+            Self::RealSessions => Some(Recorded::TracesModern),
+            _ => None,
+        }
+    }
+
+    /// Returns the documents of a round, which are the same every time. They all differ in meaning,
+    /// except those of real calls. There are none if their recorded runs are absent.
     pub fn texts(self) -> Vec<String> {
+        if let Some(recorded) = self.recorded() {
+            return recorded.runs().into_iter().flatten().map(|call| call.args).collect();
+        }
         let count = (ROUND / self.length()).clamp(1, 256);
         (0..).take(count).map(|number| self.text(number)).collect()
     }
@@ -73,9 +110,13 @@ impl Document {
             Self::Args200 => args_200(number),
             Self::Args500 => args_500(number),
             Self::Records | Self::Records1M => records(number, length),
+            Self::Reply => reply(number, length),
             Self::File => file(number, length),
+            Self::Code => code(number, length),
             Self::Prose => strings(number, length, &PROSE),
             Self::Scripts => strings(number, length, &SCRIPTS),
+            Self::Escaped => strings(number, length, &SCRIPTS.map(escaped)),
+            Self::RealCalls | Self::RealSessions => String::new(),
         }
     }
 }
@@ -153,6 +194,60 @@ fn records(number: u64, length: usize) -> String {
     text + "]"
 }
 
+/// Returns the issues of a repository, each with its author, labels, links and counts.
+fn reply(number: u64, length: usize) -> String {
+    let mut random = Random(number);
+    let mut text = format!(r#"{{"total_count":{},"incomplete":false,"items":["#, 100 + number);
+    for id in 20_000.. {
+        let (issue, user, x) = (random.below(9000), random.below(100_000), random.below(90));
+        let (opened, second) = (10 + random.below(18), 10 + random.below(50));
+        let (score, comments, locked) = (random.below(100_000), random.below(30), x < 9);
+        // Writing to a `String` cannot fail.
+        let _ = write!(
+            text,
+            r#"{{"id":{id},"node_id":"I_kwDO{user:08}","number":{issue},"url":"https://api.example.com/repos/acme/cart/issues/{issue}","state":"open","title":"Cart total is off by {x} for {user} items","user":{{"login":"user{user}","id":{user},"type":"User","site_admin":false}},"labels":[{{"id":{x},"name":"bug","default":true}},{{"id":1{x},"name":"p{comments}","default":false}}],"locked":{locked},"assignee":null,"comments":{comments},"score":0.{score:05},"position":{{"x":{x}.25,"y":-{comments}.5}},"created_at":"2026-05-{opened}T14:03:{second}Z","updated_at":"2026-05-{opened}T18:30:{second}Z","closed_at":null}}"#
+        );
+        if text.len() >= length {
+            break;
+        }
+        text.push(',');
+    }
+    text + "]}"
+}
+
+/// Returns arguments that write a file of indented code whose strings are quoted twice.
+fn code(number: u64, length: usize) -> String {
+    let mut random = Random(number);
+    let mut text = format!(r#"{{"path":"src/unit_{number}.ts","content":""#);
+    while text.len() < length {
+        let (line, value) = (random.below(4), random.below(1000));
+        // Writing to a `String` cannot fail.
+        let _ = match line {
+            0 => write!(text, r#"\t\t\t\t\"k{value}\": \"v{value}\",\n"#),
+            1 => write!(text, r#"\t\t\tif (k === \"a\\n{value}\") {{\r\n"#),
+            2 => write!(text, r#"\t\t\t\tlog(\"\\\"x\\\" {value}\", x);\n"#),
+            _ => write!(text, r"\t\t\t}}\n\n"),
+        };
+    }
+    text + r#""}"#
+}
+
+/// Returns `text` with a `\\u` escape for every character that is not ASCII.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for character in text.chars() {
+        if character.is_ascii() {
+            escaped.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            // Writing to a `String` cannot fail.
+            let _ = write!(escaped, "\\u{unit:04x}");
+        }
+    }
+    escaped
+}
+
 /// Returns arguments that write a file of code, whose lines end with an escaped `\n`.
 pub(crate) fn file(number: u64, length: usize) -> String {
     let mut random = Random(number);
@@ -173,14 +268,14 @@ pub(crate) fn file(number: u64, length: usize) -> String {
 }
 
 /// Returns paragraphs of about a thousand bytes, made of `sentences`.
-fn strings(number: u64, length: usize, sentences: &[&str; 4]) -> String {
+fn strings(number: u64, length: usize, sentences: &[impl AsRef<str>; 4]) -> String {
     let mut random = Random(number);
     let mut text = format!(r#"{{"id":{number},"paragraphs":["#);
     while text.len() < length {
         let end = text.len() + 1000;
         text.push('"');
         while text.len() < end {
-            text += sentences[usize::try_from(random.below(4)).unwrap_or(0)];
+            text += sentences[usize::try_from(random.below(4)).unwrap_or(0)].as_ref();
         }
         text += r#"","#;
     }
@@ -197,6 +292,9 @@ mod tests {
     fn documents_have_their_length() {
         for document in Document::value_variants() {
             let (length, texts) = (document.length(), document.texts());
+            if document.recorded().is_some() {
+                continue;
+            }
             for text in &texts {
                 let most = length + length / 8;
                 assert!((length..=most).contains(&text.len()), "{document:?}: {}", text.len());
@@ -213,9 +311,12 @@ mod tests {
             (Document::Args200, true, true),
             (Document::Args500, true, true),
             (Document::Records, false, true),
+            (Document::Reply, false, true),
             (Document::File, true, true),
+            (Document::Code, true, true),
             (Document::Prose, false, true),
             (Document::Scripts, false, false),
+            (Document::Escaped, true, true),
             (Document::Records1M, false, true),
         ] {
             for text in document.texts() {
