@@ -2,6 +2,7 @@
 
 pub(crate) mod json;
 pub(crate) mod recurring;
+pub(crate) mod redact;
 pub(crate) mod shown;
 
 use std::fs::File;

@@ -13,7 +13,7 @@ use crate::agents::host::{Host, Scope};
 use crate::agents::options::{Install, Uninstall};
 use crate::agents::settings::{Copy, Line, Settings, uninstalled};
 use crate::exit::Exit;
-use crate::output::shown::{counted, masked, plain};
+use crate::output::shown::{counted, plain};
 use crate::output::{Output, Reader, complain, show};
 use crate::setup::Mistake;
 use difference::shown;
@@ -68,7 +68,7 @@ fn put_in(install: &Install) -> Result<String, Exit> {
     let backup = backup.map_err(|why| fails(&path.display().to_string(), &why))?;
     let events = events(host, host.hooks.events.len());
     // The address of a swarm may contain a password.
-    let runs = plain(&masked(&line.shell().unwrap_or_default()));
+    let runs = plain(&line.shell().unwrap_or_default());
     let mut report = format!("{}: {done}, {events} in {place}\n  runs: {runs}\n", host.title);
     report += &backup_line(backup.as_deref());
     report += &filled(host.advice);

@@ -11,7 +11,7 @@ use unstuck_text::{Preset, Recipe};
 
 use super::fields::{Fields, Node, elements, number, other, text, unknown, word};
 use super::{published, recipe, tools};
-use crate::output::shown::plain;
+use crate::output::shown::is_plain;
 use crate::setup::Mistake;
 
 const POLICY: [&str; 10] =
@@ -227,7 +227,7 @@ fn text_rule(node: &Node<'_>) -> Result<(TextRule<'static>, Range<usize>, Rungs)
 fn name(fields: &Fields<'_>) -> Result<&'static str, Mistake> {
     let node = fields.required("name")?;
     let name = text(node)?;
-    if name.trim().is_empty() || plain(name) != name {
+    if name.trim().is_empty() || !is_plain(name) {
         let what = "expected a name on one line, with visible characters only";
         return Err(Mistake::new(node.span(), what));
     }

@@ -1,54 +1,39 @@
 //! Makes text from a recording safe to show: one line, no control characters, no secrets.
 
-use std::sync::LazyLock;
-
-use regex::{Captures, Regex};
 use unicode_width::UnicodeWidthChar as _;
+
+use crate::output::redact::masked;
 
 /// The columns of a terminal of the usual width.
 pub(crate) const COLUMNS: usize = 80;
 
-/// The replacement for a secret.
-const MASK: &str = "•••";
+/// The most characters of a text. Paths and messages are shorter.
+const TEXT_MAX: usize = 4096;
 
-/// Patterns of secrets. The text in a group stays, the rest is masked.
-static SECRETS: LazyLock<Regex> = LazyLock::new(|| {
-    let patterns = [
-        // A member, variable or header whose name ends with a word for a secret.
-        r#"((?i:\b[\w-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)\\?["']?\s*[:=]\s*\\?["']?))[^\s"'\\,;&}]{3,}"#,
-        r#"((?i:\b(?:[a-z0-9]+[_-])*(?:pass|pwd|auth|sig|cookie|session_?id)\\?["']?\s*[:=]\s*\\?["']?))[^\s"'\\,;&}]{3,}"#,
-        // A command-line option.
-        r#"((?i:--(?:[a-z]+-)*(?:password|passwd|pass|passphrase|token|secret|api-key)[ =]\\?["']?))[^\s"'\\]+"#,
-        r#"(\b(?:curl|wget|http)\b[^|;&]*?\s(?:-u|--user)[ =]?\\?["']?[^\s:"']+:)[^\s"'\\]+"#,
-        r#"(\b(?:sshpass\s+-p|mysql\b[^|;&]*?\s-p|redis-cli\b[^|;&]*?\s-a|docker\s+login\b[^|;&]*?\s-p)\s*\\?["']?)[^\s"'\\-][^\s"'\\]*"#,
-        // A header with a credential.
-        r#"((?i:authorization\\?["']?\s*[:=]\s*\\?["']?(?:bearer|basic|token)\s+|bearer\s+))[A-Za-z0-9._~+/=-]{6,}"#,
-        // A name and a password in a URL.
-        r"([a-z][a-z0-9+.-]*://)[^\s/@:]+:[^\s/@]+@",
-        // Keys with the known prefixes of services, and web tokens.
-        r"\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{12,}",
-        r"\bgh[pousr]_[A-Za-z0-9]{16,}|\bgithub_pat_\w{16,}|\bglpat-[\w-]{16,}|\bxox[abprs]-[\w-]{10,}",
-        r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bAIza[\w-]{20,}|\bhf_[A-Za-z0-9]{20,}|\bnpm_[A-Za-z0-9]{20,}",
-        r"\beyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?",
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*",
-    ];
-    // The patterns are constants, and the tests below compile them.
-    Regex::new(&patterns.join("|")).expect("constant patterns compile")
-});
+/// The most characters without a width in a row, for example accents over one letter.
+const MARKS_MAX: usize = 4;
 
-/// Returns `text` with everything masked that looks like a secret.
-pub(crate) fn masked(text: &str) -> String {
-    let mask = |found: &Captures<'_>| {
-        // Each pattern has at most one group, for the text before the secret.
-        let kept = found.iter().skip(1).flatten().next().map_or("", |kept| kept.as_str());
-        format!("{kept}{MASK}")
-    };
-    SECRETS.replace_all(text, mask).into_owned()
+/// Returns `text` as it may be shown: on one line, without secrets and invisible characters, and not
+/// longer than a message. Control characters, for example in an escape sequence, become visible.
+///
+/// All text that others wrote goes through this function before a person sees it.
+pub(crate) fn plain(text: &str) -> String {
+    bounded(&one_line(&masked(beginning(text))))
 }
 
-/// Returns `text` on one line. Control characters, for example in an escape sequence, become
-/// visible.
-pub(crate) fn plain(text: &str) -> String {
+/// Returns whether a person sees `text` as it is written.
+pub(crate) fn is_plain(text: &str) -> bool {
+    bounded(&one_line(text)) == text
+}
+
+/// Returns the part of a very long `text` that is looked at.
+fn beginning(text: &str) -> &str {
+    // A character of a text takes at most four bytes, and some are left out.
+    let end = (0..=text.len().min(8 * TEXT_MAX)).rev().find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
+}
+
+fn one_line(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut indenting = false;
     for c in text.chars() {
@@ -67,17 +52,52 @@ pub(crate) fn plain(text: &str) -> String {
     plain
 }
 
+/// Returns `text` with a limited number of characters, and of characters without a width in a row.
+fn bounded(text: &str) -> String {
+    let mut bounded = String::with_capacity(text.len());
+    let (mut length, mut marks) = (0, 0);
+    for c in text.chars() {
+        marks = if c.width() == Some(0) { marks + 1 } else { 0 };
+        if marks > MARKS_MAX {
+            continue;
+        }
+        if length == TEXT_MAX {
+            bounded.push('…');
+            break;
+        }
+        length += 1;
+        bounded.push(c);
+    }
+    bounded
+}
+
 /// Returns whether `c` is a control character or invisible.
 pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control() || is_invisible(c)
 }
 
-/// Returns whether `c` has no width or changes the writing direction, so that it could hide other
-/// text.
+/// Returns whether `c` has no width or no ink, or changes the writing direction, so that it could hide
+/// other text or look like a space.
 fn is_invisible(c: char) -> bool {
     matches!(
         c,
-        '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}'
+        '\u{AD}'
+            | '\u{34F}'
+            | '\u{61C}'
+            | '\u{115F}'..='\u{1160}'
+            | '\u{17B4}'..='\u{17B5}'
+            | '\u{180B}'..='\u{180F}'
+            | '\u{200B}'..='\u{200F}'
+            | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}'
+            | '\u{2800}'
+            | '\u{3164}'
+            | '\u{FEFF}'
+            | '\u{FFA0}'
+            | '\u{FFF0}'..='\u{FFFB}'
+            | '\u{1BCA0}'..='\u{1BCA3}'
+            | '\u{1D173}'..='\u{1D17A}'
+            | '\u{E0000}'..='\u{E0FFF}'
     )
 }
 
@@ -123,56 +143,54 @@ mod tests {
     use proptest::prelude::*;
     use unicode_width::UnicodeWidthStr as _;
 
-    use super::{ago, masked, plain, shortened};
-
-    #[test]
-    fn what_looks_like_a_secret_is_masked() {
-        for (text, expected) in [
-            (r#"{"api_key":"abc123","q":"x"}"#, r#"{"api_key":"•••","q":"x"}"#),
-            (r#"{"password": "hunter2"}"#, r#"{"password": "•••"}"#),
-            (
-                r#"{"command":"export GITHUB_TOKEN=abcdef && ls"}"#,
-                r#"{"command":"export GITHUB_TOKEN=••• && ls"}"#,
-            ),
-            ("curl -H 'Authorization: Bearer abc.def-123'", "curl -H 'Authorization: Bearer •••'"),
-            ("mysql --password hunter2 db", "mysql --password ••• db"),
-            ("git clone https://me:secret99@host/x", "git clone https://•••host/x"),
-            ("curl -s -u admin:hunter2 https://x", "curl -s -u admin:••• https://x"),
-            ("sshpass -p hunter2 ssh x", "sshpass -p ••• ssh x"),
-            ("mysql -uroot -phunter2 db", "mysql -uroot -p••• db"),
-            ("DB_PASS=hunter2 DB_PWD=hunter3 run", "DB_PASS=••• DB_PWD=••• run"),
-            ("Cookie: sid=0123456789", "Cookie: •••"),
-            ("tool --client-secret hunter2", "tool --client-secret •••"),
-            ("https://x/y?sig=abcdef&z=1", "https://x/y?sig=•••&z=1"),
-            ("sk-ant-api03-abcdefghijklmnop", "•••"),
-            ("ghp_abcdefghijklmnopqrstuvwx", "•••"),
-            ("AKIAIOSFODNN7EXAMPLE", "•••"),
-            ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.sig", "•••"),
-        ] {
-            assert_eq!(masked(text), expected);
-        }
-    }
-
-    #[test]
-    fn ordinary_text_is_not_masked() {
-        for text in [
-            r#"{"path":"src/token.rs","limit":20}"#,
-            "grep -rn password src",
-            r#"{"max_tokens":4096,"token_count":17,"tokenizer":"cl100k"}"#,
-            "bypass: yes, compass=north, author: me",
-            "mkdir -p build/out",
-            "git show 9f8e7d6c5b4a39281706f5e4d3c2b1a098765432",
-            "https://example.org/a:b@c",
-            "ask-me-anything",
-        ] {
-            assert_eq!(masked(text), text);
-        }
-    }
+    use super::{TEXT_MAX, ago, is_hidden, plain, shortened};
 
     #[test]
     fn a_terminal_never_sees_a_control_character() {
         assert_eq!(plain("a\x1b[31mb\nc\u{202E}d"), "a\u{FFFD}[31mb c\u{FFFD}d");
         assert_eq!(plain("{\r\n    \"a\":  1\n}"), "{ \"a\":  1 }");
+    }
+
+    #[test]
+    fn invisible_characters_are_seen() {
+        let names = [
+            // A soft hyphen, a joiner, a filler of Hangul, a blank of Braille.
+            "a\u{AD}b",
+            "a\u{200D}b",
+            "a\u{3164}b",
+            "a\u{FFA0}b",
+            "a\u{2800}b",
+            // Marks of direction, and what ends them.
+            "a\u{202A}b",
+            "a\u{2066}b",
+            "a\u{2069}b",
+            "a\u{200F}b",
+            // A letter as a tag, a byte order mark, an annotation.
+            "a\u{E0041}b",
+            "a\u{E007F}b",
+            "a\u{FEFF}b",
+            "a\u{FFF9}b",
+        ];
+        for name in names {
+            assert_eq!(plain(name), "a\u{FFFD}b", "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_bounded_in_characters_and_in_bytes() {
+        let accents = "\u{301}".repeat(200_000);
+        assert_eq!(plain(&format!("e{accents}")), format!("e{}", &accents[..8]));
+        assert_eq!(plain(&format!("e{accents}x")).chars().count(), 5, "the rest is not looked at");
+        let long = plain(&"é\u{301}".repeat(200_000));
+        assert!(long.chars().count() <= TEXT_MAX + 1 && long.ends_with('…'), "{}", long.len());
+        assert_eq!(plain(&"\u{E0041}".repeat(200_000)).chars().count(), TEXT_MAX + 1);
+        let path = "p".repeat(TEXT_MAX);
+        assert_eq!(plain(&path), path);
+    }
+
+    #[test]
+    fn a_secret_is_masked_before_lines_are_joined() {
+        assert_eq!(plain("password: |\n  hunter2\nport: 1"), "password: | ••• port: 1");
     }
 
     #[test]
@@ -212,9 +230,9 @@ mod tests {
     proptest! {
         #[test]
         fn shown_text_fits_on_one_line(text in ".{0,80}", columns in 1..40_usize) {
-            let shown = shortened(&plain(&masked(&text)), columns);
+            let shown = shortened(&plain(&text), columns);
             prop_assert!(shown.width() <= columns);
-            prop_assert!(!shown.chars().any(char::is_control));
+            prop_assert!(!shown.chars().any(is_hidden));
         }
     }
 }

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr as _;
 use unstuck_core::Action;
 
 use crate::output::recurring::what_recurs;
-use crate::output::shown::{COLUMNS, counted, masked, plain, shortened, tool_name};
+use crate::output::shown::{COLUMNS, counted, plain, shortened, tool_name};
 use crate::replay::{Excerpt, Location, ReplayFinding};
 use crate::scan::kept::{Detail, Loop};
 use crate::scan::report::{Report, Tally};
@@ -155,7 +155,7 @@ fn proof(calls: &[Excerpt]) -> Vec<String> {
         let gap = " ".repeat(tool_width.saturating_sub(tool.width()));
         let tool = if tool_width == 0 { String::new() } else { format!("  {tool}{gap}") };
         let room = COLUMNS.saturating_sub(4 + number.width() + tool.width() + 2);
-        let text = shortened(&plain(&masked(&call.text)), room);
+        let text = shortened(&plain(&call.text), room);
         format!("{FAINT}{number}{FAINT:#}{tool}  {text}")
     };
     if calls.len() <= PROOF_MAX {

@@ -9,7 +9,7 @@ use super::Report;
 use super::examination::{CommandReport, Examination};
 use super::state::State;
 use crate::agents::state::LOG;
-use crate::output::shown::{COLUMNS, ago, counted, masked, plain};
+use crate::output::shown::{COLUMNS, ago, counted, plain};
 
 const BAD: Style = AnsiColor::Red.on_default().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
@@ -79,7 +79,7 @@ fn place(examined: &Examination, report: &Report) -> String {
 }
 
 fn command(tried: &CommandReport) -> String {
-    let mut text = format!("{INDENT}{}\n", plain(&masked(&tried.command)));
+    let mut text = format!("{INDENT}{}\n", plain(&tried.command));
     if let Some(median) = tried.median_ms {
         let shell = tried
             .shell_ms

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr as _;
 use unstuck_core::{Action, Policy, RuleIndex};
 use unstuck_text::similarity;
 
-use crate::output::shown::{COLUMNS, masked, plain, shortened, tool_name};
+use crate::output::shown::{COLUMNS, plain, shortened, tool_name};
 use crate::replay::{CallResult, Step};
 
 /// The space before each column.
@@ -36,7 +36,7 @@ pub(super) fn table(steps: &[Step], policy: &'static Policy<'static>) -> String 
 
     let room = COLUMNS.saturating_sub(width(&columns) + GAP.len());
     let head = if is_turns { "text" } else { "arguments" };
-    let words = |step: &Step| shortened(&plain(&masked(&step.excerpt.text)), room);
+    let words = |step: &Step| shortened(&plain(&step.excerpt.text), room);
     columns.insert(if is_turns { 1 } else { 2 }, Column::new(vec![head.to_owned()], steps, words));
     lines(&columns) + &remark(&left_out)
 }
