@@ -36,16 +36,7 @@ fn main() -> ExitCode {
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => {
-            // Printing fails only if the reader is gone. The exit code still shows the error.
-            let _ = error.print();
-            let exit = match error.use_stderr() {
-                false => Exit::Clean,
-                true if is_hook() => agents::hook::misused(),
-                true => Exit::Usage,
-            };
-            return exit.into();
-        }
+        Err(error) => return output::usage(error).unwrap_or_else(misused).into(),
     };
     let exit = match arguments.command {
         Command::Scan(scan) => scan::run(&scan),
@@ -72,8 +63,9 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// Returns whether an agent may have called. Then an error in the command line must not block a
-/// call.
-fn is_hook() -> bool {
-    env::args_os().nth(1).is_some_and(|word| word == "hook")
+/// Returns the exit code after an error in the command line. If an agent may have called, the error must
+/// not block a call.
+fn misused(exit: Exit) -> Exit {
+    let is_hook = env::args_os().nth(1).is_some_and(|word| word == "hook");
+    if is_hook { agents::hook::misused() } else { exit }
 }

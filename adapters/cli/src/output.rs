@@ -9,8 +9,10 @@ use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::Path;
 
+use clap::error::{ContextKind, ContextValue};
+
 use crate::exit::Exit;
-use crate::output::shown::plain;
+use crate::output::shown::{is_hidden, plain};
 
 /// The reader of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +81,41 @@ impl Closed {
             Self::ByError => Exit::Setup,
         }
     }
+}
+
+/// Prints the help that a command line asks for, or the error in it, which gives the error [`Exit::Usage`].
+///
+/// The parser quotes the command line in its errors, for example the name of a file that a shell found.
+pub(crate) fn usage(mut error: clap::Error) -> Result<Exit, Exit> {
+    if !error.use_stderr() {
+        let printed = Output::stdout(Reader::Person).write(&error.render().ansi().to_string());
+        return Ok(printed.map_or_else(|closed| closed.exit(Exit::Clean), |()| Exit::Clean));
+    }
+    let quoted: Vec<_> = error.context().filter_map(|(kind, value)| quoted(kind, value)).collect();
+    for (kind, value) in quoted {
+        error.insert(kind, value);
+    }
+    let message = error.render();
+    let bare = message.to_string();
+    if bare.contains(|c| c != '\n' && is_hidden(c)) {
+        let lines: Vec<_> = bare.lines().map(plain).collect();
+        show(&(lines.join("\n") + "\n"));
+    } else {
+        show(&message.ansi().to_string());
+    }
+    Err(Exit::Usage)
+}
+
+/// Returns what the parser quotes, as it may be shown.
+fn quoted(kind: ContextKind, value: &ContextValue) -> Option<(ContextKind, ContextValue)> {
+    let value = match value {
+        ContextValue::String(text) => ContextValue::String(plain(text)),
+        ContextValue::Strings(texts) => {
+            ContextValue::Strings(texts.iter().map(|text| plain(text)).collect())
+        }
+        _ => return None,
+    };
+    Some((kind, value))
 }
 
 /// Prints an error about `path` on standard error.

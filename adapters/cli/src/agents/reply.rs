@@ -1,9 +1,10 @@
 //! The reply of a hook, before an agent's wire encodes it.
 
 use serde::{Deserialize, Serialize};
-use unstuck::{Action, Decision, Evidence, Message, SIGN};
+use unstuck::{Action, Decision, Evidence, SIGN};
 
 use crate::output::recurring::what_was_found;
+use crate::output::redact::masked;
 
 /// The reply to one event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,20 +32,23 @@ pub(crate) struct Words {
 impl Reply {
     /// The reply to a call that has not run yet, for an agent whose turn a hook can end or cannot.
     pub(crate) fn before(decision: &Decision, ends_turn: bool) -> Self {
-        let words =
-            |what| Words { model: decision.refusal(), person: person(what, decision.evidence()) };
+        let words = |what| Words {
+            model: told(&decision.refusal()),
+            person: person(what, decision.evidence()),
+        };
         match (decision.action(), decision.message()) {
             (_, None) => Self::Nothing,
             (Action::StartOver | Action::Stop, Some(_)) if ends_turn => Self::Stop(words(ENDED)),
             (Action::StartOver | Action::Stop, Some(_)) => Self::Stop(words(REFUSED)),
             (Action::Block, Some(_)) => Self::Refuse(words(REFUSED)),
-            (_, Some(message)) => Self::Tell(message.note()),
+            (_, Some(message)) => Self::Tell(told(&message.note())),
         }
     }
 
     /// The reply to anything that has happened. It is too late to refuse that call; the next one can be.
     pub(crate) fn after(decision: &Decision) -> Self {
-        let Some(model) = decision.message().map(Message::note) else { return Self::Nothing };
+        let Some(message) = decision.message() else { return Self::Nothing };
+        let model = told(&message.note());
         match decision.action() {
             Action::StartOver | Action::Stop => {
                 Self::Stop(Words { model, person: person(ENDED, decision.evidence()) })
@@ -59,7 +63,7 @@ impl Reply {
         match (decision.action(), decision.evidence(), decision.message()) {
             (Action::Block, Some(evidence), Some(_)) if !evidence.is_of_swarm() => {
                 let warning = evidence.finding.nudge(Action::Warn, &evidence.tool);
-                Self::Tell(format!("{SIGN} {warning}"))
+                Self::Tell(told(&format!("{SIGN} {warning}")))
             }
             _ => Self::after(decision),
         }
@@ -68,7 +72,7 @@ impl Reply {
     /// The refusal of a call because of `evidence`, which counts that call.
     pub(crate) fn refused(evidence: &Evidence) -> Self {
         let nudge = evidence.finding.nudge(Action::Block, &evidence.tool);
-        let model = format!("{SIGN} This call was not run. {nudge}");
+        let model = told(&format!("{SIGN} This call was not run. {nudge}"));
         Self::Refuse(Words { model, person: person(REFUSED, Some(evidence)) })
     }
 
@@ -81,6 +85,11 @@ impl Reply {
             Self::Stop(_) => 3,
         }
     }
+}
+
+/// Returns a text for a model. It names tools, and their names come from others.
+fn told(text: &str) -> String {
+    masked(text).into_owned()
 }
 
 /// What the user reads that the program did.

@@ -9,6 +9,7 @@ use super::answer::{CallResult, Results, refusal, spliced};
 use super::message::{Call, Cancelled, Greeting, Id, Line, Message};
 use super::tools::Listing;
 use crate::output::recurring::what_was_found;
+use crate::output::redact::masked;
 use crate::output::remark;
 
 /// The largest number of calls that wait for an answer. A client that waits for more has lost some; the
@@ -252,7 +253,7 @@ impl Link {
 
 impl Note {
     fn of(decision: &Decision) -> Option<Self> {
-        let text = decision.message()?.note() + plea(decision);
+        let text = masked(&decision.message()?.note()).into_owned() + plea(decision);
         Some(Self { action: decision.action(), text })
     }
 
@@ -268,7 +269,7 @@ impl Note {
 
 /// Returns the text of a refusal.
 fn refused(decision: &Decision) -> String {
-    decision.refusal() + plea(decision)
+    masked(&decision.refusal()).into_owned() + plea(decision)
 }
 
 /// Returns the request to the model at the end of a run, because a proxy cannot end the run itself.

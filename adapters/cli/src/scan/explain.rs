@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::output::shown::{COLUMNS, counted, plain, shortened};
 use crate::output::{complain, show};
 use crate::replay::{Explained, LoopPrefix};
+use crate::scan::human::WORKER_MAX;
 use crate::scan::kept::{Detail, NAMED_MAX, Names};
 use crate::scan::report::Report;
 
@@ -100,7 +101,7 @@ impl Explanation {
         for (path, explained) in &self.runs {
             let worker = match explained.worker.as_str() {
                 "main" => String::new(),
-                worker => format!(", worker {}", plain(worker)),
+                worker => format!(", worker {}", shortened(&plain(worker), WORKER_MAX)),
             };
             let times = counted(explained.steps.len(), explained.unit());
             let _ = writeln!(text, "\n{}{worker}  {FAINT}({times}){FAINT:#}", plain(path));

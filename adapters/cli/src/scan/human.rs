@@ -20,6 +20,9 @@ const PROOF_MAX: usize = 8;
 /// The most columns of a tool's name.
 const TOOL_MAX: usize = 24;
 
+/// The most columns of a worker's name.
+pub(super) const WORKER_MAX: usize = 40;
+
 const STUCK: Style = AnsiColor::Red.on_default().bold();
 const CLEAN: Style = AnsiColor::Green.on_default();
 const STRONG: Style = Style::new().bold();
@@ -123,7 +126,10 @@ impl Loop {
     fn name(&self) -> String {
         let ReplayFinding { finding, rule, worker, .. } = self.first();
         let name = format!("loop {}; rule {rule}", finding.loop_id);
-        if &**worker == "main" { name } else { format!("{name}; worker {}", plain(worker)) }
+        if &**worker == "main" {
+            return name;
+        }
+        format!("{name}; worker {}", shortened(&plain(worker), WORKER_MAX))
     }
 
     /// Returns the actions with their calls, and the end of the loop.

@@ -52,8 +52,12 @@ impl Mistake {
         let room = COLUMNS - number.len() - " | ".len();
 
         let (before, fault) = (plain(line_of(before)), plain(fault.get(..long).unwrap_or(fault)));
-        let (cut, before) = beginning_cut(&before, room);
-        let rest = &plain(line)[cut..];
+        let line = plain(line);
+        // A secret that reaches over the begin of the mistake is masked as a whole.
+        let same = before.chars().zip(line.chars()).take_while(|(one, other)| one == other);
+        let same = same.map(|(c, _)| c.len_utf8()).sum();
+        let (cut, before) = beginning_cut(&before[..same], room);
+        let rest = &line[cut..];
         let rest = if cut > 0 { format!("…{rest}") } else { rest.to_owned() };
         let marks = "^".repeat(fault.width().clamp(1, room - before));
         let indent = " ".repeat(before);
@@ -124,7 +128,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_place_of_any_text_can_be_shown(text in "(?s).{0,200}", start in 0..300_usize, long in 0..99_usize) {
+        fn any_place_of_any_text_can_be_shown(text in "(?s)(.{0,200}|.{0,90}password = \"[a-z•]{0,90})", start in 0..300_usize, long in 0..99_usize) {
             let quote = Mistake::new(start..start + long, "wrong").quote(&text);
             prop_assert_eq!(quote.lines().count(), 3);
             prop_assert!(quote.lines().all(|line| line.width() <= COLUMNS), "{}", quote);

@@ -1,12 +1,14 @@
 //! Exit codes: one meaning each, and never 2.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
 use crate::harness::{
-    CLEAN, Folder, evaluated, labels, listed, runs, scan, scanned, stuck, unstuck, unstuck_reading,
+    CLEAN, Folder, Ran, evaluated, labels, listed, program, runs, scan, scanned, stuck, unstuck,
+    unstuck_reading,
 };
 
 /// Command lines that are wrong. RUNS stands for the folder of recorded runs, so that the path
@@ -221,6 +223,27 @@ fn an_output_that_cannot_be_written_is_4() {
         let ran = scan(&clean, &["-o", place.to_str().expect("UTF-8")]);
         assert_eq!((ran.exit, ran.out.as_str()), (4, ""), "{}: {}", place.display(), ran.err);
         assert!(ran.err.contains(&*place.to_string_lossy()), "{}", ran.err);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_cannot_be_written_is_4() {
+    for line in [
+        &["--help"][..],
+        &["-h"],
+        &["--version"],
+        &["help"],
+        &["scan", "--help"],
+        &["swarm", "watch", "--help"],
+        &["man"],
+        &["completions", "bash"],
+        &["presets"],
+    ] {
+        let full = fs::File::options().write(true).open("/dev/full").expect("a full device");
+        let ran = Ran::of(program().args(line).stdout(full).output().expect("a program"));
+        assert_eq!(ran.exit, 4, "{line:?}: {}", ran.err);
+        assert!(ran.err.contains("standard output: cannot be written"), "{}", ran.err);
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::harness::{Folder, Ran, repeated, runs, scan, scanned};
+use crate::harness::{CLEAN, Folder, Ran, repeated, runs, scan, scanned, unstuck};
 
 /// The columns of a terminal of the usual width.
 const COLUMNS: usize = 80;
@@ -31,12 +31,17 @@ fn fits(ran: &Ran) {
 /// Returns a trace of a repeated call with these words in every field.
 fn words_everywhere(words: &str) -> String {
     let header = json!({"session": words, "agent": words});
+    format!("{header}\n{}", records(words))
+}
+
+/// Returns a repeated call and a repeated text with these words in every field.
+fn records(words: &str) -> String {
     let record = json!({
         "type": "call", "tool": words, "args": {words: words, "n": [words]}, "result": words,
         "is_error": true, "worker": words,
     });
     let said = json!({"type": "message", "role": "assistant", "text": words, "worker": words});
-    format!("{header}\n{}{}", repeated(&record.to_string()), repeated(&said.to_string()))
+    format!("{}{}", repeated(&record.to_string()), repeated(&said.to_string()))
 }
 
 #[test]
@@ -94,6 +99,78 @@ fn control_characters_of_a_file_name_are_not_printed() {
     assert_eq!(ran.out.lines().filter(|line| line.starts_with("stuck  ")).count(), 1);
     let path = scanned(&good).only_line()["path"].clone();
     assert_eq!(path, good.to_str().expect("UTF-8"));
+}
+
+/// Names that show nothing, or reorder what follows: a soft hyphen, fillers, tags, marks of direction.
+const UNSEEN: [&str; 8] = [
+    "a\u{AD}b",
+    "a\u{3164}b",
+    "a\u{E0041}\u{E007F}b",
+    "a\u{202E}b",
+    "a\u{2066}b",
+    "a\u{200B}b",
+    "a\u{FEFF}b",
+    "a\u{FFA0}b",
+];
+
+#[test]
+fn invisible_characters_are_never_printed() {
+    let folder = Folder::new();
+    for words in UNSEEN {
+        let path = folder.file("run.jsonl", words_everywhere(words));
+        let hidden = words.chars().filter(|c| !c.is_ascii());
+        let ran = human(&path);
+        assert!(ran.out.contains('\u{FFFD}'), "{}", ran.out);
+        let lines = scanned(&path);
+        for c in hidden {
+            assert!(!ran.out.contains(c) && !lines.out.contains(c), "{words:?}: {}", ran.out);
+        }
+        assert_eq!(lines.only_line()["session"], words, "programs get the same text, escaped");
+    }
+}
+
+#[test]
+fn the_output_is_bounded() {
+    let folder = Folder::new();
+    let accents = format!("e{}", "\u{301}".repeat(200_000));
+    let long = "w".repeat(200_000);
+    for words in [accents, long] {
+        // A file is recognised by its beginning.
+        let path = folder.file("run.jsonl", format!("{CLEAN}{}", records(&words)));
+        let ran = human(&path);
+        assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+        assert!(ran.out.len() < 64 * 1024, "{} bytes", ran.out.len());
+        fits(&ran);
+        let id = scanned(&path).only_line()["findings"][0]["loop"].clone();
+        let ran = scan(&path, &["--explain", id.as_str().expect("an id")]);
+        assert!(ran.out.len() < 64 * 1024, "{} bytes", ran.out.len());
+    }
+}
+
+#[test]
+fn the_parser_of_the_command_line_quotes_safely() {
+    let name = EVIL.replace('\0', "");
+    for words in UNSEEN.into_iter().chain([&name[..]]) {
+        for line in [
+            vec![format!("--{words}")],
+            vec![words.to_owned()],
+            vec!["scan".to_owned(), format!("--{words}")],
+            vec!["scan".to_owned(), "--format".to_owned(), words.to_owned()],
+            vec!["scan".to_owned(), "--fail-on".to_owned(), words.to_owned(), "x".to_owned()],
+            vec!["man".to_owned(), words.to_owned()],
+            vec!["doctor".to_owned(), words.to_owned()],
+        ] {
+            // The harness finds each control character.
+            let ran = unstuck(&line);
+            assert_eq!(ran.exit, 64, "{line:?}: {}", ran.err);
+            let hidden = words.chars().find(|c| !c.is_ascii() && ran.err.contains(*c));
+            assert_eq!(hidden, None, "{}", ran.err);
+        }
+    }
+    let ran = unstuck([format!("--{}", "e\u{301}".repeat(30_000))]);
+    assert!(ran.err.len() < 64 * 1024, "{} bytes", ran.err.len());
+    let ran = unstuck(["scan", "--password=hunter2"]);
+    assert!(ran.exit == 64 && !ran.err.contains("hunter2"), "{}", ran.err);
 }
 
 #[test]
@@ -162,6 +239,21 @@ fn secrets_in_arguments_are_masked() {
         assert_eq!(ran.exit, 1, "{}", ran.err);
         assert!(ran.out.contains("•••"), "{args}: {}", ran.out);
         assert!(!ran.out.contains(marked), "{args}: {}", ran.out);
+    }
+}
+
+#[test]
+fn secrets_in_names_are_masked_in_every_output() {
+    let folder = Folder::new();
+    let secret = "ghp_Zq7xW2kLm9PvT4bN8sRdZq7x";
+    let path = folder.file("run.jsonl", words_everywhere(&format!("x {secret}")));
+    let lines = scanned(&path);
+    let id = lines.only_line()["findings"][0]["loop"].clone();
+    let explained = scan(&path, &["--explain", id.as_str().expect("an id")]);
+    let document = scan(&path, &["--format", "json"]);
+    for ran in [human(&path), lines, explained, document] {
+        assert_eq!(ran.exit, 1, "{}", ran.err);
+        assert!(ran.out.contains("x •••") && !ran.out.contains(&secret[..12]), "{}", ran.out);
     }
 }
 

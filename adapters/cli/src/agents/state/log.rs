@@ -6,6 +6,8 @@ use std::io::Write as _;
 
 use super::file::{open, private, read};
 use super::folder::{Folder, make};
+use crate::output::redact::masked;
+use crate::output::shown::is_hidden;
 
 /// The name of the log file.
 pub(crate) const LOG: &str = "hook.log";
@@ -31,7 +33,8 @@ impl Folder {
         });
         if let Ok(mut log) = opened {
             // Text from a payload must not begin a new line.
-            let line = what.to_string().chars().take(LINE_MAX).map(printable).collect::<String>();
+            let what = what.to_string();
+            let line: String = masked(&what).chars().take(LINE_MAX).map(printable).collect();
             let _ = log.write_all(format!("{now} {who}: {line}\n").as_bytes());
         }
     }
@@ -44,7 +47,7 @@ impl Folder {
 }
 
 fn printable(c: char) -> char {
-    if c.is_control() { ' ' } else { c }
+    if is_hidden(c) { ' ' } else { c }
 }
 
 #[cfg(test)]
@@ -60,10 +63,11 @@ mod tests {
         let folder = Folder::at(around.path().join("unstuck"));
         let path = folder.path().join("hook.log");
         folder.log(7, "codex", "bad\nworse\u{1b}[0m");
+        folder.log(7, "codex", "token=\"my hunter2\"\u{202E}");
         folder.log(8, "gemini", "x".repeat(2 * LINE_MAX));
         let long = format!("8 gemini: {}\n", "x".repeat(LINE_MAX));
         let written = fs::read_to_string(&path).expect("a log");
-        assert_eq!(written, format!("7 codex: bad worse [0m\n{long}"));
+        assert_eq!(written, format!("7 codex: bad worse [0m\n7 codex: token=\"•••\" \n{long}"));
 
         let full = usize::try_from(BYTES_MAX).expect("some KiB") + 1;
         fs::write(&path, "x".repeat(full)).expect("a log that can be written");
