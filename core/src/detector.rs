@@ -32,7 +32,7 @@ pub const OPEN_MAX: usize = 8;
 /// } else {
 ///     // Run the tool, and pass its outcome to `Detector::outcome`.
 /// }
-/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// # Ok::<(), unstuck_core::PolicyError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -65,7 +65,7 @@ pub struct Announced {
 ///     let verdict = detector.outcome(announced.id, Outcome::failed(Digest::of(b"1 failed")));
 ///     assert_eq!(verdict.action, if round < 3 { Action::Proceed } else { Action::Nudge });
 /// }
-/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// # Ok::<(), unstuck_core::PolicyError>(())
 /// ```
 ///
 /// # Calls that are issued together
@@ -97,8 +97,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// # Errors
     ///
     /// Returns [`PolicyErrorKind::WindowBeyondCapacity`] if the policy's window is longer than `W`.
-    /// The error borrows from the policy. It converts into a [`PolicyErrorKind`], which does not.
-    pub const fn new(policy: &'p Policy<'p>) -> Result<Self, PolicyError<'p>> {
+    pub const fn new(policy: &'p Policy<'p>) -> Result<Self, PolicyError> {
         let window = policy.window();
         if !Self::fits(policy) {
             return Err(

@@ -29,7 +29,7 @@ impl<const W: usize, const OPEN: usize> sealed::Sealed for Detector<'_, W, OPEN>
 ///     let announced = detector.announce(Call::new(Tool::named("ls"), Digest::of(b"{}")));
 ///     assert_eq!(announced.id.seq(), Some(0));
 /// }
-/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// # Ok::<(), unstuck_core::PolicyError>(())
 /// ```
 pub trait AnyDetector<'p>: sealed::Sealed {
     /// Returns the policy of the detector.

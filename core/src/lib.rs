@@ -22,7 +22,7 @@
 //! assert!(announced.verdict.action < Action::Block, "so the host runs the call");
 //! let verdict = detector.outcome(announced.id, Outcome::ok(Digest::of(b"fn main() {}")));
 //! assert_eq!(verdict.action, Action::Proceed);
-//! # Ok::<(), unstuck_core::PolicyError<'_>>(())
+//! # Ok::<(), unstuck_core::PolicyError>(())
 //! ```
 //!
 //! # Reading a finding
@@ -46,7 +46,7 @@
 //!      each time. Once more will not change that: use what you have, try another tool, or say what \
 //!      blocks you.",
 //! );
-//! # Ok::<(), unstuck_core::PolicyError<'_>>(())
+//! # Ok::<(), unstuck_core::PolicyError>(())
 //! ```
 //!
 //! # Choosing rules
@@ -163,7 +163,7 @@ pub use mask::WINDOW_MAX;
 pub use nearness::Nearness;
 pub use nudge::Nudge;
 pub use policy::Policy;
-pub use policy_error::{PolicyError, PolicyErrorKind};
+pub use policy_error::{PolicyError, PolicyErrorKind, PolicyName};
 pub use record::{Call, CallId, Outcome, Tag, TagSet, Tool};
 pub use repeated_text::{RepeatFinder, RepeatedText, Turn};
 pub use rule::{

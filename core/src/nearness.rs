@@ -22,7 +22,7 @@ use crate::window::View;
 /// }
 /// let near = detector.nearest().expect("two of three calls are there");
 /// assert_eq!((near.held, near.needed), (2, 3));
-/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// # Ok::<(), unstuck_core::PolicyError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -66,7 +66,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// }
     /// let near: Vec<_> = detector.nearness().map(|near| (near.held, near.needed)).collect();
     /// assert_eq!(near, [(2, 5)]);
-    /// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+    /// # Ok::<(), unstuck_core::PolicyError>(())
     /// ```
     pub fn nearness(&self) -> impl Iterator<Item = Nearness> {
         let rules = self.policy.rules();
@@ -99,7 +99,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     /// let near = detector.nearest().expect("two calls");
     /// assert_eq!(detector.policy().rule_name(near.rule), "same-effect");
     /// assert_eq!((near.held, near.needed), (2, 3));
-    /// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+    /// # Ok::<(), unstuck_core::PolicyError>(())
     /// ```
     pub fn nearest(&self) -> Option<Nearness> {
         let held = self.nearness().filter(|near| near.held > 0);

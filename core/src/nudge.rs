@@ -44,7 +44,7 @@ const NAMES_MAX: usize = 6;
 ///          others find. Change something first, use another source, or say what blocks you."
 ///     );
 /// }
-/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// # Ok::<(), unstuck_core::PolicyError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Nudge<'n> {

@@ -1,7 +1,9 @@
 //! Policies: sets of rules, checked at construction.
 
 use crate::mask::WINDOW_MAX;
-use crate::policy_error::{PolicyError, PolicyErrorKind, error_of_ladder, error_of_pattern};
+use crate::policy_error::{
+    PolicyError, PolicyErrorKind, PolicyName, error_of_ladder, error_of_pattern,
+};
 use crate::record::{Call, Tag, TagSet, Tool};
 use crate::rule::{Args, Outcomes, RULES_MAX, RUNS_MAX, Results, Rule, TEXT_RULES_MAX, TextRule};
 use crate::selection::Selection;
@@ -113,7 +115,7 @@ impl<'p> Policy<'p> {
         name: &'p str,
         window: u8,
         rules: &'p [Rule<'p>],
-    ) -> Result<Self, PolicyError<'p>> {
+    ) -> Result<Self, PolicyError> {
         let mut policy = Self {
             name,
             window,
@@ -161,7 +163,7 @@ impl<'p> Policy<'p> {
     /// # Errors
     ///
     /// Returns an error that names the first rule that cannot work, and the reason.
-    pub const fn with_texts(mut self, rules: &'p [TextRule<'p>]) -> Result<Self, PolicyError<'p>> {
+    pub const fn with_texts(mut self, rules: &'p [TextRule<'p>]) -> Result<Self, PolicyError> {
         if rules.len() > TEXT_RULES_MAX {
             return Err(self.error(None, PolicyErrorKind::TooManyTextRules { rules: rules.len() }));
         }
@@ -187,7 +189,7 @@ impl<'p> Policy<'p> {
     ///
     /// Returns [`PolicyErrorKind::TooManyTools`] if there are more than [`TOOL_RULES_MAX`] rules, and
     /// [`PolicyErrorKind::ToolTwice`] if two rules are about one tool.
-    pub const fn with_tools(mut self, rules: &'p [ToolRule]) -> Result<Self, PolicyError<'p>> {
+    pub const fn with_tools(mut self, rules: &'p [ToolRule]) -> Result<Self, PolicyError> {
         if rules.len() > TOOL_RULES_MAX {
             return Err(self.error(None, PolicyErrorKind::TooManyTools { tools: rules.len() }));
         }
@@ -214,7 +216,7 @@ impl<'p> Policy<'p> {
     /// # Errors
     ///
     /// Returns [`PolicyErrorKind::TooManyAllowed`] if there are more than [`TOOL_RULES_MAX`] calls.
-    pub const fn with_allowed(mut self, calls: &'p [Call]) -> Result<Self, PolicyError<'p>> {
+    pub const fn with_allowed(mut self, calls: &'p [Call]) -> Result<Self, PolicyError> {
         if calls.len() > TOOL_RULES_MAX {
             return Err(self.error(None, PolicyErrorKind::TooManyAllowed { calls: calls.len() }));
         }
@@ -236,7 +238,7 @@ impl<'p> Policy<'p> {
     /// # Errors
     ///
     /// Returns [`PolicyErrorKind::PhasesOverlap`] if the late phase begins before the early one ends.
-    pub const fn with_phases(mut self, early: Phase, late: Phase) -> Result<Self, PolicyError<'p>> {
+    pub const fn with_phases(mut self, early: Phase, late: Phase) -> Result<Self, PolicyError> {
         if early.calls > late.calls {
             let (early, late) = (early.calls, late.calls);
             return Err(self.error(None, PolicyErrorKind::PhasesOverlap { early, late }));
@@ -363,12 +365,12 @@ impl<'p> Policy<'p> {
         &self.selection
     }
 
-    pub(crate) const fn error(
-        &self,
-        rule: Option<&'p str>,
-        kind: PolicyErrorKind,
-    ) -> PolicyError<'p> {
-        PolicyError { policy: self.name, rule, flaw: kind }
+    pub(crate) const fn error(&self, rule: Option<&str>, flaw: PolicyErrorKind) -> PolicyError {
+        let rule = match rule {
+            Some(rule) => Some(PolicyName::of(rule)),
+            None => None,
+        };
+        PolicyError { policy: PolicyName::of(self.name), rule, flaw }
     }
 }
 

@@ -10,25 +10,35 @@ use crate::tools::TOOL_RULES_MAX;
 
 /// The error of a policy, or of a detector with it: the rule and the reason.
 ///
-/// ```
-/// use unstuck_core::{Policy, PolicyErrorKind};
+/// It borrows nothing, so `?` works in a function that owns the policy:
 ///
-/// let error = Policy::new("mine", 20, &[]).unwrap_err();
-/// assert_eq!(error.flaw, PolicyErrorKind::NoRules);
-/// assert_eq!(error.to_string(), "policy `mine`: there is no rule; add at least one");
+/// ```
+/// use unstuck_core::{Detector, Policy, PolicyError, PolicyErrorKind, presets};
+///
+/// fn rules(window: u8) -> Result<usize, PolicyError> {
+///     let rules = presets::BALANCED.rules().to_vec();
+///     let policy = Policy::new("mine", window, &rules)?;
+///     let detector: Detector<'_, 20> = Detector::new(&policy)?;
+///     Ok(detector.policy().rules().len())
+/// }
+/// assert!(rules(20).is_ok());
+///
+/// let error = rules(30).unwrap_err();
+/// assert_eq!(error.flaw, PolicyErrorKind::WindowBeyondCapacity { window: 30, capacity: 20 });
+/// assert!(error.to_string().starts_with("policy `mine`: the window is 30 calls, but the detector"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct PolicyError<'p> {
+pub struct PolicyError {
     /// The policy's name.
-    pub policy: &'p str,
+    pub policy: PolicyName,
     /// The name of the rule that cannot work, or `None` if no single rule is at fault.
-    pub rule: Option<&'p str>,
+    pub rule: Option<PolicyName>,
     /// The reason.
     pub flaw: PolicyErrorKind,
 }
 
-impl fmt::Display for PolicyError<'_> {
+impl fmt::Display for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "policy `{}`", self.policy)?;
         if let Some(rule) = self.rule {
@@ -38,12 +48,84 @@ impl fmt::Display for PolicyError<'_> {
     }
 }
 
-impl core::error::Error for PolicyError<'_> {}
+impl core::error::Error for PolicyError {}
 
-/// Drops the names of the policy and the rule, so that the error outlives the policy.
-impl From<PolicyError<'_>> for PolicyErrorKind {
-    fn from(error: PolicyError<'_>) -> Self {
+/// Drops the names of the policy and the rule.
+impl From<PolicyError> for PolicyErrorKind {
+    fn from(error: PolicyError) -> Self {
         error.flaw
+    }
+}
+
+/// The longest name in an error, in bytes.
+const NAME_MAX: usize = 40;
+
+/// A copy of the name of a policy or of a rule, for an error that outlives both.
+///
+/// A name of more than 40 bytes is cut at the end of a character.
+///
+/// ```
+/// use unstuck_core::Policy;
+///
+/// let error = Policy::new("mine", 20, &[]).unwrap_err();
+/// assert_eq!(error.policy.as_str(), "mine");
+/// assert_eq!(error.rule, None);
+///
+/// let error = Policy::new(&"é".repeat(30), 20, &[]).unwrap_err();
+/// assert_eq!(error.policy.as_str(), "é".repeat(20));
+/// assert!(error.to_string().starts_with(&format!("policy `{}…`: ", "é".repeat(20))));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PolicyName {
+    bytes: [u8; NAME_MAX],
+    length: u8,
+    is_cut: bool,
+}
+
+impl PolicyName {
+    pub(crate) const fn of(name: &str) -> Self {
+        let mut end = if name.len() < NAME_MAX { name.len() } else { NAME_MAX };
+        while !name.is_char_boundary(end) {
+            end = end.saturating_sub(1);
+        }
+        let mut bytes = [0; NAME_MAX];
+        let (mut place, mut rest): (&mut [u8], _) = (&mut bytes, name.as_bytes());
+        let mut length: u8 = 0;
+        while let ([byte, places @ ..], [first, tail @ ..]) = (place, rest)
+            && end > 0
+        {
+            *byte = *first;
+            length = length.saturating_add(1);
+            end = end.saturating_sub(1);
+            (place, rest) = (places, tail);
+        }
+        Self { bytes, length, is_cut: !rest.is_empty() }
+    }
+
+    /// Returns the name, or its beginning if it is long.
+    pub fn as_str(&self) -> &str {
+        let name = self.bytes.get(..usize::from(self.length)).unwrap_or_default();
+        core::str::from_utf8(name).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for PolicyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())?;
+        f.write_str(if self.is_cut { "…" } else { "" })
+    }
+}
+
+impl fmt::Debug for PolicyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+#[cfg(feature = "defmt")]
+impl defmt::Format for PolicyName {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::Format::format(self.as_str(), f);
     }
 }
 
@@ -51,18 +133,12 @@ impl core::error::Error for PolicyErrorKind {}
 
 /// The reason why a policy cannot work, without names.
 ///
-/// A [`PolicyError`] borrows its names from the policy. It converts into this type if it must outlive
-/// the policy:
-///
 /// ```
-/// use unstuck_core::{Detector, Policy, PolicyErrorKind, presets};
+/// use unstuck_core::{Policy, PolicyErrorKind};
 ///
-/// fn rules() -> Result<usize, PolicyErrorKind> {
-///     let policy = Policy::new("mine", 20, presets::BALANCED.rules())?;
-///     let detector: Detector<'_, 8> = Detector::new(&policy)?;
-///     Ok(detector.policy().rules().len())
-/// }
-/// assert_eq!(rules(), Err(PolicyErrorKind::WindowBeyondCapacity { window: 20, capacity: 8 }));
+/// let error = Policy::new("mine", 20, &[]).unwrap_err();
+/// assert_eq!(error.flaw, PolicyErrorKind::NoRules);
+/// assert_eq!(error.to_string(), "policy `mine`: there is no rule; add at least one");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -402,7 +402,7 @@ impl Score {
 /// let mut detector: Detector<'_, 20> = Detector::new(&presets::BALANCED)?;
 /// let announced = detector.announce(Call::new(Tool::named("ls"), Digest::of(b"{}")));
 /// assert_eq!(announced.id.seq(), Some(0));
-/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// # Ok::<(), unstuck_core::PolicyError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

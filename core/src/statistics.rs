@@ -18,7 +18,7 @@ use crate::verdict::{Kind, Verdict};
 /// assert_eq!(statistics.findings(Kind::Recurrence), 1);
 /// assert_eq!(statistics.actions(Action::Stop), 1);
 /// assert_eq!(statistics.mean_confidence(Kind::Recurrence), Some(75));
-/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// # Ok::<(), unstuck_core::PolicyError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -70,7 +70,7 @@ impl ToolRule {
 /// // The first ten calls of a run may repeat twice more. Later calls get the usual patience.
 /// let policy = presets::BALANCED.with_phases(Phase::new(10, 2), Phase::NEVER_LATE)?;
 /// assert_eq!(policy.phases().0.calls, 10);
-/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// # Ok::<(), unstuck_core::PolicyError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phase {

@@ -173,7 +173,7 @@ impl RuleIndex {
 /// let finding = verdicts[2].finding.expect("three calls are a finding");
 /// assert_eq!((finding.kind, finding.laps), (Kind::Recurrence, 3));
 /// assert!(finding.calls().eq([0, 1, 2]));
-/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// # Ok::<(), unstuck_core::PolicyError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

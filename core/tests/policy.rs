@@ -117,7 +117,7 @@ fn the_rule_about_text_is_checked_like_the_others() {
         policy
             .with_texts(&rules)
             .map(drop)
-            .map_err(|error| (error.rule.map(str::to_owned), error.flaw))
+            .map_err(|error| (error.rule.map(|rule| rule.to_string()), error.flaw))
     };
     assert_eq!(text(3, NUDGE), Ok(()));
     assert_eq!(
@@ -151,7 +151,7 @@ fn a_policy_that_cannot_work_does_not_compile_as_a_constant() {
         Pattern::Streak { times: 3 },
         Ladder::by_repetitions(NUDGE),
     )];
-    const POLICY: Result<Policy<'_>, unstuck_core::PolicyError<'_>> = Policy::new("p", 20, RULES);
+    const POLICY: Result<Policy<'_>, unstuck_core::PolicyError> = Policy::new("p", 20, RULES);
     assert!(POLICY.is_ok());
 }
 

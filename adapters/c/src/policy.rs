@@ -254,7 +254,7 @@ unsafe fn with_tools(
 }
 
 /// Returns the status for a policy that cannot work.
-pub(crate) fn status(error: PolicyError<'_>) -> Status {
+pub(crate) fn status(error: PolicyError) -> Status {
     match error.flaw {
         PolicyErrorKind::WindowBeyondCapacity { .. } => Status::UNSTUCK_WINDOW,
         _ => Status::UNSTUCK_RULES,

@@ -47,7 +47,7 @@
 //!     }
 //! }
 //! assert_eq!(runs, 5, "the sixth, seventh and eighth were refused");
-//! # Ok::<(), PolicyError<'_>>(())
+//! # Ok::<(), PolicyError>(())
 //! ```
 //!
 //! # Choosing a window
@@ -69,7 +69,7 @@
 //!     Rule::new("again", Args::Same, Results::Same, Pattern::Streak { times: 3 }, LADDER),
 //!     Rule::new("circle", Args::Same, Results::Same, Pattern::cycle(2, 3, 3), LADDER),
 //! ];
-//! const CRAWLER: Result<Policy<'_>, PolicyError<'_>> = Policy::new("crawler", 9, RULES);
+//! const CRAWLER: Result<Policy<'_>, PolicyError> = Policy::new("crawler", 9, RULES);
 //!
 //! let policy = CRAWLER.expect("its rules look back no further than nine calls");
 //! assert!(Detector::<9, 1>::new(&policy).is_ok());
@@ -209,7 +209,7 @@
 //! let temperature = |celsius| format!(r#"{{"error":"stalls","motor_c":{celsius}}}"#);
 //! let outcome = |text: &str| RECIPE.outcome("drive", text, true).digest();
 //! assert_eq!(outcome(&temperature("41.3")), outcome(&temperature("44.0")));
-//! # Ok::<(), PolicyError<'_>>(())
+//! # Ok::<(), PolicyError>(())
 //! ```
 //!
 //! # Limits of this crate

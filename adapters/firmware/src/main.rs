@@ -6,7 +6,7 @@
 mod board;
 
 #[cfg(not(target_os = "none"))]
-fn main() -> Result<(), unstuck_core::PolicyError<'static>> {
+fn main() -> Result<(), unstuck_core::PolicyError> {
     use unstuck_firmware::{Exit, FLASH_SIZE, Flash, run};
 
     let mut memory = [0; FLASH_SIZE];

@@ -36,13 +36,13 @@ pub enum Exit {
 ///     starts += 1;
 /// }
 /// assert_eq!(starts, 3, "one reset, and one loss of power");
-/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// # Ok::<(), unstuck_core::PolicyError>(())
 /// ```
 ///
 /// # Errors
 ///
 /// The error of a policy whose window is longer than the engine's.
-pub fn run(flash: Flash<'_>, log: &mut dyn FnMut(Entry<'_>)) -> Result<Exit, PolicyError<'static>> {
+pub fn run(flash: Flash<'_>, log: &mut dyn FnMut(Entry<'_>)) -> Result<Exit, PolicyError> {
     let store = Store::over(flash);
     let (supervisor, world) = (Supervisor::new()?, World::new());
     let mut robot = Robot { mission: MissionState::default(), supervisor, world, store, log };

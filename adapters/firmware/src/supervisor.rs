@@ -73,7 +73,7 @@ impl core::error::Error for RestoreError {}
 ///     actions.push(supervisor.outcome(announced.ticket, call, &result).action);
 /// }
 /// assert_eq!(actions, [Proceed, Proceed, Nudge, Nudge, Block]);
-/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// # Ok::<(), unstuck_core::PolicyError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Supervisor {
@@ -86,7 +86,7 @@ impl Supervisor {
     /// # Errors
     ///
     /// The policy's error, if it looks back further than [`WINDOW`].
-    pub fn new() -> Result<Self, PolicyError<'static>> {
+    pub fn new() -> Result<Self, PolicyError> {
         Ok(Self { worker: Worker::new(&POLICY, RECIPE)? })
     }
 

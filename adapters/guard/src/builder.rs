@@ -363,7 +363,7 @@ pub enum BuildError {
         name: String,
     },
     /// The policy cannot work with the rules for single tools.
-    Policy(PolicyError<'static>),
+    Policy(PolicyError),
     /// [`Builder::kind`] and [`Builder::tool`] declare a tool as two things at once.
     Contradiction {
         /// The tool.

@@ -16,7 +16,7 @@
 //!     last = worker.outcome(asked.ticket, "read_file", "fn main() {}", false).action;
 //! }
 //! assert_eq!(last, Action::Nudge, "equal calls, although they are spelled in two ways");
-//! # Ok::<(), unstuck_core::PolicyError<'_>>(())
+//! # Ok::<(), unstuck_core::PolicyError>(())
 //! ```
 //!
 //! # What this crate does not do

@@ -150,7 +150,7 @@ impl Announcement {
 ///     let verdict = worker.outcome(asked.ticket, "read_sensor", "no signal", true);
 ///     assert_eq!(verdict.action, if round < 3 { Action::Proceed } else { Action::Nudge });
 /// }
-/// # Ok::<(), unstuck_core::PolicyError<'_>>(())
+/// # Ok::<(), unstuck_core::PolicyError>(())
 /// ```
 ///
 /// Everything that needs no text is a method of the public field `detector`: statistics, feedback, retries,
@@ -169,7 +169,7 @@ impl<'p, const W: usize, const OPEN: usize, const WORDS: usize> Worker<'p, W, OP
     /// # Errors
     ///
     /// The error of [`Detector::new`] if the policy's window is longer than `W`.
-    pub fn new(policy: &'p Policy<'p>, recipe: Recipe) -> Result<Self, PolicyError<'p>> {
+    pub fn new(policy: &'p Policy<'p>, recipe: Recipe) -> Result<Self, PolicyError> {
         Ok(Self { detector: Detector::new(policy)?, digester: Digester::new(recipe) })
     }
 

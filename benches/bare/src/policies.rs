@@ -35,7 +35,7 @@ fn policy<'p>(
     rules: &'p [Rule<'p>],
     texts: &'p [TextRule<'p>],
     input: &mut Input,
-) -> Result<Policy<'p>, PolicyError<'p>> {
+) -> Result<Policy<'p>, PolicyError> {
     let policy = Policy::new(input.text(), input.byte(), some_of(rules, input))?;
     let exempt = TagSet::EMPTY.with(input.tag());
     let policy = if input.flag() { policy } else { policy.with_exempt(exempt) };

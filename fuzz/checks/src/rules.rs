@@ -60,7 +60,7 @@ impl Draft {
     /// Passes the policy, or its error, to `judge`.
     pub(crate) fn with_policy<T>(
         &self,
-        judge: impl FnOnce(core::result::Result<Policy<'_>, PolicyError<'_>>) -> T,
+        judge: impl FnOnce(core::result::Result<Policy<'_>, PolicyError>) -> T,
     ) -> T {
         let rules: Vec<Rule<'_>> =
             self.rules.iter().map(|(rule, rungs)| rule.ladder(rungs.ladder())).collect();

@@ -182,7 +182,7 @@ fn checked(
     let length = number(window)?;
     let rules: Vec<Rule<'static>> = sources.iter().map(|source| source.rule).collect();
     let rules: &'static [Rule<'static>] = rules.leak();
-    let refused = |error: PolicyError<'_>, source: Option<&RuleSource>| {
+    let refused = |error: PolicyError, source: Option<&RuleSource>| {
         let span = match (error.flaw, source) {
             (PolicyErrorKind::Window { .. }, _) => window.span(),
             (kind, Some(source)) => source.span_of(kind),
@@ -210,7 +210,7 @@ fn with_texts(policy: Policy<'static>, node: &Node<'_>) -> Result<Policy<'static
         })?;
         rules.push(rule);
     }
-    let refused = |error: PolicyError<'_>| Mistake::new(node.span(), error.to_string());
+    let refused = |error: PolicyError| Mistake::new(node.span(), error.to_string());
     policy.with_texts(rules.leak()).map_err(refused)
 }
 

@@ -72,7 +72,7 @@ fn phase(node: &Node<'_>) -> Result<Phase, Mistake> {
 }
 
 /// Returns the engine's error as a mistake at `node`.
-fn refused(node: &Node<'_>, error: PolicyError<'_>) -> Mistake {
+fn refused(node: &Node<'_>, error: PolicyError) -> Mistake {
     Mistake::new(node.span(), error.to_string())
 }
 

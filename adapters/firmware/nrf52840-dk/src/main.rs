@@ -28,7 +28,7 @@ fn main() -> ! {
 }
 
 /// Runs the planner's calls until the detector ends the run.
-fn agent() -> Result<(), PolicyError<'static>> {
+fn agent() -> Result<(), PolicyError> {
     let preset = Preset::BALANCED;
     // The host knows which calls failed, so no code that reads failures from texts is linked.
     let recipe = Recipe { failures: Failures::Told, ..preset.recipe };

@@ -116,7 +116,7 @@ fn with_rules<'r>(
     policy: &Policy<'static>,
     name: &'r str,
     rules: &'r [Rule<'r>],
-) -> Result<Policy<'r>, PolicyError<'r>> {
+) -> Result<Policy<'r>, PolicyError> {
     let (early, late) = policy.phases();
     Policy::new(name, policy.window(), rules)?
         .with_exempt(policy.exempt())
