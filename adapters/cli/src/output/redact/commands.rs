@@ -72,7 +72,7 @@ impl Command {
     }
 
     /// Returns the place of the secret of an option at `at`.
-    pub(super) fn flag(&self, text: &str, at: usize) -> Option<Range<usize>> {
+    pub(super) fn flag(self, text: &str, at: usize) -> Option<Range<usize>> {
         let rest = text.get(at..)?.strip_prefix('-')?;
         if let Some((name, join)) = PAIRS.iter().find(|(name, _)| rest.starts_with(&name[1..])) {
             if self.options & PAIRED == 0 {

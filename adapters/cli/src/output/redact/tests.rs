@@ -57,7 +57,7 @@ const SECRETS: &[(&str, &str)] = &[
     (r#"{"body":"{\"password\":\"a\\\"hunter2\",\"x\":1}"}"#, r#"{"body":"{\"password\":\"•••\",\"x\":1}"}"#),
     (r#"{"a":"{\"b\":\"{\\\"token\\\":\\\"my hunter2\\\"}\"}"}"#, r#"{"a":"{\"b\":\"{\\\"token\\\":\\\"•••\\\"}\"}"}"#),
     (r#"{"body":"{\"token\":[\"hunter2\"]}"}"#, r#"{"body":"{\"token\":[•••]}"}"#),
-    (r#"{\u0022password\u0022:\u0022hunter2\u0022}"#, r#"{\u0022password\u0022:\u0022•••\u0022}"#),
+    (r"{\u0022password\u0022:\u0022hunter2\u0022}", r"{\u0022password\u0022:\u0022•••\u0022}"),
     ("{&quot;password&quot;:&quot;hunter2&quot;}", "{&quot;password&quot;:&quot;•••&quot;}"),
     ("q=%7B%22password%22%3A%22hunter2%22%7D", "q=%7B%22password%22%3A%22•••%22%7D"),
     // Variables of a shell.
@@ -384,11 +384,11 @@ const QUOTED: &[&str] = &[
     r#"{"tokens":[@]}"#,
     r#"{"name":"DB_PASSWORD","value":@}"#,
     r#"["tool","--password",@]"#,
-    r#"export PASSWORD=@ && run"#,
-    r#"tool --token @ --verbose"#,
-    r#"client(password=@, x=1)"#,
+    r"export PASSWORD=@ && run",
+    r"tool --token @ --verbose",
+    r"client(password=@, x=1)",
     r#"config["password"] = @"#,
-    r#"password: @"#,
+    r"password: @",
 ];
 
 /// Places for a secret that is a word.

@@ -470,9 +470,8 @@ fn block(text: &str, at: usize, name: &Name) -> Option<Range<usize>> {
     let mut place = after_spaces(text, at + sign, false);
     next(text, place).filter(|symbol| symbol.c == '\n')?;
     let (mut start, mut end) = (None, place);
-    loop {
-        // Here is a line break, or a second half of one.
-        let Some(newline) = next(text, place).filter(|symbol| symbol.c == '\n') else { break };
+    // A line break, or a second half of one.
+    while let Some(newline) = next(text, place).filter(|symbol| symbol.c == '\n') {
         let begin = place + newline.len;
         let mut columns = 0;
         let mut first = begin;
@@ -742,7 +741,8 @@ fn checked(text: &str, range: Range<usize>, kind: Kind, sep: Sep) -> Option<Rang
     let is_number = bare.bytes().all(|byte| byte.is_ascii_digit() || b".,_".contains(&byte));
     let is_common = COMMON.iter().any(|common| common.eq_ignore_ascii_case(bare));
     let is_secret = match kind {
-        Kind::Strong => true,
+        // The beginning of a key was looked at.
+        Kind::Strong | Kind::Key => true,
         Kind::Header => !is_common,
         Kind::Token => !(is_number && bare.len() < 6 || is_model_token(bare)),
         Kind::Weak => {
@@ -751,8 +751,6 @@ fn checked(text: &str, range: Range<usize>, kind: Kind, sep: Sep) -> Option<Rang
             let is_short = bare.chars().count() < 3 || is_number && bare.len() < 4;
             !is_path && !is_short && !is_common
         }
-        // Its beginning was looked at.
-        Kind::Key => true,
     };
     is_secret.then_some(range)
 }
