@@ -253,7 +253,7 @@ impl Server {
 
     fn store(&self) -> io::Result<RedisStore> {
         let url = format!("redis://127.0.0.1:{}/?swarm=bench", self.port);
-        let settings = Settings::parse(&url, b"of the bench").map_err(Error::other)?;
+        let settings = Settings::parse(&url, b"of the bench alone").map_err(Error::other)?;
         let settings = settings.deadline(Duration::from_secs(1)).map_err(Error::other)?;
         Ok(RedisStore::open(settings))
     }

@@ -5,7 +5,7 @@ mod look;
 pub(crate) mod options;
 mod watch;
 
-use std::env;
+use std::env::{self, VarError};
 use std::fmt;
 
 use unstuck_swarm::redis::{self, Settings, SettingsError};
@@ -39,19 +39,28 @@ fn clear(clear: &Clear) -> Exit {
         .map_or_else(|closed| closed.exit(Exit::Clean), |()| Exit::Clean)
 }
 
-/// Returns the settings of the swarm at `url`, with the secret from the environment.
+/// The environment variable with the password of its server.
+pub(crate) const PASSWORD: &str = "UNSTUCK_SWARM_PASSWORD";
+
+/// Returns the settings of the swarm at `url`, with the secret and the password from the environment.
 pub(crate) fn settings(url: &str) -> Result<Settings, NoSettings> {
     let secret = env::var_os(SECRET).unwrap_or_default();
     if secret.is_empty() {
         return Err(NoSettings::Secret);
     }
-    Settings::parse(url, secret.as_encoded_bytes()).map_err(NoSettings::Wrong)
+    let settings = Settings::parse(url, secret.as_encoded_bytes()).map_err(NoSettings::Wrong)?;
+    match env::var(PASSWORD) {
+        Ok(password) if !password.is_empty() => Ok(settings.password(&password)),
+        Err(VarError::NotUnicode(_)) => Err(NoSettings::Password),
+        _ => Ok(settings),
+    }
 }
 
 /// The reason why the server cannot be asked.
 #[derive(Debug)]
 pub(crate) enum NoSettings {
     Secret,
+    Password,
     Wrong(SettingsError),
 }
 
@@ -63,6 +72,12 @@ impl fmt::Display for NoSettings {
                 "{SECRET} is not set: set it to the secret that all workers of the swarm share, \
                  for example one from openssl rand -hex 16"
             ),
+            Self::Password => {
+                write!(f, "{PASSWORD} is not UTF-8: set it to the password of the server")
+            }
+            Self::Wrong(SettingsError::Secret) => {
+                write!(f, "{SECRET} is too short: {}", SettingsError::Secret)
+            }
             Self::Wrong(error) => error.fmt(f),
         }
     }

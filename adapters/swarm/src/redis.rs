@@ -15,11 +15,14 @@ mod sender;
 mod settings;
 mod state;
 mod store;
+#[cfg(feature = "redis-tls")]
+mod tls;
 mod watch;
+mod wire;
 
 pub use error::RedisError;
 pub use health::Health;
 pub use request::LIBRARY;
-pub use settings::{DEADLINE_MAX, DEADLINE_MIN, Settings, SettingsError};
+pub use settings::{DEADLINE_MAX, DEADLINE_MIN, SECRET_MIN, Settings, SettingsError};
 pub use store::RedisStore;
 pub use watch::{Hot, Watch};

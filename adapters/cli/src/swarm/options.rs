@@ -6,13 +6,14 @@ use std::time::Duration;
 use clap::builder::{StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Args, Command, Error, Subcommand};
-use unstuck_swarm::redis::Settings;
+use unstuck_swarm::redis::{SECRET_MIN, Settings};
 use unstuck_swarm::{CALLS_MAX, Rule, WORKERS_MAX, Window};
 
 const SWARMS: &str = "The workers of a swarm are hooks with --swarm, and other hosts that count \
                       on the same server. All of them, and this command, need the same secret in \
                       UNSTUCK_SWARM_SECRET: at least 16 random bytes, for example from openssl \
-                      rand -hex 16.";
+                      rand -hex 16. If the server asks for a password, set \
+                      UNSTUCK_SWARM_PASSWORD to it; in an address, others may see it.";
 
 const EXIT_CODES: &str = "Exit codes: 0 no loop, 1 a loop (only with --once), 3 the server could \
                           not be asked, 4 no secret or an output that could not be written, 64 a \
@@ -36,7 +37,7 @@ pub(crate) enum SwarmCommand {
 /// The option that names the swarm.
 #[derive(Args)]
 pub(crate) struct Address {
-    /// The server and the swarm, as redis://host:port?swarm=name
+    /// The server and the swarm, as redis://host:port?swarm=name; rediss:// asks for TLS
     #[arg(long, value_name = "URL", value_parser = Server)]
     pub(crate) swarm: String,
 }
@@ -125,7 +126,7 @@ impl TypedValueParser for Server {
     ) -> Result<String, Error> {
         let url = StringValueParser::new().parse_ref(command, arg, value)?;
         // The secret is not known yet, and reading a URL does not need it.
-        match Settings::parse(&url, b"any") {
+        match Settings::parse(&url, &[0; SECRET_MIN]) {
             Ok(_) => Ok(url),
             Err(error) => {
                 let why = format!("{error}\n");

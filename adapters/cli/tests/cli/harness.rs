@@ -49,7 +49,7 @@ impl Ran {
 }
 
 /// The environment variables that may affect the program.
-const SURROUNDINGS: [&str; 15] = [
+const SURROUNDINGS: [&str; 18] = [
     "NO_COLOR",
     "CLICOLOR",
     "CLICOLOR_FORCE",
@@ -65,6 +65,9 @@ const SURROUNDINGS: [&str; 15] = [
     "PI_CODING_AGENT_DIR",
     "UNSTUCK",
     "UNSTUCK_SWARM_SECRET",
+    "UNSTUCK_SWARM_PASSWORD",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
 ];
 
 /// A home folder that does not exist.

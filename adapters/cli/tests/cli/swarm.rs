@@ -2,7 +2,10 @@
 
 mod server;
 
+use std::env;
 use std::fs;
+use std::net::TcpListener;
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -173,10 +176,102 @@ fn a_password_in_the_address_is_kept_and_not_shown() {
     assert!(ran.exit == 0 && !ran.out.contains("hush"), "{ran:?}");
     let settings = fs::read_to_string(home.path().join(".codex/hooks.json")).expect("settings");
     assert!(settings.contains(&format!("hook codex --swarm '{url}'")), "{settings}");
-    for wrong in [url.replace("redis:", "rediss:"), url.replace("?swarm=nightly", "")] {
+    for wrong in [url.replace("redis:", "rediss+x:"), url.replace("?swarm=nightly", "")] {
         let ran = watch(&["watch", "--once", "--swarm", &wrong]);
         assert!(ran.exit == 64 && ran.err.contains("swarm"), "{ran:?}");
         assert!(!ran.err.contains("hush"), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_short_secret_is_refused() {
+    let url = "redis://127.0.0.1:1?swarm=a";
+    for (secret, too_short) in [("x", true), ("15 bytes, or so", true), ("16 bytes, or so.", false)]
+    {
+        let mut command = program();
+        command.args(["swarm", "watch", "--once", "--swarm", url]).env(SECRET, secret);
+        let ran = Ran::of(command.output().expect("a program that starts"));
+        assert_eq!(ran.exit, if too_short { 4 } else { 3 }, "{ran:?}");
+        let said =
+            "UNSTUCK_SWARM_SECRET is too short: the secret of the swarm has fewer than 16 bytes";
+        assert_eq!(ran.err.contains(said), too_short, "{ran:?}");
+        assert_eq!(ran.err.contains("openssl rand -hex 16"), too_short, "{ran:?}");
+    }
+}
+
+/// Makes a certificate for 127.0.0.1, and one of the authority that signed it. Returns `false` with a remark if
+/// there is no `openssl`.
+fn certificates(folder: &Folder) -> bool {
+    let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc", "-days", "9"];
+    let authority = ["-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem"];
+    let own =
+        ["-subj", "/CN=server", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "own.key"];
+    let signed =
+        ["-CA", "ca.pem", "-CAkey", "ca.key", "-addext", "basicConstraints=critical,CA:FALSE"];
+    for words in [&authority[..], &[&own[..], &signed, &["-out", "own.pem"]].concat()] {
+        let mut command = Command::new("openssl");
+        command.args(["req", "-x509"]).args(key).args(words).current_dir(folder.path());
+        match command.output() {
+            Ok(output) => {
+                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            }
+            Err(error) => {
+                assert!(env::var_os("CI").is_none(), "openssl: {error}");
+                eprintln!("left out: there is no openssl");
+                return false;
+            }
+        }
+    }
+    true
+}
+
+#[test]
+fn a_server_is_asked_over_tls_with_a_password_from_the_environment() {
+    let folder = Folder::new();
+    if !certificates(&folder) {
+        return;
+    }
+    let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|free| free.local_addr());
+    let port = port.expect("a free port").port().to_string();
+    let options = [
+        &["--bind", "127.0.0.1", "--tls-port", &port, "--tls-cert-file", "own.pem"][..],
+        &["--tls-key-file", "own.key", "--tls-ca-cert-file", "ca.pem", "--tls-auth-clients", "no"],
+        &["--requirepass", "open sesame"],
+    ];
+    let Some(server) = Server::with(folder, &options.concat()) else { return };
+    let ask = |url: &str, variables: &[(&str, &str)]| {
+        let mut command = program();
+        command.args(["swarm", "watch", "--once", "--swarm", url]).current_dir(server.folder());
+        command.env(SECRET, HUSH).envs(variables.iter().copied());
+        let ran = Ran::of(command.output().expect("a program that starts"));
+        assert!(!ran.out.contains("sesame") && !ran.err.contains("sesame"), "{ran:?}");
+        ran
+    };
+    let (trust, password) =
+        (("SSL_CERT_FILE", "ca.pem"), ("UNSTUCK_SWARM_PASSWORD", "open sesame"));
+    let url = format!("rediss://127.0.0.1:{port}?swarm=nightly");
+    let ran = ask(&url, &[trust, password]);
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{ran:?}");
+    assert!(ran.out.contains("no call is near a loop"), "{ran:?}");
+    // A password in the address still works.
+    let ran = ask(&url.replace("//", "//:open%20sesame@"), &[trust]);
+    assert_eq!(ran.exit, 0, "{ran:?}");
+    // The one of the environment counts.
+    let ran = ask(&url.replace("//", "//:other@"), &[trust, password]);
+    assert_eq!(ran.exit, 0, "{ran:?}");
+    for (url, variables, why) in [
+        // The authority is not known.
+        (url.clone(), &[password][..], "certificate"),
+        // The certificate is not one for this name.
+        (url.replace("127.0.0.1", "localhost"), &[trust, password], "certificate"),
+        // The server speaks TLS, and the client does not.
+        (url.replace("rediss", "redis"), &[password], "cannot be asked"),
+        (url.clone(), &[trust], "NOAUTH"),
+        (url.clone(), &[trust, ("UNSTUCK_SWARM_PASSWORD", "shut")], "password"),
+    ] {
+        let ran = ask(&url, variables);
+        let said = ran.out.replace('\n', " ");
+        assert!(ran.exit == 3 && said.contains(why), "{url}: {ran:?}");
     }
 }
 

@@ -4,16 +4,15 @@ use core::time::Duration;
 use std::string::{String, ToString as _};
 use std::vec::Vec;
 
-use ::redis::{
-    Client, Cmd, Connection, ConnectionAddr, ConnectionInfo, ErrorKind, RedisResult, Value,
-};
+use ::redis::{Cmd, ConnectionAddr, ConnectionInfo, Value};
 
 use crate::redis::error::RedisError;
 use crate::redis::request::{self, Remedy, Reply};
+use crate::redis::settings::Server;
 use crate::redis::state::{nonsense, refused};
+use crate::redis::wire::{Fault, Wire};
 
 /// The addresses of the nodes, and which of them counts for the swarm.
-#[derive(Clone, Debug)]
 pub(super) struct Nodes {
     seeds: Vec<ConnectionInfo>,
     turn: usize,
@@ -63,29 +62,28 @@ pub(super) fn address(node: &ConnectionInfo) -> String {
     node.addr().to_string()
 }
 
-pub(super) fn unreachable(node: &ConnectionInfo, error: &::redis::RedisError) -> RedisError {
+/// Returns the error of a node that could not be asked.
+fn failed(node: &ConnectionInfo, fault: Fault) -> RedisError {
     let server = address(node);
-    let why = match error.kind() {
-        ErrorKind::Parse => return RedisError::Nonsense { server },
-        ErrorKind::AuthenticationFailed => {
-            return refused(&server, "it takes another user or password".to_string());
-        }
-        _ if error.is_timeout() => "it does not answer in time".to_string(),
-        _ => error.to_string(),
-    };
-    RedisError::Unreachable { server, why }
+    match fault {
+        Fault::Nonsense => nonsense(&server),
+        Fault::Refused(why) => refused(&server, why),
+        Fault::Unreachable(why) => RedisError::Unreachable { server, why },
+    }
 }
 
 /// The blocking connection to the node that counts for a swarm.
 pub(super) struct Link {
     nodes: Nodes,
+    is_encrypted: bool,
     patience: Duration,
-    open: Option<Connection>,
+    open: Option<Wire>,
 }
 
 impl Link {
-    pub(super) const fn new(seeds: Vec<ConnectionInfo>, patience: Duration) -> Self {
-        Self { nodes: Nodes::new(seeds), patience, open: None }
+    pub(super) fn new(server: &Server, patience: Duration) -> Self {
+        let nodes = Nodes::new(server.nodes.clone());
+        Self { nodes, is_encrypted: server.is_encrypted, patience, open: None }
     }
 
     pub(super) const fn is_open(&self) -> bool {
@@ -105,11 +103,11 @@ impl Link {
                 return Ok(());
             }
             let node = self.nodes.current();
-            match connect(&node, self.patience) {
-                Ok(connection) => self.open = Some(connection),
-                Err(error) => {
+            match Wire::open(&node, self.is_encrypted, self.patience) {
+                Ok(wire) => self.open = Some(wire),
+                Err(fault) => {
                     self.nodes.next();
-                    result = Err(unreachable(&node, &error));
+                    result = Err(failed(&node, fault));
                 }
             }
         }
@@ -124,15 +122,15 @@ impl Link {
     ) -> Result<Vec<Value>, RedisError> {
         self.connect()?;
         let node = self.nodes.current();
-        let Some(mut connection) = self.open.take() else { return Err(nonsense(&address(&node))) };
+        let Some(mut wire) = self.open.take() else { return Err(nonsense(&address(&node))) };
         let (mut bytes, mut count) = (Vec::new(), 0);
         for command in commands {
             command.write_packed_command(&mut bytes);
             count += 1;
         }
-        let replies = exchange(&mut connection, &bytes, count);
-        let replies = replies.map_err(|error| unreachable(&node, &error))?;
-        self.open = Some(connection);
+        let replies = wire.exchange(&bytes, count, self.patience);
+        let replies = replies.map_err(|fault| failed(&node, fault))?;
+        self.open = Some(wire);
         Ok(replies)
     }
 
@@ -174,18 +172,6 @@ impl Link {
         let replies = self.ask(core::iter::once(command))?;
         replies.into_iter().next().ok_or_else(|| nonsense(&self.server()))
     }
-}
-
-fn connect(node: &ConnectionInfo, patience: Duration) -> RedisResult<Connection> {
-    let connection = Client::open(node.clone())?.get_connection_with_timeout(patience)?;
-    connection.set_read_timeout(Some(patience))?;
-    connection.set_write_timeout(Some(patience))?;
-    Ok(connection)
-}
-
-fn exchange(connection: &mut Connection, bytes: &[u8], replies: usize) -> RedisResult<Vec<Value>> {
-    connection.send_packed_command(bytes)?;
-    (0..replies).map(|_| connection.recv_response()).collect()
 }
 
 #[cfg(test)]

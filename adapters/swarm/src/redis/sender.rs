@@ -23,7 +23,7 @@ pub(super) struct Sender {
 
 impl Sender {
     pub(super) fn new(state: Arc<StoreState>) -> Self {
-        let link = Link::new(state.settings.nodes.clone(), PATIENCE);
+        let link = Link::new(&state.settings.server, PATIENCE);
         Self { state, link, retries: StoreState::retries() }
     }
 

@@ -15,6 +15,9 @@ pub const DEADLINE_MIN: Duration = Duration::from_millis(1);
 /// The longest deadline. A longer wait would cost a worker more than the advice is worth.
 pub const DEADLINE_MAX: Duration = Duration::from_secs(1);
 
+/// The shortest secret, in bytes. A shorter one could be found by trial.
+pub const SECRET_MIN: usize = 16;
+
 /// The default deadline.
 const DEADLINE: Duration = Duration::from_millis(10);
 
@@ -43,21 +46,33 @@ const OPTIONS: [&str; 4] = ["protocol", "db", "user", "pass"];
 /// ```
 #[derive(Clone)]
 pub struct Settings {
-    pub(super) nodes: Vec<ConnectionInfo>,
+    pub(super) server: Server,
     pub(super) swarm: String,
     pub(super) secret: Vec<u8>,
     pub(super) rule: Rule,
     pub(super) deadline: Duration,
 }
 
+/// The nodes of a server, and the way to reach them.
+#[derive(Clone)]
+pub(super) struct Server {
+    pub(super) nodes: Vec<ConnectionInfo>,
+    pub(super) is_encrypted: bool,
+}
+
 impl Settings {
     /// Parses `redis://[user:password@]host[:port][/db]?swarm=name`, or `redis+unix:///path?swarm=name`. The
-    /// scheme may be `valkey`, too.
+    /// scheme may be `valkey`, too. `rediss://` and `valkeys://` ask for TLS, which needs the feature `redis-tls`. The
+    /// certificate of the server must be valid for its name, and the machine must trust it. The variable
+    /// `SSL_CERT_FILE` names a file with other certificates to trust.
     ///
     /// Several `host[:port]`, separated by commas, are servers that replace each other, or nodes of one cluster.
     /// They are tried in turn. If one names another node for the swarm, the worker asks that node from then on.
     ///
-    /// The `secret` belongs to the swarm. All its workers have the same secret, and the server never gets it.
+    /// A password does not have to be in the address: see [`Settings::password`].
+    ///
+    /// The `secret` belongs to the swarm, and has at least [`SECRET_MIN`] bytes, for example those that
+    /// `openssl rand -hex 16` prints. All its workers have the same secret, and the server never gets it.
     /// The data for the server is hashed with it, so that a reader of the server cannot guess the arguments of a
     /// call by trial.
     ///
@@ -65,14 +80,25 @@ impl Settings {
     ///
     /// Returns a [`SettingsError`], which never quotes the address, because it may contain a password.
     pub fn parse(url: &str, secret: &[u8]) -> Result<Self, SettingsError> {
-        if secret.is_empty() {
+        if secret.len() < SECRET_MIN {
             return Err(SettingsError::Secret);
         }
         let parts = Parts::of(url)?;
-        let nodes = parts.nodes()?;
+        let server = Server { nodes: parts.nodes()?, is_encrypted: parts.is_encrypted };
         let rule = Rule::default();
         let secret = secret.to_vec();
-        Ok(Self { nodes, swarm: parts.swarm, secret, rule, deadline: DEADLINE })
+        Ok(Self { server, swarm: parts.swarm, secret, rule, deadline: DEADLINE })
+    }
+
+    /// Sets the password for the server, instead of the one in the address. An address is often printed and logged.
+    #[must_use]
+    pub fn password(mut self, password: &str) -> Self {
+        let with = |node: &ConnectionInfo| {
+            let settings = node.redis_settings().clone().set_password(password);
+            node.clone().set_redis_settings(settings)
+        };
+        self.server.nodes = self.server.nodes.iter().map(with).collect();
+        self
     }
 
     /// Sets the rule. All workers of a swarm must have the same.
@@ -130,6 +156,7 @@ impl fmt::Debug for Settings {
 /// The parts of an address.
 struct Parts<'u> {
     scheme: &'u str,
+    is_encrypted: bool,
     user: &'u str,
     hosts: &'u str,
     path: &'u str,
@@ -142,13 +169,16 @@ impl<'u> Parts<'u> {
         let (scheme, rest) = url.split_once("://").ok_or(SettingsError::Url)?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        if ["rediss", "valkeys"].contains(&scheme) {
+        let is_encrypted = ["rediss", "valkeys"].contains(&scheme);
+        if is_encrypted && cfg!(not(feature = "redis-tls")) {
             return Err(SettingsError::Tls);
         }
+        // The client library parses the rest.
+        let scheme = if is_encrypted { "redis" } else { scheme };
         let at = authority.rfind('@').map_or(0, |at| at + 1);
         let (user, hosts) = authority.split_at(at);
         let (swarm, query) = options(query)?;
-        Ok(Self { scheme, user, hosts, path, query, swarm })
+        Ok(Self { scheme, is_encrypted, user, hosts, path, query, swarm })
     }
 
     /// Returns the connection settings of each host.
@@ -184,20 +214,20 @@ fn options(query: &str) -> Result<(String, String), SettingsError> {
 /// ```
 /// use unstuck_swarm::redis::{Settings, SettingsError};
 ///
-/// assert_eq!(Settings::parse("rediss://h/?swarm=a", b"s").err(), Some(SettingsError::Tls));
+/// assert_eq!(Settings::parse("redis://h/?swarm=a", b"x").err(), Some(SettingsError::Secret));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SettingsError {
     /// The address does not name a server.
     Url,
-    /// The address asks for TLS.
+    /// The address asks for TLS, and this is a build without the feature `redis-tls`.
     Tls,
     /// The address names no swarm, or its name has other characters than keys may have.
     Swarm,
     /// The address has an unknown option.
     Option,
-    /// The secret is empty.
+    /// The secret has fewer than [`SECRET_MIN`] bytes.
     Secret,
     /// The rule is invalid.
     Rule(RuleError),
@@ -218,8 +248,8 @@ impl fmt::Display for SettingsError {
                  redis://[user:password@]host[:port][/db]?swarm=name",
             ),
             Self::Tls => f.write_str(
-                "there is no TLS to the swarm's server: write redis:// and a network that you trust, or \
-                 the near end of a tunnel",
+                "this build has no TLS to the swarm's server: build it with the feature redis-tls, or write \
+                 redis:// and a network that you trust",
             ),
             Self::Swarm => write!(
                 f,
@@ -231,9 +261,10 @@ impl fmt::Display for SettingsError {
                 "the address of the swarm has an unknown option: known options are swarm=, {}=",
                 OPTIONS.join("=, ")
             ),
-            Self::Secret => f.write_str(
-                "the secret of the swarm is empty: give all its workers the same, of 16 random bytes \
-                 or more",
+            Self::Secret => write!(
+                f,
+                "the secret of the swarm has fewer than {SECRET_MIN} bytes: give all its workers the same, \
+                 for example one from openssl rand -hex 16"
             ),
             Self::Rule(error) => error.fmt(f),
             Self::Window => f.write_str(
@@ -255,6 +286,8 @@ impl core::error::Error for SettingsError {}
 mod tests {
     use super::*;
 
+    const SECRET: &[u8] = b"of this swarm alone";
+
     #[test]
     fn an_address_is_parsed() {
         for (url, nodes) in [
@@ -263,8 +296,9 @@ mod tests {
             ("redis://u:p@h:1,[::1]:2,i/3?protocol=resp3&swarm=a", &["h:1", "::1:2", "i:6379"]),
             ("redis+unix:///run/redis.sock?swarm=a&db=3", &["/run/redis.sock"]),
         ] {
-            let settings = Settings::parse(url, b"s").expect(url);
-            let found: Vec<_> = settings.nodes.iter().map(|node| node.addr().to_string()).collect();
+            let settings = Settings::parse(url, SECRET).expect(url);
+            let found: Vec<_> =
+                settings.server.nodes.iter().map(|node| node.addr().to_string()).collect();
             assert_eq!(
                 (found, settings.swarm()),
                 (nodes.iter().map(ToString::to_string).collect(), "a")
@@ -274,10 +308,37 @@ mod tests {
 
     #[test]
     fn user_password_and_database_hold_for_every_host() {
-        let settings = Settings::parse("redis://u:p%40@h,i/3?swarm=a", b"s").expect("it is one");
-        for node in &settings.nodes {
+        let settings = Settings::parse("redis://u:p%40@h,i/3?swarm=a", SECRET).expect("it is one");
+        for node in &settings.server.nodes {
             let node = node.redis_settings();
             assert_eq!((node.username(), node.password(), node.db()), (Some("u"), Some("p@"), 3));
+        }
+    }
+
+    #[test]
+    fn a_password_may_come_beside_the_address() {
+        for url in ["redis://u@h,i/?swarm=a", "redis://u:old@h,i/?swarm=a"] {
+            let settings = Settings::parse(url, SECRET).expect("it is one").password("p@ss:w/rd");
+            for node in &settings.server.nodes {
+                let node = node.redis_settings();
+                assert_eq!((node.username(), node.password()), (Some("u"), Some("p@ss:w/rd")));
+            }
+        }
+    }
+
+    #[test]
+    fn an_address_may_ask_for_tls() {
+        for (url, is_encrypted) in [
+            ("redis://h/?swarm=a", false),
+            ("rediss://u:p@h:1/?swarm=a", true),
+            ("valkeys://h?swarm=a", true),
+        ] {
+            let settings = Settings::parse(url, SECRET);
+            if cfg!(feature = "redis-tls") || !is_encrypted {
+                assert_eq!(settings.expect(url).server.is_encrypted, is_encrypted, "{url}");
+            } else {
+                assert_eq!(settings.err(), Some(SettingsError::Tls), "{url}");
+            }
         }
     }
 
@@ -289,7 +350,6 @@ mod tests {
             ("redis:h?swarm=a", SettingsError::Url),
             ("http://h/?swarm=a", SettingsError::Url),
             ("redis://,h/?swarm=a", SettingsError::Url),
-            ("rediss://h/?swarm=a", SettingsError::Tls),
             ("redis://h/one?swarm=a", SettingsError::Url),
             ("redis://h/?protocol=9&swarm=a", SettingsError::Url),
             ("redis://h/", SettingsError::Swarm),
@@ -298,9 +358,13 @@ mod tests {
             (&long, SettingsError::Swarm),
             ("redis://h/?swarm=a&swam=b", SettingsError::Option),
         ] {
-            assert_eq!(Settings::parse(url, b"s").err(), Some(error), "{url}");
+            assert_eq!(Settings::parse(url, SECRET).err(), Some(error), "{url}");
         }
-        assert_eq!(Settings::parse("redis://h/?swarm=a", b"").err(), Some(SettingsError::Secret));
+        for short in [&b""[..], b"x", &SECRET[..SECRET_MIN - 1]] {
+            let error = Settings::parse("redis://h/?swarm=a", short).err();
+            assert_eq!(error, Some(SettingsError::Secret));
+        }
+        assert!(Settings::parse("redis://h/?swarm=a", &SECRET[..SECRET_MIN]).is_ok());
     }
 
     #[test]
@@ -320,7 +384,7 @@ mod tests {
 
     #[test]
     fn a_rule_and_a_deadline_are_checked() {
-        let settings = Settings::parse("redis://h/?swarm=a", b"s").expect("it is one");
+        let settings = Settings::parse("redis://h/?swarm=a", SECRET).expect("it is one");
         let rule = |rule: Rule| settings.clone().rule(rule).err();
         assert_eq!(
             rule(Rule::default().window(Window::Calls { span: 9 })),
@@ -340,7 +404,8 @@ mod tests {
 
     #[test]
     fn nothing_secret_is_printed() {
-        let settings = Settings::parse("redis://u:hush@h/?swarm=a", b"hush").expect("it is one");
+        let settings =
+            Settings::parse("redis://u:hush@h/?swarm=a", b"hush, 16 or more").expect("it is one");
         assert!(!std::format!("{settings:?}").contains("hush"));
     }
 }

@@ -180,7 +180,8 @@ mod tests {
 
     #[test]
     fn replies_after_an_invalid_one_are_dropped() {
-        let settings = Settings::parse("redis://h/?swarm=a", b"s").expect("it is an address");
+        let settings = Settings::parse("redis://h/?swarm=a", b"of this swarm alone")
+            .expect("it is an address");
         let state = StoreState::new(settings);
         let tool = Tool::named("bash");
         let calls = [1, 2, 3].map(Digest::new);

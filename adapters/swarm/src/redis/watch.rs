@@ -77,7 +77,7 @@ impl Watch {
     ///
     /// Returns a [`RedisError`] if no server can be asked.
     pub fn open(settings: &Settings) -> Result<Self, RedisError> {
-        let mut link = Link::new(settings.nodes.clone(), PATIENCE);
+        let mut link = Link::new(&settings.server, PATIENCE);
         link.connect()?;
         let keys = Keys::new(&settings.swarm, &settings.secret);
         Ok(Self { link, keys, rule: settings.rule.clone() })

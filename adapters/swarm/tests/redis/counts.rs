@@ -177,7 +177,7 @@ fn the_first_call_of_each_worker_is_free() {
 #[test]
 fn swarms_and_secrets_do_not_see_each_other() {
     let Some(server) = Server::start() else { return };
-    let other = Settings::parse(&server.url("s"), b"another").expect("it is an address");
+    let other = Settings::parse(&server.url("s"), b"of another swarm").expect("it is an address");
     let other = other.rule(talkative()).expect("it can work");
     let other = other.deadline(Duration::from_secs(1)).expect("it is none too long");
     let stores = [server.settings("s"), server.settings("t"), other].map(RedisStore::open);

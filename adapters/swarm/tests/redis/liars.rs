@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use unstuck_swarm::redis::{RedisError, Settings, Watch};
 use unstuck_swarm::{SwarmStore as _, Verdict};
 
 use crate::counts::observation;
 use crate::faults::{hasty, pass, while_calling};
 use crate::liar::{Liar, Lie};
+use crate::server::SECRET;
 
 const LIES: [(&str, Lie); 22] = [
     ("takes all and answers nothing", Lie::Nothing),
@@ -32,6 +34,37 @@ const LIES: [(&str, Lie); 22] = [
     ("redirects to a missing server", Lie::Says(b"-MOVED 1 127.0.0.1:1\r\n")),
     ("has no functions, and takes none", Lie::Says(b"-ERR Function not found\r\n")),
 ];
+
+/// Replies without an end: a server begins with these bytes and repeats the others.
+const FLOODS: [(&str, &[u8], &[u8]); 5] = [
+    ("a line", b"+", b"aaaaaaaaaaaaaaaa"),
+    ("a text", b"$400000000\r\n", b"aaaaaaaaaaaaaaaa"),
+    ("numbers", b"*1000000000\r\n", b":1\r\n:1\r\n:1\r\n:1\r\n"),
+    ("an error", b"-ERR ", b"aaaaaaaaaaaaaaaa"),
+    ("news", b"", b">1\r\n+a\r\n>1\r\n+a\r\n"),
+];
+
+/// The most bytes that a client takes, and what the sockets hold.
+const TAKEN_MAX: usize = 16 << 20;
+
+#[test]
+fn a_reply_without_an_end_is_cut_off() {
+    for (what, begin, rest) in FLOODS {
+        let liar = Liar::start(Lie::Floods(begin, rest));
+        let settings = Settings::parse(&liar.url(), SECRET).expect("it is an address");
+        let error = Watch::open(&settings).and_then(|mut watch| watch.hottest(9)).err();
+        assert!(
+            matches!(error, Some(RedisError::Nonsense { .. } | RedisError::Unreachable { .. })),
+            "{what}: {error:?}"
+        );
+        let store = hasty(&liar.url());
+        while_calling(&store, what, || pass(Duration::from_millis(300)));
+        assert_eq!(store.look(observation(1, 1).call), Verdict::PROCEED, "{what}");
+        drop(store);
+        let most = liar.most();
+        assert!((1..TAKEN_MAX).contains(&most), "{what}: {most} bytes");
+    }
+}
 
 #[test]
 fn an_invalid_reply_neither_fails_nor_accuses_a_worker() {

@@ -15,7 +15,7 @@ use unstuck_swarm::{Allowance, Rule, Window};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The secret of the swarms.
-pub(crate) const SECRET: &[u8] = b"of the tests";
+pub(crate) const SECRET: &[u8] = b"of the tests alone";
 
 /// A `redis-server` process. It ends when the value is dropped.
 pub(crate) struct Server {

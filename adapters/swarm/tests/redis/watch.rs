@@ -113,7 +113,8 @@ fn an_observer_without_the_secret_sees_nothing() {
     for _ in 0..9 {
         let _ = store.record(&observation(1, 1));
     }
-    let settings = Settings::parse(&server.url("s"), b"another").expect("it is an address");
+    let settings =
+        Settings::parse(&server.url("s"), b"of another swarm").expect("it is an address");
     let mut watch = Watch::open(&settings).expect("it can be watched");
     assert_eq!(watch.hottest(9).expect("it answers"), []);
     watch.clear().expect("it can be cleared");

@@ -65,7 +65,8 @@ fn a_worker_that_calls_again_is_counted_once() {
 #[test]
 fn many_workers_who_read_the_same_once_are_not_accused() {
     let Some(server) = Server::start() else { return };
-    let settings = Settings::parse(&server.url("s"), b"secret 1").expect("it is one");
+    let settings =
+        Settings::parse(&server.url("s"), b"of this swarm, number 1047").expect("it is one");
     let store = RedisStore::open(settings.deadline(Duration::from_secs(1)).expect("it is allowed"));
     let read = |worker| observation(worker, 1).ok(Digest::of(b"text"));
     for hundred in 0..15 {

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::io::{BufRead as _, BufReader, ErrorKind};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::harness::Folder;
@@ -16,9 +17,14 @@ impl Server {
     /// Starts a server. Returns `None` with a remark if there is no `redis-server`, which is an
     /// error in CI.
     pub(super) fn start() -> Option<Self> {
-        let folder = Folder::new();
+        Self::with(Folder::new(), &[])
+    }
+
+    /// Starts a server in `folder` with these options.
+    pub(super) fn with(folder: Folder, options: &[&str]) -> Option<Self> {
         let socket = folder.path().join("socket");
         let mut command = Command::new("redis-server");
+        command.args(options);
         command.args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket"]);
         command.arg(&socket).current_dir(folder.path());
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
@@ -34,6 +40,10 @@ impl Server {
         let is_ready = |line: String| line.to_lowercase().contains("ready to accept connections");
         assert!(log.any(|line| line.is_ok_and(is_ready)), "redis-server ended");
         Some(Self { folder, child })
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Returns the URL of the swarm `name` on this server.
