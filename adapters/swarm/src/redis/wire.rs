@@ -1,6 +1,8 @@
 //! A connection to a server, with a limit on the time and on the length of its replies.
 
 use core::time::Duration;
+#[cfg(feature = "redis-tls")]
+use std::boxed::Box;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs as _};
 #[cfg(unix)]
@@ -144,7 +146,7 @@ impl Read for Limited<'_> {
 enum Stream {
     Clear(Socket),
     #[cfg(feature = "redis-tls")]
-    Encrypted(Session),
+    Encrypted(Box<Session>),
 }
 
 impl Stream {
@@ -153,7 +155,7 @@ impl Stream {
         match address {
             #[cfg(feature = "redis-tls")]
             ConnectionAddr::Tcp(host, _) if is_encrypted => {
-                Session::open(host, socket).map(Self::Encrypted)
+                Session::open(host, socket).map(|session| Self::Encrypted(Box::new(session)))
             }
             _ if is_encrypted => Err(ErrorKind::Unsupported.into()),
             _ => Ok(Self::Clear(socket)),

@@ -384,11 +384,11 @@ const QUOTED: &[&str] = &[
     r#"{"tokens":[@]}"#,
     r#"{"name":"DB_PASSWORD","value":@}"#,
     r#"["tool","--password",@]"#,
-    r"export PASSWORD=@ && run",
-    r"tool --token @ --verbose",
-    r"client(password=@, x=1)",
+    "export PASSWORD=@ && run",
+    "tool --token @ --verbose",
+    "client(password=@, x=1)",
     r#"config["password"] = @"#,
-    r"password: @",
+    "password: @",
 ];
 
 /// Places for a secret that is a word.

@@ -470,7 +470,7 @@ fn block(text: &str, at: usize, name: &Name) -> Option<Range<usize>> {
     let mut place = after_spaces(text, at + sign, false);
     next(text, place).filter(|symbol| symbol.c == '\n')?;
     let (mut start, mut end) = (None, place);
-    // A line break, or a second half of one.
+    // At the place is a line break, or a second half of one.
     while let Some(newline) = next(text, place).filter(|symbol| symbol.c == '\n') {
         let begin = place + newline.len;
         let mut columns = 0;
