@@ -27,7 +27,7 @@ pub(crate) fn with_policy(input: &mut Input, use_it: fn(&Policy<'_>, &mut Input)
         .and_then(|policy| policy.with_phases(phase(input), phase(input)));
     match made {
         Ok(policy) => use_it(&policy, input),
-        Err(error) => show(format_args!("{error}")),
+        Err(error) => show(format_args!("{error} {}", error.policy.as_str())),
     }
 }
 
