@@ -31,18 +31,30 @@ pub(super) const FLAGS: [&str; 7] = [
     "-nostdlib",
 ];
 
-/// The programs: name, sources, and expected output.
-const PROGRAMS: [(&str, &[&str], &str); 2] = [
-    (
-        "table",
-        &["tests/c/firmware/table.c", "tests/c/play.c"],
-        "events have the verdicts of Rust\n",
-    ),
-    (
-        "robot",
-        &["tests/c/firmware/robot.c"],
-        "proceed\nproceed\nnudge\nnudge\nblock\nblock\nblock\nstop\n",
-    ),
+/// A program without an operating system.
+#[derive(Clone, Copy, Debug)]
+struct Firmware {
+    name: &'static str,
+    sources: &'static [&'static str],
+    /// The expected output.
+    says: &'static str,
+    /// Whether it needs the board with more flash. See [`qemu::run_large`].
+    large: bool,
+}
+
+const PROGRAMS: [Firmware; 2] = [
+    Firmware {
+        name: "table",
+        sources: &["tests/c/firmware/table.c", "tests/c/play.c"],
+        says: "events have the verdicts of Rust\n",
+        large: true,
+    },
+    Firmware {
+        name: "robot",
+        sources: &["tests/c/firmware/robot.c"],
+        says: "proceed\nproceed\nnudge\nnudge\nblock\nblock\nblock\nstop\n",
+        large: false,
+    },
 ];
 
 /// Checks that the compiler is present. In CI it is installed.
@@ -63,21 +75,26 @@ pub(super) fn check(machine: Machine) -> Outcome {
 fn run_all(library: &Path) -> Outcome {
     table(&["--small"])
         .and_then(|| filed(|| fs::create_dir_all(folder("firmware"))))
-        .and_then(|| each(PROGRAMS, |(name, sources, says)| run(name, sources, says, library)))
+        .and_then(|| each(PROGRAMS, |firmware| run(firmware, library)))
 }
 
 /// Links a firmware and runs it to its end.
-fn run(name: &str, sources: &[&str], says: &str, library: &Path) -> Outcome {
+fn run(program: Firmware, library: &Path) -> Outcome {
+    let Firmware { name, sources, says, large } = program;
     let file = folder("firmware").join(name);
     let mut build = compiler();
     build.args(["-std=c11", "-Wl,--gc-sections"]).args(STRICT);
     for include in [of_package("include"), of_package("tests/c"), firmware(""), tables(false)] {
         build.arg("-I").arg(include);
     }
+    if large {
+        build.arg("-Wl,--defsym=flash_size=4M");
+    }
     build.arg("-T").arg(firmware("link.ld")).arg(firmware("start.c"));
     build.args(sources.iter().map(of_package)).arg(library).args(["-lgcc", "-o"]).arg(&file);
     Outcome::of(&mut build).and_then(|| size(name, &file)).and_then(|| {
-        let (outcome, said) = Outcome::captured(qemu::run(&file));
+        let (outcome, said) =
+            Outcome::captured(if large { qemu::run_large(&file) } else { qemu::run(&file) });
         outcome.and_then(|| {
             if said.contains(says) {
                 return Outcome::Passed;
