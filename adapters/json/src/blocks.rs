@@ -12,7 +12,8 @@ use crate::string::Sink;
 pub const BLOCK: usize = 256;
 
 /// The digest of `text`.
-#[inline(never)]
+#[cfg_attr(target_pointer_width = "64", inline)]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 pub(crate) fn digest<H: Hash64>(hash: &H, mixer: Mixer, text: &[u8]) -> u64 {
     match text.len() {
         0..8 => hash.hash_short(word(text), text.len()),

@@ -11,12 +11,9 @@ use crate::DEPTH_MAX;
 use crate::cursor::{Cursor, Fault};
 use crate::error::{JsonError, JsonErrorKind};
 use crate::name::{Key, units};
-use crate::number::{Integer, Number};
+use crate::number::{EXACT_MAX, Number, Short};
 use crate::string::Text;
 use crate::walk::{Container, LENGTH_MAX, Visitor, Word, walk};
-
-/// The integers up to which each is a double: 2⁵³.
-const EXACT_MAX: u64 = 1 << 53;
 
 /// Writes the RFC 8785 text of the JSON value `json` to `out`.
 ///
@@ -160,7 +157,7 @@ impl Writer<'_> {
 
     /// An integer that is a double.
     #[inline]
-    fn exact(&mut self, Integer { negative, magnitude, digits }: Integer) {
+    fn exact(&mut self, Short { negative, magnitude, digits, .. }: Short) {
         if negative && magnitude > 0 {
             self.text.push(b'-');
         }
@@ -221,12 +218,12 @@ impl<'a> Visitor<'a> for Writer<'a> {
     }
 
     #[inline]
-    fn integer(&mut self, integer: Integer) {
-        if integer.magnitude <= EXACT_MAX {
-            self.exact(integer);
-        } else {
-            self.double(integer.double());
+    fn short(&mut self, short: Short) -> bool {
+        if short.fraction == 0 && short.magnitude <= EXACT_MAX {
+            self.exact(short);
+            return true;
         }
+        short.double().map(|double| self.double(double)).is_some()
     }
 
     fn number(&mut self, number: &Number<'a>) -> Result<(), Fault> {

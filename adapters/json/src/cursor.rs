@@ -68,15 +68,23 @@ impl<'a> Cursor<'a> {
         self.rest = self.rest.get(bytes..).unwrap_or_default();
     }
 
-    /// Takes so many bytes and the one behind them, which is a quote.
+    /// Takes so many bytes and the one behind them, if that is a quote. Returns the bytes.
     #[inline]
-    pub(crate) fn take_quoted(&mut self, bytes: usize) -> &'a [u8] {
-        match self.rest.split_at_checked(bytes) {
-            Some((text, [_, rest @ ..])) => {
+    pub(crate) fn take_quoted(&mut self, bytes: usize) -> Option<&'a [u8]> {
+        let (text, [b'"', rest @ ..]) = self.rest.split_at_checked(bytes)? else { return None };
+        self.rest = rest;
+        Some(text)
+    }
+
+    /// Takes the next bytes if they are `word`, and tells whether they were.
+    #[inline]
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
+        match self.rest.strip_prefix(word.as_bytes()) {
+            Some(rest) => {
                 self.rest = rest;
-                text
+                true
             }
-            _ => &[],
+            None => false,
         }
     }
 
@@ -101,10 +109,20 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Skips white space, takes the byte behind it if it is `byte`, and tells whether it was.
+    #[inline]
+    pub(crate) fn eat_behind_space(&mut self, byte: u8) -> bool {
+        // Most documents have none in front of a comma or a colon.
+        self.eat(byte) || {
+            self.skip_space();
+            self.eat(byte)
+        }
+    }
+
     /// Returns the number of bytes between the cursor and `later`, a later state of the same cursor.
     #[inline]
     pub(crate) const fn distance(&self, later: &Self) -> usize {
-        self.rest.len().saturating_sub(later.rest.len())
+        self.rest.len().wrapping_sub(later.rest.len())
     }
 
     /// The bytes from the cursor to `end`, which is the same cursor further on.

@@ -10,7 +10,7 @@ use crate::cursor::{Cursor, Fault};
 use crate::error::JsonError;
 use crate::hash::{Hash64, Rapid};
 use crate::mix::{Kind, Mixer};
-use crate::number::{Decimal, Digits, Integer, Number, parts};
+use crate::number::{Decimal, Digits, Number, Short, parts};
 use crate::shape::{Shape, Shaper};
 use crate::string::{Respelled, Sink as _, Text};
 use crate::walk::{Container, Visitor, WIDE, Word, walk};
@@ -280,15 +280,19 @@ impl<'a, N: Numbers, H: Hash64, const DEPTH: usize> Visitor<'a> for Printer<'_, 
     }
 
     #[inline]
-    fn integer(&mut self, integer: Integer) {
+    fn short(&mut self, short: Short) -> bool {
         let mixer = self.print.mixer;
         self.value = match N::MODE {
-            Mode::Rfc8785 => mixer.tagged(Kind::Double, integer.double().to_bits()),
-            Mode::Exact => match integer.few_digits() {
+            Mode::Rfc8785 => match short.double() {
+                None => return false,
+                Some(double) => mixer.tagged(Kind::Double, double.to_bits()),
+            },
+            Mode::Exact => match short.few_digits() {
                 None => mixer.bare(Kind::Zero),
-                Some(digits) => decimal(mixer, integer.negative, digits, integer.exponent()),
+                Some(digits) => decimal(mixer, short.negative, digits, short.exponent),
             },
         };
+        true
     }
 
     fn number(&mut self, number: &Number<'a>) -> Result<(), Fault> {

@@ -90,8 +90,7 @@ mod tests {
 
     use super::{Key, units};
     use crate::cursor::Cursor;
-    use crate::string::Text;
-    use crate::string::tests::Nobody;
+    use crate::string::tests::read as read_string;
 
     /// Names that are alike: at the end of a key, around the end of ASCII, and around surrogates.
     const NAMES: &[&str] = &[
@@ -150,10 +149,7 @@ mod tests {
         let place = Cursor::new(spelled.as_bytes());
         let (mut cursor, mut key) = (place, None);
         cursor.advance(1);
-        assert!(
-            Text::read(&mut cursor, &mut Nobody, |_, name| key = Some(Key::new(name, place)))
-                .is_ok()
-        );
+        assert!(read_string(&mut cursor, |name| key = Some(Key::new(name, place))).is_ok());
         (key.expect("what was read is told"), units(place).collect())
     }
 

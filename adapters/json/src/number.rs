@@ -18,36 +18,70 @@ pub const EXPONENT_MAX: i32 = 999_999_999;
 /// The digits that always fit into 64 bits.
 pub(crate) const DIGITS_MAX: usize = 19;
 
-/// An integer of at most nineteen digits, as most numbers are.
+/// A number of at most nineteen digits without an exponent, as most numbers are.
 #[derive(Clone, Copy)]
-pub(crate) struct Integer {
+pub(crate) struct Short {
     pub(crate) negative: bool,
+    /// The digits as one integer, as if there were no decimal point.
     pub(crate) magnitude: u64,
-    /// The number of digits in the magnitude, or `None` for 0.
+    /// The number of digits in the magnitude, or 0 if it is 0.
     pub(crate) digits: usize,
+    /// The number of digits behind the decimal point.
+    pub(crate) fraction: usize,
+    /// The exponent of a value other than 0 as 0.d₁d₂d₃… × 10^exponent.
+    pub(crate) exponent: i32,
 }
 
-impl Integer {
-    /// Reads the number at the cursor if it is such an integer. Otherwise returns `None` and leaves the
-    /// cursor as it is.
+impl Short {
+    /// Reads the number at the cursor and gives it to `tell`, if it is such a number. Returns the
+    /// answer, or `false` and leaves the cursor as it is.
     #[inline]
-    pub(crate) fn read(cursor: &mut Cursor<'_>) -> Option<Self> {
+    pub(crate) fn read(cursor: &mut Cursor<'_>, mut tell: impl FnMut(Self) -> bool) -> bool {
         let mut end = *cursor;
         let negative = end.eat(b'-');
         let first = end;
         let mut magnitude = 0;
-        let digits = take_digits(&mut end, &mut magnitude);
-        let goes_on = matches!(end.peek(), Some(b'.' | b'e' | b'E'));
-        if goes_on || digits == 0 || digits > DIGITS_MAX {
-            return None;
+        let whole = take_digits(&mut end, &mut magnitude);
+        if whole == 0 || whole > DIGITS_MAX {
+            return false;
         }
-        let digits = match first.peek() {
-            Some(b'0') if digits > 1 => return None,
-            Some(b'0') => 0,
-            _ => digits,
-        };
+        // A zero in front of the first other digit does not count.
+        let is_zero = first.peek() == Some(b'0');
+        if is_zero && whole > 1 {
+            return false;
+        }
+        let digits = whole.wrapping_sub(usize::from(is_zero));
+        match end.peek() {
+            Some(b'.') => {}
+            Some(b'e' | b'E') => return false,
+            _ => {
+                *cursor = end;
+                return tell(Self {
+                    negative,
+                    magnitude,
+                    digits,
+                    fraction: 0,
+                    exponent: signed(digits),
+                });
+            }
+        }
+        end.advance(1);
+        let mut zeros = end;
+        let fraction = take_digits(&mut end, &mut magnitude);
+        let mut digits = digits.saturating_add(fraction);
+        let goes_on = matches!(end.peek(), Some(b'e' | b'E'));
+        if fraction == 0 || digits > DIGITS_MAX || goes_on {
+            return false;
+        }
+        let mut exponent = signed(whole);
+        if is_zero {
+            while digits > 0 && zeros.eat(b'0') {
+                digits = digits.wrapping_sub(1);
+            }
+            exponent = signed(digits).wrapping_sub(signed(fraction));
+        }
         *cursor = end;
-        Some(Self { negative, magnitude, digits })
+        tell(Self { negative, magnitude, digits, fraction, exponent })
     }
 
     /// The digits with zeros behind to make them nineteen; `None` if the value is 0.
@@ -56,24 +90,35 @@ impl Integer {
         few_digits(self.magnitude, self.digits)
     }
 
-    /// The exponent of the value as 0.d₁d₂d₃… × 10^exponent.
-    #[inline]
-    pub(crate) fn exponent(self) -> i32 {
-        signed(self.digits)
-    }
-
-    /// The nearest IEEE double, rounded to even, never −0.
+    /// The nearest IEEE double, rounded to even, never −0. Returns `None` if one division does not
+    /// give it.
     #[inline]
     #[expect(
         clippy::as_conversions,
         clippy::cast_precision_loss,
         reason = "that it rounds to nearest is what this is for"
     )]
-    pub(crate) const fn double(self) -> f64 {
-        let magnitude = self.magnitude as f64;
-        if self.negative { 0.0 - magnitude } else { magnitude }
+    pub(crate) fn double(self) -> Option<f64> {
+        let mut magnitude = self.magnitude as f64;
+        if self.fraction > 0 {
+            if self.magnitude > EXACT_MAX {
+                return None;
+            }
+            // Both are doubles, so that the quotient is rounded once (Clinger, 1990).
+            magnitude /= DOUBLE_POWERS.get(self.fraction)?;
+        }
+        Some(if self.negative { 0.0 - magnitude } else { magnitude })
     }
 }
+
+/// The integers up to which each is a double: 2⁵³.
+pub(crate) const EXACT_MAX: u64 = 1 << 53;
+
+/// 10⁰ up to 10¹⁹, each of which is a double.
+const DOUBLE_POWERS: [f64; DIGITS_MAX + 1] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19,
+];
 
 /// Any number, as it is written.
 #[derive(Clone, Copy)]
@@ -312,7 +357,7 @@ mod tests {
     use std::string::{String, ToString};
     use std::vec::Vec;
 
-    use super::{Decimal, Digits, EXPONENT_MAX, Integer, Number, parts};
+    use super::{Decimal, Digits, EXPONENT_MAX, Number, Short, parts};
     use crate::cursor::Cursor;
     use crate::error::JsonErrorKind::{ExponentLimit, NumberRange};
 
@@ -339,14 +384,19 @@ mod tests {
             }
         };
         let mut cursor = Cursor::new(text.as_bytes());
-        if let Some(integer) = Integer::read(&mut cursor) {
+        let mut short = None;
+        if Short::read(&mut cursor, |read| short.replace(read).is_none())
+            && let Some(short) = short
+        {
             assert_eq!(cursor.peek(), None, "{text} was not read to its end");
-            let digits =
-                integer.few_digits().map_or_else(String::new, |digits| format!("{digits}"));
-            let negative = integer.negative && !digits.is_empty();
-            assert_eq!((negative, digits, integer.exponent()), value, "{text}");
-            let double: f64 = text.parse().unwrap();
-            assert_eq!(integer.double().to_bits(), (double + 0.0).to_bits(), "{text}");
+            let digits = short.few_digits().map_or_else(String::new, |digits| format!("{digits}"));
+            let negative = short.negative && !digits.is_empty();
+            let exponent = if digits.is_empty() { 0 } else { short.exponent };
+            assert_eq!((negative, digits, exponent), value, "{text}");
+            if let Some(short) = short.double() {
+                let double: f64 = text.parse().unwrap();
+                assert_eq!(short.to_bits(), (double + 0.0).to_bits(), "{text}");
+            }
         }
         value
     }

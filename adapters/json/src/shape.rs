@@ -5,7 +5,7 @@ use unstuck_core::Digest;
 use crate::cursor::{Cursor, Fault};
 use crate::fingerprinter::{Numbers, Printer};
 use crate::hash::Hash64;
-use crate::number::{Integer, Number};
+use crate::number::{Number, Short};
 use crate::string::{Respelled, Text};
 use crate::walk::{Container, Visitor, Word};
 
@@ -53,8 +53,8 @@ where
         self.printer.word(word);
     }
 
-    fn integer(&mut self, integer: Integer) {
-        self.printer.integer(integer);
+    fn short(&mut self, short: Short) -> bool {
+        self.printer.short(short)
     }
 
     fn number(&mut self, number: &Number<'a>) -> Result<(), Fault> {

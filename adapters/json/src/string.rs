@@ -7,6 +7,9 @@ use crate::scan::{Word, is_ascii};
 use crate::utf8::valid_up_to;
 use crate::walk::{Visitor, WIDE};
 
+/// The bytes between two escapes below which more are expected to follow soon.
+const DENSE: usize = 32;
+
 /// The contents of a string, between its quotes: valid in spelling and in UTF-8.
 #[derive(Clone, Copy)]
 pub(crate) struct Text<'a> {
@@ -36,33 +39,43 @@ pub(crate) enum Piece<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// Reads a string, whose opening quote was taken, to its closing quote, and gives it to `tell`.
+    /// Reads a string, whose opening quote was taken, and gives it to `tell`, if it is ASCII without
+    /// escapes and ends within two words, as most names and many values do. Otherwise leaves the
+    /// cursor as it is, and returns a number of bytes at it that are plain ASCII.
+    #[inline]
+    pub(crate) fn read_short(
+        cursor: &mut Cursor<'a>,
+        mut tell: impl FnMut(Self),
+    ) -> Result<(), usize> {
+        if !WIDE {
+            return Err(0);
+        }
+        let word = cursor.word().ok_or(0_usize)?;
+        if let Some((bytes, length)) = word.text() {
+            let raw = cursor.take_quoted(length).ok_or(length)?;
+            tell(Self { raw, form: Form::Short(bytes) });
+            return Ok(());
+        }
+        let mut next = *cursor;
+        next.advance(8);
+        let word = next.word().ok_or(8_usize)?;
+        let (_, length) = word.text().ok_or(16_usize)?;
+        let raw = cursor.take_quoted(length.wrapping_add(8)).ok_or(8_usize)?;
+        tell(Self { raw, form: Form::Plain });
+        Ok(())
+    }
+
+    /// Reads any string, whose opening quote was taken, and gives it to `tell`. So many bytes at the
+    /// cursor are plain ASCII.
     #[inline]
     pub(crate) fn read<V: Visitor<'a>>(
         cursor: &mut Cursor<'a>,
+        plain: usize,
         visitor: &mut V,
         tell: impl FnOnce(&mut V, Self),
     ) -> Result<(), Fault> {
-        // Most names and many values are ASCII without escapes, and end within two words.
-        let start = *cursor;
-        if WIDE && let Some(word) = start.word() {
-            if let Some((bytes, length)) = word.text() {
-                let raw = cursor.take_quoted(length);
-                tell(visitor, Self { raw, form: Form::Short(bytes) });
-                return Ok(());
-            }
-            let mut next = start;
-            next.advance(8);
-            if word.is_plain_ascii()
-                && let Some((_, length)) = next.word().and_then(Word::text)
-            {
-                let raw = cursor.take_quoted(length.wrapping_add(8));
-                tell(visitor, Self { raw, form: Form::Plain });
-                return Ok(());
-            }
-        }
         let text;
-        (text, *cursor) = match Self::read_canonical(start)? {
+        (text, *cursor) = match Self::read_canonical(*cursor, plain)? {
             Ok(read) => read,
             Err(respelled) => visitor.respelled(respelled)?,
         };
@@ -70,16 +83,19 @@ impl<'a> Text<'a> {
         Ok(())
     }
 
-    /// Reads a string whose contents begin at `start`, and returns what follows it, too. Stops at
-    /// the first escape that RFC 8785 does not use.
+    /// Reads a string whose contents begin at `start`, with so many bytes of plain ASCII, and returns
+    /// what follows it, too. Stops at the first escape that RFC 8785 does not use.
     #[inline(never)]
     fn read_canonical(
         start: Cursor<'a>,
+        plain: usize,
     ) -> Result<Result<(Self, Cursor<'a>), Respelled<'a>>, Fault> {
         let mut cursor = start;
+        cursor.advance(plain);
         let mut form = Form::Plain;
         let mut seen = 0;
         loop {
+            let run = cursor;
             cursor.skip_plain(&mut seen);
             let end = cursor;
             match cursor.next() {
@@ -90,6 +106,9 @@ impl<'a> Text<'a> {
                 Some(b'\\') if cursor.peek().is_some_and(is_canonical) => {
                     cursor.advance(1);
                     form = Form::Canonical;
+                    if WIDE && run.distance(&end) < DENSE {
+                        cursor.skip_escapes(&mut seen);
+                    }
                 }
                 Some(b'\\') => return Ok(Err(Respelled { start, place: end, seen })),
                 _ => return Err(earliest(start, end, unplain(end))),
@@ -190,7 +209,7 @@ impl<'a> Iterator for Pieces<'a> {
 
 /// Returns whether the letter behind a backslash makes an escape that RFC 8785 uses, as nearly all do.
 #[inline]
-const fn is_canonical(letter: u8) -> bool {
+pub(crate) const fn is_canonical(letter: u8) -> bool {
     matches!(letter, b'n' | b'"' | b'\\' | b't' | b'r' | b'b' | b'f')
 }
 
@@ -275,13 +294,13 @@ impl Cursor<'_> {
             && let Some(room) = buffer.get_mut(filled..).and_then(<[u8]>::first_chunk_mut::<8>)
         {
             // What is written behind the length is overwritten by what follows.
-            let [first, second, digits @ .., _, _] = bytes;
-            let (taken, written) = if (*first, *second) == (b'\\', b'u') {
-                let Some((character, length)) = utf8(hexadecimal(*digits)) else { break };
+            let [first, second, a, b, c, d, _, _] = *bytes;
+            let (taken, written) = if [first, second] == *b"\\u" {
+                let Some((character, length)) = utf8(hexadecimal([a, b, c, d])) else { break };
                 *room = character;
                 (6, length)
-            } else if *first == b'\\' {
-                if !is_canonical(*second) {
+            } else if first == b'\\' {
+                if !is_canonical(second) {
                     break;
                 }
                 *room = *bytes;
@@ -357,12 +376,12 @@ fn unicode(cursor: &mut Cursor<'_>, start: Cursor<'_>) -> Result<char, Fault> {
 fn utf8(unit: u32) -> Option<([u8; 8], usize)> {
     let wide = u64::from(unit);
     let last = 0x80 | wide & 0x3F;
-    let (bytes, length) = match unit {
-        0x80..0x800 => (0xC0 | wide >> 6 | last << 8, 2),
-        0x800..0xD800 | 0xE000..0x1_0000 => {
-            (0xE0 | wide >> 12 | (0x80 | wide >> 6 & 0x3F) << 8 | last << 16, 3)
-        }
-        _ => return None,
+    let (bytes, length) = if (0x80..0x800).contains(&unit) {
+        (0xC0 | wide >> 6 | last << 8, 2)
+    } else if (0x800..0x1_0000).contains(&unit) && unit & 0xF800 != 0xD800 {
+        (0xE0 | wide >> 12 | (0x80 | wide >> 6 & 0x3F) << 8 | last << 16, 3)
+    } else {
+        return None;
     };
     Some((bytes.to_le_bytes(), length))
 }
@@ -430,7 +449,7 @@ pub(crate) mod tests {
 
     use super::{Piece, Text};
     use crate::cursor::{Cursor, Fault};
-    use crate::number::{Integer, Number};
+    use crate::number::{Number, Short};
     use crate::walk::{Container, Visitor, Word};
 
     /// A visitor of a single string, which is told to a closure.
@@ -438,7 +457,9 @@ pub(crate) mod tests {
 
     impl<'a> Visitor<'a> for Nobody {
         fn word(&mut self, _: Word) {}
-        fn integer(&mut self, _: Integer) {}
+        fn short(&mut self, _: Short) -> bool {
+            true
+        }
         fn number(&mut self, _: &Number<'a>) -> Result<(), Fault> {
             Ok(())
         }
@@ -453,12 +474,23 @@ pub(crate) mod tests {
         }
     }
 
+    /// Reads a string, whose opening quote was taken, as the walk reads it.
+    pub(crate) fn read<'a>(
+        cursor: &mut Cursor<'a>,
+        mut tell: impl FnMut(Text<'a>),
+    ) -> Result<(), Fault> {
+        match Text::read_short(cursor, &mut tell) {
+            Ok(()) => Ok(()),
+            Err(plain) => Text::read(cursor, plain, &mut Nobody, |_, text| tell(text)),
+        }
+    }
+
     /// Gives the string with these contents, as they are spelled, to `look`.
-    fn with_text<T>(contents: &str, look: impl FnOnce(Text<'_>) -> T) -> T {
+    fn with_text<T>(contents: &str, look: impl Fn(Text<'_>) -> T) -> T {
         let quoted = format!("{contents}\"");
         let mut cursor = Cursor::new(quoted.as_bytes());
         let mut seen = None;
-        let read = Text::read(&mut cursor, &mut Nobody, |_, text| seen = Some(look(text)));
+        let read = read(&mut cursor, |text| seen = Some(look(text)));
         assert!(read.is_ok(), "{contents} was refused");
         assert_eq!(cursor.peek(), None, "{contents} was not read to its end");
         seen.expect("what was read is told")

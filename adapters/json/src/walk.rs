@@ -2,7 +2,7 @@
 
 use crate::cursor::{Cursor, Fault};
 use crate::error::{JsonError, JsonErrorKind};
-use crate::number::{Integer, Number};
+use crate::number::{Number, Short};
 use crate::string::{Respelled, Text};
 
 /// The bytes that a document may have: 1 GiB.
@@ -22,8 +22,9 @@ pub(crate) const WIDE: bool = cfg!(target_pointer_width = "64") && !cfg!(unstuck
 pub(crate) trait Visitor<'a> {
     /// A value that is a word.
     fn word(&mut self, word: Word);
-    /// A value that is a short integer.
-    fn integer(&mut self, integer: Integer);
+    /// A value that is a short number. Returns whether that is enough to know it: if not, it follows
+    /// as any other number.
+    fn short(&mut self, short: Short) -> bool;
     /// A value that is any other number; refused if the number is beyond a limit.
     fn number(&mut self, number: &Number<'a>) -> Result<(), Fault>;
     /// The next string or name is not spelled as RFC 8785 has it. Reads it to its end, and returns
@@ -68,6 +69,9 @@ impl Word {
     #[cfg_attr(target_pointer_width = "64", inline)]
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn read(self, cursor: &mut Cursor<'_>) -> Result<Self, Fault> {
+        if WIDE && cursor.eat_word(self.spelling()) {
+            return Ok(self);
+        }
         for &byte in self.spelling().as_bytes() {
             if !cursor.eat(byte) {
                 return Err(cursor.error(JsonErrorKind::MisspelledWord));
@@ -120,16 +124,38 @@ fn document<'a, V: Visitor<'a>, const DEPTH: usize>(
     cursor.skip_space();
     loop {
         if expected != Expected::Value {
-            name(cursor, visitor, expected)?;
+            let place = *cursor;
+            if !cursor.eat(b'"') {
+                return Err(cursor.error(match expected {
+                    Expected::FirstName => JsonErrorKind::ExpectedNameOrBrace,
+                    _ => JsonErrorKind::ExpectedName,
+                }));
+            }
+            if let Err(plain) = Text::read_short(cursor, |text| visitor.name(text, place)) {
+                Text::read(cursor, plain, visitor, |visitor, text| visitor.name(text, place))?;
+            }
+            if !cursor.eat_behind_space(b':') {
+                return Err(cursor.error(JsonErrorKind::ExpectedColon));
+            }
+            cursor.skip_space();
             expected = Expected::Value;
         }
         // A value begins here.
         match cursor.peek() {
             Some(b'"') => {
                 cursor.advance(1);
-                Text::read(cursor, visitor, V::string)?;
+                if let Err(plain) = Text::read_short(cursor, |text| visitor.string(text)) {
+                    Text::read(cursor, plain, visitor, V::string)?;
+                }
             }
-            Some(b'-' | b'0'..=b'9') => number(cursor, visitor)?,
+            Some(b'-' | b'0'..=b'9') => {
+                let start = *cursor;
+                if !(WIDE && Short::read(cursor, |short| visitor.short(short))) {
+                    let number;
+                    (number, *cursor) = Number::read(start)?;
+                    visitor.number(&number)?;
+                }
+            }
             Some(bracket @ (b'{' | b'[')) => {
                 let (container, end) = match bracket {
                     b'{' => (Container::Object, b'}'),
@@ -157,14 +183,11 @@ fn document<'a, V: Visitor<'a>, const DEPTH: usize>(
         }
         // A value ended here, and with it perhaps what holds it.
         loop {
-            cursor.skip_space();
             let Some(container) = inside else {
                 return end(cursor);
             };
             visitor.add(container);
-            let next = cursor.peek();
-            if next == Some(b',') {
-                cursor.advance(1);
+            if cursor.eat_behind_space(b',') {
                 cursor.skip_space();
                 if container == Container::Object {
                     expected = Expected::Name;
@@ -175,52 +198,17 @@ fn document<'a, V: Visitor<'a>, const DEPTH: usize>(
                 Container::Array => (b']', JsonErrorKind::ExpectedCommaOrBracket),
                 Container::Object => (b'}', JsonErrorKind::ExpectedCommaOrBrace),
             };
-            if next != Some(bracket) {
+            if !cursor.eat(bracket) {
                 return Err(cursor.error(otherwise));
             }
-            cursor.advance(1);
             inside = visitor.close(container)?;
         }
     }
 }
 
-/// Reads a member up to the beginning of its value.
-#[inline]
-fn name<'a>(
-    cursor: &mut Cursor<'a>,
-    visitor: &mut impl Visitor<'a>,
-    expected: Expected,
-) -> Result<(), Fault> {
-    let place = *cursor;
-    if !cursor.eat(b'"') {
-        return Err(cursor.error(match expected {
-            Expected::FirstName => JsonErrorKind::ExpectedNameOrBrace,
-            _ => JsonErrorKind::ExpectedName,
-        }));
-    }
-    Text::read(cursor, visitor, |visitor, text| visitor.name(text, place))?;
+/// Tells whether the input ends behind the white space at the cursor, as it must.
+fn end(cursor: &mut Cursor<'_>) -> Result<(), Fault> {
     cursor.skip_space();
-    if !cursor.eat(b':') {
-        return Err(cursor.error(JsonErrorKind::ExpectedColon));
-    }
-    cursor.skip_space();
-    Ok(())
-}
-
-/// Reads a number.
-#[inline]
-fn number<'a>(cursor: &mut Cursor<'a>, visitor: &mut impl Visitor<'a>) -> Result<(), Fault> {
-    if WIDE && let Some(integer) = Integer::read(cursor) {
-        visitor.integer(integer);
-        return Ok(());
-    }
-    let number;
-    (number, *cursor) = Number::read(*cursor)?;
-    visitor.number(&number)
-}
-
-/// Tells whether the input ends at the cursor, as it must.
-fn end(cursor: &Cursor<'_>) -> Result<(), Fault> {
     match cursor.peek() {
         None => Ok(()),
         Some(_) => Err(cursor.error(JsonErrorKind::TrailingData)),

@@ -25,6 +25,28 @@ fn agrees(json: &[u8]) {
     }
 }
 
+/// What strings consist of: escapes that RFC 8785 uses, others, and characters of every length.
+const PARTS: &[&str] = &[
+    "\\n",
+    "\\t",
+    "\\\"",
+    "\\\\",
+    "\\/",
+    "\\u0430",
+    "\\u4e2d",
+    "\\u00E9",
+    "\\u0041",
+    "\\u0007",
+    "\\ud83d\\ude02",
+    "a",
+    " ",
+    "word",
+    "eightchr",
+    "é",
+    "中",
+    "😂",
+];
+
 /// Changes one place of `json`.
 fn mutate(json: &mut Vec<u8>, choices: &mut Choices) {
     const BYTES: &[u8] = b"{}[]\",:\\/ubfnrt-+.eE0159aD8 \n\0\x1F\x7F\x80\xBF\xC0\xC3\xED\xF4\xFF";
@@ -84,6 +106,29 @@ proptest! {
     #[test]
     fn any_string_contents_are_judged_as_serde_json_judges_them(bytes in vec(any::<u8>(), 0..8)) {
         agrees(&[b"\"", bytes.as_slice(), b"\""].concat());
+    }
+
+    #[test]
+    fn long_strings_mean_what_serde_json_reads(
+        parts in vec(
+            prop_oneof![
+                6 => prop::sample::select(PARTS).prop_map(str::to_owned),
+                1 => "[a-z ]{1,80}",
+                1 => "\\\\u[0-9a-fA-F]{4}",
+            ],
+            0..120,
+        ),
+        cut: bool,
+    ) {
+        let mut json = format!("{{\"a\":\"{}\"}}", parts.concat()).into_bytes();
+        if cut {
+            json.truncate(json.len() - 2);
+        }
+        agrees(&json);
+        // In the spelling of `serde_json`, escapes are those of RFC 8785.
+        if let Ok(value) = serde_json::from_slice::<Value>(&json) {
+            prop_assert_eq!(fingerprint(&json), fingerprint(value.to_string().as_bytes()));
+        }
     }
 
     #[test]
