@@ -5,22 +5,23 @@ mod documents;
 pub(crate) mod options;
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::fs;
-use std::io::{self, Read as _};
+use std::fmt::{self, Write as _};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use unstuck_core::Digest;
 use unstuck_json::{CanonicalError, Exact, Fingerprinter, JsonError, Rfc8785, canonicalize};
+use unstuck_trace::LINE_BYTES_MAX;
 
 use crate::exit::Exit;
 use crate::json::options::{DocumentFormat, Json};
 use crate::output::json::{escaped, json_line};
-use crate::output::{Output, Reader, complain};
+use crate::output::{Closed, Output, Reader, complain, remark};
 use crate::setup::Mistake;
-use documents::{Document, documents};
+use documents::{Document, each_document};
 
 static EXACT: Fingerprinter<Exact> = Fingerprinter::new(0);
 static RFC8785: Fingerprinter<Rfc8785> = Fingerprinter::new(0);
@@ -28,51 +29,101 @@ static RFC8785: Fingerprinter<Rfc8785> = Fingerprinter::new(0);
 const STRONG: Style = Style::new().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
+/// The longest document that is read: as long as a record of a trace.
+const DOCUMENT_BYTES_MAX: usize = LINE_BYTES_MAX;
+
 pub(crate) fn run(json: &Json) -> Exit {
     let name = json.file.display().to_string();
-    let bytes = match read(&json.file) {
-        Ok(bytes) => bytes,
+    let input = match open(&json.file) {
+        Ok(input) => input,
         Err(error) => {
             complain(&name, &format!("cannot be read: {error}"));
             return Exit::Input;
         }
     };
-    let documents = documents(&bytes);
-    if documents.is_empty() {
-        complain(&name, "empty: expected a JSON document, or one on each line");
-        return Exit::Input;
-    }
     let reader = match json.format {
         DocumentFormat::Human => Reader::Person,
         DocumentFormat::Jsonl => Reader::Program,
     };
     let mut first_lines = FirstLines::default();
     let mut output = Output::stdout(reader);
-    let mut exit = Exit::Clean;
-    for document in &documents {
-        let fingerprints = Fingerprints::of(document.json);
+    let (mut exit, mut is_empty) = (Exit::Clean, true);
+    let done = each_document(input, DOCUMENT_BYTES_MAX, |document| {
+        is_empty = false;
+        let fingerprints = Fingerprints::of(&document);
         if fingerprints.is_err() {
             exit = Exit::Input;
         }
-        let text = match json.format {
-            DocumentFormat::Human => human(document, &fingerprints, &mut first_lines),
-            DocumentFormat::Jsonl => line(document, &fingerprints),
-        };
-        if let Err(closed) = output.write(&text) {
-            return closed.exit(exit);
-        }
+        output.write(&match json.format {
+            DocumentFormat::Human => human(&document, &fingerprints, &mut first_lines),
+            DocumentFormat::Jsonl => line(&document, &fingerprints),
+        })?;
+        Ok::<(), Stopped>(())
+    });
+    if first_lines.is_full() {
+        let what = format!("only the first {COMPARED_MAX} documents are compared with later ones");
+        remark(&name, &what);
     }
-    exit
+    match done {
+        Ok(()) if is_empty => {
+            complain(&name, "empty: expected a JSON document, or one on each line");
+            Exit::Input
+        }
+        Ok(()) => exit,
+        Err(Stopped::Input(error)) => {
+            complain(&name, &format!("cannot be read: {error}"));
+            Exit::Input
+        }
+        Err(Stopped::Output(closed)) => closed.exit(exit),
+    }
 }
 
-/// Reads a whole file, or standard input if it is `-`.
-fn read(file: &Path) -> io::Result<Vec<u8>> {
-    if file.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes)?;
-        return Ok(bytes);
+/// The reason why not all documents were reported.
+enum Stopped {
+    Input(io::Error),
+    Output(Closed),
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Self {
+        Self::Input(error)
     }
-    fs::read(file)
+}
+
+impl From<Closed> for Stopped {
+    fn from(closed: Closed) -> Self {
+        Self::Output(closed)
+    }
+}
+
+/// Opens a file, or standard input if it is `-`.
+fn open(file: &Path) -> io::Result<Box<dyn BufRead>> {
+    if file.as_os_str() == "-" {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    Ok(Box::new(BufReader::new(File::open(file)?)))
+}
+
+/// The reason why a document has no fingerprints.
+enum Unread {
+    /// It is longer than [`DOCUMENT_BYTES_MAX`].
+    TooLong,
+    Json(JsonError),
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong => {
+                let mebibytes = DOCUMENT_BYTES_MAX >> 20;
+                write!(
+                    f,
+                    "longer than {mebibytes} MiB: expected a shorter document, or one on each line"
+                )
+            }
+            Self::Json(error) => error.fmt(f),
+        }
+    }
 }
 
 /// The fingerprints of a document, at least one of them, and its canonical text.
@@ -83,10 +134,11 @@ struct Fingerprints {
 }
 
 impl Fingerprints {
-    fn of(json: &[u8]) -> Result<Self, JsonError> {
+    fn of(document: &Document<'_>) -> Result<Self, Unread> {
+        let json = document.json.ok_or(Unread::TooLong)?;
         let (exact, rfc8785) = (EXACT.fingerprint(json), RFC8785.fingerprint(json));
         // A document may exceed the limits of one fingerprint and not of the other.
-        exact.or(rfc8785)?;
+        exact.or(rfc8785).map_err(Unread::Json)?;
         let mut text = String::new();
         let canonical = match canonicalize(json, &mut text) {
             Err(CanonicalError::Json(error)) => Err(error),
@@ -101,6 +153,9 @@ fn digits(digest: Digest) -> String {
     format!("{:016x}", digest.bits())
 }
 
+/// The number of different documents that later ones are compared with. They take some 50 MB.
+const COMPARED_MAX: usize = 1 << 20;
+
 /// The line of the first document with each digest.
 #[derive(Default)]
 struct FirstLines {
@@ -108,18 +163,28 @@ struct FirstLines {
     rfc8785: HashMap<Digest, usize>,
 }
 
+impl FirstLines {
+    fn is_full(&self) -> bool {
+        self.exact.len().max(self.rfc8785.len()) == COMPARED_MAX
+    }
+}
+
 /// Returns a remark if an earlier line than `line` had the same `digest`.
 fn repeated(first_lines: &mut HashMap<Digest, usize>, digest: Digest, line: usize) -> String {
-    match *first_lines.entry(digest).or_insert(line) {
-        first if first == line => String::new(),
-        first => format!("  as line {first}"),
+    match first_lines.get(&digest) {
+        Some(first) => format!("  as line {first}"),
+        None if first_lines.len() < COMPARED_MAX => {
+            first_lines.insert(digest, line);
+            String::new()
+        }
+        None => String::new(),
     }
 }
 
 /// Returns the report on a document for people.
 fn human(
     document: &Document<'_>,
-    fingerprints: &Result<Fingerprints, JsonError>,
+    fingerprints: &Result<Fingerprints, Unread>,
     first_lines: &mut FirstLines,
 ) -> String {
     let line = document.line;
@@ -128,7 +193,9 @@ fn human(
         Ok(fingerprints) => fingerprints,
         Err(error) => {
             let _ = writeln!(text, "  {BAD}error{BAD:#}      {error}");
-            text.push_str(&indented(&quote(document, error)));
+            if let Unread::Json(error) = error {
+                text.push_str(&indented(&quote(document, error)));
+            }
             return text;
         }
     };
@@ -157,9 +224,10 @@ fn human(
 
 /// Returns the line of the document that has the error, with the place marked.
 fn quote(document: &Document<'_>, error: &JsonError) -> String {
-    let text = String::from_utf8_lossy(document.json);
+    let json = document.json.unwrap_or_default();
+    let text = String::from_utf8_lossy(json);
     // A byte that is not UTF-8 is shown as a character of three bytes.
-    let before = document.json.get(..error.offset).unwrap_or(document.json);
+    let before = json.get(..error.offset).unwrap_or(json);
     let start = String::from_utf8_lossy(before).len();
     let wrong = text.get(start..).and_then(|rest| rest.chars().next());
     let end = start + wrong.map_or(1, char::len_utf8);
@@ -189,7 +257,7 @@ struct ErrorLine {
 }
 
 /// Returns the report on a document for programs.
-fn line(document: &Document<'_>, fingerprints: &Result<Fingerprints, JsonError>) -> String {
+fn line(document: &Document<'_>, fingerprints: &Result<Fingerprints, Unread>) -> String {
     match fingerprints {
         Ok(fingerprints) => json_line(&FingerprintsLine {
             line: document.line,
@@ -198,10 +266,12 @@ fn line(document: &Document<'_>, fingerprints: &Result<Fingerprints, JsonError>)
             canonical: fingerprints.canonical.as_deref().ok(),
             canonical_error: fingerprints.canonical.as_ref().err().map(ToString::to_string),
         }),
-        Err(error) => json_line(&ErrorLine {
-            line: document.line,
-            error: error.kind.to_string(),
-            offset: error.offset,
-        }),
+        Err(error) => {
+            let (error, offset) = match error {
+                Unread::TooLong => (error.to_string(), DOCUMENT_BYTES_MAX),
+                Unread::Json(error) => (error.kind.to_string(), error.offset),
+            };
+            json_line(&ErrorLine { line: document.line, error, offset })
+        }
     }
 }

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 #[derive(Args)]
 pub(crate) struct Json {
-    /// A file with one document, or one document a line; - for standard input
+    /// A file with one document, or one document a line, of at most 64 MiB; - for standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub(crate) file: PathBuf,
     /// The output format
