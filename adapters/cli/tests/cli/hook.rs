@@ -308,54 +308,87 @@ fn sixteen_hooks_at_a_time_count_or_log_every_event() {
     assert!(busy < EACH, "{busy} hooks did not get the lock");
 }
 
+/// A result of about this many bytes, in lines as servers write them.
+fn long_result(bytes: usize) -> String {
+    let line = "2026-05-28T14:03:59.123Z INFO [4711] http: GET /orders/17 200 in 412 ms\n";
+    line.repeat(bytes / line.len())
+}
+
 /// Results are read before the lock is taken, so a long one keeps no other hook waiting.
 #[test]
 fn sixteen_hooks_with_long_results_lose_none() {
-    let hooks = Hooks::of("claude-code");
-    let wire = Wire("claude-code");
-    let ids: Vec<String> = (0..16).map(|worker| format!("call-{worker}")).collect();
-    for id in &ids {
-        hooks.tell(wire.before(id, id).to_string());
-    }
-    let line = "2026-05-28T14:03:59.123Z INFO [4711] http: GET /orders/17 200 in 412 ms\n";
-    let result = line.repeat((1 << 20) / line.len());
-    thread::scope(|scope| {
+    for bytes in [1 << 20, 8 << 20] {
+        let hooks = Hooks::of("claude-code");
+        let wire = Wire("claude-code");
+        let ids: Vec<String> = (0..16).map(|worker| format!("call-{worker}")).collect();
         for id in &ids {
-            let payload = wire.after(id, id, &result).to_string();
-            let hooks = &hooks;
-            scope.spawn(move || hooks.tell(payload));
+            hooks.tell(wire.before(id, id).to_string());
         }
-    });
-    assert_eq!(hooks.log(), [""; 0]);
-    assert_eq!(front(&hooks.state()).events, 2 * 16);
+        let result = long_result(bytes);
+        thread::scope(|scope| {
+            for id in &ids {
+                let payload = wire.after(id, id, &result).to_string();
+                let hooks = &hooks;
+                scope.spawn(move || hooks.tell(payload));
+            }
+        });
+        assert_eq!(hooks.log(), [""; 0], "{bytes}");
+        assert_eq!(front(&hooks.state()).events, 2 * 16, "{bytes}");
+    }
+}
+
+/// Runs the hook on `payload` in a shell with this `ulimit`. Returns its exit code, or `None` if a signal ended
+/// it, and standard error.
+#[cfg(unix)]
+fn limited(hooks: &Hooks, limit: &str, payload: &str) -> (Option<i32>, String) {
+    let hook = hooks.command();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("ulimit {limit} && exec \"$@\""), "sh"]);
+    shell.arg(hook.get_program()).args(hook.get_args());
+    for (name, value) in hook.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = shell.spawn().expect("a shell");
+    // A program that ends early does not read all of it.
+    let _ = child.stdin.take().expect("a pipe").write_all(payload.as_bytes());
+    let output = child.wait_with_output().expect("a program that ends");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 /// A signal ends a process with another code than 0, which some agents take for a refusal.
 #[cfg(unix)]
 #[test]
 fn limits_of_the_process_end_no_hook_otherwise_than_with_0() {
-    for limit in ["-f 0", "-v 20000", "-v 60000"] {
+    for limit in ["-f 0", "-f 1", "-v 20000", "-v 60000"] {
         for agent in ["gemini", "claude-code"] {
             let hooks = Hooks::of(agent);
-            let hook = hooks.command();
-            let mut shell = Command::new("sh");
-            shell.args(["-c", &format!("ulimit {limit} && exec \"$@\""), "sh"]);
-            shell.arg(hook.get_program()).args(hook.get_args());
-            for (name, value) in hook.get_envs() {
-                match value {
-                    Some(value) => shell.env(name, value),
-                    None => shell.env_remove(name),
-                };
+            for n in 0..3 {
+                let payload = Wire(agent).before(&n.to_string(), "make").to_string();
+                let (exit, _) = limited(&hooks, limit, &payload);
+                assert_eq!(exit, Some(0), "ulimit {limit}, {agent}");
             }
-            shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-            let mut child = shell.spawn().expect("a shell");
-            let payload = Wire(agent).before("a", "make").to_string();
-            // A program that ends early does not read all of it.
-            let _ = child.stdin.take().expect("a pipe").write_all(payload.as_bytes());
-            let status = child.wait().expect("a program that ends");
-            assert_eq!(status.code(), Some(0), "ulimit {limit}, {agent}");
         }
     }
+}
+
+/// The less memory there is, the earlier a long payload is too much: when it is read, or later.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_lack_of_memory_ends_no_hook_otherwise_than_with_0() {
+    let hooks = Hooks::of("claude-code");
+    let payload = Wire("claude-code").after("a", "make", &long_result(8 << 20)).to_string();
+    let mut has_aborted = false;
+    for kilobytes in (16_000..64_000).step_by(4000) {
+        let (exit, complaint) = limited(&hooks, &format!("-v {kilobytes}"), &payload);
+        assert_eq!(exit, Some(0), "{kilobytes}: {complaint}");
+        has_aborted |= complaint.contains("memory allocation of");
+    }
+    let log = hooks.log();
+    assert!(has_aborted && log.iter().any(|line| line.contains("no memory")), "{log:?}");
 }
 
 /// Opening a pipe waits until somebody opens its other end.
