@@ -20,6 +20,9 @@ const QUIETS_MAX: u32 = 200;
 /// The size of a read: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
+/// The size of the first reads. Most payloads are shorter, and memory that is not touched costs nothing.
+const CHUNK_FIRST: usize = 8 * 1024;
+
 /// The reason why there is no payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unread {
@@ -101,7 +104,9 @@ fn read_with(
         }
         // The rest of an input that is dropped is read into the same bytes again and again.
         let length = if cut.is_some() { 0 } else { bytes.len() };
-        bytes.resize(length + CHUNK, 0);
+        let is_first = length < CHUNK_FIRST && cut.is_none();
+        let chunk = if is_first { CHUNK_FIRST } else { CHUNK };
+        bytes.resize(length + chunk, 0);
         let read = source.read(bytes.get_mut(length..).unwrap_or_default());
         bytes.truncate(length + *read.as_ref().unwrap_or(&0));
         match read {
