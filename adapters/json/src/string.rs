@@ -157,6 +157,7 @@ impl<'a> Text<'a> {
     }
 
     /// Gives the contents in their RFC 8785 form, part by part, to `take`.
+    #[cfg(any(test, feature = "alloc"))]
     pub(crate) fn escaped(&self, mut take: impl FnMut(&[u8])) {
         for piece in self.pieces() {
             match piece {
