@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::setup;
 pub(crate) use beside::beside_rules;
 pub(crate) use published::{names, text};
-pub(crate) use read::named;
+pub(crate) use read::{named, preset};
 pub(crate) use write::{HINT, config};
 
 /// Reads the policy in the file `path`. Prints an error if the file is wrong.

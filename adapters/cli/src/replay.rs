@@ -21,7 +21,8 @@ use unstuck_text::Preset;
 use unstuck_trace::{Call, Event, Message, Outcome, WORKERS_MAX};
 
 use early_warning::Judged;
-pub(crate) use findings::{Excerpt, Findings, Location, LoopKey, ReplayFinding, Warning};
+pub use findings::{Excerpt, Location, ReplayFinding};
+pub(crate) use findings::{Findings, LoopKey, Warning};
 pub(crate) use history::{CallResult, Explained, LoopPrefix, Step};
 pub(crate) use nearest::Nearest;
 use open_loops::{Elapsed, OpenLoops};

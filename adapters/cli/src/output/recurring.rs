@@ -19,7 +19,7 @@ pub(crate) fn what_was_found(found: &Evidence) -> String {
 
 /// Describes the repeated calls of `finding` in one line. `tool` is the tool of its last call. The
 /// arguments are not shown.
-pub(crate) fn what_recurs(finding: &Finding, tool: &str) -> String {
+pub fn what_recurs(finding: &Finding, tool: &str) -> String {
     let laps = finding.laps;
     let tool = tool_name(tool, TOOL_MAX);
     let result = result(finding);

@@ -14,19 +14,25 @@ const TEXT_SHOWN: usize = 512;
 
 /// One finding: a loop reached a rung of its ladder for the first time.
 #[derive(Clone, Debug)]
-pub(crate) struct ReplayFinding {
-    pub(crate) rule: &'static str,
-    pub(crate) finding: Finding,
-    pub(crate) action: Action,
-    pub(crate) tool: String,
-    pub(crate) worker: Arc<str>,
+pub struct ReplayFinding {
+    /// The name of the rule.
+    pub rule: &'static str,
+    /// The finding of the engine.
+    pub finding: Finding,
+    /// The action that the rule asks for.
+    pub action: Action,
+    /// The tool of the last call.
+    pub tool: String,
+    /// The worker that is stuck.
+    pub worker: Arc<str>,
     /// The calls of the loop, or the messages for a finding about text.
-    pub(crate) location: Location,
+    pub location: Location,
     /// The early warning of the loop, in its first finding only.
     pub(crate) warning: Option<Warning>,
-    pub(crate) message: String,
+    /// The message that the agent should have read.
+    pub message: String,
     /// The calls or turns that prove it, as far back as they are kept.
-    pub(crate) proof: Vec<Excerpt>,
+    pub proof: Vec<Excerpt>,
     /// The loop that this finding belongs to.
     pub(crate) key: LoopKey,
     /// Whether it is the first finding of its loop.
@@ -41,9 +47,23 @@ pub(crate) type LoopKey = usize;
 
 /// The place of a finding in its file, counted from 0 among all calls or all messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Location {
-    Calls { first: usize, at: usize, last: usize },
-    Messages { first: usize, at: usize },
+pub enum Location {
+    /// Calls.
+    Calls {
+        /// The first call of the loop.
+        first: usize,
+        /// The call at which it was found.
+        at: usize,
+        /// The last call of the loop.
+        last: usize,
+    },
+    /// Messages.
+    Messages {
+        /// The first message of the loop.
+        first: usize,
+        /// The message at which it was found.
+        at: usize,
+    },
 }
 
 /// The rule about calls that came nearest before a finding.
@@ -59,12 +79,13 @@ pub(crate) struct Warning {
 
 /// An excerpt of a call or of a text-only turn.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Excerpt {
-    pub(crate) index: usize,
+pub struct Excerpt {
+    /// The number of the call or the message in the file, counted from 0.
+    pub index: usize,
     /// The tool, or `None` for a turn.
-    pub(crate) tool: Option<String>,
+    pub tool: Option<String>,
     /// The beginning of the arguments or of the text.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 /// The findings in one trace.
