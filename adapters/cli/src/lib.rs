@@ -36,9 +36,9 @@ use unstuck_trace::{Event, Format, Problem, Trace, read};
 use crate::agents::hook::options::Hook;
 use crate::args::{Arguments, Command};
 use crate::exit::Exit;
+pub use crate::output::recurring::what_recurs;
 use crate::read::inputs::{self, Input};
 use crate::replay::Replay;
-pub use crate::output::recurring::what_recurs;
 pub use crate::replay::{Excerpt, Location, ReplayFinding};
 
 /// Returns the policy called `name`: a preset, or the rule set of another agent, which is parsed now and

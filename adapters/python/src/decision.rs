@@ -51,7 +51,7 @@ impl Decision {
     /// The evidence, if there is any.
     #[getter]
     fn finding(&self) -> Option<Finding> {
-        self.0.evidence().map(Finding::live)
+        Finding::live(&self.0)
     }
 
     /// The name of the call, for `Guard.after`.
@@ -65,6 +65,7 @@ impl Decision {
         self.0.annotate(result).into_owned()
     }
 
+    #[expect(clippy::unused_self, reason = "Python calls it on a decision")]
     fn __bool__(&self) -> PyResult<bool> {
         let why = "a decision is neither true nor false: use .blocked, .ends_run or .action";
         Err(pyo3::exceptions::PyTypeError::new_err(why))

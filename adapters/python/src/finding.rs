@@ -1,94 +1,178 @@
-//! Findings: the evidence for a decision.
+//! Findings: the evidence for a decision, and the loops of a recorded run.
 
 use pyo3::prelude::*;
-use unstuck::Evidence;
+use unstuck::{Action, Evidence, LoopId};
+use unstuck_cli::{Excerpt, Location, ReplayFinding, what_recurs};
+use unstuck_core::Kind;
 
-/// The evidence for a decision.
+use crate::html;
+
+/// A loop, and the calls that prove it.
 #[pyclass(frozen, module = "unstuck")]
 pub(crate) struct Finding {
-    finding: unstuck::Finding,
-    /// The evidence of a guard, which it takes back as a false positive.
-    pub(crate) evidence: Option<Evidence>,
+    of_engine: unstuck::Finding,
     rule: &'static str,
+    action: Action,
+    #[pyo3(get)]
     tool: String,
-    action: unstuck::Action,
+    #[pyo3(get)]
+    worker: String,
+    #[pyo3(get)]
+    message: String,
+    #[pyo3(get)]
+    first: u64,
+    #[pyo3(get)]
+    at: u64,
+    #[pyo3(get)]
+    last: u64,
+    #[pyo3(get)]
+    calls: Vec<u64>,
+    proof: Vec<Excerpt>,
+    /// The evidence of a guard, for its false positives.
+    evidence: Option<Evidence>,
 }
 
 impl Finding {
-    /// The finding of a guard.
-    pub(crate) fn live(evidence: &Evidence) -> Self {
-        Self {
-            finding: evidence.finding,
-            evidence: Some(evidence.clone()),
+    /// Creates the finding of a guard from its evidence.
+    pub(crate) fn live(decision: &unstuck::Decision) -> Option<Self> {
+        let evidence = decision.evidence()?;
+        let finding = evidence.finding;
+        let message = decision.message().map(|message| message.text().to_owned());
+        Some(Self {
+            of_engine: finding,
             rule: evidence.rule,
-            tool: evidence.tool.to_string(),
             action: evidence.action,
+            tool: evidence.tool.to_string(),
+            worker: String::new(),
+            message: message.unwrap_or_default(),
+            first: finding.first,
+            at: finding.last,
+            last: finding.last,
+            calls: finding.calls().collect(),
+            proof: Vec::new(),
+            evidence: Some(evidence.clone()),
+        })
+    }
+
+    /// Creates a finding of a recorded run.
+    pub(crate) fn recorded(found: ReplayFinding) -> Self {
+        let (first, at, last) = match found.location {
+            Location::Calls { first, at, last } => (first, at, last),
+            Location::Messages { first, at } => (first, at, at),
+        };
+        Self {
+            of_engine: found.finding,
+            rule: found.rule,
+            action: found.action,
+            tool: found.tool,
+            worker: found.worker.to_string(),
+            message: found.message,
+            first: first as u64,
+            at: at as u64,
+            last: last as u64,
+            calls: found.proof.iter().map(|excerpt| excerpt.index as u64).collect(),
+            proof: found.proof,
+            evidence: None,
         }
     }
 
-    pub(crate) fn loop_id(&self) -> unstuck::LoopId {
-        self.finding.loop_id
+    pub(crate) const fn evidence(&self) -> Option<&Evidence> {
+        self.evidence.as_ref()
+    }
+
+    pub(crate) const fn loop_id(&self) -> LoopId {
+        self.of_engine.loop_id
+    }
+
+    /// Returns one line that says what recurs.
+    pub(crate) fn description(&self) -> String {
+        what_recurs(&self.of_engine, &self.tool)
+    }
+
+    /// Returns the finding as HTML: a line, and a table of the calls that prove it.
+    pub(crate) fn html(&self) -> String {
+        let (what, rule, action) = (self.description(), self.rule, self.action);
+        let (at, id) = (self.at, self.of_engine.loop_id);
+        let head = format!("{what}: {action} at #{at}, rule {rule}, loop {id}");
+        let rows = self.proof.iter().map(|Excerpt { index, tool, text }| {
+            [format!("#{index}"), tool.clone().unwrap_or_default(), text.clone()]
+        });
+        let mut rows: Vec<_> = rows.collect();
+        if rows.is_empty() {
+            rows.extend(self.calls.iter().map(|call| {
+                [
+                    format!("#{call}"),
+                    if self.period() > 1 { "" } else { &self.tool }.to_owned(),
+                    String::new(),
+                ]
+            }));
+        }
+        html::table(&head, ["call", "tool", "arguments"], &rows)
     }
 }
 
 #[pymethods]
 impl Finding {
-    /// The id of the loop: 16 hexadecimal digits, the same in every run with the same calls.
     #[getter]
     fn id(&self) -> String {
-        self.finding.loop_id.to_string()
+        self.of_engine.loop_id.to_string()
     }
 
-    /// The name of the rule.
     #[getter]
-    fn rule(&self) -> &'static str {
+    const fn rule(&self) -> &'static str {
         self.rule
     }
 
-    /// The way in which the calls recur.
     #[getter]
-    fn kind(&self) -> &'static str {
-        self.finding.kind.name()
+    const fn kind(&self) -> &'static str {
+        self.of_engine.kind.name()
     }
 
-    /// The action that the rule asks for.
     #[getter]
-    fn action(&self) -> &'static str {
+    const fn action(&self) -> &'static str {
         self.action.name()
     }
 
-    /// The tool of the last call; empty for text.
     #[getter]
-    fn tool(&self) -> &str {
-        &self.tool
+    const fn period(&self) -> u8 {
+        self.of_engine.period
     }
 
-    /// The number of calls in a lap.
     #[getter]
-    fn period(&self) -> u8 {
-        self.finding.period
+    const fn laps(&self) -> u16 {
+        self.of_engine.laps
     }
 
-    /// The number of repetitions.
     #[getter]
-    fn laps(&self) -> u16 {
-        self.finding.laps
+    const fn confidence(&self) -> u8 {
+        self.of_engine.confidence
     }
 
-    /// The confidence in percent.
+    /// Whether the calls are turns of text.
     #[getter]
-    fn confidence(&self) -> u8 {
-        self.finding.confidence
+    const fn is_text(&self) -> bool {
+        matches!(self.of_engine.kind, Kind::Text | Kind::Echo)
     }
 
-    /// The numbers of the calls that prove the loop, counted from 0.
+    /// The recorded calls that prove the finding: number, tool, and the beginning of the arguments.
     #[getter]
-    fn calls(&self) -> Vec<u64> {
-        self.finding.calls().collect()
+    fn proof(&self) -> Vec<(usize, Option<&str>, &str)> {
+        self.proof.iter().map(|one| (one.index, one.tool.as_deref(), &*one.text)).collect()
+    }
+
+    fn __str__(&self) -> String {
+        self.description()
     }
 
     fn __repr__(&self) -> String {
-        let (rule, kind, id) = (self.rule, self.kind(), self.id());
-        format!("<Finding {rule}: {kind} of {} at {:?}, loop {id}>", self.laps(), self.tool)
+        let (what, action, at) = (self.description(), self.action, self.at);
+        format!(
+            "<Finding {}: {what}; {action} at #{at}, loop {}>",
+            self.rule, self.of_engine.loop_id
+        )
+    }
+
+    fn _repr_html_(&self) -> String {
+        self.html()
     }
 }

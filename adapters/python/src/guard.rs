@@ -1,15 +1,17 @@
 //! The guard of one agent.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
-use unstuck::Asked;
+use pyo3::types::{PyBytes, PyDict, PyString};
+use unstuck::{Action, Asked, Kind};
 
 use crate::PolicyError;
 use crate::decision::{Decision, Ticket};
 use crate::finding::Finding;
+use crate::setup::{DEFAULT, Policy, Setup};
 use crate::text::Text;
 
 /// The longest text in bytes that is digested while the thread is attached to the interpreter: a few
@@ -20,6 +22,7 @@ const ATTACHED_MAX: usize = 4096;
 #[pyclass(frozen, subclass, module = "unstuck._unstuck")]
 pub(crate) struct Guard {
     guard: Mutex<unstuck::Guard>,
+    setup: Setup,
 }
 
 impl Guard {
@@ -66,7 +69,8 @@ impl<'p> Named<'p> {
             return Ok(Self::Unwatched);
         }
         let found = call.get_type().name()?;
-        let why = format!("expected the ticket of a decision, the id of a call or None, not {found}");
+        let why =
+            format!("expected the ticket of a decision, the id of a call or None, not {found}");
         Err(PyTypeError::new_err(why))
     }
 
@@ -84,25 +88,52 @@ impl<'p> Named<'p> {
 #[pymethods]
 impl Guard {
     #[new]
-    #[pyo3(signature = (preset="balanced", *, observe=false, session=None, worker=None))]
+    #[pyo3(signature = (preset=DEFAULT, *, config=None, tools=None, observe=false, session=None, worker=None))]
     fn new(
         preset: &str,
+        config: Option<&Bound<'_, PyAny>>,
+        tools: Option<&Bound<'_, PyAny>>,
         observe: bool,
         session: Option<&str>,
         worker: Option<&str>,
     ) -> PyResult<Self> {
-        let refused = |error: unstuck::BuildError| PolicyError::new_err(error.to_string());
-        let mut builder = unstuck::Guard::builder().named(preset).map_err(refused)?;
-        if observe {
-            builder = builder.observe_only();
-        }
-        if let Some(session) = session {
-            builder = builder.session(session);
-        }
-        if let Some(worker) = worker {
-            builder = builder.worker(worker);
-        }
-        Ok(Self { guard: Mutex::new(builder.build().map_err(refused)?) })
+        let setup = Setup { policy: Policy::of(preset, config, tools)?, observe };
+        let builder = setup.builder(session.unwrap_or_default(), worker.unwrap_or("main"))?;
+        let guard = builder.build().map_err(|why| PolicyError::new_err(why.to_string()))?;
+        Ok(Self { guard: Mutex::new(guard), setup })
+    }
+
+    /// The arguments with which a copy is made.
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((String,), Bound<'py, PyDict>)> {
+        let (preset, options) = self.setup.arguments(py)?;
+        let guard = self.with(py, 0, |guard| guard.begin(guard.session(), guard.worker()));
+        options.set_item("session", guard.session())?;
+        options.set_item("worker", guard.worker())?;
+        Ok(((preset,), options))
+    }
+
+    fn __getstate__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        self.save(py)
+    }
+
+    /// Replaces the state by one that `save` wrote.
+    fn __setstate__(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
+        let (session, worker) =
+            self.with(py, 0, |guard| (guard.session().to_owned(), guard.worker().to_owned()));
+        let restored = self.setup.builder(&session, &worker)?.restore(state);
+        let restored = restored.map_err(|why| PyValueError::new_err(why.to_string()))?;
+        self.with(py, 0, |guard| *guard = restored);
+        Ok(())
+    }
+
+    #[getter]
+    fn session(&self, py: Python<'_>) -> String {
+        self.with(py, 0, |guard| guard.session().to_owned())
+    }
+
+    #[getter]
+    fn worker(&self, py: Python<'_>) -> String {
+        self.with(py, 0, |guard| guard.worker().to_owned())
     }
 
     /// Judges a call before it runs.
@@ -171,12 +202,13 @@ impl Guard {
     fn user_message(&self, py: Python<'_>, text: Option<&Bound<'_, PyAny>>) -> PyResult<Decision> {
         let text = text.map(Text::of).transpose()?;
         let text = text.as_ref().map(Text::as_str);
-        Ok(Decision(self.with(py, text.map_or(0, str::len), |guard| match text {
-            Some(text) => guard.user_message(text),
-            None => {
-                guard.clear();
-                guard.user_message("")
+        Ok(Decision(self.with(py, text.map_or(0, str::len), |guard| {
+            if let Some(text) = text {
+                return guard.user_message(text);
             }
+            guard.clear();
+            // The empty text changes nothing.
+            guard.text_turn("")
         })))
     }
 
@@ -200,7 +232,7 @@ impl Guard {
     /// Reports that a finding was wrong.
     fn false_positive(&self, py: Python<'_>, finding: &Bound<'_, Finding>) {
         let finding = finding.get();
-        self.with(py, 0, |guard| match &finding.evidence {
+        self.with(py, 0, |guard| match finding.evidence() {
             Some(evidence) => guard.false_positive(evidence),
             None => guard.silence(finding.loop_id()),
         });
@@ -209,11 +241,18 @@ impl Guard {
     /// The counts of calls, findings and actions.
     #[getter]
     fn statistics(&self, py: Python<'_>) -> Statistics {
-        self.with(py, 0, |guard| Statistics {
-            calls: guard.statistics().checks(),
-            loops: guard.loops(),
-            blocked: guard.blocked_calls(),
-            false_positives: guard.statistics().false_positives(),
+        self.with(py, 0, |guard| {
+            let counts = guard.statistics();
+            let count = |kind: Kind| (kind.name(), counts.findings(kind));
+            let acted = |action: Action| (action.name(), counts.actions(action));
+            Statistics {
+                calls: counts.checks(),
+                loops: guard.loops(),
+                blocked: guard.blocked_calls(),
+                false_positives: counts.false_positives(),
+                findings: Kind::ALL.map(count).into(),
+                actions: Action::ALL.map(acted).into_iter().skip(1).collect(),
+            }
         })
     }
 
@@ -227,12 +266,21 @@ impl Guard {
 /// Counts over the life of a guard.
 #[pyclass(frozen, get_all, module = "unstuck")]
 pub(crate) struct Statistics {
-    /// The number of calls that were judged.
     calls: u32,
-    /// The number of loops that were found.
     loops: u32,
-    /// The number of calls that were blocked.
     blocked: u32,
-    /// The number of findings that were reported as wrong.
     false_positives: u32,
+    findings: BTreeMap<&'static str, u32>,
+    actions: BTreeMap<&'static str, u32>,
+}
+
+#[pymethods]
+impl Statistics {
+    fn __repr__(&self) -> String {
+        let Self { calls, loops, blocked, false_positives, .. } = self;
+        format!(
+            "<Statistics calls={calls} loops={loops} blocked={blocked} \
+             false_positives={false_positives}>"
+        )
+    }
 }

@@ -1,22 +1,26 @@
-//! The engine for Python, as the module `unstuck._unstuck`. The package `unstuck` beside it is what users
-//! import.
+//! The engine for Python, as the module `unstuck._unstuck`. The package `unstuck` in `python/` is what
+//! users import.
 //!
 //! A value of Python becomes text while the thread is attached to the interpreter. Long text is digested
 //! while it is detached, so that other threads run meanwhile. No lock is held while a thread waits for the
 //! interpreter.
 
 mod decision;
+mod digest;
 mod finding;
 mod guard;
+mod html;
+mod scan;
+mod setup;
 mod text;
 
 use pyo3::prelude::*;
 
 pyo3::create_exception!(
-    _unstuck,
+    unstuck,
     PolicyError,
     pyo3::exceptions::PyValueError,
-    "The setup of a guard is wrong: an unknown preset, or rules that cannot go together."
+    "The setup of a guard or a scan is wrong, for example an unknown preset."
 );
 
 #[pymodule(gil_used = false)]
@@ -26,7 +30,13 @@ mod _unstuck {
     #[pymodule_export]
     use crate::decision::{Decision, Ticket};
     #[pymodule_export]
+    use crate::digest::{fingerprint, normalize};
+    #[pymodule_export]
     use crate::finding::Finding;
     #[pymodule_export]
     use crate::guard::{Guard, Statistics};
+    #[pymodule_export]
+    use crate::scan::{Run, scan};
+    #[pymodule_export]
+    use crate::setup::presets;
 }

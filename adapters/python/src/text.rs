@@ -235,6 +235,9 @@ struct Writer<'py> {
     open: Vec<Container<'py>>,
 }
 
+/// A member of a container, with its key if it has one.
+type Item<'py> = (Option<Bound<'py, PyAny>>, Bound<'py, PyAny>);
+
 /// A container that is being written.
 struct Container<'py> {
     holder: Bound<'py, PyAny>,
@@ -257,7 +260,7 @@ impl<'py> Items<'py> {
     }
 
     /// Returns the next item, with its key.
-    fn next(&mut self) -> PyResult<Option<(Option<Bound<'py, PyAny>>, Bound<'py, PyAny>)>> {
+    fn next(&mut self) -> PyResult<Option<Item<'py>>> {
         match self {
             // The code of an item may have changed the list.
             Self::List(list, at) if *at < list.len() => {

@@ -1,15 +1,46 @@
-"""Notices when an agent that calls tools is stuck, and gets it out."""
+"""Notices when an agent that calls tools is stuck, and gets it out.
 
-from ._guards import Guard, Guards, Stuck
-from ._unstuck import Decision, Finding, PolicyError, Statistics, Ticket
+>>> from unstuck import Guard
+>>> guard = Guard()  # one for each agent in each session
+>>> before = guard.before("read_file", {"path": "src/mian.rs"})
+>>> before.action
+'proceed'
+>>> guard.after(before.ticket, "no such file", error=True).message is None
+True
+
+``README.md`` of the package has the frameworks and the reference.
+"""
+
+from ._guards import Call, Guard, Guards, Stuck
+from ._unstuck import (
+    Decision,
+    Finding,
+    PolicyError,
+    Run,
+    Statistics,
+    Ticket,
+    fingerprint,
+    normalize,
+    presets,
+    scan,
+)
+from ._words import Action, Kind
 
 __all__ = [
+    "Action",
+    "Call",
     "Decision",
     "Finding",
     "Guard",
     "Guards",
+    "Kind",
     "PolicyError",
+    "Run",
     "Statistics",
     "Stuck",
     "Ticket",
+    "fingerprint",
+    "normalize",
+    "presets",
+    "scan",
 ]

@@ -1,107 +1,202 @@
-"""Guards as a program of Python uses them: around a call, around a function, and for many sessions."""
+"""Guards as a program uses them: around a call, around a function, and for many sessions."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from os import PathLike
 from threading import Lock
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from . import _unstuck
+from ._unstuck import Decision, Ticket
+
+P = ParamSpec("P")
+R = TypeVar("R")
+G = TypeVar("G", bound="Guard")
 
 
 class Stuck(Exception):
-    """The agent is stuck: a call must not run, or the run ends. ``decision`` says why."""
+    """The agent is stuck: a call must not run, or the run ends.
 
-    def __init__(self, decision):
+    Its text is what the model should read, and ``decision`` is the guard's decision.
+    """
+
+    decision: Decision
+
+    def __init__(self, decision: Decision) -> None:
         super().__init__(decision.message or f"the guard answered {decision.action}")
         self.decision = decision
 
 
 class Call:
-    """One call of a tool, between ``with guard.call(…) as call`` and the end of its block.
+    """A call of a tool, as long as the block of ``with guard.call(…) as call`` runs.
 
-    Set ``result`` in the block, or ``error`` to True as well if the call failed. ``decision`` is the
-    decision on the call, and after the block that on its result.
+    Set ``result`` in the block, and ``error`` to ``True`` if the call failed without an exception.
+    ``decision`` is the decision on the call, and behind the block that on its result.
     """
 
-    __slots__ = ("_args", "_guard", "_id", "_step", "_tool", "decision", "error", "result")
+    __slots__ = ("_ask", "_guard", "_ticket", "decision", "error", "result")
 
-    def __init__(self, guard, tool, args, id, step):
-        self._guard, self._tool, self._args, self._id, self._step = guard, tool, args, id, step
-        self.result, self.error, self.decision = None, False, None
+    result: Any
+    error: bool
+    decision: Decision
 
-    def __enter__(self):
-        decision = self._guard.before(self._tool, self._args, id=self._id, step=self._step)
-        self.decision = decision
-        if decision.blocked:
-            raise Stuck(decision)
+    def __init__(self, guard: _unstuck.Guard, ask: Callable[[], Decision]) -> None:
+        self._guard, self._ask = guard, ask
+        self._ticket: Ticket | None = None
+        self.result, self.error = None, False
+
+    def __enter__(self) -> Call:
+        self.decision = self._ask()
+        if self.decision.blocked:
+            raise Stuck(self.decision)
+        self._ticket = self.decision.ticket
         return self
 
-    def __exit__(self, kind, error, traceback):
-        ticket = self.decision.ticket
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
         if error is None:
-            self.decision = self._guard.after(ticket, self.result, error=self.error)
+            self.decision = self._guard.after(self._ticket, self.result, error=self.error)
             if self.decision.ends_run:
                 raise Stuck(self.decision)
         elif isinstance(error, Exception):
-            self.decision = self._guard.after(ticket, error, error=True)
+            self.decision = self._guard.after(self._ticket, error, error=True)
         else:
-            # The call was broken off from outside, for example by `asyncio.CancelledError`.
-            self._guard.cancelled(ticket)
+            # Somebody broke the call off, for example by `asyncio.CancelledError`.
+            self.decision = self._guard.cancelled(self._ticket)
 
 
 class Guard(_unstuck.Guard):
+    """Watches the calls of one agent, and decides what to do about them.
+
+    All methods may be called from any thread.
+    """
+
     __slots__ = ()
 
-    def call(self, tool, args, *, id=None, step=None):
-        return Call(self, tool, args, id, step)
+    @classmethod
+    def restore(
+        cls: type[G],
+        state: bytes,
+        preset: str = "balanced",
+        *,
+        config: str | PathLike[str] | Mapping[str, Any] | None = None,
+        tools: Mapping[str, Any] | None = None,
+        observe: bool = False,
+        session: str | None = None,
+        worker: str | None = None,
+    ) -> G:
+        """Returns a guard with the state that ``save`` wrote under the same policy.
 
-    def watch(self, function=None, *, tool=None):
+        Raises ``ValueError`` if ``state`` is something else. Any bytes may be given.
+        """
+        guard = cls(
+            preset,
+            config=config,
+            tools=tools,
+            observe=observe,
+            session=session,
+            worker=worker,
+        )
+        guard.__setstate__(state)
+        return guard
+
+    def call(
+        self, tool: str, args: Any, *, id: str | None = None, step: int | None = None
+    ) -> Call:
+        """Watches one call in a ``with`` block. Raises ``Stuck`` if it must not run, or the run ends.
+
+        An exception in the block is recorded as the result of a failed call, and goes on.
+        """
+        return Call(self, functools.partial(self.before, tool, args, id=id, step=step))
+
+    @overload
+    def watch(self, function: Callable[P, R], /) -> Callable[P, R]: ...
+
+    @overload
+    def watch(self, *, tool: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+
+    def watch(
+        self, function: Callable[..., Any] | None = None, /, *, tool: str | None = None
+    ) -> Callable[..., Any]:
+        """Watches all calls of a function, which may be async. Raises ``Stuck`` as ``call`` does.
+
+        A result that is a ``str`` gets the note for the model appended. ``tool`` is the name of the
+        tool, instead of the function's.
+        """
         if function is None:
-            return functools.partial(self.watch, tool=tool)
-        tool = tool or function.__name__
+            return cast(Callable[..., Any], functools.partial(self.watch, tool=tool))
         signature = inspect.signature(function)
+        name = tool or getattr(function, "__name__", type(function).__name__)
 
-        def args_of(args, kwargs):
-            bound = signature.bind(*args, **kwargs)
-            return bound.arguments
+        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+            return self.call(name, signature.bind(*args, **kwargs).arguments)
+
+        def annotated(call: Call) -> Any:
+            is_text = isinstance(call.result, str)
+            return call.decision.annotate(call.result) if is_text else call.result
 
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
-            async def watched(*args, **kwargs):
-                with self.call(tool, args_of(args, kwargs)) as call:
+            async def later(*args: Any, **kwargs: Any) -> Any:
+                with begin(args, kwargs) as call:
                     call.result = await function(*args, **kwargs)
-                return call.result
+                return annotated(call)
 
-        else:
+            return later
 
-            @functools.wraps(function)
-            def watched(*args, **kwargs):
-                with self.call(tool, args_of(args, kwargs)) as call:
-                    call.result = function(*args, **kwargs)
-                return call.result
+        @functools.wraps(function)
+        def now(*args: Any, **kwargs: Any) -> Any:
+            with begin(args, kwargs) as call:
+                call.result = function(*args, **kwargs)
+            return annotated(call)
 
-        return watched
+        return now
 
 
 class Guards:
-    """One guard for each session. The sessions that were idle longest are forgotten."""
+    """One guard for each session. The session that was idle longest is forgotten first.
 
-    def __init__(self, preset="balanced", *, capacity=1024, **options):
+    The options are those of ``Guard``. ``get`` may be called from any thread.
+    """
+
+    def __init__(
+        self,
+        preset: str = "balanced",
+        *,
+        capacity: int = 1024,
+        config: str | PathLike[str] | Mapping[str, Any] | None = None,
+        tools: Mapping[str, Any] | None = None,
+        observe: bool = False,
+    ) -> None:
         if capacity < 1:
-            raise ValueError(f"capacity must be at least 1, not {capacity}")
-        self._new = functools.partial(Guard, preset, **options)
-        self._new()  # A wrong setup is an error here.
-        self._capacity, self._guards, self._lock = capacity, OrderedDict(), Lock()
+            raise ValueError(f"capacity: expected at least 1, not {capacity}")
+        self._new = functools.partial(Guard, preset, config=config, tools=tools, observe=observe)
+        # A wrong setup is an error here, and not at the first call.
+        self._new()
+        self._capacity = capacity
+        self._guards: OrderedDict[str, Guard] = OrderedDict()
+        self._lock = Lock()
 
-    def get(self, session_id):
+    def get(self, session_id: str) -> Guard:
+        """Returns the guard of a session, and makes one if the session is new."""
         with self._lock:
-            guard = self._guards.pop(session_id, None)
+            guard = self._guards.get(session_id)
             if guard is None:
-                guard = self._new(session=session_id)
-                if len(self._guards) >= self._capacity:
+                guard = self._guards[session_id] = self._new(session=session_id)
+                if len(self._guards) > self._capacity:
                     self._guards.popitem(last=False)
-            self._guards[session_id] = guard
+            self._guards.move_to_end(session_id)
             return guard
+
+    def __len__(self) -> int:
+        return len(self._guards)

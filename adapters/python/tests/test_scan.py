@@ -1,0 +1,178 @@
+"""The scan of recorded runs, and the installed program."""
+
+import html.parser
+import io
+import json
+import pathlib
+import shutil
+import subprocess
+import sysconfig
+
+import pytest
+from unstuck import Guard, PolicyError, presets, scan
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+RUNS = ROOT / "adapters/trace/runs"
+STUCK = b"".join(
+    b'{"type":"call","tool":"<b>","args":{"c":"<i>&"},"result":"no","is_error":true}\n'
+    for _ in range(6)
+)
+
+
+def program():
+    """The program that the wheel has installed beside this interpreter."""
+    folder = sysconfig.get_path("scripts")
+    found = shutil.which("unstuck", path=folder)
+    if found is None:
+        pytest.skip(f"no program `unstuck` in {folder}: install the wheel")
+    return found
+
+
+def of_program(*args):
+    command = [program(), "scan", "--format", "jsonl", *map(str, args)]
+    return [json.loads(line) for line in subprocess.run(command, stdout=-1).stdout.splitlines()]
+
+
+def same(runs, lines):
+    """Asserts that the runs have the findings of the program."""
+    assert len(runs) == len(lines) > 0
+    for run, line in zip(runs, lines, strict=True):
+        assert run.path == line["path"]
+        assert (run.format, run.session, run.calls) == tuple(
+            line[key] for key in ("format", "session", "calls")
+        )
+        found = [
+            (one.rule, one.kind, one.action, one.id, one.period, one.laps, one.confidence, one.message)
+            for one in run.findings
+        ]
+        keys = ("rule", "kind", "action", "loop", "period", "laps", "confidence", "message")
+        assert found == [tuple(one[key] for key in keys) for one in line["findings"]], run.path
+        places = [(one.first, one.at) for one in run.findings]
+        assert places == [
+            (one["first_message"], one["at_message"])
+            if "at_message" in one
+            else (one["first_call"], one["at_call"])
+            for one in line["findings"]
+        ]
+
+
+def test_the_program_is_native():
+    said = subprocess.run([program(), "--version"], stdout=-1, check=True).stdout
+    assert said.startswith(b"unstuck ")
+    assert pathlib.Path(program()).read_bytes()[:2] != b"#!"
+
+
+@pytest.mark.parametrize("preset", ["balanced", "openhands"])
+def test_the_findings_are_those_of_the_program(preset):
+    same(scan(RUNS, preset), of_program(RUNS, "--preset", preset))
+
+
+@pytest.mark.parametrize("labels", ["traces", "traces-modern"])
+def test_the_findings_in_all_labelled_runs_are_those_of_the_program(labels):
+    folder = ROOT.parent / "shared" / labels
+    if not folder.is_dir():
+        folder = ROOT.parents[1] / "shared" / labels
+    if not folder.is_dir():
+        pytest.skip("the labelled runs are not in ../shared")
+    files = sorted(path for path in folder.rglob("*.json*") if path.name != "labels.jsonl")
+    assert len(files) > 50
+    runs = scan(files)
+    lines = {line["path"]: line for line in of_program(*files)}
+    read = [run for run in runs if run.error is None]
+    assert {run.path for run in read} == set(lines)
+    same(read, [lines[run.path] for run in read])
+    assert any(run.stuck for run in read) and not all(run.stuck for run in read)
+
+
+def test_bytes_are_one_run():
+    (run,) = scan(STUCK)
+    assert (run.path, run.error, run.format, run.calls, run.stuck) == (None, None, "native", 6, True)
+    first = run.findings[0]
+    assert (first.action, first.at, first.calls) == ("nudge", 2, [0, 1, 2])
+    assert first.proof[0] == (0, "<b>", '{"c":"<i>&"}')
+
+
+def test_one_path_or_many_are_read(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(STUCK)
+    (tmp_path / "b.jsonl").write_bytes(STUCK)
+    a, b = tmp_path / "a.jsonl", str(tmp_path / "b.jsonl")
+    assert [len(scan(runs)) for runs in (a, b, [a, b], (path for path in [a]), tmp_path, [])] == [
+        1, 1, 2, 1, 2, 0,
+    ]
+
+
+def test_a_run_that_cannot_be_read_says_why(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(STUCK)
+    (tmp_path / "b.jsonl").write_text("not a run")
+    good, bad = scan(tmp_path)
+    assert good.stuck and not bad.stuck
+    assert bad.error and bad.format is None and bad.error in repr(bad)
+    (run,) = scan(STUCK + b"{broken\n")
+    assert run.skipped == 1 and "line 7" in run.problems[0]
+
+
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        ({"runs": "none.jsonl"}, FileNotFoundError, "no such file or folder: none.jsonl"),
+        ({"runs": 3}, TypeError, "not int"),
+        ({"runs": [None]}, TypeError, "not NoneType"),
+        ({"runs": STUCK, "preset": "x"}, PolicyError, "no preset"),
+        ({"runs": STUCK, "format": "x"}, ValueError, "x"),
+    ],
+)
+def test_a_wrong_argument_says_what_is_wrong(options, error, message):
+    with pytest.raises(error) as raised:
+        scan(**options)
+    assert message in str(raised.value)
+
+
+def test_a_policy_is_applied():
+    assert not scan(STUCK, tools={"<b>": {"exempt": True}})[0].stuck
+    assert {name for name in presets() if scan(STUCK, name)[0].stuck} >= {"balanced", "openhands"}
+
+
+def test_a_false_positive_of_a_recorded_run_is_not_found_again():
+    guard = Guard()
+    guard.false_positive(scan(STUCK)[0].findings[0])
+    for _ in range(9):
+        before = guard.before("<b>", {"c": "<i>&"})
+        assert guard.after(before.ticket, "no", error=True).action == "proceed"
+
+
+class Tags(html.parser.HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen, self.text = [], set(), io.StringIO()
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.seen.add(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.write(data)
+
+
+def test_notebooks_show_tables_without_markup_of_the_run():
+    (run,) = scan(STUCK)
+    for shown in (run, run.findings[0]):
+        tags = Tags(shown._repr_html_())
+        assert tags.open == []
+        assert tags.seen <= {"p", "b", "table", "tr", "th", "td"} and "td" in tags.seen
+        assert '{"c":"<i>&"}' in tags.text.getvalue()
+    guard = Guard()
+    for _ in range(3):
+        decision = guard.after(guard.before("<i>", {}).ticket, "same")
+    assert "&lt;i&gt;" in decision.finding._repr_html_()
+
+
+def test_values_are_shown_in_one_line():
+    (run,) = scan(STUCK)
+    assert repr(run).startswith("<Run bytes: stuck, 6 calls, ")
+    shown = repr(run.findings[0])
+    assert shown.startswith("<Finding same-effect: `<b>` 3 times in a row, failing alike; nudge at #2, loop ")
