@@ -8,8 +8,9 @@ pub(crate) fn table<const N: usize>(
     columns: [&str; N],
     rows: &[[String; N]],
 ) -> String {
-    let mut html = format!("<p>{}</p>\n<table>\n<tr>", escaped(head));
+    let mut html = format!("<p>{}</p>\n<table>\n", escaped(head));
     let mut cells = |tag: &str, cells: &mut dyn Iterator<Item = &str>| {
+        html.push_str("<tr>");
         for cell in cells {
             // Writing to a string cannot fail.
             let _ = write!(html, "<{tag}>{}</{tag}>", escaped(cell));

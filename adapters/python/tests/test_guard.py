@@ -16,12 +16,12 @@ def fail(guard, tool="bash", args=None):
     return before if before.blocked else guard.after(before.ticket, FAILS, error=True)
 
 
-def fail_until(guard, action, times=12):
-    for _ in range(times):
-        decision = fail(guard)
+def fail_until(guard, action, tool="bash"):
+    for _ in range(12):
+        decision = fail(guard, tool)
         if decision.action == action:
             return decision
-    raise AssertionError(f"no {action} after {times} calls")
+    raise AssertionError(f"no {action} after 12 calls")
 
 
 def test_a_repeated_failure_is_noted_then_refused_then_ends_the_run():
@@ -159,7 +159,7 @@ def test_a_guard_that_is_off_finds_nothing(monkeypatch):
 @pytest.mark.parametrize(
     "tools, actions",
     [
-        ({"bash": "waits"}, {"proceed"}),
+        ({"bash": "waits"}, {"proceed", "nudge", "warn"}),
         ({"bash": {"exempt": True}}, {"proceed"}),
         ({"other": "acts"}, {"proceed", "nudge", "block", "stop"}),
     ],
@@ -181,8 +181,11 @@ def test_a_configuration_is_text_a_file_or_a_dict(tmp_path):
     file = tmp_path / "policy.toml"
     file.write_text(text)
     for config in (text, file, {"preset": "nudge", "tools": {"bash": {"exempt": True}}}):
-        assert fail(Guard(config=config)).ticket is None
-    assert fail(Guard("nudge", config={"tools": {"bash": {"exempt": True}}})).ticket is None
+        guard = Guard(config=config)
+        assert {fail(guard).action for _ in range(8)} == {"proceed"}
+        assert fail_until(guard, "nudge", tool="sh").finding.rule
+    guard = Guard("nudge", config={"tools": {"bash": {"exempt": True}}})
+    assert {fail(guard).action for _ in range(8)} == {"proceed"}
 
 
 @pytest.mark.parametrize(
@@ -247,8 +250,10 @@ def test_a_copy_goes_on_where_the_guard_was(calls):
 def test_a_copy_has_the_setup_of_the_guard():
     guard = Guard(tools={"bash": {"exempt": True}}, observe=True)
     for _, other in list(copies(guard))[:3]:
-        assert fail(other).ticket is None
-        assert {fail(other, "sh").action for _ in range(8)} == {"proceed"}
+        assert {fail(other).judged for _ in range(8)} == {"proceed"}
+        decisions = [fail(other, "sh") for _ in range(8)]
+        assert {decision.action for decision in decisions} == {"proceed"}
+        assert decisions[-1].judged == "stop"
 
 
 @pytest.mark.parametrize("state", [b"", b"\x04", b"x" * 100])
