@@ -7,7 +7,7 @@ use std::process::{ExitCode, Stdio};
 
 use crate::machine::{self, Machine};
 use crate::step::{Omission, Outcome, Step, Summary};
-use crate::{agents, bare, c, firmware, footprint, fuzz, mcp, no_std, steps};
+use crate::{agents, bare, c, firmware, footprint, fuzz, mcp, no_std, python, steps};
 
 /// The output of the steps that CI runs in a second process.
 const LOG: &str = "target/xtask/second.log";
@@ -27,7 +27,7 @@ struct Check {
 }
 
 /// Every step, in the order in which they run.
-const CHECKS: [Check; 17] = [
+const CHECKS: [Check; 18] = [
     Check {
         name: "format",
         about: "`rustfmt` would change nothing",
@@ -99,6 +99,12 @@ const CHECKS: [Check; 17] = [
         about: "real agents from npm hear, and do, what is recorded in `xtask/agents/expected`",
         apart: false,
         run: |machine, _| agents::check(machine),
+    },
+    Check {
+        name: "python",
+        about: "the wheel for Python builds from its sources, and its tests and types hold",
+        apart: false,
+        run: |machine, _| python::check(machine),
     },
     Check {
         name: "tidy",
@@ -235,6 +241,6 @@ mod tests {
         let all = Request::of(&[]).expect("every step");
         assert_eq!((all.steps.len(), all.omission), (CHECKS.len(), Omission::Allowed));
         let named = Request::of(&["tidy".into(), "format".into()]).expect("two steps");
-        assert_eq!((named.steps, named.omission), (vec![12, 0], Omission::Failure));
+        assert_eq!((named.steps, named.omission), (vec![13, 0], Omission::Failure));
     }
 }

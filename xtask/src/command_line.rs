@@ -12,6 +12,7 @@ use crate::checks;
 use crate::firmware;
 use crate::footprint;
 use crate::fuzz;
+use crate::python;
 use crate::target::Target;
 
 /// A task and its options.
@@ -25,6 +26,7 @@ pub(crate) enum Task {
     C(c::Request),
     Bench(Bench),
     Agents(agents::Request),
+    Python(python::Request),
 }
 
 /// A command line that names no task, or names it with words that the task does not take.
@@ -57,6 +59,7 @@ Usage: cargo xtask CHORE [OPTIONS]
   c          Build the library for C; install it, pack it, or test it
   bench      Run a benchmark
   agents     Run real coding agents against a scripted model
+  python     Build and test the package for Python
 
 `cargo xtask CHORE --help` describes a task.
 ";
@@ -146,6 +149,18 @@ Runs real coding agents from npm against a scripted model on this machine, with 
   --speed  Measure the time that the hooks add to a call
 ";
 
+const PYTHON: &str = "\
+Usage: cargo xtask python [--frameworks] [--bench] [FRAMEWORK…]
+
+Builds the source distribution and the wheel of `adapters/python`, installs each into an environment
+of its own, runs the tests and the examples, and checks the types. Tools, packages and environments
+are in `target/python`. Needs Python 3.10 or later and the network.
+
+  --frameworks  Also run the tests of every framework, with the versions pinned beside them. A
+                framework that is named is tested alone
+  --bench       Measure `before` and `after` beside other guards, and test nothing
+";
+
 /// A task's help text, and the words it takes.
 struct Grammar {
     name: &'static str,
@@ -158,7 +173,7 @@ struct Grammar {
     words_max: usize,
 }
 
-const GRAMMARS: [Grammar; 7] = [
+const GRAMMARS: [Grammar; 8] = [
     Grammar { name: "test", help: TEST, flags: &["--list"], options: &[], words_max: usize::MAX },
     Grammar { name: "fuzz", help: FUZZ, flags: &[], options: &["--seconds"], words_max: 1 },
     Grammar {
@@ -195,6 +210,13 @@ const GRAMMARS: [Grammar; 7] = [
         flags: &["--list", "--bless", "--bare", "--speed"],
         options: &[],
         words_max: 2,
+    },
+    Grammar {
+        name: "python",
+        help: PYTHON,
+        flags: &["--frameworks", "--bench"],
+        options: &[],
+        words_max: usize::MAX,
     },
 ];
 
@@ -304,6 +326,11 @@ fn help(grammar: &Grammar) -> String {
 fn task(name: &str, words: &Words) -> Result<Task, String> {
     Ok(match name {
         "test" if words.has("--list") => Task::Help(checks::list()),
+        "python" => Task::Python(python::Request {
+            frameworks: words.has("--frameworks"),
+            bench: words.has("--bench"),
+            names: words.plain.clone(),
+        }),
         "test" => Task::Test(checks::Request::of(&words.plain)?),
         "fuzz" => Task::Fuzz(fuzz::Plan {
             target: words.plain.first().map(|name| name.parse()).transpose()?,

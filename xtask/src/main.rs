@@ -13,6 +13,7 @@ mod machine;
 mod mcp;
 mod microcontroller;
 mod no_std;
+mod python;
 mod qemu;
 mod step;
 mod steps;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         }
         Ok(Task::Test(request)) => checks::run(&request, machine),
         Ok(Task::Agents(request)) => agents::run(request),
+        Ok(Task::Python(request)) => python::run(&request),
         Ok(Task::Bench(bench)) => bench.run(),
         Ok(Task::C(request)) => c::run(request, machine),
         Ok(Task::Fuzz(plan)) => fuzz::run(plan),

@@ -11,7 +11,7 @@ use unstuck::{Action, Asked, Kind};
 use crate::PolicyError;
 use crate::decision::{Decision, Ticket};
 use crate::finding::Finding;
-use crate::setup::{DEFAULT, Policy, Setup};
+use crate::setup::{Policy, Setup};
 use crate::text::Text;
 
 /// The longest text in bytes that is digested while the thread is attached to the interpreter: a few
@@ -88,7 +88,7 @@ impl<'p> Named<'p> {
 #[pymethods]
 impl Guard {
     #[new]
-    #[pyo3(signature = (preset=DEFAULT, *, config=None, tools=None, observe=false, session=None, worker=None))]
+    #[pyo3(signature = (preset="balanced", *, config=None, tools=None, observe=false, session=None, worker=None))]
     fn new(
         preset: &str,
         config: Option<&Bound<'_, PyAny>>,

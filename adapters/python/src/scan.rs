@@ -13,7 +13,7 @@ use unstuck_trace::Format;
 
 use crate::finding::Finding;
 use crate::html;
-use crate::setup::{DEFAULT, Policy};
+use crate::setup::Policy;
 
 /// The size of the read buffer in bytes.
 const BUFFER: usize = 256 * 1024;
@@ -107,7 +107,7 @@ impl Run {
 
 /// Reads recorded runs and finds their loops, as the program `unstuck scan` does.
 #[pyfunction]
-#[pyo3(signature = (runs, preset=DEFAULT, *, config=None, tools=None, format="auto"))]
+#[pyo3(signature = (runs, preset="balanced", *, config=None, tools=None, format="auto"))]
 pub(crate) fn scan(
     py: Python<'_>,
     runs: &Bound<'_, PyAny>,

@@ -15,8 +15,8 @@ use unstuck_text::Preset;
 use crate::PolicyError;
 use crate::text::Text;
 
-/// The name of the default preset.
-pub(crate) const DEFAULT: &str = "balanced";
+/// The default of `preset`.
+const DEFAULT: &str = "balanced";
 
 /// The fields of a configuration that is a policy of its own, so that no preset belongs to it.
 const WHOLE: [&str; 6] = ["preset", "name", "window", "recipe", "rule", "text"];

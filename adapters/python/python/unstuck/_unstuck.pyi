@@ -2,11 +2,25 @@
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from typing import Any, NoReturn, final
+from typing import Any, ClassVar, NoReturn, final
 
-from typing_extensions import Self
+from typing_extensions import Self, disjoint_base
 
 from ._words import Action, Kind
+
+__all__ = [
+    "Decision",
+    "Finding",
+    "Guard",
+    "PolicyError",
+    "Run",
+    "Statistics",
+    "Ticket",
+    "fingerprint",
+    "normalize",
+    "presets",
+    "scan",
+]
 
 class PolicyError(ValueError):
     """The setup of a guard or a scan is wrong, for example an unknown preset."""
@@ -15,66 +29,122 @@ class PolicyError(ValueError):
 class Ticket:
     """The name of an announced call, for its result. It is valid for the guard that issued it."""
 
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    def __eq__(self, other: object, /) -> bool:
+        """Whether both name the same call."""
 
 @final
 class Decision:
     """What to do about a call, and why."""
 
     @property
-    def action(self) -> Action: ...
+    def action(self) -> Action:
+        """What to do. It is ``"proceed"`` while the guard only observes."""
+
     @property
-    def judged(self) -> Action: ...
+    def judged(self) -> Action:
+        """What the guard would do if it did not only observe."""
+
     @property
-    def blocked(self) -> bool: ...
+    def blocked(self) -> bool:
+        """Whether the announced call must not run: it is refused, or the run ends.
+
+        After a result: whether the next such call will be refused.
+        """
+
     @property
-    def ends_run(self) -> bool: ...
+    def ends_run(self) -> bool:
+        """Whether the run ends here, or starts over."""
+
     @property
-    def message(self) -> str | None: ...
+    def message(self) -> str | None:
+        """The text for the model: in place of a result if the call must not run, else a note to append.
+
+        Most decisions have none.
+        """
+
     @property
-    def finding(self) -> Finding | None: ...
+    def finding(self) -> Finding | None:
+        """The loop, if there is one."""
+
     @property
-    def ticket(self) -> Ticket | None: ...
-    def annotate(self, result: str) -> str: ...
-    def __bool__(self) -> NoReturn: ...
+    def ticket(self) -> Ticket | None:
+        """The name of the call, for ``Guard.after``. ``None`` if no call is watched."""
+
+    def annotate(self, result: str) -> str:
+        """Returns ``result`` with the message appended, if there is one."""
+
+    def __bool__(self) -> NoReturn:
+        """Raises ``TypeError``, because a decision is more than true or false."""
 
 @final
 class Finding:
-    """A loop, and the calls that prove it."""
+    """A loop, and the calls that prove it. ``str(finding)`` says in one line what recurs."""
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """The id of the loop: 16 hexadecimal digits, the same in every run with these calls."""
+
     @property
-    def rule(self) -> str: ...
+    def rule(self) -> str:
+        """The name of the rule."""
+
     @property
-    def kind(self) -> Kind: ...
+    def kind(self) -> Kind:
+        """The way in which the calls recur."""
+
     @property
-    def action(self) -> Action: ...
+    def action(self) -> Action:
+        """What the rule asks for."""
+
     @property
-    def tool(self) -> str: ...
+    def tool(self) -> str:
+        """The tool of the last call. It is empty for text."""
+
     @property
-    def worker(self) -> str: ...
+    def worker(self) -> str:
+        """In a recorded run: the worker that is stuck."""
+
     @property
-    def message(self) -> str: ...
+    def message(self) -> str:
+        """The words for the model, without their sign. It is empty if they were said before."""
+
     @property
-    def period(self) -> int: ...
+    def period(self) -> int:
+        """The number of calls in a lap: 1 except for cycles."""
+
     @property
-    def laps(self) -> int: ...
+    def laps(self) -> int:
+        """The number of repetitions."""
+
     @property
-    def confidence(self) -> int: ...
+    def confidence(self) -> int:
+        """The confidence in percent."""
+
     @property
-    def is_text(self) -> bool: ...
+    def is_text(self) -> bool:
+        """Whether text repeats, and not calls. The numbers below are then those of messages."""
+
     @property
-    def first(self) -> int: ...
+    def first(self) -> int:
+        """The number of the first call of the loop, counted from 0."""
+
     @property
-    def at(self) -> int: ...
+    def at(self) -> int:
+        """The number of the call at which the rule asked for its action."""
+
     @property
-    def last(self) -> int: ...
+    def last(self) -> int:
+        """The number of the last call of the loop."""
+
     @property
-    def calls(self) -> list[int]: ...
+    def calls(self) -> list[int]:
+        """The numbers of the calls that prove the loop, as far back as they are kept."""
+
     @property
-    def proof(self) -> list[tuple[int, str | None, str]]: ...
+    def proof(self) -> list[tuple[int, str | None, str]]:
+        """In a recorded run: number, tool and the beginning of the arguments of each of these calls."""
+
     def _repr_html_(self) -> str: ...
 
 @final
@@ -82,18 +152,30 @@ class Statistics:
     """Counts over the life of a guard."""
 
     @property
-    def calls(self) -> int: ...
-    @property
-    def loops(self) -> int: ...
-    @property
-    def blocked(self) -> int: ...
-    @property
-    def false_positives(self) -> int: ...
-    @property
-    def findings(self) -> dict[Kind, int]: ...
-    @property
-    def actions(self) -> dict[Action, int]: ...
+    def calls(self) -> int:
+        """The number of calls and turns of text that were judged."""
 
+    @property
+    def loops(self) -> int:
+        """The number of loops, each counted once in a run."""
+
+    @property
+    def blocked(self) -> int:
+        """The number of calls that were refused."""
+
+    @property
+    def false_positives(self) -> int:
+        """The number of findings that were reported as wrong."""
+
+    @property
+    def findings(self) -> dict[Kind, int]:
+        """The number of judgements with a finding of each kind. A loop has many."""
+
+    @property
+    def actions(self) -> dict[Action, int]:
+        """The number of judgements that asked for each action."""
+
+@disjoint_base
 class Guard:
     def __new__(
         cls,
@@ -106,25 +188,59 @@ class Guard:
         worker: str | None = None,
     ) -> Self: ...
     @property
-    def session(self) -> str: ...
+    def session(self) -> str:
+        """The name of the session."""
+
     @property
-    def worker(self) -> str: ...
+    def worker(self) -> str:
+        """The name of the worker, which is ``"main"`` by default."""
+
     @property
-    def statistics(self) -> Statistics: ...
+    def statistics(self) -> Statistics:
+        """The counts so far."""
+
     def before(
         self, tool: str, args: object, *, id: str | None = None, step: int | None = None
-    ) -> Decision: ...
-    def after(
-        self, call: Ticket | str | None, result: object, *, error: bool = False
-    ) -> Decision: ...
-    def refused(self, call: Ticket | str | None) -> Decision: ...
-    def cancelled(self, call: Ticket | str | None) -> Decision: ...
-    def user_message(self, text: object = None) -> Decision: ...
-    def text_turn(self, text: object) -> Decision: ...
-    def end_step(self) -> None: ...
-    def clear(self) -> None: ...
-    def false_positive(self, finding: Finding) -> None: ...
-    def save(self) -> bytes: ...
+    ) -> Decision:
+        """Judges a call before it runs.
+
+        ``args`` is a dict, JSON text, or any other value. ``id`` is the host's id of the call: a call
+        that comes twice with one id counts once. ``step`` is a number that only calls share that the
+        model issued together; without it, the guard numbers the steps.
+
+        If the decision is ``blocked``, the call must not run. It is recorded as refused already.
+        """
+
+    def after(self, call: Ticket | str | None, result: object, *, error: bool = False) -> Decision:
+        """Reports the result of a call, by the ticket of its decision or by its id.
+
+        ``error`` says that the call failed. A result of a call that is not open changes nothing.
+        """
+
+    def refused(self, call: Ticket | str | None) -> Decision:
+        """Reports that somebody else refused the call. It counts as an attempt."""
+
+    def cancelled(self, call: Ticket | str | None) -> Decision:
+        """Takes a call back that never ran or was broken off."""
+
+    def user_message(self, text: object = None) -> Decision:
+        """Reports a message of the user. A new one starts everything afresh, and so does ``None``."""
+
+    def text_turn(self, text: object) -> Decision:
+        """Reports a turn of the agent without a call."""
+
+    def end_step(self) -> None:
+        """Ends the step, because all calls that were issued together are announced."""
+
+    def clear(self) -> None:
+        """Forgets all calls and turns, because a new run begins. The statistics stay."""
+
+    def false_positive(self, finding: Finding) -> None:
+        """Reports that a finding was wrong. The loop is not found again."""
+
+    def save(self) -> bytes:
+        """Returns the state of the guard: digests and names of tools, some KiB."""
+
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]: ...
     def __getstate__(self) -> bytes: ...
     def __setstate__(self, state: bytes) -> None: ...
@@ -134,27 +250,49 @@ class Run:
     """A recorded run and its loops."""
 
     @property
-    def path(self) -> str | None: ...
+    def path(self) -> str | None:
+        """The file, or ``None`` for bytes."""
+
     @property
-    def error(self) -> str | None: ...
+    def error(self) -> str | None:
+        """The reason why nothing could be read, or ``None``."""
+
     @property
-    def format(self) -> str | None: ...
+    def format(self) -> str | None:
+        """The format of the file."""
+
     @property
-    def session(self) -> str | None: ...
+    def session(self) -> str | None:
+        """The name of the session, if the file has one."""
+
     @property
-    def calls(self) -> int: ...
+    def calls(self) -> int:
+        """The number of calls."""
+
     @property
-    def workers(self) -> int: ...
+    def workers(self) -> int:
+        """The number of workers that issued calls."""
+
     @property
-    def errors(self) -> int | None: ...
+    def errors(self) -> int | None:
+        """The number of failed calls, or ``None`` if the format does not tell."""
+
     @property
-    def skipped(self) -> int: ...
+    def skipped(self) -> int:
+        """The number of lines that could not be read."""
+
     @property
-    def problems(self) -> list[str]: ...
+    def problems(self) -> list[str]:
+        """The reasons for the first of these lines."""
+
     @property
-    def findings(self) -> list[Finding]: ...
+    def findings(self) -> list[Finding]:
+        """The findings in their order: one for each loop and each action that it reached."""
+
     @property
-    def stuck(self) -> bool: ...
+    def stuck(self) -> bool:
+        """Whether there is a finding."""
+
     def _repr_html_(self) -> str: ...
 
 def scan(
@@ -164,7 +302,18 @@ def scan(
     config: str | PathLike[str] | Mapping[str, Any] | None = None,
     tools: Mapping[str, Any] | None = None,
     format: str = "auto",
-) -> list[Run]: ...
-def fingerprint(value: object) -> str: ...
-def normalize(text: object) -> str: ...
-def presets() -> list[str]: ...
+) -> list[Run]:
+    """Reads recorded runs and finds their loops, as the program ``unstuck scan`` does.
+
+    ``runs`` is a file, a folder of them, several of these, or the bytes of one run. A run that cannot
+    be read has an ``error``.
+    """
+
+def fingerprint(value: object) -> str:
+    """Returns the digest of a value as 16 hexadecimal digits. Equal arguments have equal digests."""
+
+def normalize(text: object) -> str:
+    """Returns a result as results are compared, with a word in place of each volatile part."""
+
+def presets() -> list[str]:
+    """Returns the names of all presets, the default first."""

@@ -1,0 +1,283 @@
+//! Builds, tests and measures the package for Python.
+
+mod environment;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::machine::{self, Machine};
+use crate::step::{Outcome, Step, Summary};
+
+use environment::Environment;
+
+/// The package.
+const PACKAGE: &str = "adapters/python";
+
+/// The pinned versions of the tools that build and check the package.
+const TOOLS: &str = "adapters/python/requirements.txt";
+
+/// The tests that need the package of a framework, and the versions of each.
+const FRAMEWORKS: &str = "adapters/python/tests/frameworks";
+
+/// The frameworks that CI tries. All of them take minutes to install.
+const BRIEFLY: [&str; 1] = ["langchain"];
+
+/// The target folder for everything that belongs to the package.
+const FOLDER: &str = "target/python";
+
+/// The modules whose types are checked. The others need the packages of frameworks.
+const TYPED: [&str; 4] = ["unstuck", "unstuck._guards", "unstuck._unstuck", "unstuck._words"];
+
+/// The options of `cargo xtask python`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    /// Whether to try the frameworks.
+    pub(crate) frameworks: bool,
+    /// Whether to measure instead.
+    pub(crate) bench: bool,
+    /// The frameworks to try, or none for all.
+    pub(crate) names: Vec<String>,
+}
+
+/// Runs the steps of `request`, then prints the outcome of each.
+pub(crate) fn run(request: &Request) -> ExitCode {
+    let mut steps = vec![Step::run("build", || built(Profile::Release))];
+    if request.bench {
+        steps.push(Step::run("bench", bench));
+    } else {
+        steps.push(Step::run("sdist", sdist));
+        steps.push(Step::run("tests", tests));
+        steps.push(Step::run("types", types));
+    }
+    if request.frameworks || !request.names.is_empty() {
+        steps.push(Step::run("frameworks", || match frameworks(&request.names) {
+            Ok(names) => each_framework(&names),
+            Err(why) => Outcome::Failed(why),
+        }));
+    }
+    let summary = Summary::of_named(steps);
+    print!("\n{summary}");
+    summary.exit_code()
+}
+
+/// Checks the package as a step of `cargo xtask test`. Its programs are not optimised, because the
+/// optimised ones take minutes to build.
+pub(crate) fn check(machine: Machine) -> Outcome {
+    if machine == Machine::Developer && !tools().exists() {
+        let what = "its tools are not installed; `cargo xtask python` installs them";
+        return Outcome::LeftOut(what.into());
+    }
+    let brief = BRIEFLY.map(str::to_owned);
+    let brief = brief.into_iter().filter(|name| tests_of(name).exists()).collect::<Vec<_>>();
+    built(Profile::Dev).and_then(tests).and_then(types).and_then(|| each_framework(&brief))
+}
+
+/// The profile with which cargo builds the program and the extension module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Profile {
+    Dev,
+    Release,
+}
+
+impl Profile {
+    /// Returns the name by which the build backend reads it from [`PROFILE`].
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Dev => "dev",
+            Self::Release => "release",
+        }
+    }
+}
+
+/// The variable from which the build backend reads the profile.
+const PROFILE: &str = "UNSTUCK_PROFILE";
+
+/// Returns the environment of the tools.
+fn tools() -> Environment {
+    Environment::new("tools")
+}
+
+/// Returns the environment into which the wheel is installed.
+fn installed() -> Environment {
+    Environment::new("wheel")
+}
+
+/// Returns the file or folder `name` in the target folder.
+fn folder(name: &str) -> PathBuf {
+    machine::root().join(FOLDER).join(name)
+}
+
+/// Builds the source distribution, the wheel from its files, and an environment with the wheel.
+fn built(profile: Profile) -> Outcome {
+    tools()
+        .make()
+        .and_then(|| tools().install(["--requirement", TOOLS]))
+        .and_then(source)
+        .and_then(|| wheel(profile))
+        .and_then(|| installed().make_anew())
+        .and_then(|| match only(&folder("wheel-dist"), ".whl") {
+            Ok(wheel) => installed().install(["--no-deps", &wheel]),
+            Err(why) => Outcome::Failed(why),
+        })
+}
+
+/// Packs the source distribution and unpacks it.
+fn source() -> Outcome {
+    let (packed, unpacked) = (folder("sdist-dist"), folder("source"));
+    for folder in [&packed, &unpacked, &folder("wheel-dist")] {
+        // A folder that does not exist yet is removed, too.
+        let _ = fs::remove_dir_all(folder);
+    }
+    if let Err(error) = fs::create_dir_all(&unpacked) {
+        return Outcome::Failed(format!("{}: {error}", unpacked.display()));
+    }
+    let mut build = tools().run("build", ["--sdist", "--no-isolation", "--outdir"]);
+    Outcome::of(build.arg(&packed).arg(PACKAGE)).and_then(|| match only(&packed, ".tar.gz") {
+        // The files get the time of unpacking, because cargo compares times.
+        Ok(archive) => Outcome::of(
+            machine::program("tar")
+                .args(["--extract", "--touch", "--strip-components=1", "--file"])
+                .arg(archive)
+                .arg("--directory")
+                .arg(&unpacked),
+        ),
+        Err(why) => Outcome::Failed(why),
+    })
+}
+
+/// Builds the wheel from the unpacked source distribution.
+fn wheel(profile: Profile) -> Outcome {
+    let mut build = tools().run("build", ["--wheel", "--no-isolation", "--outdir"]);
+    build.env("CARGO_TARGET_DIR", machine::root().join("target")).env(PROFILE, profile.name());
+    Outcome::of(build.arg(folder("wheel-dist")).arg(folder("source")))
+}
+
+/// Installs the source distribution as a user does, and finds a loop with it.
+fn sdist() -> Outcome {
+    let environment = Environment::new("sdist");
+    let mut install = environment.pip();
+    install.env("CARGO_TARGET_DIR", machine::root().join("target"));
+    environment
+        .make_anew()
+        .and_then(|| Outcome::of(install.arg("--no-deps").arg(folder("source"))))
+        .and_then(|| Outcome::of(environment.python().arg("-c").arg(SMOKE)))
+        .and_then(|| Outcome::of(environment.program("unstuck").arg("--version")))
+}
+
+/// A loop in three calls.
+const SMOKE: &str = "
+from unstuck import Guard
+guard = Guard()
+actions = [guard.after(guard.before('bash', 'make').ticket, 'no', error=True).action for _ in 'abc']
+assert actions == ['proceed', 'proceed', 'nudge'], actions
+";
+
+/// Runs the tests that need no framework, and the examples of the README.
+fn tests() -> Outcome {
+    let needs = [pinned("pytest"), pinned("hypothesis")];
+    installed().install(needs).and_then(|| {
+        let ignored = format!("--ignore={FRAMEWORKS}");
+        let mut pytest = installed().run("pytest", ["--quiet", "-p", "no:cacheprovider"]);
+        Outcome::of(pytest.arg(ignored).arg(format!("{PACKAGE}/tests")))
+    })
+}
+
+/// Checks the types of the package, and its stubs against the extension module.
+fn types() -> Outcome {
+    let modules = TYPED.iter().flat_map(|module| ["-m", module]);
+    let mut strict = installed().run("mypy", ["--strict"]);
+    let mut stubs = installed().run("mypy.stubtest", ["unstuck._unstuck"]);
+    let mut complete = installed().run("pyright", ["--verifytypes", "unstuck", "--ignoreexternal"]);
+    // The folder of the sources would come before the installed package.
+    for check in [&mut strict, &mut stubs, &mut complete] {
+        check.current_dir(folder(""));
+    }
+    installed()
+        .install([pinned("mypy"), pinned("pyright")])
+        .and_then(|| Outcome::of(strict.args(modules)))
+        .and_then(|| Outcome::of(&mut stubs))
+        .and_then(|| Outcome::of(&mut complete))
+}
+
+/// Runs the benchmark beside other guards.
+fn bench() -> Outcome {
+    let requirements = format!("{PACKAGE}/benches/requirements.txt");
+    installed()
+        .install(["--requirement", &requirements])
+        .and_then(|| Outcome::of(installed().python().arg(format!("{PACKAGE}/benches/guards.py"))))
+}
+
+/// Runs the tests of these frameworks. Returns the first failure.
+fn each_framework(names: &[String]) -> Outcome {
+    let outcomes: Vec<_> = names.iter().map(|name| framework(name)).collect();
+    outcomes.into_iter().fold(Outcome::Passed, |first, outcome| first.and_then(|| outcome))
+}
+
+/// Runs the tests of one framework in an environment with its pinned versions.
+fn framework(name: &str) -> Outcome {
+    let environment = Environment::new(&format!("frameworks/{name}"));
+    let requirements = format!("{FRAMEWORKS}/requirements-{name}.txt");
+    let wheel = match only(&folder("wheel-dist"), ".whl") {
+        Ok(wheel) => wheel,
+        Err(why) => return Outcome::Failed(why),
+    };
+    environment
+        .make()
+        .and_then(|| environment.install(["--requirement", &requirements]))
+        .and_then(|| environment.install([pinned("pytest")]))
+        .and_then(|| environment.install(["--no-deps", "--force-reinstall", &wheel]))
+        .and_then(|| {
+            let mut pytest = environment.run("pytest", ["--quiet", "-p", "no:cacheprovider"]);
+            Outcome::of(pytest.arg(tests_of(name)))
+        })
+}
+
+/// Returns the tests of a framework.
+fn tests_of(name: &str) -> PathBuf {
+    machine::root().join(FRAMEWORKS).join(format!("test_{name}.py"))
+}
+
+/// Returns the frameworks with these names, or all.
+///
+/// # Errors
+///
+/// If there are no tests of a framework.
+fn frameworks(names: &[String]) -> Result<Vec<String>, String> {
+    if let Some(name) = names.iter().find(|name| !tests_of(name).exists()) {
+        return Err(format!("there are no tests of `{name}` in {FRAMEWORKS}"));
+    }
+    if !names.is_empty() {
+        return Ok(names.to_vec());
+    }
+    let files = fs::read_dir(machine::root().join(FRAMEWORKS));
+    let files = files.map_err(|error| format!("{FRAMEWORKS}: {error}"))?;
+    let mut names: Vec<String> = files
+        .filter_map(|file| {
+            let name = file.ok()?.file_name().into_string().ok()?;
+            Some(name.strip_prefix("test_")?.strip_suffix(".py")?.to_owned())
+        })
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+/// Returns the pinned version of a tool, as `name==version`.
+fn pinned(name: &str) -> String {
+    let text = fs::read_to_string(machine::root().join(TOOLS)).unwrap_or_default();
+    let found = text.lines().find(|line| line.split("==").next() == Some(name));
+    found.unwrap_or(name).to_owned()
+}
+
+/// Returns the only file in `folder` with this ending.
+fn only(folder: &Path, ending: &str) -> Result<String, String> {
+    let found = fs::read_dir(folder).into_iter().flatten().flatten();
+    let found: Vec<_> = found
+        .filter_map(|file| file.path().into_os_string().into_string().ok())
+        .filter(|path| path.ends_with(ending))
+        .collect();
+    match found.as_slice() {
+        [only] => Ok(only.clone()),
+        _ => Err(format!("{} has {} files *{ending}", folder.display(), found.len())),
+    }
+}
