@@ -42,15 +42,20 @@ pub(crate) struct Request {
 
 /// Runs the steps of `request`, then prints the outcome of each.
 pub(crate) fn run(request: &Request) -> ExitCode {
-    let mut steps = vec![Step::run("build", || built(Profile::Release))];
-    if request.bench {
+    let mut is_built = false;
+    let mut steps = vec![Step::run("build", || {
+        let outcome = built(Profile::Release);
+        is_built = outcome == Outcome::Passed;
+        outcome
+    })];
+    if is_built && request.bench {
         steps.push(Step::run("bench", bench));
-    } else {
+    } else if is_built {
         steps.push(Step::run("sdist", sdist));
         steps.push(Step::run("tests", tests));
         steps.push(Step::run("types", types));
     }
-    if request.frameworks || !request.names.is_empty() {
+    if is_built && (request.frameworks || !request.names.is_empty()) {
         steps.push(Step::run("frameworks", || match frameworks(&request.names) {
             Ok(names) => each_framework(&names),
             Err(why) => Outcome::Failed(why),
@@ -132,7 +137,7 @@ fn source() -> Outcome {
     if let Err(error) = fs::create_dir_all(&unpacked) {
         return Outcome::Failed(format!("{}: {error}", unpacked.display()));
     }
-    let mut build = tools().run("build", ["--sdist", "--no-isolation", "--outdir"]);
+    let mut build = tools().build("--sdist");
     Outcome::of(build.arg(&packed).arg(PACKAGE)).and_then(|| match only(&packed, ".tar.gz") {
         // The files get the time of unpacking, because cargo compares times.
         Ok(archive) => Outcome::of(
@@ -148,7 +153,7 @@ fn source() -> Outcome {
 
 /// Builds the wheel from the unpacked source distribution.
 fn wheel(profile: Profile) -> Outcome {
-    let mut build = tools().run("build", ["--wheel", "--no-isolation", "--outdir"]);
+    let mut build = tools().build("--wheel");
     build.env("CARGO_TARGET_DIR", machine::root().join("target")).env(PROFILE, profile.name());
     Outcome::of(build.arg(folder("wheel-dist")).arg(folder("source")))
 }

@@ -37,7 +37,7 @@ DATA = ROOT / "unstuck._unstuck.data"
 def _program(settings):
     """Builds the program for as long as maturin needs it. Yields the settings for maturin."""
     # Features are those that maturin's build has, so that cargo compiles each crate once.
-    command = ["cargo", "build", "--locked", "--profile", PROFILE, "--manifest-path", MANIFEST]
+    command = ["cargo", "build", "--profile", PROFILE, "--manifest-path", MANIFEST]
     command += ["--package", "unstuck-cli", "--package", "unstuck-python", "--bin", "unstuck"]
     command += ["--message-format", "json-render-diagnostics"]
     messages = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.splitlines()

@@ -1,7 +1,7 @@
 //! Virtual environments of Python.
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -40,7 +40,7 @@ impl Environment {
 
     /// Makes the environment, without any package. In CI, a missing Python is installed.
     pub(super) fn make_anew(&self) -> Outcome {
-        let found = interpreter().map_or_else(|| missing(), |_| Outcome::Passed);
+        let found = interpreter().map_or_else(missing, |_| Outcome::Passed);
         found.and_then(|| {
             let mut make = program(interpreter().unwrap_or("python3"));
             Outcome::of(make.args(["-m", "venv", "--clear"]).arg(&self.folder))
@@ -73,14 +73,18 @@ impl Environment {
         command
     }
 
-    /// Returns a program of the environment, whose programs come first in its `PATH`.
-    pub(super) fn program(&self, name: &str) -> Command {
-        let programs = self.folder.join("bin");
-        let mut command = program(programs.join(name));
+    /// Returns the command that builds a distribution. The build backend finds its programs in `PATH`.
+    pub(super) fn build(&self, kind: &str) -> Command {
+        let mut command = self.run("build", [kind, "--no-isolation", "--outdir"]);
         let path = env::var_os("PATH").unwrap_or_default();
-        let paths = [programs].into_iter().chain(env::split_paths(&path));
-        command.env("PATH", env::join_paths(paths).unwrap_or_else(|_| OsString::new()));
+        let paths = [self.folder.join("bin")].into_iter().chain(env::split_paths(&path));
+        command.env("PATH", env::join_paths(paths).unwrap_or(path));
         command
+    }
+
+    /// Returns a program of the environment.
+    pub(super) fn program(&self, name: &str) -> Command {
+        program(self.folder.join("bin").join(name))
     }
 }
 
