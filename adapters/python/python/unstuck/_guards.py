@@ -119,13 +119,13 @@ class Guard(_unstuck.Guard):
         return Call(self, functools.partial(self.before, tool, args, id=id, step=step))
 
     @overload
-    def watch(self, function: Callable[P, R], /) -> Callable[P, R]: ...
+    def watch(self, function: Callable[P, R]) -> Callable[P, R]: ...
 
     @overload
     def watch(self, *, tool: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 
     def watch(
-        self, function: Callable[..., Any] | None = None, /, *, tool: str | None = None
+        self, function: Callable[..., Any] | None = None, *, tool: str | None = None
     ) -> Callable[..., Any]:
         """Watches all calls of a function, which may be async. Raises ``Stuck`` as ``call`` does.
 
@@ -135,7 +135,7 @@ class Guard(_unstuck.Guard):
         if function is None:
             return cast(Callable[..., Any], functools.partial(self.watch, tool=tool))
         signature = inspect.signature(function)
-        name = tool or getattr(function, "__name__", type(function).__name__)
+        name = str(tool or getattr(function, "__name__", type(function).__name__))
 
         def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
             return self.call(name, signature.bind(*args, **kwargs).arguments)
