@@ -194,6 +194,7 @@ fn types() -> Outcome {
     let mut strict = installed().run("mypy", ["--strict"]);
     let mut stubs = installed().run("mypy.stubtest", ["unstuck._unstuck"]);
     let mut complete = installed().run("pyright", ["--verifytypes", "unstuck", "--ignoreexternal"]);
+    complete.arg("--pythonpath").arg(installed().python().get_program());
     // The folder of the sources would come before the installed package.
     for check in [&mut strict, &mut stubs, &mut complete] {
         check.current_dir(folder(""));
