@@ -6,8 +6,11 @@ size does not grow.
 """
 
 import contextlib
+import functools
 import gc
 import importlib.metadata
+import json
+import os
 import sys
 import time
 import tracemalloc
@@ -55,11 +58,70 @@ def loopguard():
     return watched(on_loop=lambda function, args, kwargs: None)(lambda tool, args: RESULT)
 
 
+def openhands_sdk():
+    """Its detector, without the time in which a conversation makes events."""
+    import logging
+
+    os.environ |= {"OPENHANDS_SUPPRESS_BANNER": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    from openhands.sdk.conversation.stuck_detector import StuckDetector
+    from openhands.sdk.event import ActionEvent, ObservationEvent
+    from openhands.sdk.llm import MessageToolCall, TextContent
+
+    logging.disable()
+    read, shown = openhands_types()
+
+    class State:
+        def active_branch(self, limit):
+            return self.events[-limit:]
+
+    state = State()
+    state.events = []
+    detector = StuckDetector(state)
+
+    @functools.lru_cache(maxsize=None)
+    def events(path):
+        args = arguments("new", 0) | {"path": path}
+        call = MessageToolCall(
+            id=path, name="read_file", arguments=json.dumps(args), origin="completion"
+        )
+        names = {"tool_name": "read_file", "tool_call_id": path}
+        action = ActionEvent(
+            thought=[], action=read(**args), tool_call=call, llm_response_id=path, **names
+        )
+        observation = shown(content=[TextContent(text=RESULT)])
+        return action, ObservationEvent(observation=observation, action_id=action.id, **names)
+
+    for n in range(CALLS):
+        events(arguments("new", n)["path"])
+
+    def call(tool, args):
+        state.events.extend(events(args["path"]))
+        detector.is_stuck()
+
+    return call
+
+
+@functools.lru_cache(maxsize=None)
+def openhands_types():
+    from openhands.sdk.tool.schema import Action, Observation
+
+    class ReadFile(Action):
+        path: str
+        offset: int
+        limit: int
+
+    class FileShown(Observation):
+        pass
+
+    return ReadFile, FileShown
+
+
 CONTENDERS = {
     "unstuck": ours,
     "agentbelt-loop": agentbelt_loop,
     "agent-patrol": agent_patrol,
     "loopguard": loopguard,
+    "openhands-sdk": openhands_sdk,
 }
 
 
@@ -99,6 +161,11 @@ def main():
     print(f"Python {sys.version.split()[0]}, {CALLS} calls with results of {len(RESULT)} bytes\n")
     print(f"| {'guard':24} | calls | µs | blocks kept | bytes kept |\n|---|---|--:|--:|--:|")
     for name, make in CONTENDERS.items():
+        try:
+            importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            print(f"| {name}: not installed |")
+            continue
         shown = f"{name} {importlib.metadata.version(name)}"
         for kind in ("new", "equal"):
             blocks, size = kept(make, kind)
