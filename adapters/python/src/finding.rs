@@ -20,13 +20,13 @@ pub(crate) struct Finding {
     #[pyo3(get)]
     message: String,
     #[pyo3(get)]
-    first: u64,
+    pub(crate) first: u64,
     #[pyo3(get)]
     at: u64,
     #[pyo3(get)]
-    last: u64,
+    pub(crate) last: u64,
     #[pyo3(get)]
-    calls: Vec<u64>,
+    pub(crate) calls: Vec<u64>,
     proof: Vec<Excerpt>,
     /// The evidence of a guard, for its false positives.
     evidence: Option<Evidence>,
@@ -114,22 +114,22 @@ impl Finding {
 #[pymethods]
 impl Finding {
     #[getter]
-    fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         self.of_engine.loop_id.to_string()
     }
 
     #[getter]
-    const fn rule(&self) -> &'static str {
+    pub(crate) const fn rule(&self) -> &'static str {
         self.rule
     }
 
     #[getter]
-    const fn kind(&self) -> &'static str {
+    pub(crate) const fn kind(&self) -> &'static str {
         self.of_engine.kind.name()
     }
 
     #[getter]
-    const fn action(&self) -> &'static str {
+    pub(crate) const fn action(&self) -> &'static str {
         self.action.name()
     }
 

@@ -5,6 +5,7 @@
 //! while it is detached, so that other threads run meanwhile. No lock is held while a thread waits for the
 //! interpreter.
 
+mod batches;
 mod decision;
 mod digest;
 mod finding;
@@ -27,6 +28,8 @@ pyo3::create_exception!(
 mod _unstuck {
     #[pymodule_export]
     use super::PolicyError;
+    #[pymodule_export]
+    use crate::batches::{Batches, scan_batches};
     #[pymodule_export]
     use crate::decision::{Decision, Ticket};
     #[pymodule_export]

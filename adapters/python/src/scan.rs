@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use unstuck_cli::Scanned;
 use unstuck_text::Preset;
-use unstuck_trace::Format;
+use unstuck_trace::{Format, UnknownFormat};
 
 use crate::finding::Finding;
 use crate::html;
@@ -117,12 +117,7 @@ pub(crate) fn scan(
     format: &str,
 ) -> PyResult<Vec<Run>> {
     let preset = Policy::of(preset, config, tools)?.preset()?;
-    let format = match format {
-        "auto" => None,
-        name => {
-            Some(name.parse::<Format>().map_err(|error| PyValueError::new_err(error.to_string()))?)
-        }
-    };
+    let format = format_of(format)?;
     if let Ok(bytes) = runs.cast::<PyBytes>() {
         let bytes = bytes.as_bytes();
         let scanned = py.detach(|| scanned(bytes, format, preset));
@@ -138,6 +133,17 @@ pub(crate) fn scan(
     });
     let read = read.map_err(PyValueError::new_err)?;
     read.into_iter().map(|run| Run::of(py, run)).collect()
+}
+
+/// Returns the format of this name, or `None` for `auto`.
+pub(crate) fn format_of(name: &str) -> PyResult<Option<Format>> {
+    match name {
+        "auto" => Ok(None),
+        name => name
+            .parse()
+            .map(Some)
+            .map_err(|error: UnknownFormat| PyValueError::new_err(error.to_string())),
+    }
 }
 
 /// Returns the paths of one path or of an iterable of them.
@@ -168,7 +174,7 @@ fn read(path: &Path, format: Option<Format>, preset: &'static Preset) -> RunRead
     RunRead { path: Some(path.display().to_string()), scanned }
 }
 
-fn scanned(
+pub(crate) fn scanned(
     input: impl Read,
     format: Option<Format>,
     preset: &'static Preset,

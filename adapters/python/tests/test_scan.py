@@ -9,7 +9,7 @@ import subprocess
 import sysconfig
 
 import pytest
-from unstuck import Guard, PolicyError, presets, scan
+from unstuck import Guard, PolicyError, presets, scan, scan_batches
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 RUNS = ROOT / "adapters/trace/runs"
@@ -176,3 +176,75 @@ def test_values_are_shown_in_one_line():
     assert repr(run).startswith("<Run bytes: stuck, 6 calls, ")
     shown = repr(run.findings[0])
     assert shown.startswith("<Finding same-effect: `<b>` 3 times in a row, failing alike; nudge at #2, loop ")
+
+
+# Tables
+
+
+@pytest.fixture(params=["pyarrow", "nanoarrow"])
+def arrow(request):
+    """Functions that make a table, and read one as rows."""
+    library = pytest.importorskip(request.param)
+    if request.param == "pyarrow":
+        kinds = {str: library.string(), bytes: library.binary()}
+
+        def make(columns):
+            arrays = {name: library.array(v, kinds[type(v[0])]) for name, v in columns.items()}
+            return library.table(arrays)
+
+        return make, lambda batches: library.table(batches).to_pylist()
+
+    kinds = {str: library.string(), bytes: library.binary()}
+
+    def make(columns):
+        schema = library.struct({name: kinds[type(v[0])] for name, v in columns.items()})
+        arrays = [library.c_array(v, kinds[type(v[0])]) for v in columns.values()]
+        length = len(arrays[0])
+        return library.Array(
+            library.c_array_from_buffers(schema, length, [None], children=arrays)
+        )
+
+    def rows(batches):
+        stream = library.ArrayStream(batches)
+        names = [field.name for field in stream.schema.fields]
+        return [dict(zip(names, row.values(), strict=True)) for row in stream.read_all().to_pylist()]
+
+    return make, rows
+
+
+def test_a_table_of_runs_has_the_findings_of_its_runs(arrow):
+    make, rows = arrow
+    bodies = [STUCK, b"not a run", b'{"type":"call","tool":"ls","args":{}}\n']
+    batches = scan_batches(make({"run": ["a", "b", "c"], "body": bodies, "more": ["", "", ""]}))
+    found = rows(batches)
+    assert rows(batches) == found and len(batches) == len(found)
+    expected = [
+        {
+            "run": "a",
+            "rule": one.rule,
+            "kind": one.kind,
+            "action": one.action,
+            "first": one.first,
+            "last": one.last,
+            "calls": one.calls,
+            "finding_id": one.id,
+            "error": None,
+        }
+        for one in scan(STUCK)[0].findings
+    ]
+    assert found[:-1] == expected and expected
+    assert found[-1].pop("error") == scan(b"not a run")[0].error
+    assert found[-1].pop("run") == "b" and set(found[-1].values()) == {None}
+
+
+def test_a_table_without_the_columns_is_an_error(arrow):
+    make, _ = arrow
+    with pytest.raises(ValueError, match="no column `body`; there are: run, text"):
+        scan_batches(make({"run": ["a"], "text": ["b"]}))
+    with pytest.raises(TypeError, match="not dict"):
+        scan_batches({"run": [], "body": []})
+
+
+def test_text_is_a_body_as_well(arrow):
+    make, rows = arrow
+    assert rows(scan_batches(make({"run": ["a"], "body": [STUCK.decode()]})))

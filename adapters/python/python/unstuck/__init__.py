@@ -13,6 +13,7 @@ True
 
 from ._guards import Call, Guard, Guards, Stuck
 from ._unstuck import (
+    Batches,
     Decision,
     Finding,
     PolicyError,
@@ -23,11 +24,13 @@ from ._unstuck import (
     normalize,
     presets,
     scan,
+    scan_batches,
 )
 from ._words import Action, Kind
 
 __all__ = [
     "Action",
+    "Batches",
     "Call",
     "Decision",
     "Finding",
@@ -43,4 +46,5 @@ __all__ = [
     "normalize",
     "presets",
     "scan",
+    "scan_batches",
 ]

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from typing import Any, ClassVar, NoReturn, final
+from typing import Any, ClassVar, NoReturn, Protocol, final, type_check_only
 
 from typing_extensions import Self, disjoint_base
 
 from ._words import Action, Kind
 
 __all__ = [
+    "Batches",
     "Decision",
     "Finding",
     "Guard",
@@ -20,6 +21,7 @@ __all__ = [
     "normalize",
     "presets",
     "scan",
+    "scan_batches",
 ]
 
 class PolicyError(ValueError):
@@ -307,6 +309,36 @@ def scan(
 
     ``runs`` is a file, a folder of them, several of these, or the bytes of one run. A run that cannot
     be read has an ``error``.
+    """
+
+@type_check_only
+class _Table(Protocol):
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+@final
+class Batches:
+    """The findings in a table, one a row. Arrow, Polars, DuckDB and others read it as a stream.
+
+    The columns are ``run``, ``rule``, ``kind``, ``action``, ``first``, ``last``, ``calls``,
+    ``finding_id`` and ``error``, as in ``Finding`` and ``Run``.
+    """
+
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Returns the capsule of a stream of Arrow."""
+
+def scan_batches(
+    runs: _Table,
+    preset: str = "balanced",
+    *,
+    config: str | PathLike[str] | Mapping[str, Any] | None = None,
+    tools: Mapping[str, Any] | None = None,
+    format: str = "auto",
+) -> Batches:
+    """Finds the loops in recorded runs that are the rows of a table.
+
+    ``runs`` has the columns ``run``, the name of a run, and ``body``, its text or bytes. A run that
+    cannot be read is a row with an ``error``.
     """
 
 def fingerprint(value: object) -> str:
