@@ -180,7 +180,7 @@ assert actions == ['proceed', 'proceed', 'nudge'], actions
 
 /// Runs the tests that need no framework, and the examples of the README.
 fn tests() -> Outcome {
-    let needs = [pinned("pytest"), pinned("hypothesis")];
+    let needs = ["pytest", "hypothesis", "nanoarrow"].map(pinned);
     installed().install(needs).and_then(|| {
         let ignored = format!("--ignore={FRAMEWORKS}");
         let mut pytest = installed().run("pytest", ["--quiet", "-p", "no:cacheprovider"]);
