@@ -193,8 +193,9 @@ fn types() -> Outcome {
     let modules = TYPED.iter().flat_map(|module| ["-m", module]);
     let mut strict = installed().run("mypy", ["--strict"]);
     let mut stubs = installed().run("mypy.stubtest", ["unstuck._unstuck"]);
-    let mut complete = installed().run("pyright", ["--verifytypes", "unstuck", "--ignoreexternal"]);
-    complete.arg("--pythonpath").arg(installed().python().get_program());
+    // It looks for packages in those of the `python` in `PATH`.
+    let complete = ["--verifytypes", "unstuck", "--ignoreexternal"];
+    let mut complete = installed().run_in_path("pyright", complete);
     // The folder of the sources would come before the installed package.
     for check in [&mut strict, &mut stubs, &mut complete] {
         check.current_dir(folder(""));

@@ -75,7 +75,16 @@ impl Environment {
 
     /// Returns the command that builds a distribution. The build backend finds its programs in `PATH`.
     pub(super) fn build(&self, kind: &str) -> Command {
-        let mut command = self.run("build", [kind, "--no-isolation", "--outdir"]);
+        self.run_in_path("build", [kind, "--no-isolation", "--outdir"])
+    }
+
+    /// Returns a command like [`Environment::run`], with the environment's programs first in `PATH`.
+    pub(super) fn run_in_path(
+        &self,
+        module: &str,
+        args: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    ) -> Command {
+        let mut command = self.run(module, args);
         let path = env::var_os("PATH").unwrap_or_default();
         let paths = [self.folder.join("bin")].into_iter().chain(env::split_paths(&path));
         command.env("PATH", env::join_paths(paths).unwrap_or(path));
