@@ -67,7 +67,7 @@ enum Value<'py> {
     Null,
     Bool(bool),
     Int(Bound<'py, PyInt>),
-    Float(f64),
+    Float(Bound<'py, PyFloat>),
     Str(Bound<'py, PyString>),
     /// The text of a value that is no string.
     Text(String),
@@ -99,7 +99,7 @@ impl<'py> Value<'py> {
             return Ok(Self::Int(int.clone()));
         }
         if let Ok(float) = value.cast_exact::<PyFloat>() {
-            return Ok(Self::Float(float.value()));
+            return Ok(Self::Float(float.clone()));
         }
         Self::of_any(value)
     }
@@ -140,7 +140,7 @@ impl<'py> Value<'py> {
         } else if let Ok(int) = value.cast::<PyInt>() {
             Self::Int(int.clone())
         } else if let Ok(float) = value.cast::<PyFloat>() {
-            Self::Float(float.value())
+            Self::Float(float.clone())
         } else if let Ok(dict) = value.cast::<PyDict>() {
             Self::Pairs(value.clone(), dict.items())
         } else if let Ok(list) = value.cast::<PyList>() {
@@ -310,7 +310,7 @@ impl<'py> Writer<'py> {
             Value::Null => self.json.push_str("null"),
             Value::Bool(truth) => self.json.push_str(if truth { "true" } else { "false" }),
             Value::Int(int) => self.put_int(&int)?,
-            Value::Float(float) => self.put_float(float),
+            Value::Float(float) => self.put_float(&float)?,
             Value::Str(text) => match text.to_str() {
                 Ok(text) => quote(&mut self.json, text),
                 Err(_) => quote(&mut self.json, &escaped(&text)?),
@@ -357,14 +357,18 @@ impl<'py> Writer<'py> {
         Ok(())
     }
 
-    fn put_float(&mut self, float: f64) {
-        if float.is_finite() {
-            let _ = write!(self.json, "{float:?}");
-        } else if float.is_nan() {
+    /// Writes a number in Python's digits, which are not always those of Rust.
+    fn put_float(&mut self, float: &Bound<'py, PyFloat>) -> PyResult<()> {
+        let value = float.value();
+        if value.is_nan() {
             self.json.push_str("\"NaN\"");
+        } else if value.is_infinite() {
+            self.json.push_str(if value > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" });
         } else {
-            self.json.push_str(if float > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" });
+            // A subclass may have other texts.
+            self.json.push_str(PyFloat::new(float.py(), value).repr()?.to_str()?);
         }
+        Ok(())
     }
 }
 

@@ -79,6 +79,7 @@ Pair = collections.namedtuple("Pair", "a b")
         ([b"a\xff", bytearray(b"b"), memoryview(b"c")], '["a\\\\xff","b","c"]'),
         ([math.nan, math.inf, -math.inf], '["NaN","Infinity","-Infinity"]'),
         ([2**63, -(2**100), 1e300, 5e-324], f"[{2**63},{-(2**100)},1e300,5e-324]"),
+        ([562949953421312.25], "[562949953421312.2]"),
         ([2**200], f'["{hex(2**200)}"]'),
         (["\ud800x"], '["\\\\ud800x"]'),
         ([datetime.date(2026, 11, 22), decimal.Decimal("1.50")], '["2026-11-22","1.50"]'),
@@ -88,9 +89,6 @@ Pair = collections.namedtuple("Pair", "a b")
     ],
 )
 def test_a_value_is_its_json(value, same):
-    if value == {1: 1, None: 2, True: 3, (1, 2): 4}:
-        same = '{"1":3,"null":2,"[1,2]":4}'
-    json.loads(same)
     assert fingerprint(value) == fingerprint(same)
 
 
