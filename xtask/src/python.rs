@@ -184,6 +184,7 @@ fn tests() -> Outcome {
     installed().install(needs).and_then(|| {
         let ignored = format!("--ignore={FRAMEWORKS}");
         let mut pytest = installed().run("pytest", ["--quiet", "-p", "no:cacheprovider"]);
+        pytest.env("HYPOTHESIS_STORAGE_DIRECTORY", folder("hypothesis"));
         Outcome::of(pytest.arg(ignored).arg(format!("{PACKAGE}/tests")))
     })
 }
