@@ -1,7 +1,6 @@
 //! The policy of a guard or a scan: a preset, or a configuration in TOML.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -112,7 +111,9 @@ fn config_text(config: &Bound<'_, PyAny>) -> PyResult<String> {
         let why = format!("config: expected TOML text, a path or a dict, not {found}");
         return Err(PyTypeError::new_err(why));
     };
-    let text = fs::read(&path)?;
+    // As an error of Python it names the file.
+    let text = config.py().import("pathlib")?.getattr("Path")?.call1((&path,))?;
+    let text: Vec<u8> = text.call_method0("read_bytes")?.extract()?;
     String::from_utf8(text)
         .map_err(|_| PolicyError::new_err(format!("{} is not UTF-8", path.display())))
 }

@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import pickle
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -209,7 +210,7 @@ def test_a_wrong_setup_says_what_is_wrong(options, error, message):
 
 
 def test_a_file_that_does_not_exist_is_an_error_of_the_system(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match="none.toml"):
         Guard(config=tmp_path / "none.toml")
 
 
@@ -278,9 +279,14 @@ def test_a_block_reports_its_result():
 
 def test_an_exception_in_a_block_is_a_failed_call_and_goes_on():
     guard = Guard()
+    notes = []
     for _ in range(5):
-        with pytest.raises(OSError, match="no such"), guard.call("read", {"path": "a"}):
+        with pytest.raises(OSError, match="no such") as error, guard.call("read", {"path": "a"}):
             raise OSError("no such file")
+        notes += getattr(error.value, "__notes__", [])
+    # Before Python 3.11, exceptions have no notes.
+    assert len(notes) == (2 if sys.version_info >= (3, 11) else 0)
+    assert all(note.startswith("[unstuck] You have made the same") for note in notes)
     with pytest.raises(Stuck) as stuck, guard.call("read", {"path": "a"}):
         raise AssertionError("the block ran")
     assert stuck.value.decision.blocked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from os import PathLike
@@ -69,6 +70,8 @@ class Call:
                 raise Stuck(self.decision)
         elif isinstance(error, Exception):
             self.decision = self._guard.after(self._ticket, error, error=True)
+            if self.decision.message is not None and sys.version_info >= (3, 11):
+                error.add_note(self.decision.message)
         else:
             # Somebody broke the call off, for example by `asyncio.CancelledError`.
             self.decision = self._guard.cancelled(self._ticket)
@@ -114,7 +117,8 @@ class Guard(_unstuck.Guard):
     ) -> Call:
         """Watches one call in a ``with`` block. Raises ``Stuck`` if it must not run, or the run ends.
 
-        An exception in the block is recorded as the result of a failed call, and goes on.
+        An exception in the block is recorded as the result of a failed call, and goes on. From Python
+        3.11 on, the guard's note is among its ``__notes__``.
         """
         return Call(self, functools.partial(self.before, tool, args, id=id, step=step))
 
