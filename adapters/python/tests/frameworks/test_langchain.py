@@ -1,0 +1,197 @@
+"""LangChain, LangGraph's ToolNode and deepagents."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from deepagents import create_deep_agent
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import BaseTool, ToolException, tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
+from scenarios import DONE, MISSING, NOTE, FileMissing, Played, Scenarios, Turn, failing, read_file
+
+from unstuck.langchain import UnstuckMiddleware, stop_message
+
+_ids = itertools.count()
+
+
+class Scripted(BaseChatModel):
+    """Answers with the script that is named in the first message of the user."""
+
+    scripts: dict[str, list[Turn]]
+    played: dict[str, Played]
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools: Any, **_: Any) -> Any:
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        name = next(str(m.content) for m in messages if isinstance(m, HumanMessage))
+        played = self.played[name]
+        played.requests.append("\n".join(f"{m.type}: {m.content}" for m in messages))
+        turn = self.scripts[name][len(played.requests) - 1]
+        if isinstance(turn, str):
+            answer = AIMessage(turn)
+        else:
+            calls = [
+                ToolCall(name="read_file", args={**args, "run": name}, id=f"c{next(_ids)}", type="tool_call")
+                for args in turn
+            ]
+            answer = AIMessage("", tool_calls=calls)
+        return ChatResult(generations=[ChatGeneration(message=answer)])
+
+
+class Base(Scenarios):
+    """Plays with ``create_agent``, and one thread for each run."""
+
+    options: dict[str, Any] = {}
+    has_threads = True
+
+    def agent(self, model: Any, tools: list[BaseTool], guarded: bool) -> Any:
+        return create_agent(
+            model,
+            tools,
+            middleware=[UnstuckMiddleware(**self.options)] if guarded else [],
+            checkpointer=InMemorySaver() if self.has_threads else None,
+        )
+
+    def invoke(self, agent: Any, name: str) -> str:
+        config = {"configurable": {"thread_id": name}, "recursion_limit": 100} if self.has_threads else {}
+        return str(agent.invoke({"messages": [HumanMessage(name)]}, config)["messages"][-1].content)
+
+    def play(self, *scripts: list[Turn], guarded: bool = True) -> list[Played]:
+        names = [f"run {i}" for i in range(len(scripts))]
+        played = {name: Played() for name in names}
+
+        def read(path: str, run: str) -> str:
+            played[run].ran.append(path)
+            try:
+                return read_file(path)
+            except FileMissing as error:
+                raise ToolException(str(error)) from error
+
+        file_tool = tool("read_file", description="Reads a file.")(read)
+        file_tool.handle_tool_error = True
+        model = Scripted(scripts=dict(zip(names, scripts, strict=True)), played=played)
+        agent = self.agent(model, [file_tool], guarded)
+        with ThreadPoolExecutor(len(names)) as pool:
+            for name, end in zip(names, pool.map(lambda n: self.invoke(agent, n), names), strict=True):
+                played[name].end = end
+        return list(played.values())
+
+
+class TestThreads(Base):
+    def test_a_new_message_of_the_user_lifts_the_refusal(self) -> None:
+        script: list[Turn] = [*failing(6), *failing(1)]
+        played = {"go": Played()}
+
+        @tool
+        def read_file(path: str, run: str) -> str:
+            """Reads a file."""
+            played[run].ran.append(path)
+            return "Error: no such file"
+
+        model = Scripted(scripts={"go": script}, played=played)
+        agent = self.agent(model, [read_file], guarded=True)
+        config = {"configurable": {"thread_id": "1"}}
+        agent.invoke({"messages": [HumanMessage("go")]}, config)
+        assert len(played["go"].ran) == 5
+        agent.invoke({"messages": [HumanMessage("the file is there now")]}, config)
+        assert len(played["go"].ran) == 6
+
+    def test_an_unknown_tool_is_a_failing_call(self) -> None:
+        played = {"go": Played()}
+        model = Scripted(scripts={"go": failing(3)}, played=played)
+
+        @tool
+        def other() -> str:
+            """Another tool."""
+            return ""
+
+        agent = self.agent(model, [other], guarded=True)
+        self.invoke(agent, "go")
+        assert NOTE in played["go"].requests[-1]
+
+    def test_a_tool_that_raises_is_reported_and_raises(self) -> None:
+        class Ours(Exception):
+            pass
+
+        @tool
+        def read_file(path: str, run: str) -> str:
+            """Reads a file."""
+            raise Ours(path)
+
+        model = Scripted(scripts={"go": failing(3)}, played={"go": Played()})
+        agent = self.agent(model, [read_file], guarded=True)
+        with pytest.raises(Ours):
+            self.invoke(agent, "go")
+
+
+class TestThreadsAsync(Base):
+    def invoke(self, agent: Any, name: str) -> str:
+        config = {"configurable": {"thread_id": name}}
+        result = asyncio.run(agent.ainvoke({"messages": [HumanMessage(name)]}, config))
+        return str(result["messages"][-1].content)
+
+
+class TestWithoutThreads(Base):
+    has_threads = False
+
+
+class TestStateless(Base):
+    options = {"stateless": True}
+
+
+class TestDeepAgents(Base):
+    def agent(self, model: Any, tools: list[BaseTool], guarded: bool) -> Any:
+        return create_deep_agent(
+            model,
+            tools,
+            middleware=[UnstuckMiddleware()] if guarded else [],
+            checkpointer=InMemorySaver(),
+        )
+
+    def invoke(self, agent: Any, name: str) -> str:
+        config = {"configurable": {"thread_id": name}, "recursion_limit": 500}
+        return str(agent.invoke({"messages": [HumanMessage(name)]}, config)["messages"][-1].content)
+
+
+class TestToolNode(Base):
+    """A graph of one's own ends where its router asks ``stop_message``."""
+
+    def agent(self, model: Any, tools: list[BaseTool], guarded: bool) -> Any:
+        watch = UnstuckMiddleware()
+        wraps: dict[str, Any] = (
+            {"wrap_tool_call": watch.wrap_tool_call, "awrap_tool_call": watch.awrap_tool_call} if guarded else {}
+        )
+
+        def ask(state: MessagesState) -> dict[str, Any]:
+            stop = stop_message(state["messages"])
+            return {"messages": [AIMessage(stop) if stop else model.invoke(state["messages"])]}
+
+        def route(state: MessagesState) -> str:
+            last = state["messages"][-1]
+            return "tools" if isinstance(last, AIMessage) and last.tool_calls else END
+
+        graph = StateGraph(MessagesState)
+        graph.add_node("model", ask)
+        graph.add_node("tools", ToolNode(tools, **wraps))
+        graph.add_edge(START, "model")
+        graph.add_conditional_edges("model", route)
+        graph.add_edge("tools", "model")
+        return graph.compile(checkpointer=InMemorySaver())
+
+
+del Base  # It is no test of its own.
