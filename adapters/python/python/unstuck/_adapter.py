@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import logging
 import weakref
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from . import Decision, Guard, Guards, Ticket
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_W = TypeVar("_W", bound="Watching")
 
 _log = logging.getLogger("unstuck")
 
@@ -67,6 +72,28 @@ class Sessions:
         if not self._has_logged:
             self._has_logged = True
             _log.error("unstuck failed; calls run unwatched", exc_info=defect)
+
+
+class Watching(Protocol):
+    """An object whose hooks fail open."""
+
+    _sessions: Sessions
+
+
+def fails_open(
+    hook: Callable[Concatenate[_W, _P], Coroutine[Any, Any, _R]],
+) -> Callable[Concatenate[_W, _P], Coroutine[Any, Any, _R | None]]:
+    """Lets an asynchronous hook return None, which means "go on", if the hook itself is defective."""
+
+    async def open(self: _W, *args: _P.args, **kwargs: _P.kwargs) -> _R | None:
+        try:
+            return await hook(self, *args, **kwargs)
+        except Exception as defect:
+            self._sessions.failed(defect)
+            return None
+
+    functools.update_wrapper(open, hook)
+    return open
 
 
 class Identities:
