@@ -85,7 +85,7 @@ def fails_open(
 ) -> Callable[Concatenate[_W, _P], Coroutine[Any, Any, _R | None]]:
     """Lets an asynchronous hook return None, which means "go on", if the hook itself is defective."""
 
-    async def open(self: _W, *args: _P.args, **kwargs: _P.kwargs) -> _R | None:
+    async def open(self: _W, /, *args: _P.args, **kwargs: _P.kwargs) -> _R | None:
         try:
             return await hook(self, *args, **kwargs)
         except Exception as defect:
