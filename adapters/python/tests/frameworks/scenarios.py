@@ -63,6 +63,9 @@ class Scenarios:
     """The tests of an integration. A subclass plays scripts; it overrides a test that its framework cannot
     pass by one that pins what happens there instead."""
 
+    failures_max = 9
+    """The number of equal failing calls that the framework itself allows, or enough to be refused."""
+
     def play(self, *scripts: list[Turn], guarded: bool = True) -> list[Played]:
         """Plays each script in a run of its own, at the same time, with one shared agent and adapter."""
         raise NotImplementedError
@@ -116,8 +119,8 @@ class Scenarios:
 
         monkeypatch.setattr(unstuck.Guard, "before", broken)
         with caplog.at_level(logging.ERROR, logger="unstuck"):
-            played = self.play_one(failing(9))
-        assert played.ran == ["missing.txt"] * 9
+            played = self.play_one(failing(self.failures_max))
+        assert played.ran == ["missing.txt"] * self.failures_max
         assert played.end == DONE
         assert "unstuck" not in played.requests[-1]
         assert [record.name for record in caplog.records].count("unstuck") == 1
