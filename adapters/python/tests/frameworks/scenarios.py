@@ -63,12 +63,18 @@ class Scenarios:
     """The tests of an integration. A subclass plays scripts; it overrides a test that its framework cannot
     pass by one that pins what happens there instead."""
 
+    tool = "read_file"
+    """The name of the tool, as the framework reports it."""
+
     failures_max = 9
     """The number of equal failing calls that the framework itself allows, or enough to be refused."""
 
     def play(self, *scripts: list[Turn], guarded: bool = True) -> list[Played]:
         """Plays each script in a run of its own, at the same time, with one shared agent and adapter."""
         raise NotImplementedError
+
+    def about(self, message: str) -> str:
+        return message.replace("read_file", self.tool)
 
     def play_one(self, script: list[Turn], *, guarded: bool = True) -> Played:
         (played,) = self.play(script, guarded=guarded)
@@ -77,23 +83,23 @@ class Scenarios:
     def test_the_model_reads_the_note(self) -> None:
         played = self.play_one(failing(3))
         assert len(played.requests) == 4
-        assert NOTE not in played.requests[2]
-        assert NOTE in played.requests[3]
+        assert self.about(NOTE) not in played.requests[2]
+        assert self.about(NOTE) in played.requests[3]
         assert "no such file: missing.txt" in played.requests[3]
         assert played.end == DONE
 
     def test_a_repeated_failing_call_is_refused(self) -> None:
         played = self.play_one(failing(6))
         assert played.ran == ["missing.txt"] * 5
-        assert REFUSAL not in played.requests[5]
-        assert REFUSAL in played.requests[6]
+        assert self.about(REFUSAL) not in played.requests[5]
+        assert self.about(REFUSAL) in played.requests[6]
         assert played.end == DONE
 
     def test_the_run_ends(self) -> None:
         played = self.play_one(failing(12))
         assert len(played.requests) == 8
         assert played.ran == ["missing.txt"] * 5
-        assert played.end.startswith(STOP)
+        assert played.end.startswith(self.about(STOP))
 
     def test_a_healthy_run_is_untouched(self) -> None:
         watched, alone = self.play_one(HEALTHY), self.play_one(HEALTHY, guarded=False)
@@ -103,7 +109,7 @@ class Scenarios:
 
     def test_concurrent_runs_do_not_mix(self) -> None:
         played = self.play(failing(2), failing(2), failing(3))
-        assert [NOTE in run.requests[-1] for run in played] == [False, False, True]
+        assert [self.about(NOTE) in run.requests[-1] for run in played] == [False, False, True]
 
     def test_parallel_calls_are_one_step(self) -> None:
         played = self.play_one([[MISSING] * 4, DONE])
