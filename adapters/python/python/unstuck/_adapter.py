@@ -60,6 +60,22 @@ class Sessions:
         except Exception as defect:
             self.failed(defect)
 
+    def refused(self, session: str, call: Ticket | str | None) -> Decision | None:
+        """Reports that somebody else refused the call."""
+        try:
+            return self._guards.get(session).refused(call)
+        except Exception as defect:
+            self.failed(defect)
+            return None
+
+    def text_turn(self, session: str, text: str) -> Decision | None:
+        """Reports a turn of the agent without a call."""
+        try:
+            return self._guards.get(session).text_turn(text)
+        except Exception as defect:
+            self.failed(defect)
+            return None
+
     def user_message(self, session: str, text: str) -> None:
         """Reports a message of the user."""
         try:
