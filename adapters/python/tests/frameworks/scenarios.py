@@ -108,14 +108,21 @@ class Scenarios:
         assert sorted(watched.ran) == sorted(alone.ran)
 
     def test_concurrent_runs_do_not_mix(self) -> None:
-        played = self.play(failing(2), failing(2), failing(3))
-        assert [self.about(NOTE) in run.requests[-1] for run in played] == [False, False, True]
+        # The runs fail at different steps, so one guard for all would count them all.
+        a, b = [{"path": "a.txt"}], [{"path": "b.txt"}]
+        played = self.play(failing(2), [a, *failing(2)], [a, b, *failing(2)], failing(3))
+        assert [self.about(NOTE) in run.requests[-1] for run in played] == [False, False, False, True]
 
     def test_parallel_calls_are_one_step(self) -> None:
         played = self.play_one([[MISSING] * 4, DONE])
         assert played.ran == ["missing.txt"] * 4
         assert len(played.requests) == 2
         assert "unstuck" not in played.requests[-1]
+
+    def test_three_steps_of_parallel_calls_are_three(self) -> None:
+        played = self.play_one([[MISSING] * 2, [MISSING] * 2, [MISSING] * 2, DONE])
+        assert "[unstuck]" not in played.requests[2]
+        assert self.about(NOTE) in played.requests[3]
 
     def test_a_defect_lets_calls_run(
         self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

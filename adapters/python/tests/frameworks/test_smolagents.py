@@ -114,7 +114,9 @@ class TestCodeAgent(Base):
     def test_the_run_ends(self) -> None:
         assert len(self.play_one(failing(12)).requests) == 6
 
-    test_parallel_calls_are_one_step = None  # A step has one piece of code.
+    # A step has one piece of code.
+    test_parallel_calls_are_one_step = None
+    test_three_steps_of_parallel_calls_are_three = None
 
 
 del Base  # It is no test of its own.
