@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from smolagents import ActionStep, ToolCallingAgent
-from smolagents.utils import AgentError
+from smolagents import ActionStep, ToolCallingAgent  # type: ignore[import-untyped]
+from smolagents.utils import AgentError  # type: ignore[import-untyped]
 
 from . import Decision
 from ._adapter import Identities, Sessions

@@ -106,6 +106,7 @@ def endpoint(scripts: dict[str, list[Turn]], played: dict[str, Played]) -> Itera
 
 class TestClaudeAgent(Scenarios):
     tool = TOOL
+    is_parallel = True
 
     @pytest.fixture(autouse=True)
     def _home(self, tmp_path: Path) -> None:
@@ -117,7 +118,10 @@ class TestClaudeAgent(Scenarios):
 
         async def run(url: str, name: str) -> None:
             @tool(
-                "read_file", "Reads a file.", {"path": str}, annotations=ToolAnnotations(readOnlyHint=True)
+                "read_file",
+                "Reads a file.",
+                {"path": str},
+                annotations=ToolAnnotations(readOnlyHint=self.is_parallel),
             )
             async def read_file(args: dict[str, Any]) -> dict[str, Any]:
                 played[name].ran.append(args["path"])
@@ -162,3 +166,8 @@ class TestClaudeAgent(Scenarios):
         assert played.ran == ["missing.txt"] * 5
         assert played.end == ""
         assert self.result.terminal_reason == "hook_stopped"
+
+    def test_calls_of_one_answer_that_run_in_turn_are_one_step(self) -> None:
+        self.is_parallel = False
+        self.test_parallel_calls_are_one_step()
+        self.test_three_steps_of_parallel_calls_are_three()
