@@ -124,13 +124,14 @@ class Scenarios:
         assert "[unstuck]" not in played.requests[2]
         assert self.about(NOTE) in played.requests[3]
 
+    @pytest.mark.parametrize("method", ["before", "after"])
     def test_a_defect_lets_calls_run(
-        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+        self, method: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
         def broken(*_: object, **__: object) -> None:
             raise RuntimeError("a defect")
 
-        monkeypatch.setattr(unstuck.Guard, "before", broken)
+        monkeypatch.setattr(unstuck.Guard, method, broken)
         with caplog.at_level(logging.ERROR, logger="unstuck"):
             played = self.play_one(failing(self.failures_max))
         assert played.ran == ["missing.txt"] * self.failures_max
