@@ -47,6 +47,8 @@ class _Batches:
 
     def __init__(self) -> None:
         self.ended = self.calls = 0
+        self.has_result: dict[str, bool] = {}
+        """The announced calls of this batch."""
 
     def are_reported(self) -> bool:
         return self.ended > 0 or self.calls <= _FIRST_BATCH_MAX
@@ -69,14 +71,14 @@ class _Hooks:
         return await self._after(cast("dict[str, Any]", input)) or {}
 
     async def batch(self, input: HookInput, _: str | None, __: HookContext) -> HookJSONOutput:
-        self._batches_of(_session(cast("dict[str, Any]", input))).ended += 1
-        return {}
+        return await self._batch(cast("dict[str, Any]", input)) or {}
 
     @fails_open
     async def _before(self, fields: dict[str, Any]) -> HookJSONOutput | None:
         session = _session(fields)
         batches = self._batches_of(session)
         batches.calls += 1
+        batches.has_result[fields["tool_use_id"]] = False
         decision = self._sessions.before(
             session,
             fields["tool_name"],
@@ -98,6 +100,7 @@ class _Hooks:
     @fails_open
     async def _after(self, fields: dict[str, Any]) -> HookJSONOutput | None:
         session, call = _session(fields), fields["tool_use_id"]
+        self._batches_of(session).has_result[call] = True
         if fields.get("is_interrupt"):
             self._sessions.cancelled(session, call)
             return None
@@ -122,6 +125,40 @@ class _Hooks:
             }
         )
         return _ended(output, decision)
+
+    @fails_open
+    async def _batch(self, fields: dict[str, Any]) -> HookJSONOutput | None:
+        """Judges the calls of unknown tools, for which no other hook is called."""
+        session = _session(fields)
+        batches = self._batches_of(session)
+        decisions: list[Decision | None] = []
+        for call in fields.get("tool_calls") or []:
+            id = call["tool_use_id"]
+            if id in batches.has_result:
+                if not batches.has_result[id]:
+                    # Another hook or the user refused it, or this guard did, and then it knows.
+                    decisions.append(self._sessions.refused(session, id))
+                continue
+            step = f"{session}/{batches.ended}"
+            before = self._sessions.before(session, call["tool_name"], call["tool_input"], id=id, step=step)
+            if before is not None and before.blocked:
+                decisions.append(before)
+            else:
+                result = text_of(call.get("tool_response"))
+                decisions.append(self._sessions.after(session, id, result, error=True))
+        batches.ended += 1
+        batches.has_result.clear()
+        told = [decision for decision in decisions if decision is not None and decision.message is not None]
+        if not told:
+            return None
+        output: HookJSONOutput = {
+            "hookSpecificOutput": {
+                "hookEventName": "PostToolBatch",
+                "additionalContext": "\n\n".join(decision.message or "" for decision in told),
+            }
+        }
+        ending = next((decision for decision in told if decision.ends_run), told[-1])
+        return _ended(output, ending)
 
     def _batches_of(self, session: str) -> _Batches:
         batches = self._batches.pop(session) if session in self._batches else _Batches()

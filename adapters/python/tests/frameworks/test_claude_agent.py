@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, create_sdk_mcp_server, query, tool
 from mcp.types import ToolAnnotations
-from scenarios import FileMissing, Played, Scenarios, Turn, failing
+from scenarios import NOTE, FileMissing, Played, Scenarios, Turn, failing
 from scenarios import read_file as work
 
 from unstuck.claude_agent import hooks
@@ -40,7 +40,7 @@ def text(block: Any) -> str:
 
 
 @contextmanager
-def endpoint(scripts: dict[str, list[Turn]], played: dict[str, Played]) -> Iterator[str]:
+def endpoint(scripts: dict[str, list[Turn]], played: dict[str, Played], called: str) -> Iterator[str]:
     """Serves scripts by the wire of Anthropic's messages. The last ``play N`` of a request names one."""
 
     class Endpoint(BaseHTTPRequestHandler):
@@ -60,7 +60,7 @@ def endpoint(scripts: dict[str, list[Turn]], played: dict[str, Played]) -> Itera
             if isinstance(turn, str):
                 return self.stream([{"type": "text", "text": turn}])
             self.stream(
-                {"type": "tool_use", "id": f"toolu_{next(_ids)}", "name": TOOL, "input": args} for args in turn
+                {"type": "tool_use", "id": f"toolu_{next(_ids)}", "name": called, "input": args} for args in turn
             )
 
         def stream(self, content: Any) -> None:
@@ -112,7 +112,7 @@ class TestClaudeAgent(Scenarios):
     def _home(self, tmp_path: Path) -> None:
         self.home = tmp_path
 
-    def play(self, *scripts: list[Turn], guarded: bool = True) -> list[Played]:
+    def play(self, *scripts: list[Turn], guarded: bool = True, called: str = TOOL) -> list[Played]:
         played = {f"play {i}": Played() for i in range(len(scripts))}
         watch = hooks() if guarded else None
 
@@ -155,7 +155,7 @@ class TestClaudeAgent(Scenarios):
         async def run_all(url: str) -> None:
             await asyncio.gather(*(run(url, name) for name in played))
 
-        with endpoint(dict(zip(played, scripts, strict=True)), played) as url:
+        with endpoint(dict(zip(played, scripts, strict=True)), played, called) as url:
             asyncio.run(run_all(url))
         return list(played.values())
 
@@ -171,3 +171,9 @@ class TestClaudeAgent(Scenarios):
         self.is_parallel = False
         self.test_parallel_calls_are_one_step()
         self.test_three_steps_of_parallel_calls_are_three()
+
+    def test_an_unknown_tool_is_a_failing_call(self) -> None:
+        (played,) = self.play(failing(12), called="write_file")
+        assert NOTE.replace("read_file", "write_file") in played.requests[3]
+        assert len(played.requests) == 8
+        assert self.result.terminal_reason == "hook_stopped"
