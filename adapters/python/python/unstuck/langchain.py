@@ -173,8 +173,9 @@ class _Call:
             noted = _noted(message, decision)
             if isinstance(result, ToolMessage):
                 return noted
-            messages = [noted if other is message else other for other in result.update["messages"]]  # type: ignore[index]
-            return replace(result, update={**result.update, "messages": messages})  # type: ignore[dict-item]
+            update: Any = result.update
+            messages = [noted if other is message else other for other in update["messages"]]
+            return replace(result, update={**update, "messages": messages})
         except Exception as defect:
             self._sessions.failed(defect)
             return result

@@ -59,9 +59,8 @@ def endpoint(scripts: dict[str, list[Turn]], played: dict[str, Played], called: 
             turn = scripts[name][len(played[name].requests) - 1]
             if isinstance(turn, str):
                 return self.stream([{"type": "text", "text": turn}])
-            self.stream(
-                {"type": "tool_use", "id": f"toolu_{next(_ids)}", "name": called, "input": args} for args in turn
-            )
+            call = {"type": "tool_use", "name": called}
+            self.stream({**call, "id": f"toolu_{next(_ids)}", "input": args} for args in turn)
 
         def stream(self, content: Any) -> None:
             usage = {"input_tokens": 1, "output_tokens": 1}

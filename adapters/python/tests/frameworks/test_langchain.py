@@ -11,14 +11,16 @@ import pytest
 from deepagents import create_deep_agent
 from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool, ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode
-from scenarios import DONE, MISSING, NOTE, FileMissing, Played, Scenarios, Turn, failing, read_file
+from langgraph.prebuilt import ToolNode, ToolRuntime
+from langgraph.types import Command
+from scenarios import DONE, NOTE, FileMissing, Played, Scenarios, Turn, failing, read_file
 
+from unstuck import PolicyError
 from unstuck.langchain import UnstuckMiddleware, stop_message
 
 _ids = itertools.count()
@@ -124,6 +126,23 @@ class TestThreads(Base):
         self.invoke(agent, "go")
         assert NOTE in played["go"].requests[-1]
 
+    @pytest.mark.parametrize("is_command", [True, False])
+    def test_a_note_stands_beside_other_results(self, is_command: bool) -> None:
+        played = {"go": Played()}
+        model = Scripted(scripts={"go": failing(3)}, played=played)
+
+        @tool
+        def read_file(path: str, run: str, runtime: ToolRuntime) -> Any:
+            """Reads a file."""
+            if not is_command:
+                return [{"type": "text", "text": "no such file"}]
+            answer = ToolMessage("no such file", tool_call_id=runtime.tool_call_id, status="error")
+            return Command(update={"messages": [answer]})
+
+        self.invoke(self.agent(model, [read_file], guarded=True), "go")
+        assert NOTE[:60] in played["go"].requests[-1]
+        assert "no such file" in played["go"].requests[-1]
+
     def test_a_tool_that_raises_is_reported_and_raises(self) -> None:
         class Ours(Exception):
             pass
@@ -168,6 +187,57 @@ class TestDeepAgents(Base):
         return str(agent.invoke({"messages": [HumanMessage(name)]}, config)["messages"][-1].content)
 
 
+class Lines(BaseChatModel):
+    """Answers with these messages in turn, whoever asks, and keeps what it read last."""
+
+    lines: list[AIMessage]
+    read: list[str]
+
+    @property
+    def _llm_type(self) -> str:
+        return "lines"
+
+    def bind_tools(self, tools: Any, **_: Any) -> Any:
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        self.read.append(str(messages[-1].content))
+        return ChatResult(generations=[ChatGeneration(message=self.lines.pop(0))])
+
+
+def calls(name: str, *args: dict[str, str]) -> AIMessage:
+    made = [ToolCall(name=name, args=one, id=f"c{next(_ids)}", type="tool_call") for one in args]
+    return AIMessage("", tool_calls=made)
+
+
+def test_subagents_have_guards_of_their_own() -> None:
+    @tool
+    def look(path: str) -> str:
+        """Looks."""
+        return "Error: no such file"
+
+    task = {"description": "-", "subagent_type": "looker"}
+    tasks = [calls("task", task) for _ in range(2)]
+    main = Lines(lines=[*tasks, AIMessage(DONE)], read=[])
+    looks = [calls("look", {"path": "x"}) for _ in range(6)]
+    sub = Lines(lines=[*looks[:2], AIMessage("a"), *looks[2:], AIMessage("b")], read=[])
+    subagent = {
+        "name": "looker",
+        "description": "Looks.",
+        "system_prompt": "-",
+        "tools": [look],
+        "model": sub,
+        "middleware": [UnstuckMiddleware()],
+    }
+    agent: Any = create_deep_agent(
+        main, [], middleware=[UnstuckMiddleware()], subagents=[subagent], checkpointer=InMemorySaver()
+    )
+    agent.invoke({"messages": [HumanMessage("go")]}, {"configurable": {"thread_id": "1"}})
+    # Two equal looks of the first subagent and four of the second: only the latter has three.
+    noted = ["unstuck" in text for text in sub.read]
+    assert noted == [False] * 6 + [True] + [False]
+
+
 class TestToolNode(Base):
     """A graph of one's own ends where its router asks ``stop_message``."""
 
@@ -195,3 +265,8 @@ class TestToolNode(Base):
 
 
 del Base  # It is no test of its own.
+
+
+def test_a_wrong_option_is_an_error_at_once() -> None:
+    with pytest.raises(PolicyError):
+        UnstuckMiddleware("no such preset")
