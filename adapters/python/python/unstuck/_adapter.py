@@ -7,6 +7,7 @@ import hashlib
 import logging
 import weakref
 from collections.abc import Callable, Coroutine, Sequence
+from threading import Lock
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from . import Decision, Guard, Guards, Ticket
@@ -121,23 +122,26 @@ class Identities:
     def __init__(self) -> None:
         self._known: dict[int, tuple[weakref.ref[Any], str]] = {}
         self._last = 0
+        self._lock = Lock()
 
     def of(self, owner: object) -> str:
         """Returns the id of ``owner``. An object that cannot be referenced weakly has its address as id."""
         address = id(owner)
-        known = self._known.get(address)
-        if known is not None and known[0]() is owner:
-            return known[1]
-        try:
-            reference = weakref.ref(owner, lambda gone: self._forget(address, gone))
-        except TypeError:
-            return f"{type(owner).__name__}@{address:x}"
-        self._last += 1
-        name = f"{type(owner).__name__}#{self._last}"
-        self._known[address] = (reference, name)
-        return name
+        with self._lock:
+            known = self._known.get(address)
+            if known is not None and known[0]() is owner:
+                return known[1]
+            try:
+                reference = weakref.ref(owner, lambda gone: self._forget(address, gone))
+            except TypeError:
+                return f"{type(owner).__name__}@{address:x}"
+            self._last += 1
+            name = f"{type(owner).__name__}#{self._last}"
+            self._known[address] = (reference, name)
+            return name
 
     def _forget(self, address: int, gone: weakref.ref[Any]) -> None:
+        # This runs whenever an object goes, perhaps within `of`. So it takes no lock.
         known = self._known.get(address)
         if known is not None and known[0] is gone:
             del self._known[address]

@@ -7,6 +7,7 @@ equal result. The notes make the results differ, so the model hears why first.
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 from typing import Any
 
 from crewai.hooks import (
@@ -25,6 +26,9 @@ __all__ = ["install"]
 
 _OPEN_MAX = 1024
 """The largest number of calls that wait for a result. A call that was broken off never gets one."""
+
+_AGENTS_MAX = 1024
+"""The largest number of agents whose runs are told apart. The ones that were idle longest are forgotten."""
 
 _FAILED = "Error executing tool: "
 """How CrewAI begins the result of a call that raised."""
@@ -71,6 +75,7 @@ class _Hooks:
         self._sessions = Sessions(preset, **options)
         self._identities = Identities()
         self._runs: dict[str, _Run] = {}
+        self._lock = Lock()
         # The context has no id of the call. Both hooks get the same dictionary of arguments.
         self._open: dict[int, tuple[dict[str, Any], str, Decision]] = {}
 
@@ -85,13 +90,15 @@ class _Hooks:
             return None
         if decision is None:
             return None
-        if len(self._open) >= _OPEN_MAX:
-            self._open.pop(next(iter(self._open)), None)
-        self._open[id(args)] = (args, session, decision)
+        with self._lock:
+            if len(self._open) >= _OPEN_MAX:
+                self._open.pop(next(iter(self._open)))
+            self._open[id(args)] = (args, session, decision)
         return False if decision.blocked else None
 
     def after(self, context: ToolCallHookContext) -> str | None:
-        _, session, before = self._open.pop(id(context.tool_input), (None, "", None))
+        with self._lock:
+            _, session, before = self._open.pop(id(context.tool_input), (None, "", None))
         if before is None:
             return None
         if before.blocked:
@@ -113,9 +120,13 @@ class _Hooks:
         state = getattr(executor, "state", None)
         if state is None:
             return session
-        run = self._runs.setdefault(session, _Run())
-        run.sees(state.messages, state.iterations)
-        return f"{session}/{run.number}"
+        with self._lock:
+            run = self._runs.pop(session) if session in self._runs else _Run()
+            self._runs[session] = run
+            if len(self._runs) > _AGENTS_MAX:
+                self._runs.pop(next(iter(self._runs)))
+            run.sees(state.messages, state.iterations)
+            return f"{session}/{run.number}"
 
 
 def _turn(executor: Any) -> str | None:

@@ -24,6 +24,9 @@ from ._adapter import Identities, Sessions
 
 __all__ = ["Unstuck"]
 
+_RAISED_MAX = 1024
+"""The largest number of failed calls whose output is awaited. Another guardrail may withhold an output."""
+
 
 class Unstuck:
     """Watches the function tools of agents. Takes the options of ``unstuck.Guards``.
@@ -107,6 +110,8 @@ class Unstuck:
     def _format(self, error: ToolErrorFormatterArgs[Any]) -> str | None:
         session = self._session(error.run_context)
         if error.kind == "tool_exception":
+            if len(self._raised) >= _RAISED_MAX:
+                self._raised.clear()
             self._raised.add((session, error.call_id))
             return f"Error: {type(error.error).__name__}: {error.error}"
         if error.kind != "tool_not_found":
