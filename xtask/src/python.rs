@@ -4,7 +4,7 @@ mod environment;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use crate::machine::{self, Machine};
 use crate::step::{Outcome, Step, Summary};
@@ -27,7 +27,8 @@ const BRIEFLY: [&str; 1] = ["langchain"];
 const FOLDER: &str = "target/python";
 
 /// The modules whose types are checked. The others need the packages of frameworks.
-const TYPED: [&str; 4] = ["unstuck", "unstuck._guards", "unstuck._unstuck", "unstuck._words"];
+const TYPED: [&str; 5] =
+    ["unstuck", "unstuck._adapter", "unstuck._guards", "unstuck._unstuck", "unstuck._words"];
 
 /// The options of `cargo xtask python`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -205,7 +206,30 @@ fn types() -> Outcome {
         .install([pinned("mypy"), pinned("pyright")])
         .and_then(|| Outcome::of(strict.args(modules)))
         .and_then(|| Outcome::of(&mut stubs))
-        .and_then(|| Outcome::of(&mut complete))
+        .and_then(|| completeness(complete))
+}
+
+/// Judges what pyright says about the types of all modules. Those of a framework's module are unknown
+/// without the framework, and [`framework`] checks them.
+fn completeness(pyright: Command) -> Outcome {
+    let (outcome, said) = Outcome::captured(pyright);
+    if outcome == Outcome::Passed || !said.contains("Type completeness score") {
+        return outcome;
+    }
+    frameworks(&[]).map_or_else(Outcome::Failed, |names| match incomplete(&said, &names) {
+        Some(symbol) => Outcome::Failed(format!("the type of {symbol} is not known")),
+        None => Outcome::Passed,
+    })
+}
+
+/// Returns the first symbol in a report of pyright that is of none of these modules.
+fn incomplete<'a>(report: &'a str, modules: &[String]) -> Option<&'a str> {
+    let symbols = report.lines().filter(|line| line.starts_with("unstuck."));
+    let mut others = symbols.filter(|symbol| {
+        let module = symbol.split('.').nth(1);
+        !modules.iter().any(|name| Some(name.as_str()) == module)
+    });
+    others.next()
 }
 
 /// Runs the benchmark beside other guards.
@@ -222,7 +246,8 @@ fn each_framework(names: &[String]) -> Outcome {
     outcomes.into_iter().fold(Outcome::Passed, |first, outcome| first.and_then(|| outcome))
 }
 
-/// Runs the tests of one framework in an environment with its pinned versions.
+/// Runs the tests of one framework, and checks the types of its module, in an environment with its
+/// pinned versions.
 fn framework(name: &str) -> Outcome {
     let environment = Environment::new(&format!("frameworks/{name}"));
     let requirements = format!("{FRAMEWORKS}/requirements-{name}.txt");
@@ -233,11 +258,15 @@ fn framework(name: &str) -> Outcome {
     environment
         .make()
         .and_then(|| environment.install(["--requirement", &requirements]))
-        .and_then(|| environment.install([pinned("pytest")]))
+        .and_then(|| environment.install([pinned("pytest"), pinned("mypy")]))
         .and_then(|| environment.install(["--no-deps", "--force-reinstall", &wheel]))
         .and_then(|| {
             let mut pytest = environment.run("pytest", ["--quiet", "-p", "no:cacheprovider"]);
             Outcome::of(pytest.arg(tests_of(name)))
+        })
+        .and_then(|| {
+            let mut strict = environment.run("mypy", ["--strict", "-m"]);
+            Outcome::of(strict.arg(format!("unstuck.{name}")).current_dir(folder("")))
         })
 }
 
@@ -287,5 +316,21 @@ fn only(folder: &Path, ending: &str) -> Result<String, String> {
     match found.as_slice() {
         [only] => Ok(only.clone()),
         _ => Err(format!("{} has {} files *{ending}", folder.display(), found.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::incomplete;
+
+    #[test]
+    fn only_symbols_of_frameworks_may_be_incomplete() {
+        let modules = ["langchain".to_owned()];
+        let report = "Public modules: 2\n   unstuck.langchain\n\nunstuck.langchain.Middleware\n  \
+                      unstuck/langchain.py:1:2 - error: Return type is unknown\n";
+        assert_eq!(incomplete(report, &modules), None);
+        let report = format!("{report}unstuck.Guard.before\n  error: Return type is unknown\n");
+        assert_eq!(incomplete(&report, &modules), Some("unstuck.Guard.before"));
+        assert_eq!(incomplete("unstuck.langchains", &modules), Some("unstuck.langchains"));
     }
 }
