@@ -53,7 +53,7 @@ class UnstuckDetector(StuckDetector):
 
     @property
     def reason(self) -> str | None:
-        """The refusal of the call that ended the run, or None. The call ran: the detector sees it too late."""
+        """The loop that ended the run, or None."""
         return self._stop
 
     def get_action_error_nudge(self) -> str | None:
@@ -90,7 +90,8 @@ class UnstuckDetector(StuckDetector):
                 session, event.tool_name, args, id=event.tool_call_id, step=event.llm_response_id
             )
             if before is not None and before.blocked:
-                self._stop = before.message
+                # The message says that the call was not run, but it was: the detector sees it too late.
+                self._stop = str(before.finding or "a call that keeps coming back as it did before")
             return None
         if isinstance(event, ObservationEvent):
             seen = event.observation
