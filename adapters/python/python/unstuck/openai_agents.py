@@ -1,7 +1,7 @@
 """Tool guardrails for the OpenAI Agents SDK.
 
 Guardrails see the calls of function tools. The SDK shows them no hosted tool, no handoff and no tool of an
-MCP server. Each run has a guard of its own.
+MCP server. Each agent of a run has a guard of its own, and so have the unknown tools of a run.
 """
 
 from __future__ import annotations
@@ -72,14 +72,18 @@ class Unstuck:
         watched.tool_output_guardrails = [*(tool.tool_output_guardrails or []), self._after]
         return watched
 
-    def _session(self, context: RunContextWrapper[Any]) -> str:
+    def _run(self, context: RunContextWrapper[Any]) -> str:
         # One run has one `Usage`. The contexts of its calls are made anew, and users may share theirs.
         return self._identities.of(context.usage)
+
+    def _session(self, data: ToolInputGuardrailData) -> str:
+        # An agent that is a tool of another one has the `Usage` of that one's run.
+        return f"{self._run(data.context)}|{self._identities.of(data.agent)}"
 
     def _input(self, data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
         call = data.context
         decision = self._sessions.before(
-            self._session(call),
+            self._session(data),
             call.tool_name,
             call.tool_arguments,
             id=call.tool_call_id,
@@ -93,12 +97,14 @@ class Unstuck:
 
     def _output(self, data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
         call = data.context
-        session = self._session(call)
-        has_raised = (session, call.tool_call_id) in self._raised
-        self._raised.discard((session, call.tool_call_id))
+        key = (self._run(call), call.tool_call_id)
+        has_raised = key in self._raised
+        self._raised.discard(key)
         # The SDK sends the model `str` of any other value.
         text = data.output if isinstance(data.output, str) else str(data.output)
-        decision = self._sessions.after(session, call.tool_call_id, text, error=has_raised)
+        decision = self._sessions.after(
+            self._session(data), call.tool_call_id, text, error=has_raised
+        )
         if decision is None:
             return ToolGuardrailFunctionOutput.allow()
         if decision.ends_run:
@@ -108,7 +114,7 @@ class Unstuck:
         return ToolGuardrailFunctionOutput.reject_content(decision.annotate(text), decision)
 
     def _format(self, error: ToolErrorFormatterArgs[Any]) -> str | None:
-        session = self._session(error.run_context)
+        session = self._run(error.run_context)
         if error.kind == "tool_exception":
             if len(self._raised) >= _RAISED_MAX:
                 self._raised.clear()

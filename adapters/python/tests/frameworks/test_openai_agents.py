@@ -31,8 +31,15 @@ _ids = itertools.count()
 class Scripted(Model):
     """Answers each run with the script that its first message names."""
 
-    def __init__(self, scripts: dict[str, list[Turn]], played: dict[str, Played], tool: str) -> None:
-        self.scripts, self.played, self.tool = scripts, played, tool
+    def __init__(
+        self,
+        scripts: dict[str, list[Turn]],
+        played: dict[str, Played],
+        tool: str,
+        others: dict[int, str] | None = None,
+    ) -> None:
+        """``others`` are the tools of some turns, counted from 0."""
+        self.scripts, self.played, self.tool, self.others = scripts, played, tool, others or {}
 
     async def get_response(self, *_: Any, input: Any, **__: Any) -> ModelResponse:
         name = input if isinstance(input, str) else input[0]["content"]
@@ -41,11 +48,12 @@ class Scripted(Model):
         played.requests.append(
             "\n".join(str(i.get("output") or i.get("arguments") or i.get("content")) for i in items)
         )
-        turn = self.scripts[name][len(played.requests) - 1]
+        number = len(played.requests) - 1
+        turn, tool = self.scripts[name][number], self.others.get(number, self.tool)
         if isinstance(turn, str):
             output = [assistant_message(turn)]
         else:
-            output = [function_call(self.tool, args, call_id=f"c{next(_ids)}") for args in turn]
+            output = [function_call(tool, args, call_id=f"c{next(_ids)}") for args in turn]
         return ModelResponse(output=output, usage=Usage(requests=1), response_id=None)
 
     def stream_response(self, *_: Any, **__: Any) -> Any:
@@ -87,6 +95,35 @@ class TestOpenAIAgents(Scenarios):
         (played,) = self.play(failing(6), called="write_file")
         assert NOTE.replace("read_file", "write_file") in played.requests[3]
         assert REFUSAL.replace("read_file", "write_file") in played.requests[6]
+
+    def test_an_agent_that_is_a_tool_has_a_guard_of_its_own(self) -> None:
+        names = ("outer", "inner")
+        # Each reads the missing file twice. Three times by one agent would be noted.
+        scripts: list[list[Turn]] = [
+            [*failing(2)[:-1], [{"input": "inner"}], "done"],
+            failing(2),
+        ]
+        played = {name: Played() for name in names}
+
+        @function_tool
+        def read_file(path: str) -> str:
+            """Reads a file."""
+            return work(path)
+
+        watch = Unstuck()
+        tools, config = watch.tools([read_file]), watch.run_config()
+        inner = Agent(
+            name="inner", model=Scripted({"inner": scripts[1]}, played, "read_file"), tools=tools
+        )
+        outer = Agent(
+            name="outer",
+            model=Scripted({"outer": scripts[0]}, played, "read_file", {2: "ask"}),
+            tools=[*tools, inner.as_tool("ask", "Asks.")],
+        )
+        asyncio.run(Runner.run(outer, "outer", run_config=config))
+        requests = [request for name in names for request in played[name].requests]
+        assert len(requests) == 4 + 3
+        assert not any("[unstuck]" in request for request in requests)
 
     def test_a_formatter_of_the_host_stays(self) -> None:
         config = RunConfig(tool_error_formatter=lambda error: "ours")
