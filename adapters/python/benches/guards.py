@@ -1,7 +1,7 @@
 """Measures a call and its result of 500 bytes in guards for Python.
 
 Time: the fastest of several rounds, in microseconds for one call. Kept: what the guard holds in Python's
-memory behind the last call, in blocks and bytes for one call. Ours keeps its state outside of it, and its
+memory after the last call, in blocks and bytes for one call. Ours keeps its state outside of it, and its
 size does not grow.
 """
 

@@ -37,7 +37,7 @@ class Call:
     """A call of a tool, as long as the block of ``with guard.call(…) as call`` runs.
 
     Set ``result`` in the block, and ``error`` to ``True`` if the call failed without an exception.
-    ``decision`` is the decision on the call, and behind the block that on its result.
+    ``decision`` is the decision on the call and, after the block, the one on its result.
     """
 
     __slots__ = ("_ask", "_guard", "_ticket", "decision", "error", "result")
