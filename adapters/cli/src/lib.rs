@@ -1,7 +1,7 @@
 //! `unstuck`: finds loops of agents that call tools, in recorded runs and while an agent works.
 //!
-//! The package is a program. Adapters for other languages use two parts of it: policies in TOML, and the
-//! scan of a recorded run.
+//! The package is a program. Adapters for other languages use three parts of it: policies in TOML, the scan
+//! of a recorded run, and the functions that make text from a recording safe to show.
 //!
 //! Exit codes: 0 nothing found, 1 a finding, 3 an input could not be read, 4 a bad configuration or
 //! an output that could not be written, 64 a usage error. Never 2, because coding agents read 2 as
@@ -37,6 +37,8 @@ use crate::agents::hook::options::Hook;
 use crate::args::{Arguments, Command};
 use crate::exit::Exit;
 pub use crate::output::recurring::what_recurs;
+pub use crate::output::redact::masked;
+pub use crate::output::shown::plain;
 use crate::read::inputs::{self, Input};
 use crate::replay::Replay;
 pub use crate::replay::{Excerpt, Location, ReplayFinding};
@@ -72,8 +74,8 @@ pub struct Scanned {
     pub trace: Trace,
     /// The findings in the order in which they were made.
     pub findings: Vec<ReplayFinding>,
-    /// The number of workers that were not followed to their end, because there were too many.
-    pub forgotten: usize,
+    /// The reason why loops may be missing, if the run has too many workers.
+    pub incomplete: Option<String>,
 }
 
 /// Reads a recorded run and judges it, as `unstuck scan` does.
@@ -90,7 +92,8 @@ pub fn scan(
     let trace = read(input, from, &mut |event: Event<'_>| replay.take(&event))?;
     let replay::Findings { list, forgotten, .. } = replay.finish();
     let forgotten = forgotten.max(trace.forgotten);
-    Ok(Scanned { trace, findings: list, forgotten })
+    let incomplete = (forgotten > 0).then(|| scan::too_many_workers(forgotten));
+    Ok(Scanned { trace, findings: list, incomplete })
 }
 
 /// Returns the files that the paths lead to, in order: of a folder all transcripts. Returns as well the

@@ -91,7 +91,7 @@ fn scan_each(
 }
 
 /// Returns the message that `forgotten` workers were not followed to their end.
-fn too_many_workers(forgotten: usize) -> String {
+pub(crate) fn too_many_workers(forgotten: usize) -> String {
     let workers = counted(forgotten, "worker");
     format!(
         "{workers} had to be forgotten: at most {WORKERS_MAX} are followed at a time, or fewer with long \

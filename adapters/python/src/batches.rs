@@ -156,20 +156,24 @@ impl Table {
                     self.run.append_option(run.as_deref());
                     self.add(&Finding::recorded(found));
                 }
-            }
-            Err(error) => {
-                self.run.append_option(run.as_deref());
-                for column in
-                    [&mut self.rule, &mut self.kind, &mut self.action, &mut self.finding_id]
-                {
-                    column.append_null();
+                if let Some(why) = scanned.incomplete {
+                    self.fail(run.as_deref(), why);
                 }
-                self.first.append_null();
-                self.last.append_null();
-                self.calls.append_null();
-                self.error.append_value(error);
             }
+            Err(error) => self.fail(run.as_deref(), error),
         }
+    }
+
+    /// Adds a row that says what could not be read.
+    fn fail(&mut self, run: Option<&str>, error: String) {
+        self.run.append_option(run);
+        for column in [&mut self.rule, &mut self.kind, &mut self.action, &mut self.finding_id] {
+            column.append_null();
+        }
+        self.first.append_null();
+        self.last.append_null();
+        self.calls.append_null();
+        self.error.append_value(error);
     }
 
     fn add(&mut self, finding: &Finding) {

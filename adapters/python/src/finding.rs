@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use unstuck::{Action, Evidence, LoopId};
-use unstuck_cli::{Excerpt, Location, ReplayFinding, what_recurs};
+use unstuck_cli::{Excerpt, Location, ReplayFinding, masked, what_recurs};
 use unstuck_core::Kind;
 
 use crate::html;
@@ -71,7 +71,7 @@ impl Finding {
             at: at as u64,
             last: last as u64,
             calls: found.proof.iter().map(|excerpt| excerpt.index as u64).collect(),
-            proof: found.proof,
+            proof: found.proof.into_iter().map(without_secrets).collect(),
             evidence: None,
         }
     }
@@ -109,6 +109,11 @@ impl Finding {
         }
         html::table(&head, ["call", "tool", "arguments"], &rows)
     }
+}
+
+/// Masks the secrets in an excerpt, which programs may print.
+fn without_secrets(excerpt: Excerpt) -> Excerpt {
+    Excerpt { text: masked(&excerpt.text).into_owned(), ..excerpt }
 }
 
 #[pymethods]

@@ -2,18 +2,20 @@
 
 use std::fmt::Write as _;
 
+use unstuck_cli::plain;
+
 /// Returns a table below a line of text.
 pub(crate) fn table<const N: usize>(
     head: &str,
     columns: [&str; N],
     rows: &[[String; N]],
 ) -> String {
-    let mut html = format!("<p>{}</p>\n<table>\n", escaped(head));
+    let mut html = format!("<p>{}</p>\n<table>\n", shown(head));
     let mut cells = |tag: &str, cells: &mut dyn Iterator<Item = &str>| {
         html.push_str("<tr>");
         for cell in cells {
             // Writing to a string cannot fail.
-            let _ = write!(html, "<{tag}>{}</{tag}>", escaped(cell));
+            let _ = write!(html, "<{tag}>{}</{tag}>", shown(cell));
         }
         html.push_str("</tr>\n");
     };
@@ -25,10 +27,10 @@ pub(crate) fn table<const N: usize>(
     html
 }
 
-/// Returns `text` without characters that mean something in HTML.
-pub(crate) fn escaped(text: &str) -> String {
+/// Returns `text` as HTML: on one line, without secrets, and without characters that mean something in it.
+pub(crate) fn shown(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in plain(text).chars() {
         match c {
             '&' => html.push_str("&amp;"),
             '<' => html.push_str("&lt;"),

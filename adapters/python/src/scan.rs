@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use pyo3::exceptions::{PyFileNotFoundError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use unstuck_cli::Scanned;
+use unstuck_cli::{Scanned, plain};
 use unstuck_text::Preset;
 use unstuck_trace::{Format, UnknownFormat};
 
@@ -42,7 +42,7 @@ struct RunRead {
 impl Run {
     fn of(py: Python<'_>, RunRead { path, scanned }: RunRead) -> PyResult<Self> {
         Ok(match scanned {
-            Ok(Scanned { trace, findings, .. }) => Self {
+            Ok(Scanned { trace, findings, incomplete }) => Self {
                 path,
                 error: None,
                 format: Some(trace.format.name()),
@@ -51,7 +51,12 @@ impl Run {
                 workers: trace.workers,
                 errors: trace.errors,
                 skipped: trace.skipped,
-                problems: trace.problems.iter().map(ToString::to_string).collect(),
+                problems: trace
+                    .problems
+                    .iter()
+                    .map(|problem| plain(&problem.to_string()))
+                    .chain(incomplete)
+                    .collect(),
                 findings: findings
                     .into_iter()
                     .map(|found| Py::new(py, Finding::recorded(found)))
@@ -100,7 +105,7 @@ impl Run {
 
     fn _repr_html_(&self) -> String {
         let findings = self.findings.iter().map(|finding| finding.get().html());
-        let head = format!("<p><b>{}</b></p>", html::escaped(&self.line()));
+        let head = format!("<p><b>{}</b></p>", html::shown(&self.line()));
         [head].into_iter().chain(findings).collect::<Vec<_>>().join("\n")
     }
 }
@@ -180,5 +185,5 @@ pub(crate) fn scanned(
     preset: &'static Preset,
 ) -> Result<Scanned, String> {
     let input = BufReader::with_capacity(BUFFER, input);
-    unstuck_cli::scan(input, format, preset).map_err(|problem| problem.to_string())
+    unstuck_cli::scan(input, format, preset).map_err(|problem| plain(&problem.to_string()))
 }

@@ -171,6 +171,27 @@ def test_notebooks_show_tables_without_markup_of_the_run():
     assert Tags(decision.finding._repr_html_()).text.getvalue().count("read") == 4
 
 
+def test_secrets_in_arguments_are_masked():
+    (run,) = scan(STUCK.replace(b"<i>&", b"curl -H 'Authorization: Bearer hunter2hunter2'"))
+    (finding, *_) = run.findings
+    for shown in (str(finding.proof), finding._repr_html_(), run._repr_html_()):
+        assert "Authorization" in shown and "hunter2" not in shown
+
+
+@pytest.fixture(scope="module")
+def crowded():
+    """A run with two workers more than can be followed at a time."""
+    return b"".join(
+        b'{"type":"call","tool":"t","args":{},"result":"no","worker":"%d"}\n' % worker
+        for worker in [*range(100_001), 0]
+    )
+
+
+def test_workers_beyond_the_limit_are_given_up_loudly(crowded):
+    (run,) = scan(crowded)
+    assert run.problems[0].startswith("2 workers had to be forgotten: at most 100000 are followed")
+
+
 def test_values_are_shown_in_one_line():
     (run,) = scan(STUCK)
     assert repr(run).startswith("<Run bytes: stuck, 6 calls, ")
@@ -235,6 +256,12 @@ def test_a_table_of_runs_has_the_findings_of_its_runs(arrow):
     assert found[:-1] == expected and expected
     assert found[-1].pop("error") == scan(b"not a run")[0].error
     assert found[-1].pop("run") == "b" and set(found[-1].values()) == {None}
+
+
+def test_workers_beyond_the_limit_are_an_error_in_a_table(arrow, crowded):
+    make, rows = arrow
+    (found,) = rows(scan_batches(make({"run": ["crowd"], "body": [crowded]})))
+    assert found["run"] == "crowd" and "had to be forgotten" in found["error"]
 
 
 def test_a_table_without_the_columns_is_an_error(arrow):

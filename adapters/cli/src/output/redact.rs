@@ -26,7 +26,7 @@ pub(crate) const MASK: &str = "•••";
 const NEAR: usize = 300;
 
 /// Returns `text` with everything masked that looks like a secret.
-pub(crate) fn masked(text: &str) -> Cow<'_, str> {
+pub fn masked(text: &str) -> Cow<'_, str> {
     let secrets = Scanner::new(text).secrets();
     if secrets.is_empty() {
         return Cow::Borrowed(text);

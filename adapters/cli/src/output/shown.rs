@@ -17,7 +17,7 @@ const MARKS_MAX: usize = 4;
 /// longer than a message. Control characters, for example in an escape sequence, become visible.
 ///
 /// All text that others wrote goes through this function before a person sees it.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     bounded(&one_line(&masked(beginning(text))))
 }
 
