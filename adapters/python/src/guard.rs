@@ -44,6 +44,11 @@ impl Guard {
         py.detach(|| work(&mut self.lock()))
     }
 
+    /// Returns the names of the session and of the worker.
+    fn names(&self, py: Python<'_>) -> (String, String) {
+        self.with(py, 0, |guard| (guard.session().to_owned(), guard.worker().to_owned()))
+    }
+
     fn lock(&self) -> MutexGuard<'_, unstuck::Guard> {
         self.guard.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -106,9 +111,9 @@ impl Guard {
     /// The arguments with which a copy is made.
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((String,), Bound<'py, PyDict>)> {
         let (preset, options) = self.setup.arguments(py)?;
-        let guard = self.with(py, 0, |guard| guard.begin(guard.session(), guard.worker()));
-        options.set_item("session", guard.session())?;
-        options.set_item("worker", guard.worker())?;
+        let (session, worker) = self.names(py);
+        options.set_item("session", session)?;
+        options.set_item("worker", worker)?;
         Ok(((preset,), options))
     }
 
@@ -118,8 +123,7 @@ impl Guard {
 
     /// Replaces the state by one that `save` wrote.
     fn __setstate__(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
-        let (session, worker) =
-            self.with(py, 0, |guard| (guard.session().to_owned(), guard.worker().to_owned()));
+        let (session, worker) = self.names(py);
         let restored = self.setup.builder(&session, &worker)?.restore(state);
         let restored = restored.map_err(|why| PyValueError::new_err(why.to_string()))?;
         self.with(py, 0, |guard| *guard = restored);
@@ -128,12 +132,12 @@ impl Guard {
 
     #[getter]
     fn session(&self, py: Python<'_>) -> String {
-        self.with(py, 0, |guard| guard.session().to_owned())
+        self.names(py).0
     }
 
     #[getter]
     fn worker(&self, py: Python<'_>) -> String {
-        self.with(py, 0, |guard| guard.worker().to_owned())
+        self.names(py).1
     }
 
     /// Judges a call before it runs.

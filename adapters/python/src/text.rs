@@ -3,7 +3,7 @@
 //! A container becomes JSON. The writer keeps its own stack, so a value of any depth is written without
 //! recursion. No value is an error: what is no JSON becomes the text that `README.md` documents.
 
-use std::fmt::Write as _;
+use std::io::Write as _;
 
 use pyo3::exceptions::{PyBaseException, PyException};
 use pyo3::intern;
@@ -19,7 +19,7 @@ use unstuck::Payload;
 const DEPTH_MAX: usize = 10_000;
 
 /// Stands for a container inside itself, as in Python's own texts.
-const ELLIPSIS: &str = "\"...\"";
+const ELLIPSIS: &[u8] = b"\"...\"";
 
 /// The largest number of times that one value may ask to be written as another.
 const STAND_INS_MAX: usize = 8;
@@ -231,7 +231,8 @@ fn without_addresses(text: &str) -> String {
 /// Writes values as JSON.
 #[derive(Default)]
 struct Writer<'py> {
-    json: String,
+    /// The JSON so far, in UTF-8.
+    json: Vec<u8>,
     open: Vec<Container<'py>>,
 }
 
@@ -252,10 +253,10 @@ enum Items<'py> {
 }
 
 impl<'py> Items<'py> {
-    const fn brackets(&self) -> (char, char) {
+    const fn brackets(&self) -> (u8, u8) {
         match self {
-            Self::List(..) | Self::Tuple(..) => ('[', ']'),
-            Self::Pairs(..) => ('{', '}'),
+            Self::List(..) | Self::Tuple(..) => (b'[', b']'),
+            Self::Pairs(..) => (b'{', b'}'),
         }
     }
 
@@ -294,21 +295,23 @@ impl<'py> Writer<'py> {
                 continue;
             };
             if !std::mem::replace(&mut container.is_first, false) {
-                self.json.push(',');
+                self.json.push(b',');
             }
             if let Some(key) = key {
                 self.put_key(&key)?;
             }
             self.put(Value::of(&item)?)?;
         }
-        Ok(self.json)
+        Ok(String::from_utf8(self.json)?)
     }
 
     /// Writes a value, or opens it if it is a container.
     fn put(&mut self, value: Value<'py>) -> PyResult<()> {
         match value {
-            Value::Null => self.json.push_str("null"),
-            Value::Bool(truth) => self.json.push_str(if truth { "true" } else { "false" }),
+            Value::Null => self.json.extend_from_slice(b"null"),
+            Value::Bool(truth) => {
+                self.json.extend_from_slice(if truth { b"true".as_slice() } else { b"false" });
+            }
             Value::Int(int) => self.put_int(&int)?,
             Value::Float(float) => self.put_float(&float)?,
             Value::Str(text) => match text.to_str() {
@@ -326,7 +329,7 @@ impl<'py> Writer<'py> {
     fn open(&mut self, holder: Bound<'py, PyAny>, items: Items<'py>) {
         let is_inside_itself = self.open.iter().any(|container| container.holder.is(&holder));
         if is_inside_itself || self.open.len() >= DEPTH_MAX {
-            self.json.push_str(ELLIPSIS);
+            self.json.extend_from_slice(ELLIPSIS);
             return;
         }
         self.json.push(items.brackets().0);
@@ -339,13 +342,13 @@ impl<'py> Writer<'py> {
             value @ (Value::Str(_) | Value::Text(_)) => self.put(value)?,
             value => quote(&mut self.json, &Writer::default().write(value)?),
         }
-        self.json.push(':');
+        self.json.push(b':');
         Ok(())
     }
 
     fn put_int(&mut self, int: &Bound<'py, PyInt>) -> PyResult<()> {
         if let Ok(small) = int.extract::<i64>() {
-            // Writing to a string cannot fail.
+            // Writing to memory cannot fail.
             let _ = write!(self.json, "{small}");
         } else if let Ok(large) = int.extract::<i128>() {
             let _ = write!(self.json, "{large}");
@@ -361,35 +364,20 @@ impl<'py> Writer<'py> {
     fn put_float(&mut self, float: &Bound<'py, PyFloat>) -> PyResult<()> {
         let value = float.value();
         if value.is_nan() {
-            self.json.push_str("\"NaN\"");
+            quote(&mut self.json, "NaN");
         } else if value.is_infinite() {
-            self.json.push_str(if value > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" });
+            quote(&mut self.json, if value > 0.0 { "Infinity" } else { "-Infinity" });
         } else {
             // A subclass may have other texts.
-            self.json.push_str(PyFloat::new(float.py(), value).repr()?.to_str()?);
+            self.json
+                .extend_from_slice(PyFloat::new(float.py(), value).repr()?.to_str()?.as_bytes());
         }
         Ok(())
     }
 }
 
 /// Writes `text` as a string of JSON.
-fn quote(json: &mut String, text: &str) {
-    json.push('"');
-    let mut rest = text;
-    while let Some(at) = rest.find(|c: char| c < ' ' || c == '"' || c == '\\') {
-        let (plain, special) = rest.split_at(at);
-        json.push_str(plain);
-        let mut chars = special.chars();
-        match chars.next() {
-            Some(c @ ('"' | '\\')) => json.extend(['\\', c]),
-            Some('\n') => json.push_str("\\n"),
-            Some(c) => {
-                let _ = write!(json, "\\u{:04x}", u32::from(c));
-            }
-            None => {}
-        }
-        rest = chars.as_str();
-    }
-    json.push_str(rest);
-    json.push('"');
+fn quote(json: &mut Vec<u8>, text: &str) {
+    // A string always has a JSON form, and writing to memory cannot fail.
+    let _ = serde_json::to_writer(json, text);
 }
