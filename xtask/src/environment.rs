@@ -12,34 +12,34 @@ use crate::step::Outcome;
 const INTERPRETERS: [&str; 6] =
     ["python3", "python3.14", "python3.13", "python3.12", "python3.11", "python3.10"];
 
-/// Succeeds for a Python that can run the package and create environments.
+/// Succeeds for a Python that can run our programs and create environments.
 const PROBE: &str = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))";
 
 /// The Debian packages with a Python that can create environments.
 const DEBIAN_PACKAGES: [&str; 2] = ["python3", "python3-venv"];
 
-/// A virtual environment in the target folder.
-pub(super) struct Environment {
+/// A virtual environment.
+pub(crate) struct Environment {
     folder: PathBuf,
 }
 
 impl Environment {
-    pub(super) fn new(name: &str) -> Self {
-        Self { folder: super::folder(name) }
+    pub(crate) const fn new(folder: PathBuf) -> Self {
+        Self { folder }
     }
 
     /// Returns whether the environment was made. If that was interrupted, it has no `pip`.
-    pub(super) fn exists(&self) -> bool {
+    pub(crate) fn exists(&self) -> bool {
         is_well(self.python().args(["-m", "pip", "--version"]))
     }
 
     /// Makes the environment, unless it exists.
-    pub(super) fn make(&self) -> Outcome {
+    pub(crate) fn make(&self) -> Outcome {
         if self.exists() { Outcome::Passed } else { self.make_anew() }
     }
 
     /// Makes the environment, without any package. In CI, a missing Python is installed.
-    pub(super) fn make_anew(&self) -> Outcome {
+    pub(crate) fn make_anew(&self) -> Outcome {
         let found = interpreter().map_or_else(missing, |_| Outcome::Passed);
         found.and_then(|| {
             let mut make = program(interpreter().unwrap_or("python3"));
@@ -48,22 +48,22 @@ impl Environment {
     }
 
     /// Installs packages, or does nothing if they are installed.
-    pub(super) fn install(&self, what: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Outcome {
+    pub(crate) fn install(&self, what: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Outcome {
         Outcome::of(self.pip().args(what))
     }
 
     /// Returns the command that installs what is appended to it.
-    pub(super) fn pip(&self) -> Command {
+    pub(crate) fn pip(&self) -> Command {
         self.run("pip", ["install", "--quiet", "--disable-pip-version-check"])
     }
 
     /// Returns the environment's Python.
-    pub(super) fn python(&self) -> Command {
+    pub(crate) fn python(&self) -> Command {
         self.program("python")
     }
 
     /// Returns a command that runs a module with these arguments.
-    pub(super) fn run(
+    pub(crate) fn run(
         &self,
         module: &str,
         args: impl IntoIterator<Item = impl AsRef<OsStr>>,
@@ -74,12 +74,12 @@ impl Environment {
     }
 
     /// Returns the command that builds a distribution. The build backend finds its programs in `PATH`.
-    pub(super) fn build(&self, kind: &str) -> Command {
+    pub(crate) fn build(&self, kind: &str) -> Command {
         self.run_in_path("build", [kind, "--no-isolation", "--outdir"])
     }
 
     /// Returns a command like [`Environment::run`], with the environment's programs first in `PATH`.
-    pub(super) fn run_in_path(
+    pub(crate) fn run_in_path(
         &self,
         module: &str,
         args: impl IntoIterator<Item = impl AsRef<OsStr>>,
@@ -92,12 +92,12 @@ impl Environment {
     }
 
     /// Returns a program of the environment.
-    pub(super) fn program(&self, name: &str) -> Command {
+    pub(crate) fn program(&self, name: &str) -> Command {
         program(self.folder.join("bin").join(name))
     }
 }
 
-/// Returns an interpreter that can run the package.
+/// Returns an interpreter that can run our programs.
 fn interpreter() -> Option<&'static str> {
     INTERPRETERS.into_iter().find(|name| is_well(program(*name).args(["-c", PROBE])))
 }
@@ -114,7 +114,7 @@ fn missing() -> Outcome {
 }
 
 /// Returns whether `command` succeeds. Discards its output.
-fn is_well(command: &mut Command) -> bool {
+pub(crate) fn is_well(command: &mut Command) -> bool {
     let silent = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     silent.status().is_ok_and(|status| status.success())
 }

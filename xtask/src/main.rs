@@ -6,6 +6,7 @@ mod bench;
 mod c;
 mod checks;
 mod command_line;
+mod environment;
 mod firmware;
 mod footprint;
 mod fuzz;

@@ -1,15 +1,12 @@
 //! Builds, tests and measures the package for Python.
 
-mod environment;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use crate::environment::Environment;
 use crate::machine::{self, Machine};
 use crate::step::{Outcome, Step, Summary};
-
-use environment::Environment;
 
 /// The package.
 const PACKAGE: &str = "adapters/python";
@@ -99,14 +96,19 @@ impl Profile {
 /// The variable from which the build backend reads the profile.
 const PROFILE: &str = "UNSTUCK_PROFILE";
 
+/// Returns the environment of this name.
+fn environment(name: &str) -> Environment {
+    Environment::new(folder(name))
+}
+
 /// Returns the environment of the tools.
 fn tools() -> Environment {
-    Environment::new("tools")
+    environment("tools")
 }
 
 /// Returns the environment into which the wheel is installed.
 fn installed() -> Environment {
-    Environment::new("wheel")
+    environment("wheel")
 }
 
 /// Returns the file or folder `name` in the target folder.
@@ -161,7 +163,7 @@ fn wheel(profile: Profile) -> Outcome {
 
 /// Installs the source distribution as a user does, and finds a loop with it.
 fn sdist() -> Outcome {
-    let environment = Environment::new("sdist");
+    let environment = environment("sdist");
     let mut install = environment.pip();
     install.env("CARGO_TARGET_DIR", machine::root().join("target"));
     environment
@@ -249,7 +251,7 @@ fn each_framework(names: &[String]) -> Outcome {
 /// Runs the tests of one framework, and checks the types of its module, in an environment with its
 /// pinned versions.
 fn framework(name: &str) -> Outcome {
-    let environment = Environment::new(&format!("frameworks/{name}"));
+    let environment = environment(&format!("frameworks/{name}"));
     let requirements = format!("{FRAMEWORKS}/requirements-{name}.txt");
     let wheel = match only(&folder("wheel-dist"), ".whl") {
         Ok(wheel) => wheel,
