@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -69,8 +70,10 @@ class Scenarios:
     failures_max = 9
     """The number of equal failing calls that the framework itself allows, or enough to be refused."""
 
-    def play(self, *scripts: list[Turn], guarded: bool = True) -> list[Played]:
-        """Plays each script in a run of its own, at the same time, with one shared agent and adapter."""
+    def play(self, *scripts: list[Turn], guarded: bool = True, **options: Any) -> list[Played]:
+        """Plays each script in a run of its own, at the same time, with one shared agent and adapter.
+
+        The ``options`` are those of the classes below."""
         raise NotImplementedError
 
     def about(self, message: str) -> str:
@@ -138,3 +141,22 @@ class Scenarios:
         assert played.end == DONE
         assert "unstuck" not in played.requests[-1]
         assert [record.name for record in caplog.records].count("unstuck") == 1
+
+
+class TakesMessages(Scenarios):
+    """The tests of a framework in which one run may get several messages of the user: ``play`` takes the
+    number of them as ``times``."""
+
+    def test_a_new_message_of_the_user_lifts_the_refusal(self) -> None:
+        (played,) = self.play([*failing(6), *failing(1)], times=2)
+        assert played.ran == ["missing.txt"] * 6
+
+
+class SeesUnknownTools(Scenarios):
+    """The tests of a framework that shows calls of unknown tools: ``play`` takes the name of the tool that
+    the model calls as ``called``."""
+
+    def test_an_unknown_tool_is_a_failing_call(self) -> None:
+        (played,) = self.play(failing(6), called="write_file")
+        assert NOTE.replace("read_file", "write_file") in played.requests[3]
+        assert REFUSAL.replace("read_file", "write_file") in played.requests[6]

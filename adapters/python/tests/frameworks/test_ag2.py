@@ -23,7 +23,7 @@ from ag2.events import (
 )
 from ag2.testing import TestConfig
 from ag2.tools import tool
-from scenarios import NOTE, REFUSAL, Played, Scenarios, Turn, failing
+from scenarios import Played, SeesUnknownTools, TakesMessages, Turn
 from scenarios import read_file as work
 
 from unstuck.ag2 import middleware
@@ -82,7 +82,7 @@ class Client(LLMClient):
         return ModelResponse(tool_calls=ToolCallsEvent(calls))
 
 
-class TestAG2(Scenarios):
+class TestAG2(TakesMessages, SeesUnknownTools):
     def play(
         self, *scripts: list[Turn], guarded: bool = True, called: str = "read_file", times: int = 1
     ) -> list[Played]:
@@ -113,12 +113,3 @@ class TestAG2(Scenarios):
 
         asyncio.run(run_all())
         return list(played.values())
-
-    def test_a_new_message_of_the_user_lifts_the_refusal(self) -> None:
-        (played,) = self.play([*failing(6), *failing(1)], times=2)
-        assert played.ran == ["missing.txt"] * 6
-
-    def test_an_unknown_tool_is_a_failing_call(self) -> None:
-        (played,) = self.play(failing(6), called="write_file")
-        assert NOTE.replace("read_file", "write_file") in played.requests[3]
-        assert REFUSAL.replace("read_file", "write_file") in played.requests[6]

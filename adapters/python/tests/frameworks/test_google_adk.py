@@ -13,7 +13,7 @@ from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
-from scenarios import NOTE, REFUSAL, FileMissing, Played, Scenarios, Turn, failing
+from scenarios import FileMissing, Played, SeesUnknownTools, TakesMessages, Turn, failing
 from scenarios import read_file as work
 
 from unstuck.google_adk import UnstuckPlugin
@@ -50,7 +50,7 @@ def text(part: types.Part) -> str:
     return str(part.function_response.response) if part.function_response else str(part.text)
 
 
-class TestGoogleADK(Scenarios):
+class TestGoogleADK(TakesMessages, SeesUnknownTools):
     def play(
         self,
         *scripts: list[Turn],
@@ -94,15 +94,6 @@ class TestGoogleADK(Scenarios):
 
         asyncio.run(run_all())
         return list(played.values())
-
-    def test_a_new_message_of_the_user_lifts_the_refusal(self) -> None:
-        (played,) = self.play([*failing(6), *failing(1)], times=2)
-        assert played.ran == ["missing.txt"] * 6
-
-    def test_an_unknown_tool_is_a_failing_call(self) -> None:
-        (played,) = self.play(failing(6), called="write_file")
-        assert NOTE.replace("read_file", "write_file") in played.requests[3]
-        assert REFUSAL.replace("read_file", "write_file") in played.requests[6]
 
     def test_a_tool_that_raises_ends_the_run_as_before(self) -> None:
         with pytest.raises(FileMissing):

@@ -19,7 +19,7 @@ from agents.items import ModelResponse
 from agents.models.interface import Model
 from agents.testing import assistant_message, function_call
 from agents.usage import Usage
-from scenarios import NOTE, REFUSAL, Played, Scenarios, Turn, failing
+from scenarios import Played, SeesUnknownTools, Turn, failing
 from scenarios import read_file as work
 
 from unstuck.openai_agents import Unstuck
@@ -60,7 +60,7 @@ class Scripted(Model):
         raise NotImplementedError
 
 
-class TestOpenAIAgents(Scenarios):
+class TestOpenAIAgents(SeesUnknownTools):
     def play(self, *scripts: list[Turn], guarded: bool = True, called: str = "read_file") -> list[Played]:
         played = {f"run {i}": Played() for i in range(len(scripts))}
 
@@ -90,11 +90,6 @@ class TestOpenAIAgents(Scenarios):
 
         asyncio.run(run_all())
         return list(played.values())
-
-    def test_an_unknown_tool_is_a_failing_call(self) -> None:
-        (played,) = self.play(failing(6), called="write_file")
-        assert NOTE.replace("read_file", "write_file") in played.requests[3]
-        assert REFUSAL.replace("read_file", "write_file") in played.requests[6]
 
     def test_an_agent_that_is_a_tool_has_a_guard_of_its_own(self) -> None:
         names = ("outer", "inner")

@@ -6,7 +6,7 @@ import itertools
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from scenarios import NOTE, Played, Scenarios, Turn, failing
+from scenarios import Played, Scenarios, SeesUnknownTools, TakesMessages, Turn, failing
 from scenarios import read_file as work
 from smolagents import CodeAgent, LogLevel, Model, ToolCallingAgent, tool
 from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction, MessageRole
@@ -82,14 +82,8 @@ class Base(Scenarios):
         return played
 
 
-class TestToolCallingAgent(Base):
-    def test_a_new_message_of_the_user_lifts_the_refusal(self) -> None:
-        (played,) = self.play([*failing(6), *failing(1)], times=2)
-        assert played.ran == ["missing.txt"] * 6
-
-    def test_an_unknown_tool_is_a_failing_call(self) -> None:
-        (played,) = self.play(failing(3), called="write_file")
-        assert NOTE.replace("read_file", "write_file") in played.requests[3]
+class TestToolCallingAgent(Base, TakesMessages, SeesUnknownTools):
+    pass
 
 
 class TestCodeAgent(Base):

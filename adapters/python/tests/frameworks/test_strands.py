@@ -7,7 +7,7 @@ import itertools
 import json
 from typing import Any
 
-from scenarios import NOTE, Played, Scenarios, Turn, failing
+from scenarios import Played, SeesUnknownTools, TakesMessages, Turn
 from scenarios import read_file as work
 from strands import Agent, tool
 from strands.models.model import Model
@@ -55,7 +55,7 @@ def text(block: Any) -> str:
     return str(block["text"])
 
 
-class TestStrands(Scenarios):
+class TestStrands(TakesMessages, SeesUnknownTools):
     def play(
         self, *scripts: list[Turn], guarded: bool = True, called: str = "read_file", times: int = 1
     ) -> list[Played]:
@@ -83,11 +83,3 @@ class TestStrands(Scenarios):
 
         asyncio.run(run_all())
         return played
-
-    def test_a_new_message_of_the_user_lifts_the_refusal(self) -> None:
-        (played,) = self.play([*failing(6), *failing(1)], times=2)
-        assert played.ran == ["missing.txt"] * 6
-
-    def test_an_unknown_tool_is_a_failing_call(self) -> None:
-        (played,) = self.play(failing(3), called="write_file")
-        assert NOTE.replace("read_file", "write_file") in played.requests[3]
