@@ -25,7 +25,7 @@ fn agrees(json: &[u8]) {
     }
 }
 
-/// What strings consist of: escapes that RFC 8785 uses, others, and characters of every length.
+/// Parts of strings: escapes that RFC 8785 uses, other escapes, and characters of every length.
 const PARTS: &[&str] = &[
     "\\n",
     "\\t",
@@ -125,7 +125,7 @@ proptest! {
             json.truncate(json.len() - 2);
         }
         agrees(&json);
-        // In the spelling of `serde_json`, escapes are those of RFC 8785.
+        // `serde_json` writes the escapes that RFC 8785 uses.
         if let Ok(value) = serde_json::from_slice::<Value>(&json) {
             prop_assert_eq!(fingerprint(&json), fingerprint(value.to_string().as_bytes()));
         }

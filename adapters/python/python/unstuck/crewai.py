@@ -28,7 +28,7 @@ _OPEN_MAX = 1024
 """The largest number of calls that wait for a result. A call that was broken off never gets one."""
 
 _AGENTS_MAX = 1024
-"""The largest number of agents whose runs are told apart. The ones that were idle longest are forgotten."""
+"""The largest number of agents with a run of their own. The agents that were idle longest are forgotten."""
 
 _FAILED = "Error executing tool: "
 """How CrewAI begins the result of a call that raised."""
