@@ -41,7 +41,7 @@ pub use crate::output::redact::masked;
 pub use crate::output::shown::plain;
 use crate::read::inputs::{self, Input};
 use crate::replay::Replay;
-pub use crate::replay::{Excerpt, Location, ReplayFinding};
+pub use crate::replay::{Excerpt, Location, ReplayFinding, ResultLine};
 
 /// Returns the policy called `name`: a preset, or the rule set of another agent, which is parsed now and
 /// stays in memory.

@@ -11,6 +11,7 @@ mod history;
 mod nearest;
 mod numbering;
 mod open_loops;
+mod picture;
 mod worker;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -21,11 +22,13 @@ use unstuck_text::Preset;
 use unstuck_trace::{Call, Event, Message, Outcome, WORKERS_MAX};
 
 use early_warning::Judged;
-pub use findings::{Excerpt, Location, ReplayFinding};
+pub use findings::{Excerpt, Location, ReplayFinding, ResultLine};
 pub(crate) use findings::{Findings, LoopKey, Warning};
 pub(crate) use history::{CallResult, Explained, LoopPrefix, Step};
 pub(crate) use nearest::Nearest;
 use open_loops::{Elapsed, OpenLoops};
+use picture::Drawing;
+pub(crate) use picture::{CALLS_MAX, Drawn, Ending, Picture};
 use worker::{IdleWorker, VerdictAt, Worker};
 
 /// The most workers whose engines are ready, at some 30 KB each. The others are idle, in less than 1 KB
@@ -57,6 +60,8 @@ pub(crate) struct Replay {
     open_loops: OpenLoops,
     explained: Vec<Explained>,
     measuring: Measuring,
+    /// The drawing, if one is wanted.
+    drawing: Option<Box<Drawing>>,
     calls: usize,
     /// The number of events so far, which shows which worker was idle longest.
     clock: u64,
@@ -95,6 +100,7 @@ impl Replay {
             open_loops: OpenLoops::default(),
             explained: Vec::new(),
             measuring: Measuring::Off,
+            drawing: None,
             calls: 0,
             clock: 0,
         }
@@ -108,6 +114,11 @@ impl Replay {
     /// Keeps the rule that came nearest to a finding.
     pub(crate) fn measuring(self) -> Self {
         Self { measuring: Measuring::On(None), ..self }
+    }
+
+    /// Draws the calls.
+    pub(crate) fn drawing(self) -> Self {
+        Self { drawing: Some(Box::default()), ..self }
     }
 
     /// Takes in one event of the trace.
@@ -135,6 +146,7 @@ impl Replay {
             ends: self.open_loops.ends,
             forgotten: self.forgotten,
             explained: self.explained,
+            picture: self.drawing.map(|drawing| drawing.finish()),
             nearest,
         }
     }
@@ -263,9 +275,12 @@ impl Replay {
 
     fn call(&mut self, call: &Call<'_>) {
         let place = self.place_of(call.worker);
-        let verdicts = self.workers[place].call(call);
+        let judged = self.workers[place].call(call);
         self.calls = call.index + 1;
-        self.note_each(place, verdicts);
+        if let Some(drawing) = &mut self.drawing {
+            drawing.call(&self.workers[place].name, call, judged.digests.digest());
+        }
+        self.note_each(place, judged.verdicts);
         self.measure(place, call.index);
     }
 
@@ -274,8 +289,11 @@ impl Replay {
             return;
         }
         let place = self.place_of(outcome.worker);
-        let verdicts = self.workers[place].outcome(outcome);
-        self.note_each(place, verdicts);
+        let judged = self.workers[place].outcome(outcome);
+        if let Some(drawing) = &mut self.drawing {
+            drawing.outcome(outcome, judged.digests);
+        }
+        self.note_each(place, judged.verdicts);
         self.measure(place, outcome.call);
     }
 
@@ -319,9 +337,11 @@ impl Replay {
         let elapsed = Elapsed { calls: self.calls, longest };
         let id = (worker.number, finding.loop_id);
         let first_key = self.open_loops.count;
-        let Some((key, is_first)) = self.open_loops.follow(id, verdict, at, elapsed) else {
-            return;
-        };
+        let (key, rung) = self.open_loops.follow(id, verdict, at, elapsed);
+        if let Some(drawing) = &mut self.drawing {
+            drawing.evidence(key, worker.evidence(&finding));
+        }
+        let Some(is_first) = rung else { return };
         let mut proof = worker.proof(&finding);
         let tool = proof.last().and_then(|call| call.tool.clone()).unwrap_or_default();
         let lap = worker.lap(&finding);
@@ -331,6 +351,9 @@ impl Replay {
             proof = Vec::new();
         }
         let location = worker.location(&finding, at);
+        if let (Some(drawing), Location::Calls { at, .. }) = (&mut self.drawing, location) {
+            drawing.told(at, verdict.action);
+        }
         self.findings.push(ReplayFinding {
             rule: finding.rule_name(self.preset.policy),
             message,

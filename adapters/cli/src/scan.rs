@@ -8,23 +8,28 @@ mod machine;
 pub(crate) mod options;
 mod report;
 mod spool;
+pub(crate) mod targets;
+mod writer;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use unstuck_core::{Action, LoopId};
+use unstuck_text::Preset;
 use unstuck_trace::{Trace, WORKERS_MAX};
 
 use crate::agents::sessions;
 use crate::exit::Exit;
 use crate::output::shown::counted;
-use crate::output::{Closed, Output, Reader, complain, remark};
+use crate::output::{Closed, Output, complain, remark};
 use crate::read::inputs::{self, Input, Inputs};
 use crate::read::reading::read_in_order;
 use explain::Explanation;
-use kept::{Detail, Kept};
-use options::{OutputFormat, Scan};
+use kept::Needs;
+use options::Scan;
 use report::{Judge, Report, Tally};
+use targets::{OutputFormat, Target};
+use writer::Writer;
 
 pub(crate) fn run(scan: &Scan) -> Exit {
     match scan_all(scan) {
@@ -32,21 +37,31 @@ pub(crate) fn run(scan: &Scan) -> Exit {
     }
 }
 
-/// Opens the output, unless it is one of the inputs.
-fn output(scan: &Scan, inputs: &mut Inputs) -> Result<Output, Exit> {
-    let reader = match scan.format {
-        OutputFormat::Human => Reader::Person,
-        OutputFormat::Json | OutputFormat::Jsonl => Reader::Program,
-    };
-    let Some(path) = &scan.output else { return Ok(Output::stdout(reader)) };
-    if scan.paths.iter().any(|input| same_file(input, path)) {
-        let why = "is also an input, and writing would destroy it: name another file";
-        complain(&path.display().to_string(), why);
-        return Err(Exit::Setup);
+/// Opens the outputs, unless one is also an input.
+fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Vec<Sink>, Exit> {
+    // All outputs are checked before the first one is emptied.
+    for path in scan.targets.iter().filter_map(|target| target.path.as_deref()) {
+        if scan.paths.iter().any(|input| same_file(input, path)) {
+            let why = "is also an input, and writing would destroy it: name another file";
+            complain(&path.display().to_string(), why);
+            return Err(Exit::Setup);
+        }
+        // An output file of an earlier run in the same folder is not a recording.
+        inputs.found.retain(|input| !matches!(input, Input::File(input) if same_file(input, path)));
     }
-    // An output file of an earlier run in the same folder is not a recording.
-    inputs.found.retain(|input| !matches!(input, Input::File(input) if same_file(input, path)));
-    Output::file(path, reader)
+    let sink = |target: &Target| {
+        let reader = target.format.reader();
+        let output = match &target.path {
+            Some(path) => Output::file(path, reader)?,
+            None => Output::stdout(reader),
+        };
+        let writer = match scan.explain {
+            Some(wanted) => Box::new(Explanation::new(wanted, preset.policy)),
+            None => target.format.writer(),
+        };
+        Ok(Sink { output, writer, is_open: true })
+    };
+    scan.targets.iter().map(sink).collect()
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {
@@ -55,17 +70,27 @@ fn same_file(a: &Path, b: &Path) -> bool {
 }
 
 fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
-    if scan.explain.is_some() && scan.format != OutputFormat::Human {
+    if scan.explain.is_some()
+        && scan.targets.iter().any(|target| target.format != OutputFormat::Human)
+    {
         complain("--explain", "works only with --format human");
         return Err(Exit::Usage);
     }
-    let judge = Judge::of(scan)?;
+    let needs = match scan.explain {
+        Some(_) => Needs { explain: scan.explain, ..Needs::default() },
+        None => scan
+            .targets
+            .iter()
+            .map(|target| target.format.needs())
+            .fold(Needs::default(), Needs::and),
+    };
+    let judge = Judge::of(scan, needs)?;
     let mut inputs = match scan.paths.as_slice() {
         [] => sessions::find(scan.from()).map_err(Scan::misused)?,
         paths => inputs::find(paths),
     };
-    let output = output(scan, &mut inputs)?;
-    let mut reporter = Reporter::new(scan, &judge, output);
+    let sinks = sinks(scan, judge.preset, &mut inputs)?;
+    let mut reporter = Reporter::new(scan, &judge, sinks);
     reporter.tally.left_out = inputs.left_out.len();
     for (path, why) in &inputs.errors {
         reporter.unread(path, why);
@@ -100,12 +125,18 @@ pub(crate) fn too_many_workers(forgotten: usize) -> String {
     )
 }
 
-/// Writes the reports and counts them.
+/// An output and its writer.
+struct Sink {
+    output: Output,
+    writer: Box<dyn Writer>,
+    /// `false` once the reader has left.
+    is_open: bool,
+}
+
+/// Passes the reports to the outputs and counts them.
 struct Reporter<'s> {
     scan: &'s Scan,
-    output: Output,
-    document: machine::Document,
-    explanation: Option<Explanation>,
+    sinks: Vec<Sink>,
     tally: Tally,
     /// The silenced loops that no input contained so far. Filled only with `--verbose`.
     unseen: BTreeSet<LoopId>,
@@ -113,14 +144,12 @@ struct Reporter<'s> {
 }
 
 impl<'s> Reporter<'s> {
-    fn new(scan: &'s Scan, judge: &Judge, output: Output) -> Self {
+    fn new(scan: &'s Scan, judge: &Judge, sinks: Vec<Sink>) -> Self {
         let policy = judge.preset.policy;
         let unseen = judge.unsilenced.map_or(&[][..], |_| policy.silenced());
         Self {
             scan,
-            output,
-            document: machine::Document::default(),
-            explanation: judge.explain.map(|wanted| Explanation::new(wanted, policy)),
+            sinks,
             tally: Tally::default(),
             unseen: unseen.iter().copied().collect(),
             exit: Exit::Clean,
@@ -130,6 +159,9 @@ impl<'s> Reporter<'s> {
     /// Reports an input that could not be read at all.
     fn unread(&mut self, path: &str, why: &str) {
         complain(path, why);
+        for sink in &mut self.sinks {
+            sink.writer.unread(path, why);
+        }
         self.tally.unread += 1;
         self.exit = self.exit.max(Exit::Input);
     }
@@ -145,24 +177,16 @@ impl<'s> Reporter<'s> {
         }
     }
 
-    fn report(&mut self, report: Report) -> Result<(), Closed> {
+    fn report(&mut self, mut report: Report) -> Result<(), Closed> {
         if self.scan.verbose {
             let Trace { format, reason, .. } = report.trace;
             remark(&report.path, &format!("read as {format}: {reason}"));
         }
-        if let Some(Kept { detail: Detail::Seen { seen, .. }, .. }) = &report.unsilenced {
+        if let Some(seen) = &report.unsilenced {
             self.unseen.retain(|id| !seen.contains(id));
         }
         self.judge(&report);
-        if let Some(explanation) = &mut self.explanation {
-            explanation.take(report);
-            return Ok(());
-        }
-        match self.scan.format {
-            OutputFormat::Human => self.output.write(&human::report(&report)),
-            OutputFormat::Jsonl => machine::write_line(report, &mut self.output),
-            OutputFormat::Json => self.document.push(report, &mut self.output),
-        }
+        self.write(|writer, output| writer.report(&mut report, output))
     }
 
     /// Counts the report, and prints an error for each part that could not be read.
@@ -191,14 +215,19 @@ impl<'s> Reporter<'s> {
         }
     }
 
-    fn explain(&mut self, explanation: Explanation) -> Result<(), Closed> {
-        match explanation.finish() {
-            Ok(text) => self.output.write(&text),
-            Err(exit) => {
-                self.exit = self.exit.max(exit);
-                Ok(())
+    /// Does `write` on each output that is open. A reader that leaves ends the scan if no other output is
+    /// open.
+    fn write(
+        &mut self,
+        mut write: impl FnMut(&mut dyn Writer, &mut Output) -> Result<(), Closed>,
+    ) -> Result<(), Closed> {
+        for sink in self.sinks.iter_mut().filter(|sink| sink.is_open) {
+            match write(&mut *sink.writer, &mut sink.output) {
+                Err(Closed::ByReader) => sink.is_open = false,
+                written => written?,
             }
         }
+        if self.sinks.iter().any(|sink| sink.is_open) { Ok(()) } else { Err(Closed::ByReader) }
     }
 
     /// Prints the loops of the feedback file that no input contains.
@@ -209,16 +238,15 @@ impl<'s> Reporter<'s> {
         }
     }
 
-    /// Writes the end of the output, after the last report.
+    /// Writes the end of the outputs, after the last report.
     fn finish(&mut self) -> Result<(), Closed> {
         self.remark_unseen();
-        if let Some(explanation) = self.explanation.take() {
-            return self.explain(explanation);
-        }
-        match self.scan.format {
-            OutputFormat::Human => self.output.write(&human::summary(&self.tally)),
-            OutputFormat::Jsonl => Ok(()),
-            OutputFormat::Json => self.document.finish(&mut self.output),
-        }
+        let (tally, mut exit) = (std::mem::take(&mut self.tally), self.exit);
+        let written = self.write(|writer, output| {
+            exit = exit.max(writer.finish(&tally, output)?);
+            Ok(())
+        });
+        self.exit = exit;
+        written
     }
 }

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use unstuck::{Action, Evidence, LoopId};
-use unstuck_cli::{Excerpt, Location, ReplayFinding, masked, what_recurs};
+use unstuck_cli::{Excerpt, Location, ReplayFinding, ResultLine, masked, what_recurs};
 use unstuck_core::Kind;
 
 use crate::html;
@@ -94,7 +94,7 @@ impl Finding {
         let (what, rule, action) = (self.description(), self.rule, self.action);
         let (at, id) = (self.at, self.of_engine.loop_id);
         let head = format!("{what}: {action} at #{at}, rule {rule}, loop {id}");
-        let rows = self.proof.iter().map(|Excerpt { index, tool, text }| {
+        let rows = self.proof.iter().map(|Excerpt { index, tool, text, .. }| {
             [format!("#{index}"), tool.clone().unwrap_or_default(), text.clone()]
         });
         let mut rows: Vec<_> = rows.collect();
@@ -113,7 +113,11 @@ impl Finding {
 
 /// Masks the secrets in an excerpt, which programs may print.
 fn without_secrets(excerpt: Excerpt) -> Excerpt {
-    Excerpt { text: masked(&excerpt.text).into_owned(), ..excerpt }
+    let result = excerpt.result.map(|line| {
+        let text = masked(&line.text).into_owned();
+        ResultLine { text, ..line }
+    });
+    Excerpt { text: masked(&excerpt.text).into_owned(), result, ..excerpt }
 }
 
 #[pymethods]

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Finding};
+use unstuck_text::complaint;
 
 use super::history::Explained;
 use super::nearest::Nearest;
+use super::picture::Picture;
 
 /// The most bytes of arguments or a text that are kept. A line of a terminal shows fewer.
 const TEXT_SHOWN: usize = 512;
@@ -86,6 +88,19 @@ pub struct Excerpt {
     pub tool: Option<String>,
     /// The beginning of the arguments or of the text.
     pub text: String,
+    /// The result of the call. `None` for a turn, and for a call whose result is unknown.
+    pub result: Option<ResultLine>,
+}
+
+/// The line of a result that says most about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResultLine {
+    /// The line that reports the failure, or else the first line that is not blank. At most 160 bytes.
+    pub text: String,
+    /// Whether the call failed: its file says so, or the result reads like a failure.
+    pub failed: bool,
+    /// Whether the call was refused and did not run.
+    pub refused: bool,
 }
 
 /// The findings in one trace.
@@ -100,6 +115,8 @@ pub(crate) struct Findings {
     pub(crate) forgotten: usize,
     /// The steps of each worker in the loop to explain, in the order of their first calls.
     pub(crate) explained: Vec<Explained>,
+    /// The calls as they are drawn, if [`Replay::drawing`](super::Replay) asked for it.
+    pub(crate) picture: Option<Picture>,
     /// The rule that came nearest before anything was found, if
     /// [`Replay::measuring`](super::Replay) asked for it.
     pub(crate) nearest: Option<Nearest>,
@@ -108,7 +125,20 @@ pub(crate) struct Findings {
 impl Excerpt {
     pub(super) fn new(index: usize, tool: Option<&str>, text: &str) -> Self {
         let text = beginning(text, TEXT_SHOWN).to_owned();
-        Self { index, tool: tool.map(str::to_owned), text }
+        Self { index, tool: tool.map(str::to_owned), text, result: None }
+    }
+}
+
+impl ResultLine {
+    /// The most bytes of the line: about two lines of a terminal.
+    const BYTES_MAX: usize = 160;
+
+    /// Returns the line of the result `text`.
+    pub(super) fn of(text: &str, failed: bool, refused: bool) -> Self {
+        let complaint = if failed { complaint(text) } else { None };
+        let line = complaint.or_else(|| text.lines().find(|line| !line.trim().is_empty()));
+        let text = beginning(line.unwrap_or_default().trim(), Self::BYTES_MAX).to_owned();
+        Self { text, failed, refused }
     }
 }
 

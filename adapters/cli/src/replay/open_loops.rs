@@ -41,15 +41,15 @@ pub(super) struct Elapsed {
 }
 
 impl OpenLoops {
-    /// Notes that the loop `id` was found at `at`. If it reached this rung for the first time, returns
-    /// its key, and whether this is its first rung.
+    /// Notes that the loop `id` was found at `at`. Returns its key and, if it reached this rung for the
+    /// first time, whether this is its first rung.
     pub(super) fn follow(
         &mut self,
         id: (u64, LoopId),
         verdict: &Verdict,
         at: usize,
         elapsed: Elapsed,
-    ) -> Option<(LoopKey, bool)> {
+    ) -> (LoopKey, Option<bool>) {
         self.forget(elapsed);
         let fresh = || OpenLoop { key: self.count, last: elapsed.calls, reached: 0 };
         let open = self.open.entry(id).or_insert_with(fresh);
@@ -70,7 +70,7 @@ impl OpenLoops {
         } else if let Some(end) = self.ends.get_mut(&key) {
             *end = at;
         }
-        first.then_some((key, is_first_rung))
+        (key, first.then_some(is_first_rung))
     }
 
     /// Ends the run and all loops in it.
@@ -105,8 +105,8 @@ mod tests {
         for n in 0..3 * OPEN_MIN {
             let elapsed = Elapsed { calls: n, longest: 20 };
             let id = (0, LoopId::from_bits(n as u64));
-            assert_eq!(loops.follow(id, &verdict, n, elapsed), Some((n, true)));
-            assert_eq!(loops.follow(id, &verdict, n, elapsed), None);
+            assert_eq!(loops.follow(id, &verdict, n, elapsed), (n, Some(true)));
+            assert_eq!(loops.follow(id, &verdict, n, elapsed), (n, None));
             assert!(loops.open.len() <= OPEN_MIN);
         }
         assert!((0..3 * OPEN_MIN).all(|n| loops.ends.get(&n) == Some(&n)));

@@ -9,7 +9,7 @@ use unstuck_text::{Answer, LINE_WORDS, Preset, Ticket, is_placeholder};
 use unstuck_trace::{Call, Message, Outcome, Role};
 
 use super::early_warning::{EarlyWarning, Judged};
-use super::findings::{Excerpt, Location, Warning};
+use super::findings::{Excerpt, Location, ResultLine, Warning};
 use super::history::{CallResult, Explained, LoopHistory, LoopPrefix, NearnessByRule};
 use super::numbering::Numbering;
 use super::push;
@@ -26,6 +26,13 @@ type Engine = unstuck_text::Worker<'static, 64, 32, LINE_WORDS>;
 
 /// A verdict with a finding, and the call or message at which it was given.
 pub(super) type VerdictAt = (Verdict, usize);
+
+/// The outcome of an event: what the engine made of it, and its verdicts.
+pub(super) struct Judgement<T> {
+    pub(super) verdicts: Vec<VerdictAt>,
+    /// The digests of the call or of its result.
+    pub(super) digests: T,
+}
 
 /// A call that may still be answered or shown.
 #[derive(Serialize, Deserialize)]
@@ -126,7 +133,7 @@ impl Worker {
     }
 
     /// Takes in a call. Returns the verdicts on earlier calls that settle with it, and on itself.
-    pub(super) fn call(&mut self, call: &Call<'_>) -> Vec<VerdictAt> {
+    pub(super) fn call(&mut self, call: &Call<'_>) -> Judgement<unstuck_core::Call> {
         let args = &*call.lasting_args();
         let digests = self.engine.digester.call(call.tool, args).step(call.step);
         let mut verdicts = Vec::new();
@@ -144,27 +151,26 @@ impl Worker {
             });
         }
         push(&mut self.recent.calls, RecentCall { ticket, excerpt }, KEPT_MAX);
-        verdicts
+        Judgement { verdicts, digests }
     }
 
     /// Takes in the outcome of a call, if the call is still kept. Returns the verdicts on all calls
-    /// that settle, each with its call.
-    pub(super) fn outcome(&mut self, outcome: &Outcome<'_>) -> Vec<VerdictAt> {
-        let mut verdicts = Vec::new();
-        let Some(RecentCall { ticket, excerpt }) = self.recent_call(outcome.call) else {
-            return verdicts;
+    /// that settle, each with its call, and the digest of the result unless the call was refused.
+    pub(super) fn outcome(
+        &mut self,
+        outcome: &Outcome<'_>,
+    ) -> Judgement<Option<unstuck_core::Outcome>> {
+        let (mut verdicts, mut digests) = (Vec::new(), None);
+        let Some(position) = self.recent_position(outcome.call) else {
+            return Judgement { verdicts, digests };
         };
         // A placeholder stands for a result that the model no longer sees, so nothing is reported.
         if is_placeholder(outcome.text) {
-            return verdicts;
+            return Judgement { verdicts, digests };
         }
+        let RecentCall { ticket, excerpt } = &self.recent.calls[position];
         let (ticket, tool) = (*ticket, excerpt.tool.clone().unwrap_or_default());
         let tool = tool.as_str();
-        // Only an explanation shows the digest of the result. Computing it takes time, so others do
-        // without.
-        let recipe = &self.engine.digester.recipe;
-        let result = || recipe.result(tool, outcome.text, outcome.cut).result;
-        let result = self.history.is_some().then(result);
         let answer = Answer::new(tool, outcome.text, outcome.failed);
         let answer = Answer { cut: outcome.cut, ..answer };
         let numbering = &self.recent.numbering;
@@ -173,9 +179,7 @@ impl Worker {
             verdicts.push((verdict, judged.unwrap_or(outcome.call)));
         };
         match (outcome.refused, self.recent.is_stopped) {
-            (false, _) => {
-                self.engine.outcome_each(ticket, answer, each);
-            }
+            (false, _) => digests = Some(self.engine.outcome_each(ticket, answer, each)),
             (true, false) => self.engine.detector.vetoed_each(ticket.id, each),
             // The loop has ended. A guard that still refuses its calls does not count them.
             (true, true) => self.engine.detector.cancel_each(ticket.id, each),
@@ -183,16 +187,30 @@ impl Worker {
         let is_stop = |(verdict, _): &VerdictAt| verdict.action == Action::Stop;
         self.recent.is_stopped =
             verdicts.iter().any(is_stop) || (self.recent.is_stopped && outcome.refused);
+        let failed = digests.is_some_and(|outcome| outcome.has_failed());
+        if let Some(call) = self.recent.calls.get_mut(position) {
+            call.excerpt.result = Some(ResultLine::of(outcome.text, failed, outcome.refused));
+        }
         if let Some(seq) = ticket.id.seq() {
             self.early_warning.outcome(seq);
-            if let Some(result) = result {
-                let text = outcome.text.to_owned();
-                let Outcome { failed, refused, .. } = *outcome;
-                let answer = CallResult { digest: result, text, failed, refused };
+            if self.history.is_some() {
+                let answer = self.call_result(tool, outcome);
                 self.explain(&verdicts, |history, near| history.outcome(seq, answer, near));
             }
         }
-        verdicts
+        Judgement { verdicts, digests }
+    }
+
+    /// Returns the outcome of a call of `tool` as an explanation shows it. Its digest differs from the
+    /// engine's, which tells failures from successes.
+    fn call_result(&self, tool: &str, outcome: &Outcome<'_>) -> CallResult {
+        let recipe = &self.engine.digester.recipe;
+        CallResult {
+            digest: recipe.result(tool, outcome.text, outcome.cut).result,
+            text: outcome.text.to_owned(),
+            failed: outcome.failed,
+            refused: outcome.refused,
+        }
     }
 
     /// Takes in a message of the user, or a turn in which the agent called no tool.
@@ -286,10 +304,20 @@ impl Worker {
         }
     }
 
+    fn recent_position(&self, index: usize) -> Option<usize> {
+        self.recent.calls.binary_search_by_key(&index, |call| call.excerpt.index).ok()
+    }
+
     fn recent_call(&self, index: usize) -> Option<&RecentCall> {
-        let position =
-            self.recent.calls.binary_search_by_key(&index, |call| call.excerpt.index).ok()?;
-        self.recent.calls.get(position)
+        self.recent.calls.get(self.recent_position(index)?)
+    }
+
+    /// Returns the indexes of the calls that prove `finding`, as far back as their numbers are kept. A
+    /// finding about text has none.
+    pub(super) fn evidence(&self, finding: &Finding) -> impl Iterator<Item = usize> {
+        let is_of_calls = matches!(finding.rule, RuleIndex::Call(_));
+        let calls = is_of_calls.then(|| finding.calls()).into_iter().flatten();
+        calls.map(|seq| self.recent.numbering.index(seq))
     }
 
     /// Returns the user messages that `finding` is about, as far as they are kept.

@@ -10,11 +10,12 @@ use unstuck_core::{LoopId, Policy};
 
 use crate::exit::Exit;
 use crate::output::shown::{COLUMNS, counted, plain, shortened};
-use crate::output::{complain, show};
+use crate::output::{Closed, Output, complain, show};
 use crate::replay::{Explained, LoopPrefix};
 use crate::scan::human::WORKER_MAX;
-use crate::scan::kept::{Detail, NAMED_MAX, Names};
-use crate::scan::report::Report;
+use crate::scan::kept::{NAMED_MAX, Names};
+use crate::scan::report::{Report, Tally};
+use crate::scan::writer::Writer;
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
@@ -45,23 +46,8 @@ impl Explanation {
         Self { wanted, policy, runs: Vec::new(), named: Vec::new(), found: HashSet::new() }
     }
 
-    /// Takes in the findings of one input.
-    pub(crate) fn take(&mut self, report: Report) {
-        if let Detail::Names(Names { named, found, .. }) = report.kept.detail {
-            for (id, what) in named {
-                let may_be_named = self.named.len() < NAMED_MAX || self.wanted.is(id);
-                if !self.found.contains(&id) && may_be_named {
-                    self.named.push((id, what));
-                }
-            }
-            self.found.extend(found);
-        }
-        let explained = report.explained.into_iter();
-        self.runs.extend(explained.map(|explained| (report.path.clone(), explained)));
-    }
-
     /// Returns the text. If the digits do not identify exactly one loop, prints an error instead.
-    pub(crate) fn finish(self) -> Result<String, Exit> {
+    fn end(&self) -> Result<String, Exit> {
         let meant = self.runs.iter().flat_map(|(_, explained)| explained.loops.iter().copied());
         let mut meant = meant.collect::<BTreeSet<_>>().into_iter();
         match (meant.next(), meant.next()) {
@@ -109,6 +95,30 @@ impl Explanation {
         }
         let _ = writeln!(text, "\n{FAINT}{}{FAINT:#}", textwrap::fill(LEGEND, COLUMNS));
         text
+    }
+}
+
+impl Writer for Explanation {
+    fn report(&mut self, report: &mut Report, _output: &mut Output) -> Result<(), Closed> {
+        if let Some(Names { named, found, .. }) = report.kept.names.take() {
+            for (id, what) in named {
+                let may_be_named = self.named.len() < NAMED_MAX || self.wanted.is(id);
+                if !self.found.contains(&id) && may_be_named {
+                    self.named.push((id, what));
+                }
+            }
+            self.found.extend(found);
+        }
+        let explained = report.explained.drain(..);
+        self.runs.extend(explained.map(|explained| (report.path.clone(), explained)));
+        Ok(())
+    }
+
+    fn finish(&mut self, _tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
+        match self.end() {
+            Ok(text) => output.write(&text).map(|()| Exit::Clean),
+            Err(exit) => Ok(exit),
+        }
     }
 }
 

@@ -7,11 +7,14 @@ use textwrap::Options;
 use unicode_width::UnicodeWidthStr as _;
 use unstuck_core::Action;
 
+use crate::exit::Exit;
 use crate::output::recurring::what_recurs;
 use crate::output::shown::{COLUMNS, counted, plain, shortened, tool_name};
+use crate::output::{Closed, Output};
 use crate::replay::{Excerpt, Location, ReplayFinding};
-use crate::scan::kept::{Detail, Loop};
+use crate::scan::kept::Loop;
 use crate::scan::report::{Report, Tally};
+use crate::scan::writer::Writer;
 
 /// The most calls that are shown as the proof of one loop. The middle of a longer proof is left
 /// out.
@@ -28,12 +31,28 @@ const CLEAN: Style = AnsiColor::Green.on_default();
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 
+/// The writer for people.
+pub(super) struct Human;
+
+impl Human {
+    /// The most loops of one run that are shown. More loops usually have one common cause.
+    pub(super) const LOOPS_MAX: usize = 10;
+}
+
+impl Writer for Human {
+    fn report(&mut self, report: &mut Report, output: &mut Output) -> Result<(), Closed> {
+        output.write(&self::report(report))
+    }
+
+    fn finish(&mut self, tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
+        output.write(&summary(tally))?;
+        Ok(Exit::Clean)
+    }
+}
+
 /// Returns the report on one run.
-pub(crate) fn report(report: &Report) -> String {
-    let (loops, count) = match &report.kept.detail {
-        Detail::Loops(loops) => (loops.shown.as_slice(), loops.count),
-        _ => (&[][..], 0),
-    };
+fn report(report: &Report) -> String {
+    let (loops, count) = (report.kept.loops.shown.as_slice(), report.kept.loops.count);
     let mut text = String::new();
     let (style, word) = match (count, report.forgotten) {
         (0, 0) => (CLEAN, "clean"),
@@ -76,7 +95,7 @@ pub(crate) fn report(report: &Report) -> String {
 }
 
 /// Returns the last line, with the number of runs.
-pub(crate) fn summary(tally: &Tally) -> String {
+fn summary(tally: &Tally) -> String {
     let Tally { stuck, clean, unread, partly, left_out } = *tally;
     let mut parts = vec![format!("{stuck} stuck"), format!("{clean} clean")];
     if unread > 0 {

@@ -7,36 +7,59 @@ use unstuck_core::{Action, LoopId};
 use crate::output::recurring::what_recurs;
 use crate::replay::{LoopKey, LoopPrefix, Replay, ReplayFinding};
 use crate::scan::machine;
-use crate::scan::options::OutputFormat;
 use crate::scan::spool::Spool;
-
-/// The most loops of one run that are shown to people. More loops usually have one common cause.
-const SHOWN_MAX: usize = 10;
 
 /// The most loops that are listed if no loop has the id to explain.
 pub(super) const NAMED_MAX: usize = 20;
 
+/// The parts of the findings that the outputs need.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Needs {
+    /// The most loops to keep with their proofs, the first ones.
+    pub(super) loops: usize,
+    /// Each finding as JSON.
+    pub(super) lines: bool,
+    /// The loops that an explanation can name.
+    pub(super) explain: Option<LoopPrefix>,
+    /// The calls as they are drawn.
+    pub(super) picture: bool,
+}
+
+impl Needs {
+    /// Returns the needs of both.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            loops: self.loops.max(other.loops),
+            lines: self.lines || other.lines,
+            explain: self.explain.or(other.explain),
+            picture: self.picture || other.picture,
+        }
+    }
+}
+
 /// The findings of one input.
 pub(super) struct Kept {
     pub(super) worst: Action,
-    pub(super) detail: Detail,
+    /// The first loops.
+    pub(super) loops: Loops,
+    /// Each finding as JSON, for programs.
+    pub(super) lines: Option<Spool>,
+    /// The loops that an explanation can name.
+    pub(super) names: Option<Names>,
 }
 
-/// What is kept of each finding.
-pub(super) enum Detail {
-    /// For people: the first loops.
-    Loops(Loops),
-    /// For programs: each finding as JSON.
-    Lines(Spool),
-    /// For an explanation: the loops that it can name.
-    Names(Names),
-    /// The loops among these that were found.
-    Seen { of: &'static [LoopId], seen: BTreeSet<LoopId> },
+/// The loops of a feedback file that were found in an input.
+pub(super) struct Seen {
+    /// All loops of the file, in their order.
+    of: &'static [LoopId],
+    pub(super) seen: BTreeSet<LoopId>,
 }
 
 /// The first loops of an input.
 #[derive(Default)]
 pub(super) struct Loops {
+    /// The most loops to keep.
+    most: usize,
     /// In the order of their first findings.
     pub(super) shown: Vec<Loop>,
     /// The number of all loops.
@@ -59,21 +82,15 @@ pub(super) struct Names {
 }
 
 impl Kept {
-    /// Keeps what a report in this format needs, or an explanation.
-    pub(super) fn new(format: OutputFormat, explain: Option<LoopPrefix>) -> Self {
-        let detail = match (explain, format) {
-            (Some(wanted), _) => {
-                Detail::Names(Names { wanted, named: Vec::new(), found: HashSet::new() })
-            }
-            (None, OutputFormat::Human) => Detail::Loops(Loops::default()),
-            (None, OutputFormat::Json | OutputFormat::Jsonl) => Detail::Lines(Spool::default()),
-        };
-        Self { worst: Action::Proceed, detail }
-    }
-
-    /// Keeps the loops among `of`, which is sorted, that were found.
-    pub(super) fn seen(of: &'static [LoopId]) -> Self {
-        Self { worst: Action::Proceed, detail: Detail::Seen { of, seen: BTreeSet::new() } }
+    /// Keeps what the outputs need.
+    pub(super) fn new(needs: Needs) -> Self {
+        let named = |wanted| Names { wanted, named: Vec::new(), found: HashSet::new() };
+        Self {
+            worst: Action::Proceed,
+            loops: Loops { most: needs.loops, ..Loops::default() },
+            lines: needs.lines.then(Spool::default),
+            names: needs.explain.map(named),
+        }
     }
 
     /// Takes the findings that `replay` made since the last time.
@@ -90,17 +107,13 @@ impl Kept {
     /// Takes a finding. Returns a loop whose end does not matter.
     fn take(&mut self, found: ReplayFinding) -> Option<LoopKey> {
         self.worst = self.worst.max(found.action);
-        let key = found.key;
-        match &mut self.detail {
-            Detail::Loops(loops) => return loops.take(found),
-            Detail::Lines(lines) => lines.push(found.calls_before, machine::finding(&found)),
-            Detail::Names(names) => names.take(&found),
-            Detail::Seen { of, seen } => {
-                let id = found.finding.loop_id;
-                seen.extend(of.binary_search(&id).ok().map(|_| id));
-            }
+        if let Some(lines) = &mut self.lines {
+            lines.push(found.calls_before, machine::finding(&found));
         }
-        Some(key)
+        if let Some(names) = &mut self.names {
+            names.take(&found);
+        }
+        self.loops.take(found)
     }
 
     /// Takes the last findings and the ends of the loops.
@@ -112,11 +125,31 @@ impl Kept {
         for found in findings {
             self.take(found);
         }
-        if let Detail::Loops(loops) = &mut self.detail {
-            for one in &mut loops.shown {
-                one.end = one.rungs.first().and_then(|found| end(found.key));
-            }
+        for one in &mut self.loops.shown {
+            one.end = one.rungs.first().and_then(|found| end(found.key));
         }
+    }
+}
+
+impl Seen {
+    /// Looks for the loops `of`, which are sorted.
+    pub(super) fn new(of: &'static [LoopId]) -> Self {
+        Self { of, seen: BTreeSet::new() }
+    }
+
+    /// Takes the findings that `replay` made since the last time.
+    pub(super) fn take_from(&mut self, replay: &mut Replay) {
+        let left: Vec<_> = replay.take_findings().map(|found| self.take(&found)).collect();
+        for key in left {
+            replay.leave(key);
+        }
+    }
+
+    /// Takes a finding. Returns its loop, whose end does not matter.
+    pub(super) fn take(&mut self, found: &ReplayFinding) -> LoopKey {
+        let id = found.finding.loop_id;
+        self.seen.extend(self.of.binary_search(&id).ok().map(|_| id));
+        found.key
     }
 }
 
@@ -134,11 +167,11 @@ impl Loops {
         self.count += 1;
         let before = |one: &Loop| one.rungs[0].calls_before <= found.calls_before;
         let place = self.shown.partition_point(before);
-        if place == SHOWN_MAX {
+        if place == self.most {
             return Some(found.key);
         }
         self.shown.insert(place, Loop { rungs: vec![found], end: None });
-        let last = if self.shown.len() > SHOWN_MAX { self.shown.pop() } else { None };
+        let last = if self.shown.len() > self.most { self.shown.pop() } else { None };
         last.map(|last| last.rungs[0].key)
     }
 }
@@ -160,10 +193,12 @@ mod tests {
 
     use super::*;
 
+    const SHOWN_MAX: usize = 10;
+
     /// Keeps the findings of `calls` calls, with a new loop every three.
-    fn kept(format: OutputFormat, calls: usize, mut look: impl FnMut(&Kept)) -> Kept {
+    fn kept(needs: Needs, calls: usize, mut look: impl FnMut(&Kept)) -> Kept {
         let mut replay = Replay::new(&PRESETS[0]);
-        let mut kept = Kept::new(format, None);
+        let mut kept = Kept::new(needs);
         for index in 0..calls {
             let args = &*(index / 3).to_string();
             let (worker, args) = ("main", Args::Json(args));
@@ -177,18 +212,18 @@ mod tests {
             look(&kept);
         }
         let findings = replay.finish();
-        assert!(findings.ends.len() <= SHOWN_MAX, "{} ends", findings.ends.len());
+        assert!(findings.ends.len() <= needs.loops, "{} ends", findings.ends.len());
         kept.finish(findings.list, |key| findings.ends.get(&key).copied());
         kept
     }
 
     #[test]
     fn the_loops_for_people_do_not_grow_with_their_number() {
-        let kept = kept(OutputFormat::Human, 30_000, |kept| {
-            let Detail::Loops(loops) = &kept.detail else { panic!("no loops") };
-            assert!(loops.shown.len() <= SHOWN_MAX);
+        let needs = Needs { loops: SHOWN_MAX, ..Needs::default() };
+        let kept = kept(needs, 30_000, |kept| {
+            assert!(kept.loops.shown.len() <= SHOWN_MAX);
         });
-        let Detail::Loops(Loops { shown, count }) = kept.detail else { panic!("no loops") };
+        let Loops { shown, count, .. } = kept.loops;
         assert_eq!(count, 10_000);
         let ends = shown.iter().map(|one| one.end);
         assert!(ends.eq((0..SHOWN_MAX).map(|n| Some(3 * n + 2))));
@@ -197,11 +232,12 @@ mod tests {
 
     #[test]
     fn the_findings_for_programs_do_not_grow_in_memory() {
-        let kept = kept(OutputFormat::Jsonl, 60_000, |kept| {
-            let Detail::Lines(lines) = &kept.detail else { panic!("no lines") };
+        let needs = Needs { lines: true, ..Needs::default() };
+        let mut kept = kept(needs, 60_000, |kept| {
+            let lines = kept.lines.as_ref().expect("lines");
             assert!(lines.bytes_in_memory() <= Spool::BYTES_MAX, "{}", lines.bytes_in_memory());
         });
-        let Detail::Lines(lines) = kept.detail else { panic!("no lines") };
+        let lines = kept.lines.as_mut().expect("lines");
         assert!(lines.has_file());
         let mut places = Vec::new();
         let each = &mut |json: &str| {

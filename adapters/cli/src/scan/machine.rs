@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
+use crate::exit::Exit;
 use crate::output::json::json;
 use crate::output::{Closed, Output, complain};
 use crate::replay::{Location, ReplayFinding, Warning};
-use crate::scan::kept::Detail;
-use crate::scan::report::Report;
+use crate::scan::report::{Report, Tally};
+use crate::scan::writer::Writer;
 
 /// The version of the output's format. A new field does not change it.
 const SCHEMA: u32 = 1;
@@ -123,17 +124,17 @@ pub(super) fn finding(found: &ReplayFinding) -> String {
     json(&FindingLine::of(found))
 }
 
-/// Writes the report on a trace as one line.
-pub(super) fn write_line(report: Report, output: &mut Output) -> Result<(), Closed> {
-    write(String::new(), report, "\n", output)
-}
-
 /// Writes the report on a trace on one line, between two other texts. Its findings go from memory or
 /// from a temporary file to the output, in one piece if they are few.
-fn write(before: String, report: Report, behind: &str, output: &mut Output) -> Result<(), Closed> {
-    let head = json(&TraceLine::of(&report));
+fn write(
+    before: String,
+    report: &mut Report,
+    after: &str,
+    output: &mut Output,
+) -> Result<(), Closed> {
+    let head = json(&TraceLine::of(report));
     let mut text = before + head.strip_suffix('}').unwrap_or(&head) + ",\"findings\":[";
-    if let Detail::Lines(lines) = report.kept.detail {
+    if let Some(lines) = &mut report.kept.lines {
         let mut is_first = true;
         let written = lines.each(&mut |finding| {
             if !is_first {
@@ -152,11 +153,24 @@ fn write(before: String, report: Report, behind: &str, output: &mut Output) -> R
             Err(Closed::ByError)
         })?;
     }
-    output.write(&format!("{text}],\"skipped\":{}}}{behind}", report.trace.skipped))
+    output.write(&format!("{text}],\"skipped\":{}}}{after}", report.trace.skipped))
 }
 
 /// The number of bytes of findings that are written at a time.
 const PIECE: usize = 64 * 1024;
+
+/// One line for each report.
+pub(super) struct Lines;
+
+impl Writer for Lines {
+    fn report(&mut self, report: &mut Report, output: &mut Output) -> Result<(), Closed> {
+        write(String::new(), report, "\n", output)
+    }
+
+    fn finish(&mut self, _tally: &Tally, _output: &mut Output) -> Result<Exit, Closed> {
+        Ok(Exit::Clean)
+    }
+}
 
 /// All reports as one JSON document.
 #[derive(Default)]
@@ -164,16 +178,19 @@ pub(super) struct Document {
     begun: bool,
 }
 
-impl Document {
-    pub(super) fn push(&mut self, report: Report, output: &mut Output) -> Result<(), Closed> {
+impl Writer for Document {
+    fn report(&mut self, report: &mut Report, output: &mut Output) -> Result<(), Closed> {
         write(self.before(), report, "", output)
     }
 
-    pub(super) fn finish(&mut self, output: &mut Output) -> Result<(), Closed> {
+    fn finish(&mut self, _tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
         let before = if self.begun { String::new() } else { self.before() };
-        output.write(&format!("{before}\n]}}\n"))
+        output.write(&format!("{before}\n]}}\n"))?;
+        Ok(Exit::Clean)
     }
+}
 
+impl Document {
     /// Returns the text before the next trace.
     fn before(&mut self) -> String {
         if std::mem::replace(&mut self.begun, true) {

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use clap::Args;
 use clap::error::ErrorKind;
-use clap::{Args, ValueEnum};
 use unstuck_core::Action;
 use unstuck_trace::Format;
 
@@ -11,6 +11,7 @@ use crate::config::options::PolicyOptions;
 use crate::exit::Exit;
 use crate::read::jobs::{JOBS_MAX, one_for_each_core};
 use crate::replay::LoopPrefix;
+use crate::scan::targets::Targets;
 
 pub(crate) const EXIT_CODES: &str = "0 nothing found, 1 a finding, 3 an input that could not be read, or only in part (the others \
                           are still reported), 4 a bad configuration, or an output that could not \
@@ -35,9 +36,8 @@ pub(crate) struct Scan {
     /// digits. Only with --format human
     #[arg(long, value_name = "LOOP")]
     pub(crate) explain: Option<LoopPrefix>,
-    /// The output format
-    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
-    pub(crate) format: OutputFormat,
+    #[command(flatten)]
+    pub(crate) targets: Targets,
     /// The mildest action that makes the exit code 1
     #[arg(long, value_name = "ACTION", default_value = "nudge", value_parser = fail_on_names())]
     fail_on: String,
@@ -48,9 +48,6 @@ pub(crate) struct Scan {
     /// contains
     #[arg(short, long)]
     pub(crate) verbose: bool,
-    /// Write to this file instead of standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
 }
 
 impl Scan {
@@ -76,16 +73,6 @@ impl Scan {
         let _ = Self::augment_args(command).error(ErrorKind::MissingRequiredArgument, what).print();
         Exit::Usage
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OutputFormat {
-    /// For people
-    Human,
-    /// One JSON document
-    Json,
-    /// One JSON object a line for each run
-    Jsonl,
 }
 
 fn from_names() -> Vec<&'static str> {

@@ -1,15 +1,18 @@
 //! One input, read and judged, and the count of all of them.
 
+use std::collections::BTreeSet;
+
+use unstuck_core::LoopId;
 use unstuck_text::Preset;
 use unstuck_trace::{Event, Format, Trace, read};
 
 use crate::exit::Exit;
 use crate::read::inputs::{self, Input};
 use crate::read::progress::Progress;
-use crate::replay::{Explained, Findings, LoopPrefix, Replay};
+use crate::replay::{Explained, Findings, Picture, Replay};
 use crate::scan::feedback;
-use crate::scan::kept::Kept;
-use crate::scan::options::{OutputFormat, Scan};
+use crate::scan::kept::{Kept, Needs, Seen};
+use crate::scan::options::Scan;
 
 /// The settings for reading and judging inputs.
 #[derive(Clone, Copy)]
@@ -19,17 +22,15 @@ pub(super) struct Judge {
     pub(super) preset: &'static Preset,
     /// The preset without the feedback, if silenced loops have to be reported.
     pub(super) unsilenced: Option<&'static Preset>,
-    /// The loop to explain.
-    pub(super) explain: Option<LoopPrefix>,
-    format: OutputFormat,
+    /// The parts of the findings to keep.
+    needs: Needs,
 }
 
 impl Judge {
-    /// Returns the judge that the command line asks for.
-    pub(super) fn of(scan: &Scan) -> Result<Self, Exit> {
+    /// Returns the judge that the command line asks for, for outputs with these `needs`.
+    pub(super) fn of(scan: &Scan, needs: Needs) -> Result<Self, Exit> {
         let preset = scan.policy.preset()?;
-        let (explain, format) = (scan.explain, scan.format);
-        let judge = Self { from: scan.from(), preset, unsilenced: None, explain, format };
+        let judge = Self { from: scan.from(), preset, unsilenced: None, needs };
         let Some(path) = &scan.feedback else { return Ok(judge) };
         let silencing = feedback::silencing(preset, feedback::load(path)?);
         Ok(Self { preset: silencing, unsilenced: scan.verbose.then_some(preset), ..judge })
@@ -43,47 +44,47 @@ pub(super) struct Report {
     pub(super) kept: Kept,
     /// The steps of the loop to explain.
     pub(super) explained: Vec<Explained>,
+    /// The calls as they are drawn, if [`Needs::picture`] asks for it.
+    pub(super) picture: Option<Picture>,
     /// The number of workers that were not followed to their end, because there were too many.
     pub(super) forgotten: usize,
     /// The loops of the feedback that were found, if [`Judge::unsilenced`] asks for them.
-    pub(super) unsilenced: Option<Kept>,
+    pub(super) unsilenced: Option<BTreeSet<LoopId>>,
 }
 
 impl Report {
     /// Reads `input` and judges it. The error says why it cannot be read.
     pub(super) fn of(input: &Input, judge: &Judge, progress: &Progress) -> Result<Self, String> {
         let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
-        let mut replay = Replay::new(judge.preset).explaining(judge.explain);
-        let mut kept = Kept::new(judge.format, judge.explain);
+        let mut replay = Replay::new(judge.preset).explaining(judge.needs.explain);
+        if judge.needs.picture {
+            replay = replay.drawing();
+        }
+        let mut kept = Kept::new(judge.needs);
         let mut unsilenced = judge.unsilenced.map(|preset| {
             let of = judge.preset.policy.silenced();
-            (Replay::new(preset), Kept::seen(of))
+            (Replay::new(preset), Seen::new(of))
         });
         let mut take = |event: Event<'_>| {
             replay.take(&event);
             kept.take_from(&mut replay);
-            if let Some((replay, kept)) = &mut unsilenced {
+            if let Some((replay, seen)) = &mut unsilenced {
                 replay.take(&event);
-                kept.take_from(replay);
+                seen.take_from(replay);
             }
         };
         let trace = read(reader, judge.from, &mut take).map_err(|problem| problem.to_string())?;
-        let (explained, forgotten) = end(replay, &mut kept);
+        let Findings { list, ends, explained, forgotten, picture, .. } = replay.finish();
+        kept.finish(list, |key| ends.get(&key).copied());
         let forgotten = forgotten.max(trace.forgotten);
-        let unsilenced = unsilenced.map(|(replay, mut kept)| {
-            end(replay, &mut kept);
-            kept
+        let unsilenced = unsilenced.map(|(replay, mut seen)| {
+            for found in &replay.finish().list {
+                seen.take(found);
+            }
+            seen.seen
         });
-        Ok(Self { path: input.name(), trace, kept, explained, forgotten, unsilenced })
+        Ok(Self { path: input.name(), trace, kept, explained, picture, forgotten, unsilenced })
     }
-}
-
-/// Ends a replay. Returns the steps of the loop to explain, and the number of workers that were
-/// forgotten.
-fn end(replay: Replay, kept: &mut Kept) -> (Vec<Explained>, usize) {
-    let Findings { list, ends, explained, forgotten, .. } = replay.finish();
-    kept.finish(list, |key| ends.get(&key).copied());
-    (explained, forgotten)
 }
 
 /// The number of inputs by result, for the last line.

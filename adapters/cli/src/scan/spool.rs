@@ -77,11 +77,11 @@ impl Spool {
     /// Passes all findings to `each`, in order, until its first error, which is in the inner result. The
     /// outer error is that of reading the file.
     pub(super) fn each<E>(
-        mut self,
+        &mut self,
         each: &mut dyn FnMut(&str) -> Result<(), E>,
     ) -> io::Result<Result<(), E>> {
         self.latest.sort_by_key(|(order, _)| *order);
-        let mut latest = self.latest.into_iter().peekable();
+        let mut latest = self.latest.iter().peekable();
         let ends = self.pieces.iter().skip(1).chain([&self.end]);
         let pieces = self.pieces.iter().zip(ends);
         let mut pieces: Vec<_> = pieces.map(|(at, end)| Piece::new(*at, *end)).collect();
@@ -92,7 +92,7 @@ impl Spool {
             }
             while let Some(Reverse((order, number))) = heads.pop() {
                 while let Some((_, json)) = latest.next_if(|(latest, _)| *latest < order) {
-                    if let Err(error) = each(&json) {
+                    if let Err(error) = each(json) {
                         return Ok(Err(error));
                     }
                 }
@@ -103,7 +103,7 @@ impl Spool {
                 heads.extend(next.map(|order| Reverse((order, number))));
             }
         }
-        Ok(latest.try_for_each(|(_, json)| each(&json)))
+        Ok(latest.try_for_each(|(_, json)| each(json)))
     }
 }
 
