@@ -1,5 +1,6 @@
 //! `unstuck scan`: reads recorded runs and prints the loops in them.
 
+pub(crate) mod cost;
 mod explain;
 mod feedback;
 mod human;

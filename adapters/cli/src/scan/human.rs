@@ -68,6 +68,10 @@ fn report(report: &Report) -> String {
         n if n <= report.trace.runs => String::new(),
         n => format!(", {n} workers"),
     };
+    let after = match report.cost.after {
+        Some(after) if after.calls > 0 => format!("; {after} after the first finding"),
+        _ => String::new(),
+    };
     let forgotten = match report.forgotten {
         0 => String::new(),
         n => format!(", {n} of them not followed to the end"),
@@ -76,7 +80,7 @@ fn report(report: &Report) -> String {
     line(
         &mut text,
         &format!(
-            "{style}{word}{style:#}  {path}  {FAINT}({calls}{runs}{workers}{forgotten}){FAINT:#}"
+            "{style}{word}{style:#}  {path}  {FAINT}({calls}{runs}{workers}{forgotten}{after}){FAINT:#}"
         ),
     );
     for one in loops {

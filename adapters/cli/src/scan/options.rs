@@ -11,6 +11,7 @@ use crate::config::options::PolicyOptions;
 use crate::exit::Exit;
 use crate::read::jobs::{JOBS_MAX, one_for_each_core};
 use crate::replay::LoopPrefix;
+use crate::scan::cost::Price;
 use crate::scan::targets::Targets;
 
 pub(crate) const EXIT_CODES: &str = "0 nothing found, 1 a finding, 3 an input that could not be read, or only in part (the others \
@@ -38,6 +39,10 @@ pub(crate) struct Scan {
     pub(crate) explain: Option<LoopPrefix>,
     #[command(flatten)]
     pub(crate) targets: Targets,
+    /// The prices of a million tokens in US dollars, for example input=3,cached=0.3,output=15. Shows what
+    /// runs cost, if their files have tokens
+    #[arg(long, value_name = "PRICE")]
+    pub(crate) price: Option<Price>,
     /// The mildest action that makes the exit code 1
     #[arg(long, value_name = "ACTION", default_value = "nudge", value_parser = fail_on_names())]
     fail_on: String,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use unstuck_core::LoopId;
+use unstuck_core::{Action, LoopId};
 use unstuck_text::Preset;
 use unstuck_trace::{Event, Format, Trace, read};
 
@@ -10,6 +10,7 @@ use crate::exit::Exit;
 use crate::read::inputs::{self, Input};
 use crate::read::progress::Progress;
 use crate::replay::{Explained, Findings, Picture, Replay};
+use crate::scan::cost::{Cost, Meter, Price};
 use crate::scan::feedback;
 use crate::scan::kept::{Kept, Needs, Seen};
 use crate::scan::options::Scan;
@@ -24,13 +25,14 @@ pub(super) struct Judge {
     pub(super) unsilenced: Option<&'static Preset>,
     /// The parts of the findings to keep.
     needs: Needs,
+    price: Option<Price>,
 }
 
 impl Judge {
     /// Returns the judge that the command line asks for, for outputs with these `needs`.
     pub(super) fn of(scan: &Scan, needs: Needs) -> Result<Self, Exit> {
         let preset = scan.policy.preset()?;
-        let judge = Self { from: scan.from(), preset, unsilenced: None, needs };
+        let judge = Self { from: scan.from(), preset, unsilenced: None, needs, price: scan.price };
         let Some(path) = &scan.feedback else { return Ok(judge) };
         let silencing = feedback::silencing(preset, feedback::load(path)?);
         Ok(Self { preset: silencing, unsilenced: scan.verbose.then_some(preset), ..judge })
@@ -46,6 +48,7 @@ pub(super) struct Report {
     pub(super) explained: Vec<Explained>,
     /// The calls as they are drawn, if [`Needs::picture`] asks for it.
     pub(super) picture: Option<Picture>,
+    pub(super) cost: Cost,
     /// The number of workers that were not followed to their end, because there were too many.
     pub(super) forgotten: usize,
     /// The loops of the feedback that were found, if [`Judge::unsilenced`] asks for them.
@@ -65,9 +68,14 @@ impl Report {
             let of = judge.preset.policy.silenced();
             (Replay::new(preset), Seen::new(of))
         });
+        let mut meter = Meter::new(judge.price);
         let mut take = |event: Event<'_>| {
+            meter.take(&event);
             replay.take(&event);
             kept.take_from(&mut replay);
+            if kept.worst > Action::Proceed {
+                meter.found();
+            }
             if let Some((replay, seen)) = &mut unsilenced {
                 replay.take(&event);
                 seen.take_from(replay);
@@ -83,7 +91,20 @@ impl Report {
             }
             seen.seen
         });
-        Ok(Self { path: input.name(), trace, kept, explained, picture, forgotten, unsilenced })
+        if kept.worst > Action::Proceed {
+            meter.found();
+        }
+        let cost = meter.finish();
+        Ok(Self {
+            path: input.name(),
+            trace,
+            kept,
+            explained,
+            picture,
+            cost,
+            forgotten,
+            unsilenced,
+        })
     }
 }
 
