@@ -24,7 +24,7 @@ use unstuck_trace::{Call, Event, Message, Outcome, WORKERS_MAX};
 use early_warning::Judged;
 pub use findings::{Excerpt, Location, ReplayFinding, ResultLine};
 pub(crate) use findings::{Findings, LoopKey, Warning};
-pub(crate) use history::{CallResult, Explained, LoopPrefix, Step};
+pub(crate) use history::{CallResult, Explained, LoopPrefix, Step, Wanted};
 pub(crate) use nearest::Nearest;
 use open_loops::{Elapsed, OpenLoops};
 use picture::Drawing;
@@ -45,7 +45,7 @@ const PROVEN_MAX: usize = 1000;
 /// The detectors of one trace, and their findings.
 pub(crate) struct Replay {
     preset: &'static Preset,
-    wanted: Option<LoopPrefix>,
+    wanted: Option<Wanted>,
     /// The active workers. The first is active all the time if it is the only one.
     workers: Vec<Worker>,
     /// The idle workers, by the clock of their latest event.
@@ -106,8 +106,8 @@ impl Replay {
         }
     }
 
-    /// Keeps the steps of the loop that is `wanted`, if there is one.
-    pub(crate) fn explaining(self, wanted: Option<LoopPrefix>) -> Self {
+    /// Keeps the steps of the loops that are `wanted`, if there are any.
+    pub(crate) fn explaining(self, wanted: Option<Wanted>) -> Self {
         Self { wanted, ..self }
     }
 

@@ -1,8 +1,10 @@
 //! `unstuck scan`: reads recorded runs and prints the loops in them.
 
 pub(crate) mod cost;
+mod draw;
 mod explain;
 mod feedback;
+pub(crate) mod html;
 mod human;
 mod kept;
 mod machine;
@@ -58,7 +60,7 @@ fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Ve
         };
         let writer = match scan.explain {
             Some(wanted) => Box::new(Explanation::new(wanted, preset.policy)),
-            None => target.format.writer(),
+            None => target.format.writer(scan, preset.policy),
         };
         Ok(Sink { output, writer, is_open: true })
     };

@@ -143,7 +143,7 @@ impl ResultLine {
 }
 
 /// Returns at most `bytes` bytes of `text`, cut between characters.
-fn beginning(text: &str, bytes: usize) -> &str {
+pub(super) fn beginning(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     end.and_then(|end| text.get(..end)).unwrap_or("")
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use unstuck_core::{Action, Digest, Finding, LoopId, Nearness, Policy, Rule, RuleIndex, Verdict};
 
-use super::findings::Excerpt;
+use super::findings::{Excerpt, ResultLine, beginning};
 use super::push;
 
 /// The most calls, and the most turns, of a worker that wait for a finding they belong to. More
@@ -27,6 +27,8 @@ pub(crate) struct LoopPrefix {
 }
 
 impl LoopPrefix {
+    const ALL: Self = Self { first: 0, last: u64::MAX };
+
     pub(crate) fn is(self, id: LoopId) -> bool {
         (self.first..=self.last).contains(&id.bits())
     }
@@ -49,6 +51,28 @@ impl FromStr for LoopPrefix {
     }
 }
 
+/// The loops whose steps are kept, and how much of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    prefix: LoopPrefix,
+    /// The most steps of a worker.
+    steps_max: usize,
+    /// The most bytes of a result.
+    text_max: usize,
+}
+
+impl Wanted {
+    /// Wants all steps of the loop with this prefix.
+    pub(crate) const fn one(prefix: LoopPrefix) -> Self {
+        Self { prefix, steps_max: usize::MAX, text_max: usize::MAX }
+    }
+
+    /// Wants the first steps of all loops, in limited memory.
+    pub(crate) const fn all() -> Self {
+        Self { prefix: LoopPrefix::ALL, steps_max: 256, text_max: 4096 }
+    }
+}
+
 /// One call of a loop, or one turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
@@ -63,7 +87,8 @@ pub(crate) struct Step {
     /// The step of the transcript, which calls that were issued together share.
     issued: u64,
     settled: bool,
-    is_of_loop: bool,
+    /// The wanted loops that it belongs to.
+    pub(crate) loops: Vec<LoopId>,
 }
 
 /// The outcome of a call.
@@ -91,7 +116,7 @@ pub(crate) struct Explained {
 
 /// The recent steps of a worker that may belong to the wanted loop.
 pub(super) struct LoopHistory {
-    wanted: LoopPrefix,
+    wanted: Wanted,
     policy: &'static Policy<'static>,
     /// The latest calls, and the latest turns, oldest first.
     calls: VecDeque<Step>,
@@ -106,7 +131,7 @@ pub(super) struct LoopHistory {
 }
 
 impl LoopHistory {
-    pub(super) fn new(wanted: LoopPrefix, policy: &'static Policy<'static>) -> Self {
+    pub(super) fn new(wanted: Wanted, policy: &'static Policy<'static>) -> Self {
         Self {
             wanted,
             policy,
@@ -131,14 +156,26 @@ impl LoopHistory {
         let mut step = Step::new(number, issued, excerpt);
         let early = self.policy.rules().iter().map(Rule::is_judged_early);
         step.near = early.zip(near).map(|(early, near)| near.filter(|_| early)).collect();
-        self.steps.extend(push(&mut self.calls, step, KEPT_MAX).filter(|step| step.is_of_loop));
+        let left = push(&mut self.calls, step, KEPT_MAX);
+        self.keep(left);
+    }
+
+    /// Returns the part of a result that is kept.
+    pub(super) fn kept<'t>(&self, text: &'t str) -> &'t str {
+        beginning(text, self.wanted.text_max)
     }
 
     /// Takes in the outcome of the call with this number.
-    pub(super) fn outcome(&mut self, number: u64, result: CallResult, near: &[Option<Nearness>]) {
+    pub(super) fn outcome(
+        &mut self,
+        number: u64,
+        (result, line): (CallResult, ResultLine),
+        near: &[Option<Nearness>],
+    ) {
         let step = self.calls.iter_mut().rev().find(|step| step.number == number);
         if let Some(step) = step.filter(|step| !step.settled) {
             step.result = Some(result);
+            step.excerpt.result = Some(line);
         }
         self.settle(near, |step| step.result.is_some());
     }
@@ -146,14 +183,23 @@ impl LoopHistory {
     /// Takes in a turn without a call.
     pub(super) fn turn(&mut self, number: u64, excerpt: Excerpt, near: &[Option<Nearness>]) {
         let step = self.text_step(number, excerpt, near);
-        self.steps.extend(push(&mut self.turns, step, KEPT_MAX).filter(|step| step.is_of_loop));
+        let left = push(&mut self.turns, step, KEPT_MAX);
+        self.keep(left);
     }
 
     /// Takes in a user message.
     pub(super) fn prompt(&mut self, excerpt: Excerpt, near: &[Option<Nearness>]) {
         let step = self.text_step(self.prompted, excerpt, near);
         self.prompted += 1;
-        self.steps.extend(push(&mut self.prompts, step, KEPT_MAX).filter(|step| step.is_of_loop));
+        let left = push(&mut self.prompts, step, KEPT_MAX);
+        self.keep(left);
+    }
+
+    /// Keeps the steps among `left` that belong to a wanted loop.
+    fn keep(&mut self, left: impl IntoIterator<Item = Step>) {
+        let room = self.wanted.steps_max - self.steps.len();
+        let of_loop = left.into_iter().filter(|step| !step.loops.is_empty());
+        self.steps.extend(of_loop.take(room));
     }
 
     fn text_step(&self, number: u64, excerpt: Excerpt, near: &[Option<Nearness>]) -> Step {
@@ -181,20 +227,23 @@ impl LoopHistory {
             RuleIndex::Text(_) => (&mut self.turns, finding.last, turns(finding)),
         };
         if let Some(step) = steps.iter_mut().rev().find(|step| step.number == last) {
-            step.judge(verdict, self.wanted);
+            step.judge(verdict, self.wanted.prefix);
         }
-        if verdict.action > Action::Proceed && self.wanted.is(finding.loop_id) {
+        if verdict.action > Action::Proceed && self.wanted.prefix.is(finding.loop_id) {
             self.loops.insert(finding.loop_id);
-            for step in steps.iter_mut() {
-                step.is_of_loop |= of_loop.contains(&step.number);
+            for step in steps.iter_mut().filter(|step| of_loop.contains(&step.number)) {
+                if !step.loops.contains(&finding.loop_id) {
+                    step.loops.push(finding.loop_id);
+                }
             }
         }
     }
 
     /// Returns the steps of the worker `worker` in the loop, or `None` if it was not in it.
     pub(super) fn end(mut self, worker: &str) -> Option<Explained> {
-        let rest = self.calls.into_iter().chain(self.turns).chain(self.prompts);
-        self.steps.extend(rest.filter(|step| step.is_of_loop));
+        let (calls, turns) = (std::mem::take(&mut self.calls), std::mem::take(&mut self.turns));
+        let prompts = std::mem::take(&mut self.prompts);
+        self.keep(calls.into_iter().chain(turns).chain(prompts));
         let explained =
             Explained { worker: worker.to_owned(), steps: self.steps, loops: self.loops };
         Some(explained).filter(|explained| !explained.steps.is_empty())
@@ -233,7 +282,7 @@ impl Step {
             number,
             issued,
             settled: false,
-            is_of_loop: false,
+            loops: Vec::new(),
         }
     }
 
@@ -276,7 +325,7 @@ mod tests {
     /// A history of every loop, by a preset that looks at results.
     fn history() -> LoopHistory {
         let policy = Preset::named("start_over").expect("a preset").policy;
-        LoopHistory::new(LoopPrefix { first: 0, last: u64::MAX }, policy)
+        LoopHistory::new(Wanted::one(LoopPrefix::ALL), policy)
     }
 
     /// The nearness of the preset's only rule.
@@ -293,8 +342,11 @@ mod tests {
         history.calls.iter().map(|step| step.near[0].map(|near| near.held)).collect()
     }
 
-    const RESULT: CallResult =
-        CallResult { digest: Digest::new(0), text: String::new(), failed: false, refused: false };
+    fn result() -> (CallResult, ResultLine) {
+        let text = String::new();
+        let result = CallResult { digest: Digest::new(0), text, failed: false, refused: false };
+        (result, ResultLine::of("", false, false))
+    }
 
     #[test]
     fn among_calls_that_settle_together_only_the_last_has_the_nearness() {
@@ -302,13 +354,13 @@ mod tests {
         for number in 0..3 {
             history.call(number, 7, excerpt(), &near(0));
         }
-        history.outcome(1, RESULT, &near(0));
+        history.outcome(1, result(), &near(0));
         assert_eq!(held(&history), [None, None, None]);
-        history.outcome(0, RESULT, &near(2));
+        history.outcome(0, result(), &near(2));
         assert_eq!(held(&history), [None, Some(2), None]);
         // The next step settles the open calls without an outcome.
         history.call(3, 8, excerpt(), &near(3));
-        history.outcome(2, RESULT, &near(9));
+        history.outcome(2, result(), &near(9));
         assert_eq!(held(&history), [None, Some(2), Some(3), None]);
         assert!(history.calls[2].result.is_none());
         history.finish(&near(4));

@@ -10,7 +10,7 @@ use unstuck_trace::{Call, Message, Outcome, Role};
 
 use super::early_warning::{EarlyWarning, Judged};
 use super::findings::{Excerpt, Location, ResultLine, Warning};
-use super::history::{CallResult, Explained, LoopHistory, LoopPrefix, NearnessByRule};
+use super::history::{CallResult, Explained, LoopHistory, NearnessByRule, Wanted};
 use super::numbering::Numbering;
 use super::push;
 
@@ -125,8 +125,8 @@ impl Worker {
         IdleWorker { name, number, early_warning, history, bytes }
     }
 
-    /// Keeps the steps of the loop that is `wanted`, if there is one.
-    pub(super) fn explaining(mut self, wanted: Option<LoopPrefix>) -> Self {
+    /// Keeps the steps of the loops that are `wanted`, if there are any.
+    pub(super) fn explaining(mut self, wanted: Option<Wanted>) -> Self {
         let policy = self.engine.detector.policy();
         self.history = wanted.map(|wanted| LoopHistory::new(wanted, policy).into());
         self
@@ -188,26 +188,34 @@ impl Worker {
         self.recent.is_stopped =
             verdicts.iter().any(is_stop) || (self.recent.is_stopped && outcome.refused);
         let failed = digests.is_some_and(|outcome| outcome.has_failed());
+        let line = ResultLine::of(outcome.text, failed, outcome.refused);
         if let Some(call) = self.recent.calls.get_mut(position) {
-            call.excerpt.result = Some(ResultLine::of(outcome.text, failed, outcome.refused));
+            call.excerpt.result = Some(line.clone());
         }
         if let Some(seq) = ticket.id.seq() {
             self.early_warning.outcome(seq);
-            if self.history.is_some() {
-                let answer = self.call_result(tool, outcome);
-                self.explain(&verdicts, |history, near| history.outcome(seq, answer, near));
+            if let Some(history) = &self.history {
+                let answer = self.call_result(history, tool, outcome, digests);
+                self.explain(&verdicts, |history, near| history.outcome(seq, (answer, line), near));
             }
         }
         Judgement { verdicts, digests }
     }
 
-    /// Returns the outcome of a call of `tool` as an explanation shows it. Its digest differs from the
-    /// engine's, which tells failures from successes.
-    fn call_result(&self, tool: &str, outcome: &Outcome<'_>) -> CallResult {
+    /// Returns the outcome of a call of `tool` as an explanation shows it. `known` is what the engine made
+    /// of it.
+    fn call_result(
+        &self,
+        history: &LoopHistory,
+        tool: &str,
+        outcome: &Outcome<'_>,
+        known: Option<unstuck_core::Outcome>,
+    ) -> CallResult {
         let recipe = &self.engine.digester.recipe;
+        let refusal = || recipe.result(tool, outcome.text, outcome.cut).result;
         CallResult {
-            digest: recipe.result(tool, outcome.text, outcome.cut).result,
-            text: outcome.text.to_owned(),
+            digest: known.map_or_else(refusal, |known| known.digest()),
+            text: history.kept(outcome.text).to_owned(),
             failed: outcome.failed,
             refused: outcome.refused,
         }

@@ -1,6 +1,7 @@
 //! The cost of a run in calls, tokens, time and money, and the part of it after the first finding.
 
 use std::fmt::{self, Display, Formatter, Write as _};
+use std::ops::Add;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -117,6 +118,40 @@ fn expected(part: &str) -> String {
     format!(
         "`{part}` is no price: expected input=3,cached=0.3,output=15 in dollars per million tokens"
     )
+}
+
+impl Add for Tokens {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_add(other.input),
+            cached: self.cached.saturating_add(other.cached),
+            output: self.output.saturating_add(other.output),
+        }
+    }
+}
+
+/// Adds what is known of both.
+impl Add for Spent {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.saturating_add(other.calls),
+            tokens: known(self.tokens, other.tokens, Tokens::add),
+            time: known(self.time, other.time, Duration::saturating_add),
+            dollars: known(self.dollars, other.dollars, f64::add),
+        }
+    }
+}
+
+/// Adds what is known of `one` and `other`.
+fn known<T>(one: Option<T>, other: Option<T>, add: impl FnOnce(T, T) -> T) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(add(one, other)),
+        (one, other) => one.or(other),
+    }
 }
 
 impl Tokens {

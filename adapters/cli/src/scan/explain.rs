@@ -1,6 +1,6 @@
 //! `scan --explain`: shows every call of one loop, and how near each rule was at each call.
 
-mod table;
+pub(super) mod table;
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use unstuck_core::{Action, LoopId};
 
 use crate::output::recurring::what_recurs;
-use crate::replay::{LoopKey, LoopPrefix, Replay, ReplayFinding};
+use crate::replay::{LoopKey, LoopPrefix, Replay, ReplayFinding, Wanted};
 use crate::scan::machine;
 use crate::scan::spool::Spool;
 
@@ -23,6 +23,8 @@ pub(super) struct Needs {
     pub(super) explain: Option<LoopPrefix>,
     /// The calls as they are drawn.
     pub(super) picture: bool,
+    /// The first steps of all loops.
+    pub(super) steps: bool,
 }
 
 impl Needs {
@@ -33,7 +35,14 @@ impl Needs {
             lines: self.lines || other.lines,
             explain: self.explain.or(other.explain),
             picture: self.picture || other.picture,
+            steps: self.steps || other.steps,
         }
+    }
+
+    /// Returns the loops whose steps are kept.
+    pub(super) fn wanted(self) -> Option<Wanted> {
+        let all = self.steps.then_some(Wanted::all());
+        self.explain.map(Wanted::one).or(all)
     }
 }
 

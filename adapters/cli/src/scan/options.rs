@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::read::jobs::{JOBS_MAX, one_for_each_core};
 use crate::replay::LoopPrefix;
 use crate::scan::cost::Price;
+use crate::scan::html::IncludeArgs;
 use crate::scan::targets::Targets;
 
 pub(crate) const EXIT_CODES: &str = "0 nothing found, 1 a finding, 3 an input that could not be read, or only in part (the others \
@@ -39,6 +40,9 @@ pub(crate) struct Scan {
     pub(crate) explain: Option<LoopPrefix>,
     #[command(flatten)]
     pub(crate) targets: Targets,
+    /// How much of arguments and results --format html shows
+    #[arg(long, value_name = "PART", value_enum, default_value_t = IncludeArgs::Short)]
+    pub(crate) include_args: IncludeArgs,
     /// The prices of a million tokens in US dollars, for example input=3,cached=0.3,output=15. Shows what
     /// runs cost, if their files have tokens
     #[arg(long, value_name = "PRICE")]

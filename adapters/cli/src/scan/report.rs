@@ -59,7 +59,7 @@ impl Report {
     /// Reads `input` and judges it. The error says why it cannot be read.
     pub(super) fn of(input: &Input, judge: &Judge, progress: &Progress) -> Result<Self, String> {
         let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
-        let mut replay = Replay::new(judge.preset).explaining(judge.needs.explain);
+        let mut replay = Replay::new(judge.preset).explaining(judge.needs.wanted());
         if judge.needs.picture {
             replay = replay.drawing();
         }

@@ -14,6 +14,8 @@ pub(crate) enum OutputFormat {
     Json,
     /// One JSON object a line for each run
     Jsonl,
+    /// One page with pictures of the runs, for a browser
+    Html,
 }
 
 /// A format and the file that it is written to.

@@ -1,10 +1,14 @@
 //! The output formats of `scan`, one writer each.
 
+use unstuck_core::Policy;
+
 use crate::exit::Exit;
 use crate::output::{Closed, Output, Reader};
+use crate::scan::html::Html;
 use crate::scan::human::Human;
 use crate::scan::kept::Needs;
 use crate::scan::machine::{Document, Lines};
+use crate::scan::options::Scan;
 use crate::scan::report::{Report, Tally};
 use crate::scan::targets::OutputFormat;
 
@@ -25,7 +29,7 @@ impl OutputFormat {
     pub(super) fn reader(self) -> Reader {
         match self {
             Self::Human => Reader::Person,
-            Self::Json | Self::Jsonl => Reader::Program,
+            Self::Json | Self::Jsonl | Self::Html => Reader::Program,
         }
     }
 
@@ -34,14 +38,17 @@ impl OutputFormat {
         match self {
             Self::Human => Needs { loops: Human::LOOPS_MAX, ..Needs::default() },
             Self::Json | Self::Jsonl => Needs { lines: true, ..Needs::default() },
+            Self::Html => Html::NEEDS,
         }
     }
 
-    pub(super) fn writer(self) -> Box<dyn Writer> {
+    /// Returns the writer of a scan by `policy`.
+    pub(super) fn writer(self, scan: &Scan, policy: &'static Policy<'static>) -> Box<dyn Writer> {
         match self {
             Self::Human => Box::new(Human),
             Self::Json => Box::new(Document::default()),
             Self::Jsonl => Box::new(Lines),
+            Self::Html => Box::new(Html::new(scan, policy)),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use anstream::adapter::strip_str;
 use anstyle::Style;
 use textwrap::{Options, WordSplitter};
 use unicode_width::UnicodeWidthStr as _;
@@ -39,6 +40,11 @@ pub(super) fn table(steps: &[Step], policy: &'static Policy<'static>) -> String 
     let words = |step: &Step| shortened(&plain(&step.excerpt.text), room);
     columns.insert(if is_turns { 1 } else { 2 }, Column::new(vec![head.to_owned()], steps, words));
     lines(&columns) + &remark(&left_out)
+}
+
+/// Returns the table without styles, for other outputs than a terminal.
+pub(in crate::scan) fn plain_table(steps: &[Step], policy: &'static Policy<'static>) -> String {
+    strip_str(&table(steps, policy)).to_string()
 }
 
 /// Returns the columns of calls without the arguments and the rules, and the names of the rules.

@@ -1,0 +1,171 @@
+//! The ribbon: a cell for each call, in their order.
+
+use maud::{Markup, PreEscaped, html};
+use unstuck_core::Action;
+
+use super::{COLOURS, Key, Path};
+use crate::replay::{Drawn, Ending, Picture};
+
+/// The number of cells in one piece of a ribbon. Pieces wrap like words, and one fits on a telephone.
+const PIECE: usize = 20;
+
+/// The width of a cell with its gap, and the height of the cells.
+const WIDTH: usize = 18;
+const HEIGHT: usize = 20;
+
+/// The height above the cells, for flags, and the height of a piece.
+const TOP: usize = 13;
+const PIECE_HEIGHT: usize = TOP + HEIGHT + 12;
+
+/// The most cells of a thumbnail. A cell of a longer run stands for several calls.
+const THUMBNAIL_MAX: usize = 240;
+
+/// Returns the ribbon of `calls`, which are indexes of calls of the picture, in pieces that wrap.
+pub(in crate::scan) fn ribbon(picture: &Picture, key: &Key, calls: &[usize]) -> Markup {
+    html! {
+        @for piece in calls.chunks(PIECE) {
+            svg width=(PIECE * WIDTH) height=(PIECE_HEIGHT)
+                viewBox={ "0 0 " (PIECE * WIDTH) " " (PIECE_HEIGHT) } aria-hidden="true" {
+                (cells(picture, key, piece))
+            }
+        }
+    }
+}
+
+/// Returns the shapes of one piece.
+fn cells(picture: &Picture, key: &Key, piece: &[usize]) -> Markup {
+    let mut fills: [Path; COLOURS + 1] = Default::default();
+    let [mut failed, mut refused, mut evidence, mut flags] = <[Path; 4]>::default();
+    let (mut letters, mut letters_at) = (String::new(), String::new());
+    let (mut words, mut words_at) = (String::new(), String::new());
+    for (place, &index) in piece.iter().enumerate() {
+        let call = &picture.calls[index];
+        let (x, middle) = (place * WIDTH, place * WIDTH + WIDTH / 2);
+        let (width, height) = (WIDTH - 1, HEIGHT);
+        match call.ending {
+            Ending::Refused => refused.rect(x, TOP, width, height),
+            _ => fills[key.colour(call)].rect(x, TOP, width, height),
+        }
+        if call.ending == Ending::Failed {
+            failed.rect(x, TOP, width, height);
+        }
+        if call.of_loop.is_some() {
+            evidence.rect(x, TOP, width, height);
+        }
+        if let Some(letter) = key.letter(call) {
+            letters.push(letter);
+            letters_at += &format!("{middle} ");
+        }
+        if let Some(word) = flag(call.told) {
+            flags.rect(x, 0, width, TOP - 2);
+            words.push(word);
+            words_at += &format!("{middle} ");
+        }
+    }
+    html! {
+        @for (colour, fill) in fills.iter().enumerate().filter(|(_, fill)| !fill.is_empty()) {
+            path class={ "c" (colour) } d=(fill.0) {}
+        }
+        @for (class, path) in [("refused", refused), ("failed", failed), ("evidence", evidence), ("flag", flags)] {
+            @if !path.is_empty() { path class=(class) d=(path.0) {} }
+        }
+        @if !letters.is_empty() {
+            text class="letter" x=(letters_at.trim_end()) y=(TOP + 14) { (letters) }
+        }
+        @if !words.is_empty() {
+            text class="told" x=(words_at.trim_end()) y="9" { (words) }
+        }
+        @if let Some(first) = piece.first() {
+            text class="number" y=(PIECE_HEIGHT - 2) { "#" (first) }
+        }
+    }
+}
+
+/// Returns the letter of the flag for an action.
+fn flag(action: Action) -> Option<char> {
+    match action {
+        Action::Proceed => None,
+        Action::StartOver => Some('O'),
+        action => action.name().chars().next().map(|c| c.to_ascii_uppercase()),
+    }
+}
+
+/// Returns the pattern of failed calls. A page has it once.
+pub(in crate::scan) fn hatch() -> Markup {
+    PreEscaped(
+        "<svg width=\"0\" height=\"0\" class=\"defs\" aria-hidden=\"true\"><defs><pattern id=\"hatch\" \
+         width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><path \
+         class=\"hatch\" d=\"M0 0v5\"/></pattern></defs></svg>"
+            .to_owned(),
+    )
+}
+
+/// Returns a ribbon of the whole run in a strip: the tools above, and the evidence of loops below.
+pub(in crate::scan) fn thumbnail(picture: &Picture, key: &Key) -> Markup {
+    let step = picture.calls.len().div_ceil(THUMBNAIL_MAX).max(1);
+    let pieces: Vec<&[Drawn]> = picture.calls.chunks(step).collect();
+    let mut fills: [Path; COLOURS + 1] = Default::default();
+    let mut evidence = Path::default();
+    let is_evidence = |piece: &[Drawn]| piece.iter().any(|call| call.of_loop.is_some());
+    let mut at = 0;
+    for run in pieces.chunk_by(|one, other| key.colour(&one[0]) == key.colour(&other[0])) {
+        fills[key.colour(&run[0][0])].rect(at, 0, run.len(), 3);
+        at += run.len();
+    }
+    at = 0;
+    for run in pieces.chunk_by(|one, other| is_evidence(one) == is_evidence(other)) {
+        if is_evidence(run[0]) {
+            evidence.rect(at, 3, run.len(), 1);
+        }
+        at += run.len();
+    }
+    html! {
+        svg.thumbnail viewBox={ "0 0 " (at.max(1)) " 4" } preserveAspectRatio="none" aria-hidden="true" {
+            @for (colour, fill) in fills.iter().enumerate().filter(|(_, fill)| !fill.is_empty()) {
+                path class={ "c" (colour) } d=(fill.0) {}
+            }
+            @if !evidence.is_empty() { path class="loop" d=(evidence.0) {} }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::draw::tests::picture;
+
+    #[test]
+    fn a_cell_shows_its_letter_its_evidence_and_its_flag() {
+        let mut picture = picture("abAAc");
+        picture.calls[3].told = Action::StartOver;
+        picture.calls[0].ending = Ending::Failed;
+        let key = Key::of(&picture);
+        let svg = ribbon(&picture, &key, &[0, 1, 2, 3, 4]).into_string();
+        insta::assert_snapshot!(svg, @"");
+    }
+
+    #[test]
+    fn a_long_run_has_pieces_and_a_short_thumbnail() {
+        let picture = picture(&"aabbc".repeat(2000));
+        let key = Key::of(&picture);
+        let all: Vec<usize> = (0..picture.calls.len()).collect();
+        let svg = ribbon(&picture, &key, &all).into_string();
+        assert_eq!(svg.matches("<svg").count(), 500);
+        assert!(svg.len() < 600_000, "{} bytes", svg.len());
+        let thumbnail = thumbnail(&picture, &key).into_string();
+        assert!(thumbnail.len() < 8_000, "{} bytes", thumbnail.len());
+    }
+
+    #[test]
+    fn a_run_without_calls_has_an_empty_thumbnail() {
+        let picture = picture("");
+        let svg = thumbnail(&picture, &Key::of(&picture)).into_string();
+        assert!(!svg.contains("<path"), "{svg}");
+    }
+
+    #[test]
+    fn every_action_has_a_letter_of_its_own() {
+        let flags: Vec<_> = Action::ALL.into_iter().filter_map(flag).collect();
+        assert_eq!(flags, ['N', 'W', 'B', 'O', 'S']);
+    }
+}

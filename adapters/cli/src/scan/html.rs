@@ -1,0 +1,242 @@
+//! `--format html`: one page that shows where each run got stuck, without a network and without a framework.
+//!
+//! The page works without scripts. Its policy forbids everything but its own style and script, which are named
+//! by their hashes. All text of a recording goes through [`plain`] and is escaped by `maud`.
+
+mod overview;
+mod run;
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::exit::Exit;
+use crate::output::shown::{counted, plain};
+use crate::output::{Closed, Output, complain};
+use crate::scan::draw::hatch;
+use crate::scan::kept::Needs;
+use crate::scan::options::Scan;
+use crate::scan::report::{Report, Tally};
+use crate::scan::writer::Writer;
+use overview::Overview;
+
+use clap::ValueEnum;
+use unstuck_core::Policy;
+
+const STYLE: &str = include_str!("html/report.css");
+const SCRIPT: &str = include_str!("html/report.js");
+
+/// The hashes of [`STYLE`] and [`SCRIPT`] for the policy of the page: SHA-256 as base64.
+const STYLE_HASH: &str = "9uvIsHDUxHtUf/z7HwNJrDk7NKMSWfc0zg4e+okcBZc=";
+const SCRIPT_HASH: &str = "TnyPbE3J27KhA07cE//bhgLfvKFqUzJKUE3W1IPVZRE=";
+
+/// The most runs that have a part of their own, and the most of them without a loop. The others are only rows
+/// of the table.
+const RUNS_MAX: usize = 1000;
+const CLEAN_MAX: usize = 100;
+
+/// The part of arguments and results that is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum IncludeArgs {
+    /// Neither arguments nor results
+    None,
+    /// Their beginnings, 160 characters at most
+    Short,
+    /// All that is kept, some 500 bytes of arguments and 4 KB of a result
+    Full,
+}
+
+/// The page.
+pub(super) struct Html {
+    policy: &'static Policy<'static>,
+    args: IncludeArgs,
+    overview: Overview,
+    runs: Runs,
+    shown: usize,
+    clean: usize,
+}
+
+impl Html {
+    /// The most loops of a run that are shown.
+    const LOOPS_MAX: usize = 20;
+
+    /// The parts of the findings that the page shows.
+    pub(super) const NEEDS: Needs =
+        Needs { loops: Self::LOOPS_MAX, lines: false, explain: None, picture: true, steps: true };
+
+    pub(super) fn new(scan: &Scan, policy: &'static Policy<'static>) -> Self {
+        Self {
+            policy,
+            args: scan.include_args,
+            overview: Overview::default(),
+            runs: Runs::default(),
+            shown: 0,
+            clean: 0,
+        }
+    }
+
+    /// Returns whether the run gets a part of its own.
+    fn has_part(&mut self, report: &Report) -> bool {
+        let is_clean = report.kept.loops.count == 0;
+        if self.shown == RUNS_MAX || (is_clean && self.clean == CLEAN_MAX) {
+            return false;
+        }
+        self.shown += 1;
+        self.clean += usize::from(is_clean);
+        true
+    }
+}
+
+impl Writer for Html {
+    fn report(&mut self, report: &mut Report, _output: &mut Output) -> Result<(), Closed> {
+        let Some(picture) = report.picture.take() else { return Ok(()) };
+        let number = self.overview.runs() + 1;
+        let anchor = self.has_part(report).then(|| format!("run-{number}"));
+        self.overview.take(report, &picture, anchor.as_deref());
+        if let Some(anchor) = anchor {
+            let part = run::part(report, &picture, &anchor, self.args, self.policy);
+            self.runs.push(&part.into_string());
+        }
+        Ok(())
+    }
+
+    fn unread(&mut self, path: &str, why: &str) {
+        self.overview.unread(path, why);
+    }
+
+    fn finish(&mut self, tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
+        let title =
+            format!("unstuck: {} of {} stuck", tally.stuck, counted(self.overview.runs(), "run"));
+        output.write(&head(&title).into_string())?;
+        output.write(&self.overview.markup(self.shown).into_string())?;
+        let copied = self.runs.each(&mut |piece| output.write(piece));
+        copied.unwrap_or_else(|error| {
+            complain(
+                "the report",
+                &format!("cannot be read back from the temporary file: {error}"),
+            );
+            Err(Closed::ByError)
+        })?;
+        output.write(&foot().into_string())?;
+        Ok(Exit::Clean)
+    }
+}
+
+/// Returns the begin of the page.
+fn head(title: &str) -> Markup {
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; \
+         base-uri 'none'; form-action 'none'"
+    );
+    // The page ends in `foot`, because its parts are written one by one.
+    html! {
+        (DOCTYPE)
+        (PreEscaped("<html lang=\"en\">"))
+        head {
+            meta charset="utf-8";
+            meta http-equiv="Content-Security-Policy" content=(policy);
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            meta name="generator" content={ "unstuck " (env!("CARGO_PKG_VERSION")) };
+            title { (title) }
+            style { (PreEscaped(STYLE)) }
+        }
+        (PreEscaped("<body>"))
+        a.skip href="#runs" { "Skip to the runs" }
+        (hatch())
+        (PreEscaped("<main>"))
+        h1 { (title) }
+    }
+}
+
+fn foot() -> Markup {
+    html! {
+        (PreEscaped("</main>"))
+        dialog #help aria-labelledby="help-title" {
+            h2 #help-title { "Keys" }
+            dl {
+                dt { kbd { "j" } " " kbd { "k" } } dd { "next and previous run" }
+                dt { kbd { "/" } } dd { "filter the runs" }
+                dt { kbd { "t" } } dd { "back to the top" }
+                dt { kbd { "?" } } dd { "this help" }
+            }
+            form method="dialog" { button { "Close" } }
+        }
+        footer { "unstuck " (env!("CARGO_PKG_VERSION")) ". This page needs no network." }
+        script { (PreEscaped(SCRIPT)) }
+        (PreEscaped("</body></html>\n"))
+    }
+}
+
+/// Returns `text` of a recording as the page shows it, or `None` if arguments and results are left out.
+fn excerpt(text: &str, args: IncludeArgs) -> Option<String> {
+    let text = plain(text);
+    match args {
+        IncludeArgs::None => None,
+        IncludeArgs::Short => Some(crate::output::shown::shortened(&text, 160)),
+        IncludeArgs::Full => Some(text),
+    }
+}
+
+/// Returns a description with the names in it, which are between backquotes, as code.
+fn described(text: &str) -> Markup {
+    html! {
+        @for (place, part) in text.split('`').enumerate() {
+            @if place % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
+/// The parts of the runs, in memory or, if they are many, in a temporary file.
+#[derive(Default)]
+struct Runs {
+    memory: String,
+    file: Option<File>,
+    /// `true` once the file could not be written. The parts then stay in memory.
+    failed: bool,
+}
+
+impl Runs {
+    /// The most bytes in memory, unless no file can be written.
+    const BYTES_MAX: usize = 4 << 20;
+
+    fn push(&mut self, part: &str) {
+        self.memory.push_str(part);
+        if self.memory.len() > Self::BYTES_MAX && !self.failed {
+            self.failed = self.store().is_err();
+        }
+    }
+
+    fn store(&mut self) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(tempfile::tempfile()?),
+        };
+        file.write_all(self.memory.as_bytes())?;
+        self.memory.clear();
+        Ok(())
+    }
+
+    /// Passes the parts to `each` in pieces, in their order, until its first error, which is in the inner
+    /// result. The outer error is an error of the file.
+    fn each<E>(
+        &mut self,
+        each: &mut dyn FnMut(&str) -> Result<(), E>,
+    ) -> io::Result<Result<(), E>> {
+        if let Some(file) = &mut self.file {
+            file.seek(SeekFrom::Start(0))?;
+            let mut bytes = Vec::new();
+            while file.take(Self::BYTES_MAX as u64).read_to_end(&mut bytes)? > 0 {
+                // A character may be cut at the end of a piece.
+                let whole = bytes.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
+                let text = str::from_utf8(&bytes[..whole]).map_err(io::Error::other)?;
+                if let Err(error) = each(text) {
+                    return Ok(Err(error));
+                }
+                bytes.drain(..whole);
+            }
+        }
+        Ok(each(&self.memory))
+    }
+}

@@ -1,0 +1,309 @@
+//! The part of one run: its ribbon, its plots and its loops.
+
+use std::fmt::Write as _;
+
+use maud::{Markup, html};
+use unstuck_core::{Action, LoopId, Policy};
+
+use super::{IncludeArgs, described, excerpt};
+use crate::output::recurring::what_recurs;
+use crate::output::shown::{counted, plain, shortened, tool_name};
+use crate::replay::{CALLS_MAX, Excerpt, Location, Picture, ReplayFinding, Step};
+use crate::scan::draw::{COLOURS, Key, Novelty, novelty, recurrence, ribbon};
+use crate::scan::explain::table;
+use crate::scan::kept::Loop;
+use crate::scan::report::Report;
+
+/// The most workers with a ribbon of their own, and the most calls that are listed of one loop.
+const LANES_MAX: usize = 30;
+const CALLS_LISTED: usize = 12;
+
+/// A ribbon of more calls is folded.
+const OPEN_MAX: usize = 500;
+
+/// The most columns of a name.
+const NAME_MAX: usize = 60;
+
+/// Returns the result of a run in one word.
+pub(super) fn word(report: &Report) -> &'static str {
+    match (report.kept.loops.count, report.forgotten, report.trace.calls) {
+        (0, 0, 0) => "empty",
+        (0, 0, _) => "clean",
+        (0, _, _) => "partly",
+        _ => "stuck",
+    }
+}
+
+/// Returns the call or message at which `found` was found.
+pub(super) fn found_at(found: &ReplayFinding) -> usize {
+    match found.location {
+        Location::Calls { at, .. } | Location::Messages { at, .. } => at,
+    }
+}
+
+/// Returns the part of a run.
+pub(super) fn part(
+    report: &Report,
+    picture: &Picture,
+    anchor: &str,
+    args: IncludeArgs,
+    policy: &'static Policy<'static>,
+) -> Markup {
+    let key = Key::of(picture);
+    let loops = &report.kept.loops;
+    let (word, path) = (word(report), plain(&report.path));
+    html! {
+        section.run id=(anchor) aria-labelledby={ (anchor) "-title" } {
+            h2 id={ (anchor) "-title" } { span class={ "word " (word) } { (word) } " " (name(&path)) }
+            p.dim { @if name(&path) != path { (path) ": " } (about(report)) }
+            @if let Some(first) = loops.shown.first() { p.story { (story(report, picture, first)) } }
+            (lanes(picture, &key))
+            div.plots {
+                @if let Some(plot) = recurrence(picture) {
+                    figure {
+                        (plot)
+                        figcaption {
+                            "Which calls recur. A square is the same call in a row; diagonals are calls in "
+                            "turns. Hollow: the same call, but another answer."
+                        }
+                    }
+                }
+                @if let Some(curve) = novelty(picture) {
+                    figure { (curve) figcaption { (news(picture)) } }
+                }
+            }
+            @for one in &loops.shown { (of_loop(report, one, args, policy)) }
+            @if loops.count > loops.shown.len() {
+                p.dim { "and " (counted(loops.count - loops.shown.len(), "more loop")) ": --format jsonl has all" }
+            }
+        }
+    }
+}
+
+/// Returns the last two parts of a path: a folder alone says little, and so does a name like `session.jsonl`.
+fn name(path: &str) -> &str {
+    let folder = path.rfind(['/', '\\']).map_or("", |end| &path[..end]);
+    folder.rfind(['/', '\\']).map_or(path, |end| &path[end + 1..])
+}
+
+/// Returns the facts about a run.
+fn about(report: &Report) -> String {
+    let trace = &report.trace;
+    let mut text = format!("{} transcript, {}", trace.format, report.cost.total);
+    // Writing to a string cannot fail.
+    if let Some(session) = &trace.session {
+        let _ = write!(text, ", session {}", shortened(&plain(session), NAME_MAX));
+    }
+    if trace.workers > trace.runs {
+        let _ = write!(text, ", {}", counted(trace.workers, "worker"));
+    }
+    if let Some(errors) = trace.errors {
+        let _ = write!(text, ", {errors} failed");
+    }
+    if trace.skipped > 0 {
+        let _ = write!(text, ", {} could not be read", counted(trace.skipped, "record"));
+    }
+    text
+}
+
+/// Tells in two sentences where the run got stuck and what it cost.
+fn story(report: &Report, picture: &Picture, first: &Loop) -> Markup {
+    let found = &first.rungs[0];
+    let (noun, begin, at) = match found.location {
+        Location::Calls { first, at, .. } => ("call", first, at),
+        Location::Messages { first, at } => ("message", first, at),
+    };
+    let what = what_recurs(&found.finding, &found.tool);
+    let line = found.proof.iter().rev().find_map(|call| call.result.as_ref());
+    let line = line.filter(|line| line.failed && !line.text.is_empty());
+    html! {
+        "Stuck from " (noun) " #" (begin) " on: " b { (described(&what)) }
+        @if let Some(line) = line { ": " code { (plain(&line.text)) } }
+        ". It was found at #" (at) "."
+        @if let Some(after) = report.cost.after.filter(|after| after.calls > 0) {
+            " " (after) " came after that"
+            @if report.trace.calls > 0 { ", " (after.calls * 100 / report.trace.calls) "% of the run's calls" }
+            "."
+        }
+        @if picture.left_out > 0 {
+            " The pictures show the first " (CALLS_MAX) " calls; " (picture.left_out) " more follow."
+        }
+    }
+}
+
+/// Returns the sentence below the novelty curve.
+fn news(picture: &Picture) -> String {
+    let all = Novelty::of(picture);
+    let mut text = format!(
+        "What was new. {} of {} were never seen before in the run",
+        all.new,
+        counted(all.answers, "answer")
+    );
+    if all.answers_in_loop > 0 && all.answers_in_loop < all.answers {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "; from the first call of a loop on (shaded), {} of {}",
+            all.new_in_loop, all.answers_in_loop
+        );
+    }
+    text + ". A flat line learns nothing."
+}
+
+/// Returns the ribbons of the workers, with the legend.
+fn lanes(picture: &Picture, key: &Key) -> Markup {
+    let calls = picture.calls.len();
+    let mut of_worker: Vec<Vec<usize>> = vec![Vec::new(); picture.workers.len()];
+    for (index, call) in picture.calls.iter().enumerate() {
+        of_worker[call.worker as usize].push(index);
+    }
+    let lanes = html! {
+        @for (name, calls) in picture.workers.iter().zip(&of_worker).take(LANES_MAX) {
+            div.lane role="img" aria-label={ "Ribbon of " (counted(calls.len(), "call")) } {
+                @if picture.workers.len() > 1 { span.worker { (shortened(&plain(name), NAME_MAX)) } }
+                (ribbon(picture, key, calls))
+            }
+        }
+        @if picture.workers.len() > LANES_MAX {
+            p.dim { "and " (counted(picture.workers.len() - LANES_MAX, "more worker")) }
+        }
+    };
+    html! {
+        @if calls > 0 {
+            (legend(picture, key))
+            @if calls > OPEN_MAX {
+                details { summary { "Ribbon of " (counted(calls, "call")) } (lanes) }
+            } @else {
+                (lanes)
+            }
+        }
+    }
+}
+
+/// Returns the legend of a ribbon: the colours of the tools, and the marks that it has.
+fn legend(picture: &Picture, key: &Key) -> Markup {
+    use crate::replay::Ending;
+    let has = |ending| picture.calls.iter().any(|call| call.ending == ending);
+    let mut tools: Vec<(usize, &str)> =
+        key.colours.iter().copied().zip(picture.tools.iter().map(String::as_str)).collect();
+    tools.sort_by_key(|(colour, _)| *colour);
+    let others = tools.iter().filter(|(colour, _)| *colour == COLOURS).count();
+    let mark = |class: &str, what: &str| {
+        html! {
+            li { svg width="14" height="14" aria-hidden="true" { path class=(class) d="M1 1h12v12h-12z" {} } " " (what) }
+        }
+    };
+    html! {
+        ul.legend {
+            @for (colour, tool) in tools.iter().filter(|(colour, _)| *colour < COLOURS) {
+                (mark(&format!("c{colour}"), &tool_name(tool, 30)))
+            }
+            @if others > 0 { (mark(&format!("c{COLOURS}"), &counted(others, "other tool"))) }
+            @if has(Ending::Failed) { (mark("failed", "failed")) }
+            @if has(Ending::Refused) { (mark("refused", "refused")) }
+            @if picture.calls.iter().any(|call| call.of_loop.is_some()) { (mark("evidence", "evidence of a loop")) }
+            li { b { "A" } " equal calls share a letter" }
+            @if picture.calls.iter().any(|call| call.told > Action::Proceed) {
+                li { b { "N W B O S" } " here: nudge, warn, block, start over, stop" }
+            }
+        }
+    }
+}
+
+/// Returns the part of one loop.
+fn of_loop(
+    report: &Report,
+    one: &Loop,
+    args: IncludeArgs,
+    policy: &'static Policy<'static>,
+) -> Markup {
+    let first = &one.rungs[0];
+    let id = first.finding.loop_id;
+    let steps = steps(report, id, &first.worker);
+    html! {
+        article.loop id={ "loop-" (id) } {
+            h3 { (described(&what_recurs(&first.finding, &first.tool))) }
+            (calls(&first.proof, &steps, args))
+            p { "The agent should have been told:" }
+            blockquote { (described(&plain(&first.message))) }
+            p.dim { (course(one)) "; loop " (id) "; rule " (first.rule)
+                @if &*first.worker != "main" { "; worker " (shortened(&plain(&first.worker), NAME_MAX)) } }
+            @if !steps.is_empty() && args != IncludeArgs::None {
+                details {
+                    summary { "Every call, and how near each rule was" }
+                    pre tabindex="0" { (table::plain_table(&steps, policy)) }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the actions with their calls, and the end of the loop.
+fn course(one: &Loop) -> String {
+    let mut parts = Vec::new();
+    let mut worst = Action::Proceed;
+    for found in &one.rungs {
+        if found.action > worst {
+            worst = found.action;
+            parts.push(format!("{} at #{}", found.action, found_at(found)));
+        }
+    }
+    if let Some(end) = one.end {
+        parts.push(format!("last seen at #{end}"));
+    }
+    parts.join("; ")
+}
+
+/// Returns the steps of the loop `id` of `worker`, as far as they are kept.
+fn steps(report: &Report, id: LoopId, worker: &str) -> Vec<Step> {
+    let of_worker = report.explained.iter().filter(|explained| explained.worker == worker);
+    let steps = of_worker.flat_map(|explained| &explained.steps);
+    steps.filter(|step| step.loops.contains(&id)).cloned().collect()
+}
+
+/// Returns the calls of a loop as a table: those that prove it, or all its steps if they are few.
+fn calls(proof: &[Excerpt], steps: &[Step], args: IncludeArgs) -> Markup {
+    let of_steps: Vec<&Excerpt> = steps.iter().map(|step| &step.excerpt).collect();
+    let all: Vec<&Excerpt> =
+        if of_steps.len() >= proof.len() { of_steps } else { proof.iter().collect() };
+    let result = |call: &Excerpt| {
+        // The whole result is long. One line of it says most.
+        let step = steps.iter().find(|step| step.excerpt.index == call.index);
+        let text = step.and_then(|step| step.result.as_ref()).map(|result| result.text.as_str());
+        let line = call.result.as_ref();
+        text.filter(|_| args == IncludeArgs::Full)
+            .or_else(|| line.map(|line| &*line.text))
+            .map(str::to_owned)
+    };
+    let rows = &all[..all.len().min(CALLS_LISTED)];
+    let has_tool = rows.iter().any(|call| call.tool.is_some());
+    html! {
+        @if !rows.is_empty() {
+            div.scroll tabindex="0" role="region" aria-label="Calls of the loop" {
+                table.calls {
+                    thead {
+                        tr {
+                            th scope="col" { "#" }
+                            @if has_tool { th scope="col" { "Tool" } }
+                            @if args != IncludeArgs::None {
+                                th scope="col" { @if has_tool { "Arguments" } @else { "Text" } }
+                                @if has_tool { th scope="col" { "Result" } }
+                            }
+                        }
+                    }
+                    @for call in rows {
+                        tr {
+                            th scope="row" { (call.index) }
+                            @if has_tool { td { (tool_name(call.tool.as_deref().unwrap_or_default(), NAME_MAX)) } }
+                            @if let Some(text) = excerpt(&call.text, args) { td { code { (text) } } }
+                            @if let Some(text) = result(call).and_then(|text| excerpt(&text, args)) {
+                                td.failed[call.result.as_ref().is_some_and(|line| line.failed)] { code { (text) } }
+                            }
+                        }
+                    }
+                }
+            }
+            @if all.len() > rows.len() { p.dim { "and " (counted(all.len() - rows.len(), "more call")) } }
+        }
+    }
+}
