@@ -199,7 +199,7 @@ fn calls(run: &[u8]) -> Vec<Observation> {
             calls[position] =
                 if outcome.has_failed() { call.failed(digest) } else { call.ok(digest) };
         }
-        Event::Message(_) | Event::Begin(_) => {}
+        Event::Message(_) | Event::Begin(_) | Event::Usage(_) | Event::Time(_) => {}
     });
     calls
 }

@@ -73,7 +73,7 @@ fn calls(run: &[u8]) -> Vec<RealCall> {
                 calls.push(RealCall { tool, args, result, failed });
             }
         }
-        Event::Message(_) | Event::Begin(_) => {}
+        Event::Message(_) | Event::Begin(_) | Event::Usage(_) | Event::Time(_) => {}
     });
     calls
 }

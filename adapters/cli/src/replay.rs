@@ -129,6 +129,7 @@ impl Replay {
             Event::Outcome(outcome) => self.outcome(outcome),
             Event::Message(message) => self.message(message),
             Event::Begin(_) => self.end_run(),
+            Event::Usage(_) | Event::Time(_) => {}
         }
     }
 

@@ -1,5 +1,6 @@
-//! The events of a trace: calls, their outcomes, and messages, borrowed from the input.
+//! The events of a trace: calls, their outcomes, messages, tokens and times, borrowed from the input.
 
+use core::ops::{Add, AddAssign};
 use std::borrow::Cow;
 
 use crate::tool_result::without_members;
@@ -20,6 +21,8 @@ use crate::tool_result::without_members;
 ///         Event::Outcome(outcome) => format!("call {} returns {}", outcome.call, outcome.text),
 ///         Event::Message(message) => format!("{:?} says {}", message.role, message.text),
 ///         Event::Begin(_) => "another run".to_owned(),
+///         Event::Usage(usage) => format!("{} tokens", usage.tokens.total()),
+///         Event::Time(time) => format!("{time} ms"),
 ///     });
 /// })?;
 /// assert_eq!(events, ["main calls bash", "call 0 returns done"]);
@@ -36,6 +39,13 @@ pub enum Event<'a> {
     /// Another run begins in the same input, for example in concatenated files. Its workers are new
     /// ones, even if they have the names of earlier workers. Indexes of calls and messages go on.
     Begin(Begin<'a>),
+    /// An answer of the model was paid for. The event comes before the calls of the answer if the file
+    /// has its tokens there, and otherwise where the file has them: see [`Usage`].
+    Usage(Usage<'a>),
+    /// The time of the records that follow, in milliseconds since 1970-01-01 00:00 UTC. The event comes
+    /// if the time of a record differs from the last one that was delivered. Times may go back, for
+    /// example where the records of workers alternate.
+    Time(u64),
 }
 
 /// The beginning of another run. The first run of an input has no such event.
@@ -181,6 +191,86 @@ pub struct Message<'a> {
     pub text: &'a str,
     /// `true` for a turn in which the agent called no tool.
     pub text_only: bool,
+}
+
+/// The tokens of an answer of the model.
+///
+/// An answer is counted once, even if its record is written several times. If a later record has larger
+/// figures for the same answer, another event delivers the difference. If a file keeps only a running
+/// total, the events deliver what it grew by. So the events of a file add up to
+/// [`Trace::tokens`](crate::Trace::tokens).
+///
+/// Codex, the printed lines of opencode, the stream of Copilot CLI and the totals of `OpenHands` have the
+/// tokens behind the calls of their answer. Totals of a whole document are delivered at its end.
+///
+/// ```
+/// use unstuck_trace::{Event, Tokens, read};
+///
+/// let file = br#"{"type":"call","tool":"ls","tokens":{"input":90,"cached":10,"output":5}}"#;
+/// let mut paid = Tokens::default();
+/// let trace = read(&file[..], None, &mut |event| {
+///     if let Event::Usage(usage) = event {
+///         paid += usage.tokens;
+///     }
+/// })?;
+/// assert_eq!((paid.total(), trace.tokens), (105, Some(paid)));
+/// # Ok::<(), unstuck_trace::Problem>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage<'a> {
+    /// The agent whose model answered.
+    pub worker: &'a str,
+    /// The tokens. There is at least one.
+    pub tokens: Tokens,
+}
+
+/// Numbers of tokens of the model. Sums stop at the largest number.
+///
+/// ```
+/// use unstuck_trace::Tokens;
+///
+/// let tokens = Tokens { input: 90, cached: 10, output: 5 };
+/// assert_eq!((tokens + tokens).total(), 210);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tokens {
+    /// Tokens that the model read, without those from a cache. Tokens that were written to a cache are
+    /// among them.
+    pub input: u64,
+    /// Tokens that the model read from a cache.
+    pub cached: u64,
+    /// Tokens that the model wrote, with its reasoning.
+    pub output: u64,
+}
+
+impl Tokens {
+    /// Returns the number of all tokens.
+    pub const fn total(self) -> u64 {
+        self.input.saturating_add(self.cached).saturating_add(self.output)
+    }
+
+    /// Applies a function to each kind of tokens of two sets.
+    pub(crate) fn zip(self, other: Self, each: fn(u64, u64) -> u64) -> Self {
+        Self {
+            input: each(self.input, other.input),
+            cached: each(self.cached, other.cached),
+            output: each(self.output, other.output),
+        }
+    }
+}
+
+impl Add for Tokens {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        self.zip(other, u64::saturating_add)
+    }
+}
+
+impl AddAssign for Tokens {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
 }
 
 /// The author of a message.

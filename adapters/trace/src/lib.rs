@@ -119,6 +119,7 @@
 //!    shows all names.
 
 mod clue;
+mod costs;
 mod detect;
 mod document;
 mod event;
@@ -135,11 +136,12 @@ mod prefix;
 mod problem;
 mod recorder;
 mod stream;
+mod time;
 mod tool_result;
 
 use std::io::BufRead;
 
-pub use event::{Args, Begin, Call, Event, Message, Outcome, Role};
+pub use event::{Args, Begin, Call, Event, Message, Outcome, Role, Tokens, Usage};
 pub use formats::{Format, UnknownFormat};
 pub use problem::{Problem, ProblemKind};
 pub use tool_result::{ToolResult, text_of, without_members};
@@ -195,6 +197,13 @@ pub struct Trace {
     /// OpenAI's, or if the file could have flagged failures and never did, as Codex's can. A failure
     /// that a file reports after the result is counted here, but is not in [`Outcome::failed`].
     pub errors: Option<usize>,
+    /// The tokens of all answers, added up. `None` if the file has none.
+    pub tokens: Option<Tokens>,
+    /// The earliest time of a record, in milliseconds since 1970-01-01 00:00 UTC. `None` if the file has no
+    /// times.
+    pub begin: Option<u64>,
+    /// The latest time of a record, like `begin`.
+    pub end: Option<u64>,
     /// The number of lines or elements that could not be read, wholly or in part.
     pub skipped: usize,
     /// The first [`PROBLEMS_MAX`] of them.

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::event::{Args, Begin, Call, Event, Message, Outcome, Role};
+use crate::costs::Answers;
+use crate::event::{Args, Begin, Call, Event, Message, Outcome, Role, Tokens, Usage};
 use crate::formats::{Failures, Format};
 use crate::own;
 use crate::pairing::{Pairing, digest};
@@ -40,6 +41,12 @@ pub(crate) struct Recorder<'s> {
     errors: usize,
     /// `true` if a result without a flag succeeded.
     flags: bool,
+    tokens: Option<Tokens>,
+    answers: Answers,
+    /// The time that was delivered last.
+    time: Option<u64>,
+    earliest: Option<u64>,
+    latest: Option<u64>,
     recognised: bool,
     skipped: usize,
     problems: Vec<Problem>,
@@ -99,6 +106,11 @@ impl<'s> Recorder<'s> {
             issuers: 0,
             errors: 0,
             flags: format.failures() == Failures::Flagged,
+            tokens: None,
+            answers: Answers::default(),
+            time: None,
+            earliest: None,
+            latest: None,
             recognised: false,
             skipped: 0,
             problems: Vec::new(),
@@ -191,6 +203,40 @@ impl<'s> Recorder<'s> {
         self.errors += 1;
     }
 
+    /// Delivers the time of a record, if it is another one. A record that may be of another format has no
+    /// time.
+    pub(crate) fn time(&mut self, time: Option<u64>) {
+        let Some(time) = time.filter(|time| self.recognised && self.time != Some(*time)) else {
+            return;
+        };
+        self.time = Some(time);
+        self.earliest = Some(self.earliest.map_or(time, |earliest| earliest.min(time)));
+        self.latest = self.latest.max(Some(time));
+        (self.sink)(Event::Time(time));
+    }
+
+    /// Delivers the tokens of an answer. Some writers have the fields and leave them at 0, which says
+    /// nothing.
+    pub(crate) fn usage(&mut self, worker: &str, tokens: Option<Tokens>) {
+        let Some(tokens) = tokens.filter(|tokens| self.recognised && tokens.total() > 0) else {
+            return;
+        };
+        *self.tokens.get_or_insert_default() += tokens;
+        (self.sink)(Event::Usage(Usage { worker, tokens }));
+    }
+
+    /// Delivers the tokens of an answer that may be written several times, with its largest figures.
+    pub(crate) fn usage_of(&mut self, worker: &str, id: &str, tokens: Option<Tokens>) {
+        let tokens = tokens.map(|tokens| self.answers.count(id, tokens));
+        self.usage(worker, tokens);
+    }
+
+    /// Delivers the part of a running total that has not been delivered yet.
+    pub(crate) fn usage_up_to(&mut self, worker: &str, total: Option<Tokens>) {
+        let known = self.tokens.unwrap_or_default();
+        self.usage(worker, total.map(|total| total.zip(known, u64::saturating_sub)));
+    }
+
     /// Holds back an agent's message until it is known whether a call follows. Further text of the
     /// same turn is added to the message, in a new line.
     pub(crate) fn say(&mut self, worker: &str, text: &str) {
@@ -248,6 +294,9 @@ impl<'s> Recorder<'s> {
             workers: self.issuers,
             forgotten: self.forgotten,
             errors: self.flags.then_some(self.errors),
+            tokens: self.tokens,
+            begin: self.earliest,
+            end: self.latest,
             skipped: self.skipped,
             problems: self.problems,
         })
@@ -352,6 +401,8 @@ mod tests {
                     if message.text_only { " text only" } else { "" }
                 ),
                 Event::Begin(begin) => format!("begin {:?}", begin.session),
+                Event::Usage(usage) => format!("usage {} {:?}", usage.worker, usage.tokens),
+                Event::Time(time) => format!("time {time}"),
             });
         };
         let mut recorder = Recorder::new(Format::NATIVE, &mut sink);

@@ -63,7 +63,7 @@ fn calls_with_the_same_step_number_share_a_step() {
 
 #[test]
 fn a_bad_line_costs_only_itself() {
-    let table: [(&[u8], &str); 14] = [
+    let table: [(&[u8], &str); 18] = [
         (b"[1]", "line 2: expected a JSON object, found an array"),
         (b"\"text\"", "line 2: expected a JSON object, found a string"),
         (
@@ -85,6 +85,24 @@ fn a_bad_line_costs_only_itself() {
         (
             b"{\"type\":\"call\",\"tool\":\"x\",\"worker\":3}",
             "line 2: the field `worker` must be a string",
+        ),
+        (
+            b"{\"type\":\"call\",\"tool\":\"x\",\"time\":\"today\"}",
+            "line 2: the field `time` must be a time by RFC 3339 or in milliseconds since 1970",
+        ),
+        (
+            b"{\"type\":\"message\",\"role\":\"user\",\"text\":\"x\",\"time\":1.5}",
+            "line 2: the field `time` must be a time by RFC 3339 or in milliseconds since 1970",
+        ),
+        (
+            b"{\"type\":\"call\",\"tool\":\"x\",\"tokens\":7}",
+            "line 2: the field `tokens` must be an object with whole numbers as `input`, `cached` \
+             and `output`",
+        ),
+        (
+            b"{\"type\":\"call\",\"tool\":\"x\",\"tokens\":{\"input\":\"7\"}}",
+            "line 2: the field `tokens` must be an object with whole numbers as `input`, `cached` \
+             and `output`",
         ),
         (b"{\"type\":\"message\",\"text\":\"x\"}", "line 2: a message needs the field `role`"),
         (b"{\"type\":\"message\",\"role\":\"user\"}", "line 2: a message needs the field `text`"),

@@ -66,7 +66,7 @@ fn summary(
             assert!(outcome.call < calls.len());
             answered += 1;
         }
-        Event::Message(_) | Event::Begin(_) => {}
+        Event::Message(_) | Event::Begin(_) | Event::Usage(_) | Event::Time(_) => {}
     })?;
     assert_eq!(trace.calls, calls.len());
     let first = calls.first().cloned().unwrap_or_default();

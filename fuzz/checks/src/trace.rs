@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader};
 
 use serde_json::value::RawValue;
-use unstuck_trace::{Args, Event, Format, PROBLEMS_MAX, Problem, Role, Trace, read};
+use unstuck_trace::{Args, Event, Format, PROBLEMS_MAX, Problem, Role, Tokens, Trace, read};
 
 /// The number of workers that a reader surely follows.
 const WORKERS_MAX: usize = 1024;
@@ -20,7 +20,7 @@ pub fn check(input: &[u8]) {
         let mut heard = Heard::default();
         match read(input, from, &mut |event| heard.hear(event)) {
             Ok(trace) => heard.agree(&trace, from),
-            Err(problem) => assert!(heard.is_empty(), "refused, yet delivered from: {problem}"),
+            Err(problem) => assert!(heard.is_silent(), "refused, yet delivered from: {problem}"),
         }
     }
     let pieces = BufReader::with_capacity(7, input);
@@ -49,6 +49,8 @@ struct Heard {
     workers_before: usize,
     /// The messages by index, some of which come late.
     messages: HashSet<usize>,
+    tokens: Option<Tokens>,
+    times: Vec<u64>,
 }
 
 impl Heard {
@@ -80,11 +82,24 @@ impl Heard {
                 self.workers_before += self.steps.len();
                 self.steps.clear();
             }
+            Event::Usage(usage) => {
+                assert!(usage.tokens.total() > 0, "{usage:?}");
+                *self.tokens.get_or_insert_default() += usage.tokens;
+            }
+            Event::Time(time) => {
+                assert_ne!(self.times.last(), Some(&time), "the same time again");
+                self.times.push(time);
+            }
         }
     }
 
     fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.messages.is_empty()
+    }
+
+    /// Returns whether nothing at all was delivered.
+    fn is_silent(&self) -> bool {
+        self.is_empty() && self.tokens.is_none() && self.times.is_empty()
     }
 
     /// Asserts that the counts agree with the trace, which was read `from` a format.
@@ -98,6 +113,9 @@ impl Heard {
         }
         // Without a flag in the format no call failed. A failure may be reported late.
         assert!(trace.errors.unwrap_or(0) >= self.failed, "{trace:?}");
+        assert_eq!(trace.tokens, self.tokens, "{trace:?}");
+        assert_eq!(trace.begin, self.times.iter().min().copied(), "{trace:?}");
+        assert_eq!(trace.end, self.times.iter().max().copied(), "{trace:?}");
         assert_eq!(trace.problems.len(), trace.skipped.min(PROBLEMS_MAX), "{trace:?}");
         // Messages are numbered without a gap, even if some of them come late.
         assert!((0..self.messages.len()).all(|index| self.messages.contains(&index)));

@@ -70,7 +70,7 @@ fn workers(file: &Path) -> BTreeMap<String, Vec<WorkerEvent>> {
                 _ => {}
             }
         }
-        Event::Outcome(_) | Event::Begin(_) => {}
+        Event::Outcome(_) | Event::Begin(_) | Event::Usage(_) | Event::Time(_) => {}
     });
     trace.expect("a trace that can be read");
     workers

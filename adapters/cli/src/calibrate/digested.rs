@@ -170,6 +170,7 @@ impl Writer {
                 self.worker(message.worker).message(message, calls);
             }
             Event::Begin(_) => self.end_run(),
+            Event::Usage(_) | Event::Time(_) => {}
         }
     }
 

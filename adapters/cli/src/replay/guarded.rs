@@ -63,6 +63,7 @@ impl Guarded {
                 self.end_run();
                 None
             }
+            Event::Usage(_) | Event::Time(_) => None,
         };
         if let Some(decision) = decision {
             self.record(&decision);

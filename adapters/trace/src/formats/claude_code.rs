@@ -16,6 +16,8 @@
 //!   program, known by their tags, are no messages. An interruption is a message.
 //! - An assistant's line that the program wrote itself (`isApiErrorMessage`, model `<synthetic>`) is
 //!   not a message of the agent.
+//! - **Tokens.** Each line of an answer repeats `usage`, at first with the few tokens that had been
+//!   written by then. An answer is counted once by `message.id`, with its largest figures.
 //! - `thinking`, calls of tools on the provider's side, and lines without calls or texts are
 //!   skipped.
 
@@ -30,7 +32,7 @@ use serde_json::value::RawValue;
 use crate::clue::{Clue, Fields, Place, is_list, is_text};
 use crate::detect::Layout;
 use crate::document::{self, Lists, Part};
-use crate::event::{Args, Outcome, Role};
+use crate::event::{Args, Outcome, Role, Tokens};
 use crate::field::{Raw, elements, flat_text, is_true, nested, object, string};
 use crate::formats::anthropic::Block;
 use crate::formats::{Definition, Failures, Format, Layouts};
@@ -38,6 +40,7 @@ use crate::lines::Lines;
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::time::time;
 
 /// The number of lines of sidechains that are kept, to find the chain that the next one continues.
 const CHAIN_LINES_MAX: usize = 1024;
@@ -165,6 +168,8 @@ struct Line<'a> {
     #[serde(borrow)]
     origin: Raw<'a>,
     #[serde(borrow)]
+    timestamp: Raw<'a>,
+    #[serde(borrow)]
     message: Raw<'a>,
 }
 
@@ -176,6 +181,8 @@ struct Message<'a> {
     model: Raw<'a>,
     #[serde(borrow)]
     content: Raw<'a>,
+    #[serde(borrow)]
+    usage: Raw<'a>,
 }
 
 impl Line<'_> {
@@ -227,6 +234,7 @@ impl<'r, 's> Session<'r, 's> {
         if let Some(session) = session {
             self.recorder.session(&session);
         }
+        self.recorder.time(time(line.timestamp));
         let worker = self.worker(&line);
         let Some(message) = nested::<Message<'_>>(line.message) else {
             return Ok(());
@@ -248,6 +256,11 @@ impl<'r, 's> Session<'r, 's> {
             return Ok(());
         }
         let mut held = self.enter_turn(worker, message);
+        let tokens = Tokens::of_anthropic(message.usage);
+        match string(message.id) {
+            Some(id) => self.recorder.usage_of(worker, &id, tokens),
+            None => self.recorder.usage(worker, tokens),
+        }
         if let Some(text) = string(message.content) {
             self.speak(worker, &text, &mut held);
         }

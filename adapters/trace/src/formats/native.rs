@@ -5,6 +5,9 @@
 //!   record, or else it is a record that lost its `type`.
 //! - `{"type":"call","tool":…,"args":…,"result":…,"is_error":…,"worker":…,"step":…,"result_sha":…}`
 //! - `{"type":"message","role":…,"text":…,"worker":…}`
+//! - Both may have a `time`, a text as of RFC 3339 or milliseconds since 1970, and `tokens`,
+//!   `{"input":…,"cached":…,"output":…}`, which are those of [`Tokens`] that an answer cost. Of an
+//!   answer with several calls, only one record has them.
 //!
 //! Lines of any other `type`, for example `control`, and unknown fields are skipped without a
 //! problem, so that an older reader can read the traces of a newer writer. If a known field has the
@@ -16,12 +19,14 @@ use std::io::BufRead;
 use serde::Deserialize;
 
 use crate::clue::{Clue, Fields, Place, is_text, text};
-use crate::event::{Args, Outcome, Role};
-use crate::field::{Raw, object, strict_string, string};
+use crate::costs::count;
+use crate::event::{Args, Outcome, Role, Tokens};
+use crate::field::{Raw, nested, object, strict_string, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines::Lines;
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step};
+use crate::time::time;
 
 impl Format {
     /// This project's own JSON Lines.
@@ -91,6 +96,10 @@ struct Record<'a> {
     role: Raw<'a>,
     #[serde(borrow)]
     text: Raw<'a>,
+    #[serde(borrow)]
+    time: Raw<'a>,
+    #[serde(borrow)]
+    tokens: Raw<'a>,
 }
 
 impl<'a> Record<'a> {
@@ -136,7 +145,10 @@ impl<'a> Record<'a> {
         let number = scalar::<u64>(self.step, "step", "a whole number from 0")?;
         let failed = scalar::<bool>(self.is_error, "is_error", "true or false")?;
         let cut = strict_string(self.result_sha, "result_sha")?;
+        let (time, tokens) = self.costs()?;
 
+        recorder.time(time);
+        recorder.usage(&worker, tokens);
         let turn = recorder.turn(&worker);
         let together = number.is_some() && turn.key == number;
         turn.key = number;
@@ -162,12 +174,23 @@ impl<'a> Record<'a> {
         let worker = self.worker()?;
         let role = strict_string(self.role, "role")?.ok_or(missing("role"))?;
         let text = strict_string(self.text, "text")?.ok_or(missing("text"))?;
+        let (time, tokens) = self.costs()?;
         recorder.settle(&worker);
+        recorder.time(time);
+        recorder.usage(&worker, tokens);
         match Role::from_name(&role) {
             Role::Assistant => recorder.say(&worker, &text),
             role => recorder.message(&worker, role, &text),
         }
         Ok(())
+    }
+
+    /// Returns the time of a record and the tokens of its answer.
+    fn costs(&self) -> Result<(Option<u64>, Option<Tokens>), ProblemKind> {
+        let time =
+            strict(self.time, time, "time", "a time by RFC 3339 or in milliseconds since 1970")?;
+        let expected = "an object with whole numbers as `input`, `cached` and `output`";
+        Ok((time, strict(self.tokens, tokens, "tokens", expected)?))
     }
 
     fn worker(&self) -> Result<Cow<'a, str>, ProblemKind> {
@@ -176,12 +199,37 @@ impl<'a> Record<'a> {
     }
 }
 
+fn tokens(raw: Raw<'_>) -> Option<Tokens> {
+    #[derive(Deserialize)]
+    struct Fields<'a> {
+        #[serde(borrow)]
+        input: Raw<'a>,
+        #[serde(borrow)]
+        cached: Raw<'a>,
+        #[serde(borrow)]
+        output: Raw<'a>,
+    }
+    let Fields { input, cached, output } = nested(raw)?;
+    Some(Tokens { input: count(input)?, cached: count(cached)?, output: count(output)? })
+}
+
 fn scalar<'a, T: Deserialize<'a>>(
     raw: Raw<'a>,
     field: &'static str,
     expected: &'static str,
 ) -> Result<Option<T>, ProblemKind> {
-    raw.map(|raw| serde_json::from_str(raw.get()))
-        .transpose()
-        .map_err(|_| ProblemKind::WrongType { field, expected })
+    strict(raw, |raw| serde_json::from_str(raw?.get()).ok(), field, expected)
+}
+
+/// Reads a field that must have the right type if it is present.
+fn strict<'a, T>(
+    raw: Raw<'a>,
+    read: impl Fn(Raw<'a>) -> Option<T>,
+    field: &'static str,
+    expected: &'static str,
+) -> Result<Option<T>, ProblemKind> {
+    match (raw, read(raw)) {
+        (Some(_), None) => Err(ProblemKind::WrongType { field, expected }),
+        (_, value) => Ok(value),
+    }
 }

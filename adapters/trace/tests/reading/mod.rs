@@ -21,12 +21,13 @@ impl Reading {
 /// Reads an input and returns its events in words.
 pub(crate) fn reading(input: &[u8], from: Option<Format>) -> Reading {
     let mut events = Vec::new();
-    let end = read(input, from, &mut |event| events.push(word(&event)));
+    let end = read(input, from, &mut |event| events.extend(word(&event)));
     Reading { events, end }
 }
 
-fn word(event: &Event<'_>) -> String {
-    match event {
+/// Returns an event in words. Tokens and times have tests of their own.
+fn word(event: &Event<'_>) -> Option<String> {
+    Some(match event {
         Event::Call(call) => {
             let args = match call.args {
                 Args::Json(json) => json.to_owned(),
@@ -47,5 +48,6 @@ fn word(event: &Event<'_>) -> String {
             format!("{worker} {role:?}{only}: {text}")
         }
         Event::Begin(begin) => format!("begin {}", begin.session.unwrap_or("unnamed")),
-    }
+        Event::Usage(_) | Event::Time(_) => return None,
+    })
 }

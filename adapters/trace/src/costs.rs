@@ -1,0 +1,198 @@
+//! Reads the tokens of answers, and counts each answer once.
+
+use std::collections::VecDeque;
+
+use serde::Deserialize;
+
+use crate::event::Tokens;
+use crate::field::{Raw, nested};
+use crate::pairing::{OPEN_CALLS_MAX, digest};
+
+/// The latest answers with an id, to count an answer once whose record is written several times.
+#[derive(Debug, Default)]
+pub(crate) struct Answers(VecDeque<(u64, Tokens)>);
+
+impl Answers {
+    /// Returns the tokens of an answer that have not been counted yet. If there are too many answers,
+    /// the oldest is forgotten.
+    pub(crate) fn count(&mut self, id: &str, tokens: Tokens) -> Tokens {
+        let id = digest(id);
+        // Mostly, the same answer goes on.
+        if let Some((_, known)) = self.0.iter_mut().rev().find(|(known, _)| *known == id) {
+            let more = tokens.zip(*known, u64::saturating_sub);
+            *known = known.zip(tokens, u64::max);
+            return more;
+        }
+        if self.0.len() == OPEN_CALLS_MAX {
+            self.0.pop_front();
+        }
+        self.0.push_back((id, tokens));
+        tokens
+    }
+}
+
+/// Returns a number of tokens: 0 if the field is absent, and `None` if it is no whole number.
+pub(crate) fn count(raw: Raw<'_>) -> Option<u64> {
+    raw.map_or(Some(0), |raw| raw.get().parse().ok())
+}
+
+impl Tokens {
+    /// Returns the tokens of an answer whose input includes what came from a cache.
+    pub(crate) const fn with_cached_in_input(input: u64, cached: u64, output: u64) -> Self {
+        Self { input: input.saturating_sub(cached), cached, output }
+    }
+
+    /// Reads the `usage` of Anthropic's messages. Its parts do not overlap.
+    pub(crate) fn of_anthropic(usage: Raw<'_>) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Usage<'a> {
+            #[serde(borrow)]
+            input_tokens: Raw<'a>,
+            #[serde(borrow)]
+            cache_creation_input_tokens: Raw<'a>,
+            #[serde(borrow)]
+            cache_read_input_tokens: Raw<'a>,
+            #[serde(borrow)]
+            output_tokens: Raw<'a>,
+        }
+        let usage = nested::<Usage<'_>>(usage)?;
+        let written = count(usage.cache_creation_input_tokens)?;
+        Some(Self {
+            input: count(usage.input_tokens)?.saturating_add(written),
+            cached: count(usage.cache_read_input_tokens)?,
+            output: count(usage.output_tokens)?,
+        })
+    }
+
+    /// Reads the `usage` of `OpenAI`'s chats, of `LiteLLM`, of `OpenAI`'s Responses or of Codex. The cached
+    /// tokens are part of the input, and the reasoning is part of the output.
+    pub(crate) fn of_openai(usage: Raw<'_>) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Usage<'a> {
+            #[serde(borrow)]
+            prompt_tokens: Raw<'a>,
+            #[serde(borrow)]
+            prompt_tokens_details: Raw<'a>,
+            #[serde(borrow)]
+            completion_tokens: Raw<'a>,
+            #[serde(borrow)]
+            input_tokens: Raw<'a>,
+            #[serde(borrow)]
+            input_tokens_details: Raw<'a>,
+            #[serde(borrow)]
+            cached_input_tokens: Raw<'a>,
+            #[serde(borrow)]
+            cache_read_input_tokens: Raw<'a>,
+            #[serde(borrow)]
+            output_tokens: Raw<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Details<'a> {
+            #[serde(borrow)]
+            cached_tokens: Raw<'a>,
+        }
+        let usage = nested::<Usage<'_>>(usage)?;
+        let details = usage.prompt_tokens_details.or(usage.input_tokens_details);
+        let cached = nested::<Details<'_>>(details).and_then(|details| details.cached_tokens);
+        let cached = cached.or(usage.cached_input_tokens).or(usage.cache_read_input_tokens);
+        Some(Self::with_cached_in_input(
+            count(usage.prompt_tokens.or(usage.input_tokens))?,
+            count(cached)?,
+            count(usage.completion_tokens.or(usage.output_tokens))?,
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(json: &str) -> Raw<'_> {
+        serde_json::from_str(json).ok()
+    }
+
+    const fn tokens(input: u64, cached: u64, output: u64) -> Tokens {
+        Tokens { input, cached, output }
+    }
+
+    #[test]
+    fn an_answer_counts_once_with_its_largest_figures() {
+        let mut answers = Answers::default();
+        let table = [
+            ("a", tokens(10, 5, 1), tokens(10, 5, 1)),
+            ("a", tokens(10, 5, 1), tokens(0, 0, 0)),
+            ("b", tokens(7, 0, 2), tokens(7, 0, 2)),
+            ("a", tokens(9, 6, 40), tokens(0, 1, 39)),
+            ("a", tokens(10, 6, 40), tokens(0, 0, 0)),
+        ];
+        for (id, figures, more) in table {
+            assert_eq!(answers.count(id, figures), more, "{id} {figures:?}");
+        }
+    }
+
+    #[test]
+    fn the_oldest_answer_is_forgotten() {
+        let mut answers = Answers::default();
+        for id in 0..=OPEN_CALLS_MAX {
+            answers.count(&id.to_string(), tokens(1, 0, 0));
+        }
+        assert_eq!(answers.0.len(), OPEN_CALLS_MAX);
+        assert_eq!(answers.count("1", tokens(1, 0, 0)), Tokens::default());
+        assert_eq!(answers.count("0", tokens(1, 0, 0)), tokens(1, 0, 0));
+    }
+
+    #[test]
+    fn cached_tokens_are_part_of_the_input_only_at_openai() {
+        let table = [
+            (
+                Tokens::of_anthropic(raw(
+                    r#"{"input_tokens":3,"cache_creation_input_tokens":20,"cache_read_input_tokens":100,"output_tokens":7,"service_tier":"x"}"#,
+                )),
+                Some(tokens(23, 100, 7)),
+            ),
+            (Tokens::of_anthropic(raw(r#"{"output_tokens":7}"#)), Some(tokens(0, 0, 7))),
+            (
+                Tokens::of_openai(raw(
+                    r#"{"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":60},"completion_tokens":7,"total_tokens":107}"#,
+                )),
+                Some(tokens(40, 60, 7)),
+            ),
+            (
+                Tokens::of_openai(raw(
+                    r#"{"input_tokens":100,"input_tokens_details":{"cached_tokens":60},"output_tokens":7,"output_tokens_details":{"reasoning_tokens":5}}"#,
+                )),
+                Some(tokens(40, 60, 7)),
+            ),
+            (
+                Tokens::of_openai(raw(
+                    r#"{"input_tokens":100,"cached_input_tokens":60,"output_tokens":7,"reasoning_output_tokens":5}"#,
+                )),
+                Some(tokens(40, 60, 7)),
+            ),
+            (
+                Tokens::of_openai(raw(
+                    r#"{"prompt_tokens":100,"prompt_tokens_details":null,"cache_read_input_tokens":60,"input_tokens":1}"#,
+                )),
+                Some(tokens(40, 60, 0)),
+            ),
+        ];
+        for (found, expected) in table {
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn broken_figures_are_no_figures() {
+        for json in ["7", "[]", r#""x""#, "null"] {
+            assert_eq!(
+                (Tokens::of_anthropic(raw(json)), Tokens::of_openai(raw(json))),
+                (None, None)
+            );
+        }
+        for figure in ["-1", "1.5", r#""9""#, "{}", "18446744073709551616", "1e3"] {
+            let json = format!(r#"{{"output_tokens":{figure}}}"#);
+            let found = (Tokens::of_anthropic(raw(&json)), Tokens::of_openai(raw(&json)));
+            assert_eq!(found, (None, None), "{figure}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Reads the times of records.
+
+use serde_json::value::RawValue;
+
+use crate::field::{Raw, string};
+
+/// The milliseconds of a day.
+const DAY: u64 = 24 * 60 * 60 * 1000;
+
+/// Returns the time in a field: a text as of RFC 3339, or milliseconds since 1970.
+pub(crate) fn time(raw: Raw<'_>) -> Option<u64> {
+    let json = raw.map(RawValue::get)?;
+    if json.starts_with('"') { rfc3339(&string(raw)?) } else { json.parse().ok() }
+}
+
+/// Returns the time in a field that holds seconds since 1970, with or without a fraction.
+pub(crate) fn time_in_seconds(raw: Raw<'_>) -> Option<u64> {
+    let (seconds, fraction) = split_fraction(raw.map(RawValue::get)?)?;
+    seconds.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(fraction)
+}
+
+/// Splits a decimal number into its whole part and the milliseconds of its fraction.
+fn split_fraction(number: &str) -> Option<(&str, u64)> {
+    let Some((whole, fraction)) = number.split_once('.') else { return Some((number, 0)) };
+    Some((whole, milliseconds(fraction)?))
+}
+
+/// Returns the milliseconds of the digits behind the point of a second.
+fn milliseconds(digits: &str) -> Option<u64> {
+    let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let digits = digits.bytes().chain(core::iter::repeat(b'0')).take(3);
+    is_number.then(|| digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0')))
+}
+
+/// Returns the milliseconds from 1970-01-01 00:00 UTC to a time as of RFC 3339. A time without zone is
+/// taken as UTC: what matters is how far times are apart. A time before 1970 is none.
+pub(crate) fn rfc3339(text: &str) -> Option<u64> {
+    let (date, rest) = text.split_at_checked(10)?;
+    let rest = rest.strip_prefix(['T', 't', ' '])?;
+    let (clock, rest) = rest.split_at_checked(8)?;
+    let (fraction, zone) = match rest.strip_prefix('.') {
+        Some(rest) => {
+            let end = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let (digits, zone) = rest.split_at(end);
+            (milliseconds(digits)?, zone)
+        }
+        None => (0, rest),
+    };
+    let time = days(date)? * DAY + milliseconds_of_day(clock)? + fraction;
+    match zone.as_bytes() {
+        [] | [b'Z' | b'z'] => Some(time),
+        [b'+', ..] => time.checked_sub(offset(zone)?),
+        [b'-', ..] => Some(time + offset(zone)?),
+        _ => None,
+    }
+}
+
+/// Returns the number of `digits` decimal digits.
+fn number(digits: &str) -> Option<u64> {
+    digits.bytes().try_fold(0, |number, digit| {
+        digit.is_ascii_digit().then(|| number * 10 + u64::from(digit - b'0'))
+    })
+}
+
+/// Returns the numbers of a text such as `2026-11-25`, if they have as many digits as `shape` says.
+fn numbers<const N: usize>(text: &str, mark: char, shape: [usize; N]) -> Option<[u64; N]> {
+    let mut parts = text.split(mark);
+    let mut numbers = [0; N];
+    for (place, digits) in numbers.iter_mut().zip(shape) {
+        *place = parts.next().filter(|part| part.len() == digits).and_then(number)?;
+    }
+    parts.next().is_none().then_some(numbers)
+}
+
+/// Returns the days from 1970-01-01 to a date such as `2026-11-25`.
+fn days(date: &str) -> Option<u64> {
+    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let length = match month {
+        2 => 28 + u64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    if !(1..=length).contains(&day) || year < 1970 {
+        return None;
+    }
+    // Years begin in March, so that a leap day is the last day of its year.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leap_days = year / 4 - year / 100 + year / 400;
+    let before_month = (153 * month + 2) / 5;
+    // 1970-01-01 is day 719,468 of this count, which begins with the March of the year 0.
+    Some(year * 365 + leap_days + before_month + day - 1 - 719_468)
+}
+
+/// Returns the milliseconds from midnight to a time such as `14:25:59`. A leap second is the first
+/// second of the next minute.
+fn milliseconds_of_day(clock: &str) -> Option<u64> {
+    let [hour, minute, second] = numbers(clock, ':', [2, 2, 2])?;
+    let is_valid = hour < 24 && minute < 60 && second <= 60;
+    is_valid.then_some(((hour * 60 + minute) * 60 + second) * 1000)
+}
+
+/// Returns the milliseconds of a zone such as `+02:00`.
+fn offset(zone: &str) -> Option<u64> {
+    let [hours, minutes] = numbers(zone.get(1..)?, ':', [2, 2])?;
+    (hours < 24 && minutes < 60).then_some((hours * 60 + minutes) * 60 * 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn raw(json: &str) -> Raw<'_> {
+        serde_json::from_str(json).ok()
+    }
+
+    #[test]
+    fn a_time_is_a_text_or_milliseconds() {
+        let table = [
+            (r#""1970-01-01T00:00:00Z""#, Some(0)),
+            (r#""2026-11-21T21:33:55.048Z""#, Some(1_795_296_835_048)),
+            (r#""2026-11-21T23:33:55.048123+02:00""#, Some(1_795_296_835_048)),
+            (r#""2026-11-21t16:03:55.0-05:30""#, Some(1_795_296_835_000)),
+            (r#""2026-11-21 21:33:55""#, Some(1_795_296_835_000)),
+            (r#""2026-06-16T05:39:18.8""#, Some(1_781_588_358_800)),
+            (r#""2024-02-29T00:00:00z""#, Some(1_709_164_800_000)),
+            (r#""2016-12-31T23:59:60Z""#, Some(1_483_228_800_000)),
+            ("1795296835048", Some(1_795_296_835_048)),
+            (r#""2026-11-21T21:33:55\u005a""#, Some(1_795_296_835_000)),
+        ];
+        for (json, expected) in table {
+            assert_eq!(time(raw(json)), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_is_absent() {
+        let texts = [
+            "",
+            "[trimmed for fixture]",
+            "2026-11-21",
+            "2026-11-21T21:33Z",
+            "2026-13-01T00:00:00Z",
+            "2026-00-01T00:00:00Z",
+            "2025-02-29T00:00:00Z",
+            "1900-02-29T00:00:00Z",
+            "2026-04-31T00:00:00Z",
+            "2026-04-00T00:00:00Z",
+            "2026-04-01T24:00:00Z",
+            "2026-04-01T00:60:00Z",
+            "2026-04-01T00:00:61Z",
+            "2026-04-01T00:00:00.Z",
+            "2026-04-01T00:00:00,5Z",
+            "2026-04-01T00:00:00+2:00",
+            "2026-04-01T00:00:00+24:00",
+            "2026-04-01T00:00:00+02:60",
+            "2026-04-01T00:00:00-",
+            "2026-04-01T00:00:00ZZ",
+            "2026-04-01X00:00:00Z",
+            "+026-04-01T00:00:00Z",
+            "1969-12-31T23:59:59Z",
+            "1970-01-01T00:00:00+00:01",
+            "2026-04-0\u{fc}T00:00:00Z",
+            "\u{fc}\u{fc}\u{fc}\u{fc}\u{fc}T00:00:00Z",
+        ];
+        for text in texts {
+            assert_eq!(rfc3339(text), None, "{text}");
+        }
+        for json in ["-1", "1.5", "true", "{}", "null", "18446744073709551616"] {
+            assert_eq!(time(raw(json)), None, "{json}");
+        }
+    }
+
+    #[test]
+    fn seconds_may_have_a_fraction() {
+        let table = [
+            ("1757015033", Some(1_757_015_033_000)),
+            ("1757015033.2218602", Some(1_757_015_033_221)),
+            ("1795297469.5", Some(1_795_297_469_500)),
+            ("0.25", Some(250)),
+            ("-1.5", None),
+            ("1.5e9", None),
+            ("18446744073709551615", None),
+            (r#""1757015033""#, None),
+            ("null", None),
+        ];
+        for (json, expected) in table {
+            assert_eq!(time_in_seconds(raw(json)), expected, "{json}");
+        }
+    }
+
+    /// Returns the days from 1970-01-01 to a date by the definition: it counts years and months.
+    fn days_by_definition(year: u64, month: usize, day: u64) -> u64 {
+        let is_leap = |year: u64| (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+        let years: u64 = (1970..year).map(|year| 365 + u64::from(is_leap(year))).sum();
+        let february = 28 + u64::from(is_leap(year));
+        let months = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+        years + months[..month - 1].iter().sum::<u64>() + day - 1
+    }
+
+    #[test]
+    fn every_day_follows_the_day_before() {
+        let mut next = 0;
+        for year in 1970..2405_u64 {
+            for month in 1..=12_usize {
+                for day in 1..=31_u64 {
+                    if let Some(found) = days(&format!("{year}-{month:02}-{day:02}")) {
+                        assert_eq!(found, next, "{year}-{month}-{day}");
+                        next += 1;
+                    }
+                }
+            }
+        }
+        assert_eq!(next, days_by_definition(2405, 1, 1));
+    }
+
+    proptest! {
+        #[test]
+        fn a_time_is_counted_by_the_definition(
+            year in 1970..10_000_u64,
+            month in 1..=12_usize,
+            day in 1..=28_u64,
+            seconds in 0..86_400_u64,
+            fraction in 0..1000_u64,
+        ) {
+            let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+            let text = format!(
+                "{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:03}Z"
+            );
+            let expected = days_by_definition(year, month, day) * DAY + seconds * 1000 + fraction;
+            prop_assert_eq!(rfc3339(&text), Some(expected));
+        }
+
+        #[test]
+        fn any_text_is_a_time_or_none(text in "[-0-9T:.+Z \u{fc}]{0,32}|\\PC{0,32}") {
+            prop_assert!(rfc3339(&text).is_none_or(|time| time < 8000 * 366 * DAY));
+        }
+    }
+}
