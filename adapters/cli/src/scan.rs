@@ -11,6 +11,7 @@ mod machine;
 pub(crate) mod options;
 mod report;
 mod spool;
+mod svg;
 pub(crate) mod targets;
 mod writer;
 
@@ -27,11 +28,10 @@ use crate::output::shown::counted;
 use crate::output::{Closed, Output, complain, remark};
 use crate::read::inputs::{self, Input, Inputs};
 use crate::read::reading::read_in_order;
-use explain::Explanation;
 use kept::Needs;
 use options::Scan;
 use report::{Judge, Report, Tally};
-use targets::{OutputFormat, Target};
+use targets::Target;
 use writer::Writer;
 
 pub(crate) fn run(scan: &Scan) -> Exit {
@@ -58,10 +58,7 @@ fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Ve
             Some(path) => Output::file(path, reader)?,
             None => Output::stdout(reader),
         };
-        let writer = match scan.explain {
-            Some(wanted) => Box::new(Explanation::new(wanted, preset.policy)),
-            None => target.format.writer(scan, preset.policy),
-        };
+        let writer = target.format.writer(scan, preset.policy);
         Ok(Sink { output, writer, is_open: true })
     };
     scan.targets.iter().map(sink).collect()
@@ -73,20 +70,22 @@ fn same_file(a: &Path, b: &Path) -> bool {
 }
 
 fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
-    if scan.explain.is_some()
-        && scan.targets.iter().any(|target| target.format != OutputFormat::Human)
-    {
-        complain("--explain", "works only with --format human");
-        return Err(Exit::Usage);
+    for target in scan.targets.iter() {
+        match (target.format.is_of_one_loop(), scan.explain) {
+            (Some(false), Some(_)) => {
+                complain("--explain", "works only with --format human and --format svg");
+                return Err(Exit::Usage);
+            }
+            (Some(true), None) => {
+                let why = "shows one loop: give --explain LOOP, with an id that scan prints";
+                complain("--format svg", why);
+                return Err(Exit::Usage);
+            }
+            _ => {}
+        }
     }
-    let needs = match scan.explain {
-        Some(_) => Needs { explain: scan.explain, ..Needs::default() },
-        None => scan
-            .targets
-            .iter()
-            .map(|target| target.format.needs())
-            .fold(Needs::default(), Needs::and),
-    };
+    let needs = scan.targets.iter().map(|target| target.format.needs(scan.explain));
+    let needs = needs.fold(Needs::default(), Needs::and);
     let judge = Judge::of(scan, needs)?;
     let mut inputs = match scan.paths.as_slice() {
         [] => sessions::find(scan.from()).map_err(Scan::misused)?,

@@ -5,17 +5,9 @@ use std::ops::Add;
 use std::str::FromStr;
 use std::time::Duration;
 
-use unstuck_trace::Event;
+use unstuck_trace::{Event, Tokens};
 
 use crate::output::shown::counted;
-
-/// Tokens of a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tokens {
-    pub(super) input: u64,
-    pub(super) cached: u64,
-    pub(super) output: u64,
-}
 
 /// The cost of a run, as far as its file tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -50,9 +42,19 @@ pub(crate) struct Price {
 #[derive(Default)]
 pub(super) struct Meter {
     price: Option<Price>,
+    now: Reading,
+    begin: Option<u64>,
+    /// The reading when the first loop was found.
+    found: Option<Reading>,
+}
+
+/// The numbers so far.
+#[derive(Clone, Copy, Default)]
+struct Reading {
     calls: usize,
-    /// The calls when the first loop was found.
-    found: Option<usize>,
+    tokens: Option<Tokens>,
+    /// The latest time, in milliseconds since 1970. Workers may write records out of order.
+    time: Option<u64>,
 }
 
 impl Meter {
@@ -62,20 +64,49 @@ impl Meter {
 
     /// Takes in an event, after the calls before it were judged.
     pub(super) fn take(&mut self, event: &Event<'_>) {
-        if let Event::Call(_) = event {
-            self.calls += 1;
+        match event {
+            Event::Call(_) => self.now.calls += 1,
+            Event::Usage(usage) => {
+                let tokens = self.now.tokens.get_or_insert_default();
+                *tokens = *tokens + usage.tokens;
+            }
+            Event::Time(time) => {
+                self.begin = self.begin.min(Some(*time)).or(Some(*time));
+                self.now.time = self.now.time.max(Some(*time));
+            }
+            Event::Outcome(_) | Event::Message(_) | Event::Begin(_) => {}
         }
     }
 
     /// Notes that a loop has been found.
     pub(super) fn found(&mut self) {
-        self.found.get_or_insert(self.calls);
+        self.found.get_or_insert(self.now);
     }
 
     pub(super) fn finish(self) -> Cost {
-        let spent = |calls| Spent { calls, tokens: None, time: None, dollars: None };
-        let after = self.found.map(|found| spent(self.calls - found));
-        Cost { total: spent(self.calls), after }
+        let begin = Reading { time: self.begin, ..Reading::default() };
+        Cost { total: self.since(begin), after: self.found.map(|found| self.since(found)) }
+    }
+
+    /// Returns what was spent since `before`.
+    fn since(&self, before: Reading) -> Spent {
+        let tokens = self.now.tokens.map(|now| without(now, before.tokens.unwrap_or_default()));
+        let time = self.now.time.zip(before.time).map(|(now, before)| now.saturating_sub(before));
+        Spent {
+            calls: self.now.calls - before.calls,
+            tokens,
+            time: time.map(Duration::from_millis),
+            dollars: self.price.zip(tokens).map(|(price, tokens)| price.of(tokens)),
+        }
+    }
+}
+
+/// Returns `tokens` without those `before`.
+fn without(tokens: Tokens, before: Tokens) -> Tokens {
+    Tokens {
+        input: tokens.input.saturating_sub(before.input),
+        cached: tokens.cached.saturating_sub(before.cached),
+        output: tokens.output.saturating_sub(before.output),
     }
 }
 
@@ -120,18 +151,6 @@ fn expected(part: &str) -> String {
     )
 }
 
-impl Add for Tokens {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            input: self.input.saturating_add(other.input),
-            cached: self.cached.saturating_add(other.cached),
-            output: self.output.saturating_add(other.output),
-        }
-    }
-}
-
 /// Adds what is known of both.
 impl Add for Spent {
     type Output = Self;
@@ -151,12 +170,6 @@ fn known<T>(one: Option<T>, other: Option<T>, add: impl FnOnce(T, T) -> T) -> Op
     match (one, other) {
         (Some(one), Some(other)) => Some(add(one, other)),
         (one, other) => one.or(other),
-    }
-}
-
-impl Tokens {
-    pub(super) const fn total(self) -> u64 {
-        self.input.saturating_add(self.cached).saturating_add(self.output)
     }
 }
 
@@ -207,6 +220,8 @@ pub(super) fn span(time: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
+    use unstuck_trace::{Message, Role, Usage};
+
     use super::*;
 
     #[test]
@@ -253,6 +268,40 @@ mod tests {
         ] {
             assert!(price(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn what_comes_after_the_first_finding_is_counted_apart() {
+        let usage = |input| {
+            Event::Usage(Usage { worker: "main", tokens: Tokens { input, cached: 1, output: 2 } })
+        };
+        let message =
+            Message { index: 0, worker: "main", role: Role::User, text: "", text_only: false };
+        let mut meter = Meter::new("input=1,output=2".parse().ok());
+        for event in [Event::Time(5000), usage(10), Event::Time(3000), Event::Time(9000)] {
+            meter.take(&event);
+        }
+        meter.found();
+        for event in [usage(20), Event::Message(message), Event::Time(69_000), Event::Time(8000)] {
+            meter.take(&event);
+        }
+        // Later findings change nothing.
+        meter.found();
+        let cost = meter.finish();
+        let tokens = |input, cached, output| Some(Tokens { input, cached, output });
+        assert_eq!(cost.total.tokens, tokens(30, 2, 4));
+        assert_eq!(cost.total.time, Some(Duration::from_secs(66)));
+        assert_eq!(cost.total.dollars, Some(40.0 / 1e6));
+        let after = cost.after.expect("a finding");
+        assert_eq!((after.tokens, after.time), (tokens(20, 1, 2), Some(Duration::from_secs(60))));
+    }
+
+    #[test]
+    fn a_file_without_tokens_and_times_costs_calls_only() {
+        let mut meter = Meter::new("input=1,output=2".parse().ok());
+        meter.found();
+        let cost = meter.finish();
+        assert_eq!((cost.total, cost.after), (Spent::default(), Some(Spent::default())));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::replay::{Drawn, Picture};
 
 pub(super) use novelty::{Novelty, novelty};
 pub(super) use recurrence::recurrence;
-pub(super) use ribbon::{hatch, ribbon, thumbnail};
+pub(super) use ribbon::{CELL, cells, flag, hatch, ribbon, thumbnail};
 
 /// The number of tools with a colour of their own. The others share one.
 pub(super) const COLOURS: usize = 7;

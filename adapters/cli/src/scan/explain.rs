@@ -46,22 +46,34 @@ impl Explanation {
         Self { wanted, policy, runs: Vec::new(), named: Vec::new(), found: HashSet::new() }
     }
 
-    /// Returns the text. If the digits do not identify exactly one loop, prints an error instead.
-    fn end(&self) -> Result<String, Exit> {
+    /// Returns the loop that the digits identify. If there is not exactly one, prints an error instead.
+    pub(super) fn meant(&self) -> Result<LoopId, Exit> {
         let meant = self.runs.iter().flat_map(|(_, explained)| explained.loops.iter().copied());
         let mut meant = meant.collect::<BTreeSet<_>>().into_iter();
         match (meant.next(), meant.next()) {
-            (Some(id), None) => Ok(self.text(id)),
-            (Some(_), Some(_)) => self.refuse(SEVERAL, |id| self.wanted.is(id)),
+            (Some(id), None) => Ok(id),
+            (Some(_), Some(_)) => Err(self.refuse(SEVERAL, |id| self.wanted.is(id))),
             (None, _) if self.found.is_empty() => {
-                self.refuse("there is no such loop, and no other was found", |_| true)
+                Err(self.refuse("there is no such loop, and no other was found", |_| true))
             }
-            (None, _) => self.refuse("there is no such loop; the loops that were found:", |_| true),
+            (None, _) => {
+                Err(self.refuse("there is no such loop; the loops that were found:", |_| true))
+            }
         }
     }
 
+    /// Returns the steps in each run, with the path of the run.
+    pub(super) fn runs(&self) -> impl Iterator<Item = &(String, Explained)> {
+        self.runs.iter()
+    }
+
+    /// Describes the loop `id`.
+    pub(super) fn what(&self, id: LoopId) -> Option<&str> {
+        self.named.iter().find(|(named, _)| *named == id).map(|(_, what)| what.as_str())
+    }
+
     /// Prints why nothing is explained, and the loops that could be meant.
-    fn refuse(&self, why: &str, could_be: impl Fn(LoopId) -> bool) -> Result<String, Exit> {
+    fn refuse(&self, why: &str, could_be: impl Fn(LoopId) -> bool) -> Exit {
         complain("--explain", why);
         let named = self.named.iter().filter(|(id, _)| could_be(*id)).take(NAMED_MAX);
         let line = |(id, what): &(LoopId, String)| {
@@ -74,13 +86,13 @@ impl Explanation {
             lines.push(format!("  and {more} more: scan without --explain shows all\n"));
         }
         show(&lines.concat());
-        Err(Exit::Usage)
+        Exit::Usage
     }
 
     fn text(&self, id: LoopId) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
-        if let Some((_, what)) = self.named.iter().find(|(named, _)| *named == id) {
+        if let Some(what) = self.what(id) {
             let _ = writeln!(text, "{STRONG}{what}{STRONG:#}");
         }
         let _ = writeln!(text, "{FAINT}loop {id}{FAINT:#}");
@@ -115,8 +127,8 @@ impl Writer for Explanation {
     }
 
     fn finish(&mut self, _tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
-        match self.end() {
-            Ok(text) => output.write(&text).map(|()| Exit::Clean),
+        match self.meant() {
+            Ok(id) => output.write(&self.text(id)).map(|()| Exit::Clean),
             Err(exit) => Ok(exit),
         }
     }
@@ -124,7 +136,7 @@ impl Writer for Explanation {
 
 impl Explained {
     /// Returns the noun for one step.
-    fn unit(&self) -> &'static str {
+    pub(super) fn unit(&self) -> &'static str {
         let is_call = self.steps.iter().any(|step| step.excerpt.tool.is_some());
         if is_call { "call" } else { "turn" }
     }

@@ -240,3 +240,60 @@ impl Runs {
         Ok(each(&self.memory))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sha2::{Digest as _, Sha256};
+
+    use super::*;
+
+    /// Returns `bytes` as base64, by its definition in RFC 4648.
+    fn base64(bytes: &[u8]) -> String {
+        const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut text = String::new();
+        for chunk in bytes.chunks(3) {
+            let bits =
+                (0..3).fold(0, |bits, n| bits << 8 | usize::from(*chunk.get(n).unwrap_or(&0)));
+            let letter = |n: usize| char::from(LETTERS[bits >> (18 - 6 * n) & 63]);
+            text.extend((0..4).map(|n| if n <= chunk.len() { letter(n) } else { '=' }));
+        }
+        text
+    }
+
+    #[test]
+    fn the_policy_names_the_style_and_the_script() {
+        assert_eq!(base64(b"M"), "TQ==");
+        let hash = |text: &str| base64(&Sha256::digest(text));
+        assert_eq!((STYLE_HASH, SCRIPT_HASH), (&*hash(STYLE), &*hash(SCRIPT)));
+        // They must not end the element that they are in.
+        assert!(!STYLE.contains("</") && !SCRIPT.contains("</"));
+        assert!(SCRIPT.len() <= 5 * 1024, "{} bytes", SCRIPT.len());
+    }
+
+    #[test]
+    fn many_parts_go_to_a_file_and_come_back() {
+        let mut runs = Runs::default();
+        let part = |n: usize| format!("<p>{n} é漢{}</p>", "é".repeat(n % 1000));
+        let mut expected = String::new();
+        for n in 0..20_000 {
+            runs.push(&part(n));
+            expected += &part(n);
+            assert!(runs.memory.len() <= Runs::BYTES_MAX);
+        }
+        assert!(runs.file.is_some());
+        let mut found = String::new();
+        let each = &mut |piece: &str| {
+            found.push_str(piece);
+            Ok::<(), ()>(())
+        };
+        assert_eq!(runs.each(each).expect("a file"), Ok(()));
+        assert!(found == expected, "{} of {} bytes", found.len(), expected.len());
+        assert_eq!(runs.each(&mut |_| Err("enough")).expect("a file"), Err("enough"));
+    }
+
+    #[test]
+    fn names_between_backquotes_are_code() {
+        let html = described("`a<b` 3 times, `c").into_string();
+        assert_eq!(html, "<code>a&lt;b</code> 3 times, <code>c</code>");
+    }
+}

@@ -35,7 +35,7 @@ pub(crate) struct Scan {
     #[arg(long, value_name = "FILE")]
     pub(crate) feedback: Option<PathBuf>,
     /// Show every call of one loop and how near each rule was. LOOP is an id or its first 4 or more
-    /// digits. Only with --format human
+    /// digits. Only with --format human and svg
     #[arg(long, value_name = "LOOP")]
     pub(crate) explain: Option<LoopPrefix>,
     #[command(flatten)]

@@ -16,6 +16,8 @@ pub(crate) enum OutputFormat {
     Jsonl,
     /// One page with pictures of the runs, for a browser
     Html,
+    /// One picture of the loop that --explain names
+    Svg,
 }
 
 /// A format and the file that it is written to.

@@ -4,12 +4,15 @@ use unstuck_core::Policy;
 
 use crate::exit::Exit;
 use crate::output::{Closed, Output, Reader};
+use crate::replay::LoopPrefix;
+use crate::scan::explain::Explanation;
 use crate::scan::html::Html;
 use crate::scan::human::Human;
 use crate::scan::kept::Needs;
 use crate::scan::machine::{Document, Lines};
 use crate::scan::options::Scan;
 use crate::scan::report::{Report, Tally};
+use crate::scan::svg::Svg;
 use crate::scan::targets::OutputFormat;
 
 /// Writes the reports of a scan in one format.
@@ -29,26 +32,39 @@ impl OutputFormat {
     pub(super) fn reader(self) -> Reader {
         match self {
             Self::Human => Reader::Person,
-            Self::Json | Self::Jsonl | Self::Html => Reader::Program,
+            Self::Json | Self::Jsonl | Self::Html | Self::Svg => Reader::Program,
         }
     }
 
-    /// Returns the parts of the findings that the format shows.
-    pub(super) fn needs(self) -> Needs {
+    /// Returns the parts of the findings that the format shows, or that it shows of the loop to explain.
+    pub(super) fn needs(self, explain: Option<LoopPrefix>) -> Needs {
+        match (self, explain) {
+            (Self::Svg, _) => Needs { explain, picture: true, ..Needs::default() },
+            (_, Some(_)) => Needs { explain, ..Needs::default() },
+            (Self::Human, None) => Needs { loops: Human::LOOPS_MAX, ..Needs::default() },
+            (Self::Json | Self::Jsonl, None) => Needs { lines: true, ..Needs::default() },
+            (Self::Html, None) => Html::NEEDS,
+        }
+    }
+
+    /// Returns whether the format shows one loop, which `--explain` names. `None` if it can do both.
+    pub(super) const fn is_of_one_loop(self) -> Option<bool> {
         match self {
-            Self::Human => Needs { loops: Human::LOOPS_MAX, ..Needs::default() },
-            Self::Json | Self::Jsonl => Needs { lines: true, ..Needs::default() },
-            Self::Html => Html::NEEDS,
+            Self::Human => None,
+            Self::Svg => Some(true),
+            _ => Some(false),
         }
     }
 
     /// Returns the writer of a scan by `policy`.
     pub(super) fn writer(self, scan: &Scan, policy: &'static Policy<'static>) -> Box<dyn Writer> {
-        match self {
-            Self::Human => Box::new(Human),
-            Self::Json => Box::new(Document::default()),
-            Self::Jsonl => Box::new(Lines),
-            Self::Html => Box::new(Html::new(scan, policy)),
+        match (self, scan.explain) {
+            (Self::Svg, Some(wanted)) => Box::new(Svg::new(wanted, policy)),
+            (_, Some(wanted)) => Box::new(Explanation::new(wanted, policy)),
+            (Self::Json, _) => Box::new(Document::default()),
+            (Self::Jsonl, _) => Box::new(Lines),
+            (Self::Html, _) => Box::new(Html::new(scan, policy)),
+            (Self::Human | Self::Svg, _) => Box::new(Human),
         }
     }
 }

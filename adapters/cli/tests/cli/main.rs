@@ -10,6 +10,7 @@ mod feedback;
 mod formats;
 mod harness;
 mod hook;
+mod html;
 mod inputs;
 mod install;
 mod jobs;

@@ -17,6 +17,9 @@ const HEIGHT: usize = 20;
 const TOP: usize = 13;
 const PIECE_HEIGHT: usize = TOP + HEIGHT + 12;
 
+/// The width of a cell, and the height of a row of cells.
+pub(in crate::scan) const CELL: (usize, usize) = (WIDTH, PIECE_HEIGHT);
+
 /// The most cells of a thumbnail. A cell of a longer run stands for several calls.
 const THUMBNAIL_MAX: usize = 240;
 
@@ -32,8 +35,8 @@ pub(in crate::scan) fn ribbon(picture: &Picture, key: &Key, calls: &[usize]) -> 
     }
 }
 
-/// Returns the shapes of one piece.
-fn cells(picture: &Picture, key: &Key, piece: &[usize]) -> Markup {
+/// Returns the shapes of one row of cells.
+pub(in crate::scan) fn cells(picture: &Picture, key: &Key, piece: &[usize]) -> Markup {
     let mut fills: [Path; COLOURS + 1] = Default::default();
     let [mut failed, mut refused, mut evidence, mut flags] = <[Path; 4]>::default();
     let (mut letters, mut letters_at) = (String::new(), String::new());
@@ -82,7 +85,7 @@ fn cells(picture: &Picture, key: &Key, piece: &[usize]) -> Markup {
 }
 
 /// Returns the letter of the flag for an action.
-fn flag(action: Action) -> Option<char> {
+pub(in crate::scan) fn flag(action: Action) -> Option<char> {
     match action {
         Action::Proceed => None,
         Action::StartOver => Some('O'),
@@ -141,7 +144,26 @@ mod tests {
         picture.calls[0].ending = Ending::Failed;
         let key = Key::of(&picture);
         let svg = ribbon(&picture, &key, &[0, 1, 2, 3, 4]).into_string();
-        insta::assert_snapshot!(svg, @"");
+        let lines = svg.replace("><", ">\n<");
+        insta::assert_snapshot!(lines, @r##"
+        <svg width="360" height="45" viewBox="0 0 360 45" aria-hidden="true">
+        <path class="c0" d="M0 13h17v20h-17zM36 13h17v20h-17zM54 13h17v20h-17z">
+        </path>
+        <path class="c1" d="M18 13h17v20h-17z">
+        </path>
+        <path class="c2" d="M72 13h17v20h-17z">
+        </path>
+        <path class="failed" d="M0 13h17v20h-17z">
+        </path>
+        <path class="evidence" d="M36 13h17v20h-17zM54 13h17v20h-17z">
+        </path>
+        <path class="flag" d="M54 0h17v11h-17z">
+        </path>
+        <text class="letter" x="9 45 63" y="27">AAA</text>
+        <text class="told" x="63" y="9">O</text>
+        <text class="number" y="43">#0</text>
+        </svg>
+        "##);
     }
 
     #[test]

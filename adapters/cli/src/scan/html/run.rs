@@ -9,7 +9,7 @@ use super::{IncludeArgs, described, excerpt};
 use crate::output::recurring::what_recurs;
 use crate::output::shown::{counted, plain, shortened, tool_name};
 use crate::replay::{CALLS_MAX, Excerpt, Location, Picture, ReplayFinding, Step};
-use crate::scan::draw::{COLOURS, Key, Novelty, novelty, recurrence, ribbon};
+use crate::scan::draw::{COLOURS, Key, Novelty, flag, novelty, recurrence, ribbon};
 use crate::scan::explain::table;
 use crate::scan::kept::Loop;
 use crate::scan::report::Report;
@@ -203,8 +203,10 @@ fn legend(picture: &Picture, key: &Key) -> Markup {
             @if has(Ending::Refused) { (mark("refused", "refused")) }
             @if picture.calls.iter().any(|call| call.of_loop.is_some()) { (mark("evidence", "evidence of a loop")) }
             li { b { "A" } " equal calls share a letter" }
-            @if picture.calls.iter().any(|call| call.told > Action::Proceed) {
-                li { b { "N W B O S" } " here: nudge, warn, block, start over, stop" }
+            @for (action, flag) in Action::ALL.into_iter().filter_map(|action| Some((action, flag(action)?))) {
+                @if picture.calls.iter().any(|call| call.told == action) {
+                    li { b { (flag) } " " (action) " here" }
+                }
             }
         }
     }

@@ -1,0 +1,151 @@
+//! `scan --format html` and `--format svg`, for all that can be checked without a browser.
+
+use std::fmt::Write as _;
+
+use crate::harness::{CLEAN, Folder, runs, scan, stuck, unstuck};
+
+/// Texts that break out of a page that does not escape them.
+const HOSTILE: [&str; 6] = [
+    "</script><img src=x onerror=alert(1)>",
+    "\"><svg onload=alert(1)>",
+    "'--></style><script>alert(1)</script>",
+    "\u{202E}\u{1b}[31mred\u{1b}]8;;http://a.example\u{7}",
+    "&lt;b&gt; ]]> {{7*7}} ${7*7}",
+    "javascript:alert(1)",
+];
+
+/// Returns a native trace in which each field is `text`.
+fn trace(text: &str) -> String {
+    let text = serde_json::to_string(text).expect("a string");
+    let mut trace = format!("{{\"session\":{text}}}\n");
+    for _ in 0..4 {
+        let _ = writeln!(
+            trace,
+            "{{\"type\":\"call\",\"tool\":{text},\"worker\":{text},\"args\":{{{text}:{text}}},\"result\":{text},\"is_error\":true}}"
+        );
+    }
+    trace
+}
+
+#[test]
+fn hostile_text_is_escaped_in_every_field() {
+    for (number, text) in HOSTILE.into_iter().enumerate() {
+        let folder = Folder::new();
+        let file = folder.file(&format!("a&{number}<b>.jsonl"), trace(text));
+        for args in ["none", "short", "full"] {
+            let page = unstuck([
+                "scan",
+                "--format",
+                "html",
+                "--include-args",
+                args,
+                file.to_str().unwrap(),
+            ]);
+            assert_eq!(page.exit, 1, "{}", page.err);
+            let html = &page.out;
+            assert_eq!(html.matches("<script").count(), 1, "{text}");
+            assert_eq!(html.matches("<style").count(), 1, "{text}");
+            for bad in
+                ["<img", "<svg onload", "<b>.jsonl", "\u{1b}", "\u{202E}", "onerror=alert(1)>"]
+            {
+                assert!(!html.contains(bad), "{bad} of {text}");
+            }
+            assert_eq!(html.contains("{&quot;"), args != "none", "{args}");
+            let id = id_of(html);
+            let svg =
+                unstuck(["scan", "--format", "svg", "--explain", &id, file.to_str().unwrap()]);
+            assert_eq!((svg.exit, &*svg.err), (1, ""));
+            for bad in ["<script", "<img", "onload=alert(1)>", "\u{1b}", "\u{202E}"] {
+                assert!(!svg.out.contains(bad), "{bad} of {text}");
+            }
+        }
+    }
+}
+
+/// Returns the id of the first loop in a page.
+fn id_of(html: &str) -> String {
+    let begin = html.find("id=\"loop-").expect("a loop") + "id=\"loop-".len();
+    html[begin..begin + 16].to_owned()
+}
+
+#[test]
+fn a_page_needs_no_network_and_names_its_own_parts() {
+    let page = unstuck(["scan", "--format", "html", runs().to_str().unwrap()]);
+    let html = &page.out;
+    assert_eq!((page.exit, &*page.err), (1, ""));
+    for bad in ["http:", "https:", "url(data", "@import", "src="] {
+        assert!(!html.contains(bad), "{bad}");
+    }
+    assert!(html.contains("default-src 'none'; style-src 'sha256-"), "a policy");
+    assert!(html.ends_with("</body></html>\n"));
+    // Each link leads to a part of the page, and each part has a row of its own.
+    let links: Vec<&str> =
+        html.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(links.len() > 20);
+    for link in links {
+        assert_eq!(html.matches(&format!(" id=\"{link}\"")).count(), 1, "{link}");
+    }
+}
+
+#[test]
+fn a_page_says_what_it_leaves_out() {
+    let folder = Folder::new();
+    for n in 0..105 {
+        folder.file(&format!("{n}.jsonl"), CLEAN);
+    }
+    folder.file("stuck.jsonl", stuck());
+    let page = scan(folder.path(), &["--format", "html"]);
+    assert_eq!(page.exit, 1, "{}", page.err);
+    assert_eq!(page.out.matches("<section class=\"run\"").count(), 101);
+    assert!(page.out.contains("Details follow for 101 runs"));
+    assert_eq!(page.out.matches("<tr data-stuck").count(), 1);
+}
+
+#[test]
+fn a_long_run_is_drawn_in_part_and_folded() {
+    let mut trace = String::new();
+    for n in 0..10_050 {
+        let _ = writeln!(
+            trace,
+            "{{\"type\":\"call\",\"tool\":\"t\",\"args\":{{\"n\":{}}},\"result\":\"same\"}}",
+            n % 3
+        );
+    }
+    let folder = Folder::new();
+    folder.file("long.jsonl", &trace);
+    let page = scan(folder.path(), &["--format", "html"]);
+    assert!(page.out.contains("The pictures show the first 10000 calls; 50 more follow."));
+    assert!(page.out.contains("Ribbon of 10000 calls</summary>"));
+    assert!(page.out.len() < 1_200_000, "{} bytes", page.out.len());
+}
+
+#[test]
+fn a_picture_is_of_one_loop() {
+    let runs = runs();
+    let runs = runs.to_str().unwrap();
+    let without = unstuck(["scan", "--format", "svg", runs]);
+    assert_eq!(without.exit, 64);
+    assert!(without.err.contains("--format svg: shows one loop"), "{}", without.err);
+    let unknown = unstuck(["scan", "--format", "svg", "--explain", "0000", runs]);
+    assert_eq!((unknown.exit, &*unknown.out), (64, ""));
+    let page = unstuck(["scan", "--format", "html", "--explain", "0000", runs]);
+    assert_eq!(page.exit, 64);
+    assert!(page.err.contains("works only with --format human and --format svg"), "{}", page.err);
+}
+
+#[test]
+fn unreadable_inputs_are_listed() {
+    let folder = Folder::new();
+    folder.file("a.jsonl", CLEAN);
+    let missing = folder.path().join("no<such>.jsonl");
+    let page = unstuck([
+        "scan",
+        "--format",
+        "html",
+        folder.path().to_str().unwrap(),
+        missing.to_str().unwrap(),
+    ]);
+    assert_eq!(page.exit, 3);
+    assert!(page.out.contains("1 input could not be read"));
+    assert!(page.out.contains("no&lt;such&gt;.jsonl"), "{}", page.out);
+}
