@@ -29,12 +29,12 @@ const SCRIPT: &str = include_str!("html/report.js");
 
 /// The hashes of [`STYLE`] and [`SCRIPT`] for the policy of the page: SHA-256 as base64.
 const STYLE_HASH: &str = "9uvIsHDUxHtUf/z7HwNJrDk7NKMSWfc0zg4e+okcBZc=";
-const SCRIPT_HASH: &str = "TnyPbE3J27KhA07cE//bhgLfvKFqUzJKUE3W1IPVZRE=";
+const SCRIPT_HASH: &str = "E0Sxuz4nSoBp+O9t/IQmUcDPqFk3y/1QSrk18mEUMHs=";
 
 /// The most runs that have a part of their own, and the most of them without a loop. The others are only rows
 /// of the table.
 const RUNS_MAX: usize = 1000;
-const CLEAN_MAX: usize = 100;
+const CLEAN_MAX: usize = 20;
 
 /// The part of arguments and results that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -117,19 +117,10 @@ impl Overview {
                 li { b { (self.rows.len()) } " " (noun(self.rows.len(), "run")) }
                 li.stuck[stuck > 0] { b { (stuck) } " stuck" }
                 li { b { (rounded(self.total.calls as u64)) } " calls" }
-                @if stuck > 0 {
-                    li { b { (rounded(self.after.calls as u64)) } " calls after the first finding" }
-                }
                 @if let Some(tokens) = self.total.tokens { li { b { (rounded(tokens.total())) } " tokens" } }
-                @if let Some(tokens) = self.after.tokens.filter(|_| stuck > 0) {
-                    li { b { (rounded(tokens.total())) } " tokens after it" }
-                }
-                @if let Some(time) = self.after.time.filter(|_| stuck > 0) {
-                    li { b { (span(time)) } " after it" }
-                }
-                @if let Some(dollars) = self.after.dollars.filter(|_| stuck > 0) {
-                    li { b { "$" (format!("{dollars:.2}")) } " after it" }
-                }
+                @if let Some(time) = self.total.time { li { b { (span(time)) } } }
+                @if let Some(dollars) = self.total.dollars { li { b { "$" (format!("{dollars:.2}")) } } }
+                @if stuck > 0 { li { b { (self.after) } " after the first finding" } }
             }
         }
     }

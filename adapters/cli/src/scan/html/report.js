@@ -51,7 +51,7 @@ function step(by) {
 }
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
-  if (event.target.matches("input")) {
+  if (event.target.matches("[type=search]")) {
     if (event.key === "Escape") event.target.blur();
     return;
   }

@@ -298,7 +298,9 @@ fn calls(proof: &[Excerpt], steps: &[Step], args: IncludeArgs) -> Markup {
                             th scope="row" { (call.index) }
                             @if has_tool { td { (tool_name(call.tool.as_deref().unwrap_or_default(), NAME_MAX)) } }
                             @if let Some(text) = excerpt(&call.text, args) { td { code { (text) } } }
-                            @if let Some(text) = result(call).and_then(|text| excerpt(&text, args)) {
+                            @if result(call).is_some_and(|text| text.is_empty()) {
+                                td.dim { "(empty)" }
+                            } @else if let Some(text) = result(call).and_then(|text| excerpt(&text, args)) {
                                 td.failed[call.result.as_ref().is_some_and(|line| line.failed)] { code { (text) } }
                             }
                         }
