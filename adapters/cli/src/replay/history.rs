@@ -104,6 +104,9 @@ pub(crate) struct CallResult {
 /// for a turn the rules about text. `None` means unknown.
 pub(crate) type NearnessByRule = Vec<Option<Nearness>>;
 
+/// Measures the nearness of each rule after an event, which takes some time.
+pub(super) type Near<'a> = dyn FnMut() -> NearnessByRule + 'a;
+
 /// The steps of one worker in the loop to explain.
 #[derive(Debug)]
 pub(crate) struct Explained {
@@ -145,17 +148,15 @@ impl LoopHistory {
     }
 
     /// Takes in an announced call. All calls of earlier steps have settled.
-    pub(super) fn call(
-        &mut self,
-        number: u64,
-        issued: u64,
-        excerpt: Excerpt,
-        near: &[Option<Nearness>],
-    ) {
+    pub(super) fn call(&mut self, number: u64, issued: u64, excerpt: Excerpt, near: &mut Near<'_>) {
         self.settle(near, |step| step.issued != issued);
         let mut step = Step::new(number, issued, excerpt);
-        let early = self.policy.rules().iter().map(Rule::is_judged_early);
-        step.near = early.zip(near).map(|(early, near)| near.filter(|_| early)).collect();
+        let rules = self.policy.rules();
+        step.near = vec![None; rules.len()];
+        if rules.iter().any(Rule::is_judged_early) {
+            let early = rules.iter().map(Rule::is_judged_early).zip(near());
+            step.near = early.map(|(early, near)| near.filter(|_| early)).collect();
+        }
         let left = push(&mut self.calls, step, KEPT_MAX);
         self.keep(left);
     }
@@ -170,7 +171,7 @@ impl LoopHistory {
         &mut self,
         number: u64,
         (result, line): (CallResult, ResultLine),
-        near: &[Option<Nearness>],
+        near: &mut Near<'_>,
     ) {
         let step = self.calls.iter_mut().rev().find(|step| step.number == number);
         if let Some(step) = step.filter(|step| !step.settled) {
@@ -181,14 +182,14 @@ impl LoopHistory {
     }
 
     /// Takes in a turn without a call.
-    pub(super) fn turn(&mut self, number: u64, excerpt: Excerpt, near: &[Option<Nearness>]) {
+    pub(super) fn turn(&mut self, number: u64, excerpt: Excerpt, near: &mut Near<'_>) {
         let step = self.text_step(number, excerpt, near);
         let left = push(&mut self.turns, step, KEPT_MAX);
         self.keep(left);
     }
 
     /// Takes in a user message.
-    pub(super) fn prompt(&mut self, excerpt: Excerpt, near: &[Option<Nearness>]) {
+    pub(super) fn prompt(&mut self, excerpt: Excerpt, near: &mut Near<'_>) {
         let step = self.text_step(self.prompted, excerpt, near);
         self.prompted += 1;
         let left = push(&mut self.prompts, step, KEPT_MAX);
@@ -202,14 +203,14 @@ impl LoopHistory {
         self.steps.extend(of_loop.take(room));
     }
 
-    fn text_step(&self, number: u64, excerpt: Excerpt, near: &[Option<Nearness>]) -> Step {
+    fn text_step(&self, number: u64, excerpt: Excerpt, near: &mut Near<'_>) -> Step {
         let mut step = Step::new(number, number, excerpt);
-        step.near = near.iter().skip(self.policy.rules().len()).copied().collect();
+        step.near = near().into_iter().skip(self.policy.rules().len()).collect();
         step
     }
 
     /// Ends the run: no more outcomes will arrive.
-    pub(super) fn finish(&mut self, near: &[Option<Nearness>]) {
+    pub(super) fn finish(&mut self, near: &mut Near<'_>) {
         self.settle(near, |_| true);
     }
 
@@ -251,17 +252,17 @@ impl LoopHistory {
 
     /// Settles the oldest open calls, as long as `is_settled` holds. Rules that count outcomes are
     /// known for the last of these calls only.
-    fn settle(&mut self, near: &[Option<Nearness>], is_settled: impl Fn(&Step) -> bool) {
+    fn settle(&mut self, near: &mut Near<'_>, is_settled: impl Fn(&Step) -> bool) {
         let first = self.calls.partition_point(|step| step.settled);
         let mut last = None;
         for step in self.calls.range_mut(first..).take_while(|step| is_settled(step)) {
             step.settled = true;
             last = Some(&mut step.near);
         }
-        let known = last.into_iter().flatten().zip(near);
-        for (rule, (near, now)) in self.policy.rules().iter().zip(known) {
+        let Some(last) = last else { return };
+        for (rule, (near, now)) in self.policy.rules().iter().zip(last.iter_mut().zip(near())) {
             if !rule.is_judged_early() {
-                *near = *now;
+                *near = now;
             }
         }
     }
@@ -329,8 +330,8 @@ mod tests {
     }
 
     /// The nearness of the preset's only rule.
-    fn near(held: u16) -> NearnessByRule {
-        vec![Some(Nearness { rule: RuleIndex::Call(0), held, needed: 5 })]
+    fn near(held: u16) -> impl FnMut() -> NearnessByRule {
+        move || vec![Some(Nearness { rule: RuleIndex::Call(0), held, needed: 5 })]
     }
 
     fn excerpt() -> Excerpt {
@@ -352,18 +353,18 @@ mod tests {
     fn among_calls_that_settle_together_only_the_last_has_the_nearness() {
         let mut history = history();
         for number in 0..3 {
-            history.call(number, 7, excerpt(), &near(0));
+            history.call(number, 7, excerpt(), &mut near(0));
         }
-        history.outcome(1, result(), &near(0));
+        history.outcome(1, result(), &mut near(0));
         assert_eq!(held(&history), [None, None, None]);
-        history.outcome(0, result(), &near(2));
+        history.outcome(0, result(), &mut near(2));
         assert_eq!(held(&history), [None, Some(2), None]);
         // The next step settles the open calls without an outcome.
-        history.call(3, 8, excerpt(), &near(3));
-        history.outcome(2, result(), &near(9));
+        history.call(3, 8, excerpt(), &mut near(3));
+        history.outcome(2, result(), &mut near(9));
         assert_eq!(held(&history), [None, Some(2), Some(3), None]);
         assert!(history.calls[2].result.is_none());
-        history.finish(&near(4));
+        history.finish(&mut near(4));
         assert_eq!(held(&history), [None, Some(2), Some(3), Some(4)]);
     }
 
@@ -371,8 +372,8 @@ mod tests {
     fn steps_outside_the_loop_are_dropped() {
         let mut history = history();
         for number in 0..3 * KEPT_MAX as u64 {
-            history.call(number, number, excerpt(), &near(0));
-            history.turn(number, excerpt(), &near(0));
+            history.call(number, number, excerpt(), &mut near(0));
+            history.turn(number, excerpt(), &mut near(0));
             assert!(history.calls.len() <= KEPT_MAX && history.turns.len() <= KEPT_MAX);
         }
         assert!(history.steps.is_empty());

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use unstuck_core::{Action, Detector, Finding, Nearness, RuleIndex, Verdict};
+use unstuck_core::{Action, Detector, Finding, RuleIndex, Verdict};
 use unstuck_text::{Answer, LINE_WORDS, Preset, Ticket, is_placeholder};
 use unstuck_trace::{Call, Message, Outcome, Role};
 
 use super::early_warning::{EarlyWarning, Judged};
 use super::findings::{Excerpt, Location, ResultLine, Warning};
-use super::history::{CallResult, Explained, LoopHistory, NearnessByRule, Wanted};
+use super::history::{CallResult, Explained, LoopHistory, Near, Wanted};
 use super::numbering::Numbering;
 use super::push;
 
@@ -261,23 +261,20 @@ impl Worker {
         self.history.take()?.end(&self.name)
     }
 
-    /// Passes an event to the history, if a loop is to be explained, with the nearness of each rule
-    /// and the verdicts.
+    /// Passes an event to the history, if a loop is to be explained, with a way to measure the nearness of
+    /// each rule, and the verdicts.
     fn explain(
         &mut self,
         verdicts: &[VerdictAt],
-        what: impl FnOnce(&mut LoopHistory, &[Option<Nearness>]),
+        what: impl FnOnce(&mut LoopHistory, &mut Near<'_>),
     ) {
         let Some(history) = &mut self.history else { return };
         // After a start-over the engine's history is empty, so the nearness is unknown.
         let is_cleared = verdicts.iter().any(|(verdict, _)| verdict.action >= Action::StartOver);
-        let near: NearnessByRule = self
-            .engine
-            .detector
-            .nearness()
-            .map(|near| Some(near).filter(|_| !is_cleared))
-            .collect();
-        what(history, &near);
+        let detector = &self.engine.detector;
+        what(history, &mut || {
+            detector.nearness().map(|near| Some(near).filter(|_| !is_cleared)).collect()
+        });
         for (verdict, _) in verdicts {
             history.judge(verdict);
         }
