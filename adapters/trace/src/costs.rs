@@ -46,22 +46,18 @@ impl Tokens {
     pub(crate) fn of_anthropic(usage: Raw<'_>) -> Option<Self> {
         #[derive(Deserialize)]
         struct Usage<'a> {
-            #[serde(borrow)]
-            input_tokens: Raw<'a>,
-            #[serde(borrow)]
-            cache_creation_input_tokens: Raw<'a>,
-            #[serde(borrow)]
-            cache_read_input_tokens: Raw<'a>,
-            #[serde(borrow)]
-            output_tokens: Raw<'a>,
+            #[serde(borrow, rename = "input_tokens")]
+            input: Raw<'a>,
+            #[serde(borrow, rename = "cache_creation_input_tokens")]
+            written: Raw<'a>,
+            #[serde(borrow, rename = "cache_read_input_tokens")]
+            cached: Raw<'a>,
+            #[serde(borrow, rename = "output_tokens")]
+            output: Raw<'a>,
         }
-        let usage = nested::<Usage<'_>>(usage)?;
-        let written = count(usage.cache_creation_input_tokens)?;
-        Some(Self {
-            input: count(usage.input_tokens)?.saturating_add(written),
-            cached: count(usage.cache_read_input_tokens)?,
-            output: count(usage.output_tokens)?,
-        })
+        let Usage { input, written, cached, output } = nested(usage)?;
+        let input = count(input)?.saturating_add(count(written)?);
+        Some(Self { input, cached: count(cached)?, output: count(output)? })
     }
 
     /// Reads the `usage` of `OpenAI`'s chats, of `LiteLLM`, of `OpenAI`'s Responses or of Codex. The cached

@@ -6,13 +6,21 @@ use std::io::BufRead;
 
 use serde::de::{Deserializer, Visitor};
 
+use crate::event::Tokens;
 use crate::field::text_of_json;
 use crate::problem::{Problem, ProblemKind};
-use crate::recorder::Recorder;
+use crate::recorder::{MAIN, Recorder};
 use crate::stream::Stream;
 
 /// The field that names the session, beside the list of some formats' documents.
 const SESSION: &str = "sessionId";
+
+/// The field with the tokens of the last answer, beside the list of some formats' documents.
+const USAGE: &str = "usage";
+
+/// The fields with the tokens of an answer or of the run, each with the field that holds it.
+const INNER_USAGE: [(&str, &str); 3] =
+    [("response", USAGE), ("info", "model_stats"), ("metrics", "accumulated_token_usage")];
 
 /// The keys of a document's lists of records.
 #[derive(Clone, Copy)]
@@ -37,6 +45,8 @@ pub(crate) enum Part<'a> {
     Record(&'a str, u64),
     /// The session's name, which may come before or after the list.
     Session(&'a str),
+    /// The tokens of an answer or of the run, as JSON text, before or after the list.
+    Usage(&'a str),
 }
 
 /// Replays the [`parts`] of a document, and reports the records that cannot be read.
@@ -46,6 +56,18 @@ pub(crate) fn replay(
     recorder: &mut Recorder<'_>,
     each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Result<(), ProblemKind>,
 ) {
+    replay_with_usage(input, lists, |_| None, recorder, each);
+}
+
+/// Replays a document like [`replay`], and delivers the tokens beside its records at the end.
+pub(crate) fn replay_with_usage(
+    input: &mut dyn BufRead,
+    lists: Lists,
+    usage: fn(&str) -> Option<Tokens>,
+    recorder: &mut Recorder<'_>,
+    each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Result<(), ProblemKind>,
+) {
+    let mut total = None;
     let end = parts(input, lists, &mut |part| match part {
         Part::Record(json, line) => {
             if let Err(kind) = each(json, recorder) {
@@ -53,13 +75,15 @@ pub(crate) fn replay(
             }
         }
         Part::Session(name) => recorder.session(name),
+        Part::Usage(json) => total = usage(json).or(total),
     });
     if let Err(problem) = end {
         recorder.problem(problem);
     }
+    recorder.usage_up_to(MAIN, total);
 }
 
-/// Delivers the elements of a document, and the session's name if the document has one.
+/// Delivers the elements of a document, and the session's name and the tokens if it has them.
 ///
 /// The document is an array, or an object with the arrays that `lists` names. At most one element is
 /// in memory at a time. All other fields are skipped.
@@ -128,6 +152,38 @@ impl Document<'_, '_> {
                 if let Some(session) = text_of_json(self.json.value()?.0) {
                     (self.each)(Part::Session(&session));
                 }
+            } else if key == USAGE {
+                self.usage()?;
+            } else if let Some((_, inner)) = INNER_USAGE.iter().find(|(outer, _)| key == *outer) {
+                self.usage_in(inner)?;
+            } else {
+                self.json.skip()?;
+            }
+            is_first = false;
+        }
+        Ok(())
+    }
+
+    /// Delivers the tokens in the value that begins here, if it is an object.
+    fn usage(&mut self) -> Result<(), Problem> {
+        if self.json.peek()? != Some(b'{') {
+            return self.json.skip();
+        }
+        let (json, _) = self.json.value()?;
+        (self.each)(Part::Usage(json));
+        Ok(())
+    }
+
+    /// Delivers the tokens in one field of the value that begins here, if it is an object.
+    fn usage_in(&mut self, field: &str) -> Result<(), Problem> {
+        if self.json.peek()? != Some(b'{') {
+            return self.json.skip();
+        }
+        self.json.pass();
+        let mut is_first = true;
+        while self.json.more(b'}', is_first)? {
+            if self.json.key()? == field {
+                self.usage()?;
             } else {
                 self.json.skip()?;
             }
@@ -179,6 +235,7 @@ mod tests {
             words.push(match part {
                 Part::Record(json, line) => format!("{line} {json}"),
                 Part::Session(name) => format!("session {name}"),
+                Part::Usage(json) => format!("usage {json}"),
             });
         });
         words.extend(end.err().map(|problem| problem.to_string()));
@@ -195,6 +252,33 @@ mod tests {
         assert_eq!(words(named), ["session a", "1 {\"sessionId\":1}"]);
         let both = b"{\"history\":[],\"messages\":[1,2],\"history\":[3]}";
         assert_eq!(words(both), ["1 1", "1 2"]);
+    }
+
+    #[test]
+    fn tokens_are_delivered_from_objects_of_their_names() {
+        let table: [(&[u8], &[&str]); 5] = [
+            (b"{\"usage\":{\"a\":1},\"messages\":[1]}", &["usage {\"a\":1}", "1 1"]),
+            (
+                b"{\"messages\":[1],\"info\":{\"x\":[{}],\"model_stats\": {} ,\"y\":2}}",
+                &["1 1", "usage {}"],
+            ),
+            (
+                b"{\"response\":{\"usage\":{}},\"metrics\":{\"accumulated_token_usage\":{}}}",
+                &["usage {}", "usage {}"],
+            ),
+            (b"{\"usage\":7,\"info\":[],\"response\":{\"usage\":[]},\"messages\":[1]}", &["1 1"]),
+            (
+                b"{\"messages\":[1],\"info\":{\"model_stats\":{}",
+                &[
+                    "1 1",
+                    "usage {}",
+                    "line 1: the document is broken here: EOF while parsing an object at column 40",
+                ],
+            ),
+        ];
+        for (input, expected) in table {
+            assert_eq!(words(input), expected);
+        }
     }
 
     #[test]
@@ -315,6 +399,7 @@ mod tests {
             words.push(match part {
                 Part::Record(json, _) => json.to_owned(),
                 Part::Session(name) => format!("session {name}"),
+                Part::Usage(json) => format!("usage {json}"),
             });
         });
         (words, end.err())

@@ -2,6 +2,7 @@
 
 use core::fmt;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use memchr::memchr;
 use serde::Deserialize;
@@ -176,6 +177,12 @@ pub(crate) fn elements(raw: Raw<'_>) -> Vec<&RawValue> {
     raw.filter(|raw| raw.get().starts_with('['))
         .and_then(|raw| members::elements(raw.get()).ok())
         .unwrap_or_default()
+}
+
+/// Returns the values of a field that holds an object, in the order of their keys.
+pub(crate) fn values(raw: Raw<'_>) -> Vec<&RawValue> {
+    let members = raw.map(|raw| serde_json::from_str::<BTreeMap<Cow<'_, str>, _>>(raw.get()));
+    members.and_then(Result::ok).map_or_else(Vec::new, |members| members.into_values().collect())
 }
 
 /// Parses a record nested in a field. Returns `None` if the field is not a fitting object.

@@ -75,7 +75,7 @@ fn numbers<const N: usize>(text: &str, mark: char, shape: [usize; N]) -> Option<
 /// Returns the days from 1970-01-01 to a date such as `2026-11-25`.
 fn days(date: &str) -> Option<u64> {
     let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let length = match month {
         2 => 28 + u64::from(is_leap),
         4 | 6 | 9 | 11 => 30,
@@ -194,7 +194,9 @@ mod tests {
 
     /// Returns the days from 1970-01-01 to a date by the definition: it counts years and months.
     fn days_by_definition(year: u64, month: usize, day: u64) -> u64 {
-        let is_leap = |year: u64| (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+        let is_leap = |year: u64| {
+            (year.is_multiple_of(4) && !year.is_multiple_of(100)) || year.is_multiple_of(400)
+        };
         let years: u64 = (1970..year).map(|year| 365 + u64::from(is_leap(year))).sum();
         let february = 28 + u64::from(is_leap(year));
         let months = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

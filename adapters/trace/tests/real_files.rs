@@ -6,7 +6,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use unstuck_trace::{Args, Event, Format, Problem, Trace, read};
+use unstuck_trace::{Args, Event, Format, Problem, Tokens, Trace, read};
 
 /// Returns the folder of shared test data, or `None` with a remark if it is absent.
 fn shared(folder: &str) -> Option<PathBuf> {
@@ -204,4 +204,256 @@ fn labelled_traces_are_native_and_whole() {
     for other in ["labels.jsonl", "SOURCES.md"] {
         assert!(scan(&root.join(other), None, &mut |_| {}).is_err(), "{other}");
     }
+}
+
+/// Returns the records of a file: its lines, or the whole document.
+fn records(path: &Path) -> Vec<Value> {
+    let bytes = fs::read(path).expect("a file that can be read");
+    let text = String::from_utf8_lossy(&bytes);
+    let text = text.trim_start_matches('\u{feff}');
+    match serde_json::from_str(text) {
+        Ok(document) => vec![document],
+        Err(_) => text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect(),
+    }
+}
+
+/// Calls `each` for every object in a value.
+fn walk<'v>(value: &'v Value, each: &mut dyn FnMut(&'v Value)) {
+    match value {
+        Value::Array(list) => list.iter().for_each(|value| walk(value, each)),
+        Value::Object(fields) => {
+            each(value);
+            fields.values().for_each(|value| walk(value, each));
+        }
+        _ => {}
+    }
+}
+
+/// Returns the sum of the numbers at some pointers.
+fn sum(value: &Value, pointers: &[&str]) -> u64 {
+    let number = |pointer: &&str| value.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
+    pointers.iter().map(number).sum()
+}
+
+/// The places of a format's tokens.
+struct Places {
+    /// The object with the figures, from the object that holds it.
+    usage: &'static str,
+    /// The name of the answer, from the same object. Objects without it count each.
+    id: &'static str,
+    /// The figures of the input, those from a cache, and those of the output.
+    figures: [&'static [&'static str]; 3],
+    /// Whether the cached tokens are part of the input.
+    is_inclusive: bool,
+}
+
+const PLACES: [(Format, Places); 8] = [
+    (
+        Format::CLAUDE_CODE,
+        Places {
+            usage: "/usage",
+            id: "/id",
+            figures: [
+                &["/input_tokens", "/cache_creation_input_tokens"],
+                &["/cache_read_input_tokens"],
+                &["/output_tokens"],
+            ],
+            is_inclusive: false,
+        },
+    ),
+    (
+        Format::CODEX,
+        Places {
+            usage: "/last_token_usage",
+            id: "/total_token_usage",
+            figures: [&["/input_tokens"], &["/cached_input_tokens"], &["/output_tokens"]],
+            is_inclusive: true,
+        },
+    ),
+    (
+        Format::GEMINI,
+        Places {
+            usage: "/tokens",
+            id: "/id",
+            figures: [&["/input", "/tool"], &["/cached"], &["/output", "/thoughts"]],
+            is_inclusive: true,
+        },
+    ),
+    (
+        Format::OPENAI,
+        Places {
+            usage: "/usage",
+            id: "/id",
+            figures: [
+                &["/prompt_tokens"],
+                &["/prompt_tokens_details/cached_tokens"],
+                &["/completion_tokens"],
+            ],
+            is_inclusive: true,
+        },
+    ),
+    (
+        Format::OPENCODE,
+        Places {
+            usage: "/part/tokens",
+            id: "/part/id",
+            figures: [&["/input", "/cache/write"], &["/cache/read"], &["/output", "/reasoning"]],
+            is_inclusive: false,
+        },
+    ),
+    (
+        Format::PI,
+        Places {
+            usage: "/usage",
+            id: "/none",
+            figures: [&["/input", "/cacheWrite"], &["/cacheRead"], &["/output"]],
+            is_inclusive: false,
+        },
+    ),
+    (
+        Format::SWE_AGENT,
+        Places {
+            usage: "/model_stats",
+            id: "/none",
+            figures: [&["/tokens_sent"], &[], &["/tokens_received"]],
+            is_inclusive: false,
+        },
+    ),
+    (
+        Format::OPENHANDS,
+        Places {
+            usage: "/usage",
+            id: "/id",
+            figures: [
+                &["/prompt_tokens"],
+                &["/prompt_tokens_details/cached_tokens"],
+                &["/completion_tokens"],
+            ],
+            is_inclusive: true,
+        },
+    ),
+];
+
+impl Places {
+    /// Returns the tokens of a file: an answer counts once, with its largest figures.
+    fn count(&self, path: &Path) -> Tokens {
+        let mut answers: BTreeMap<String, [u64; 3]> = BTreeMap::new();
+        let records = records(path);
+        let mut each = |object: &Value| {
+            let Some(usage) = object.pointer(self.usage) else { return };
+            let unnamed = || format!("without name {}", answers.len());
+            let id = object.pointer(self.id).map_or_else(unnamed, Value::to_string);
+            let answer = answers.entry(id).or_default();
+            for (known, pointers) in answer.iter_mut().zip(self.figures) {
+                *known = (*known).max(sum(usage, pointers));
+            }
+        };
+        records.iter().for_each(|record| walk(record, &mut each));
+        let column = |at: usize| answers.values().map(|answer| answer[at]).sum::<u64>();
+        let [input, cached, output] = [column(0), column(1), column(2)];
+        Tokens { input: if self.is_inclusive { input - cached } else { input }, cached, output }
+    }
+}
+
+/// Files with a total that the program kept: its record from the end, its place there, and the figures.
+const TOTALS: [(&str, usize, &str, [&[&str]; 3]); 3] = [
+    (
+        "opencode/gen-1.18.33-export-loop.json",
+        0,
+        "/info/tokens",
+        [&["/input", "/cache/write"], &["/cache/read"], &["/output", "/reasoning"]],
+    ),
+    (
+        "openhands/sdk-goal-events.jsonl",
+        2,
+        "/value/usage_to_metrics/default/accumulated_token_usage",
+        [&["/prompt_tokens"], &["/cache_read_tokens"], &["/completion_tokens"]],
+    ),
+    (
+        "codex-rollout/rollout-gen-0.169.0-loop.jsonl",
+        1,
+        "/payload/info/total_token_usage",
+        [&["/input_tokens"], &["/cached_input_tokens"], &["/output_tokens"]],
+    ),
+];
+
+#[test]
+fn tokens_are_those_of_a_total_that_the_program_kept() {
+    let Some(root) = shared("formats") else { return };
+    for (name, from_end, pointer, [input, cached, output]) in TOTALS {
+        let records = records(&root.join(name));
+        let record = records.iter().rev().nth(from_end).expect("a record");
+        let total = record.pointer(pointer).expect("a total");
+        let (cached, output) = (sum(total, cached), sum(total, output));
+        let expected = Tokens { input: sum(total, input) - cached, cached, output };
+        let trace = scan(&root.join(name), None, &mut |_| {}).expect("a trace");
+        assert_eq!(trace.tokens, Some(expected), "{name}");
+    }
+}
+
+#[test]
+fn tokens_are_those_of_another_count() {
+    let Some(root) = shared("formats") else { return };
+    let mut with_tokens = BTreeMap::new();
+    for (name, path) in files(&root) {
+        let Some(format) = format_of(&name) else { continue };
+        let Some((_, places)) = PLACES.iter().find(|(of, _)| *of == format) else { continue };
+        if TOTALS.iter().any(|(file, ..)| *file == name) {
+            continue;
+        }
+        let Ok(trace) = scan(&path, Some(format), &mut |_| {}) else { continue };
+        let expected = places.count(&path);
+        assert_eq!(trace.tokens.unwrap_or_default(), expected, "{name}");
+        *with_tokens.entry(format.name()).or_insert(0) += usize::from(trace.tokens.is_some());
+    }
+    assert!(with_tokens.len() == PLACES.len() && with_tokens.values().all(|files| *files > 0));
+}
+
+/// Returns a time as text, by counting days, months and years: `2026-11-21T21:33:55.048Z`.
+fn text_of(time: u64) -> String {
+    let (mut days, ms) = (time / 86_400_000, time % 86_400_000);
+    let is_leap = |year: u64| {
+        (year.is_multiple_of(4) && !year.is_multiple_of(100)) || year.is_multiple_of(400)
+    };
+    let (mut year, mut month) = (1970, 1);
+    loop {
+        let length = match month {
+            2 => 28 + u64::from(is_leap(year)),
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        };
+        if days < length {
+            let (day, seconds, ms) = (days + 1, ms / 1000, ms % 1000);
+            let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+            return format!(
+                "{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z"
+            );
+        }
+        days -= length;
+        (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+    }
+}
+
+#[test]
+fn times_are_the_first_and_the_last_of_the_lines() {
+    let Some(root) = shared("formats") else { return };
+    let folders = ["claude-code/", "codex-rollout/rollout-", "gemini-cli/qwen-"];
+    let mut checked = 0;
+    for (name, path) in files(&root) {
+        if !folders.iter().any(|folder| name.starts_with(folder)) || !name.ends_with(".jsonl") {
+            continue;
+        }
+        let Ok(trace) = scan(&path, None, &mut |_| {}) else { continue };
+        let records = records(&path);
+        let times = records.iter().filter_map(|record| record["timestamp"].as_str());
+        let times = times.filter_map(|time| time.strip_suffix('Z')).map(|time| match time.len() {
+            19 => format!("{time}.000Z"),
+            _ => format!("{time}Z"),
+        });
+        let times: Vec<String> = times.collect();
+        let ends = (times.iter().min().cloned(), times.iter().max().cloned());
+        assert_eq!((trace.begin.map(text_of), trace.end.map(text_of)), ends, "{name}");
+        checked += usize::from(trace.begin < trace.end);
+    }
+    assert!(checked > 10, "{checked}");
 }

@@ -4,6 +4,7 @@
 //!   user's, flagged by `is_error`.
 //! - Messages of the assistant without a user's message between them are one answer, as the service
 //!   reads them. Their calls share a step.
+//! - A message that is a whole response has the tokens of its answer, in `usage`. So may the document.
 //! - Tools that the provider runs (`server_tool_use`, `mcp_tool_use` and their results), `thinking`,
 //!   and all fields beside `messages`, the `system` prompt included, are skipped.
 
@@ -15,7 +16,7 @@ use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Fields, Place, blocks, is_chat_message, is_list, objects, text};
 use crate::document::{self, Lists};
-use crate::event::{Args, Outcome, Role};
+use crate::event::{Args, Outcome, Role, Tokens};
 use crate::field::{Raw, elements, flat_text, is_true, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::pairing::digest;
@@ -64,7 +65,9 @@ fn is_request(fields: &Fields) -> bool {
 }
 
 fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    document::replay(input, Lists::First(&["messages"]), recorder, &mut |json, recorder| {
+    let usage = |json: &str| Tokens::of_anthropic(serde_json::from_str(json).ok());
+    let lists = Lists::First(&["messages"]);
+    document::replay_with_usage(input, lists, usage, recorder, &mut |json, recorder| {
         object::<Message<'_>>(json)?.replay(recorder)
     });
 }
@@ -75,6 +78,8 @@ struct Message<'a> {
     role: Raw<'a>,
     #[serde(borrow)]
     content: Raw<'a>,
+    #[serde(borrow)]
+    usage: Raw<'a>,
 }
 
 /// A block of a message's content, in Anthropic's messages and in the sessions that hold them.
@@ -124,6 +129,7 @@ impl<'a> Message<'a> {
             *turn = Turn::default();
             recorder.settle(MAIN);
         }
+        recorder.usage(MAIN, Tokens::of_anthropic(self.usage));
         speak(recorder, string(self.content));
         let mut outcome = Ok(());
         for block in self.blocks() {

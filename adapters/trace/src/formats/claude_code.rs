@@ -132,6 +132,7 @@ fn read_document(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
             }
         }
         Part::Session(name) => session.recorder.session(name),
+        Part::Usage(_) => {}
     });
     if let Err(problem) = end {
         recorder.problem(problem);

@@ -10,8 +10,11 @@
 //!   its end or in the result's text, or if Codex put one of its own errors in place of a result. An
 //!   event may come after the result. The failure is then counted, and the delivered result stays as
 //!   it is. Failures are unknown if the file has no event of an end.
+//! - **Tokens.** A `token_usage_record` has those of a response. Older versions have only `token_count`
+//!   events, which are repeated: an answer was paid for if the total has changed. A file may have
+//!   both. They come behind the calls of the answer.
 //! - **Mirrors.** `event_msg` repeats messages and results, and `compacted.replacement_history` the
-//!   whole conversation. Only failures are taken from the former, and nothing from the latter.
+//!   whole conversation. Only failures and tokens are taken from the former, and nothing from the latter.
 
 mod ends;
 
@@ -25,11 +28,13 @@ use serde_json::value::RawValue;
 use self::ends::Ends;
 use super::openai_responses::{Item, has_item_text};
 use crate::clue::{Clue, Fields, Place, is_text, text};
+use crate::event::Tokens;
 use crate::field::{Raw, is_object, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder};
+use crate::time::time;
 use crate::tool_result::ToolResult;
 
 /// The types of lines that no other format has beside a `payload`.
@@ -92,7 +97,7 @@ fn is_rollout(kind: &str, payload: &Value) -> bool {
 }
 
 fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    let mut thread = Thread { worker: None, ends: Ends::default() };
+    let mut thread = Thread::default();
     lines::replay(input, recorder, &mut |json, recorder| thread.replay(json, recorder));
 }
 
@@ -122,10 +127,37 @@ struct Meta<'a> {
     source: Raw<'a>,
 }
 
+#[derive(Default)]
 struct Thread {
     /// Known from the first `session_meta` on.
     worker: Option<String>,
     ends: Ends,
+    /// `true` if the file has a `token_usage_record`.
+    has_usage_records: bool,
+    /// The latest total of a `token_count` event.
+    total: Option<Tokens>,
+}
+
+#[derive(Deserialize)]
+struct UsageRecord<'a> {
+    #[serde(borrow)]
+    response_id: Raw<'a>,
+    #[serde(borrow)]
+    usage: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct TokenCount<'a> {
+    #[serde(borrow)]
+    info: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct TokenInfo<'a> {
+    #[serde(borrow)]
+    total_token_usage: Raw<'a>,
+    #[serde(borrow)]
+    last_token_usage: Raw<'a>,
 }
 
 impl Thread {
@@ -136,6 +168,7 @@ impl Thread {
             return self.replay_bare(json, &line, recorder);
         }
         recorder.recognise();
+        recorder.time(time(line.timestamp));
         match kind.as_deref() {
             Some("session_meta") => {
                 self.meet(line.payload, recorder);
@@ -148,6 +181,11 @@ impl Thread {
             Some("event_msg") => {
                 let worker = self.worker.as_deref().unwrap_or(MAIN);
                 self.ends.note(worker, line.payload, recorder);
+                self.count(line.payload, recorder);
+                Ok(())
+            }
+            Some("token_usage_record") => {
+                self.pay(line.payload, recorder);
                 Ok(())
             }
             _ => Ok(()),
@@ -172,8 +210,37 @@ impl Thread {
         {
             recorder.recognise();
             recorder.session(&id);
+            recorder.time(time(line.timestamp));
         }
         Ok(())
+    }
+
+    /// Delivers the tokens of a response.
+    fn pay(&mut self, record: Raw<'_>, recorder: &mut Recorder<'_>) {
+        let Some(record) = nested::<UsageRecord<'_>>(record) else { return };
+        self.has_usage_records = true;
+        let worker = self.worker.as_deref().unwrap_or(MAIN);
+        let tokens = Tokens::of_openai(record.usage);
+        match string(record.response_id) {
+            Some(id) => recorder.usage_of(worker, &id, tokens),
+            None => recorder.usage(worker, tokens),
+        }
+    }
+
+    /// Delivers the tokens of the latest response from a `token_count` event, if its total is another one
+    /// than before.
+    fn count(&mut self, event: Raw<'_>, recorder: &mut Recorder<'_>) {
+        let info = nested::<TokenCount<'_>>(event).and_then(|event| nested(event.info));
+        let Some(TokenInfo { total_token_usage, last_token_usage }) = info else { return };
+        let total = Tokens::of_openai(total_token_usage);
+        let before = total.and_then(|total| self.total.replace(total));
+        if self.has_usage_records || (total.is_some() && total == before) {
+            return;
+        }
+        let known = before.unwrap_or_default();
+        let grown = total.map(|total| total.zip(known, u64::saturating_sub));
+        let worker = self.worker.as_deref().unwrap_or(MAIN);
+        recorder.usage(worker, Tokens::of_openai(last_token_usage).or(grown));
     }
 
     /// Takes the thread's name and its parent's name from the first line that has them.

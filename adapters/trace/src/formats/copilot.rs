@@ -9,7 +9,10 @@
 //!   subagent, belong to that subagent.
 //! - The id of the shell at the end of a command's result is left out, because it is new with every
 //!   call.
-//! - The program's own instructions, hooks and usage are skipped.
+//! - **Tokens.** `session.shutdown` has those of the whole session, by model. A printed stream has them in
+//!   `assistant.usage`, by answer. The cached tokens are part of the input. The `outputTokens` of a
+//!   message are left out, because its input is unknown.
+//! - The program's own instructions and hooks are skipped.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -19,14 +22,16 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Fields, Place, text};
-use crate::event::{Args, Outcome, Role};
-use crate::field::{Raw, elements, flat_text, integer, is_true, nested, object, string};
+use crate::costs::count;
+use crate::event::{Args, Outcome, Role, Tokens};
+use crate::field::{Raw, elements, flat_text, integer, is_true, nested, object, string, values};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
 use crate::own;
 use crate::pairing::{RecentRecords, digest};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::time::time;
 use crate::tool_result::ToolResult;
 
 /// The types of events that no other format has beside `data`.
@@ -76,6 +81,8 @@ struct Line<'a> {
     data: Raw<'a>,
     #[serde(borrow)]
     agent_id: Raw<'a>,
+    #[serde(borrow)]
+    timestamp: Raw<'a>,
 }
 
 #[derive(Deserialize)]
@@ -105,6 +112,10 @@ struct Data<'a> {
     error: Raw<'a>,
     #[serde(borrow)]
     shell_execution: Raw<'a>,
+    #[serde(borrow)]
+    api_call_id: Raw<'a>,
+    #[serde(borrow)]
+    model_metrics: Raw<'a>,
 }
 
 #[derive(Deserialize)]
@@ -128,6 +139,7 @@ fn replay(
         return Ok(());
     };
     recorder.recognise();
+    recorder.time(time(line.timestamp));
     let worker = string(line.agent_id.or(data.agent_id).or(data.parent_tool_call_id));
     let worker = worker.unwrap_or(Cow::Borrowed(MAIN));
     match kind.as_ref() {
@@ -147,6 +159,11 @@ fn replay(
             return request.replay(&worker, seen, recorder);
         }
         "tool.execution_complete" => data.result(&worker, recorder),
+        "assistant.usage" => match string(data.api_call_id) {
+            Some(id) => recorder.usage_of(&worker, &id, tokens(line.data)),
+            None => recorder.usage(&worker, tokens(line.data)),
+        },
+        "session.shutdown" => recorder.usage_up_to(&worker, data.total()),
         _ => {}
     }
     Ok(())
@@ -172,6 +189,18 @@ impl Data<'_> {
             }
         }
         outcome
+    }
+
+    /// Returns the tokens of all models.
+    fn total(&self) -> Option<Tokens> {
+        #[derive(Deserialize)]
+        struct Metric<'a> {
+            #[serde(borrow)]
+            usage: Raw<'a>,
+        }
+        let models = values(self.model_metrics).into_iter();
+        let models = models.filter_map(|model| tokens(nested::<Metric<'_>>(Some(model))?.usage));
+        models.reduce(|all, model| all + model)
     }
 
     fn result(&self, worker: &str, recorder: &mut Recorder<'_>) {
@@ -232,6 +261,21 @@ impl Request<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns the tokens of an answer, or of all answers of a model.
+fn tokens(usage: Raw<'_>) -> Option<Tokens> {
+    #[derive(Deserialize)]
+    struct Usage<'a> {
+        #[serde(borrow, rename = "inputTokens")]
+        input: Raw<'a>,
+        #[serde(borrow, rename = "cacheReadTokens")]
+        cached: Raw<'a>,
+        #[serde(borrow, rename = "outputTokens")]
+        output: Raw<'a>,
+    }
+    let Usage { input, cached, output } = nested(usage)?;
+    Some(Tokens::with_cached_in_input(count(input)?, count(cached)?, count(output)?))
 }
 
 impl<'a> ToolResult<'a> {

@@ -13,6 +13,8 @@
 //!   new for every process, and equal calls would never have equal results.
 //! - **Workers.** A file of `kind` `subagent` is a worker named by its session; the `agentId` of a
 //!   call is the agent it started. A record may name its own `agentId`.
+//! - **Tokens.** `tokens`, or `usageMetadata` in Qwen Code's sessions, repeated with the record. The cached
+//!   tokens are part of the input. The thoughts are part of the output only if the total says so.
 //! - Messages of the program (`info`, `error`, and the context that it writes in the user's name) and
 //!   thoughts are skipped.
 
@@ -23,15 +25,17 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Fields, Place, is_list, text};
+use crate::costs::count;
 use crate::detect::Layout;
 use crate::document::Lists;
-use crate::event::{Args, Outcome, Role};
+use crate::event::{Args, Outcome, Role, Tokens};
 use crate::field::{Raw, block_text, elements, is_object, is_true, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::own;
 use crate::pairing::{RecentRecords, digest};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::time::time;
 use crate::tool_result::ToolResult;
 use crate::{document, lines};
 
@@ -126,6 +130,13 @@ struct Record<'a> {
     message: Raw<'a>,
     #[serde(borrow)]
     tool_call_result: Raw<'a>,
+    #[serde(borrow)]
+    timestamp: Raw<'a>,
+    #[serde(borrow)]
+    tokens: Raw<'a>,
+    /// The tokens in a record of Qwen Code.
+    #[serde(borrow)]
+    usage_metadata: Raw<'a>,
 }
 
 #[derive(Deserialize)]
@@ -143,6 +154,8 @@ struct ToolCall<'a> {
     result: Raw<'a>,
     #[serde(borrow)]
     result_display: Raw<'a>,
+    #[serde(borrow)]
+    timestamp: Raw<'a>,
 }
 
 /// A part of the model's conversation.
@@ -229,6 +242,7 @@ impl Chat {
         if record.id.is_some() || known.contains(&kind.as_ref()) {
             recorder.recognise();
         }
+        recorder.time(time(record.timestamp));
         let worker = string(record.agent_id)
             .unwrap_or_else(|| Cow::Borrowed(self.worker.as_deref().unwrap_or(MAIN)));
         let mut speaker = Speaker { worker: &worker, seen: &mut self.seen, recorder };
@@ -236,7 +250,7 @@ impl Chat {
         let parts = message.and_then(|message| message.parts);
         match kind.as_ref() {
             "gemini" | "model" => speaker.answer(record),
-            "assistant" => speaker.answer_in_parts(parts),
+            "assistant" => speaker.answer_in_parts(parts, record.usage_metadata),
             "tool_result" => {
                 speaker.results(parts, record.tool_call_result);
                 Ok(())
@@ -266,6 +280,11 @@ impl Speaker<'_, '_, '_> {
         if key.is_none() || turn.key != key {
             *turn = Turn { key, ..Turn::default() };
             self.recorder.settle(self.worker);
+        }
+        let tokens = tokens(record.tokens);
+        match &id {
+            Some(id) => self.recorder.usage_of(self.worker, id, tokens),
+            None => self.recorder.usage(self.worker, tokens),
         }
         let text = words(record.content.or(record.parts));
         if !text.is_empty() && (id.is_none() || self.seen.insert((self.worker, &id, "text"))) {
@@ -302,6 +321,7 @@ impl Speaker<'_, '_, '_> {
             }
             None => return Ok(()),
         };
+        self.recorder.time(time(call.timestamp));
         self.result(&id, &text, status.as_deref() == Some("error"));
         Ok(())
     }
@@ -336,12 +356,13 @@ impl Speaker<'_, '_, '_> {
     }
 
     /// Replays a line of Qwen Code's model. Lines without a result between them are one answer.
-    fn answer_in_parts(&mut self, parts: Raw<'_>) -> Result<(), ProblemKind> {
+    fn answer_in_parts(&mut self, parts: Raw<'_>, usage: Raw<'_>) -> Result<(), ProblemKind> {
         let turn = self.recorder.turn(self.worker);
         if !turn.called || turn.answered {
             *turn = Turn::default();
             self.recorder.settle(self.worker);
         }
+        self.recorder.usage(self.worker, tokens(usage));
         let text = words(parts);
         if !text.is_empty() {
             self.speak(&text);
@@ -396,6 +417,50 @@ impl Speaker<'_, '_, '_> {
             self.recorder.say(self.worker, text);
         }
     }
+}
+
+/// Returns the tokens of an answer, in Gemini CLI's words or in those of the service, which Qwen Code keeps.
+fn tokens(usage: Raw<'_>) -> Option<Tokens> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Usage<'a> {
+        #[serde(borrow)]
+        input: Raw<'a>,
+        #[serde(borrow)]
+        cached: Raw<'a>,
+        #[serde(borrow)]
+        output: Raw<'a>,
+        #[serde(borrow)]
+        thoughts: Raw<'a>,
+        /// The tokens of the tools' results, beside the other input.
+        #[serde(borrow)]
+        tool: Raw<'a>,
+        #[serde(borrow)]
+        total: Raw<'a>,
+        #[serde(borrow)]
+        prompt_token_count: Raw<'a>,
+        #[serde(borrow)]
+        cached_content_token_count: Raw<'a>,
+        #[serde(borrow)]
+        candidates_token_count: Raw<'a>,
+        #[serde(borrow)]
+        thoughts_token_count: Raw<'a>,
+        #[serde(borrow)]
+        tool_use_prompt_token_count: Raw<'a>,
+        #[serde(borrow)]
+        total_token_count: Raw<'a>,
+    }
+    let usage = nested::<Usage<'_>>(usage)?;
+    let input = count(usage.input.or(usage.prompt_token_count))?;
+    let cached = count(usage.cached.or(usage.cached_content_token_count))?;
+    let output = count(usage.output.or(usage.candidates_token_count))?;
+    let thoughts = count(usage.thoughts.or(usage.thoughts_token_count))?;
+    let tool = count(usage.tool.or(usage.tool_use_prompt_token_count))?;
+    let total = count(usage.total.or(usage.total_token_count))?;
+    let input = input.saturating_add(tool);
+    // Qwen Code takes the figures of OpenAI's services, where thoughts are part of the output.
+    let thoughts = if total == input.saturating_add(output) { 0 } else { thoughts };
+    Some(Tokens::with_cached_in_input(input, cached, output.saturating_add(thoughts)))
 }
 
 /// Returns the text of a content: a text, a part, or a list of them, without thoughts.

@@ -7,6 +7,8 @@
 //!   user's message.
 //! - A result is the `tool` message with the call's id, or the next user's message. It failed if
 //!   `extra.returncode`, or the `<returncode>` it begins with, is not 0.
+//! - The tokens of an answer are in the response that `extra` keeps, and the time of a message is
+//!   `extra.timestamp`.
 //! - `info.config` may repeat the whole run as a script for the model; only `messages` is read.
 //! - The last command ends the run, so its result is missing. The program writes the message `exit`.
 
@@ -17,13 +19,14 @@ use serde::Deserialize;
 
 use crate::clue::{Clue, Fields, Place, is_chat_message, is_list, objects, text};
 use crate::document::{self, Lists};
-use crate::event::{Args, Outcome, Role};
+use crate::event::{Args, Outcome, Role, Tokens};
 use crate::field::{
     Arguments, Raw, command_args, elements, flat_text, integer, nested, object, string,
 };
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step};
+use crate::time::time_in_seconds;
 
 /// The beginning of the block with the command: today's tag, and the tag of the first versions.
 const FENCES: [&str; 2] = ["```mswea_bash_command", "```bash"];
@@ -106,6 +109,21 @@ struct Extra<'a> {
     actions: Raw<'a>,
     #[serde(borrow)]
     returncode: Raw<'a>,
+    #[serde(borrow)]
+    response: Raw<'a>,
+    #[serde(borrow)]
+    timestamp: Raw<'a>,
+}
+
+impl Extra<'_> {
+    fn tokens(&self) -> Option<Tokens> {
+        #[derive(Deserialize)]
+        struct Response<'a> {
+            #[serde(borrow)]
+            usage: Raw<'a>,
+        }
+        Tokens::of_openai(nested::<Response<'_>>(self.response)?.usage)
+    }
 }
 
 #[derive(Deserialize)]
@@ -139,6 +157,7 @@ impl Message<'_> {
         recorder.recognise();
         let text = flat_text(self.content);
         let extra = nested::<Extra<'_>>(self.extra).unwrap_or_default();
+        recorder.time(time_in_seconds(extra.timestamp));
         match role.as_ref() {
             "assistant" => self.turn(&text, &extra, recorder),
             "user" | "tool" if self.result(&text, &extra, recorder) => {}
@@ -155,6 +174,7 @@ impl Message<'_> {
         recorder.settle(MAIN);
         // The open calls of earlier turns are not answered any more.
         while recorder.pairing.answer(MAIN, "").is_some() {}
+        recorder.usage(MAIN, extra.tokens());
         if !text.is_empty() {
             recorder.say(MAIN, text);
         }

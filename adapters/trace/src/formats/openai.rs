@@ -5,8 +5,9 @@
 //! - Call ids recur within a run (tau-bench), so results are paired in order. A result without
 //!   `tool_call_id` (role `function`) answers the earliest open call of its `name`.
 //! - The format has no failure flag. An error is visible only in the result's text.
-//! - All fields beside `messages` are skipped. `LiteLLM` logs the `response`, whose calls have not
-//!   run, and which is the last message of the next request.
+//! - All fields beside `messages` are skipped, except for the tokens of an answer: `usage`, or that of
+//!   `response`. `LiteLLM` logs the `response`, whose calls have not run, and which is the last message
+//!   of the next request.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -16,7 +17,7 @@ use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Place, is_chat_message, is_list};
 use crate::document::{self, Lists};
-use crate::event::{Outcome, Role};
+use crate::event::{Outcome, Role, Tokens};
 use crate::field::{Arguments, Raw, elements, flat_text, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::pairing::digest;
@@ -42,7 +43,9 @@ impl Format {
 }
 
 fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    document::replay(input, Lists::First(&["messages"]), recorder, &mut |json, recorder| {
+    let usage = |json: &str| Tokens::of_openai(serde_json::from_str(json).ok());
+    let lists = Lists::First(&["messages"]);
+    document::replay_with_usage(input, lists, usage, recorder, &mut |json, recorder| {
         object::<Message<'_>>(json)?.replay(recorder)
     });
 }

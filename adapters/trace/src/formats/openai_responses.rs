@@ -11,6 +11,8 @@
 //! - **Failures** are flagged by `apply_patch_call_output` alone, with the `status` `failed`.
 //! - **Mirrors.** A request repeats the conversation so far. Among several requests, one a line, a
 //!   call counts once, and only the first request's messages are delivered.
+//! - **Tokens.** A response has them in `usage`. Those of a response on a line, which also has the time of
+//!   its beginning, come before its calls. A document has its `usage` at the end.
 //! - Texts that Codex wrote in the user's place are no messages: see [`ECHOES`].
 //!
 //! Rollouts of [Codex](super::codex) hold the same items in envelopes, and its oldest rollouts are
@@ -27,12 +29,13 @@ use serde_json::value::RawValue;
 use crate::clue::{Clue, Fields, Place, blocks, is_chat_message, is_list, is_text, objects, text};
 use crate::detect::Layout;
 use crate::document::Lists;
-use crate::event::{Args, Outcome, Role};
+use crate::event::{Args, Outcome, Role, Tokens};
 use crate::field::{Arguments, Raw, elements, flat_text, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::time::time_in_seconds;
 use crate::tool_result::ToolResult;
 use crate::{document, lines};
 
@@ -119,7 +122,8 @@ fn is_body(fields: &Fields) -> bool {
 
 fn read_document(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let lists = Lists::All(&["input", "output", "messages"]);
-    document::replay(input, lists, recorder, &mut replay);
+    let usage = |json: &str| Tokens::of_openai(serde_json::from_str(json).ok());
+    document::replay_with_usage(input, lists, usage, recorder, &mut replay);
 }
 
 /// Replays a line or an element: an item, a request or a response.
@@ -135,7 +139,12 @@ fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
             outcome = outcome.and(input.replay_in_main(recorder));
         }
     }
-    for output in items(item.output) {
+    let outputs: Vec<Item<'_>> = items(item.output).collect();
+    if outputs.iter().any(Item::is_record) {
+        recorder.recognise();
+    }
+    item.pay(recorder);
+    for output in outputs {
         outcome = outcome.and(output.replay_in_main(recorder));
     }
     outcome
@@ -172,6 +181,10 @@ pub(super) struct Item<'a> {
     output: Raw<'a>,
     #[serde(borrow)]
     status: Raw<'a>,
+    #[serde(borrow)]
+    usage: Raw<'a>,
+    #[serde(borrow)]
+    created_at: Raw<'a>,
 }
 
 /// A function that delivers the result of the call with an id.
@@ -205,6 +218,16 @@ impl<'a> Item<'a> {
         Ok(())
     }
 
+    /// Delivers the time and the tokens of a response.
+    fn pay(&self, recorder: &mut Recorder<'_>) {
+        recorder.time(time_in_seconds(self.created_at));
+        let tokens = Tokens::of_openai(self.usage);
+        match string(self.id) {
+            Some(id) => recorder.usage_of(MAIN, &id, tokens),
+            None => recorder.usage(MAIN, tokens),
+        }
+    }
+
     fn replay_in_main(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         let failed = string(self.status).is_some_and(|status| status == "failed");
         self.replay(MAIN, recorder, &mut |id, result, recorder| {
@@ -228,6 +251,13 @@ impl<'a> Item<'a> {
             Some(kind) => kind == "message",
             None => self.role.is_some(),
         }
+    }
+
+    /// Returns whether the item surely belongs to the format.
+    fn is_record(&self) -> bool {
+        let is_own = |kind: &str| kind != "reasoning" && ITEMS.contains(&kind);
+        (self.is_message() && self.content.is_some())
+            || string(self.kind).is_some_and(|kind| is_own(&kind))
     }
 
     /// Whether the item is a call that has been delivered already.

@@ -6,6 +6,9 @@
 //!   step.
 //! - **Failures** are calls whose status is `error`, and commands that ended with another code than 0,
 //!   which are `completed`. A call that a person or a rule rejected is refused.
+//! - **Tokens** are in the `step-finish` parts. An export repeats those of the last step in the message's
+//!   `info`, which count if there are no such parts. Those of an export come before the calls of the
+//!   message.
 //! - A user's text that the program wrote (`synthetic`), reasoning, patches and files are skipped. The
 //!   printed lines have no messages of the user.
 
@@ -16,13 +19,15 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Fields, Place, is_list, is_text, objects, text};
+use crate::costs::count;
 use crate::detect::Layout;
 use crate::document::Lists;
-use crate::event::{Args, Outcome, Role};
+use crate::event::{Args, Outcome, Role, Tokens};
 use crate::field::{Raw, elements, flat_text, integer, is_true, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::time::time;
 use crate::{document, lines};
 
 /// The beginnings of the errors of calls that the user or a rule rejected, or that ended with the turn, as
@@ -91,12 +96,18 @@ struct Info<'a> {
     role: Raw<'a>,
     #[serde(borrow, rename = "sessionID")]
     session: Raw<'a>,
+    #[serde(borrow)]
+    time: Raw<'a>,
+    #[serde(borrow)]
+    tokens: Raw<'a>,
 }
 
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow, rename = "sessionID")]
     session: Raw<'a>,
+    #[serde(borrow)]
+    timestamp: Raw<'a>,
     #[serde(borrow)]
     part: Raw<'a>,
 }
@@ -113,6 +124,21 @@ struct Part<'a> {
     tool: Raw<'a>,
     #[serde(borrow)]
     state: Raw<'a>,
+    #[serde(borrow)]
+    tokens: Raw<'a>,
+}
+
+/// The times of a message, or of a call.
+#[derive(Deserialize, Default)]
+struct Times<'a> {
+    #[serde(borrow)]
+    created: Raw<'a>,
+    #[serde(borrow)]
+    completed: Raw<'a>,
+    #[serde(borrow)]
+    start: Raw<'a>,
+    #[serde(borrow)]
+    end: Raw<'a>,
 }
 
 #[derive(Deserialize)]
@@ -127,6 +153,8 @@ struct State<'a> {
     error: Raw<'a>,
     #[serde(borrow)]
     metadata: Raw<'a>,
+    #[serde(borrow)]
+    time: Raw<'a>,
 }
 
 fn replay_line(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
@@ -135,7 +163,10 @@ fn replay_line(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKin
         recorder.recognise();
         recorder.session(&session);
     }
-    nested::<Part<'_>>(line.part).map_or(Ok(()), |part| part.replay(recorder))
+    recorder.time(time(line.timestamp));
+    let Some(part) = nested::<Part<'_>>(line.part) else { return Ok(()) };
+    recorder.usage(MAIN, part.tokens());
+    part.replay(recorder)
 }
 
 fn replay_message(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
@@ -149,7 +180,9 @@ fn replay_message(json: &str, recorder: &mut Recorder<'_>) -> Result<(), Problem
     }
     let parts =
         elements(message.parts).into_iter().filter_map(|part| nested::<Part<'_>>(Some(part)));
+    let times = nested::<Times<'_>>(info.time).unwrap_or_default();
     begin_turn(recorder);
+    recorder.time(time(times.created));
     if string(info.role).as_deref() == Some("user") {
         let typed = parts.filter(Part::is_typed).filter_map(|part| string(part.text));
         let typed: Vec<Cow<'_, str>> = typed.collect();
@@ -158,10 +191,14 @@ fn replay_message(json: &str, recorder: &mut Recorder<'_>) -> Result<(), Problem
         }
         return Ok(());
     }
+    let parts: Vec<Part<'_>> = parts.collect();
+    let of_steps = parts.iter().filter_map(Part::tokens).reduce(|all, step| all + step);
+    recorder.usage(MAIN, of_steps.or_else(|| tokens(info.tokens)));
     let mut outcome = Ok(());
     for part in parts {
         outcome = outcome.and(part.replay(recorder));
     }
+    recorder.time(time(times.completed));
     outcome
 }
 
@@ -174,6 +211,12 @@ impl Part<'_> {
     /// Returns whether a part of a user's message is a text that the user wrote.
     fn is_typed(&self) -> bool {
         string(self.kind).as_deref() == Some("text") && !is_true(self.synthetic)
+    }
+
+    /// Returns the tokens of a step, from the part that ends it.
+    fn tokens(&self) -> Option<Tokens> {
+        let is_end = string(self.kind).as_deref() == Some("step-finish");
+        is_end.then(|| tokens(self.tokens)).flatten()
     }
 
     /// Replays a part of the model's answer.
@@ -202,15 +245,48 @@ impl Part<'_> {
         let turn = recorder.turn(MAIN);
         let step = if turn.called { Step::Same } else { Step::New };
         turn.called = true;
+        let times = state.as_ref().and_then(|state| nested::<Times<'_>>(state.time));
+        let times = times.unwrap_or_default();
+        recorder.time(time(times.start));
         let args = Args::Json(input.map_or("null", RawValue::get));
         let call = recorder.call(MAIN, step, &tool, args);
         if let Some((text, failed)) = state.as_ref().and_then(State::end) {
             let refused = failed && REJECTIONS.iter().any(|begin| text.starts_with(begin));
             let (text, failed, cut) = (&*text, failed && !refused, None);
+            recorder.time(time(times.end));
             recorder.outcome(Outcome { call, worker: MAIN, text, failed, cut, refused });
         }
         Ok(())
     }
+}
+
+/// Returns the tokens of a step. Its parts do not overlap.
+fn tokens(tokens: Raw<'_>) -> Option<Tokens> {
+    #[derive(Deserialize)]
+    struct Fields<'a> {
+        #[serde(borrow)]
+        input: Raw<'a>,
+        #[serde(borrow)]
+        output: Raw<'a>,
+        #[serde(borrow)]
+        reasoning: Raw<'a>,
+        #[serde(borrow)]
+        cache: Raw<'a>,
+    }
+    #[derive(Deserialize, Default)]
+    struct Cache<'a> {
+        #[serde(borrow)]
+        read: Raw<'a>,
+        #[serde(borrow)]
+        write: Raw<'a>,
+    }
+    let fields = nested::<Fields<'_>>(tokens)?;
+    let cache = nested::<Cache<'_>>(fields.cache).unwrap_or_default();
+    Some(Tokens {
+        input: count(fields.input)?.saturating_add(count(cache.write)?),
+        cached: count(cache.read)?,
+        output: count(fields.output)?.saturating_add(count(fields.reasoning)?),
+    })
 }
 
 impl State<'_> {

@@ -10,6 +10,10 @@
 //! Calls of one response of the model share a step. Actions without a tool (messages, `finish`,
 //! changes of state) and actions of a person are no calls.
 //!
+//! The tokens are running totals: of all models in the `stats` of the SDK, in `llm_metrics` of V0's actions,
+//! or in `metrics` beside a history. Without one, V0's calls keep those of their response. Times have
+//! no zone, and are taken as UTC.
+//!
 //! A result failed if it is an error event, is marked `is_error`, or has an exit code that is not 0;
 //! -1 alone means that the command has not ended. A call that a person rejected did not fail.
 
@@ -21,17 +25,20 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Fields, Place, flat_objects, is_list, is_text, objects, text};
+use crate::costs::count;
 use crate::detect::Layout;
 use crate::document::Lists;
-use crate::event::{Args, Outcome, Role};
+use crate::event::{Args, Outcome, Role, Tokens};
 use crate::field::{
     Arguments, Raw, elements, flat_text, integer, is_object, is_true, nested, object, string,
+    values,
 };
 use crate::formats::swe_agent::is_step;
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::time::time;
 use crate::{document, lines};
 
 /// Actions without a tool.
@@ -137,7 +144,9 @@ fn read_lines(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
 
 fn read_document(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let mut first = true;
-    document::replay(input, Lists::First(&LISTS), recorder, &mut |json, recorder| {
+    let usage = |json: &str| accumulated(serde_json::from_str(json).ok());
+    let lists = Lists::First(&LISTS);
+    document::replay_with_usage(input, lists, usage, recorder, &mut |json, recorder| {
         if !json.starts_with('[') {
             return replay(json, &mut first, recorder);
         }
@@ -158,10 +167,12 @@ fn replay(json: &str, first: &mut bool, recorder: &mut Recorder<'_>) -> Result<(
     }
     if let Some(action) = string(event.action) {
         recorder.recognise();
+        recorder.time(time(event.timestamp));
         return event.act(&action, json, is_first, recorder);
     }
     if let Some(observation) = string(event.observation) {
         recorder.recognise();
+        recorder.time(time(event.timestamp));
         event.observe(&observation, recorder);
     }
     Ok(())
@@ -211,6 +222,49 @@ struct Event<'a> {
     error: Raw<'a>,
     #[serde(borrow)]
     rejection_reason: Raw<'a>,
+    #[serde(borrow)]
+    timestamp: Raw<'a>,
+    #[serde(borrow)]
+    value: Raw<'a>,
+    #[serde(borrow)]
+    llm_metrics: Raw<'a>,
+}
+
+/// The tokens that a model has cost so far.
+#[derive(Deserialize)]
+struct Metrics<'a> {
+    #[serde(borrow)]
+    accumulated_token_usage: Raw<'a>,
+}
+
+impl Metrics<'_> {
+    fn total(metrics: Raw<'_>) -> Option<Tokens> {
+        accumulated(nested::<Metrics<'_>>(metrics)?.accumulated_token_usage)
+    }
+}
+
+/// Returns the tokens of a running total. The cached tokens are part of the input.
+fn accumulated(usage: Raw<'_>) -> Option<Tokens> {
+    #[derive(Deserialize)]
+    struct Usage<'a> {
+        #[serde(borrow, rename = "prompt_tokens")]
+        input: Raw<'a>,
+        #[serde(borrow, rename = "cache_read_tokens")]
+        cached: Raw<'a>,
+        #[serde(borrow, rename = "completion_tokens")]
+        output: Raw<'a>,
+    }
+    let Usage { input, cached, output } = nested(usage)?;
+    Some(Tokens::with_cached_in_input(count(input)?, count(cached)?, count(output)?))
+}
+
+/// The response of the model, as V0 keeps it.
+#[derive(Deserialize)]
+struct Response<'a> {
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    usage: Raw<'a>,
 }
 
 /// The texts of an action: its thought, and the content of a V0 message.
@@ -258,7 +312,9 @@ impl Event<'_> {
         if kind.ends_with("Event") || self.action_id.is_some() {
             recorder.recognise();
         }
+        recorder.time(time(self.timestamp));
         match kind {
+            "ConversationStateUpdateEvent" => recorder.usage_up_to(MAIN, self.stats()),
             "ActionEvent" => return self.call(recorder),
             "ObservationEvent" => {
                 let ending = nested::<Ending<'_>>(self.observation).unwrap_or_default();
@@ -281,6 +337,17 @@ impl Event<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Returns the tokens of all models of the SDK so far.
+    fn stats(&self) -> Option<Tokens> {
+        #[derive(Deserialize)]
+        struct Stats<'a> {
+            #[serde(borrow)]
+            usage_to_metrics: Raw<'a>,
+        }
+        let models = values(nested::<Stats<'_>>(self.value)?.usage_to_metrics).into_iter();
+        models.filter_map(|metrics| Metrics::total(Some(metrics))).reduce(|all, model| all + model)
     }
 
     /// Replays an action of the SDK's agent. One that could not be parsed has no `action`.
@@ -339,6 +406,7 @@ impl Event<'_> {
         is_first: bool,
         recorder: &mut Recorder<'_>,
     ) -> Result<(), ProblemKind> {
+        self.pay(recorder);
         let texts = nested::<Texts<'_>>(self.args).unwrap_or_default();
         let thought = string(texts.thought.or(self.thought)).unwrap_or_default();
         if NO_CALLS.contains(&action) {
@@ -358,7 +426,8 @@ impl Event<'_> {
         }
         let fields = if self.args.is_none() { Some(own_arguments(json)?) } else { None };
         let args = fields.as_deref().or(self.args.map(RawValue::get)).unwrap_or("null");
-        let index = issue(self.response(), &thought, action, Args::Json(args), recorder);
+        let response = self.response().and_then(|response| string(response.id)).map(digest);
+        let index = issue(response, &thought, action, Args::Json(args), recorder);
         match self.id {
             Some(id) => recorder.pairing.issue(MAIN, id.get(), 0, index),
             None => recorder.pairing.issue_unnamed(MAIN, index),
@@ -366,20 +435,25 @@ impl Event<'_> {
         Ok(())
     }
 
-    /// Returns a digest of the id of the model's response, as V0 keeps it.
-    fn response(&self) -> Option<u64> {
+    /// Returns the model's response, as V0 keeps it.
+    fn response(&self) -> Option<Response<'_>> {
         #[derive(Deserialize)]
         struct Metadata<'a> {
             #[serde(borrow)]
             model_response: Raw<'a>,
         }
-        #[derive(Deserialize)]
-        struct Response<'a> {
-            #[serde(borrow)]
-            id: Raw<'a>,
+        nested(nested::<Metadata<'_>>(self.tool_call_metadata)?.model_response)
+    }
+
+    /// Delivers the tokens of an action of V0, which the other actions of its response repeat.
+    fn pay(&self, recorder: &mut Recorder<'_>) {
+        if let Some(total) = Metrics::total(self.llm_metrics) {
+            recorder.usage_up_to(MAIN, Some(total));
+        } else if let Some(response) = self.response()
+            && let Some(id) = string(response.id)
+        {
+            recorder.usage_of(MAIN, &id, Tokens::of_openai(response.usage));
         }
-        let metadata = nested::<Metadata<'_>>(self.tool_call_metadata)?;
-        string(nested::<Response<'_>>(metadata.model_response)?.id).map(digest)
     }
 
     fn observe(&self, observation: &str, recorder: &mut Recorder<'_>) {

@@ -7,6 +7,8 @@
 //!   [`LINE_BYTES_MAX`](crate::LINE_BYTES_MAX) is read in the order of the file, with all branches.
 //! - **Calls** are `toolCall` blocks of the assistant's messages, results messages of the role
 //!   `toolResult`, flagged by `isError`. The calls of one message share a step.
+//! - **Tokens** are in the `usage` of the assistant's messages. Those of branches that were given up were
+//!   paid for as well, and are left out with their calls.
 //! - Thinking, compactions, commands that the user ran and entries of extensions are skipped.
 
 use std::collections::HashMap;
@@ -17,13 +19,15 @@ use serde_json::Value;
 
 use crate::LINE_BYTES_MAX;
 use crate::clue::{Clue, Fields, Place, is_text, text};
-use crate::event::{Args, Outcome, Role};
+use crate::costs::count;
+use crate::event::{Args, Outcome, Role, Tokens};
 use crate::field::{Raw, elements, flat_text, is_object, is_true, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines::Lines;
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step};
+use crate::time::time;
 
 impl Format {
     /// pi sessions: JSON Lines.
@@ -74,6 +78,8 @@ struct Record<'a> {
     parent_id: Raw<'a>,
     #[serde(borrow)]
     message: Raw<'a>,
+    #[serde(borrow)]
+    timestamp: Raw<'a>,
 }
 
 #[derive(Deserialize)]
@@ -87,6 +93,10 @@ struct Message<'a> {
     tool_call_id: Raw<'a>,
     #[serde(borrow)]
     is_error: Raw<'a>,
+    #[serde(borrow)]
+    timestamp: Raw<'a>,
+    #[serde(borrow)]
+    usage: Raw<'a>,
 }
 
 /// A block of a message's content.
@@ -166,9 +176,10 @@ fn keep_last_branch(entries: &mut Vec<Entry>) {
 
 impl Entry {
     fn deliver(self, recorder: &mut Recorder<'_>) {
-        let record = object::<Record<'_>>(&self.json).ok();
-        let message = record.and_then(|record| nested::<Message<'_>>(record.message));
-        if let Some(Err(kind)) = message.map(|message| message.replay(recorder)) {
+        let Ok(record) = object::<Record<'_>>(&self.json) else { return };
+        let Some(message) = nested::<Message<'_>>(record.message) else { return };
+        recorder.time(time(record.timestamp).or_else(|| time(message.timestamp)));
+        if let Err(kind) = message.replay(recorder) {
             recorder.problem(kind.at(self.line));
         }
     }
@@ -191,6 +202,7 @@ impl Message<'_> {
     /// Replays the model's answer. A call that cannot be read is reported after the others.
     fn answer(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         recorder.settle(MAIN);
+        recorder.usage(MAIN, self.tokens());
         if let Some(text) = string(self.content).filter(|text| !text.is_empty()) {
             recorder.say(MAIN, &text);
         }
@@ -207,6 +219,28 @@ impl Message<'_> {
             }
         }
         outcome
+    }
+
+    /// Returns the tokens of the model's answer. Its parts do not overlap.
+    fn tokens(&self) -> Option<Tokens> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Usage<'a> {
+            #[serde(borrow)]
+            input: Raw<'a>,
+            #[serde(borrow)]
+            output: Raw<'a>,
+            #[serde(borrow)]
+            cache_read: Raw<'a>,
+            #[serde(borrow)]
+            cache_write: Raw<'a>,
+        }
+        let usage = nested::<Usage<'_>>(self.usage)?;
+        Some(Tokens {
+            input: count(usage.input)?.saturating_add(count(usage.cache_write)?),
+            cached: count(usage.cache_read)?,
+            output: count(usage.output)?,
+        })
     }
 
     fn result(&self, recorder: &mut Recorder<'_>) {

@@ -6,6 +6,7 @@
 //!   called other functions and SWE-agent turned them into command lines.
 //! - A step without an action is a turn without calls.
 //! - Messages marked `is_demo` are examples for the agent, and are skipped.
+//! - The tokens of the whole run are in `info.model_stats`, and delivered at the end. There are no times.
 //! - Results follow right after their actions and have no failure flag.
 
 use std::borrow::Cow;
@@ -15,8 +16,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::clue::{Clue, Fields, Place, flat_objects, is_list, is_text};
+use crate::costs::count;
 use crate::document::{self, Lists};
-use crate::event::{Args, Outcome, Role};
+use crate::event::{Args, Outcome, Role, Tokens};
 use crate::field::{Raw, command_args, flat_text, is_true, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
@@ -67,9 +69,24 @@ pub(super) fn is_step(step: &Fields) -> bool {
 }
 
 fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    document::replay(input, Lists::First(&LISTS), recorder, &mut |json, recorder| {
+    let lists = Lists::First(&LISTS);
+    document::replay_with_usage(input, lists, tokens, recorder, &mut |json, recorder| {
         object::<Record<'_>>(json)?.replay(recorder)
     });
+}
+
+/// Returns the tokens of a run. Its cached tokens are unknown.
+fn tokens(stats: &str) -> Option<Tokens> {
+    #[derive(Deserialize)]
+    struct Stats<'a> {
+        #[serde(borrow)]
+        tokens_sent: Raw<'a>,
+        #[serde(borrow)]
+        tokens_received: Raw<'a>,
+    }
+    let stats = object::<Stats<'_>>(stats).ok()?;
+    let (input, output) = (count(stats.tokens_sent)?, count(stats.tokens_received)?);
+    Some(Tokens { input, cached: 0, output })
 }
 
 /// A step of `trajectory`, or a message of `history`, which has a role.
