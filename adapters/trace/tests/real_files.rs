@@ -348,7 +348,9 @@ impl Places {
                 *known = (*known).max(sum(usage, pointers));
             }
         };
-        records.iter().for_each(|record| walk(record, &mut each));
+        for record in &records {
+            walk(record, &mut each);
+        }
         let column = |at: usize| answers.values().map(|answer| answer[at]).sum::<u64>();
         let [input, cached, output] = [column(0), column(1), column(2)];
         Tokens { input: if self.is_inclusive { input - cached } else { input }, cached, output }
@@ -440,7 +442,8 @@ fn times_are_the_first_and_the_last_of_the_lines() {
     let folders = ["claude-code/", "codex-rollout/rollout-", "gemini-cli/qwen-"];
     let mut checked = 0;
     for (name, path) in files(&root) {
-        if !folders.iter().any(|folder| name.starts_with(folder)) || !name.ends_with(".jsonl") {
+        let has_lines = path.extension().is_some_and(|extension| extension == "jsonl");
+        if !has_lines || !folders.iter().any(|folder| name.starts_with(folder)) {
             continue;
         }
         let Ok(trace) = scan(&path, None, &mut |_| {}) else { continue };
