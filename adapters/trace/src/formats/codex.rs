@@ -25,7 +25,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use self::ends::Ends;
+use self::ends::{Ends, Event};
 use super::openai_responses::{Item, has_item_text};
 use crate::clue::{Clue, Fields, Place, is_text, text};
 use crate::event::Tokens;
@@ -147,12 +147,6 @@ struct UsageRecord<'a> {
 }
 
 #[derive(Deserialize)]
-struct TokenCount<'a> {
-    #[serde(borrow)]
-    info: Raw<'a>,
-}
-
-#[derive(Deserialize)]
 struct TokenInfo<'a> {
     #[serde(borrow)]
     total_token_usage: Raw<'a>,
@@ -179,9 +173,11 @@ impl Thread {
                 None => Ok(()),
             },
             Some("event_msg") => {
-                let worker = self.worker.as_deref().unwrap_or(MAIN);
-                self.ends.note(worker, line.payload, recorder);
-                self.count(line.payload, recorder);
+                if let Some(event) = nested::<Event<'_>>(line.payload) {
+                    let worker = self.worker.as_deref().unwrap_or(MAIN);
+                    self.ends.note(worker, &event, recorder);
+                    self.count(&event, recorder);
+                }
                 Ok(())
             }
             Some("token_usage_record") => {
@@ -229,9 +225,9 @@ impl Thread {
 
     /// Delivers the tokens of the latest response from a `token_count` event, if its total is another one
     /// than before.
-    fn count(&mut self, event: Raw<'_>, recorder: &mut Recorder<'_>) {
-        let info = nested::<TokenCount<'_>>(event).and_then(|event| nested(event.info));
-        let Some(TokenInfo { total_token_usage, last_token_usage }) = info else { return };
+    fn count(&mut self, event: &Event<'_>, recorder: &mut Recorder<'_>) {
+        let Some(info) = nested::<TokenInfo<'_>>(event.info) else { return };
+        let TokenInfo { total_token_usage, last_token_usage } = info;
         let total = Tokens::of_openai(total_token_usage);
         let before = total.and_then(|total| self.total.replace(total));
         if self.has_usage_records || (total.is_some() && total == before) {

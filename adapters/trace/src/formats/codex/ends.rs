@@ -29,7 +29,7 @@ struct Ended {
 impl Ends {
     /// Notes the end of a call, if the event reports one. It is kept for a result that is still to
     /// come, and for one that did not say whether the call failed.
-    pub(super) fn note(&mut self, worker: &str, event: Raw<'_>, recorder: &mut Recorder<'_>) {
+    pub(super) fn note(&mut self, worker: &str, event: &Event<'_>, recorder: &mut Recorder<'_>) {
         let Some(end) = end_of_call(event) else { return };
         recorder.flags_failures();
         let is_open = recorder.pairing.is_open(worker, &end.id);
@@ -92,8 +92,9 @@ struct End<'a> {
     failed: bool,
 }
 
+/// An event, or the item in it.
 #[derive(Deserialize)]
-struct EndEvent<'a> {
+pub(super) struct Event<'a> {
     #[serde(borrow, rename = "type")]
     kind: Raw<'a>,
     #[serde(borrow)]
@@ -110,20 +111,18 @@ struct EndEvent<'a> {
     status: Raw<'a>,
     #[serde(borrow)]
     result: Raw<'a>,
+    /// The tokens so far, in a `token_count` event.
+    #[serde(borrow)]
+    pub(super) info: Raw<'a>,
 }
 
 /// Returns the end that an event reports: `exec_command_end`, `patch_apply_end`,
 /// `mcp_tool_call_end`, or `item_completed` with such an end in `item`.
-fn end_of_call(event: Raw<'_>) -> Option<End<'_>> {
-    let event = nested::<EndEvent<'_>>(event)?;
+fn end_of_call<'a>(event: &Event<'a>) -> Option<End<'a>> {
     let kind = string(event.kind)?;
-    let (ended, kind) = if kind == "item_completed" {
-        let item = nested::<EndEvent<'_>>(event.item)?;
-        let kind = string(item.kind)?;
-        (item, kind)
-    } else {
-        (event, kind)
-    };
+    let item = if kind == "item_completed" { Some(nested::<Event<'a>>(event.item)?) } else { None };
+    let ended = item.as_ref().unwrap_or(event);
+    let kind = string(ended.kind)?;
     let failed = match kind.as_ref() {
         "exec_command_end" | "CommandExecution" | "patch_apply_end" | "FileChange" => {
             let code = integer(ended.exit_code).map(|code| code != 0);
@@ -138,7 +137,7 @@ fn end_of_call(event: Raw<'_>) -> Option<End<'_>> {
     Some(End { id: string(ended.call_id).or_else(|| string(ended.id))?, failed })
 }
 
-impl EndEvent<'_> {
+impl Event<'_> {
     /// Returns whether the call failed. A declined call did not run, and so did not fail.
     fn failed_by_status(&self) -> Option<bool> {
         match string(self.status)?.as_ref() {
@@ -205,7 +204,8 @@ mod tests {
             (r#"{"type":"collab_close_end","call_id":"c","status":"failed"}"#, None),
         ];
         for (json, failed) in table {
-            let end = end_of_call(serde_json::from_str(json).ok());
+            let event = nested::<Event<'_>>(serde_json::from_str(json).ok());
+            let end = event.as_ref().and_then(end_of_call);
             assert_eq!(end.map(|end| end.failed), failed, "{json}");
         }
     }
