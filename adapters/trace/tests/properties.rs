@@ -8,8 +8,8 @@ use reading::reading;
 use unstuck_trace::Format;
 
 const NATIVE: [&str; 4] = [
-    r#"{"type":"call","tool":"bash","args":{"command":"ls"},"result":"a","is_error":false,"step":1}"#,
-    r#"{"type":"message","role":"assistant","text":"I look.","worker":"b"}"#,
+    r#"{"type":"call","tool":"bash","args":{"command":"ls"},"result":"a","is_error":false,"step":1,"time":7,"tokens":{"input":3,"output":1}}"#,
+    r#"{"type":"message","role":"assistant","text":"I look.","worker":"b","time":"2026-11-21T21:33:55Z"}"#,
     r#"{"type":"call","tool":"read","args":["\ud83d"],"result":{"x":1},"worker":"b","result_sha":"9"}"#,
     r#"{"type":"message","role":"user","text":"Go on"}"#,
 ];
@@ -17,47 +17,51 @@ const NATIVE: [&str; 4] = [
 const CLAUDE: [&str; 4] = [
     r#"{"type":"user","sessionId":"s","uuid":"1","message":{"role":"user","content":"Go"}}"#,
     r#"{"type":"assistant","uuid":"2","parentUuid":"1","isSidechain":true,"message":{"id":"m","content":[{"type":"text","text":"I look."}]}}"#,
-    r#"{"type":"assistant","uuid":"3","message":{"id":"m","content":[{"type":"tool_use","id":"c","name":"Bash","input":{"command":"ls"}}]}}"#,
+    r#"{"type":"assistant","uuid":"3","timestamp":"2026-11-21T21:33:55.048Z","message":{"id":"m","usage":{"input_tokens":3,"cache_read_input_tokens":9,"output_tokens":1},"content":[{"type":"tool_use","id":"c","name":"Bash","input":{"command":"ls"}}]}}"#,
     r#"{"type":"user","uuid":"4","message":{"content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"a"}],"is_error":true}]}}"#,
 ];
 
-const CODEX: [&str; 6] = [
+const CODEX: [&str; 7] = [
     r#"{"type":"session_meta","payload":{"id":"t","source":{"subagent":{"thread_spawn":{"parent_thread_id":"p"}}}}}"#,
     r#"{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"c"}}"#,
     r#"{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"CommandExecution","id":"c","exit_code":1}}}"#,
     r#"{"type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"Chunk ID: 1\nWall time: 2 seconds\nExit code: 1\nOutput:\nx"}}"#,
     r#"{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I look."}]}}"#,
     r#"{"type":"compacted","payload":{"replacement_history":[]}}"#,
+    r#"{"timestamp":"2026-11-21T21:33:55.048Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":9,"output_tokens":1},"last_token_usage":{"input_tokens":3,"cached_input_tokens":2,"output_tokens":1}}}}"#,
 ];
 
-const COPILOT: [&str; 5] = [
+const COPILOT: [&str; 6] = [
     r#"{"type":"session.start","data":{"sessionId":"s","producer":"copilot-agent"}}"#,
     r#"{"type":"user.message","data":{"content":"Go"}}"#,
     r#"{"type":"assistant.message","data":{"content":"I look.","toolRequests":[{"toolCallId":"c","name":"bash","arguments":{"command":"ls"}}]}}"#,
     r#"{"type":"tool.execution_start","data":{"toolCallId":"c","toolName":"bash","arguments":{"command":"ls"}}}"#,
     r#"{"type":"tool.execution_complete","data":{"toolCallId":"c","success":true,"shellExecution":{"exitCode":1},"result":{"content":"x\n<shellId: 1 completed with exit code 1>"}}}"#,
+    r#"{"type":"session.shutdown","timestamp":"2026-11-21T21:33:55Z","data":{"modelMetrics":{"x":{"usage":{"inputTokens":3,"outputTokens":1}}}}}"#,
 ];
 
-const OPENCODE: [&str; 3] = [
+const OPENCODE: [&str; 4] = [
     r#"{"type":"step_start","sessionID":"s","part":{"type":"step-start"}}"#,
     r#"{"type":"text","sessionID":"s","part":{"type":"text","text":"I look."}}"#,
+    r#"{"type":"step_finish","timestamp":7,"sessionID":"s","part":{"type":"step-finish","tokens":{"input":3,"output":1,"cache":{"read":9}}}}"#,
     r#"{"type":"tool_use","sessionID":"s","part":{"type":"tool","tool":"bash","state":{"status":"error","input":{},"error":"x"}}}"#,
 ];
 
 const GEMINI: [&str; 5] = [
     r#"{"sessionId":"s","projectHash":"h","kind":"subagent"}"#,
-    r#"{"id":"r","type":"gemini","content":"I look.","toolCalls":[{"id":"c","name":"sh","args":{}}]}"#,
+    r#"{"id":"r","type":"gemini","content":"I look.","timestamp":"2026-11-21T21:33:55Z","tokens":{"input":3,"cached":2,"output":1},"toolCalls":[{"id":"c","name":"sh","args":{}}]}"#,
     r#"{"id":"r","type":"gemini","content":"I look.","toolCalls":[{"id":"c","name":"sh","args":{},"status":"error","result":[{"functionResponse":{"id":"c","response":{"output":"x\nProcess Group PGID: 7"}}}]}]}"#,
     r#"{"type":"assistant","sessionId":"s","message":{"parts":[{"text":"I look."},{"functionCall":{"id":"d","name":"ls"}}]}}"#,
     r#"{"type":"tool_result","sessionId":"s","message":{"parts":[{"functionResponse":{"id":"d","response":{}}}]}}"#,
 ];
 
-const OPENHANDS: [&str; 5] = [
+const OPENHANDS: [&str; 6] = [
     r#"{"kind":"ActionEvent","source":"agent","thought":[{"text":"I look."}],"action":{"command":"ls"},"tool_name":"terminal","tool_call_id":"c","llm_response_id":"r"}"#,
     r#"{"kind":"ObservationEvent","source":"environment","tool_call_id":"c","observation":{"content":[{"text":"x"}],"metadata":{"exit_code":1}}}"#,
     r#"{"id":1,"source":"agent","action":"run","args":{"command":"ls","thought":"I look."}}"#,
     r#"{"id":2,"source":"agent","observation":"run","cause":1,"content":"x","extras":{"exit_code":-1}}"#,
     r#"{"kind":"MessageEvent","source":"user","llm_message":{"content":[{"text":"Go on"}]}}"#,
+    r#"{"kind":"ConversationStateUpdateEvent","source":"environment","timestamp":"2026-06-16T05:39:18.8","value":{"usage_to_metrics":{"x":{"accumulated_token_usage":{"prompt_tokens":3,"completion_tokens":1}}}}}"#,
 ];
 
 /// A document of each format that has one.
@@ -80,7 +84,7 @@ const DOCUMENTS: [(Format, &str); 10] = [
     ),
     (
         Format::SWE_AGENT,
-        r#"{"trajectory":[{"action":"ls","observation":"x","thought":"I look."},{"action":"","response":"Done."}],"history":[{"role":"assistant","action":"ls"}],"info":{}}"#,
+        r#"{"trajectory":[{"action":"ls","observation":"x","thought":"I look."},{"action":"","response":"Done."}],"history":[{"role":"assistant","action":"ls"}],"info":{"model_stats":{"tokens_sent":3}}}"#,
     ),
     (
         Format::SWE_AGENT,

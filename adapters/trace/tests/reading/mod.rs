@@ -18,16 +18,24 @@ impl Reading {
     }
 }
 
-/// Reads an input and returns its events in words.
+/// Reads an input and returns its events in words. Tokens and times have tests of their own, so that
+/// they only have to agree with the trace here.
 pub(crate) fn reading(input: &[u8], from: Option<Format>) -> Reading {
-    let mut events = Vec::new();
-    let end = read(input, from, &mut |event| events.extend(word(&event)));
+    let (mut events, mut tokens, mut times) = (Vec::new(), None, Vec::new());
+    let end = read(input, from, &mut |event| match event {
+        Event::Usage(usage) => *tokens.get_or_insert_default() += usage.tokens,
+        Event::Time(time) => times.push(time),
+        event => events.push(word(&event)),
+    });
+    let summary = end.as_ref().map_or((None, None, None), |end| (end.tokens, end.begin, end.end));
+    let (begin, latest) = (times.iter().min().copied(), times.iter().max().copied());
+    assert_eq!(summary, (tokens, begin, latest));
+    assert!(times.is_sorted_by(|before, next| before != next), "{times:?}");
     Reading { events, end }
 }
 
-/// Returns an event in words. Tokens and times have tests of their own.
-fn word(event: &Event<'_>) -> Option<String> {
-    Some(match event {
+fn word(event: &Event<'_>) -> String {
+    match event {
         Event::Call(call) => {
             let args = match call.args {
                 Args::Json(json) => json.to_owned(),
@@ -48,6 +56,7 @@ fn word(event: &Event<'_>) -> Option<String> {
             format!("{worker} {role:?}{only}: {text}")
         }
         Event::Begin(begin) => format!("begin {}", begin.session.unwrap_or("unnamed")),
-        Event::Usage(_) | Event::Time(_) => return None,
-    })
+        Event::Usage(usage) => format!("{} tokens", usage.tokens.total()),
+        Event::Time(time) => format!("at {time}"),
+    }
 }
