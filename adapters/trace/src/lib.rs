@@ -1,7 +1,7 @@
 //! Reads transcripts of real agents as a stream of events.
 //!
 //! [`read`] takes an input of any size. It delivers calls, their results and messages in the order
-//! of the file. It keeps one record at a time in memory, so a file of gigabytes needs no more memory
+//! of the file, with the tokens and the times that the file has. It keeps one record at a time in memory, so a file of gigabytes needs no more memory
 //! than its longest line.
 //!
 //! ```
@@ -24,26 +24,33 @@
 //!
 //! # Formats
 //!
-//! | [`Format`] | is | recognised by |
-//! |---|---|---|
-//! | `native` | JSON Lines of `call` and `message` records | a `type` of `call`, or of `message` with `role` and `text` |
-//! | `claude-code` | a session's JSON Lines, or `{"loglines":[…]}` | `type` `user` or `assistant` with a `message` object |
-//! | `codex` | a rollout's JSON Lines | `type` and `payload` of its kinds of line |
-//! | `openai` | an array of chat messages, or an object with `messages` | `role` and `content` of messages, without blocks of Anthropic |
-//! | `openai-responses` | a request, a response, an array of items, or JSON Lines of them | items such as `function_call`; `input_text` blocks |
-//! | `anthropic` | a request's body, or its array of messages | `tool_use` and `tool_result` blocks; `system` beside `messages` |
-//! | `gemini` | a chat's JSON Lines, or one object with `messages` | `projectHash`; `type` `gemini` |
-//! | `qwen` | a session's JSON Lines of Qwen Code | `message` with `parts` |
-//! | `copilot` | the events of a GitHub Copilot CLI session, one a line | `type` such as `session.start`, with `data` |
-//! | `opencode` | an export of opencode or Kilo, or the lines that `opencode run` prints | `info` with `parts`; `part` with `sessionID` |
-//! | `pi` | a session's JSON Lines | `type` `session` with `id`; `type` `message` with `parentId` |
-//! | `swe-agent` | an object with `trajectory` and `history` | either list, of steps or messages with an `action` |
-//! | `mini-swe-agent` | an object with `info` and `messages`, or an array of messages | `trajectory_format`; `info` of a run; `extra.actions`; its fenced commands |
-//! | `openhands` | events one a line, an array of them, or an object with `history` | `kind` ending with `Event`; `source` with `action` or `observation` |
+//! | [`Format`] | is | recognised by | costs |
+//! |---|---|---|---|
+//! | `native` | JSON Lines of `call` and `message` records | a `type` of `call`, or of `message` with `role` and `text` | tokens, times |
+//! | `claude-code` | a session's JSON Lines, or `{"loglines":[…]}` | `type` `user` or `assistant` with a `message` object | tokens, times |
+//! | `codex` | a rollout's JSON Lines | `type` and `payload` of its kinds of line | tokens, times |
+//! | `openai` | an array of chat messages, or an object with `messages` | `role` and `content` of messages, without blocks of Anthropic | tokens |
+//! | `openai-responses` | a request, a response, an array of items, or JSON Lines of them | items such as `function_call`; `input_text` blocks | tokens, times |
+//! | `anthropic` | a request's body, or its array of messages | `tool_use` and `tool_result` blocks; `system` beside `messages` | tokens |
+//! | `gemini` | a chat's JSON Lines, or one object with `messages` | `projectHash`; `type` `gemini` | tokens, times |
+//! | `qwen` | a session's JSON Lines of Qwen Code | `message` with `parts` | tokens, times |
+//! | `copilot` | the events of a GitHub Copilot CLI session, one a line | `type` such as `session.start`, with `data` | tokens, times |
+//! | `opencode` | an export of opencode or Kilo, or the lines that `opencode run` prints | `info` with `parts`; `part` with `sessionID` | tokens, times |
+//! | `pi` | a session's JSON Lines | `type` `session` with `id`; `type` `message` with `parentId` | tokens, times |
+//! | `swe-agent` | an object with `trajectory` and `history` | either list, of steps or messages with an `action` | tokens |
+//! | `mini-swe-agent` | an object with `info` and `messages`, or an array of messages | `trajectory_format`; `info` of a run; `extra.actions`; its fenced commands | tokens, times |
+//! | `openhands` | events one a line, an array of them, or an object with `history` | `kind` ending with `Event`; `source` with `action` or `observation` | tokens, times |
 //!
 //! The error for a format that is known but not read names it: Cursor, ATIF, Inspect, `OpenTelemetry`,
 //! `LangChain`, Pydantic AI, Codex's printed events, and the payloads of hooks.
 //! [`Trace::reason`] names the keys by which a format was recognised.
+//!
+//! The last column says what a file of the format can tell of its [costs](Event::Usage). `openai`,
+//! `anthropic` and `mini-swe-agent` have the tokens of answers whose response was kept, and `swe-agent` and
+//! `copilot` those of the whole run, at its end. `openai-responses` has times in JSON Lines of responses. A
+//! `call` or a `message` of a native trace may have `"time"`, a text by RFC 3339 or milliseconds since 1970,
+//! and `"tokens":{"input":…,"cached":…,"output":…}`. If an answer has several calls, only one of them has
+//! the tokens.
 //!
 //! # Real files
 //!
@@ -63,12 +70,18 @@
 //!   around them. A call that they refused is [`refused`](Outcome::refused), and has not failed.
 //! - Models word some arguments differently each time, for example the description of a command.
 //!   [`Call::lasting_args`] leaves them out.
+//! - The tokens of an answer are repeated on each of its lines (Claude Code), written again with their
+//!   record (Gemini CLI), or totals that grow (Codex, `OpenHands`). An answer is counted once. Tokens
+//!   from a cache are part of the input in some formats, and apart in others: [`Tokens`] has them apart.
+//! - Tokens and times that are broken are left out, and cost no record. Only in native traces are they
+//!   reported. Figures that are all 0 were not filled in, and are left out as well.
 //! - A pi session is a tree. Only the branch that leads to its last entry is delivered.
 //! - Subagents in the file of their parent are workers of their own.
 //! - Native traces may be concatenated: a header in mid-file begins another run.
 //!
 //! An assistant's message right before a call belongs to that call's turn. Any other is
-//! [`text_only`](Message::text_only). So a message is held back until its worker's next event.
+//! [`text_only`](Message::text_only). So a message is held back until its worker's next event, and may come
+//! behind the [time](Event::Time) of that event.
 //!
 //! # Limits
 //!
@@ -104,15 +117,21 @@
 //!      keep the state in `Recorder::turn`: the step is the same if a call came and no result since;
 //!    - `pairing.answer` for a result, then `outcome` with the index that it returns. `outcome` takes
 //!      out notes of this project; if the agent puts other words around them, add these to `own.rs`;
+//!    - `time` for the time of each record, right after `recognise`, with `time::time` to read it;
+//!    - `usage` for the tokens of an answer, if the file allows before its calls. `usage_of` takes the id of
+//!      an answer that is written several times, and `usage_up_to` a running total. The fields are read
+//!      with `costs::count`, so that a broken figure makes the tokens absent. `Tokens::of_openai` and
+//!      `Tokens::of_anthropic` read the usual shapes;
 //!    - `say` for the agent's words, `message` for those of others, and `settle` before a message
 //!      that begins a turn. A call needs no `settle`: it takes the agent's words before it.
 //!
 //!    Return `Ok(())` for a record that does not matter, and a `ProblemKind` for one that cannot be
 //!    read. The others are still delivered.
-//! 5. Write `tests/my_agent.rs` with one small case for each trap of the format. Add examples with
-//!    their reasons to `tests/detection.rs`, also to `a_named_format_that_does_not_fit_is_an_error`,
-//!    and a document, or lines that are recognised one by one, to `tests/properties.rs`. Real files
-//!    that are at hand belong into `tests/real_files.rs`.
+//! 5. Write `tests/my_agent.rs` with one small case for each trap of the format, and one for its tokens and
+//!    times into `tests/costs.rs`. Add examples with their reasons to `tests/detection.rs`, also to
+//!    `a_named_format_that_does_not_fit_is_an_error`, and a document, or lines that are recognised
+//!    one by one, to `tests/properties.rs`. Real files that are at hand belong into
+//!    `tests/real_files.rs`, with another count of their tokens.
 //! 6. If the format was refused by name, remove its clue from `src/foreign.rs`. Add a row to the
 //!    table above, a line to the README of the project and of the command line, and the format's keys
 //!    to `fuzz/words.dict`. Its `--from` takes the new name from the list; one snapshot of its help

@@ -7,7 +7,7 @@ use crate::field::{Raw, string};
 /// The milliseconds of a day.
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// Returns the time in a field: a text as of RFC 3339, or milliseconds since 1970.
+/// Returns the time in a field: a text by RFC 3339, or milliseconds since 1970.
 pub(crate) fn time(raw: Raw<'_>) -> Option<u64> {
     let json = raw.map(RawValue::get)?;
     if json.starts_with('"') { rfc3339(string(raw)?.as_bytes()) } else { json.parse().ok() }
@@ -32,7 +32,7 @@ fn milliseconds(digits: &[u8]) -> Option<u64> {
     is_number.then(|| digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0')))
 }
 
-/// Returns the milliseconds from 1970-01-01 00:00 UTC to a time as of RFC 3339. A time without zone is
+/// Returns the milliseconds from 1970-01-01 00:00 UTC to a time by RFC 3339. A time without zone is
 /// taken as UTC: what matters is how far times are apart. A time before 1970 is none.
 fn rfc3339(text: &[u8]) -> Option<u64> {
     #[rustfmt::skip]

@@ -5,9 +5,9 @@
 //!   record, or else it is a record that lost its `type`.
 //! - `{"type":"call","tool":…,"args":…,"result":…,"is_error":…,"worker":…,"step":…,"result_sha":…}`
 //! - `{"type":"message","role":…,"text":…,"worker":…}`
-//! - Both may have a `time`, a text as of RFC 3339 or milliseconds since 1970, and `tokens`,
-//!   `{"input":…,"cached":…,"output":…}`, which are those of [`Tokens`] that an answer cost. Of an
-//!   answer with several calls, only one record has them.
+//! - Both may have a `time`, a text by RFC 3339 or milliseconds since 1970, and the [`Tokens`] of an
+//!   answer, `"tokens":{"input":…,"cached":…,"output":…}`. If an answer has several calls, only one of
+//!   them has its tokens.
 //!
 //! Lines of any other `type`, for example `control`, and unknown fields are skipped without a
 //! problem, so that an older reader can read the traces of a newer writer. If a known field has the
