@@ -97,6 +97,51 @@ impl Tokens {
             count(usage.completion_tokens.or(usage.output_tokens))?,
         ))
     }
+
+    /// Reads the `tokens` of Gemini CLI, or the service's `usageMetadata`, which Qwen Code keeps. The cached
+    /// tokens are part of the input.
+    pub(crate) fn of_gemini(usage: Raw<'_>) -> Option<Self> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Usage<'a> {
+            #[serde(borrow)]
+            input: Raw<'a>,
+            #[serde(borrow)]
+            cached: Raw<'a>,
+            #[serde(borrow)]
+            output: Raw<'a>,
+            #[serde(borrow)]
+            thoughts: Raw<'a>,
+            /// The tokens of the tools' results, beside the other input.
+            #[serde(borrow)]
+            tool: Raw<'a>,
+            #[serde(borrow)]
+            total: Raw<'a>,
+            #[serde(borrow)]
+            prompt_token_count: Raw<'a>,
+            #[serde(borrow)]
+            cached_content_token_count: Raw<'a>,
+            #[serde(borrow)]
+            candidates_token_count: Raw<'a>,
+            #[serde(borrow)]
+            thoughts_token_count: Raw<'a>,
+            #[serde(borrow)]
+            tool_use_prompt_token_count: Raw<'a>,
+            #[serde(borrow)]
+            total_token_count: Raw<'a>,
+        }
+        let usage = nested::<Usage<'_>>(usage)?;
+        let input = count(usage.input.or(usage.prompt_token_count))?;
+        let cached = count(usage.cached.or(usage.cached_content_token_count))?;
+        let output = count(usage.output.or(usage.candidates_token_count))?;
+        let thoughts = count(usage.thoughts.or(usage.thoughts_token_count))?;
+        let tool = count(usage.tool.or(usage.tool_use_prompt_token_count))?;
+        let total = count(usage.total.or(usage.total_token_count))?;
+        let input = input.saturating_add(tool);
+        // Qwen Code takes the figures of OpenAI's services, where thoughts are part of the output.
+        let thoughts = if total == input.saturating_add(output) { 0 } else { thoughts };
+        Some(Self::with_cached_in_input(input, cached, output.saturating_add(thoughts)))
+    }
 }
 
 #[cfg(test)]

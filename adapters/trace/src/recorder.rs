@@ -226,8 +226,10 @@ impl<'s> Recorder<'s> {
     }
 
     /// Delivers the tokens of an answer that may be written several times, with its largest figures.
-    pub(crate) fn usage_of(&mut self, worker: &str, id: &str, tokens: Option<Tokens>) {
-        let tokens = tokens.map(|tokens| self.answers.count(id, tokens));
+    /// Records without an id are answers of their own.
+    pub(crate) fn usage_of(&mut self, worker: &str, id: Option<&str>, tokens: Option<Tokens>) {
+        let more = |tokens| id.map_or(tokens, |id| self.answers.count(id, tokens));
+        let tokens = tokens.map(more);
         self.usage(worker, tokens);
     }
 

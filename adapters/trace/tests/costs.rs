@@ -161,6 +161,16 @@ fn a_file_without_them_has_no_tokens_and_no_times() {
 }
 
 #[test]
+fn a_record_that_may_be_of_another_format_has_no_time() {
+    let lines = [
+        r#"{"type":"x","timestamp":"1970-01-01T00:00:01Z"}"#,
+        r#"{"type":"user","timestamp":"1970-01-01T00:00:02Z","message":{"content":"x"}}"#,
+        r#"{"type":"x","timestamp":"1970-01-01T00:00:03Z"}"#,
+    ];
+    assert_costs(Format::CLAUDE_CODE, &lines, &["at 2000", "at 3000"]);
+}
+
+#[test]
 fn broken_figures_cost_no_record() {
     let inputs = [
         r#"{"type":"assistant","timestamp":7.5,"message":{"id":3,"usage":{"input_tokens":-1,"output_tokens":5},"content":[{"type":"tool_use","name":"x"}]}}"#,

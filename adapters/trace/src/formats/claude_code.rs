@@ -257,11 +257,8 @@ impl<'r, 's> Session<'r, 's> {
             return Ok(());
         }
         let mut held = self.enter_turn(worker, message);
-        let tokens = Tokens::of_anthropic(message.usage);
-        match string(message.id) {
-            Some(id) => self.recorder.usage_of(worker, &id, tokens),
-            None => self.recorder.usage(worker, tokens),
-        }
+        let (id, tokens) = (string(message.id), Tokens::of_anthropic(message.usage));
+        self.recorder.usage_of(worker, id.as_deref(), tokens);
         if let Some(text) = string(message.content) {
             self.speak(worker, &text, &mut held);
         }

@@ -216,11 +216,8 @@ impl Thread {
         let Some(record) = nested::<UsageRecord<'_>>(record) else { return };
         self.has_usage_records = true;
         let worker = self.worker.as_deref().unwrap_or(MAIN);
-        let tokens = Tokens::of_openai(record.usage);
-        match string(record.response_id) {
-            Some(id) => recorder.usage_of(worker, &id, tokens),
-            None => recorder.usage(worker, tokens),
-        }
+        let id = string(record.response_id);
+        recorder.usage_of(worker, id.as_deref(), Tokens::of_openai(record.usage));
     }
 
     /// Delivers the tokens of the latest response from a `token_count` event, if its total is another one

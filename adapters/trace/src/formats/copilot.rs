@@ -159,10 +159,10 @@ fn replay(
             return request.replay(&worker, seen, recorder);
         }
         "tool.execution_complete" => data.result(&worker, recorder),
-        "assistant.usage" => match string(data.api_call_id) {
-            Some(id) => recorder.usage_of(&worker, &id, tokens(line.data)),
-            None => recorder.usage(&worker, tokens(line.data)),
-        },
+        "assistant.usage" => {
+            let id = string(data.api_call_id);
+            recorder.usage_of(&worker, id.as_deref(), tokens(line.data));
+        }
         "session.shutdown" => recorder.usage_up_to(&worker, data.total()),
         _ => {}
     }

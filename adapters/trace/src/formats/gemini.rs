@@ -25,7 +25,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Fields, Place, is_list, text};
-use crate::costs::count;
 use crate::detect::Layout;
 use crate::document::Lists;
 use crate::event::{Args, Outcome, Role, Tokens};
@@ -281,11 +280,7 @@ impl Speaker<'_, '_, '_> {
             *turn = Turn { key, ..Turn::default() };
             self.recorder.settle(self.worker);
         }
-        let tokens = tokens(record.tokens);
-        match &id {
-            Some(id) => self.recorder.usage_of(self.worker, id, tokens),
-            None => self.recorder.usage(self.worker, tokens),
-        }
+        self.recorder.usage_of(self.worker, id.as_deref(), Tokens::of_gemini(record.tokens));
         let text = words(record.content.or(record.parts));
         if !text.is_empty() && (id.is_none() || self.seen.insert((self.worker, &id, "text"))) {
             self.speak(&text);
@@ -362,7 +357,7 @@ impl Speaker<'_, '_, '_> {
             *turn = Turn::default();
             self.recorder.settle(self.worker);
         }
-        self.recorder.usage(self.worker, tokens(usage));
+        self.recorder.usage(self.worker, Tokens::of_gemini(usage));
         let text = words(parts);
         if !text.is_empty() {
             self.speak(&text);
@@ -417,50 +412,6 @@ impl Speaker<'_, '_, '_> {
             self.recorder.say(self.worker, text);
         }
     }
-}
-
-/// Returns the tokens of an answer, in Gemini CLI's words or in those of the service, which Qwen Code keeps.
-fn tokens(usage: Raw<'_>) -> Option<Tokens> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Usage<'a> {
-        #[serde(borrow)]
-        input: Raw<'a>,
-        #[serde(borrow)]
-        cached: Raw<'a>,
-        #[serde(borrow)]
-        output: Raw<'a>,
-        #[serde(borrow)]
-        thoughts: Raw<'a>,
-        /// The tokens of the tools' results, beside the other input.
-        #[serde(borrow)]
-        tool: Raw<'a>,
-        #[serde(borrow)]
-        total: Raw<'a>,
-        #[serde(borrow)]
-        prompt_token_count: Raw<'a>,
-        #[serde(borrow)]
-        cached_content_token_count: Raw<'a>,
-        #[serde(borrow)]
-        candidates_token_count: Raw<'a>,
-        #[serde(borrow)]
-        thoughts_token_count: Raw<'a>,
-        #[serde(borrow)]
-        tool_use_prompt_token_count: Raw<'a>,
-        #[serde(borrow)]
-        total_token_count: Raw<'a>,
-    }
-    let usage = nested::<Usage<'_>>(usage)?;
-    let input = count(usage.input.or(usage.prompt_token_count))?;
-    let cached = count(usage.cached.or(usage.cached_content_token_count))?;
-    let output = count(usage.output.or(usage.candidates_token_count))?;
-    let thoughts = count(usage.thoughts.or(usage.thoughts_token_count))?;
-    let tool = count(usage.tool.or(usage.tool_use_prompt_token_count))?;
-    let total = count(usage.total.or(usage.total_token_count))?;
-    let input = input.saturating_add(tool);
-    // Qwen Code takes the figures of OpenAI's services, where thoughts are part of the output.
-    let thoughts = if total == input.saturating_add(output) { 0 } else { thoughts };
-    Some(Tokens::with_cached_in_input(input, cached, output.saturating_add(thoughts)))
 }
 
 /// Returns the text of a content: a text, a part, or a list of them, without thoughts.

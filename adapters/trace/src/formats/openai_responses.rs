@@ -221,11 +221,7 @@ impl<'a> Item<'a> {
     /// Delivers the time and the tokens of a response.
     fn pay(&self, recorder: &mut Recorder<'_>) {
         recorder.time(time_in_seconds(self.created_at));
-        let tokens = Tokens::of_openai(self.usage);
-        match string(self.id) {
-            Some(id) => recorder.usage_of(MAIN, &id, tokens),
-            None => recorder.usage(MAIN, tokens),
-        }
+        recorder.usage_of(MAIN, string(self.id).as_deref(), Tokens::of_openai(self.usage));
     }
 
     fn replay_in_main(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {

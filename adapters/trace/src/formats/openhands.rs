@@ -452,7 +452,7 @@ impl Event<'_> {
         } else if let Some(response) = self.response()
             && let Some(id) = string(response.id)
         {
-            recorder.usage_of(MAIN, &id, Tokens::of_openai(response.usage));
+            recorder.usage_of(MAIN, Some(&*id), Tokens::of_openai(response.usage));
         }
     }
 
