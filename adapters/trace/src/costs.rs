@@ -225,10 +225,8 @@ mod tests {
     #[test]
     fn broken_figures_are_no_figures() {
         for json in ["7", "[]", r#""x""#, "null"] {
-            assert_eq!(
-                (Tokens::of_anthropic(raw(json)), Tokens::of_openai(raw(json))),
-                (None, None)
-            );
+            let shapes = [Tokens::of_anthropic, Tokens::of_openai, Tokens::of_gemini];
+            assert_eq!(shapes.map(|read| read(raw(json))), [None; 3], "{json}");
         }
         for figure in ["-1", "1.5", r#""9""#, "{}", "18446744073709551616", "1e3"] {
             let json = format!(r#"{{"output_tokens":{figure}}}"#);
