@@ -10,6 +10,7 @@ use crate::exit::Exit;
 use crate::read::inputs::{self, Input};
 use crate::read::progress::Progress;
 use crate::replay::{Explained, Findings, Picture, Replay};
+use crate::scan::baseline::{Baseline, Difference};
 use crate::scan::cost::{Cost, Meter, Price};
 use crate::scan::feedback;
 use crate::scan::kept::{Kept, Needs, Seen};
@@ -26,16 +27,26 @@ pub(super) struct Judge {
     /// The parts of the findings to keep.
     needs: Needs,
     price: Option<Price>,
+    pub(super) baseline: Option<&'static Baseline>,
 }
 
 impl Judge {
     /// Returns the judge that the command line asks for, for outputs with these `needs`.
     pub(super) fn of(scan: &Scan, needs: Needs) -> Result<Self, Exit> {
         let preset = scan.policy.preset()?;
-        let judge = Self { from: scan.from(), preset, unsilenced: None, needs, price: scan.price };
-        let Some(path) = &scan.feedback else { return Ok(judge) };
-        let silencing = feedback::silencing(preset, feedback::load(path)?);
-        Ok(Self { preset: silencing, unsilenced: scan.verbose.then_some(preset), ..judge })
+        let price = scan.price;
+        let mut judge =
+            Self { from: scan.from(), preset, unsilenced: None, needs, price, baseline: None };
+        if let Some(path) = &scan.feedback {
+            judge.preset = feedback::silencing(preset, feedback::load(path)?);
+            judge.unsilenced = scan.verbose.then_some(preset);
+        }
+        if let Some(path) = &scan.baseline {
+            let baseline = Baseline::load(path)?;
+            baseline.forget(judge.preset.policy.silenced());
+            judge.baseline = Some(baseline);
+        }
+        Ok(judge)
     }
 }
 
@@ -63,7 +74,7 @@ impl Report {
         if judge.needs.picture {
             replay = replay.drawing();
         }
-        let mut kept = Kept::new(judge.needs);
+        let mut kept = Kept::new(judge.needs).comparing(judge.baseline);
         let mut unsilenced = judge.unsilenced.map(|preset| {
             let of = judge.preset.policy.silenced();
             (Replay::new(preset), Seen::new(of))
@@ -116,4 +127,6 @@ pub(super) struct Tally {
     pub(super) unread: usize,
     pub(super) partly: usize,
     pub(super) left_out: usize,
+    /// The difference to the baseline, if there is one.
+    pub(super) difference: Option<Difference>,
 }

@@ -1,5 +1,6 @@
 //! Tests of the program: command lines in; exit codes, reports and messages out.
 
+mod baseline;
 mod bytes;
 mod config;
 mod doctor;
