@@ -2,13 +2,19 @@
 
 mod baseline;
 pub(crate) mod cost;
+mod csv;
+mod evidence;
 mod explain;
 mod feedback;
+mod github;
 mod human;
+mod junit;
 mod kept;
 mod machine;
+mod markdown;
 pub(crate) mod options;
 mod report;
+mod sarif;
 mod spool;
 pub(crate) mod targets;
 mod writer;
@@ -65,7 +71,7 @@ fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Ve
         };
         let writer = match scan.explain {
             Some(wanted) => Box::new(Explanation::new(wanted, preset.policy)),
-            None => target.format.writer(),
+            None => target.format.writer(scan, preset.policy),
         };
         Ok(Sink { output, writer, is_open: true })
     };

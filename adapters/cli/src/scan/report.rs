@@ -7,6 +7,7 @@ use unstuck_text::Preset;
 use unstuck_trace::{Event, Format, Trace, read};
 
 use crate::exit::Exit;
+use crate::output::shown::{counted, plain};
 use crate::read::inputs::{self, Input};
 use crate::read::progress::Progress;
 use crate::replay::{Explained, Findings, Picture, Replay};
@@ -15,6 +16,7 @@ use crate::scan::cost::{Cost, Meter, Price};
 use crate::scan::feedback;
 use crate::scan::kept::{Kept, Needs, Seen};
 use crate::scan::options::Scan;
+use crate::scan::too_many_workers;
 
 /// The settings for reading and judging inputs.
 #[derive(Clone, Copy)]
@@ -119,6 +121,34 @@ impl Report {
     }
 }
 
+impl Report {
+    /// Returns the result in one word.
+    pub(super) fn status(&self) -> &'static str {
+        match self.kept.worst {
+            Action::Proceed if self.incomplete().is_some() => "partly",
+            Action::Proceed => "clean",
+            _ => "stuck",
+        }
+    }
+
+    /// Returns the reason why loops may be missing, in one line. `None` if the whole input was read.
+    pub(super) fn incomplete(&self) -> Option<String> {
+        let Trace { skipped, problems, .. } = &self.trace;
+        if self.forgotten > 0 {
+            return Some(too_many_workers(self.forgotten));
+        }
+        let first = problems.first().map_or_else(String::new, |first| format!(": {first}"));
+        let first = plain(&first);
+        (*skipped > 0).then(|| format!("{} could not be read{first}", counted(*skipped, "record")))
+    }
+
+    /// Returns whether a loop is not in the baseline, or whether there is no baseline and a loop.
+    pub(super) fn has_new_loop(&self) -> bool {
+        let all = self.kept.worst;
+        self.kept.compared.as_ref().map_or(all, |it| it.worst_new) > Action::Proceed
+    }
+}
+
 /// The number of inputs by result, for the last line.
 #[derive(Default)]
 pub(super) struct Tally {
@@ -129,4 +159,21 @@ pub(super) struct Tally {
     pub(super) left_out: usize,
     /// The difference to the baseline, if there is one.
     pub(super) difference: Option<Difference>,
+}
+
+impl Tally {
+    /// Returns the numbers in one line, for example `2 stuck, 3 clean, 1 input could not be read`.
+    pub(super) fn counts(&self) -> String {
+        let mut parts = vec![format!("{} stuck", self.stuck), format!("{} clean", self.clean)];
+        if self.unread > 0 {
+            parts.push(format!("{} could not be read", counted(self.unread, "input")));
+        }
+        if self.partly > 0 {
+            parts.push(format!("{} only in part", self.partly));
+        }
+        if let Some(difference) = &self.difference {
+            parts.push(format!("loops: {}", difference.counts()));
+        }
+        parts.join(", ")
+    }
 }

@@ -1,11 +1,20 @@
 //! The output formats of `scan`, one writer each.
 
+use unstuck_core::Policy;
+
 use crate::exit::Exit;
 use crate::output::{Closed, Output, Reader};
+use crate::scan::csv::Csv;
+use crate::scan::evidence::LOOPS_MAX;
+use crate::scan::github::GitHub;
 use crate::scan::human::Human;
+use crate::scan::junit::Junit;
 use crate::scan::kept::Needs;
 use crate::scan::machine::{Document, Lines};
+use crate::scan::markdown::Markdown;
+use crate::scan::options::Scan;
 use crate::scan::report::{Report, Tally};
+use crate::scan::sarif::Sarif;
 use crate::scan::targets::OutputFormat;
 
 /// Writes the reports of a scan in one format.
@@ -26,6 +35,9 @@ impl OutputFormat {
         match self {
             Self::Human => Reader::Person,
             Self::Json | Self::Jsonl => Reader::Program,
+            Self::Csv | Self::Markdown | Self::Junit | Self::Sarif | Self::Github => {
+                Reader::Program
+            }
         }
     }
 
@@ -34,14 +46,25 @@ impl OutputFormat {
         match self {
             Self::Human => Needs { loops: Human::LOOPS_MAX, ..Needs::default() },
             Self::Json | Self::Jsonl => Needs { lines: true, ..Needs::default() },
+            Self::Csv => Needs { loops: Csv::LOOPS_MAX, ..Needs::default() },
+            Self::Sarif => Needs { loops: Sarif::LOOPS_MAX, ..Needs::default() },
+            Self::Markdown | Self::Junit | Self::Github => {
+                Needs { loops: LOOPS_MAX, ..Needs::default() }
+            }
         }
     }
 
-    pub(super) fn writer(self) -> Box<dyn Writer> {
+    /// Returns the writer for a scan with this policy.
+    pub(super) fn writer(self, scan: &Scan, policy: &'static Policy<'static>) -> Box<dyn Writer> {
         match self {
             Self::Human => Box::new(Human),
             Self::Json => Box::new(Document::default()),
             Self::Jsonl => Box::new(Lines),
+            Self::Csv => Box::new(Csv::default()),
+            Self::Markdown => Box::new(Markdown::default()),
+            Self::Junit => Box::new(Junit::new(scan.fails_on_new())),
+            Self::Sarif => Box::new(Sarif::new(policy)),
+            Self::Github => Box::new(GitHub::default()),
         }
     }
 }
