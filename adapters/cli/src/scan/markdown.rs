@@ -300,3 +300,75 @@ fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tally(stuck: usize) -> Tally {
+        Tally { stuck, ..Tally::default() }
+    }
+
+    #[test]
+    fn the_same_loop_in_several_runs_is_one_row() {
+        let mut markdown = Markdown::default();
+        // The first loop of the second report is the only one of the others.
+        for calls in [4, 9, 6, 3] {
+            markdown.take(&Report::of_loops(calls, 9));
+        }
+        let text = markdown.document(&tally(4), usize::MAX);
+        let rows: Vec<_> = text.lines().filter(|line| line.starts_with("| <code>")).collect();
+        assert_eq!(rows.len(), 3, "{text}");
+        assert!(
+            rows[0].contains(" and 3 more | ") && rows[0].contains("| 4 of 4 runs |"),
+            "{text}"
+        );
+        assert!(rows[0].ends_with("| 10 calls |"), "{text}");
+        assert!(rows[1].ends_with("| – |") && rows[2].ends_with("| – |"), "{text}");
+        assert_eq!(text.matches("<details>").count(), 3);
+    }
+
+    #[test]
+    fn a_long_document_is_cut_between_its_parts() {
+        let document = |room: usize| {
+            let mut markdown = Markdown::default();
+            markdown.take(&Report::of_loops(300, 100));
+            markdown.document(&tally(1), room)
+        };
+        let whole = document(usize::MAX);
+        assert_eq!(document(whole.len() + CUT.len()), whole);
+        for room in [0, 50, 100, 200, 1000, 5000, whole.len() - 1] {
+            let text = document(room);
+            assert!(text.len() <= room, "{room}: {}", text.len());
+            assert!(text.is_empty() || text.ends_with(CUT), "{text}");
+            assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
+            let start = text.strip_suffix(CUT).unwrap_or_default();
+            assert!(whole.starts_with(start), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_fence_is_longer_than_those_in_the_text(text in "[`~a\n]{0,20}") {
+            let fence = fence(&text);
+            prop_assert!(fence.len() >= 3 && !text.contains(&fence));
+        }
+
+        #[test]
+        fn a_backslash_stands_before_every_mark(text in "[\\PC\\\\`|<@#.w:]{0,20}") {
+            let escaped = escaped(&text);
+            let mut rest = escaped.chars();
+            let mut plain = String::new();
+            while let Some(c) = rest.next() {
+                let c = if c == '\\' { rest.next().expect("a mark") } else {
+                    prop_assert!(!MARKS.contains(c));
+                    c
+                };
+                plain.push(c);
+            }
+            prop_assert_eq!(plain, text);
+        }
+    }
+}

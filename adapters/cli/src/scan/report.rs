@@ -177,3 +177,28 @@ impl Tally {
         parts.join(", ")
     }
 }
+
+#[cfg(test)]
+impl Report {
+    /// Reads and judges the native trace `text`, and keeps this many loops.
+    pub(super) fn of_text(text: &str, loops: usize) -> Self {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), text).expect("a file that can be written");
+        let needs = Needs { loops, ..Needs::default() };
+        let preset = &unstuck_text::PRESETS[0];
+        let (from, unsilenced, price, baseline) = (None, None, None, None);
+        let judge = Judge { from, preset, unsilenced, needs, price, baseline };
+        let progress = Progress::of([]);
+        Self::of(&Input::File(file.path().to_owned()), &judge, &progress).expect("a trace")
+    }
+
+    /// Judges a trace with a new loop every three calls.
+    pub(super) fn of_loops(calls: usize, loops: usize) -> Self {
+        let call = |n: usize| {
+            let n = n / 3;
+            format!(r#"{{"type":"call","tool":"t","args":{n},"result":"no","is_error":true}}"#)
+        };
+        let lines: Vec<_> = (0..calls).map(call).collect();
+        Self::of_text(&lines.join("\n"), loops)
+    }
+}

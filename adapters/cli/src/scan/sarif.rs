@@ -287,7 +287,8 @@ fn unlinked(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{NOTIFICATIONS_MAX, Notifications, unlinked, uri};
+    use super::*;
+    use crate::output::Reader;
 
     #[test]
     fn a_uri_has_only_the_characters_of_a_uri() {
@@ -314,5 +315,47 @@ mod tests {
         let shown = all.end();
         assert_eq!(shown.len(), NOTIFICATIONS_MAX + 1);
         assert_eq!(shown.last().expect("the last")["message"]["text"], "and 7 more notifications");
+    }
+
+    #[test]
+    fn results_are_limited_and_the_others_counted() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let mut output = Output::file(file.path(), Reader::Program).expect("a file");
+        let mut sarif = Sarif::new(unstuck_text::PRESETS[0].policy);
+        sarif.results = Results { written: RESULTS_MAX - 2, found: RESULTS_MAX - 2 };
+        for _ in 0..2 {
+            sarif.report(&mut Report::of_loops(15, 9), &mut output).expect("an open file");
+        }
+        sarif.finish(&Tally::default(), &mut output).expect("an open file");
+        let text = std::fs::read_to_string(file.path()).expect("a report");
+        // The results before were not written, and a comma stands for them.
+        let log: Value = serde_json::from_str(&text.replacen("[,", "[", 1)).expect("JSON");
+        assert_eq!(log["runs"][0]["results"].as_array().map(Vec::len), Some(2));
+        let last = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"][0];
+        let text = "25000 of 25008 loops are in this file: --format jsonl has all";
+        assert_eq!(last["message"]["text"], text);
+    }
+
+    #[test]
+    fn a_loop_that_comes_back_later_has_the_next_number() {
+        let calls = |args: usize| {
+            format!(r#"{{"type":"call","tool":"t","args":{args},"result":"no","is_error":true}}"#)
+                + "\n"
+        };
+        let others: String = (1..90).map(calls).collect();
+        let text = format!("{0}{others}{0}", calls(0).repeat(3));
+        let report = Report::of_text(&text, 300);
+        let mut sarif = Sarif::new(unstuck_text::PRESETS[0].policy);
+        let log = format!("[{}]", sarif.results(&report));
+        let results: Vec<Value> = serde_json::from_str(&log).expect("JSON");
+        let same = &results[0]["partialFingerprints"]["unstuck/v1"];
+        let same: Vec<_> = results
+            .iter()
+            .map(|result| &result["partialFingerprints"])
+            .filter(|prints| prints["unstuck/v1"] == *same)
+            .map(|prints| prints["primaryLocationLineHash"].as_str().expect("a hash"))
+            .collect();
+        assert_eq!(same.len(), 2, "{log}");
+        assert!(same[0].ends_with(":1") && same[1].ends_with(":2"), "{same:?}");
     }
 }

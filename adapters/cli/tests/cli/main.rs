@@ -1,5 +1,7 @@
 //! Tests of the program: command lines in; exit codes, reports and messages out.
 
+#[cfg(unix)]
+mod action;
 mod baseline;
 mod bytes;
 mod config;
@@ -28,6 +30,7 @@ mod readme;
 mod real_runs;
 mod recorded;
 mod refitted;
+mod reports;
 mod schema;
 mod sessions;
 mod shown;
