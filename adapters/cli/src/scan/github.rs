@@ -54,13 +54,20 @@ impl Annotations {
 impl Writer for GitHub {
     fn report(&mut self, report: &mut Report, _output: &mut Output) -> Result<(), Closed> {
         self.markdown.take(report);
+        if let Some(why) = report.incomplete() {
+            self.warn(&report.path, "unstuck read a run only in part", &why);
+        }
         let Some(first) = report.kept.loops.shown.first() else { return Ok(()) };
         let after = report.cost.after.unwrap_or_default();
         let others = match report.kept.loops.count {
             0 | 1 => String::new(),
             count => format!("\nand {}", counted(count - 1, "more loop")),
         };
-        let message = format!("{}\n{after} after it{others}", first.evidence().trim_end());
+        let spent = match after.calls {
+            0 => String::new(),
+            _ => format!("\n{after} after it"),
+        };
+        let message = format!("{}{spent}{others}", first.evidence().trim_end());
         let title = format!("stuck: {}", first.title());
         let (level, list) = if report.has_new_loop() {
             ("error", &mut self.errors)
@@ -73,9 +80,7 @@ impl Writer for GitHub {
 
     fn unread(&mut self, path: &str, why: &str) {
         self.markdown.take_unread(path, why);
-        let line =
-            annotation("warning", &relative(path), "unstuck could not read a run", &plain(why));
-        self.warnings.add(Spent::default(), line);
+        self.warn(path, "unstuck could not read a run", why);
     }
 
     fn finish(&mut self, tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
@@ -99,6 +104,12 @@ impl Writer for GitHub {
 }
 
 impl GitHub {
+    /// Adds a warning about an input.
+    fn warn(&mut self, path: &str, title: &str, why: &str) {
+        let line = annotation("warning", &relative(path), title, &plain(why));
+        self.warnings.add(Spent::default(), line);
+    }
+
     /// Appends the summary to the file, whose other content counts for the limit.
     fn append(&mut self, tally: &Tally, path: &OsString) -> io::Result<()> {
         let mut file = OpenOptions::new().append(true).create(true).open(path)?;

@@ -64,6 +64,9 @@ impl Markdown {
     /// Takes in a report.
     pub(super) fn take(&mut self, report: &Report) {
         let path = relative(&report.path);
+        if let Some(why) = report.incomplete() {
+            self.take_unread(&report.path, &why);
+        }
         self.others += report.kept.loops.count - report.kept.loops.shown.len();
         self.after = sum(self.after, report.cost.after);
         let mut here = Vec::new();
@@ -100,7 +103,7 @@ impl Markdown {
         }
     }
 
-    /// Takes in an input that could not be read.
+    /// Takes in an input that could not be read, or only in part.
     pub(super) fn take_unread(&mut self, path: &str, why: &str) {
         if self.unread.len() < UNREAD_MAX {
             self.unread.push((relative(path), plain(why)));
@@ -129,7 +132,7 @@ impl Markdown {
             text.push(&group.details());
         }
         text.push(&tally.difference.as_ref().map_or_else(String::new, gone));
-        text.push(&self.not_read(tally.unread));
+        text.push(&self.not_read(tally.unread + tally.partly));
         text.end()
     }
 
@@ -142,12 +145,12 @@ impl Markdown {
         format!("## unstuck: {} of {runs} stuck\n\n{}{after}.\n\n", tally.stuck, tally.counts())
     }
 
-    /// Returns the list of inputs that could not be read.
+    /// Returns the list of inputs that could not be read, or only in part.
     fn not_read(&self, count: usize) -> String {
         if self.unread.is_empty() {
             return String::new();
         }
-        let mut text = "\n### Not read\n\n".to_owned();
+        let mut text = "\n### Not read, or only in part\n\n".to_owned();
         for (path, why) in &self.unread {
             let _ = writeln!(text, "- {}: {}", code(path), code(why));
         }
@@ -314,7 +317,6 @@ mod tests {
     #[test]
     fn the_same_loop_in_several_runs_is_one_row() {
         let mut markdown = Markdown::default();
-        // The first loop of the second report is the only one of the others.
         for calls in [4, 9, 6, 3] {
             markdown.take(&Report::of_loops(calls, 9));
         }
@@ -332,9 +334,10 @@ mod tests {
 
     #[test]
     fn a_long_document_is_cut_between_its_parts() {
+        let report = Report::of_loops(300, 90);
         let document = |room: usize| {
             let mut markdown = Markdown::default();
-            markdown.take(&Report::of_loops(300, 100));
+            markdown.take(&report);
             markdown.document(&tally(1), room)
         };
         let whole = document(usize::MAX);

@@ -196,7 +196,7 @@ impl Report {
     pub(super) fn of_loops(calls: usize, loops: usize) -> Self {
         let call = |n: usize| {
             let n = n / 3;
-            format!(r#"{{"type":"call","tool":"t","args":{n},"result":"no","is_error":true}}"#)
+            format!(r#"{{"type":"call","tool":"t{n}","args":{n},"result":"r{n}"}}"#)
         };
         let lines: Vec<_> = (0..calls).map(call).collect();
         Self::of_text(&lines.join("\n"), loops)

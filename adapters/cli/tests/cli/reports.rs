@@ -159,7 +159,7 @@ fn every_format_has_the_exit_code_of_the_others() {
         for (run, exit) in [("clean.jsonl", 0), ("stuck.jsonl", 1), ("half.jsonl", 3), ("no", 3)] {
             let (ran, report) = written(folder.path(), format, &[run]);
             assert_eq!((ran.exit, ran.out.as_str()), (exit, ""), "{format} {run}: {}", ran.err);
-            assert!(report.contains(run), "{format}: {report}");
+            assert!(exit == 0 || report.contains(run), "{format}: {report}");
         }
     }
 }
@@ -411,7 +411,7 @@ fn csv_says_if_a_run_has_more_loops_than_rows() {
     let folder = Folder::new();
     let call = |n: usize| {
         let n = n / 3;
-        json!({"type": "call", "tool": "t", "args": n, "result": "no", "is_error": true})
+        json!({"type": "call", "tool": format!("t{n}"), "args": n, "result": format!("r{n}")})
     };
     let lines: Vec<_> = (0..3 * 301).map(|n| call(n).to_string()).collect();
     folder.file("run.jsonl", lines.join("\n"));
