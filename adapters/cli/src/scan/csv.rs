@@ -204,7 +204,10 @@ fn quoted(field: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{quoted, text};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::scan::cost::Tokens;
 
     #[test]
     fn a_field_is_text_and_never_a_formula() {
@@ -222,6 +225,21 @@ mod tests {
             ("日本", "日本"),
         ] {
             assert_eq!(quoted(text(field)), expected, "{field:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_empty() {
+        let tokens = Some(Tokens { input: 1_000_000, cached: 200_000, output: 10 });
+        let time = Some(Duration::from_millis(90_500));
+        let whole = Spent { calls: 7, tokens, time, dollars: Some(0.25) };
+        for (after, expected) in [
+            (None, ",,,"),
+            (Some(Spent { calls: 7, ..Spent::default() }), "7,,,"),
+            (Some(whole), "7,1200010,90.500,0.250000"),
+        ] {
+            let line = Row::default().costing(after).line();
+            assert_eq!(line, format!("{}{expected},\r\n", ",".repeat(14)));
         }
     }
 }

@@ -352,6 +352,17 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_is_known_of_several_runs_is_added() {
+        let tokens = |output| Some(Tokens { output, ..Tokens::default() });
+        let one = Spent { calls: 2, tokens: tokens(5), dollars: Some(0.5), ..Spent::default() };
+        let other = Spent { calls: 3, tokens: tokens(7), ..Spent::default() };
+        assert_eq!(sum(None, None), None);
+        assert_eq!(sum(Some(one), None), Some(one));
+        let both = Spent { calls: 5, tokens: tokens(12), dollars: Some(0.5), ..Spent::default() };
+        assert_eq!(sum(Some(one), Some(other)), Some(both));
+    }
+
     proptest! {
         #[test]
         fn a_fence_is_longer_than_those_in_the_text(text in "[`~a\n]{0,20}") {

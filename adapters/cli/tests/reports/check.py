@@ -91,6 +91,12 @@ def junit(folder: Path) -> None:
         for loop in list(loops(run))[:100]:
             holds(f"{case.name}: no {loop}", loop in case.result[0].text)
     root = ElementTree.parse(path).getroot()
+    for case in root.iter("testcase"):
+        holds(f"attributes: {case.attrib}", {"name", "classname"} <= set(case.attrib) <= {"name", "classname", "time"})
+        holds(f"{case.get('name')}: several results", len(case) <= 1)
+        for result in case:
+            expected = set() if result.tag == "system-out" else {"type", "message"}
+            equal(result.tag, set(result.attrib), expected)
     tags = Counter(element.tag for element in root.iter())
     holds(f"unknown elements: {tags}", set(tags) <= {
         "testsuites", "testsuite", "testcase", "failure", "error", "system-out"})
