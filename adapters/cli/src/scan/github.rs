@@ -20,7 +20,7 @@ const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 /// The longest summary of a step in bytes.
 const SUMMARY_MAX: usize = 1 << 20;
 
-/// The most annotations of each kind that GitHub shows for a step. One place is for the notice.
+/// The most annotations of each kind that GitHub shows for a step.
 const SHOWN_MAX: usize = 10;
 
 /// The writer of annotations.

@@ -39,7 +39,7 @@ pub(super) struct Markdown {
     groups: Vec<Group>,
     places: HashMap<LoopId, usize>,
     unread: Vec<(String, String)>,
-    /// The loops of runs with too many of them.
+    /// The number of loops that are left out, because their runs have too many.
     others: usize,
     after: Option<Spent>,
 }
@@ -55,7 +55,7 @@ struct Group {
     runs: usize,
     /// The first call of the loop in the first run.
     first: usize,
-    /// The cost of the runs that had this loop first, after it was found.
+    /// The cost of the runs whose first loop this is, after it was found.
     after: Option<Spent>,
     evidence: String,
 }
@@ -197,7 +197,7 @@ impl Group {
         format!("| {path}{more} | {standing}{title} | {count} | {worst} | #{first} | {after} |\n")
     }
 
-    /// Returns the evidence, folded.
+    /// Returns the evidence in a folded section.
     fn details(&self) -> String {
         let (title, evidence) = (html(&self.title), self.evidence.trim_end());
         let fence = fence(evidence);

@@ -1,6 +1,6 @@
 //! The output of `scan` as SARIF 2.1.0, which code-scanning services show: one result for each loop.
 //!
-//! A transcript says nothing about lines, and viewers want one. Each location is therefore line 1 of the file, and
+//! The readers of transcripts report no lines, and viewers want one. Each location is therefore line 1 of the file, and
 //! its logical location is the number of the call.
 
 use std::env;
