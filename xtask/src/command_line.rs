@@ -27,6 +27,7 @@ pub(crate) enum Task {
     Bench(Bench),
     Agents(agents::Request),
     Python(python::Request),
+    Report,
 }
 
 /// A command line that names no task, or names it with words that the task does not take.
@@ -60,6 +61,7 @@ Usage: cargo xtask CHORE [OPTIONS]
   bench      Run a benchmark
   agents     Run real coding agents against a scripted model
   python     Build and test the package for Python
+  report     Read the reports of `unstuck scan` with the programs that others use
 
 `cargo xtask CHORE --help` describes a task.
 ";
@@ -161,6 +163,14 @@ are in `target/python`. Needs Python 3.10 or later and the network.
   --bench       Measure `before` and `after` beside other guards, and test nothing
 ";
 
+const REPORT: &str = "\
+Usage: cargo xtask report
+
+Scans the recorded runs and hostile traces, writes a report of every format, and reads them with
+junitparser, sarif-tools, the schema of SARIF and Python's csv. Reports and packages are in
+`target/report`. Needs Python 3.10 or later and the network.
+";
+
 /// A task's help text, and the words it takes.
 struct Grammar {
     name: &'static str,
@@ -173,7 +183,7 @@ struct Grammar {
     words_max: usize,
 }
 
-const GRAMMARS: [Grammar; 8] = [
+const GRAMMARS: [Grammar; 9] = [
     Grammar { name: "test", help: TEST, flags: &["--list"], options: &[], words_max: usize::MAX },
     Grammar { name: "fuzz", help: FUZZ, flags: &[], options: &["--seconds"], words_max: 1 },
     Grammar {
@@ -218,6 +228,7 @@ const GRAMMARS: [Grammar; 8] = [
         options: &[],
         words_max: usize::MAX,
     },
+    Grammar { name: "report", help: REPORT, flags: &[], options: &[], words_max: 0 },
 ];
 
 /// The words of a command line, sorted by the grammar of its task.
@@ -331,6 +342,7 @@ fn task(name: &str, words: &Words) -> Result<Task, String> {
             bench: words.has("--bench"),
             names: words.plain.clone(),
         }),
+        "report" => Task::Report,
         "test" => Task::Test(checks::Request::of(&words.plain)?),
         "fuzz" => Task::Fuzz(fuzz::Plan {
             target: words.plain.first().map(|name| name.parse()).transpose()?,
@@ -456,6 +468,7 @@ mod tests {
             ("fuzz --seconds soon", "`--seconds soon`: invalid digit found in string"),
             ("footprint --check --json", "`--check` compares everything and takes no other option"),
             ("firmware --target esp", "there is no target `esp`"),
+            ("report junit", "unexpected `junit`"),
             ("bench", "name a benchmark"),
             ("bench speed", "there is no benchmark `speed`"),
             ("agents claude", "there is no agent `claude`"),

@@ -16,6 +16,7 @@ mod microcontroller;
 mod no_std;
 mod python;
 mod qemu;
+mod report;
 mod step;
 mod steps;
 mod symbols;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Ok(Task::Test(request)) => checks::run(&request, machine),
         Ok(Task::Agents(request)) => agents::run(request),
         Ok(Task::Python(request)) => python::run(&request),
+        Ok(Task::Report) => report::run(),
         Ok(Task::Bench(bench)) => bench.run(),
         Ok(Task::C(request)) => c::run(request, machine),
         Ok(Task::Fuzz(plan)) => fuzz::run(plan),

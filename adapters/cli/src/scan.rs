@@ -1,15 +1,22 @@
 //! `unstuck scan`: reads recorded runs and prints the loops in them.
 
+mod baseline;
 pub(crate) mod cost;
+mod csv;
 mod draw;
+mod evidence;
 mod explain;
 mod feedback;
+mod github;
 pub(crate) mod html;
 mod human;
+mod junit;
 mod kept;
 mod machine;
+mod markdown;
 pub(crate) mod options;
 mod report;
+mod sarif;
 mod spool;
 mod svg;
 pub(crate) mod targets;
@@ -28,6 +35,7 @@ use crate::output::shown::counted;
 use crate::output::{Closed, Output, complain, remark};
 use crate::read::inputs::{self, Input, Inputs};
 use crate::read::reading::read_in_order;
+use baseline::Baseline;
 use kept::Needs;
 use options::Scan;
 use report::{Judge, Report, Tally};
@@ -51,6 +59,11 @@ fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Ve
         }
         // An output file of an earlier run in the same folder is not a recording.
         inputs.found.retain(|input| !matches!(input, Input::File(input) if same_file(input, path)));
+    }
+    if let Some(baseline) = &scan.baseline {
+        inputs
+            .found
+            .retain(|input| !matches!(input, Input::File(input) if same_file(input, baseline)));
     }
     let sink = |target: &Target| {
         let reader = target.format.reader();
@@ -83,6 +96,9 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
             }
             _ => {}
         }
+    }
+    if scan.fails_on_new() && scan.baseline.is_none() {
+        return Err(Scan::misused("--fail-on new needs --baseline FILE".to_owned()));
     }
     let needs = scan.targets.iter().map(|target| target.format.needs(scan.explain));
     let needs = needs.fold(Needs::default(), Needs::and);
@@ -142,6 +158,9 @@ struct Reporter<'s> {
     tally: Tally,
     /// The silenced loops that no input contained so far. Filled only with `--verbose`.
     unseen: BTreeSet<LoopId>,
+    baseline: Option<&'static Baseline>,
+    /// The loops that were found. Filled only with a baseline.
+    loops: BTreeSet<LoopId>,
     exit: Exit,
 }
 
@@ -154,6 +173,8 @@ impl<'s> Reporter<'s> {
             sinks,
             tally: Tally::default(),
             unseen: unseen.iter().copied().collect(),
+            baseline: judge.baseline,
+            loops: BTreeSet::new(),
             exit: Exit::Clean,
         }
     }
@@ -187,6 +208,9 @@ impl<'s> Reporter<'s> {
         if let Some(seen) = &report.unsilenced {
             self.unseen.retain(|id| !seen.contains(id));
         }
+        if let Some(compared) = &report.kept.compared {
+            self.loops.extend(&compared.found);
+        }
         self.judge(&report);
         self.write(|writer, output| writer.report(&mut report, output))
     }
@@ -212,7 +236,7 @@ impl<'s> Reporter<'s> {
         if report.trace.skipped > 0 || report.forgotten > 0 {
             self.tally.partly += 1;
             self.exit = self.exit.max(Exit::Input);
-        } else if self.scan.fail_on().is_some_and(|least| worst >= least) {
+        } else if self.scan.fails(&report.kept) {
             self.exit = self.exit.max(Exit::Found);
         }
     }
@@ -243,6 +267,7 @@ impl<'s> Reporter<'s> {
     /// Writes the end of the outputs, after the last report.
     fn finish(&mut self) -> Result<(), Closed> {
         self.remark_unseen();
+        self.tally.difference = self.baseline.map(|baseline| baseline.difference(&self.loops));
         let (tally, mut exit) = (std::mem::take(&mut self.tally), self.exit);
         let written = self.write(|writer, output| {
             exit = exit.max(writer.finish(&tally, output)?);

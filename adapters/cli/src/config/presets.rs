@@ -78,7 +78,8 @@ fn phases(policy: &Policy<'_>) -> String {
     phase("in the first", early) + &phase("after", late)
 }
 
-fn condition(rule: &Rule<'_>) -> String {
+/// Describes the condition of a rule about calls.
+pub(crate) fn condition(rule: &Rule<'_>) -> String {
     let select = match rule.select {
         Select::Every => String::new(),
         Select::Tag(tag) => format!(", only tag {tag}"),
@@ -129,7 +130,8 @@ fn pattern(pattern: Pattern) -> String {
     }
 }
 
-fn turns(rule: &TextRule<'_>) -> String {
+/// Describes the condition of a rule about turns without a call.
+pub(crate) fn turns(rule: &TextRule<'_>) -> String {
     let times = rule.times;
     match rule.texts {
         Texts::Any => format!("{times} text-only turns in a row"),
@@ -139,7 +141,8 @@ fn turns(rule: &TextRule<'_>) -> String {
     }
 }
 
-fn ladder(ladder: &Ladder<'_>) -> String {
+/// Describes the actions of a ladder.
+pub(crate) fn ladder(ladder: &Ladder<'_>) -> String {
     let basis = match ladder.basis {
         Basis::Repetitions => "by repetitions",
         Basis::LoopFindings => "by findings of the same loop",

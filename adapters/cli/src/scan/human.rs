@@ -46,6 +46,9 @@ impl Writer for Human {
 
     fn finish(&mut self, tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
         output.write(&summary(tally))?;
+        if let Some(difference) = &tally.difference {
+            output.write(&difference.text())?;
+        }
         Ok(Exit::Clean)
     }
 }
@@ -100,7 +103,7 @@ fn report(report: &Report) -> String {
 
 /// Returns the last line, with the number of runs.
 fn summary(tally: &Tally) -> String {
-    let Tally { stuck, clean, unread, partly, left_out } = *tally;
+    let Tally { stuck, clean, unread, partly, left_out, .. } = *tally;
     let mut parts = vec![format!("{stuck} stuck"), format!("{clean} clean")];
     if unread > 0 {
         parts.push(format!("{} could not be read", counted(unread, "input")));
@@ -148,7 +151,9 @@ impl Loop {
     /// Returns the loop's id, the rule that found it and the worker.
     fn name(&self) -> String {
         let ReplayFinding { finding, rule, worker, .. } = self.first();
-        let name = format!("loop {}; rule {rule}", finding.loop_id);
+        let standing = self.standing.map_or("", |standing| standing.name());
+        let is = if standing.is_empty() { "" } else { "; " };
+        let name = format!("loop {}; rule {rule}{is}{standing}", finding.loop_id);
         if &**worker == "main" {
             return name;
         }

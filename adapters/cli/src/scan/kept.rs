@@ -6,6 +6,7 @@ use unstuck_core::{Action, LoopId};
 
 use crate::output::recurring::what_recurs;
 use crate::replay::{LoopKey, LoopPrefix, Replay, ReplayFinding, Wanted};
+use crate::scan::baseline::{Baseline, Compared, Standing};
 use crate::scan::machine;
 use crate::scan::spool::Spool;
 
@@ -55,6 +56,8 @@ pub(super) struct Kept {
     pub(super) lines: Option<Spool>,
     /// The loops that an explanation can name.
     pub(super) names: Option<Names>,
+    /// The loops beside the baseline, if there is one.
+    pub(super) compared: Option<Compared>,
 }
 
 /// The loops of a feedback file that were found in an input.
@@ -80,6 +83,8 @@ pub(super) struct Loop {
     pub(super) rungs: Vec<ReplayFinding>,
     /// The last call or message at which it was found.
     pub(super) end: Option<usize>,
+    /// The place beside the baseline, if there is one.
+    pub(super) standing: Option<Standing>,
 }
 
 /// The loops that an explanation can name.
@@ -99,7 +104,13 @@ impl Kept {
             loops: Loops { most: needs.loops, ..Loops::default() },
             lines: needs.lines.then(Spool::default),
             names: needs.explain.map(named),
+            compared: None,
         }
+    }
+
+    /// Compares the loops with a baseline, if there is one.
+    pub(super) fn comparing(self, baseline: Option<&'static Baseline>) -> Self {
+        Self { compared: baseline.map(Compared::new), ..self }
     }
 
     /// Takes the findings that `replay` made since the last time.
@@ -116,13 +127,14 @@ impl Kept {
     /// Takes a finding. Returns a loop whose end does not matter.
     fn take(&mut self, found: ReplayFinding) -> Option<LoopKey> {
         self.worst = self.worst.max(found.action);
+        let standing = self.compared.as_mut().map(|compared| compared.take(&found));
         if let Some(lines) = &mut self.lines {
-            lines.push(found.calls_before, machine::finding(&found));
+            lines.push(found.calls_before, machine::finding(&found, standing));
         }
         if let Some(names) = &mut self.names {
             names.take(&found);
         }
-        self.loops.take(found)
+        self.loops.take(found, standing)
     }
 
     /// Takes the last findings and the ends of the loops.
@@ -163,7 +175,7 @@ impl Seen {
 }
 
 impl Loops {
-    fn take(&mut self, found: ReplayFinding) -> Option<LoopKey> {
+    fn take(&mut self, found: ReplayFinding, standing: Option<Standing>) -> Option<LoopKey> {
         let is_of = |one: &&mut Loop| one.rungs[0].key == found.key;
         if let Some(one) = self.shown.iter_mut().find(is_of) {
             let place = one.rungs.partition_point(|rung| rung.calls_before <= found.calls_before);
@@ -179,7 +191,7 @@ impl Loops {
         if place == self.most {
             return Some(found.key);
         }
-        self.shown.insert(place, Loop { rungs: vec![found], end: None });
+        self.shown.insert(place, Loop { rungs: vec![found], end: None, standing });
         let last = if self.shown.len() > self.most { self.shown.pop() } else { None };
         last.map(|last| last.rungs[0].key)
     }

@@ -6,11 +6,12 @@ use crate::exit::Exit;
 use crate::output::json::json;
 use crate::output::{Closed, Output, complain};
 use crate::replay::{Location, ReplayFinding, Warning};
+use crate::scan::baseline::Standing;
 use crate::scan::report::{Report, Tally};
 use crate::scan::writer::Writer;
 
 /// The version of the output's format. A new field does not change it.
-const SCHEMA: u32 = 1;
+pub(super) const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
 struct TraceLine<'a> {
@@ -47,6 +48,9 @@ struct FindingLine<'a> {
     at_message: Option<usize>,
     r#loop: String,
     confidence: u8,
+    /// `new` or `again`. Absent without a baseline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline: Option<&'static str>,
     /// Null for text, for a later finding of the same loop, and if no rule came near since the
     /// finding before.
     warning: Option<WarningLine>,
@@ -85,7 +89,7 @@ impl<'a> TraceLine<'a> {
 }
 
 impl<'a> FindingLine<'a> {
-    fn of(found: &'a ReplayFinding) -> Self {
+    fn of(found: &'a ReplayFinding, standing: Option<Standing>) -> Self {
         let finding = &found.finding;
         let (calls, messages) = match found.location {
             Location::Calls { first, at, last } => (Some((first, at, last)), None),
@@ -108,6 +112,7 @@ impl<'a> FindingLine<'a> {
             at_message: messages.map(|(_, at)| at),
             r#loop: finding.loop_id.to_string(),
             confidence: finding.confidence,
+            baseline: standing.map(Standing::name),
             warning: found.warning.map(WarningLine::of),
             message: &found.message,
         }
@@ -120,8 +125,8 @@ const fn is_zero(count: &usize) -> bool {
 }
 
 /// Returns a finding as JSON.
-pub(super) fn finding(found: &ReplayFinding) -> String {
-    json(&FindingLine::of(found))
+pub(super) fn finding(found: &ReplayFinding, standing: Option<Standing>) -> String {
+    json(&FindingLine::of(found, standing))
 }
 
 /// Writes the report on a trace on one line, between two other texts. Its findings go from memory or
@@ -183,9 +188,13 @@ impl Writer for Document {
         write(self.before(), report, "", output)
     }
 
-    fn finish(&mut self, _tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
+    fn finish(&mut self, tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
         let before = if self.begun { String::new() } else { self.before() };
-        output.write(&format!("{before}\n]}}\n"))?;
+        let gone = match &tally.difference {
+            Some(difference) => format!(",\"gone\":{}", json(&difference.lines())),
+            None => String::new(),
+        };
+        output.write(&format!("{before}\n]{gone}}}\n"))?;
         Ok(Exit::Clean)
     }
 }

@@ -13,6 +13,7 @@ use crate::read::jobs::{JOBS_MAX, one_for_each_core};
 use crate::replay::LoopPrefix;
 use crate::scan::cost::Price;
 use crate::scan::html::IncludeArgs;
+use crate::scan::kept::Kept;
 use crate::scan::targets::Targets;
 
 pub(crate) const EXIT_CODES: &str = "0 nothing found, 1 a finding, 3 an input that could not be read, or only in part (the others \
@@ -47,7 +48,11 @@ pub(crate) struct Scan {
     /// runs cost, if their files have tokens
     #[arg(long, value_name = "PRICE")]
     pub(crate) price: Option<Price>,
-    /// The mildest action that makes the exit code 1
+    /// Compare with this file, which a former scan wrote with --format jsonl, once or several times: each
+    /// loop is new, there again, or gone
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// The mildest action that makes the exit code 1; new for any loop that is not in --baseline
     #[arg(long, value_name = "ACTION", default_value = "nudge", value_parser = fail_on_names())]
     fail_on: String,
     /// How many inputs to read at a time [default: the number of cores]
@@ -70,9 +75,22 @@ impl Scan {
         self.jobs.map_or_else(one_for_each_core, usize::from)
     }
 
-    /// Returns the mildest action to fail on, or `None` for `never`.
-    pub(crate) fn fail_on(&self) -> Option<Action> {
+    /// Returns the mildest action to fail on, or `None` for `never` and `new`.
+    fn fail_on(&self) -> Option<Action> {
         Action::ALL.into_iter().find(|action| action.name() == self.fail_on)
+    }
+
+    /// Returns whether only loops that the baseline does not have make the exit code 1.
+    pub(super) fn fails_on_new(&self) -> bool {
+        self.fail_on == NEW
+    }
+
+    /// Returns whether the loops of a run make the exit code 1.
+    pub(super) fn fails(&self, kept: &Kept) -> bool {
+        if self.fails_on_new() {
+            return kept.compared.as_ref().is_some_and(|it| it.worst_new > Action::Proceed);
+        }
+        self.fail_on().is_some_and(|least| kept.worst >= least)
     }
 
     /// Prints `what` as a usage error of this command.
@@ -84,11 +102,14 @@ impl Scan {
     }
 }
 
+/// The value of `--fail-on` for loops that the baseline does not have.
+const NEW: &str = "new";
+
 fn from_names() -> Vec<&'static str> {
     ["auto"].into_iter().chain(Format::ALL.iter().map(|format| format.name())).collect()
 }
 
 fn fail_on_names() -> Vec<&'static str> {
     let actions = Action::ALL.into_iter().filter(|action| *action > Action::Proceed);
-    actions.map(Action::name).chain(["never"]).collect()
+    actions.map(Action::name).chain([NEW, "never"]).collect()
 }

@@ -7,13 +7,16 @@ use unstuck_text::Preset;
 use unstuck_trace::{Event, Format, Trace, read};
 
 use crate::exit::Exit;
+use crate::output::shown::{counted, plain};
 use crate::read::inputs::{self, Input};
 use crate::read::progress::Progress;
 use crate::replay::{Explained, Findings, Picture, Replay};
+use crate::scan::baseline::{Baseline, Difference};
 use crate::scan::cost::{Cost, Meter, Price};
 use crate::scan::feedback;
 use crate::scan::kept::{Kept, Needs, Seen};
 use crate::scan::options::Scan;
+use crate::scan::too_many_workers;
 
 /// The settings for reading and judging inputs.
 #[derive(Clone, Copy)]
@@ -26,16 +29,26 @@ pub(super) struct Judge {
     /// The parts of the findings to keep.
     needs: Needs,
     price: Option<Price>,
+    pub(super) baseline: Option<&'static Baseline>,
 }
 
 impl Judge {
     /// Returns the judge that the command line asks for, for outputs with these `needs`.
     pub(super) fn of(scan: &Scan, needs: Needs) -> Result<Self, Exit> {
         let preset = scan.policy.preset()?;
-        let judge = Self { from: scan.from(), preset, unsilenced: None, needs, price: scan.price };
-        let Some(path) = &scan.feedback else { return Ok(judge) };
-        let silencing = feedback::silencing(preset, feedback::load(path)?);
-        Ok(Self { preset: silencing, unsilenced: scan.verbose.then_some(preset), ..judge })
+        let price = scan.price;
+        let mut judge =
+            Self { from: scan.from(), preset, unsilenced: None, needs, price, baseline: None };
+        if let Some(path) = &scan.feedback {
+            judge.preset = feedback::silencing(preset, feedback::load(path)?);
+            judge.unsilenced = scan.verbose.then_some(preset);
+        }
+        if let Some(path) = &scan.baseline {
+            let baseline = Baseline::load(path)?;
+            baseline.forget(judge.preset.policy.silenced());
+            judge.baseline = Some(baseline);
+        }
+        Ok(judge)
     }
 }
 
@@ -63,7 +76,7 @@ impl Report {
         if judge.needs.picture {
             replay = replay.drawing();
         }
-        let mut kept = Kept::new(judge.needs);
+        let mut kept = Kept::new(judge.needs).comparing(judge.baseline);
         let mut unsilenced = judge.unsilenced.map(|preset| {
             let of = judge.preset.policy.silenced();
             (Replay::new(preset), Seen::new(of))
@@ -108,6 +121,34 @@ impl Report {
     }
 }
 
+impl Report {
+    /// Returns the result in one word.
+    pub(super) fn status(&self) -> &'static str {
+        match self.kept.worst {
+            Action::Proceed if self.incomplete().is_some() => "partly",
+            Action::Proceed => "clean",
+            _ => "stuck",
+        }
+    }
+
+    /// Returns the reason why loops may be missing, in one line. `None` if the whole input was read.
+    pub(super) fn incomplete(&self) -> Option<String> {
+        let Trace { skipped, problems, .. } = &self.trace;
+        if self.forgotten > 0 {
+            return Some(too_many_workers(self.forgotten));
+        }
+        let first = problems.first().map_or_else(String::new, |first| format!(": {first}"));
+        let first = plain(&first);
+        (*skipped > 0).then(|| format!("{} could not be read{first}", counted(*skipped, "record")))
+    }
+
+    /// Returns whether a loop is not in the baseline, or whether there is no baseline and a loop.
+    pub(super) fn has_new_loop(&self) -> bool {
+        let all = self.kept.worst;
+        self.kept.compared.as_ref().map_or(all, |it| it.worst_new) > Action::Proceed
+    }
+}
+
 /// The number of inputs by result, for the last line.
 #[derive(Default)]
 pub(super) struct Tally {
@@ -116,4 +157,48 @@ pub(super) struct Tally {
     pub(super) unread: usize,
     pub(super) partly: usize,
     pub(super) left_out: usize,
+    /// The difference to the baseline, if there is one.
+    pub(super) difference: Option<Difference>,
+}
+
+impl Tally {
+    /// Returns the numbers in one line, for example `2 stuck, 3 clean, 1 input could not be read`.
+    pub(super) fn counts(&self) -> String {
+        let mut parts = vec![format!("{} stuck", self.stuck), format!("{} clean", self.clean)];
+        if self.unread > 0 {
+            parts.push(format!("{} could not be read", counted(self.unread, "input")));
+        }
+        if self.partly > 0 {
+            parts.push(format!("{} only in part", self.partly));
+        }
+        if let Some(difference) = &self.difference {
+            parts.push(format!("loops: {}", difference.counts()));
+        }
+        parts.join(", ")
+    }
+}
+
+#[cfg(test)]
+impl Report {
+    /// Reads and judges the native trace `text`, and keeps this many loops.
+    pub(super) fn of_text(text: &str, loops: usize) -> Self {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), text).expect("a file that can be written");
+        let needs = Needs { loops, ..Needs::default() };
+        let preset = &unstuck_text::PRESETS[0];
+        let (from, unsilenced, price, baseline) = (None, None, None, None);
+        let judge = Judge { from, preset, unsilenced, needs, price, baseline };
+        let progress = Progress::of([]);
+        Self::of(&Input::File(file.path().to_owned()), &judge, &progress).expect("a trace")
+    }
+
+    /// Judges a trace with a new loop every three calls.
+    pub(super) fn of_loops(calls: usize, loops: usize) -> Self {
+        let call = |n: usize| {
+            let n = n / 3;
+            format!(r#"{{"type":"call","tool":"t{n}","args":{n},"result":"r{n}"}}"#)
+        };
+        let lines: Vec<_> = (0..calls).map(call).collect();
+        Self::of_text(&lines.join("\n"), loops)
+    }
 }

@@ -18,6 +18,16 @@ pub(crate) enum OutputFormat {
     Html,
     /// One picture of the loop that --explain names
     Svg,
+    /// One row for each loop
+    Csv,
+    /// A summary for people, to paste into a ticket
+    Markdown,
+    /// A test case for each run, for CI servers
+    Junit,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations and a job summary for GitHub Actions
+    Github,
 }
 
 /// A format and the file that it is written to.

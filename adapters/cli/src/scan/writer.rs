@@ -5,13 +5,19 @@ use unstuck_core::Policy;
 use crate::exit::Exit;
 use crate::output::{Closed, Output, Reader};
 use crate::replay::LoopPrefix;
+use crate::scan::csv::Csv;
+use crate::scan::evidence::LOOPS_MAX;
 use crate::scan::explain::Explanation;
+use crate::scan::github::GitHub;
 use crate::scan::html::Html;
 use crate::scan::human::Human;
+use crate::scan::junit::Junit;
 use crate::scan::kept::Needs;
 use crate::scan::machine::{Document, Lines};
+use crate::scan::markdown::Markdown;
 use crate::scan::options::Scan;
 use crate::scan::report::{Report, Tally};
+use crate::scan::sarif::Sarif;
 use crate::scan::svg::Svg;
 use crate::scan::targets::OutputFormat;
 
@@ -32,7 +38,7 @@ impl OutputFormat {
     pub(super) fn reader(self) -> Reader {
         match self {
             Self::Human => Reader::Person,
-            Self::Json | Self::Jsonl | Self::Html | Self::Svg => Reader::Program,
+            _ => Reader::Program,
         }
     }
 
@@ -43,6 +49,11 @@ impl OutputFormat {
             (_, Some(_)) => Needs { explain, ..Needs::default() },
             (Self::Human, None) => Needs { loops: Human::LOOPS_MAX, ..Needs::default() },
             (Self::Json | Self::Jsonl, None) => Needs { lines: true, ..Needs::default() },
+            (Self::Csv, None) => Needs { loops: Csv::LOOPS_MAX, ..Needs::default() },
+            (Self::Sarif, None) => Needs { loops: Sarif::LOOPS_MAX, ..Needs::default() },
+            (Self::Markdown | Self::Junit | Self::Github, None) => {
+                Needs { loops: LOOPS_MAX, ..Needs::default() }
+            }
             (Self::Html, None) => Html::NEEDS,
         }
     }
@@ -64,6 +75,11 @@ impl OutputFormat {
             (Self::Json, _) => Box::new(Document::default()),
             (Self::Jsonl, _) => Box::new(Lines),
             (Self::Html, _) => Box::new(Html::new(scan, policy)),
+            (Self::Csv, _) => Box::new(Csv::default()),
+            (Self::Markdown, _) => Box::new(Markdown::default()),
+            (Self::Junit, _) => Box::new(Junit::new(scan.fails_on_new())),
+            (Self::Sarif, _) => Box::new(Sarif::new(policy)),
+            (Self::Github, _) => Box::new(GitHub::default()),
             (Self::Human | Self::Svg, _) => Box::new(Human),
         }
     }

@@ -39,6 +39,8 @@ const MEANINGLESS: &[&[&str]] = &[
     &["scan", "RUNS", "--fail-on", "proceed"],
     &["scan", "RUNS", "--fail-on", "sometimes"],
     &["scan", "RUNS", "--fail-on"],
+    &["scan", "RUNS", "--fail-on", "new"],
+    &["scan", "RUNS", "--baseline"],
     &["scan", "RUNS", "-o"],
     &["scan", "RUNS", "--output"],
     &["scan", "RUNS", "--help=yes"],

@@ -49,7 +49,7 @@ impl Ran {
 }
 
 /// The environment variables that may affect the program.
-const SURROUNDINGS: [&str; 18] = [
+const SURROUNDINGS: [&str; 20] = [
     "NO_COLOR",
     "CLICOLOR",
     "CLICOLOR_FORCE",
@@ -57,6 +57,8 @@ const SURROUNDINGS: [&str; 18] = [
     "RUST_BACKTRACE",
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
+    "GITHUB_JOB",
+    "GITHUB_STEP_SUMMARY",
     "GEMINI_CLI_HOME",
     "COPILOT_HOME",
     "QWEN_HOME",

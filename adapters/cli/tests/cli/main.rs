@@ -1,5 +1,8 @@
 //! Tests of the program: command lines in; exit codes, reports and messages out.
 
+#[cfg(unix)]
+mod action;
+mod baseline;
 mod bytes;
 mod config;
 mod doctor;
@@ -28,6 +31,7 @@ mod readme;
 mod real_runs;
 mod recorded;
 mod refitted;
+mod reports;
 mod schema;
 mod sessions;
 mod shown;

@@ -6,11 +6,11 @@ use maud::{Markup, html};
 use unstuck_core::LoopId;
 
 use super::described;
-use crate::output::recurring::what_recurs;
 use crate::output::shown::{counted, plain, shortened};
 use crate::replay::Picture;
 use crate::scan::cost::{Spent, rounded, span};
 use crate::scan::draw::{Key, Novelty, thumbnail};
+use crate::scan::kept::Loop;
 use crate::scan::report::Report;
 
 /// The most loops in the table of shared loops, and the most unreadable inputs that are listed.
@@ -63,17 +63,17 @@ impl Overview {
         let number = self.rows.len();
         let loops = &report.kept.loops;
         for one in &loops.shown {
-            let first = &one.rungs[0];
+            let first = one.found();
             *self.rules.entry(first.rule).or_default() += 1;
-            let shared = self.loops.entry(first.finding.loop_id).or_insert_with(|| Shared {
-                what: what_recurs(&first.finding, &first.tool),
-                runs: Vec::new(),
-            });
+            let shared = self
+                .loops
+                .entry(first.finding.loop_id)
+                .or_insert_with(|| Shared { what: one.title(), runs: Vec::new() });
             if shared.runs.last() != Some(&number) {
                 shared.runs.push(number);
             }
         }
-        let first = loops.shown.first().map(|one| &one.rungs[0]);
+        let first = loops.shown.first();
         let novelty = Novelty::of(picture);
         self.total = self.total + report.cost.total;
         if let Some(after) = report.cost.after {
@@ -83,9 +83,9 @@ impl Overview {
             path: shortened(&plain(&report.path), PATH_MAX),
             anchor: anchor.map(str::to_owned),
             word: super::run::word(report),
-            what: first.map_or_else(String::new, |found| what_recurs(&found.finding, &found.tool)),
+            what: first.map_or_else(String::new, Loop::title),
             calls: report.trace.calls,
-            first: first.map(super::run::found_at),
+            first: first.map(|one| one.numbers().1),
             after: report.cost.after,
             news: (novelty.answers > 0).then(|| novelty.new * 100 / novelty.answers),
             thumbnail: thumbnail(picture, &Key::of(picture)),

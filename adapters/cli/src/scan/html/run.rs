@@ -6,9 +6,8 @@ use maud::{Markup, html};
 use unstuck_core::{Action, LoopId, Policy};
 
 use super::{IncludeArgs, described, excerpt};
-use crate::output::recurring::what_recurs;
 use crate::output::shown::{counted, plain, shortened, tool_name};
-use crate::replay::{CALLS_MAX, Excerpt, Location, Picture, ReplayFinding, Step};
+use crate::replay::{CALLS_MAX, Ending, Excerpt, Location, Picture, Step};
 use crate::scan::draw::{COLOURS, Key, Novelty, flag, novelty, recurrence, ribbon};
 use crate::scan::explain::table;
 use crate::scan::kept::Loop;
@@ -31,13 +30,6 @@ pub(super) fn word(report: &Report) -> &'static str {
         (0, 0, _) => "clean",
         (0, _, _) => "partly",
         _ => "stuck",
-    }
-}
-
-/// Returns the call or message at which `found` was found.
-pub(super) fn found_at(found: &ReplayFinding) -> usize {
-    match found.location {
-        Location::Calls { at, .. } | Location::Messages { at, .. } => at,
     }
 }
 
@@ -108,16 +100,16 @@ fn about(report: &Report) -> String {
 
 /// Tells in two sentences where the run got stuck and what it cost.
 fn story(report: &Report, picture: &Picture, first: &Loop) -> Markup {
-    let found = &first.rungs[0];
-    let (noun, begin, at) = match found.location {
-        Location::Calls { first, at, .. } => ("call", first, at),
-        Location::Messages { first, at } => ("message", first, at),
+    let found = first.found();
+    let (begin, at, _) = first.numbers();
+    let noun = match found.location {
+        Location::Calls { .. } => "call",
+        Location::Messages { .. } => "message",
     };
-    let what = what_recurs(&found.finding, &found.tool);
     let line = found.proof.iter().rev().find_map(|call| call.result.as_ref());
     let line = line.filter(|line| line.failed && !line.text.is_empty());
     html! {
-        "Stuck from " (noun) " #" (begin) " on: " b { (described(&what)) }
+        "Stuck from " (noun) " #" (begin) " on: " b { (described(&first.title())) }
         @if let Some(line) = line { ": " code { (plain(&line.text)) } }
         ". It was found at #" (at) "."
         @if let Some(after) = report.cost.after.filter(|after| after.calls > 0) {
@@ -182,7 +174,6 @@ fn lanes(picture: &Picture, key: &Key) -> Markup {
 
 /// Returns the legend of a ribbon: the colours of the tools, and the marks that it has.
 fn legend(picture: &Picture, key: &Key) -> Markup {
-    use crate::replay::Ending;
     let has = |ending| picture.calls.iter().any(|call| call.ending == ending);
     let mut tools: Vec<(usize, &str)> =
         key.colours.iter().copied().zip(picture.tools.iter().map(String::as_str)).collect();
@@ -219,16 +210,19 @@ fn of_loop(
     args: IncludeArgs,
     policy: &'static Policy<'static>,
 ) -> Markup {
-    let first = &one.rungs[0];
+    let first = one.found();
     let id = first.finding.loop_id;
     let steps = steps(report, id, &first.worker);
     html! {
         article.loop id={ "loop-" (id) } {
-            h3 { (described(&what_recurs(&first.finding, &first.tool))) }
+            h3 { (described(&one.title())) }
             (calls(&first.proof, &steps, args))
             p { "The agent should have been told:" }
             blockquote { (described(&plain(&first.message))) }
-            p.dim { (course(one)) "; loop " (id) "; rule " (first.rule)
+            p.dim {
+                @for (_, step) in one.milestones() { (step) "; " }
+                "loop " (id) "; rule " (first.rule)
+                @if let Some(standing) = one.standing { "; " (standing.name()) }
                 @if &*first.worker != "main" { "; worker " (shortened(&plain(&first.worker), NAME_MAX)) } }
             @if !steps.is_empty() && args != IncludeArgs::None {
                 details {
@@ -238,22 +232,6 @@ fn of_loop(
             }
         }
     }
-}
-
-/// Returns the actions with their calls, and the end of the loop.
-fn course(one: &Loop) -> String {
-    let mut parts = Vec::new();
-    let mut worst = Action::Proceed;
-    for found in &one.rungs {
-        if found.action > worst {
-            worst = found.action;
-            parts.push(format!("{} at #{}", found.action, found_at(found)));
-        }
-    }
-    if let Some(end) = one.end {
-        parts.push(format!("last seen at #{end}"));
-    }
-    parts.join("; ")
 }
 
 /// Returns the steps of the loop `id` of `worker`, as far as they are kept.

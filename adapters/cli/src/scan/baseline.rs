@@ -1,0 +1,337 @@
+//! A former scan to compare with: a loop is new, there again, or gone.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use unstuck_core::{Action, LoopId};
+
+use crate::exit::Exit;
+use crate::output::complain;
+use crate::output::shown::{COLUMNS, counted, plain, shortened, tool_name};
+use crate::replay::ReplayFinding;
+use crate::scan::machine::SCHEMA;
+
+/// The most loops that are listed as gone in a text.
+const LISTED_MAX: usize = 20;
+
+/// The most columns of a tool's name.
+const TOOL_MAX: usize = 24;
+
+/// The loops of a former scan.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Baseline(BTreeMap<LoopId, Known>);
+
+/// A loop of a former scan.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Known {
+    pub(super) rule: String,
+    /// `None` for a loop of text.
+    pub(super) tool: Option<String>,
+    /// The first run that had it.
+    pub(super) path: String,
+    /// The number of runs that had it.
+    pub(super) runs: usize,
+}
+
+/// The place of a loop that was found, beside the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// The baseline does not have the loop.
+    New,
+    /// The baseline has it.
+    Again,
+}
+
+/// The loops of one run beside the baseline.
+pub(super) struct Compared {
+    baseline: &'static Baseline,
+    /// The strongest action about a new loop.
+    pub(super) worst_new: Action,
+    pub(super) found: BTreeSet<LoopId>,
+}
+
+/// The difference of all runs to the baseline, in loops.
+#[derive(Debug, Default)]
+pub(super) struct Difference {
+    pub(super) new: usize,
+    pub(super) again: usize,
+    /// The loops that no run has any more, in the order of their ids.
+    pub(super) gone: Vec<(LoopId, &'static Known)>,
+}
+
+/// A line of `--format jsonl`.
+#[derive(Deserialize)]
+struct Line<'l> {
+    schema: u32,
+    #[serde(borrow)]
+    path: Cow<'l, str>,
+    #[serde(borrow)]
+    findings: Vec<Finding<'l>>,
+}
+
+#[derive(Deserialize)]
+struct Finding<'l> {
+    #[serde(borrow)]
+    rule: Cow<'l, str>,
+    #[serde(borrow)]
+    tool: Option<Cow<'l, str>>,
+    #[serde(borrow)]
+    r#loop: Cow<'l, str>,
+}
+
+/// The part of a line that every version has.
+#[derive(Deserialize)]
+struct Version {
+    schema: u32,
+}
+
+/// A loop that is gone, for programs.
+#[derive(Serialize)]
+pub(super) struct GoneLine<'a> {
+    r#loop: String,
+    rule: &'a str,
+    tool: Option<&'a str>,
+    path: &'a str,
+    runs: usize,
+}
+
+impl Baseline {
+    /// Reads the file `path`, which `--format jsonl` wrote, once or several times. Prints an error if the file
+    /// is wrong.
+    ///
+    /// The loops are kept until the program ends.
+    pub(crate) fn load(path: &Path) -> Result<&'static mut Self, Exit> {
+        let read = match File::open(path) {
+            Ok(file) => Self::read(BufReader::new(file)),
+            Err(error) => Err(format!("cannot be read: {error}")),
+        };
+        read.map(|baseline| Box::leak(Box::new(baseline))).map_err(|why| {
+            complain(&path.display().to_string(), &why);
+            Exit::Setup
+        })
+    }
+
+    /// Reads the lines of a former scan. The error says what is wrong, and in which line.
+    fn read(mut lines: impl BufRead) -> Result<Self, String> {
+        let (mut baseline, mut text) = (Self::default(), Vec::new());
+        for number in 1_u64.. {
+            text.clear();
+            let length = lines.read_until(b'\n', &mut text);
+            if length.map_err(|error| format!("cannot be read: {error}"))? == 0 {
+                break;
+            }
+            if !text.trim_ascii().is_empty() {
+                baseline.take(&text).map_err(|why| format!("line {number}: {why}"))?;
+            }
+        }
+        Ok(baseline)
+    }
+
+    /// Takes in one line.
+    fn take(&mut self, line: &[u8]) -> Result<(), String> {
+        let known = |version: &u32| *version == SCHEMA;
+        let schema = |schema: u32| {
+            format!("schema {schema}, but this version of unstuck reads schema {SCHEMA}")
+        };
+        let line: Line<'_> =
+            serde_json::from_slice(line).map_err(|error| match serde_json::from_slice(line) {
+                Ok(Version { schema: other }) if !known(&other) => schema(other),
+                _ => format!("expected a line that scan --format jsonl prints: {error}"),
+            })?;
+        if !known(&line.schema) {
+            return Err(schema(line.schema));
+        }
+        let mut here = BTreeSet::new();
+        for Finding { rule, tool, r#loop } in line.findings {
+            let id: LoopId = r#loop.parse().map_err(|error| format!("not a loop id: {error}"))?;
+            let known = self.0.entry(id).or_insert_with(|| Known {
+                rule: rule.into_owned(),
+                tool: tool.map(Cow::into_owned),
+                path: line.path.clone().into_owned(),
+                runs: 0,
+            });
+            known.runs += usize::from(here.insert(id));
+        }
+        Ok(())
+    }
+
+    /// Forgets loops that are ignored now, which are therefore not gone. They are sorted.
+    pub(super) fn forget(&mut self, ignored: &[LoopId]) {
+        self.0.retain(|id, _| ignored.binary_search(id).is_err());
+    }
+
+    /// Returns the difference of the loops `found` to this baseline.
+    pub(super) fn difference(&'static self, found: &BTreeSet<LoopId>) -> Difference {
+        let again = found.iter().filter(|id| self.0.contains_key(id)).count();
+        let gone = self.0.iter().filter(|(id, _)| !found.contains(id));
+        let gone = gone.map(|(id, known)| (*id, known)).collect();
+        Difference { new: found.len() - again, again, gone }
+    }
+}
+
+impl Compared {
+    pub(super) fn new(baseline: &'static Baseline) -> Self {
+        Self { baseline, worst_new: Action::Proceed, found: BTreeSet::new() }
+    }
+
+    /// Takes in a finding.
+    pub(super) fn take(&mut self, found: &ReplayFinding) -> Standing {
+        let id = found.finding.loop_id;
+        self.found.insert(id);
+        if self.baseline.0.contains_key(&id) {
+            return Standing::Again;
+        }
+        self.worst_new = self.worst_new.max(found.action);
+        Standing::New
+    }
+}
+
+impl Standing {
+    /// Returns the name in reports.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Again => "again",
+        }
+    }
+}
+
+impl Difference {
+    /// Returns the numbers in one line, for example `2 new, 14 again, 1 gone`.
+    pub(super) fn counts(&self) -> String {
+        format!("{} new, {} again, {} gone", self.new, self.again, self.gone.len())
+    }
+
+    /// Returns the numbers and the loops that are gone, for people.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("loops: {}\n", self.counts());
+        for line in self.listed() {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {}", shortened(&line, COLUMNS - 2));
+        }
+        text
+    }
+
+    /// Returns a line for each of the first loops that are gone, and one for the others.
+    pub(super) fn listed(&self) -> Vec<String> {
+        let line = |(id, known): &(LoopId, &Known)| format!("gone: loop {id}; {}", known.about());
+        let mut lines: Vec<_> = self.gone.iter().take(LISTED_MAX).map(line).collect();
+        if let Some(more @ 1..) = self.gone.len().checked_sub(LISTED_MAX) {
+            lines.push(format!("and {more} more: --format json has all"));
+        }
+        lines
+    }
+
+    /// Returns the loops that are gone, for programs.
+    pub(super) fn lines(&self) -> Vec<GoneLine<'_>> {
+        let line = |(id, known): &(LoopId, &'static Known)| GoneLine {
+            r#loop: id.to_string(),
+            rule: &known.rule,
+            tool: known.tool.as_deref(),
+            path: &known.path,
+            runs: known.runs,
+        };
+        self.gone.iter().map(line).collect()
+    }
+}
+
+impl Known {
+    /// Returns the rule, the tool and the runs of the loop in one line.
+    fn about(&self) -> String {
+        let tool = self
+            .tool
+            .as_deref()
+            .map_or_else(String::new, |tool| format!(", `{}`", tool_name(tool, TOOL_MAX)));
+        let (rule, path) = (plain(&self.rule), plain(&self.path));
+        let more = match self.runs.saturating_sub(1) {
+            0 => String::new(),
+            more => format!(" and {}", counted(more, "more run")),
+        };
+        format!("rule {rule}{tool}; was in {path}{more}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "9f0c5e8b2a7d4411";
+    const TWO: &str = "1bffe941b5572d23";
+
+    fn line(path: &str, loops: &[&str]) -> String {
+        let finding = |id: &&str| format!(r#"{{"rule":"r","tool":"a\tb","loop":"{id}","x":1}}"#);
+        let findings: Vec<_> = loops.iter().map(finding).collect();
+        format!(r#"{{"schema":1,"path":"{path}","calls":3,"findings":[{}]}}"#, findings.join(","))
+    }
+
+    fn read(text: &str) -> Result<Baseline, String> {
+        Baseline::read(text.as_bytes())
+    }
+
+    #[test]
+    fn the_loops_of_all_lines_are_known_with_their_runs() {
+        for text in ["", "\n \r\n", &line("a", &[])] {
+            assert_eq!(read(text), Ok(Baseline::default()), "{text}");
+        }
+        let text = [line("a", &[ONE, ONE]), String::new(), line("b", &[TWO, ONE])].join("\r\n");
+        let baseline = read(&text).expect("a baseline");
+        let known = |id: &str| &baseline.0[&id.parse().expect("an id")];
+        assert_eq!(known(ONE).about(), "rule r, `a b`; was in a and 1 more run");
+        assert_eq!(known(TWO).about(), "rule r, `a b`; was in b");
+    }
+
+    #[test]
+    fn a_wrong_line_is_named() {
+        let good = line("a", &[ONE]);
+        for (bad, why) in [
+            ("x", "expected a line that scan --format jsonl prints"),
+            ("[]", "expected a line that scan --format jsonl prints"),
+            (r#"{"schema":1,"traces":["#, "expected a line that scan --format jsonl prints"),
+            (r#"{"schema":1}"#, "expected a line that scan --format jsonl prints: missing field"),
+            (r#"{"schema":2,"runs":[]}"#, "schema 2, but this version of unstuck reads schema 1"),
+            (&good.replace("\"schema\":1", "\"schema\":0"), "schema 0, but"),
+            (&line("a", &["9f0c"]), "not a loop id"),
+            (&good[..good.len() - 2], "expected a line"),
+        ] {
+            let why = format!("line 3: {why}");
+            let error = read(&format!("{good}\n\n{bad}\n{good}")).expect_err(bad);
+            assert!(error.starts_with(&why), "{bad}: {error}");
+        }
+        let error = Baseline::read(&b"\xff\n"[..]).expect_err("not UTF-8");
+        assert!(error.starts_with("line 1: "), "{error}");
+    }
+
+    #[test]
+    fn a_loop_is_new_again_or_gone() {
+        let mut baseline = read(&line("a", &[ONE, TWO, "7abd7265cf7d09f6"])).expect("a baseline");
+        let id = |text: &str| text.parse::<LoopId>().expect("an id");
+        baseline.forget(&[id("7abd7265cf7d09f6")]);
+        let baseline: &'static Baseline = Box::leak(Box::new(baseline));
+        for (found, counts) in [
+            (vec![], "0 new, 0 again, 2 gone"),
+            (vec![ONE], "0 new, 1 again, 1 gone"),
+            (vec!["0000000000000001"], "1 new, 0 again, 2 gone"),
+            (vec![ONE, TWO, "0000000000000001"], "1 new, 2 again, 0 gone"),
+        ] {
+            let found = found.into_iter().map(id).collect();
+            assert_eq!(baseline.difference(&found).counts(), counts, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_list_of_gone_loops_is_cut() {
+        let ids: Vec<_> = (1..=30_u64).map(|bits| LoopId::from_bits(bits).to_string()).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let baseline: &'static Baseline =
+            Box::leak(Box::new(read(&line("\\u001b[31m", &ids)).expect("a baseline")));
+        let text = baseline.difference(&BTreeSet::new()).text();
+        assert_eq!(text.lines().count(), 1 + LISTED_MAX + 1);
+        assert!(text.ends_with("and 10 more: --format json has all\n"), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text}");
+    }
+}

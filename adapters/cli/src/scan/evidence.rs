@@ -1,0 +1,185 @@
+//! The evidence of a loop as plain text, for reports that others show, and the order of runs by cost.
+
+use std::cmp::Ordering;
+use std::env;
+use std::path::{Component, MAIN_SEPARATOR, Path};
+
+use unstuck_core::Action;
+use unstuck_trace::Tokens;
+
+use crate::output::recurring::what_recurs;
+use crate::output::shown::{counted, plain, shortened, tool_name};
+use crate::replay::{Excerpt, Location, ReplayFinding};
+use crate::scan::cost::Spent;
+use crate::scan::kept::{Loop, Loops};
+
+/// The most loops of one run that a report shows with their evidence.
+pub(super) const LOOPS_MAX: usize = 100;
+
+/// The most calls that are shown as the proof of one loop.
+const PROOF_MAX: usize = 12;
+
+/// The most columns of a tool's name, of arguments or a text, and of a result.
+const TOOL_MAX: usize = 40;
+const TEXT_MAX: usize = 160;
+const RESULT_MAX: usize = 120;
+
+impl Loop {
+    /// Returns the first finding.
+    pub(super) fn found(&self) -> &ReplayFinding {
+        &self.rungs[0]
+    }
+
+    /// Returns the strongest action that the loop led to.
+    pub(super) fn worst(&self) -> Action {
+        self.rungs.iter().map(|found| found.action).max().unwrap_or(Action::Proceed)
+    }
+
+    /// Describes what recurs, in one line.
+    pub(super) fn title(&self) -> String {
+        what_recurs(&self.found().finding, &self.found().tool)
+    }
+
+    /// Returns the numbers of the first call, of the call at which the loop was found, and of the last one. For
+    /// a loop of text these are messages.
+    pub(super) fn numbers(&self) -> (usize, usize, usize) {
+        match self.found().location {
+            Location::Calls { first, at, last } => (first, at, self.end.unwrap_or(last)),
+            Location::Messages { first, at } => (first, at, self.end.unwrap_or(at)),
+        }
+    }
+
+    /// Returns a line for each rung that the loop reached and for its end.
+    pub(super) fn milestones(&self) -> Vec<(usize, String)> {
+        let (mut course, mut worst) = (Vec::new(), Action::Proceed);
+        for found in &self.rungs {
+            let (Location::Calls { at, .. } | Location::Messages { at, .. }) = found.location;
+            if found.action > worst {
+                worst = found.action;
+                course.push((at, format!("{worst} at #{at}")));
+            }
+        }
+        course.extend(self.end.map(|end| (end, format!("last seen at #{end}"))));
+        course
+    }
+
+    /// Returns the evidence in some lines of text: the loop, its calls, and the message for the agent.
+    pub(super) fn evidence(&self) -> String {
+        let found = self.found();
+        let worker = match &*found.worker {
+            "main" => String::new(),
+            worker => format!("; worker {}", shortened(&plain(worker), TOOL_MAX)),
+        };
+        let standing = match self.standing {
+            Some(standing) => format!("; {}", standing.name()),
+            None => String::new(),
+        };
+        let about =
+            format!("loop {}; rule {}{standing}{worker}", found.finding.loop_id, found.rule);
+        let course: Vec<_> = self.milestones().into_iter().map(|(_, step)| step).collect();
+        let mut lines = vec![self.title(), about, course.join("; ")];
+        lines.extend(proof(&found.proof));
+        lines.push(format!("The agent should have been told: {}", plain(&found.message)));
+        lines.push(String::new());
+        lines.join("\n")
+    }
+}
+
+impl Loops {
+    /// Returns a remark about the loops that are not shown, or nothing.
+    pub(super) fn others(&self) -> Option<String> {
+        let more = self.count.checked_sub(self.shown.len()).filter(|more| *more > 0)?;
+        Some(format!("and {}: --format jsonl has all", counted(more, "more loop")))
+    }
+}
+
+/// Returns a line for each call of a proof, the middle of a long one left out.
+fn proof(calls: &[Excerpt]) -> Vec<String> {
+    let line = |call: &Excerpt| format!("  #{}  {}", call.index, step(call));
+    if calls.len() <= PROOF_MAX {
+        return calls.iter().map(line).collect();
+    }
+    let (head, tail) = (PROOF_MAX / 2, calls.len() - PROOF_MAX / 2);
+    let gap = format!("  … {} more …", tail - head);
+    let (first, last) = (&calls[..head], &calls[tail..]);
+    first.iter().map(line).chain([gap]).chain(last.iter().map(line)).collect()
+}
+
+/// Describes a call and its result, or a turn, in one line.
+pub(super) fn step(call: &Excerpt) -> String {
+    let text = shortened(&plain(&call.text), TEXT_MAX);
+    let tool =
+        call.tool.as_deref().map_or_else(String::new, |tool| tool_name(tool, TOOL_MAX) + "  ");
+    let result = call.result.as_ref().map_or_else(String::new, |result| {
+        let word = match (result.refused, result.failed) {
+            (true, _) => "refused: ",
+            (false, true) => "failed: ",
+            (false, false) => "",
+        };
+        format!("  → {word}{}", shortened(&plain(&result.text), RESULT_MAX))
+    });
+    format!("{tool}{text}{result}")
+}
+
+/// Orders what was spent by money, then tokens, then calls. What is not known counts as nothing.
+pub(super) fn by_cost(a: &Spent, b: &Spent) -> Ordering {
+    let dollars = |spent: &Spent| spent.dollars.unwrap_or(0.0);
+    let tokens = |spent: &Spent| spent.tokens.map_or(0, Tokens::total);
+    let key = |spent: &Spent| (tokens(spent), spent.calls);
+    dollars(a).total_cmp(&dollars(b)).then_with(|| key(a).cmp(&key(b)))
+}
+
+/// Returns `path` as others find the file: relative to the current folder if it is in it, with forward slashes.
+pub(super) fn relative(path: &str) -> String {
+    let here = env::current_dir().unwrap_or_default();
+    relative_to(&here, path)
+}
+
+fn relative_to(here: &Path, path: &str) -> String {
+    let given = Path::new(path);
+    let inside = given.strip_prefix(here).unwrap_or(given);
+    let parts = inside.components().filter(|part| *part != Component::CurDir);
+    let joined: std::path::PathBuf = parts.collect();
+    plain(&joined.display().to_string().replace(MAIN_SEPARATOR, "/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_relative_and_short() {
+        let here = Path::new("/home/me/project");
+        for (path, expected) in [
+            ("runs/a.jsonl", "runs/a.jsonl"),
+            ("./runs//a.jsonl", "runs/a.jsonl"),
+            ("../b.jsonl", "../b.jsonl"),
+            ("/home/me/project/runs/a.jsonl", "runs/a.jsonl"),
+            ("/home/me/projects/a.jsonl", "/home/me/projects/a.jsonl"),
+            ("-", "-"),
+            ("a\u{1b}[31m\nb", "a\u{FFFD}[31m b"),
+        ] {
+            assert_eq!(relative_to(here, path), expected);
+        }
+    }
+
+    #[test]
+    fn money_weighs_more_than_tokens_and_these_more_than_calls() {
+        let spent = |calls, output, dollars: Option<f64>| Spent {
+            calls,
+            tokens: Some(Tokens { output, ..Tokens::default() }),
+            dollars,
+            ..Spent::default()
+        };
+        let rising = [
+            Spent::default(),
+            Spent { calls: 9, ..Spent::default() },
+            spent(0, 5, None),
+            spent(1, 5, None),
+            spent(0, 6, Some(0.0)),
+            spent(0, 0, Some(0.01)),
+            spent(0, 0, Some(2.0)),
+        ];
+        assert!(rising.is_sorted_by(|a, b| by_cost(a, b).is_lt()));
+    }
+}

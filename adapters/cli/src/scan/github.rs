@@ -1,0 +1,176 @@
+//! The output of `scan` for GitHub Actions: annotations on standard output, and a summary of the job.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+
+use crate::exit::Exit;
+use crate::output::shown::{counted, plain};
+use crate::output::{Closed, Output, complain};
+use crate::scan::cost::Spent;
+use crate::scan::evidence::{by_cost, relative};
+use crate::scan::markdown::Markdown;
+use crate::scan::report::{Report, Tally};
+use crate::scan::writer::Writer;
+
+/// The variable with the file that GitHub shows as the summary of a step.
+const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// The longest summary of a step in bytes.
+const SUMMARY_MAX: usize = 1 << 20;
+
+/// The most annotations of each kind that GitHub shows for a step.
+const SHOWN_MAX: usize = 10;
+
+/// The writer of annotations.
+#[derive(Default)]
+pub(super) struct GitHub {
+    markdown: Markdown,
+    /// The most costly runs with a new loop, and those with loops of the baseline only.
+    errors: Annotations,
+    warnings: Annotations,
+}
+
+/// The most costly annotations of one kind.
+#[derive(Default)]
+struct Annotations {
+    /// The most costly first.
+    shown: Vec<(Spent, String)>,
+    count: usize,
+}
+
+impl Annotations {
+    fn add(&mut self, cost: Spent, annotation: String) {
+        self.count += 1;
+        let place = self.shown.partition_point(|(other, _)| by_cost(other, &cost).is_ge());
+        if place < SHOWN_MAX {
+            self.shown.insert(place, (cost, annotation));
+            self.shown.truncate(SHOWN_MAX);
+        }
+    }
+}
+
+impl Writer for GitHub {
+    fn report(&mut self, report: &mut Report, _output: &mut Output) -> Result<(), Closed> {
+        self.markdown.take(report);
+        if let Some(why) = report.incomplete() {
+            self.warn(&report.path, "unstuck read a run only in part", &why);
+        }
+        let Some(first) = report.kept.loops.shown.first() else { return Ok(()) };
+        let after = report.cost.after.unwrap_or_default();
+        let others = match report.kept.loops.count {
+            0 | 1 => String::new(),
+            count => format!("\nand {}", counted(count - 1, "more loop")),
+        };
+        let spent = match after.calls {
+            0 => String::new(),
+            _ => format!("\n{after} after it"),
+        };
+        let message = format!("{}{spent}{others}", first.evidence().trim_end());
+        let title = format!("stuck: {}", first.title());
+        let (level, list) = if report.has_new_loop() {
+            ("error", &mut self.errors)
+        } else {
+            ("warning", &mut self.warnings)
+        };
+        list.add(after, annotation(level, &relative(&report.path), &title, &message));
+        Ok(())
+    }
+
+    fn unread(&mut self, path: &str, why: &str) {
+        self.markdown.take_unread(path, why);
+        self.warn(path, "unstuck could not read a run", why);
+    }
+
+    fn finish(&mut self, tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
+        let mut text = String::new();
+        for (_, line) in self.errors.shown.iter().chain(&self.warnings.shown) {
+            text += line;
+        }
+        text += &notice(tally, &self.errors, &self.warnings);
+        output.write(&text)?;
+        let Some(path) = env::var_os(SUMMARY).filter(|path| !path.is_empty()) else {
+            return Ok(Exit::Clean);
+        };
+        Ok(self.append(tally, &path).map_or_else(
+            |error| {
+                complain(&path.to_string_lossy(), &format!("cannot be written: {error}"));
+                Exit::Setup
+            },
+            |()| Exit::Clean,
+        ))
+    }
+}
+
+impl GitHub {
+    /// Adds a warning about an input.
+    fn warn(&mut self, path: &str, title: &str, why: &str) {
+        let line = annotation("warning", &relative(path), title, &plain(why));
+        self.warnings.add(Spent::default(), line);
+    }
+
+    /// Appends the summary to the file, whose other content counts for the limit.
+    fn append(&mut self, tally: &Tally, path: &OsString) -> io::Result<()> {
+        let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+        let before = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+        let text = self.markdown.document(tally, SUMMARY_MAX.saturating_sub(before));
+        file.write_all(text.as_bytes())
+    }
+}
+
+/// Returns the notice with the numbers of all runs.
+fn notice(tally: &Tally, errors: &Annotations, warnings: &Annotations) -> String {
+    let hidden = [errors, warnings].map(|list| list.count - list.shown.len()).iter().sum();
+    let hidden = match hidden {
+        0 => String::new(),
+        hidden => format!(
+            "; {} of less costly runs left out, because a step shows {SHOWN_MAX}",
+            counted(hidden, "annotation")
+        ),
+    };
+    let runs = counted(tally.stuck + tally.clean, "run");
+    let text = format!("{runs}: {}{hidden}", tally.counts());
+    format!("::notice title=unstuck::{}\n", data(&text))
+}
+
+/// Returns a command that annotates a file.
+fn annotation(level: &str, file: &str, title: &str, message: &str) -> String {
+    let (file, title, message) = (property(file), property(title), data(message));
+    format!("::{level} file={file},title={title}::{message}\n")
+}
+
+/// Returns text for the end of a command.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// Returns text for a property of a command.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Annotations, SHOWN_MAX, annotation};
+    use crate::scan::cost::Spent;
+
+    #[test]
+    fn a_command_is_one_line_that_text_cannot_leave() {
+        assert_eq!(
+            annotation("error", "a:b,c%.jsonl", "x::y", "100 %\r\n::error::z"),
+            "::error file=a%3Ab%2Cc%25.jsonl,title=x%3A%3Ay::100 %25%0D%0A::error::z\n"
+        );
+    }
+
+    #[test]
+    fn the_most_costly_are_kept_in_their_order() {
+        let mut list = Annotations::default();
+        for calls in [5, 1, 30, 30, 2, 7, 9, 9, 4, 3, 0, 8, 6] {
+            list.add(Spent { calls, ..Spent::default() }, calls.to_string());
+        }
+        assert_eq!((list.count, list.shown.len()), (13, SHOWN_MAX));
+        let shown: Vec<_> = list.shown.iter().map(|(_, line)| line.as_str()).collect();
+        assert_eq!(shown, ["30", "30", "9", "9", "8", "7", "6", "5", "4", "3"]);
+    }
+}

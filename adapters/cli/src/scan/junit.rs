@@ -1,0 +1,190 @@
+//! The output of `scan` as `JUnit` XML, which CI servers show: one test case for each run.
+//!
+//! All runs are in one test suite, because the runs of a folder and of its subfolders alternate in the order in
+//! which they are read. The numbers at the beginning of the file are known at the end only, so the test cases
+//! wait in a spool, which moves to a temporary file if it is large.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use crate::exit::Exit;
+use crate::output::shown::{counted, plain};
+use crate::output::{Closed, Output, complain};
+use crate::scan::kept::Loop;
+use crate::scan::report::{Report, Tally};
+use crate::scan::spool::Spool;
+use crate::scan::writer::Writer;
+
+/// The number of bytes that are written at a time.
+const PIECE: usize = 64 * 1024;
+
+/// The most bytes of evidence of one run.
+const EVIDENCE_MAX: usize = 128 * 1024;
+
+/// The writer of a test suite.
+pub(super) struct Junit {
+    /// A run fails only if it has a loop that the baseline does not have.
+    fails_on_new: bool,
+    cases: Spool,
+    tests: usize,
+    failures: usize,
+    errors: usize,
+    time: Duration,
+}
+
+impl Junit {
+    pub(super) fn new(fails_on_new: bool) -> Self {
+        let (cases, time) = (Spool::default(), Duration::ZERO);
+        Self { fails_on_new, cases, tests: 0, failures: 0, errors: 0, time }
+    }
+
+    /// Adds a test case with these attributes and this content.
+    fn add(&mut self, class: &str, name: &str, time: Option<Duration>, content: &str) {
+        let (class, name) = (escaped(class), escaped(&plain(name)));
+        let time = time.map_or_else(String::new, |time| format!(" time=\"{}\"", seconds(time)));
+        let head = format!("    <testcase classname=\"{class}\" name=\"{name}\"{time}");
+        let case = if content.is_empty() {
+            format!("{head}/>\n")
+        } else {
+            format!("{head}>\n{content}    </testcase>\n")
+        };
+        self.cases.push(self.tests, case);
+        self.tests += 1;
+    }
+
+    /// Returns the content of the test case of a run. A schema allows one failure or one error.
+    fn content(&mut self, report: &Report) -> String {
+        let incomplete = report.incomplete();
+        match report.kept.loops.shown.first() {
+            Some(_) if self.fails_on_new && !report.has_new_loop() => {
+                format!("      <system-out>{}</system-out>\n", escaped(&evidence(report)))
+            }
+            Some(first) => {
+                self.failures += 1;
+                let text = evidence(report) + &incomplete.unwrap_or_default();
+                element("failure", first.found().rule, &message(report, first), &text)
+            }
+            None => incomplete.map_or_else(String::new, |why| {
+                self.errors += 1;
+                element("error", "partly", &why, "")
+            }),
+        }
+    }
+
+    fn head(&self) -> String {
+        let numbers = format!(
+            "tests=\"{}\" failures=\"{}\" errors=\"{}\"",
+            self.tests, self.failures, self.errors
+        );
+        let time = seconds(self.time);
+        format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+             <testsuites name=\"unstuck\" {numbers} time=\"{time}\">\n  \
+             <testsuite name=\"unstuck scan\" {numbers} skipped=\"0\" time=\"{time}\">\n"
+        )
+    }
+}
+
+impl Writer for Junit {
+    fn report(&mut self, report: &mut Report, _output: &mut Output) -> Result<(), Closed> {
+        let content = self.content(report);
+        let time = report.cost.total.time;
+        self.time += time.unwrap_or_default();
+        self.add(report.trace.format.name(), &report.path, time, &content);
+        Ok(())
+    }
+
+    fn unread(&mut self, path: &str, why: &str) {
+        self.errors += 1;
+        self.add("unread", path, None, &element("error", "unread", &plain(why), ""));
+    }
+
+    fn finish(&mut self, _tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
+        let mut text = self.head();
+        let written = self.cases.each(&mut |case| {
+            text.push_str(case);
+            if text.len() < PIECE { Ok(()) } else { output.write(&std::mem::take(&mut text)) }
+        });
+        written.unwrap_or_else(|error| {
+            complain("junit", &format!("its temporary file cannot be read back: {error}"));
+            Err(Closed::ByError)
+        })?;
+        output.write(&(text + "  </testsuite>\n</testsuites>\n"))?;
+        Ok(Exit::Clean)
+    }
+}
+
+/// Returns the message of a failure in one line.
+fn message(report: &Report, first: &Loop) -> String {
+    let others = match report.kept.loops.count {
+        0 | 1 => String::new(),
+        count => format!(", and {} more", counted(count - 1, "loop")),
+    };
+    let after = report.cost.after.filter(|after| after.calls > 0);
+    let after = after.map_or_else(String::new, |after| format!("; {after} after it"));
+    format!("{}{others}{after}", first.title())
+}
+
+/// Returns the evidence of all loops.
+fn evidence(report: &Report) -> String {
+    let loops = &report.kept.loops;
+    let mut text = String::new();
+    for (number, one) in loops.shown.iter().enumerate() {
+        let evidence = one.evidence();
+        if text.len() + evidence.len() > EVIDENCE_MAX {
+            let _ = writeln!(text, "and {} more: --format jsonl has all", loops.count - number);
+            return text;
+        }
+        text += &evidence;
+        text.push('\n');
+    }
+    text += &loops.others().unwrap_or_default();
+    text
+}
+
+/// Returns an element of a test case, indented.
+fn element(name: &str, kind: &str, message: &str, text: &str) -> String {
+    let (kind, message, text) = (escaped(kind), escaped(message), escaped(text));
+    format!("      <{name} type=\"{kind}\" message=\"{message}\">{text}</{name}>\n")
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.3}", time.as_secs_f64())
+}
+
+/// Returns `text` for an attribute or an element. XML 1.0 has no place for control characters.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' => escaped.push(c),
+            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => escaped.push('\u{FFFD}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn no_text_leaves_its_element() {
+        for (text, expected) in [
+            ("a\nb", "a\nb"),
+            ("</failure>]]>\"'&amp;", "&lt;/failure&gt;]]&gt;&quot;'&amp;amp;"),
+            (
+                "\0\u{1b}[31m\u{b}\r\t\u{7f}\u{85}",
+                "\u{FFFD}\u{FFFD}[31m\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}",
+            ),
+            ("\u{FFFE}\u{FFFF}\u{10FFFF}", "\u{FFFD}\u{FFFD}\u{10FFFF}"),
+        ] {
+            assert_eq!(escaped(text), expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! The output of `scan` as SARIF 2.1.0, which code-scanning services show: one result for each loop.
+//!
+//! The readers of transcripts report no lines, and viewers want one. Each location is therefore line 1 of the file, and
+//! its logical location is the number of the call.
+
+use std::env;
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use unstuck_core::{Action, Policy};
+
+use crate::config::presets;
+use crate::exit::Exit;
+use crate::output::json::json;
+use crate::output::shown::{counted, plain};
+use crate::output::{Closed, Output};
+use crate::replay::Location;
+use crate::scan::baseline::Standing;
+use crate::scan::evidence::{relative, step};
+use crate::scan::kept::Loop;
+use crate::scan::report::{Report, Tally};
+use crate::scan::writer::Writer;
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// The most results, locations of a result, and locations of its steps that GitHub reads.
+const RESULTS_MAX: usize = 25_000;
+const LOCATIONS_MAX: usize = 1_000;
+const STEPS_MAX: usize = 10_000;
+
+/// The most notifications about inputs.
+const NOTIFICATIONS_MAX: usize = 1_000;
+
+/// The variable with the name of the job in GitHub Actions.
+const JOB: &str = "GITHUB_JOB";
+
+/// The writer of a log with one run.
+pub(super) struct Sarif {
+    policy: &'static Policy<'static>,
+    begun: bool,
+    results: Results,
+    notifications: Notifications,
+}
+
+/// The number of results, in the file and in all.
+#[derive(Default)]
+struct Results {
+    written: usize,
+    found: usize,
+}
+
+/// Messages about the scan itself.
+#[derive(Default)]
+struct Notifications {
+    shown: Vec<Value>,
+    count: usize,
+}
+
+impl Notifications {
+    fn add(&mut self, level: &str, text: &str, path: Option<&str>) {
+        self.count += 1;
+        if self.shown.len() < NOTIFICATIONS_MAX {
+            let locations: Vec<_> =
+                path.map(|path| json!({"physicalLocation": physical(path)})).into_iter().collect();
+            let message = json!({"text": text});
+            self.shown.push(json!({"level": level, "message": message, "locations": locations}));
+        }
+    }
+
+    /// Returns all, and a last one with the number of the others.
+    fn end(mut self) -> Vec<Value> {
+        if let Some(more @ 1..) = self.count.checked_sub(self.shown.len()) {
+            let text = format!("and {}", counted(more, "more notification"));
+            self.shown.push(json!({"level": "warning", "message": {"text": text}}));
+        }
+        self.shown
+    }
+}
+
+impl Sarif {
+    /// The most loops of one run that become results.
+    pub(super) const LOOPS_MAX: usize = 300;
+
+    pub(super) fn new(policy: &'static Policy<'static>) -> Self {
+        let (results, notifications) = (Results::default(), Notifications::default());
+        Self { policy, begun: false, results, notifications }
+    }
+
+    /// Returns the beginning of the file, once.
+    fn head(&mut self) -> String {
+        if std::mem::replace(&mut self.begun, true) {
+            return String::new();
+        }
+        let rules: Vec<_> = rules(self.policy).collect();
+        let version = env!("CARGO_PKG_VERSION");
+        let tool =
+            json!({"driver": {"name": "unstuck", "semanticVersion": version, "rules": rules}});
+        let job = env::var(JOB).ok().filter(|job| !job.is_empty());
+        let job = job.map_or_else(String::new, |job| plain(&job) + "/");
+        let automation = json!({"id": format!("unstuck/{job}")});
+        format!(
+            "{{\"$schema\":\"{SCHEMA}\",\"version\":\"2.1.0\",\"runs\":[{{\"tool\":{},\
+             \"automationDetails\":{},\"columnKind\":\"unicodeCodePoints\",\"results\":[",
+            json(&tool),
+            json(&automation),
+        )
+    }
+
+    /// Returns the place of a rule among the rules of the file.
+    fn rule_index(&self, name: &str) -> Option<usize> {
+        let calls = self.policy.rules().iter().map(|rule| rule.name);
+        calls.chain(self.policy.texts().iter().map(|rule| rule.name)).position(|rule| rule == name)
+    }
+
+    /// Returns the results of a run that have room.
+    fn results(&mut self, report: &Report) -> String {
+        let loops = &report.kept.loops;
+        self.results.found += loops.count;
+        let room = RESULTS_MAX - self.results.written;
+        let mut text = String::new();
+        for (number, one) in loops.shown.iter().enumerate().take(room) {
+            let id = one.found().finding.loop_id;
+            let before = loops.shown[..number].iter();
+            let occurrence = 1 + before.filter(|other| other.found().finding.loop_id == id).count();
+            let result = self.result(report, one, occurrence);
+            text += if self.results.written == 0 { "\n" } else { ",\n" };
+            text += &json(&result);
+            self.results.written += 1;
+        }
+        text
+    }
+
+    /// Returns a loop as a result. It is the `occurrence`th of its id in the run.
+    fn result(&self, report: &Report, one: &Loop, occurrence: usize) -> Value {
+        let found = one.found();
+        let (path, id) = (&report.path, found.finding.loop_id);
+        let unit = match found.location {
+            Location::Calls { .. } => "call",
+            Location::Messages { .. } => "message",
+        };
+        let steps = found.proof.iter().enumerate().take(STEPS_MAX).map(|(number, call)| {
+            let location = location(path, unit, call.index, &step(call));
+            json!({"location": location, "executionOrder": number + 1, "nestingLevel": 0})
+        });
+        let steps: Vec<_> = steps.collect();
+        let related = one.milestones().into_iter().take(LOCATIONS_MAX);
+        let related: Vec<_> = related.map(|(at, text)| location(path, unit, at, &text)).collect();
+        let (first, at, last) = one.numbers();
+        let mut place = location(path, unit, first, "");
+        place.as_object_mut().and_then(|place| place.remove("message"));
+        let mut result = json!({
+            "ruleId": found.rule,
+            "level": level(one.worst()),
+            "message": {"text": unlinked(&message(report, one))},
+            "locations": [place],
+            "relatedLocations": related,
+            "partialFingerprints": {
+                "primaryLocationLineHash": format!("{id}:{occurrence}"),
+                "unstuck/v1": id.to_string(),
+            },
+            "properties": {
+                "action": one.worst().name(),
+                "kind": found.finding.kind.name(),
+                "worker": plain(&found.worker),
+                "first": first, "at": at, "last": last,
+            },
+        });
+        if !steps.is_empty() {
+            result["codeFlows"] = json!([{"threadFlows": [{"locations": steps}]}]);
+        }
+        if let Some(index) = self.rule_index(found.rule) {
+            result["ruleIndex"] = index.into();
+        }
+        if let Some(standing) = one.standing {
+            result["baselineState"] = match standing {
+                Standing::New => "new",
+                Standing::Again => "unchanged",
+            }
+            .into();
+        }
+        result
+    }
+}
+
+impl Writer for Sarif {
+    fn report(&mut self, report: &mut Report, output: &mut Output) -> Result<(), Closed> {
+        if let Some(why) = report.incomplete() {
+            self.notifications.add("warning", &why, Some(&report.path));
+        }
+        let text = self.head() + &self.results(report);
+        if text.is_empty() { Ok(()) } else { output.write(&text) }
+    }
+
+    fn unread(&mut self, path: &str, why: &str) {
+        self.notifications.add("error", &plain(why), Some(path));
+    }
+
+    fn finish(&mut self, tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
+        let Results { written, found } = self.results;
+        if found > written {
+            let text =
+                format!("{written} of {found} loops are in this file: --format jsonl has all");
+            self.notifications.add("warning", &text, None);
+        }
+        let notifications = std::mem::take(&mut self.notifications).end();
+        let invocation = json!({
+            "executionSuccessful": tally.unread == 0,
+            "toolExecutionNotifications": notifications,
+        });
+        let head = self.head();
+        output.write(&format!("{head}\n],\"invocations\":[{}]}}]}}\n", json(&invocation)))?;
+        Ok(Exit::Clean)
+    }
+}
+
+/// Returns the rules of a policy.
+fn rules(policy: &Policy<'_>) -> impl Iterator<Item = Value> {
+    let calls =
+        policy.rules().iter().map(|rule| (rule.name, presets::condition(rule), &rule.ladder));
+    let texts = policy.texts().iter().map(|rule| (rule.name, presets::turns(rule), &rule.ladder));
+    calls.chain(texts).map(|(name, condition, ladder)| {
+        let help = "The agent repeats itself without progress. Read the calls of the loop: a wrong path, a missing \
+                    tool or an unclear task is the usual cause.";
+        json!({
+            "id": name,
+            "shortDescription": {"text": condition},
+            "fullDescription": {"text": format!("{condition}; {}", presets::ladder(ladder))},
+            "help": {"text": help},
+            "defaultConfiguration": {"level": "warning"},
+            "properties": {"tags": ["agent", "loop"]},
+        })
+    })
+}
+
+fn level(action: Action) -> &'static str {
+    match action {
+        Action::Proceed | Action::Nudge => "note",
+        Action::Warn => "warning",
+        Action::Block | Action::StartOver | Action::Stop => "error",
+    }
+}
+
+/// Returns what recurs and what the run cost after it, if this is its first loop.
+fn message(report: &Report, one: &Loop) -> String {
+    let is_first = report.kept.loops.shown.first().is_some_and(|first| std::ptr::eq(first, one));
+    let after = report.cost.after.filter(|after| is_first && after.calls > 0);
+    let after = after.map_or_else(String::new, |after| format!("; {after} after it"));
+    format!("The agent is stuck: {}{after}.", one.title())
+}
+
+/// Returns the location of the call or message `number`.
+fn location(path: &str, unit: &str, number: usize, text: &str) -> Value {
+    let name = format!("{unit} {number}");
+    json!({
+        "physicalLocation": physical(path),
+        "logicalLocations": [{"name": name, "fullyQualifiedName": name}],
+        "message": {"text": unlinked(text)},
+    })
+}
+
+fn physical(path: &str) -> Value {
+    json!({"artifactLocation": {"uri": uri(&relative(path))}, "region": {"startLine": 1}})
+}
+
+/// Returns the URI of a file, relative or absolute like its path.
+fn uri(path: &str) -> String {
+    if path == "-" {
+        return "stdin".to_owned();
+    }
+    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "" });
+    for byte in path.bytes() {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(char::from(byte)),
+            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
+            // Writing to a string cannot fail.
+            byte => drop(write!(uri, "%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+/// Returns `text` without the links of SARIF's messages.
+fn unlinked(text: &str) -> String {
+    text.replace("](", "\\](")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::Reader;
+
+    #[test]
+    fn a_uri_has_only_the_characters_of_a_uri() {
+        for (path, expected) in [
+            ("runs/a-b_c.jsonl", "runs/a-b_c.jsonl"),
+            ("../a b.jsonl", "../a%20b.jsonl"),
+            ("c:d/ü%20?#.jsonl", "c%3Ad/%C3%BC%2520%3F%23.jsonl"),
+            ("/srv/runs/a.jsonl", "file:///srv/runs/a.jsonl"),
+            ("-", "stdin"),
+        ] {
+            assert_eq!(uri(path), expected);
+        }
+    }
+
+    #[test]
+    fn a_tool_cannot_make_a_link() {
+        assert_eq!(unlinked("[a](https://b) [c]"), "[a\\](https://b) [c]");
+    }
+
+    #[test]
+    fn notifications_are_limited_and_the_others_counted() {
+        let mut all = Notifications::default();
+        (0..NOTIFICATIONS_MAX + 7).for_each(|_| all.add("error", "no", Some("a")));
+        let shown = all.end();
+        assert_eq!(shown.len(), NOTIFICATIONS_MAX + 1);
+        assert_eq!(shown.last().expect("the last")["message"]["text"], "and 7 more notifications");
+    }
+
+    #[test]
+    fn results_are_limited_and_the_others_counted() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let mut output = Output::file(file.path(), Reader::Program).expect("a file");
+        let mut sarif = Sarif::new(unstuck_text::PRESETS[0].policy);
+        sarif.results = Results { written: RESULTS_MAX - 2, found: RESULTS_MAX - 2 };
+        for _ in 0..2 {
+            sarif.report(&mut Report::of_loops(15, 9), &mut output).expect("an open file");
+        }
+        sarif.finish(&Tally::default(), &mut output).expect("an open file");
+        let text = std::fs::read_to_string(file.path()).expect("a report");
+        // The results before were not written, and a comma stands for them.
+        let log: Value = serde_json::from_str(&text.replacen("[,", "[", 1)).expect("JSON");
+        assert_eq!(log["runs"][0]["results"].as_array().map(Vec::len), Some(2));
+        let last = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"][0];
+        let text = "25000 of 25008 loops are in this file: --format jsonl has all";
+        assert_eq!(last["message"]["text"], text);
+    }
+
+    #[test]
+    fn a_loop_that_comes_back_later_has_the_next_number() {
+        let calls = |args: usize| {
+            format!(r#"{{"type":"call","tool":"t","args":{args},"result":"no","is_error":true}}"#)
+                + "\n"
+        };
+        let others: String = (1..90).map(calls).collect();
+        let text = format!("{0}{others}{0}", calls(0).repeat(3));
+        let report = Report::of_text(&text, 300);
+        let mut sarif = Sarif::new(unstuck_text::PRESETS[0].policy);
+        let log = format!("[{}]", sarif.results(&report));
+        let results: Vec<Value> = serde_json::from_str(&log).expect("JSON");
+        let same = &results[0]["partialFingerprints"]["unstuck/v1"];
+        let same: Vec<_> = results
+            .iter()
+            .map(|result| &result["partialFingerprints"])
+            .filter(|prints| prints["unstuck/v1"] == *same)
+            .map(|prints| prints["primaryLocationLineHash"].as_str().expect("a hash"))
+            .collect();
+        assert_eq!(same.len(), 2, "{log}");
+        assert!(same[0].ends_with(":1") && same[1].ends_with(":2"), "{same:?}");
+    }
+}
