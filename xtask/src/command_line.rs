@@ -167,8 +167,9 @@ const REPORT: &str = "\
 Usage: cargo xtask report
 
 Scans the recorded runs and hostile traces, writes a report of every format, and reads them with
-junitparser, sarif-tools, the schema of SARIF and Python's csv. Reports and packages are in
-`target/report`. Needs Python 3.10 or later and the network.
+junitparser, sarif-tools, the schema of SARIF, Python's csv, and Chromium with axe-core. Takes the
+picture of the README anew. Reports and packages are in `target/report`. Needs Python 3.10 or later,
+npm, Chromium and the network.
 ";
 
 /// A task's help text, and the words it takes.

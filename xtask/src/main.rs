@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         Ok(Task::Test(request)) => checks::run(&request, machine),
         Ok(Task::Agents(request)) => agents::run(request),
         Ok(Task::Python(request)) => python::run(&request),
-        Ok(Task::Report) => report::run(),
+        Ok(Task::Report) => report::run(machine),
         Ok(Task::Bench(bench)) => bench.run(),
         Ok(Task::C(request)) => c::run(request, machine),
         Ok(Task::Fuzz(plan)) => fuzz::run(plan),

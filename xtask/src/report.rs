@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::environment::Environment;
-use crate::machine::{self, cargo, program};
+use crate::machine::{self, Machine, cargo, program};
 use crate::step::{Outcome, Step, Summary};
 use crate::steps;
 
@@ -21,14 +21,27 @@ const RUNS: &str = "adapters/trace/runs";
 const FOLDER: &str = "target/report";
 
 /// The formats that are written. Each report is `report.FORMAT` in the folder of its traces.
-const FORMATS: [&str; 6] = ["jsonl", "junit", "sarif", "csv", "markdown", "github"];
+const FORMATS: [&str; 7] = ["jsonl", "junit", "sarif", "csv", "markdown", "github", "html"];
+
+/// The program that opens pages in a browser, and its packages.
+const PAGE: &str = "adapters/cli/tests/reports/page.mjs";
+const PACKAGES: &str = "adapters/cli/tests/reports/package.json";
+
+/// The picture of the recorded runs in the README of the project.
+const PICTURE: &str = "adapters/cli/report.png";
+
+/// The part of the page that the picture shows.
+const PICTURED: &str = ".run:has(.recurrence):has(.loop)";
+
+/// The names of Chromium.
+const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// A package that depends on the crate with the schema of SARIF.
 const SCHEMA_MANIFEST: &str = "[package]\nname = \"schema\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
                                [workspace]\n\n[dependencies]\nserde-sarif = \"=0.8.0\"\n";
 
 /// Writes the reports and reads each format, then prints the outcome of each step.
-pub(crate) fn run() -> ExitCode {
+pub(crate) fn run(machine: Machine) -> ExitCode {
     let mut is_ready = false;
     let mut steps = vec![Step::run("reports", || {
         let outcome = environment().and_then(written);
@@ -41,6 +54,7 @@ pub(crate) fn run() -> ExitCode {
         steps.push(Step::run("csv", || each("csv")));
         steps.push(Step::run("markdown", || each("markdown")));
         steps.push(Step::run("github", || each("github")));
+        steps.push(Step::run("html", || html(machine)));
     }
     let summary = Summary::of_named(steps);
     print!("\n{summary}");
@@ -100,6 +114,39 @@ fn each(format: &str) -> Outcome {
         Outcome::of(check.args([CHECK, format]).arg(folder(reports)))
     };
     check("recorded").and_then(|| check("hostile"))
+}
+
+/// Opens the pages in a browser, and takes the picture of the README.
+fn html(machine: Machine) -> Outcome {
+    let found = BROWSERS.into_iter().find(|name| machine::has(name));
+    let browser = found.unwrap_or(BROWSERS[0]);
+    let ready = machine::ready("npm", "npm", machine)
+        .and_then(|| machine::ready(browser, "chromium", machine));
+    let script = folder("browser").join("page.mjs");
+    let node = |args: &[&str]| {
+        let mut node = program("node");
+        node.arg(&script).arg(browser).args(args);
+        node
+    };
+    let (recorded, hostile) = (folder("recorded/report.html"), folder("hostile/report.html"));
+    ready
+        .and_then(packages)
+        .and_then(|| Outcome::of(node(&[]).arg(&recorded).arg(hostile)))
+        .and_then(|| Outcome::of(node(&["--picture"]).arg(recorded).args([PICTURE, PICTURED])))
+}
+
+/// Installs the packages of [`PAGE`] and puts it beside them, because it finds them by its own place.
+fn packages() -> Outcome {
+    let folder = folder("browser");
+    let copied = fs::create_dir_all(&folder)
+        .and_then(|()| fs::copy(machine::root().join(PAGE), folder.join("page.mjs")))
+        .and_then(|_| fs::copy(machine::root().join(PACKAGES), folder.join("package.json")));
+    if let Err(error) = copied {
+        return Outcome::Failed(format!("{}: {error}", folder.display()));
+    }
+    let mut npm = program("npm");
+    npm.args(["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]);
+    Outcome::of(npm.arg(folder))
 }
 
 /// Checks the reports in SARIF by its schema.

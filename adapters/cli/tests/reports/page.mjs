@@ -2,13 +2,15 @@
 //
 // page.mjs CHROMIUM FILE… prints a line for each check that fails, then a line for each page. It exits
 // with 1 if one failed. `--picture FILE OUT SELECTOR` takes a picture instead.
+import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const [program, ...files] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox"] });
+const path = execFileSync("sh", ["-c", 'command -v "$0"', program], { encoding: "utf8" }).trim();
+const browser = await chromium.launch({ executablePath: path, args: ["--no-sandbox"] });
 let failures = 0;
 
 function fail(where, what) {
