@@ -1,12 +1,14 @@
 //! The output of `scan` for programs: one JSON object for each trace.
 
 use serde::Serialize;
+use unstuck_trace::Tokens;
 
 use crate::exit::Exit;
 use crate::output::json::json;
 use crate::output::{Closed, Output, complain};
 use crate::replay::{Location, ReplayFinding, Warning};
 use crate::scan::baseline::Standing;
+use crate::scan::cost::{Cost, Spent};
 use crate::scan::report::{Report, Tally};
 use crate::scan::writer::Writer;
 
@@ -26,6 +28,51 @@ struct TraceLine<'a> {
     /// The number of workers that were not followed to their end. Absent if it is 0.
     #[serde(skip_serializing_if = "is_zero")]
     forgotten_workers: usize,
+    #[serde(flatten)]
+    cost: CostLine,
+}
+
+/// The cost of a run. Absent if it is unknown, and after the first finding if there is none.
+#[derive(Serialize)]
+struct CostLine {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<TokensLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dollars: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calls_after: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens_after: Option<TokensLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds_after: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dollars_after: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct TokensLine {
+    input: u64,
+    cached: u64,
+    output: u64,
+}
+
+impl CostLine {
+    fn of(Cost { total, after }: Cost) -> Self {
+        let tokens =
+            |Tokens { input, cached, output }: Tokens| TokensLine { input, cached, output };
+        let seconds = |spent: Spent| spent.time.map(|time| time.as_secs());
+        Self {
+            tokens: total.tokens.map(tokens),
+            seconds: seconds(total),
+            dollars: total.dollars,
+            calls_after: after.map(|after| after.calls),
+            tokens_after: after.and_then(|after| after.tokens).map(tokens),
+            seconds_after: after.and_then(seconds),
+            dollars_after: after.and_then(|after| after.dollars),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -84,6 +131,7 @@ impl<'a> TraceLine<'a> {
             workers: trace.workers,
             errors: trace.errors,
             forgotten_workers: report.forgotten,
+            cost: CostLine::of(report.cost),
         }
     }
 }

@@ -15,6 +15,11 @@ use crate::published::RULE_SETS;
 const TRACE: [&str; 9] =
     ["schema", "path", "format", "session", "calls", "workers", "errors", "findings", "skipped"];
 
+/// The fields of a trace about what it spent, each with its part after the first finding. A file without
+/// tokens or times has none of them.
+const SPENT: [(&str, &str); 3] =
+    [("tokens", "tokens_after"), ("seconds", "seconds_after"), ("dollars", "dollars_after")];
+
 /// The fields of a finding.
 const FINDING: [&str; 16] = [
     "rule",
@@ -59,7 +64,7 @@ fn has_fields<'f>(object: &Value, fields: impl IntoIterator<Item = &'f str>) {
 
 /// Checks one trace against the schema.
 pub(crate) fn check_trace(trace: &Value) {
-    has_fields(trace, TRACE);
+    has_fields(trace, TRACE.into_iter().chain(spent(trace)));
     assert_eq!(trace["schema"], 1);
     assert!(trace["path"].is_string());
     assert!(trace["format"].as_str().is_some_and(|name| name.parse::<Format>().is_ok()));
@@ -75,6 +80,25 @@ pub(crate) fn check_trace(trace: &Value) {
     let places: Vec<u64> =
         findings.iter().filter_map(|finding| finding["at_call"].as_u64()).collect();
     assert!(places.is_sorted(), "{trace}");
+}
+
+/// Checks what the trace spent, and returns the fields that it must have.
+fn spent(trace: &Value) -> Vec<&'static str> {
+    let is_found = trace["findings"].as_array().is_some_and(|findings| !findings.is_empty());
+    let mut fields = if is_found { vec!["calls_after"] } else { Vec::new() };
+    assert!(!is_found || trace["calls_after"].as_u64() <= trace["calls"].as_u64(), "{trace}");
+    for (total, after) in SPENT.into_iter().filter(|(total, _)| !trace[*total].is_null()) {
+        fields.push(total);
+        if is_found {
+            fields.push(after);
+        }
+        if total == "tokens" {
+            has_fields(&trace[total], ["input", "cached", "output"]);
+        } else if is_found {
+            assert!(trace[after].as_f64() <= trace[total].as_f64(), "{trace}");
+        }
+    }
+    fields
 }
 
 fn check_finding(finding: &Value, calls: u64) {

@@ -44,6 +44,8 @@ def traces(folder: Path) -> None:
         records += [{**call, "worker": text}] * 6 + [{**said, "worker": text}] * 6
         lines = "\n".join(json.dumps(record) for record in records)
         (folder / f"{name}.jsonl").write_text(lines + "\n")
+    many = ({"type": "call", "tool": f"t{n % 7}", "args": {"n": n * 7919 % 101}, "result": str(n % 13)} for n in range(100_000))
+    (folder / "many.jsonl").write_text("".join(json.dumps(call) + "\n" for call in many))
     (folder / "empty.jsonl").write_text("")
     (folder / "no trace ]]> & `|`.jsonl").write_text("x\n")
     good = (folder / "quotes.jsonl").read_text()
