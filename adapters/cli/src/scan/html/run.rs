@@ -181,7 +181,14 @@ fn legend(picture: &Picture, key: &Key) -> Markup {
     let others = tools.iter().filter(|(colour, _)| *colour == COLOURS).count();
     let mark = |class: &str, what: &str| {
         html! {
-            li { svg width="14" height="14" aria-hidden="true" { path class=(class) d="M1 1h12v12h-12z" {} } " " (what) }
+            li {
+                svg width="14" height="14" aria-hidden="true" {
+                    // The hatching shows on a colour only.
+                    @if class == "failed" { path class={ "c" (COLOURS) } d="M1 1h12v12h-12z" {} }
+                    path class=(class) d="M1 1h12v12h-12z" {}
+                }
+                " " (what)
+            }
         }
     };
     html! {
