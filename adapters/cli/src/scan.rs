@@ -10,6 +10,7 @@ pub(crate) mod options;
 mod report;
 mod spool;
 pub(crate) mod targets;
+mod unread;
 mod writer;
 
 use std::collections::BTreeSet;
@@ -30,6 +31,7 @@ use kept::Needs;
 use options::Scan;
 use report::{Judge, Report, Tally};
 use targets::{OutputFormat, Target};
+use unread::Unread;
 use writer::Writer;
 
 pub(crate) fn run(scan: &Scan) -> Exit {
@@ -97,6 +99,8 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
         reporter.unread(path, why);
     }
     let written = scan_each(scan, judge, inputs.found, &mut reporter);
+    // The end was not reached if nobody reads the output any more.
+    reporter.unread.complain();
     let exit = reporter.exit;
     Ok(written.map_or_else(|closed| closed.exit(exit), |()| exit))
 }
@@ -139,6 +143,7 @@ struct Reporter<'s> {
     scan: &'s Scan,
     sinks: Vec<Sink>,
     tally: Tally,
+    unread: Unread,
     /// The silenced loops that no input contained so far. Filled only with `--verbose`.
     unseen: BTreeSet<LoopId>,
     exit: Exit,
@@ -152,6 +157,7 @@ impl<'s> Reporter<'s> {
             scan,
             sinks,
             tally: Tally::default(),
+            unread: Unread::new(scan.verbose),
             unseen: unseen.iter().copied().collect(),
             exit: Exit::Clean,
         }
@@ -159,7 +165,7 @@ impl<'s> Reporter<'s> {
 
     /// Reports an input that could not be read at all.
     fn unread(&mut self, path: &str, why: &str) {
-        complain(path, why);
+        self.unread.add(path, why);
         for sink in &mut self.sinks {
             sink.writer.unread(path, why);
         }
@@ -193,10 +199,10 @@ impl<'s> Reporter<'s> {
     /// Counts the report, and prints an error for each part that could not be read.
     fn judge(&mut self, report: &Report) {
         let worst = report.kept.worst;
-        if worst > Action::Proceed {
-            self.tally.stuck += 1;
-        } else {
-            self.tally.clean += 1;
+        match worst {
+            Action::Proceed if report.is_empty() => self.tally.empty += 1,
+            Action::Proceed => self.tally.clean += 1,
+            _ => self.tally.stuck += 1,
         }
         for problem in &report.trace.problems {
             complain(&report.path, &problem.to_string());
@@ -211,7 +217,8 @@ impl<'s> Reporter<'s> {
         if report.trace.skipped > 0 || report.forgotten > 0 {
             self.tally.partly += 1;
             self.exit = self.exit.max(Exit::Input);
-        } else if self.scan.fail_on().is_some_and(|least| worst >= least) {
+        }
+        if self.scan.fail_on().is_some_and(|least| worst >= least) {
             self.exit = self.exit.max(Exit::Found);
         }
     }
@@ -242,6 +249,7 @@ impl<'s> Reporter<'s> {
     /// Writes the end of the outputs, after the last report.
     fn finish(&mut self) -> Result<(), Closed> {
         self.remark_unseen();
+        self.unread.complain();
         let (tally, mut exit) = (std::mem::take(&mut self.tally), self.exit);
         let written = self.write(|writer, output| {
             exit = exit.max(writer.finish(&tally, output)?);

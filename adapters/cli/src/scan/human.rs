@@ -55,6 +55,7 @@ fn report(report: &Report) -> String {
     let (loops, count) = (report.kept.loops.shown.as_slice(), report.kept.loops.count);
     let mut text = String::new();
     let (style, word) = match (count, report.forgotten) {
+        (0, 0) if report.is_empty() => (FAINT, "empty"),
         (0, 0) => (CLEAN, "clean"),
         (0, _) => (STUCK, "partly"),
         _ => (STUCK, "stuck"),
@@ -100,15 +101,18 @@ fn report(report: &Report) -> String {
 
 /// Returns the last line, with the number of runs.
 fn summary(tally: &Tally) -> String {
-    let Tally { stuck, clean, unread, partly, left_out } = *tally;
+    let Tally { stuck, clean, empty, unread, partly, left_out } = *tally;
     let mut parts = vec![format!("{stuck} stuck"), format!("{clean} clean")];
+    if empty > 0 {
+        parts.push(format!("{empty} empty"));
+    }
     if unread > 0 {
         parts.push(format!("{} could not be read", counted(unread, "input")));
     }
     if partly > 0 {
         parts.push(format!("{partly} only in part"));
     }
-    let mut text = format!("{}: {}", counted(stuck + clean, "run"), parts.join(", "));
+    let mut text = format!("{}: {}", counted(stuck + clean + empty, "run"), parts.join(", "));
     if left_out > 0 {
         let other = counted(left_out, "other file");
         let _ = write!(text, " {FAINT}({other} left out){FAINT:#}");

@@ -14,9 +14,10 @@ use crate::replay::LoopPrefix;
 use crate::scan::cost::Price;
 use crate::scan::targets::Targets;
 
-pub(crate) const EXIT_CODES: &str = "0 nothing found, 1 a finding, 3 an input that could not be read, or only in part (the others \
-                          are still reported), 4 a bad configuration, or an output that could not \
-                          be written, 64 a usage error.";
+pub(crate) const EXIT_CODES: &str = "0 nothing found, 1 a finding (also if another input could not be \
+                                     read), 3 nothing found, but an input could not be read, or \
+                                     only in part, 4 a bad configuration, or an output that could \
+                                     not be written, 64 a usage error.";
 
 #[derive(Args)]
 #[command(after_help = format!("Exit codes: {EXIT_CODES}"))]
@@ -49,8 +50,8 @@ pub(crate) struct Scan {
     /// How many inputs to read at a time [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(JOBS_MAX)))]
     jobs: Option<u16>,
-    /// Print how the format of each input was recognised, and which loops of --feedback no input
-    /// contains
+    /// Print how the format of each input was recognised, each input that could not be read, and
+    /// which loops of --feedback no input contains
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }

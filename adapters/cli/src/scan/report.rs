@@ -108,11 +108,20 @@ impl Report {
     }
 }
 
+impl Report {
+    /// Returns whether there was nothing to judge: no call, and no finding about text.
+    pub(super) fn is_empty(&self) -> bool {
+        self.trace.calls == 0 && self.kept.worst == Action::Proceed
+    }
+}
+
 /// The number of inputs by result, for the last line.
 #[derive(Default)]
 pub(super) struct Tally {
     pub(super) stuck: usize,
     pub(super) clean: usize,
+    /// The runs without calls.
+    pub(super) empty: usize,
     pub(super) unread: usize,
     pub(super) partly: usize,
     pub(super) left_out: usize,
