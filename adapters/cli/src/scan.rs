@@ -3,6 +3,7 @@
 pub(crate) mod cost;
 mod explain;
 mod feedback;
+mod groups;
 mod human;
 mod kept;
 mod machine;

@@ -122,10 +122,6 @@ fn summary(tally: &Tally) -> String {
 }
 
 impl Loop {
-    fn first(&self) -> &ReplayFinding {
-        &self.rungs[0]
-    }
-
     fn describe(&self) -> String {
         let mut text = String::new();
         line(
