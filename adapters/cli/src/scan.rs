@@ -28,14 +28,16 @@ use crate::output::{Closed, Output, complain, remark};
 use crate::read::inputs::{self, Input, Inputs};
 use crate::read::reading::read_in_order;
 use explain::Explanation;
+use human::View;
 use kept::Needs;
-use options::Scan;
+use options::{Only, Scan, Sort};
 use report::{Judge, Report, Tally};
 use targets::{OutputFormat, Target};
 use unread::Unread;
 use writer::Writer;
 
 pub(crate) fn run(scan: &Scan) -> Exit {
+    anstream::ColorChoice::from(scan.color).write_global();
     match scan_all(scan) {
         Ok(exit) | Err(exit) => exit,
     }
@@ -53,6 +55,7 @@ fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Ve
         // An output file of an earlier run in the same folder is not a recording.
         inputs.found.retain(|input| !matches!(input, Input::File(input) if same_file(input, path)));
     }
+    let view = View { inputs: inputs.found.len(), summary: scan.summary, sort: scan.sort };
     let sink = |target: &Target| {
         let reader = target.format.reader();
         let output = match &target.path {
@@ -61,11 +64,11 @@ fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Ve
         };
         let writer = match scan.explain {
             Some(wanted) => Box::new(Explanation::new(wanted, preset.policy)),
-            None => target.format.writer(),
+            None => target.format.writer(view),
         };
         Ok(Sink { output, writer, is_open: true })
     };
-    scan.targets.iter().map(sink).collect()
+    scan.outputs().map(sink).collect()
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {
@@ -82,20 +85,16 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     }
     let needs = match scan.explain {
         Some(_) => Needs { explain: scan.explain, ..Needs::default() },
-        None => scan
-            .targets
-            .iter()
-            .map(|target| target.format.needs())
-            .fold(Needs::default(), Needs::and),
+        None => {
+            scan.outputs().map(|target| target.format.needs()).fold(Needs::default(), Needs::and)
+        }
     };
     let judge = Judge::of(scan, needs)?;
-    let mut inputs = match scan.paths.as_slice() {
-        [] => sessions::find(scan.from()).map_err(Scan::misused)?,
-        paths => inputs::find(paths),
-    };
+    let mut inputs = find(scan)?;
     let sinks = sinks(scan, judge.preset, &mut inputs)?;
     let mut reporter = Reporter::new(scan, &judge, sinks);
     reporter.tally.left_out = inputs.left_out.len();
+    reporter.tally.older = inputs.older;
     for (path, why) in &inputs.errors {
         reporter.unread(path, why);
     }
@@ -104,6 +103,25 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     reporter.unread.complain();
     let exit = reporter.exit;
     Ok(written.map_or_else(|closed| closed.exit(exit), |()| exit))
+}
+
+/// Finds the inputs: the paths, or else a pipe on standard input, or else the usual sessions.
+fn find(scan: &Scan) -> Result<Inputs, Exit> {
+    let tell = |path: &str, what: &str| {
+        if !scan.quiet {
+            remark(path, what);
+        }
+    };
+    let inputs = Inputs::since(scan.since());
+    let mut inputs = match scan.paths.as_slice() {
+        [] if inputs::is_piped(tell) => inputs.find(&["-".into()]),
+        [] => sessions::find(inputs, scan.from(), tell).map_err(Scan::misused)?,
+        paths => inputs.find(paths),
+    };
+    if scan.sort == Sort::Time {
+        inputs.newest_first();
+    }
+    Ok(inputs)
 }
 
 /// Reads and judges the inputs, and reports on each in order, until the output is closed.
@@ -142,6 +160,7 @@ struct Sink {
 /// Passes the reports to the outputs and counts them.
 struct Reporter<'s> {
     scan: &'s Scan,
+    /// None if nobody wants a report.
     sinks: Vec<Sink>,
     tally: Tally,
     unread: Unread,
@@ -194,6 +213,10 @@ impl<'s> Reporter<'s> {
             self.unseen.retain(|id| !seen.contains(id));
         }
         self.judge(&report);
+        let is_stuck = report.kept.worst > Action::Proceed || report.forgotten > 0;
+        if self.scan.only == Some(Only::Stuck) && !is_stuck {
+            return Ok(());
+        }
         self.write(|writer, output| writer.report(&mut report, output))
     }
 
@@ -236,7 +259,8 @@ impl<'s> Reporter<'s> {
                 written => written?,
             }
         }
-        if self.sinks.iter().any(|sink| sink.is_open) { Ok(()) } else { Err(Closed::ByReader) }
+        let is_read = self.sinks.is_empty() || self.sinks.iter().any(|sink| sink.is_open);
+        if is_read { Ok(()) } else { Err(Closed::ByReader) }
     }
 
     /// Prints the loops of the feedback file that no input contains.

@@ -19,7 +19,8 @@ pub(super) struct Group<'a> {
 /// Groups `loops`, which are in the order of their first findings. Each loop is in one group. The groups are in
 /// the order of their first findings.
 ///
-/// Two loops are in one group if each of them, or a chain of others, shares most of the shorter one's calls.
+/// Two loops are in one group if they, or a chain of others between them, share a call of their proofs or
+/// most of the shorter one's stretch of calls.
 pub(super) fn groups(loops: &[Loop]) -> Vec<Group<'_>> {
     let mut groups: Vec<Vec<&Loop>> = Vec::new();
     for one in loops {
@@ -38,12 +39,18 @@ pub(super) fn groups(loops: &[Loop]) -> Vec<Group<'_>> {
     groups.into_iter().filter_map(Group::of).collect()
 }
 
-/// Returns whether the loops share most of the calls of the shorter one.
+/// Returns whether two loops share a call of their proofs or most of the shorter one's stretch.
 fn is_one(a: &Loop, b: &Loop) -> bool {
-    let (a, b) = (Stretch::of(a), Stretch::of(b));
-    let last = a.last.min(b.last);
-    let shared = (last + 1).saturating_sub(a.first.max(b.first));
-    a.worker == b.worker && a.is_of_calls == b.is_of_calls && 2 * shared > a.len().min(b.len())
+    let (of_a, of_b) = (Stretch::of(a), Stretch::of(b));
+    let shared = (of_a.last.min(of_b.last) + 1).saturating_sub(of_a.first.max(of_b.first));
+    if of_a.worker != of_b.worker || of_a.is_of_calls != of_b.is_of_calls || shared == 0 {
+        return false;
+    }
+    2 * shared > of_a.len().min(of_b.len())
+        || a.first()
+            .proof
+            .iter()
+            .any(|call| b.first().proof.iter().any(|other| other.index == call.index))
 }
 
 impl<'a> Group<'a> {
@@ -106,6 +113,7 @@ mod tests {
     use unstuck_core::{Finding, LoopId, Tool};
 
     use super::*;
+    use crate::replay::Excerpt;
 
     /// Returns a loop of `worker` over the calls from `first` to `last`, with the number `key`.
     fn of_calls(key: usize, worker: &str, first: usize, last: usize, action: Action) -> Loop {
@@ -155,6 +163,22 @@ mod tests {
         ] {
             assert_eq!(keys(&nudges(&stretches)), expected, "{stretches:?}");
         }
+    }
+
+    #[test]
+    fn loops_with_a_call_in_both_proofs_are_one_group() {
+        let mut loops = nudges(&[("a", 0, 5), ("a", 5, 20), ("a", 20, 30)]);
+        let proof = |calls: &[usize]| {
+            let excerpt = |index: &usize| {
+                let (tool, text, result) = (None, String::new(), None);
+                Excerpt { index: *index, tool, text, result }
+            };
+            calls.iter().map(excerpt).collect()
+        };
+        loops[0].rungs[0].proof = proof(&[0, 3, 5]);
+        loops[1].rungs[0].proof = proof(&[5, 6]);
+        loops[2].rungs[0].proof = proof(&[21]);
+        assert_eq!(keys(&loops), [vec![0, 1], vec![2]]);
     }
 
     #[test]

@@ -125,4 +125,6 @@ pub(super) struct Tally {
     pub(super) unread: usize,
     pub(super) partly: usize,
     pub(super) left_out: usize,
+    /// The files that were left out because of `--since`.
+    pub(super) older: usize,
 }

@@ -2,7 +2,7 @@
 
 use crate::exit::Exit;
 use crate::output::{Closed, Output, Reader};
-use crate::scan::human::Human;
+use crate::scan::human::{Human, View};
 use crate::scan::kept::Needs;
 use crate::scan::machine::{Document, Lines};
 use crate::scan::report::{Report, Tally};
@@ -37,9 +37,9 @@ impl OutputFormat {
         }
     }
 
-    pub(super) fn writer(self) -> Box<dyn Writer> {
+    pub(super) fn writer(self, view: View) -> Box<dyn Writer> {
         match self {
-            Self::Human => Box::new(Human),
+            Self::Human => Box::new(Human::new(view)),
             Self::Json => Box::new(Document::default()),
             Self::Jsonl => Box::new(Lines),
         }

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 use unstuck_trace::WORKERS_MAX;
 
 use crate::harness::{
-    CLEAN, Folder, Ran, repeated, runs, scan, scanned, stuck, unstuck, unstuck_reading,
+    CLEAN, Folder, Ran, program, repeated, runs, scan, scanned, stuck, unstuck, unstuck_reading,
 };
 
 /// Runs `unstuck scan --format jsonl` on these paths.
@@ -167,6 +168,58 @@ fn standard_input_is_read_like_a_file() {
 }
 
 #[test]
+fn a_pipe_is_read_without_a_name() {
+    let folder = Folder::new();
+    let path = folder.file("run.jsonl", stuck());
+    let piped = unstuck_reading(&["scan", "--format", "jsonl"], stuck().as_bytes());
+    let mut command = program();
+    command.args(["scan", "--format", "jsonl"]).stdin(fs::File::open(&path).expect("the run"));
+    let redirected = Ran::of(command.output().expect("a program that starts"));
+    for ran in [piped, redirected] {
+        assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+        assert_eq!(ran.only_line()["path"], "-");
+    }
+    // A path says what to read, and standard input is left alone.
+    let path = path.to_str().expect("UTF-8");
+    let ran = unstuck_reading(&["scan", "--format", "jsonl", path], CLEAN.as_bytes());
+    assert_eq!(ran.only_line()["path"], path);
+}
+
+#[test]
+fn standard_input_without_data_is_no_input() {
+    let folder = Folder::new();
+    let nothing = fs::File::open(folder.file("nothing", "")).expect("an empty file");
+    for stdin in [Stdio::null(), nothing.into(), Stdio::piped()] {
+        let mut command = program();
+        let mut child = command
+            .args(["scan", "--format", "jsonl"])
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a program that starts");
+        drop(child.stdin.take());
+        let ran = Ran::of(child.wait_with_output().expect("a program that ends"));
+        assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
+        assert!(ran.err.contains("no path is given, and there is no session in"), "{}", ran.err);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_stays_silent_is_not_waited_for() {
+    let mut command = program();
+    command.arg("scan").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("a program that starts");
+    // The pipe stays open until the program has ended.
+    let pipe = child.stdin.take();
+    let ran = Ran::of(child.wait_with_output().expect("a program that ends"));
+    drop(pipe);
+    assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
+    assert!(ran.err.starts_with("-: standard input has been silent"), "{}", ran.err);
+}
+
+#[test]
 fn a_named_format_is_not_detected() {
     for (path, from, exit) in [
         ("native/stuck-parallel.jsonl", "auto", 1),
@@ -270,7 +323,11 @@ fn concatenated_runs_are_judged_separately() {
     }
     let both = run("a", 3) + &run("b", 3);
     let ran = unstuck_reading(&["scan", "-"], both.as_bytes());
-    assert!(ran.out.contains("stuck  -  (6 calls, 2 sessions)"), "{}", ran.out);
+    assert!(
+        ran.out.contains("stuck  -  (6 calls, 2 sessions; 3 calls after the first finding)"),
+        "{}",
+        ran.out
+    );
     assert!(ran.out.contains("nudge at #2; last seen at #2"), "{}", ran.out);
     assert!(ran.out.contains("nudge at #5; last seen at #5"), "{}", ran.out);
 }

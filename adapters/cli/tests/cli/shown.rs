@@ -131,6 +131,29 @@ fn invisible_characters_are_never_printed() {
 }
 
 #[test]
+fn a_digest_is_as_safe_as_a_report() {
+    let folder = Folder::new();
+    let long = "w".repeat(200_000);
+    for words in [EVIL, &long, "日本語", "x ghp_Zq7xW2kLm9PvT4bN8sRdZq7x"] {
+        for n in 0..25 {
+            // A file is recognised by its beginning.
+            folder.file(&format!("{n}.jsonl"), format!("{CLEAN}{}", records(words)));
+        }
+        for options in [&[][..], &["--summary"], &["--sort", "cost"]] {
+            // The harness finds each control character.
+            let ran = scan(folder.path(), options);
+            assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+            assert!(ran.out.starts_with("25 runs: 25 stuck"), "{}", ran.out);
+            assert!(ran.out.contains("What recurs in 25 stuck runs"), "{}", ran.out);
+            assert!(!ran.out.contains("ghp_"), "{}", ran.out);
+            let lines = ran.out.lines().filter(|line| !line.contains(".jsonl"));
+            let widest = lines.max_by_key(|line| line.width()).expect("lines");
+            assert!(widest.width() <= COLUMNS, "{widest}");
+        }
+    }
+}
+
+#[test]
 fn the_output_is_bounded() {
     let folder = Folder::new();
     let accents = format!("e{}", "\u{301}".repeat(200_000));
