@@ -70,7 +70,7 @@ enum Printer {
 impl Printer {
     fn new(watch: &Watch) -> Self {
         let output = Output::stdout;
-        if watch.json {
+        if watch.is_for_programs() {
             return Self::Lines { output: output(Reader::Program) };
         }
         if watch.once || !io::stdout().is_terminal() {

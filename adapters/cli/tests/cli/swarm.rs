@@ -125,7 +125,12 @@ fn a_swarm_is_printed_as_a_table_and_as_lines() {
     assert!(place.starts_with("swarm nightly on /") && time.ends_with(" UTC"), "{head}");
     insta::assert_snapshot!("a_swarm_as_a_table", rows);
 
-    let ran = watch(&["watch", "--swarm", &url, "--once", "--json", "--limit", "1"]);
+    let line = |format: &[&str]| {
+        watch(&[&["watch", "--swarm", &url, "--once", "--limit", "1"], format].concat())
+    };
+    let old = line(&["--json"]).only_line();
+    let ran = line(&["--format", "jsonl"]);
+    assert_eq!(old["loop"], ran.only_line()["loop"], "the old spelling");
     assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
     let mut line = ran.only_line();
     for varies in ["at", "last_call_ms_ago"] {
@@ -148,7 +153,7 @@ fn an_unreachable_server_is_reported() {
     let gone = format!("redis+unix://{}?swarm=a", folder.path().join("gone").display());
     for (arguments, exit) in [
         (&["watch", "--once", "--swarm", &gone][..], 3),
-        (&["watch", "--once", "--json", "--swarm", &gone], 3),
+        (&["watch", "--once", "--format", "jsonl", "--swarm", &gone], 3),
         (&["clear", "--swarm", &gone], 3),
         (&["watch", "--once", "--swarm", "redis://h"], 64),
         (&["watch", "--once", "--swarm", &gone, "--calls", "1"], 64),
