@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 use unstuck_core::{Action, Args};
 
 use super::calls;
-use crate::output::recurring::{shared_result, what_recurs};
+use crate::output::recurring::{SharedResult, shared_result, what_recurs};
 use crate::output::shown::{plain, shortened};
 use crate::replay::{Location, ReplayFinding};
 use crate::scan::groups::Group;
@@ -35,7 +35,7 @@ pub(super) fn block(Group { strongest, others }: &Group<'_>, columns: usize) -> 
         let worker = shortened(&plain(&found.worker), WORKER_MAX);
         lines.push(format!("  {FAINT}by the worker {worker}{FAINT:#}"));
     }
-    lines.extend(calls::lines(&found.proof, columns, headline.result.as_deref()));
+    lines.extend(calls::lines(&found.proof, columns, headline.recorded));
     lines.extend(also(others, columns));
     lines.push("  The agent should have been told:".to_owned());
     lines.push(wrapped(&plain(&found.message), 4, columns));
@@ -47,33 +47,34 @@ pub(super) fn block(Group { strongest, others }: &Group<'_>, columns: usize) -> 
 }
 
 /// What recurs, and the result of it.
-pub(super) struct Headline {
+pub(super) struct Headline<'a> {
     what: String,
     /// The words before the result.
     before: &'static str,
-    /// The line of the last result.
+    /// The line of the last result, as it may be shown.
     result: Option<String>,
+    /// The same line as it is in the recording.
+    recorded: Option<&'a str>,
 }
 
-impl Headline {
-    pub(super) fn of(found: &ReplayFinding) -> Self {
+impl<'a> Headline<'a> {
+    pub(super) fn of(found: &'a ReplayFinding) -> Self {
         let what = what_recurs(&found.finding, &found.tool);
         let results = found.proof.iter().filter_map(|call| call.result.as_ref());
-        let ran = results.filter(|result| !result.refused).map(|result| plain(&result.text));
-        let lines: Vec<String> = ran.filter(|line| !line.trim().is_empty()).collect();
-        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        match shared_result(&found.finding, &lines) {
-            None => Self { what, before: "", result: None },
-            Some(shared) => {
-                let before = if shared.differs { ", the last time" } else { "" };
-                Self { what, before, result: Some(shared.line.to_owned()) }
-            }
-        }
+        let ran = results.filter(|result| !result.refused && !result.text.trim().is_empty());
+        let lines: Vec<&str> = ran.map(|result| result.text.as_str()).collect();
+        let shared = shared_result(&found.finding, &lines);
+        let before = match shared {
+            Some(SharedResult { differs: true, .. }) => ", the last time",
+            _ => "",
+        };
+        let recorded = shared.map(|shared| shared.line);
+        Self { what, before, result: recorded.map(plain), recorded }
     }
 
     /// Returns one line, or two if the result does not fit beside the rest.
     fn lines(&self, columns: usize) -> Vec<String> {
-        let Self { what, before, result } = self;
+        let Self { what, before, result, .. } = self;
         let Some(result) = result else { return vec![format!("  {STRONG}{what}{STRONG:#}")] };
         let first = format!("  {STRONG}{what}{STRONG:#}{before}:");
         if what.width() + before.width() + result.width() + "  : ``".len() <= columns {
@@ -85,7 +86,7 @@ impl Headline {
 
     /// Returns one line of at most `columns`, without styles.
     pub(super) fn line(&self, columns: usize) -> String {
-        let Self { what, before, result } = self;
+        let Self { what, before, result, .. } = self;
         let result =
             result.as_ref().map_or_else(String::new, |result| format!("{before}: `{result}`"));
         let line = format!("{what}{result}");

@@ -7,7 +7,7 @@ use anstyle::Style;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::output::shown::{parts_around, plain, shortened, shortened_around, tool_name};
-use crate::replay::Excerpt;
+use crate::replay::{Excerpt, ResultLine};
 
 /// The most calls that are shown. The middle of a longer proof is left out.
 const CALLS_MAX: usize = 8;
@@ -32,13 +32,14 @@ pub(super) fn lines(calls: &[Excerpt], columns: usize, known: Option<&str>) -> V
     let head = if hidden > 0 { CALLS_MAX / 2 } else { calls.len() };
     let (first, rest) = calls.split_at(head);
     let last = rest.get(hidden..).unwrap_or_default();
-    let mut rows = Rows::new(first.iter().chain(last), columns, known);
-    let mut lines: Vec<String> = first.iter().flat_map(|call| rows.call(call)).collect();
+    let shown = first.iter().chain(last).map(|call| (call, plain(&call.text))).collect::<Vec<_>>();
+    let mut rows = Rows::new(&shown, columns, known);
+    let mut lines: Vec<Vec<String>> =
+        shown.iter().map(|(call, text)| rows.call(call, text)).collect();
     if hidden > 0 {
-        lines.push(format!("    {FAINT}… {hidden} more …{FAINT:#}"));
+        lines.insert(head, vec![format!("    {FAINT}… {hidden} more …{FAINT:#}")]);
     }
-    lines.extend(last.iter().flat_map(|call| rows.call(call)));
-    lines
+    lines.concat()
 }
 
 /// Returns the arguments of a call, or the text of a turn, in at most `columns`.
@@ -54,46 +55,42 @@ struct Rows<'a> {
     room: usize,
     /// The places of the differences that the columns would hide, by tool.
     hidden: HashMap<Option<&'a str>, Vec<usize>>,
-    shown: HashSet<String>,
-    /// The latest result of each call, by its tool and its arguments.
-    latest: HashMap<(Option<&'a str>, &'a str), String>,
+    /// The results that were shown, and the latest one of each call, by its tool and its arguments. They are
+    /// compared as they are in the recording.
+    shown: HashSet<&'a str>,
+    latest: HashMap<(Option<&'a str>, &'a str), &'a str>,
     columns: usize,
 }
 
 impl<'a> Rows<'a> {
-    fn new(
-        calls: impl Iterator<Item = &'a Excerpt> + Clone,
-        columns: usize,
-        known: Option<&str>,
-    ) -> Self {
-        let numbers = calls.clone().map(|call| call.index.to_string().len() + "#".len());
+    fn new(calls: &'a [(&'a Excerpt, String)], columns: usize, known: Option<&'a str>) -> Self {
+        let numbers = calls.iter().map(|(call, _)| call.index.to_string().len() + "#".len());
         let number_width = numbers.max().unwrap_or(0);
-        let tool_width = calls.clone().map(|call| tool(call).width()).max().unwrap_or(0);
+        let tool_width = calls.iter().map(|(call, _)| tool(call).width()).max().unwrap_or(0);
         let beside = INDENT + number_width + if tool_width > 0 { 2 + tool_width } else { 0 } + 2;
         let room = columns.saturating_sub(beside);
-        let mut texts: HashMap<Option<&str>, Vec<String>> = HashMap::new();
-        for call in calls {
-            texts.entry(call.tool.as_deref()).or_default().push(plain(&call.text));
+        let mut texts: HashMap<Option<&str>, Vec<&str>> = HashMap::new();
+        for (call, text) in calls {
+            texts.entry(call.tool.as_deref()).or_default().push(text);
         }
         let hidden = texts
             .into_iter()
             .map(|(tool, texts)| (tool, hidden_differences(texts, room)))
             .collect();
-        let shown = known.map(str::to_owned).into_iter().collect();
-        Self { number_width, tool_width, room, hidden, shown, latest: HashMap::new(), columns }
+        let (shown, latest) = (known.into_iter().collect(), HashMap::new());
+        Self { number_width, tool_width, room, hidden, shown, latest, columns }
     }
 
-    /// Returns the line of a call, and another one if its result says something new.
-    fn call(&mut self, call: &'a Excerpt) -> Vec<String> {
+    /// Returns the line of a call with this text, and another one if its result says something new.
+    fn call(&mut self, call: &'a Excerpt, text: &str) -> Vec<String> {
         let number_width = self.number_width;
         let number = format!("#{:<width$}", call.index, width = number_width - "#".len());
         let name = tool(call);
         let gap = " ".repeat(self.tool_width - name.width());
         let name = if self.tool_width == 0 { String::new() } else { format!("  {name}{gap}") };
-        let text = plain(&call.text);
         let text = match self.hidden.get(&call.tool.as_deref()).map_or(&[][..], Vec::as_slice) {
-            [] => shortened(&text, self.room),
-            places => shortened_around(&text, places, self.room),
+            [] => shortened(text, self.room),
+            places => shortened_around(text, places, self.room),
         };
         let mut lines = vec![format!("    {FAINT}{number}{FAINT:#}{name}  {text}")];
         if let Some(result) = self.result(call) {
@@ -104,22 +101,22 @@ impl<'a> Rows<'a> {
         lines
     }
 
-    /// Returns the result of a call, if it is a failure that was not shown, or differs from the result of the
-    /// same call before.
+    /// Returns the result of a call, if it is a failure or a refusal that was not shown, or differs from the
+    /// result of the same call before.
     fn result(&mut self, call: &'a Excerpt) -> Option<String> {
-        let result = call.result.as_ref()?;
-        let text = plain(&result.text);
+        let ResultLine { text, failed, refused } = call.result.as_ref()?;
         let key = (call.tool.as_deref(), call.text.as_str());
-        let before = self.latest.insert(key, text.clone());
-        let text = match (result.refused, text.trim()) {
-            (false, "") => return None,
-            (true, "") => "refused".to_owned(),
-            (true, _) => format!("refused: {text}"),
-            (false, _) => text,
-        };
-        let differs = before.is_some_and(|before| before != plain(&result.text));
-        let says_more = result.failed || result.refused || differs;
-        (says_more && self.shown.insert(text.clone())).then_some(text)
+        let before = self.latest.insert(key, text);
+        let differs = before.is_some_and(|before| before != text);
+        let says_more = *refused || (*failed || differs) && !text.trim().is_empty();
+        if !says_more || !self.shown.insert(text) {
+            return None;
+        }
+        Some(match (refused, plain(text)) {
+            (true, text) if text.trim().is_empty() => "refused".to_owned(),
+            (true, text) => format!("refused: {text}"),
+            (false, text) => text,
+        })
     }
 }
 
@@ -129,7 +126,7 @@ fn tool(call: &Excerpt) -> String {
 }
 
 /// Returns the bytes of the first differences between `texts` that would not be seen in `columns`.
-fn hidden_differences(mut texts: Vec<String>, columns: usize) -> Vec<usize> {
+fn hidden_differences(mut texts: Vec<&str>, columns: usize) -> Vec<usize> {
     texts.sort_unstable();
     texts.dedup();
     let pairs = texts.iter().zip(texts.get(1..).unwrap_or_default());
@@ -137,7 +134,7 @@ fn hidden_differences(mut texts: Vec<String>, columns: usize) -> Vec<usize> {
         .map(|(a, b)| {
             let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b);
             // The second text goes on here, because it comes after the first one.
-            (same.map(|(c, _)| c.len_utf8()).sum(), b.as_str())
+            (same.map(|(c, _)| c.len_utf8()).sum(), *b)
         })
         .collect();
     differences.sort_unstable();
@@ -163,7 +160,6 @@ fn is_seen(text: &str, at: usize, places: &[usize], columns: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::ResultLine;
 
     fn call(index: usize, text: &str, result: &str, failed: bool) -> Excerpt {
         let result = ResultLine { text: result.to_owned(), failed, refused: false };
