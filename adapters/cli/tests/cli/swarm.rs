@@ -85,6 +85,40 @@ fn sessions_that_are_stuck_together_get_a_note() {
 }
 
 #[test]
+fn a_call_of_this_machine_is_shown_with_its_arguments() {
+    let Some(server) = Server::start() else { return };
+    let url = server.url("nightly");
+    let hooks = Hooks::of("claude-code").with(&["--swarm", &url]);
+    for session in 0..12 {
+        let _ = fs::remove_file(hooks.folder().join("swarm.rest"));
+        answers(&hooks, &session.to_string());
+    }
+    let home = Folder::new();
+    let watched = || {
+        let mut command = program();
+        at_home(&mut command, home.path());
+        let words = ["swarm", "watch", "--swarm", &url, "--once", "--calls", "2"];
+        Ran::of(command.args(words).env(SECRET, HUSH).output().expect("a program that starts")).out
+    };
+    assert!(!watched().contains("npm ci"), "no session of this machine has the call");
+    let use_id = "toolu_1";
+    let lines = [
+        json!({"type": "user", "uuid": "1", "parentUuid": null, "sessionId": "s", "message": {
+            "role": "user", "content": "Install it."}}),
+        json!({"type": "assistant", "uuid": "2", "parentUuid": "1", "sessionId": "s", "message": {
+            "role": "assistant", "id": "m", "content": [{"type": "tool_use", "id": use_id, "name": "run",
+            "input": {"command": "npm ci"}}]}}),
+        json!({"type": "user", "uuid": "3", "parentUuid": "2", "sessionId": "s", "message": {
+            "role": "user", "content": [{"type": "tool_result", "tool_use_id": use_id, "is_error": true,
+            "content": "403 Forbidden"}]}}),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    home.file(".claude/projects/-a/s.jsonl", lines);
+    let shown = watched();
+    assert!(shown.contains("\n          {\"command\":\"npm ci\"}\n"), "{shown}");
+}
+
+#[test]
 fn without_its_server_or_its_secret_a_session_is_watched_alone() {
     let folder = Folder::new();
     let gone = format!("redis+unix://{}?swarm=a", folder.path().join("gone").display());
