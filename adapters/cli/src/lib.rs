@@ -3,8 +3,8 @@
 //! The package is a program. Adapters for other languages use three parts of it: policies in TOML, the scan
 //! of a recorded run, and the functions that make text from a recording safe to show.
 //!
-//! Exit codes: 0 nothing found, 1 a finding, 3 an input could not be read, 4 a bad configuration or
-//! an output that could not be written, 64 a usage error. Never 2, because coding agents read 2 as
+//! Exit codes: 0 nothing found, 1 a finding, 3 nothing found but an input could not be read, 4 a bad
+//! configuration or an output that could not be written, 64 a usage error. Never 2, because coding agents read 2 as
 //! "block". `unstuck hook`, which agents call, always exits with 0. `unstuck mcp` exits with the
 //! code of the server. The help of `unstuck start-over` and `unstuck swarm` lists their codes.
 

@@ -7,12 +7,14 @@ pub(crate) mod shown;
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue};
+use terminal_size::{Width, terminal_size_of};
 
 use crate::exit::Exit;
-use crate::output::shown::{is_hidden, plain};
+use crate::output::shown::{COLUMNS, is_hidden, plain};
 
 /// The reader of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,10 +25,14 @@ pub(crate) enum Reader {
     Program,
 }
 
+/// The fewest and the most columns of a terminal that are used.
+const COLUMNS_USED: RangeInclusive<usize> = 40..=200;
+
 /// Standard output, or a file.
 pub(crate) struct Output {
     writer: BufWriter<Box<dyn Write>>,
     name: String,
+    columns: usize,
 }
 
 impl Output {
@@ -35,7 +41,13 @@ impl Output {
             Reader::Person => Box::new(anstream::stdout()),
             Reader::Program => Box::new(io::stdout()),
         };
-        Self { writer: BufWriter::new(writer), name: "standard output".to_owned() }
+        let columns = match terminal_size_of(io::stdout()) {
+            Some((Width(columns), _)) => {
+                usize::from(columns).clamp(*COLUMNS_USED.start(), *COLUMNS_USED.end())
+            }
+            None => COLUMNS,
+        };
+        Self { writer: BufWriter::new(writer), name: "standard output".to_owned(), columns }
     }
 
     /// Creates the file `path`, or empties it.
@@ -49,7 +61,12 @@ impl Output {
             Reader::Person => Box::new(anstream::StripStream::new(file)),
             Reader::Program => Box::new(file),
         };
-        Ok(Self { writer: BufWriter::new(writer), name })
+        Ok(Self { writer: BufWriter::new(writer), name, columns: COLUMNS })
+    }
+
+    /// Returns the columns of a line: those of the terminal, or 80 for a pipe or a file.
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
     }
 
     /// Writes `text` in one piece and flushes it, so that no reader sees half of it.

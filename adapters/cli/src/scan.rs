@@ -8,6 +8,7 @@ mod evidence;
 mod explain;
 mod feedback;
 mod github;
+mod groups;
 pub(crate) mod html;
 mod human;
 mod junit;
@@ -20,6 +21,7 @@ mod sarif;
 mod spool;
 mod svg;
 pub(crate) mod targets;
+mod unread;
 mod writer;
 
 use std::collections::BTreeSet;
@@ -36,13 +38,16 @@ use crate::output::{Closed, Output, complain, remark};
 use crate::read::inputs::{self, Input, Inputs};
 use crate::read::reading::read_in_order;
 use baseline::Baseline;
+use human::View;
 use kept::Needs;
-use options::Scan;
+use options::{Only, Scan, Sort};
 use report::{Judge, Report, Tally};
 use targets::Target;
+use unread::Unread;
 use writer::Writer;
 
 pub(crate) fn run(scan: &Scan) -> Exit {
+    anstream::ColorChoice::from(scan.color).write_global();
     match scan_all(scan) {
         Ok(exit) | Err(exit) => exit,
     }
@@ -65,16 +70,17 @@ fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Ve
             .found
             .retain(|input| !matches!(input, Input::File(input) if same_file(input, baseline)));
     }
+    let view = View { inputs: inputs.found.len(), summary: scan.summary, sort: scan.sort };
     let sink = |target: &Target| {
         let reader = target.format.reader();
         let output = match &target.path {
             Some(path) => Output::file(path, reader)?,
             None => Output::stdout(reader),
         };
-        let writer = target.format.writer(scan, preset.policy);
+        let writer = target.format.writer(scan, preset.policy, view);
         Ok(Sink { output, writer, is_open: true })
     };
-    scan.targets.iter().map(sink).collect()
+    scan.outputs().map(sink).collect()
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {
@@ -100,22 +106,41 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     if scan.fails_on_new() && scan.baseline.is_none() {
         return Err(Scan::misused("--fail-on new needs --baseline FILE".to_owned()));
     }
-    let needs = scan.targets.iter().map(|target| target.format.needs(scan.explain));
+    let needs = scan.outputs().map(|target| target.format.needs(scan.explain));
     let needs = needs.fold(Needs::default(), Needs::and);
     let judge = Judge::of(scan, needs)?;
-    let mut inputs = match scan.paths.as_slice() {
-        [] => sessions::find(scan.from()).map_err(Scan::misused)?,
-        paths => inputs::find(paths),
-    };
+    let mut inputs = find(scan)?;
     let sinks = sinks(scan, judge.preset, &mut inputs)?;
     let mut reporter = Reporter::new(scan, &judge, sinks);
     reporter.tally.left_out = inputs.left_out.len();
+    reporter.tally.older = inputs.older;
     for (path, why) in &inputs.errors {
         reporter.unread(path, why);
     }
     let written = scan_each(scan, judge, inputs.found, &mut reporter);
+    // The end was not reached if nobody reads the output any more.
+    reporter.unread.complain();
     let exit = reporter.exit;
     Ok(written.map_or_else(|closed| closed.exit(exit), |()| exit))
+}
+
+/// Finds the inputs: the paths, or else a pipe on standard input, or else the usual sessions.
+fn find(scan: &Scan) -> Result<Inputs, Exit> {
+    let tell = |path: &str, what: &str| {
+        if !scan.quiet {
+            remark(path, what);
+        }
+    };
+    let inputs = Inputs::since(scan.since());
+    let mut inputs = match scan.paths.as_slice() {
+        [] if inputs::is_piped(tell) => inputs.find(&["-".into()]),
+        [] => sessions::find(inputs, scan.from(), tell).map_err(Scan::misused)?,
+        paths => inputs.find(paths),
+    };
+    if scan.sort == Sort::Time {
+        inputs.newest_first();
+    }
+    Ok(inputs)
 }
 
 /// Reads and judges the inputs, and reports on each in order, until the output is closed.
@@ -154,8 +179,10 @@ struct Sink {
 /// Passes the reports to the outputs and counts them.
 struct Reporter<'s> {
     scan: &'s Scan,
+    /// None if nobody wants a report.
     sinks: Vec<Sink>,
     tally: Tally,
+    unread: Unread,
     /// The silenced loops that no input contained so far. Filled only with `--verbose`.
     unseen: BTreeSet<LoopId>,
     baseline: Option<&'static Baseline>,
@@ -172,6 +199,7 @@ impl<'s> Reporter<'s> {
             scan,
             sinks,
             tally: Tally::default(),
+            unread: Unread::new(scan.verbose),
             unseen: unseen.iter().copied().collect(),
             baseline: judge.baseline,
             loops: BTreeSet::new(),
@@ -181,7 +209,7 @@ impl<'s> Reporter<'s> {
 
     /// Reports an input that could not be read at all.
     fn unread(&mut self, path: &str, why: &str) {
-        complain(path, why);
+        self.unread.add(path, why);
         for sink in &mut self.sinks {
             sink.writer.unread(path, why);
         }
@@ -212,16 +240,20 @@ impl<'s> Reporter<'s> {
             self.loops.extend(&compared.found);
         }
         self.judge(&report);
+        let is_stuck = report.kept.worst > Action::Proceed || report.forgotten > 0;
+        if self.scan.only == Some(Only::Stuck) && !is_stuck {
+            return Ok(());
+        }
         self.write(|writer, output| writer.report(&mut report, output))
     }
 
     /// Counts the report, and prints an error for each part that could not be read.
     fn judge(&mut self, report: &Report) {
         let worst = report.kept.worst;
-        if worst > Action::Proceed {
-            self.tally.stuck += 1;
-        } else {
-            self.tally.clean += 1;
+        match worst {
+            Action::Proceed if report.is_empty() => self.tally.empty += 1,
+            Action::Proceed => self.tally.clean += 1,
+            _ => self.tally.stuck += 1,
         }
         for problem in &report.trace.problems {
             complain(&report.path, &problem.to_string());
@@ -236,7 +268,8 @@ impl<'s> Reporter<'s> {
         if report.trace.skipped > 0 || report.forgotten > 0 {
             self.tally.partly += 1;
             self.exit = self.exit.max(Exit::Input);
-        } else if self.scan.fails(&report.kept) {
+        }
+        if self.scan.fails(&report.kept) {
             self.exit = self.exit.max(Exit::Found);
         }
     }
@@ -253,7 +286,8 @@ impl<'s> Reporter<'s> {
                 written => written?,
             }
         }
-        if self.sinks.iter().any(|sink| sink.is_open) { Ok(()) } else { Err(Closed::ByReader) }
+        let is_read = self.sinks.is_empty() || self.sinks.iter().any(|sink| sink.is_open);
+        if is_read { Ok(()) } else { Err(Closed::ByReader) }
     }
 
     /// Prints the loops of the feedback file that no input contains.
@@ -268,6 +302,7 @@ impl<'s> Reporter<'s> {
     fn finish(&mut self) -> Result<(), Closed> {
         self.remark_unseen();
         self.tally.difference = self.baseline.map(|baseline| baseline.difference(&self.loops));
+        self.unread.complain();
         let (tally, mut exit) = (std::mem::take(&mut self.tally), self.exit);
         let written = self.write(|writer, output| {
             exit = exit.max(writer.finish(&tally, output)?);

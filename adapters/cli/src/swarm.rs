@@ -1,6 +1,7 @@
 //! `unstuck swarm`: shows and clears the calls that the workers of a swarm count on a server.
 
 mod frame;
+mod local;
 mod look;
 pub(crate) mod options;
 mod watch;

@@ -7,19 +7,20 @@ use std::fmt::Write as _;
 use unstuck_trace::Format;
 
 use crate::agents::Agent;
-use crate::output::remark;
 use crate::output::shown::{counted, plain};
 use crate::read::inputs::Inputs;
 
-/// Returns the transcripts of every agent on this machine, or of the agents that write the format `from`.
-///
-/// Prints the number of transcripts of each agent on standard error.
+/// Adds to `inputs` the transcripts of every agent on this machine, or of the agents that write the format
+/// `from`. Passes the number of transcripts of each agent to `tell`.
 ///
 /// # Errors
 ///
 /// If there is no transcript. The message lists the folders that were searched.
-pub(crate) fn find(from: Option<Format>) -> Result<Inputs, String> {
-    let mut inputs = Inputs::default();
+pub(crate) fn find(
+    mut inputs: Inputs,
+    from: Option<Format>,
+    tell: impl Fn(&str, &str),
+) -> Result<Inputs, String> {
     let mut searched = String::new();
     for host in Agent::ALL.iter().map(|agent| agent.host()) {
         let Some(transcripts) = &host.transcripts else { continue };
@@ -37,10 +38,10 @@ pub(crate) fn find(from: Option<Format>) -> Result<Inputs, String> {
             });
         }
         if let Some(sessions @ 1..) = inputs.found.len().checked_sub(before) {
-            remark(host.title, &format!("{} in {shown}", counted(sessions, "session")));
+            tell(host.title, &format!("{} in {shown}", counted(sessions, "session")));
         }
     }
-    if inputs.found.is_empty() && inputs.errors.is_empty() {
+    if inputs.found.is_empty() && inputs.errors.is_empty() && inputs.older == 0 {
         Err(no_session(&searched))
     } else {
         Ok(inputs)

@@ -1,9 +1,15 @@
 //! The inputs of a command: files, folders, standard input.
 
-use std::fs::File;
+use std::cmp::Reverse;
+use std::fs::{File, Metadata};
+#[cfg(unix)]
+use std::io::IsTerminal as _;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
+#[cfg(unix)]
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use walkdir::WalkDir;
 
 use crate::read::progress::Progress;
@@ -40,6 +46,14 @@ impl Input {
         }
     }
 
+    /// Returns the time of the last change, or `None` if it is unknown.
+    fn modified(&self) -> Option<SystemTime> {
+        match self {
+            Self::Stdin => None,
+            Self::File(path) => path.metadata().and_then(|file| file.modified()).ok(),
+        }
+    }
+
     pub(crate) fn open<'p>(&self, progress: &'p Progress) -> io::Result<Box<dyn BufRead + 'p>> {
         let reader: Box<dyn Read + 'p> = match self {
             Self::Stdin => Box::new(progress.count(io::stdin().lock(), None)),
@@ -57,24 +71,43 @@ pub(crate) struct Inputs {
     pub(crate) left_out: Vec<PathBuf>,
     /// The paths that could not be read, each with the reason.
     pub(crate) errors: Vec<(String, String)>,
+    /// The time before which the files of a folder are left out. A file that is named is read whatever its
+    /// age.
+    since: Option<SystemTime>,
+    /// The number of files that were left out because of their age.
+    pub(crate) older: usize,
 }
 
 /// Finds the inputs of `paths`, in order. The files of a folder come in the order of their names.
 pub(crate) fn find(paths: &[PathBuf]) -> Inputs {
-    let mut inputs = Inputs::default();
-    for path in paths {
-        if path.as_os_str() == "-" {
-            inputs.stdin();
-        } else if path.is_dir() {
-            inputs.folder(path);
-        } else {
-            inputs.found.push(Input::File(path.clone()));
-        }
-    }
-    inputs
+    Inputs::default().find(paths)
 }
 
 impl Inputs {
+    /// Leaves out the files of a folder that were last changed before `since`.
+    pub(crate) fn since(since: Option<SystemTime>) -> Self {
+        Self { since, ..Self::default() }
+    }
+
+    /// Adds the inputs of `paths`, in order.
+    pub(crate) fn find(mut self, paths: &[PathBuf]) -> Self {
+        for path in paths {
+            if path.as_os_str() == "-" {
+                self.stdin();
+            } else if path.is_dir() {
+                self.folder(path);
+            } else {
+                self.found.push(Input::File(path.clone()));
+            }
+        }
+        self
+    }
+
+    /// Orders the inputs by the times of their last changes, the newest first.
+    pub(crate) fn newest_first(&mut self) {
+        self.found.sort_by_cached_key(|input| Reverse(input.modified()));
+    }
+
     /// Adds standard input, which can be read only once.
     fn stdin(&mut self) {
         if self.found.contains(&Input::Stdin) {
@@ -89,17 +122,24 @@ impl Inputs {
     /// reading it could wait forever.
     fn take(&mut self, path: PathBuf) {
         match path.metadata() {
+            Ok(file) if file.is_file() && self.is_older(&file) => self.older += 1,
             Ok(file) if file.is_file() => self.found.push(Input::File(path)),
             Ok(_) => self.left_out.push(path),
             Err(error) => self.errors.push((path.display().to_string(), explained(&error))),
         }
     }
 
+    fn is_older(&self, file: &Metadata) -> bool {
+        let since = self.since.zip(file.modified().ok());
+        since.is_some_and(|(since, modified)| modified < since)
+    }
+
     /// Adds the transcripts of a folder that was named. A folder without any is an error.
     fn folder(&mut self, folder: &Path) {
-        let before = self.found.len() + self.errors.len();
+        let count = |inputs: &Self| inputs.found.len() + inputs.errors.len() + inputs.older;
+        let before = count(self);
         self.walk(folder, has_ending);
-        if self.found.len() + self.errors.len() == before {
+        if count(self) == before {
             let why = format!("no transcript in this folder: expected *.{}", ENDINGS.join(", *."));
             self.errors.push((folder.display().to_string(), why));
         }
@@ -121,6 +161,41 @@ impl Inputs {
             }
         }
     }
+}
+
+/// The time that a pipe has to deliver its first byte, if it is not named.
+#[cfg(unix)]
+const PIPE_WAIT: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
+
+/// Returns whether someone writes to standard input, so that it is read although no path is given.
+///
+/// Programs often start others with a standard input that has no data: `/dev/null`, a pipe that is closed, or
+/// a pipe that stays open and silent, as on many CI runners. None of them is an input, so only data counts.
+/// The program before a pipe needs a moment for its first byte, so the pipe has [`PIPE_WAIT`] to deliver it, and
+/// a pipe that stays silent is not waited for any longer. Passes a remark about it to `tell`.
+#[cfg(unix)]
+pub(crate) fn is_piped(tell: impl Fn(&str, &str)) -> bool {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        return false;
+    }
+    let mut files = [PollFd::new(&stdin, PollFlags::IN)];
+    match poll(&mut files, Some(&PIPE_WAIT)) {
+        // Data, or the end. Reading does not wait now, and the data stays in the buffer of `stdin`.
+        Ok(1..) => stdin.lock().fill_buf().is_ok_and(|bytes| !bytes.is_empty()),
+        Ok(0) => {
+            let why = "standard input has been silent for 2 seconds and is not read; give - to wait for it";
+            tell("-", why);
+            false
+        }
+        Err(_) => false,
+    }
+}
+
+/// Returns `false`: whether a pipe has data cannot be asked here.
+#[cfg(not(unix))]
+pub(crate) fn is_piped(_tell: impl Fn(&str, &str)) -> bool {
+    false
 }
 
 /// Describes the operating system's `error` about a file that was named on the command line.

@@ -1,6 +1,7 @@
 //! The cost of a run in calls, tokens, time and money, and the part of it after the first finding.
 
 use std::fmt::{self, Display, Formatter, Write as _};
+use std::iter::Sum;
 use std::ops::Add;
 use std::str::FromStr;
 use std::time::Duration;
@@ -162,6 +163,12 @@ impl Add for Spent {
             time: known(self.time, other.time, Duration::saturating_add),
             dollars: known(self.dollars, other.dollars, f64::add),
         }
+    }
+}
+
+impl Sum for Spent {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), Self::add)
     }
 }
 

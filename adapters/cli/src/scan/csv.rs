@@ -135,7 +135,7 @@ impl Row {
 
     /// Returns the row with a loop.
     fn about(self, one: &Loop) -> Self {
-        let found = one.found();
+        let found = one.first();
         let is_call = matches!(found.location, Location::Calls { .. });
         let (first, at, last) = one.numbers();
         Self {

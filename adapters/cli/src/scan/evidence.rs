@@ -9,7 +9,7 @@ use unstuck_trace::Tokens;
 
 use crate::output::recurring::what_recurs;
 use crate::output::shown::{counted, plain, shortened, tool_name};
-use crate::replay::{Excerpt, Location, ReplayFinding};
+use crate::replay::{Excerpt, Location};
 use crate::scan::cost::Spent;
 use crate::scan::kept::{Loop, Loops};
 
@@ -25,25 +25,15 @@ const TEXT_MAX: usize = 160;
 const RESULT_MAX: usize = 120;
 
 impl Loop {
-    /// Returns the first finding.
-    pub(super) fn found(&self) -> &ReplayFinding {
-        &self.rungs[0]
-    }
-
-    /// Returns the strongest action that the loop led to.
-    pub(super) fn worst(&self) -> Action {
-        self.rungs.iter().map(|found| found.action).max().unwrap_or(Action::Proceed)
-    }
-
     /// Describes what recurs, in one line.
     pub(super) fn title(&self) -> String {
-        what_recurs(&self.found().finding, &self.found().tool)
+        what_recurs(&self.first().finding, &self.first().tool)
     }
 
     /// Returns the numbers of the first call, of the call at which the loop was found, and of the last one. For
     /// a loop of text these are messages.
     pub(super) fn numbers(&self) -> (usize, usize, usize) {
-        match self.found().location {
+        match self.first().location {
             Location::Calls { first, at, last } => (first, at, self.end.unwrap_or(last)),
             Location::Messages { first, at } => (first, at, self.end.unwrap_or(at)),
         }
@@ -65,7 +55,7 @@ impl Loop {
 
     /// Returns the evidence in some lines of text: the loop, its calls, and the message for the agent.
     pub(super) fn evidence(&self) -> String {
-        let found = self.found();
+        let found = self.first();
         let worker = match &*found.worker {
             "main" => String::new(),
             worker => format!("; worker {}", shortened(&plain(worker), TOOL_MAX)),

@@ -1,51 +1,111 @@
-//! The output of `scan` for people: a line for each run, and the proof of each loop.
+//! The output of `scan` for people: a line for each run, and the proof of each loop. Many runs begin with a
+//! digest.
+
+mod block;
+mod calls;
+mod digest;
 
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use textwrap::Options;
-use unicode_width::UnicodeWidthStr as _;
-use unstuck_core::Action;
+
+pub(super) use block::WORKER_MAX;
+use block::block;
+use digest::{Measure, Stuck, digest};
 
 use crate::exit::Exit;
-use crate::output::recurring::what_recurs;
-use crate::output::shown::{COLUMNS, counted, plain, shortened, tool_name};
+use crate::output::shown::{counted, plain};
 use crate::output::{Closed, Output};
-use crate::replay::{Excerpt, Location, ReplayFinding};
-use crate::scan::kept::Loop;
+use crate::scan::cost::Spent;
+use crate::scan::groups::groups;
+use crate::scan::options::Sort;
 use crate::scan::report::{Report, Tally};
 use crate::scan::writer::Writer;
 
-/// The most calls that are shown as the proof of one loop. The middle of a longer proof is left
-/// out.
-const PROOF_MAX: usize = 8;
-
-/// The most columns of a tool's name.
-const TOOL_MAX: usize = 24;
-
-/// The most columns of a worker's name.
-pub(super) const WORKER_MAX: usize = 40;
+/// The number of runs from which on a digest comes first: more than fit on a screen.
+const DIGEST_MIN: usize = 21;
 
 const STUCK: Style = AnsiColor::Red.on_default().bold();
 const CLEAN: Style = AnsiColor::Green.on_default();
-const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 
+/// The choices of the command line about the output for people.
+#[derive(Clone, Copy)]
+pub(super) struct View {
+    /// The number of inputs.
+    pub(super) inputs: usize,
+    /// Print only the digest.
+    pub(super) summary: bool,
+    pub(super) sort: Sort,
+}
+
 /// The writer for people.
-pub(super) struct Human;
+pub(super) struct Human {
+    view: View,
+    /// The runs that wait for the digest, in the order of the inputs.
+    runs: Vec<Run>,
+    stuck: Vec<Stuck>,
+}
+
+/// A run that waits for the digest.
+struct Run {
+    text: String,
+    after: Option<Spent>,
+}
 
 impl Human {
     /// The most loops of one run that are shown. More loops usually have one common cause.
     pub(super) const LOOPS_MAX: usize = 10;
+
+    pub(super) fn new(view: View) -> Self {
+        Self { view, runs: Vec::new(), stuck: Vec::new() }
+    }
+
+    fn has_digest(&self) -> bool {
+        self.view.summary || self.view.inputs >= DIGEST_MIN
+    }
 }
 
 impl Writer for Human {
     fn report(&mut self, report: &mut Report, output: &mut Output) -> Result<(), Closed> {
-        output.write(&self::report(report))
+        let columns = output.columns();
+        if self.has_digest() {
+            self.stuck.extend(Stuck::of(report, columns));
+        }
+        if self.view.summary {
+            return Ok(());
+        }
+        let text = self::report(report, columns);
+        if !self.has_digest() && self.view.sort != Sort::Cost {
+            return output.write(&text);
+        }
+        self.runs.push(Run { text, after: report.cost.after });
+        Ok(())
     }
 
     fn finish(&mut self, tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
-        output.write(&summary(tally))?;
+        let summary = summary(tally);
+        if self.has_digest() {
+            let digest = digest(&self.stuck);
+            let end = if self.view.summary || digest.is_empty() { "" } else { "\n" };
+            output.write(&format!("{summary}{digest}{end}"))?;
+        }
+        if self.view.summary {
+            return Ok(Exit::Clean);
+        }
+        if self.view.sort == Sort::Cost {
+            let measure = Measure::of(self.runs.iter().filter_map(|run| run.after.as_ref()));
+            let spent = |run: &Run| run.after.unwrap_or_default();
+            // Runs without a finding keep their order at the end.
+            self.runs.sort_by(|a, b| {
+                let stuck_first = b.after.is_some().cmp(&a.after.is_some());
+                stuck_first.then_with(|| measure.dearest_first(&spent(a), &spent(b)))
+            });
+        }
+        for run in &self.runs {
+            output.write(&run.text)?;
+        }
+        output.write(&summary)?;
         if let Some(difference) = &tally.difference {
             output.write(&difference.text())?;
         }
@@ -53,11 +113,29 @@ impl Writer for Human {
     }
 }
 
-/// Returns the report on one run.
-fn report(report: &Report) -> String {
+/// Returns the report on one run, in at most `columns` except for its path.
+fn report(report: &Report, columns: usize) -> String {
     let (loops, count) = (report.kept.loops.shown.as_slice(), report.kept.loops.count);
-    let mut text = String::new();
-    let (style, word) = match (count, report.forgotten) {
+    let mut text = heading(report);
+    for group in groups(loops) {
+        text.push('\n');
+        text.push_str(&block(&group, columns));
+    }
+    if let Some(more @ 1..) = count.checked_sub(loops.len()) {
+        let more = counted(more, "more loop");
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "\n  {FAINT}and {more}: --format json has all{FAINT:#}");
+    }
+    if !loops.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+/// Returns the line about a run.
+fn heading(report: &Report) -> String {
+    let (style, word) = match (report.kept.loops.count, report.forgotten) {
+        (0, 0) if report.is_empty() => (FAINT, "empty"),
         (0, 0) => (CLEAN, "clean"),
         (0, _) => (STUCK, "partly"),
         _ => (STUCK, "stuck"),
@@ -80,137 +158,35 @@ fn report(report: &Report) -> String {
         n => format!(", {n} of them not followed to the end"),
     };
     let path = plain(&report.path);
-    line(
-        &mut text,
-        &format!(
-            "{style}{word}{style:#}  {path}  {FAINT}({calls}{runs}{workers}{forgotten}{after}){FAINT:#}"
-        ),
-    );
-    for one in loops {
-        line(&mut text, "");
-        text.push_str(&one.describe());
-    }
-    if let Some(more @ 1..) = count.checked_sub(loops.len()) {
-        line(&mut text, "");
-        let more = counted(more, "more loop");
-        line(&mut text, &format!("  {FAINT}and {more}: --format json has all{FAINT:#}"));
-    }
-    if !loops.is_empty() {
-        line(&mut text, "");
-    }
-    text
+    format!(
+        "{style}{word}{style:#}  {path}  {FAINT}({calls}{runs}{workers}{forgotten}{after}){FAINT:#}\n"
+    )
 }
 
-/// Returns the last line, with the number of runs.
+/// Returns the line with the number of runs.
 fn summary(tally: &Tally) -> String {
-    let Tally { stuck, clean, unread, partly, left_out, .. } = *tally;
+    let Tally { stuck, clean, empty, unread, partly, left_out, older, .. } = *tally;
     let mut parts = vec![format!("{stuck} stuck"), format!("{clean} clean")];
+    if empty > 0 {
+        parts.push(format!("{empty} empty"));
+    }
     if unread > 0 {
         parts.push(format!("{} could not be read", counted(unread, "input")));
     }
     if partly > 0 {
         parts.push(format!("{partly} only in part"));
     }
-    let mut text = format!("{}: {}", counted(stuck + clean, "run"), parts.join(", "));
-    if left_out > 0 {
-        let other = counted(left_out, "other file");
-        let _ = write!(text, " {FAINT}({other} left out){FAINT:#}");
+    let mut text = format!("{}: {}", counted(stuck + clean + empty, "run"), parts.join(", "));
+    let left_out = [(older, "older file"), (left_out, "other file")];
+    let left_out: Vec<String> = left_out
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| counted(count, what))
+        .collect();
+    if !left_out.is_empty() {
+        // Writing to a string cannot fail.
+        let _ = write!(text, " {FAINT}({} left out){FAINT:#}", left_out.join(", "));
     }
     text.push('\n');
     text
-}
-
-impl Loop {
-    fn first(&self) -> &ReplayFinding {
-        &self.rungs[0]
-    }
-
-    fn describe(&self) -> String {
-        let mut text = String::new();
-        line(
-            &mut text,
-            &format!(
-                "  {STRONG}{}{STRONG:#}",
-                what_recurs(&self.first().finding, &self.first().tool)
-            ),
-        );
-        let options = Options::new(COLUMNS).initial_indent("  ").subsequent_indent("  ");
-        for about in [self.name(), self.course()] {
-            let about = textwrap::fill(&about, &options);
-            line(&mut text, &format!("{FAINT}{about}{FAINT:#}"));
-        }
-        for row in proof(&self.first().proof) {
-            line(&mut text, &format!("    {row}"));
-        }
-        line(&mut text, "  The agent should have been told:");
-        let options = Options::new(COLUMNS).initial_indent("    ").subsequent_indent("    ");
-        line(&mut text, &textwrap::fill(&plain(&self.first().message), options));
-        text
-    }
-
-    /// Returns the loop's id, the rule that found it and the worker.
-    fn name(&self) -> String {
-        let ReplayFinding { finding, rule, worker, .. } = self.first();
-        let standing = self.standing.map_or("", |standing| standing.name());
-        let is = if standing.is_empty() { "" } else { "; " };
-        let name = format!("loop {}; rule {rule}{is}{standing}", finding.loop_id);
-        if &**worker == "main" {
-            return name;
-        }
-        format!("{name}; worker {}", shortened(&plain(worker), WORKER_MAX))
-    }
-
-    /// Returns the actions with their calls, and the end of the loop.
-    fn course(&self) -> String {
-        let mut parts = Vec::new();
-        let mut worst = Action::Proceed;
-        for found in &self.rungs {
-            let (Location::Calls { at, .. } | Location::Messages { at, .. }) = found.location;
-            if found.action > worst {
-                worst = found.action;
-                parts.push(format!("{} at #{at}", found.action));
-            }
-        }
-        if let Some(end) = self.end {
-            parts.push(format!("last seen at #{end}"));
-        }
-        parts.join("; ")
-    }
-}
-
-/// Returns a line for each call of the proof.
-fn proof(calls: &[Excerpt]) -> Vec<String> {
-    let number_width = calls.last().map_or(0, |call| call.index.to_string().len());
-    let tools = calls.iter().map(|call| shown_tool(call, TOOL_MAX).width());
-    let tool_width = tools.max().unwrap_or(0);
-    let row = |call: &Excerpt| {
-        let number = format!("#{:<number_width$}", call.index);
-        let tool = shown_tool(call, TOOL_MAX);
-        let gap = " ".repeat(tool_width.saturating_sub(tool.width()));
-        let tool = if tool_width == 0 { String::new() } else { format!("  {tool}{gap}") };
-        let room = COLUMNS.saturating_sub(4 + number.width() + tool.width() + 2);
-        let text = shortened(&plain(&call.text), room);
-        format!("{FAINT}{number}{FAINT:#}{tool}  {text}")
-    };
-    if calls.len() <= PROOF_MAX {
-        return calls.iter().map(row).collect();
-    }
-    let (head, tail) = (PROOF_MAX / 2, PROOF_MAX - PROOF_MAX / 2);
-    let hidden = calls.len() - head - tail;
-    let gap = format!("{FAINT}… {hidden} more …{FAINT:#}");
-    let (first, last) = (&calls[..head], &calls[calls.len() - tail..]);
-    first.iter().map(row).chain([gap]).chain(last.iter().map(row)).collect()
-}
-
-/// Returns the tool's name in at most `columns`, or nothing for a turn of text.
-fn shown_tool(shown: &Excerpt, columns: usize) -> String {
-    match &shown.tool {
-        Some(tool) => tool_name(tool, columns),
-        None => String::new(),
-    }
-}
-
-fn line(text: &mut String, line: &str) {
-    text.push_str(line);
-    text.push('\n');
 }

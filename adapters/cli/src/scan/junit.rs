@@ -62,7 +62,7 @@ impl Junit {
             Some(first) => {
                 self.failures += 1;
                 let text = evidence(report) + &incomplete.unwrap_or_default();
-                element("failure", first.found().rule, &message(report, first), &text)
+                element("failure", first.first().rule, &message(report, first), &text)
             }
             None => incomplete.map_or_else(String::new, |why| {
                 self.errors += 1;

@@ -72,7 +72,7 @@ impl Markdown {
         self.after = sum(self.after, report.cost.after);
         let mut here = Vec::new();
         for (number, one) in report.kept.loops.shown.iter().enumerate() {
-            let id = one.found().finding.loop_id;
+            let id = one.first().finding.loop_id;
             let count = self.groups.len();
             let place = *self.places.entry(id).or_insert(count);
             if place == count {

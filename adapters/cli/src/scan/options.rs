@@ -1,9 +1,11 @@
 //! The options of `unstuck scan`.
 
 use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime};
 
-use clap::Args;
 use clap::error::ErrorKind;
+use clap::{Args, ValueEnum};
 use unstuck_core::Action;
 use unstuck_trace::Format;
 
@@ -14,17 +16,21 @@ use crate::replay::LoopPrefix;
 use crate::scan::cost::Price;
 use crate::scan::html::IncludeArgs;
 use crate::scan::kept::Kept;
-use crate::scan::targets::Targets;
+use crate::scan::targets::{Target, Targets};
 
-pub(crate) const EXIT_CODES: &str = "0 nothing found, 1 a finding, 3 an input that could not be read, or only in part (the others \
-                          are still reported), 4 a bad configuration, or an output that could not \
-                          be written, 64 a usage error.";
+pub(crate) const EXIT_CODES: &str = "0 nothing found, 1 a finding (also if another input could not be \
+                                     read), 3 nothing found, but an input could not be read, or \
+                                     only in part, 4 a bad configuration, or an output that could \
+                                     not be written, 64 a usage error.";
+
+const COLOURS: &str = "When to use colours on standard output and standard error; auto means on a terminal, \
+                       and follows NO_COLOR, CLICOLOR and CLICOLOR_FORCE";
 
 #[derive(Args)]
 #[command(after_help = format!("Exit codes: {EXIT_CODES}"))]
 pub(crate) struct Scan {
-    /// Files, folders (read recursively), or - for standard input. Without any, the sessions of
-    /// Claude Code, Codex and Gemini CLI in their usual places
+    /// Files, folders (read recursively), or - for standard input. Without any, standard input if it is a
+    /// pipe or a file with data, or else the sessions of the agents on this machine
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// The format of the inputs; auto detects it for each file
@@ -58,16 +64,109 @@ pub(crate) struct Scan {
     /// How many inputs to read at a time [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(JOBS_MAX)))]
     jobs: Option<u16>,
-    /// Print how the format of each input was recognised, and which loops of --feedback no input
-    /// contains
+    /// Print only the digest: how many runs are stuck, what recurs in them, and the ten that spent most
+    /// after the first finding. Without it, the digest of more than 20 runs comes before them. Only with
+    /// --format human
+    #[arg(long, conflicts_with = "explain")]
+    pub(crate) summary: bool,
+    /// Leave out the other runs
+    #[arg(long, value_name = "WHICH", conflicts_with = "explain")]
+    pub(crate) only: Option<Only>,
+    /// The order of the runs
+    #[arg(long, value_name = "ORDER", default_value_t = Sort::Path, value_enum)]
+    pub(crate) sort: Sort,
+    /// Only the files of folders, and the usual sessions, that were changed in this time: a number and m, h,
+    /// d or w for minutes, hours, days or weeks, for example 1d
+    #[arg(long, value_name = "AGE")]
+    since: Option<Age>,
+    /// Print no report and no remark on the terminal; the exit code and the errors remain
+    #[arg(short, long, conflicts_with_all = ["explain", "verbose"])]
+    pub(crate) quiet: bool,
+    #[arg(long, value_name = "WHEN", default_value_t = Colour::Auto, value_enum, help = COLOURS)]
+    pub(crate) color: Colour,
+    /// Print how the format of each input was recognised, each input that could not be read, and
+    /// which loops of --feedback no input contains
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }
 
+/// The runs that are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Only {
+    /// The runs with a finding
+    Stuck,
+}
+
+/// The order of the runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sort {
+    /// As the inputs are named, and folders by the names of their files
+    Path,
+    /// The runs that spent most after the first finding first. Only with --format human
+    Cost,
+    /// The files that were changed last first
+    Time,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<Colour> for anstream::ColorChoice {
+    fn from(colour: Colour) -> Self {
+        match colour {
+            Colour::Auto => Self::Auto,
+            Colour::Always => Self::Always,
+            Colour::Never => Self::Never,
+        }
+    }
+}
+
+/// The age of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Age(Duration);
+
+impl FromStr for Age {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str = "expected a number and m, h, d or w, for example 90m or 1d";
+        let unit = text.chars().next_back().ok_or(EXPECTED)?;
+        let seconds: u64 = match unit {
+            'm' => 60,
+            'h' => 3600,
+            'd' => 86_400,
+            'w' => 604_800,
+            _ => return Err(EXPECTED),
+        };
+        let number =
+            text.get(..text.len() - 1).filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
+        let number: u64 = number.and_then(|number| number.parse().ok()).ok_or(EXPECTED)?;
+        number
+            .checked_mul(seconds)
+            .map(|seconds| Self(Duration::from_secs(seconds)))
+            .ok_or(EXPECTED)
+    }
+}
+
 impl Scan {
+    /// Returns the time before which files of folders are left out. A time before all clocks leaves out none.
+    pub(crate) fn since(&self) -> Option<SystemTime> {
+        SystemTime::now().checked_sub(self.since?.0)
+    }
+
     /// Returns the format that was named, or `None` for `auto`.
     pub(crate) fn from(&self) -> Option<Format> {
         self.from.parse().ok()
+    }
+
+    /// Returns the outputs: all targets, or only the files if standard output is to be quiet.
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = &Target> {
+        self.targets.iter().filter(|target| !self.quiet || target.path.is_some())
     }
 
     /// Returns the number of inputs to read at a time.
@@ -112,4 +211,23 @@ fn from_names() -> Vec<&'static str> {
 fn fail_on_names() -> Vec<&'static str> {
     let actions = Action::ALL.into_iter().filter(|action| *action > Action::Proceed);
     actions.map(Action::name).chain([NEW, "never"]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_has_a_unit() {
+        for (text, seconds) in
+            [("90m", 5400), ("2h", 7200), ("1d", 86_400), ("2w", 1_209_600), ("0m", 0)]
+        {
+            assert_eq!(text.parse(), Ok(Age(Duration::from_secs(seconds))), "{text}");
+        }
+        for text in
+            ["", "1", "d", "1s", "1 d", "+1d", "-1d", "1.5d", "1dd", "1é", "99999999999999999999w"]
+        {
+            assert!(text.parse::<Age>().is_err(), "{text}");
+        }
+    }
 }

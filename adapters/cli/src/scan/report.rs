@@ -126,6 +126,7 @@ impl Report {
     pub(super) fn status(&self) -> &'static str {
         match self.kept.worst {
             Action::Proceed if self.incomplete().is_some() => "partly",
+            Action::Proceed if self.is_empty() => "empty",
             Action::Proceed => "clean",
             _ => "stuck",
         }
@@ -147,6 +148,11 @@ impl Report {
         let all = self.kept.worst;
         self.kept.compared.as_ref().map_or(all, |it| it.worst_new) > Action::Proceed
     }
+
+    /// Returns whether there was nothing to judge: no call, and no finding about text.
+    pub(super) fn is_empty(&self) -> bool {
+        self.trace.calls == 0 && self.kept.worst == Action::Proceed
+    }
 }
 
 /// The number of inputs by result, for the last line.
@@ -154,9 +160,13 @@ impl Report {
 pub(super) struct Tally {
     pub(super) stuck: usize,
     pub(super) clean: usize,
+    /// The runs without calls.
+    pub(super) empty: usize,
     pub(super) unread: usize,
     pub(super) partly: usize,
     pub(super) left_out: usize,
+    /// The files that were left out because of `--since`.
+    pub(super) older: usize,
     /// The difference to the baseline, if there is one.
     pub(super) difference: Option<Difference>,
 }
@@ -165,6 +175,9 @@ impl Tally {
     /// Returns the numbers in one line, for example `2 stuck, 3 clean, 1 input could not be read`.
     pub(super) fn counts(&self) -> String {
         let mut parts = vec![format!("{} stuck", self.stuck), format!("{} clean", self.clean)];
+        if self.empty > 0 {
+            parts.push(format!("{} empty", self.empty));
+        }
         if self.unread > 0 {
             parts.push(format!("{} could not be read", counted(self.unread, "input")));
         }

@@ -120,9 +120,9 @@ impl Sarif {
         let room = RESULTS_MAX - self.results.written;
         let mut text = String::new();
         for (number, one) in loops.shown.iter().enumerate().take(room) {
-            let id = one.found().finding.loop_id;
+            let id = one.first().finding.loop_id;
             let before = loops.shown[..number].iter();
-            let occurrence = 1 + before.filter(|other| other.found().finding.loop_id == id).count();
+            let occurrence = 1 + before.filter(|other| other.first().finding.loop_id == id).count();
             let result = self.result(report, one, occurrence);
             text += if self.results.written == 0 { "\n" } else { ",\n" };
             text += &json(&result);
@@ -133,7 +133,7 @@ impl Sarif {
 
     /// Returns a loop as a result. It is the `occurrence`th of its id in the run.
     fn result(&self, report: &Report, one: &Loop, occurrence: usize) -> Value {
-        let found = one.found();
+        let found = one.first();
         let (path, id) = (&report.path, found.finding.loop_id);
         let unit = match found.location {
             Location::Calls { .. } => "call",

@@ -10,7 +10,7 @@ use crate::scan::evidence::LOOPS_MAX;
 use crate::scan::explain::Explanation;
 use crate::scan::github::GitHub;
 use crate::scan::html::Html;
-use crate::scan::human::Human;
+use crate::scan::human::{Human, View};
 use crate::scan::junit::Junit;
 use crate::scan::kept::Needs;
 use crate::scan::machine::{Document, Lines};
@@ -68,7 +68,12 @@ impl OutputFormat {
     }
 
     /// Returns the writer of a scan by `policy`.
-    pub(super) fn writer(self, scan: &Scan, policy: &'static Policy<'static>) -> Box<dyn Writer> {
+    pub(super) fn writer(
+        self,
+        scan: &Scan,
+        policy: &'static Policy<'static>,
+        view: View,
+    ) -> Box<dyn Writer> {
         match (self, scan.explain) {
             (Self::Svg, Some(wanted)) => Box::new(Svg::new(wanted, policy)),
             (_, Some(wanted)) => Box::new(Explanation::new(wanted, policy)),
@@ -80,7 +85,7 @@ impl OutputFormat {
             (Self::Junit, _) => Box::new(Junit::new(scan.fails_on_new())),
             (Self::Sarif, _) => Box::new(Sarif::new(policy)),
             (Self::Github, _) => Box::new(GitHub::default()),
-            (Self::Human | Self::Svg, _) => Box::new(Human),
+            (Self::Human | Self::Svg, _) => Box::new(Human::new(view)),
         }
     }
 }

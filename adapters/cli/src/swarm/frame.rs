@@ -42,14 +42,23 @@ pub(super) struct Room {
     pub(super) columns: usize,
     /// The number of calls.
     pub(super) calls: usize,
+    /// The number of lines for them.
+    pub(super) lines: usize,
 }
+
+/// The indentation of a call below its row.
+const INDENT: &str = "          ";
 
 /// The text if there is nothing to show. This is always the case with a wrong secret.
 const NONE_YET: &str = "no call is near a loop: a call is shown once workers with the same secret \
                         have made it half as often as the rule asks for";
 
 /// Returns a look for people.
-pub(super) fn human(title: &Title<'_>, look: &Look, Room { columns, calls }: Room) -> String {
+pub(super) fn human(
+    title: &Title<'_>,
+    look: &Look,
+    Room { columns, calls, lines }: Room,
+) -> String {
     let Title { swarm, servers } = title;
     let time = time(look.at);
     let found = match &look.rows {
@@ -62,7 +71,11 @@ pub(super) fn human(title: &Title<'_>, look: &Look, Room { columns, calls }: Roo
         Ok(rows) if rows.is_empty() => {
             text.extend(textwrap::fill(NONE_YET, columns).lines().map(|line| format!("{line}\n")));
         }
-        Ok(rows) => text += &table(rows.get(..calls).unwrap_or(rows), columns),
+        Ok(rows) => {
+            let heights = rows.iter().take(calls).map(|row| 1 + usize::from(row.call.is_some()));
+            let count = fitting(heights, lines);
+            text += &table(rows.get(..count).unwrap_or(rows), columns);
+        }
         Err(error) => {
             let said = textwrap::fill(&plain(&error.to_string()), columns);
             text.extend(said.lines().map(|line| format!("{BAD}{line}{BAD:#}\n")));
@@ -82,11 +95,26 @@ fn table(rows: &[HotCall], columns: usize) -> String {
     }
     let styles = [FAINT].into_iter().chain(rows.iter().map(|row| style(row.hot.action)));
     let mut text = String::new();
-    for (line, style) in table.trim_fmt().lines().zip(styles) {
+    let calls = [None].into_iter().chain(rows.iter().map(|row| row.call.as_deref()));
+    for ((line, style), call) in table.trim_fmt().lines().zip(styles).zip(calls) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{style}{}{style:#}", shortened(line, columns));
+        if let Some(call) = call {
+            let call = shortened(call, columns.saturating_sub(INDENT.len()));
+            let _ = writeln!(text, "{INDENT}{FAINT}{call}{FAINT:#}");
+        }
     }
     text
+}
+
+/// Returns the number of rows of these heights that fit into `lines`, and 1 at least.
+fn fitting(heights: impl Iterator<Item = usize>, lines: usize) -> usize {
+    let mut used = 0_usize;
+    let fits = |height: &usize| {
+        used += height;
+        used <= lines
+    };
+    heights.take_while(fits).count().max(1)
 }
 
 type Column = (&'static str, CellAlignment, fn(&HotCall) -> String);
@@ -154,7 +182,7 @@ pub(super) fn lines(title: &Title<'_>, look: &Look, calls: usize) -> String {
     look.rows.iter().flatten().take(calls).map(json).collect()
 }
 
-fn line<'a>(title: &Title<'a>, at: u64, HotCall { hot, rate }: &'a HotCall) -> Line<'a> {
+fn line<'a>(title: &Title<'a>, at: u64, HotCall { hot, rate, .. }: &'a HotCall) -> Line<'a> {
     Line {
         schema: SCHEMA,
         at,
@@ -173,7 +201,20 @@ fn line<'a>(title: &Title<'a>, at: u64, HotCall { hot, rate }: &'a HotCall) -> L
 
 #[cfg(test)]
 mod tests {
-    use super::time;
+    use super::{fitting, time};
+
+    #[test]
+    fn rows_with_their_calls_fit_into_the_lines() {
+        for (heights, lines, count) in [
+            (&[1, 1, 1][..], 3, 3),
+            (&[2, 1, 2], 3, 2),
+            (&[2, 2], 3, 1),
+            (&[2, 2], 0, 1),
+            (&[1, 2, 2], usize::MAX, 3),
+        ] {
+            assert_eq!(fitting(heights.iter().copied(), lines), count, "{heights:?} in {lines}");
+        }
+    }
 
     #[test]
     fn the_time_of_day_is_shown() {

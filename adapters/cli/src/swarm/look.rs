@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use unstuck_core::{Action, LoopId};
 use unstuck_swarm::redis::{Hot, RedisError, Settings, Watch};
 
+use super::local::LocalCalls;
+
 /// The result of one look.
 pub(super) struct Look {
     /// The time in milliseconds since 1970.
@@ -16,6 +18,8 @@ pub(super) struct Look {
 pub(super) struct HotCall {
     pub(super) hot: Hot,
     pub(super) rate: Option<f64>,
+    /// The arguments as they may be shown, if an agent on this machine made the call.
+    pub(super) call: Option<String>,
 }
 
 impl Look {
@@ -34,17 +38,25 @@ pub(super) struct Looker {
     settings: Settings,
     watch: Option<Watch>,
     before: Before,
+    local: LocalCalls,
 }
 
 impl Looker {
     pub(super) fn new(settings: Settings) -> Self {
-        Self { settings, watch: None, before: Before::default() }
+        Self { settings, watch: None, before: Before::default(), local: LocalCalls::default() }
     }
 
     /// Asks the server. `now` is the current time.
     pub(super) fn look(&mut self, now: u64) -> Look {
         let hottest = self.hottest();
-        Look { at: now, rows: hottest.map(|hot| self.before.rows(hot, now)) }
+        let rows = hottest.map(|hot| self.before.rows(hot, now));
+        let rows = rows.map(|mut rows| {
+            for row in &mut rows {
+                row.call = self.local.call(row.hot.loop_id).map(str::to_owned);
+            }
+            rows
+        });
+        Look { at: now, rows }
     }
 
     fn hottest(&mut self) -> Result<Vec<Hot>, RedisError> {
@@ -53,6 +65,7 @@ impl Looker {
             None => Watch::open(&self.settings)?,
         };
         let hottest = watch.hottest(ALL)?;
+        self.local.look(hottest.iter().map(|hot| hot.loop_id), |key| watch.loop_id(key));
         self.watch = Some(watch);
         Ok(hottest)
     }
@@ -72,7 +85,11 @@ impl Before {
         let rates: Vec<_> = hottest.iter().map(rate).collect();
         self.at = now;
         self.calls = hottest.iter().map(|hot| (hot.loop_id, hot.calls)).collect();
-        hottest.into_iter().zip(rates).map(|(hot, rate)| HotCall { hot, rate }).collect()
+        hottest
+            .into_iter()
+            .zip(rates)
+            .map(|(hot, rate)| HotCall { hot, rate, call: None })
+            .collect()
     }
 
     /// Returns the calls per minute since the previous look. The rate is unknown if the count fell,

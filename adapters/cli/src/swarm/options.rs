@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::builder::{StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Arg, Args, Command, Error, Subcommand};
+use clap::{Arg, Args, Command, Error, Subcommand, ValueEnum};
 use unstuck_swarm::redis::{SECRET_MIN, Settings};
 use unstuck_swarm::{CALLS_MAX, Rule, WORKERS_MAX, Window};
 
@@ -53,14 +53,25 @@ pub(crate) struct Watch {
     /// Show the calls once; the exit code is 1 if there is a loop
     #[arg(long)]
     pub(crate) once: bool,
-    /// Print one JSON object a line for each call and update
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = LookFormat::Human)]
+    format: LookFormat,
+    /// The old spelling of --format jsonl
+    #[arg(long, hide = true, conflicts_with = "format")]
+    json: bool,
     /// The number of calls to show
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
     #[command(flatten)]
     rule: RuleOptions,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LookFormat {
+    /// For people
+    Human,
+    /// One JSON object a line for each call and update
+    Jsonl,
 }
 
 /// The options for the rule of the workers, which judges the calls that are shown.
@@ -82,6 +93,11 @@ struct RuleOptions {
 const DAYS_MAX: i64 = 30 * 24 * 3600;
 
 impl Watch {
+    /// Returns whether the output is for programs.
+    pub(crate) fn is_for_programs(&self) -> bool {
+        self.json || self.format == LookFormat::Jsonl
+    }
+
     pub(crate) fn interval(&self) -> Duration {
         Duration::from_secs(self.interval.into())
     }

@@ -70,7 +70,7 @@ enum Printer {
 impl Printer {
     fn new(watch: &Watch) -> Self {
         let output = Output::stdout;
-        if watch.json {
+        if watch.is_for_programs() {
             return Self::Lines { output: output(Reader::Program) };
         }
         if watch.once || !io::stdout().is_terminal() {
@@ -91,9 +91,10 @@ impl Printer {
                 }
                 output.write(&frame::lines(title, look, calls))
             }
-            Self::Pages { output, gap } => {
-                output.write(&(frame::human(title, look, Room { columns: COLUMNS, calls }) + gap))
-            }
+            Self::Pages { output, gap } => output.write(
+                &(frame::human(title, look, Room { columns: COLUMNS, calls, lines: usize::MAX })
+                    + gap),
+            ),
             Self::Terminal { output, control, lines } => {
                 let text = frame::human(title, look, room(calls));
                 if *lines > 0 {
@@ -109,10 +110,10 @@ impl Printer {
 /// Returns the space on the terminal, for at most `calls` calls.
 fn room(calls: usize) -> Room {
     let Some((Width(columns), Height(lines))) = terminal_size() else {
-        return Room { columns: COLUMNS, calls };
+        return Room { columns: COLUMNS, calls, lines: usize::MAX };
     };
     let lines = usize::from(lines).saturating_sub(LINES_BESIDE);
-    Room { columns: columns.into(), calls: calls.min(lines).max(1) }
+    Room { columns: columns.into(), calls, lines }
 }
 
 /// Returns the current time in milliseconds since 1970.

@@ -24,7 +24,13 @@ const MEANINGLESS: &[&[&str]] = &[
     &["scan"],
     &["scan", ""],
     &["scan", "--nonsense", "RUNS"],
-    &["scan", "-q", "RUNS"],
+    &["scan", "-q", "--verbose", "RUNS"],
+    &["scan", "RUNS", "--only", "clean"],
+    &["scan", "RUNS", "--sort", "size"],
+    &["scan", "RUNS", "--since", "1"],
+    &["scan", "RUNS", "--since", "yesterday"],
+    &["scan", "RUNS", "--color", "maybe"],
+    &["scan", "RUNS", "--summary", "--explain", "1bff"],
     &["scan", "--format", "jsonl"],
     &["scan", "RUNS", "--format"],
     &["scan", "RUNS", "--format", ""],
@@ -183,13 +189,47 @@ fn a_run_without_a_loop_is_0_and_one_with_is_1() {
 }
 
 #[test]
-fn an_unreadable_input_outweighs_a_finding() {
+fn a_finding_outweighs_an_unreadable_input() {
     let folder = Folder::new();
     folder.file("empty.jsonl", "");
     folder.file("stuck.jsonl", stuck());
+    for (options, exit) in [(&[][..], 1), (&["--fail-on", "stop"], 3), (&["--fail-on", "never"], 3)]
+    {
+        let ran = scan(folder.path(), options);
+        assert_eq!(ran.exit, exit, "{}", ran.err);
+        assert!(ran.out.contains("1 stuck") && ran.err.contains("empty.jsonl"), "{}", ran.out);
+    }
+    // A file that was read in part counts as unreadable, too.
+    let partly = folder.file("partly.jsonl", stuck() + "no record\n");
+    assert_eq!(scan(&partly, &[]).exit, 1);
+    assert_eq!(scan(&partly, &["--fail-on", "stop"]).exit, 3);
+}
+
+#[test]
+fn a_run_without_calls_is_empty_and_not_clean() {
+    let folder = Folder::new();
+    let said = r#"{"type":"message","role":"assistant","text":"All done."}"#;
+    let empty = folder.file("a.jsonl", format!("{said}\n"));
+    folder.file("b.jsonl", CLEAN);
+    assert!(scan(&empty, &[]).out.starts_with("empty  "));
     let ran = scan(folder.path(), &[]);
-    assert_eq!(ran.exit, 3, "{}", ran.err);
-    assert!(ran.out.contains("1 stuck"), "{}", ran.out);
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    assert!(ran.out.ends_with("2 runs: 0 stuck, 1 clean, 1 empty\n"), "{}", ran.out);
+}
+
+#[test]
+fn many_files_that_cannot_be_read_share_a_line() {
+    let folder = Folder::new();
+    for n in 0..40 {
+        folder.file(&format!("{n:02}.json"), "{}");
+    }
+    let ran = scan(folder.path(), &[]);
+    assert_eq!((ran.exit, ran.err.lines().count()), (3, 1), "{}", ran.err);
+    assert!(
+        ran.err.contains("40 files (") && ran.err.contains("02.json and 37 more"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

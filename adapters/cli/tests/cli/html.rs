@@ -64,7 +64,7 @@ fn hostile_text_is_escaped_in_every_field() {
 
 /// Returns the id of the first loop in a page.
 fn id_of(html: &str) -> String {
-    let begin = html.find("id=\"loop-").expect("a loop") + "id=\"loop-".len();
+    let begin = html.find("data-loop=\"").expect("a loop") + "data-loop=\"".len();
     html[begin..begin + 16].to_owned()
 }
 

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 use unstuck_trace::WORKERS_MAX;
 
 use crate::harness::{
-    CLEAN, Folder, Ran, repeated, runs, scan, scanned, stuck, unstuck, unstuck_reading,
+    CLEAN, Folder, Ran, program, repeated, runs, scan, scanned, stuck, unstuck, unstuck_reading,
 };
 
 /// Runs `unstuck scan --format jsonl` on these paths.
@@ -107,7 +108,7 @@ fn a_bad_input_does_not_affect_the_others() {
     let missing = folder.path().join("c.jsonl");
     let stuck = folder.file("d.jsonl", stuck());
     let ran = scanned_all(&[&missing, &bad, &good, &missing, &stuck]);
-    assert_eq!(ran.exit, 3);
+    assert_eq!(ran.exit, 1, "the finding counts");
     assert_eq!(names(&ran), ["a.jsonl", "d.jsonl"]);
     assert_eq!(ran.err.lines().count(), 3, "{}", ran.err);
     assert_eq!(ran.lines()[1]["findings"][0]["tool"], "bash");
@@ -164,6 +165,58 @@ fn standard_input_is_read_like_a_file() {
         let (of_piped, of_file): (Vec<Value>, Vec<Value>) = (findings(&piped), findings(&file));
         assert_eq!(of_piped, of_file);
     }
+}
+
+#[test]
+fn a_pipe_is_read_without_a_name() {
+    let folder = Folder::new();
+    let path = folder.file("run.jsonl", stuck());
+    let piped = unstuck_reading(&["scan", "--format", "jsonl"], stuck().as_bytes());
+    let mut command = program();
+    command.args(["scan", "--format", "jsonl"]).stdin(fs::File::open(&path).expect("the run"));
+    let redirected = Ran::of(command.output().expect("a program that starts"));
+    for ran in [piped, redirected] {
+        assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+        assert_eq!(ran.only_line()["path"], "-");
+    }
+    // A path says what to read, and standard input is left alone.
+    let path = path.to_str().expect("UTF-8");
+    let ran = unstuck_reading(&["scan", "--format", "jsonl", path], CLEAN.as_bytes());
+    assert_eq!(ran.only_line()["path"], path);
+}
+
+#[test]
+fn standard_input_without_data_is_no_input() {
+    let folder = Folder::new();
+    let nothing = fs::File::open(folder.file("nothing", "")).expect("an empty file");
+    for stdin in [Stdio::null(), nothing.into(), Stdio::piped()] {
+        let mut command = program();
+        let mut child = command
+            .args(["scan", "--format", "jsonl"])
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a program that starts");
+        drop(child.stdin.take());
+        let ran = Ran::of(child.wait_with_output().expect("a program that ends"));
+        assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
+        assert!(ran.err.contains("no path is given, and there is no session in"), "{}", ran.err);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_stays_silent_is_not_waited_for() {
+    let mut command = program();
+    command.arg("scan").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("a program that starts");
+    // The pipe stays open until the program has ended.
+    let pipe = child.stdin.take();
+    let ran = Ran::of(child.wait_with_output().expect("a program that ends"));
+    drop(pipe);
+    assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
+    assert!(ran.err.starts_with("-: standard input has been silent"), "{}", ran.err);
 }
 
 #[test]
@@ -230,7 +283,7 @@ fn workers_beyond_the_limit_are_given_up_loudly() {
     let folder = Folder::new();
     // The first worker loops. All others come in between, one more than can be followed with it.
     let others = calls_of(0..=WORKERS_MAX);
-    for (rounds, exit) in [(1, 3), (3, 3)] {
+    for (rounds, exit) in [(1, 3), (3, 1)] {
         let run = calls_of(std::iter::repeat_n(0, rounds - 1)) + "\n" + &others;
         let path = folder.file("run.jsonl", run + "\n" + &calls_of(0..1));
         let ran = scanned(&path);
@@ -270,7 +323,11 @@ fn concatenated_runs_are_judged_separately() {
     }
     let both = run("a", 3) + &run("b", 3);
     let ran = unstuck_reading(&["scan", "-"], both.as_bytes());
-    assert!(ran.out.contains("stuck  -  (6 calls, 2 sessions)"), "{}", ran.out);
+    assert!(
+        ran.out.contains("stuck  -  (6 calls, 2 sessions; 3 calls after the first finding)"),
+        "{}",
+        ran.out
+    );
     assert!(ran.out.contains("nudge at #2; last seen at #2"), "{}", ran.out);
     assert!(ran.out.contains("nudge at #5; last seen at #5"), "{}", ran.out);
 }

@@ -41,7 +41,7 @@ fn the_same_is_printed_whatever_the_number_of_jobs() {
 #[test]
 fn errors_come_in_the_order_of_the_inputs() {
     let folder = mixed();
-    let ran = scan(folder.path(), &["--jobs", "4"]);
+    let ran = scan(folder.path(), &["--jobs", "4", "--verbose"]);
     let named = |line: &str| line.split_once("other.json: ").map(|(path, _)| path.to_owned());
     let complained: Vec<String> = ran.err.lines().filter_map(named).collect();
     assert_eq!(complained.len(), 10, "{}", ran.err);

@@ -23,7 +23,8 @@ fn human(path: &Path) -> Ran {
 /// Checks that all lines without a path fit.
 fn fits(ran: &Ran) {
     for line in ran.out.lines() {
-        let names_path = line.starts_with("stuck  ") || line.starts_with("clean  ");
+        let names_path =
+            ["stuck  ", "clean  ", "empty  "].iter().any(|word| line.starts_with(word));
         assert!(names_path || line.width() <= COLUMNS, "{} columns: {line}", line.width());
     }
 }
@@ -82,7 +83,7 @@ fn an_error_about_a_line_does_not_print_its_escapes() {
     let folder = Folder::new();
     let content = format!("{}{EVIL}\n", words_everywhere("word"));
     let ran = human(&folder.file("run.jsonl", content));
-    assert_eq!(ran.exit, 3);
+    assert_eq!(ran.exit, 1);
     assert!(ran.err.contains("line 14: "), "{}", ran.err);
 }
 
@@ -94,7 +95,7 @@ fn control_characters_of_a_file_name_are_not_printed() {
     let good = folder.file(&format!("{name}/{name}.jsonl"), words_everywhere("word"));
     folder.file(&format!("{name}/bad.jsonl"), "no trace");
     let ran = human(folder.path());
-    assert_eq!(ran.exit, 3);
+    assert_eq!(ran.exit, 1);
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     assert_eq!(ran.out.lines().filter(|line| line.starts_with("stuck  ")).count(), 1);
     let path = scanned(&good).only_line()["path"].clone();
@@ -126,6 +127,29 @@ fn invisible_characters_are_never_printed() {
             assert!(!ran.out.contains(c) && !lines.out.contains(c), "{words:?}: {}", ran.out);
         }
         assert_eq!(lines.only_line()["session"], words, "programs get the same text, escaped");
+    }
+}
+
+#[test]
+fn a_digest_is_as_safe_as_a_report() {
+    let folder = Folder::new();
+    let long = "w".repeat(200_000);
+    for words in [EVIL, &long, "日本語", "x ghp_Zq7xW2kLm9PvT4bN8sRdZq7x"] {
+        for n in 0..25 {
+            // A file is recognised by its beginning.
+            folder.file(&format!("{n}.jsonl"), format!("{CLEAN}{}", records(words)));
+        }
+        for options in [&[][..], &["--summary"], &["--sort", "cost"]] {
+            // The harness finds each control character.
+            let ran = scan(folder.path(), options);
+            assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+            assert!(ran.out.starts_with("25 runs: 25 stuck"), "{}", ran.out);
+            assert!(ran.out.contains("What recurs in 25 stuck runs"), "{}", ran.out);
+            assert!(!ran.out.contains("ghp_"), "{}", ran.out);
+            let lines = ran.out.lines().filter(|line| !line.contains(".jsonl"));
+            let widest = lines.max_by_key(|line| line.width()).expect("lines");
+            assert!(widest.width() <= COLUMNS, "{widest}");
+        }
     }
 }
 

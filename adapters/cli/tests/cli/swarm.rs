@@ -85,6 +85,40 @@ fn sessions_that_are_stuck_together_get_a_note() {
 }
 
 #[test]
+fn a_call_of_this_machine_is_shown_with_its_arguments() {
+    let Some(server) = Server::start() else { return };
+    let url = server.url("nightly");
+    let hooks = Hooks::of("claude-code").with(&["--swarm", &url]);
+    for session in 0..12 {
+        let _ = fs::remove_file(hooks.folder().join("swarm.rest"));
+        answers(&hooks, &session.to_string());
+    }
+    let home = Folder::new();
+    let watched = || {
+        let mut command = program();
+        at_home(&mut command, home.path());
+        let words = ["swarm", "watch", "--swarm", &url, "--once", "--calls", "2"];
+        Ran::of(command.args(words).env(SECRET, HUSH).output().expect("a program that starts")).out
+    };
+    assert!(!watched().contains("npm ci"), "no session of this machine has the call");
+    let use_id = "toolu_1";
+    let lines = [
+        json!({"type": "user", "uuid": "1", "parentUuid": null, "sessionId": "s", "message": {
+            "role": "user", "content": "Install it."}}),
+        json!({"type": "assistant", "uuid": "2", "parentUuid": "1", "sessionId": "s", "message": {
+            "role": "assistant", "id": "m", "content": [{"type": "tool_use", "id": use_id, "name": "run",
+            "input": {"command": "npm ci"}}]}}),
+        json!({"type": "user", "uuid": "3", "parentUuid": "2", "sessionId": "s", "message": {
+            "role": "user", "content": [{"type": "tool_result", "tool_use_id": use_id, "is_error": true,
+            "content": "403 Forbidden"}]}}),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    home.file(".claude/projects/-a/s.jsonl", lines);
+    let shown = watched();
+    assert!(shown.contains("\n          {\"command\":\"npm ci\"}\n"), "{shown}");
+}
+
+#[test]
 fn without_its_server_or_its_secret_a_session_is_watched_alone() {
     let folder = Folder::new();
     let gone = format!("redis+unix://{}?swarm=a", folder.path().join("gone").display());
@@ -125,7 +159,12 @@ fn a_swarm_is_printed_as_a_table_and_as_lines() {
     assert!(place.starts_with("swarm nightly on /") && time.ends_with(" UTC"), "{head}");
     insta::assert_snapshot!("a_swarm_as_a_table", rows);
 
-    let ran = watch(&["watch", "--swarm", &url, "--once", "--json", "--limit", "1"]);
+    let line = |format: &[&str]| {
+        watch(&[&["watch", "--swarm", &url, "--once", "--limit", "1"], format].concat())
+    };
+    let old = line(&["--json"]).only_line();
+    let ran = line(&["--format", "jsonl"]);
+    assert_eq!(old["loop"], ran.only_line()["loop"], "the old spelling");
     assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
     let mut line = ran.only_line();
     for varies in ["at", "last_call_ms_ago"] {
@@ -148,7 +187,7 @@ fn an_unreachable_server_is_reported() {
     let gone = format!("redis+unix://{}?swarm=a", folder.path().join("gone").display());
     for (arguments, exit) in [
         (&["watch", "--once", "--swarm", &gone][..], 3),
-        (&["watch", "--once", "--json", "--swarm", &gone], 3),
+        (&["watch", "--once", "--format", "jsonl", "--swarm", &gone], 3),
         (&["clear", "--swarm", &gone], 3),
         (&["watch", "--once", "--swarm", "redis://h"], 64),
         (&["watch", "--once", "--swarm", &gone, "--calls", "1"], 64),

@@ -8,6 +8,7 @@ use std::vec::Vec;
 use ::redis::Value;
 use unstuck_core::{Action, LoopId};
 
+use crate::observation::Key;
 use crate::redis::error::RedisError;
 use crate::redis::keys::Keys;
 use crate::redis::link::Link;
@@ -102,6 +103,13 @@ impl Watch {
         hot.sort_by_key(|hot| (Reverse(hot.calls), hot.loop_id));
         hot.truncate(limit);
         Ok(hot)
+    }
+
+    /// Returns the id of the loop that calls under this key are in this swarm: the same as [`Hot::loop_id`].
+    ///
+    /// A server does not know the calls. A host that has made them can find out which of its own are hot.
+    pub fn loop_id(&self, key: Key) -> LoopId {
+        self.keys.loop_id(key)
     }
 
     /// Clears all counts of the swarm. Its workers still know earlier verdicts for at most half the span of the

@@ -63,7 +63,7 @@ impl Overview {
         let number = self.rows.len();
         let loops = &report.kept.loops;
         for one in &loops.shown {
-            let first = one.found();
+            let first = one.first();
             *self.rules.entry(first.rule).or_default() += 1;
             let shared = self
                 .loops
@@ -82,7 +82,7 @@ impl Overview {
         self.rows.push(Row {
             path: shortened(&plain(&report.path), PATH_MAX),
             anchor: anchor.map(str::to_owned),
-            word: super::run::word(report),
+            word: report.status(),
             what: first.map_or_else(String::new, Loop::title),
             calls: report.trace.calls,
             first: first.map(|one| one.numbers().1),

@@ -10,6 +10,7 @@ use crate::output::shown::{counted, plain, shortened, tool_name};
 use crate::replay::{CALLS_MAX, Ending, Excerpt, Location, Picture, Step};
 use crate::scan::draw::{COLOURS, Key, Novelty, flag, novelty, recurrence, ribbon};
 use crate::scan::explain::table;
+use crate::scan::groups::{Group, groups};
 use crate::scan::kept::Loop;
 use crate::scan::report::Report;
 
@@ -23,16 +24,6 @@ const OPEN_MAX: usize = 500;
 /// The most columns of a name.
 const NAME_MAX: usize = 60;
 
-/// Returns the result of a run in one word.
-pub(super) fn word(report: &Report) -> &'static str {
-    match (report.kept.loops.count, report.forgotten, report.trace.calls) {
-        (0, 0, 0) => "empty",
-        (0, 0, _) => "clean",
-        (0, _, _) => "partly",
-        _ => "stuck",
-    }
-}
-
 /// Returns the part of a run.
 pub(super) fn part(
     report: &Report,
@@ -43,7 +34,7 @@ pub(super) fn part(
 ) -> Markup {
     let key = Key::of(picture);
     let loops = &report.kept.loops;
-    let (word, path) = (word(report), plain(&report.path));
+    let (word, path) = (report.status(), plain(&report.path));
     html! {
         section.run id=(anchor) aria-labelledby={ (anchor) "-title" } {
             h2 id={ (anchor) "-title" } { span class={ "word " (word) } { (word) } " " (name(&path)) }
@@ -64,7 +55,7 @@ pub(super) fn part(
                     figure { (curve) figcaption { (news(picture)) } }
                 }
             }
-            @for one in &loops.shown { (of_loop(report, one, args, policy)) }
+            @for group in groups(&loops.shown) { (of_group(report, &group, args, policy)) }
             @if loops.count > loops.shown.len() {
                 p.dim { "and " (counted(loops.count - loops.shown.len(), "more loop")) ": --format jsonl has all" }
             }
@@ -100,7 +91,7 @@ fn about(report: &Report) -> String {
 
 /// Tells in two sentences where the run got stuck and what it cost.
 fn story(report: &Report, picture: &Picture, first: &Loop) -> Markup {
-    let found = first.found();
+    let found = first.first();
     let (begin, at, _) = first.numbers();
     let noun = match found.location {
         Location::Calls { .. } => "call",
@@ -210,18 +201,19 @@ fn legend(picture: &Picture, key: &Key) -> Markup {
     }
 }
 
-/// Returns the part of one loop.
-fn of_loop(
+/// Returns the part of the loops over the same calls, which describes the strongest.
+fn of_group(
     report: &Report,
-    one: &Loop,
+    group: &Group<'_>,
     args: IncludeArgs,
     policy: &'static Policy<'static>,
 ) -> Markup {
-    let first = one.found();
+    let one = group.strongest;
+    let first = one.first();
     let id = first.finding.loop_id;
     let steps = steps(report, id, &first.worker);
     html! {
-        article.loop id={ "loop-" (id) } {
+        article.loop data-loop=(id) {
             h3 { (described(&one.title())) }
             (calls(&first.proof, &steps, args))
             p { "The agent should have been told:" }
@@ -231,6 +223,19 @@ fn of_loop(
                 "loop " (id) "; rule " (first.rule)
                 @if let Some(standing) = one.standing { "; " (standing.name()) }
                 @if &*first.worker != "main" { "; worker " (shortened(&plain(&first.worker), NAME_MAX)) } }
+            @if !group.others.is_empty() {
+                details {
+                    summary { (counted(group.others.len(), "more loop")) " over the same calls" }
+                    ul {
+                        @for other in &group.others {
+                            li data-loop=(other.first().finding.loop_id) {
+                                (described(&other.title())) "; loop " (other.first().finding.loop_id)
+                                "; rule " (other.first().rule)
+                            }
+                        }
+                    }
+                }
+            }
             @if !steps.is_empty() && args != IncludeArgs::None {
                 details {
                     summary { "Every call, and how near each rule was" }
