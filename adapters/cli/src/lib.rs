@@ -129,7 +129,9 @@ pub fn run() -> ExitCode {
             Err(exit) => exit,
         },
         Command::StartOver(start_over) => start_over::run(&start_over),
-        Command::Swarm(swarm) => swarm::run(&swarm),
+        Command::Swarm(swarm) => {
+            swarm::run(&swarm, |inputs| agents::sessions::find(inputs, None, |_, _| {}))
+        }
         Command::Hook(hook) => agents::hook::run(&hook),
         Command::Eval(eval) => calibrate::eval::run(&eval),
         Command::Tune(tune) => calibrate::tune::run(&tune),

@@ -11,6 +11,8 @@ use std::fmt;
 
 use unstuck_swarm::redis::{self, Settings, SettingsError};
 
+use local::FindSessions;
+
 use crate::exit::Exit;
 use crate::output::{Output, Reader, complain};
 use crate::swarm::options::{Clear, Swarm, SwarmCommand};
@@ -18,9 +20,10 @@ use crate::swarm::options::{Clear, Swarm, SwarmCommand};
 /// The environment variable with the secret of a swarm.
 pub(crate) const SECRET: &str = "UNSTUCK_SWARM_SECRET";
 
-pub(crate) fn run(swarm: &Swarm) -> Exit {
+/// Runs the command. `find` finds the sessions of the agents on this machine.
+pub(crate) fn run(swarm: &Swarm, find: FindSessions) -> Exit {
     match &swarm.command {
-        SwarmCommand::Watch(options) => watch::run(options),
+        SwarmCommand::Watch(options) => watch::run(options, find),
         SwarmCommand::Clear(options) => clear(options),
     }
 }

@@ -95,7 +95,8 @@ pub struct Excerpt {
 /// The line of a result that says most about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultLine {
-    /// The line that reports the failure, or else the first line that is not blank. At most 160 bytes.
+    /// The line that reports the failure, or else the first line that is more than a status. At most 160
+    /// bytes.
     pub text: String,
     /// Whether the call failed: its file says so, or the result reads like a failure.
     pub failed: bool,
@@ -133,10 +134,17 @@ impl ResultLine {
     /// The most bytes of the line: about two lines of a terminal.
     const BYTES_MAX: usize = 160;
 
+    /// The most lines that are looked at after the first one.
+    const LINES_MAX: usize = 8;
+
     /// Returns the line of the result `text`.
     pub(super) fn of(text: &str, failed: bool, refused: bool) -> Self {
         let complaint = if failed { complaint(text) } else { None };
-        let line = complaint.or_else(|| text.lines().find(|line| !line.trim().is_empty()));
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let first = lines.next();
+        let said =
+            || first.into_iter().chain(lines.take(Self::LINES_MAX)).find(|line| !is_status(line));
+        let line = complaint.or_else(said).or(first);
         let text = beginning(line.unwrap_or_default().trim(), Self::BYTES_MAX).to_owned();
         Self { text, failed, refused }
     }
@@ -146,4 +154,59 @@ impl ResultLine {
 pub(super) fn beginning(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     end.and_then(|end| text.get(..end)).unwrap_or("")
+}
+
+/// The words of a line about the end of a command.
+const STATUS: [&str; 8] =
+    ["exit", "exited", "code", "status", "process", "command", "with", "output"];
+
+/// Returns whether `line` is only a tag or the exit code of a command, which many tools print around what the
+/// command said.
+fn is_status(line: &str) -> bool {
+    let (mut rest, mut is_marked) = (line.trim(), false);
+    if rest.len() > ResultLine::BYTES_MAX {
+        return false;
+    }
+    while let Some((_, inner)) = rest.strip_prefix('<').and_then(|tag| tag.split_once('>')) {
+        (rest, is_marked) = (inner, true);
+    }
+    let rest = rest.split_once("</").map_or(rest, |(inner, _)| inner);
+    let words = rest.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.into_iter().all(|word| {
+        let is_known = STATUS.iter().any(|known| known.eq_ignore_ascii_case(word));
+        is_marked |= is_known;
+        is_known || word.bytes().all(|byte| byte.is_ascii_digit())
+    }) && is_marked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_that_says_most_is_kept() {
+        for (text, line) in [
+            ("<returncode>1</returncode>\n<output>\nFAIL test_x\n</output>", "FAIL test_x"),
+            ("exit status 1", "exit status 1"),
+            ("\n  Exit code 1\nno such table", "no such table"),
+            ("Process exited with code 0\nOutput:\nhello\nworld", "hello"),
+            ("<html><body>Not here", "<html><body>Not here"),
+            ("42\nrows", "42"),
+            ("[]", "[]"),
+            ("<output>\n\n", "<output>"),
+            ("< 5 rows", "< 5 rows"),
+            ("exit <", "exit <"),
+            ("", ""),
+            ("  \n", ""),
+        ] {
+            assert_eq!(ResultLine::of(text, false, false).text, line, "{text:?}");
+        }
+        let failed = "Exit code 1\ncat: a.txt: No such file or directory";
+        assert_eq!(
+            ResultLine::of(failed, true, false).text,
+            "cat: a.txt: No such file or directory"
+        );
+        let long = ResultLine::of(&"é".repeat(1_000_000), true, false).text;
+        assert_eq!(long.len(), ResultLine::BYTES_MAX);
+    }
 }

@@ -1,7 +1,7 @@
 //! The calls of a swarm that agents on this machine made. A server knows only digests of a call, so the call is
 //! looked up in the sessions that the agents have written lately.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -12,7 +12,6 @@ use unstuck_swarm::{Key, Observation, Worker};
 use unstuck_text::{Answer, PRESETS};
 use unstuck_trace::{Event, read};
 
-use crate::agents::sessions;
 use crate::output::shown::{plain, shortened};
 use crate::read::inputs::{Input, Inputs};
 
@@ -25,14 +24,22 @@ const SEARCHES_MAX: u8 = 3;
 /// The most columns of a call that are kept.
 const CALL_MAX: usize = 400;
 
+/// Finds the sessions of all agents on this machine among inputs that were changed lately. The agents know where
+/// they are, and use this module's settings, so they pass the function.
+pub(crate) type FindSessions = fn(Inputs) -> Result<Inputs, String>;
+
 /// The calls that were found, and those that were looked for.
-#[derive(Default)]
 pub(super) struct LocalCalls {
+    find: FindSessions,
     calls: BTreeMap<LoopId, String>,
     searches: BTreeMap<LoopId, u8>,
 }
 
 impl LocalCalls {
+    pub(super) fn new(find: FindSessions) -> Self {
+        Self { find, calls: BTreeMap::new(), searches: BTreeMap::new() }
+    }
+
     /// Returns the call of a loop, as it may be shown.
     pub(super) fn call(&self, id: LoopId) -> Option<&str> {
         self.calls.get(&id).map(String::as_str)
@@ -44,8 +51,14 @@ impl LocalCalls {
         ids: impl Iterator<Item = LoopId>,
         loop_id: impl Fn(Key) -> LoopId,
     ) {
+        let ids: BTreeSet<LoopId> = ids.collect();
+        self.calls.retain(|id, _| ids.contains(id));
+        self.searches.retain(|id, _| ids.contains(id));
         let mut is_new = false;
-        for id in ids.filter(|id| !self.calls.contains_key(id)) {
+        for id in ids {
+            if self.calls.contains_key(&id) {
+                continue;
+            }
             let searches = self.searches.entry(id).or_default();
             if *searches < SEARCHES_MAX {
                 *searches += 1;
@@ -57,7 +70,7 @@ impl LocalCalls {
         }
         let recent = Inputs::since(SystemTime::now().checked_sub(RECENT));
         // Without any session there is nothing to find.
-        let Ok(sessions) = sessions::find(recent, None, |_, _| {}) else { return };
+        let Ok(sessions) = (self.find)(recent) else { return };
         for input in sessions.found {
             if let Input::File(path) = input {
                 self.read(&path, &loop_id);

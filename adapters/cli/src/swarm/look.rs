@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use unstuck_core::{Action, LoopId};
 use unstuck_swarm::redis::{Hot, RedisError, Settings, Watch};
 
-use super::local::LocalCalls;
+use super::local::{FindSessions, LocalCalls};
 
 /// The result of one look.
 pub(super) struct Look {
@@ -42,8 +42,8 @@ pub(super) struct Looker {
 }
 
 impl Looker {
-    pub(super) fn new(settings: Settings) -> Self {
-        Self { settings, watch: None, before: Before::default(), local: LocalCalls::default() }
+    pub(super) fn new(settings: Settings, find: FindSessions) -> Self {
+        Self { settings, watch: None, before: Before::default(), local: LocalCalls::new(find) }
     }
 
     /// Asks the server. `now` is the current time.

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use terminal_size::{Height, Width, terminal_size};
 
 use super::frame::{self, Room, Title};
+use super::local::FindSessions;
 use super::look::{Look, Looker};
 use super::{NoSettings, fails, servers, settings};
 use crate::exit::Exit;
@@ -17,7 +18,7 @@ use crate::swarm::options::Watch;
 /// The lines of the terminal without calls: the title, the heads, and the cursor's line.
 const LINES_BESIDE: usize = 3;
 
-pub(crate) fn run(watch: &Watch) -> Exit {
+pub(crate) fn run(watch: &Watch, find: FindSessions) -> Exit {
     let settings = settings(&watch.address.swarm)
         .and_then(|settings| settings.rule(watch.rule()).map_err(NoSettings::Wrong));
     let settings = match settings {
@@ -27,7 +28,7 @@ pub(crate) fn run(watch: &Watch) -> Exit {
     let swarm = settings.swarm().to_owned();
     let title = Title { swarm: &swarm, servers: servers(&watch.address.swarm) };
     let mut printer = Printer::new(watch);
-    let mut looker = Looker::new(settings);
+    let mut looker = Looker::new(settings, find);
     loop {
         let look = looker.look(now());
         if let Err(closed) = printer.print(&title, &look, watch.limit()) {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::harness::{CLEAN, Folder, Ran, at_home, program, runs, stuck};
 
@@ -104,6 +105,23 @@ fn a_format_selects_its_agent() {
     let ran = scan_home(home.path(), &["--from", "openai"], &[]);
     assert_eq!((ran.exit, ran.out.as_str()), (64, ""), "{}", ran.err);
     assert!(ran.err.contains("whose folder is known"), "{}", ran.err);
+}
+
+#[test]
+fn old_sessions_are_left_out() {
+    let home = home();
+    for old in [".codex/sessions/2026/11/22/rollout-1.jsonl", ".pi/agent/sessions/-a/1.jsonl"] {
+        let file = fs::File::options().write(true).open(home.path().join(old)).expect("a session");
+        file.set_modified(SystemTime::UNIX_EPOCH).expect("a time");
+    }
+    let ran = scan_home(home.path(), &["--since", "1h"], &[]);
+    assert_eq!(formats(&ran), ["claude-code", "gemini", "copilot", "qwen"]);
+    assert!(!ran.err.contains("Codex"), "{}", ran.err);
+    // Without any new one there is nothing to read, which is no error.
+    let ran = scan_home(home.path(), &["--since", "1h", "--from", "codex"], &[]);
+    assert_eq!((ran.exit, ran.out.as_str(), ran.err.as_str()), (0, "", ""));
+    let ran = scan_home(home.path(), &["--quiet"], &[]);
+    assert_eq!((ran.exit, ran.out.as_str(), ran.err.as_str()), (0, "", ""), "no remark either");
 }
 
 #[test]

@@ -112,8 +112,8 @@ fn a_call_of_this_machine_is_shown_with_its_arguments() {
             "role": "user", "content": [{"type": "tool_result", "tool_use_id": use_id, "is_error": true,
             "content": "403 Forbidden"}]}}),
     ];
-    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    home.file(".claude/projects/-a/s.jsonl", lines);
+    let lines = lines.map(|line| line.to_string()).join("\n");
+    home.file(".claude/projects/-a/s.jsonl", lines + "\n");
     let shown = watched();
     assert!(shown.contains("\n          {\"command\":\"npm ci\"}\n"), "{shown}");
 }
