@@ -66,12 +66,11 @@ impl Drawing {
             self.picture.left_out += 1;
             return;
         }
-        let tool = match self.tools.get(call.tool) {
-            Some(&tool) => tool,
-            None => {
-                self.picture.tools.push(call.tool.to_owned());
-                number(&mut self.tools, call.tool.into())
-            }
+        let tool = if let Some(&tool) = self.tools.get(call.tool) {
+            tool
+        } else {
+            self.picture.tools.push(call.tool.to_owned());
+            number(&mut self.tools, call.tool.into())
         };
         let worker_number = number(&mut self.workers, Arc::clone(worker));
         if self.picture.workers.len() < self.workers.len() {

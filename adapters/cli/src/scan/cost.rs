@@ -68,8 +68,7 @@ impl Meter {
         match event {
             Event::Call(_) => self.now.calls += 1,
             Event::Usage(usage) => {
-                let tokens = self.now.tokens.get_or_insert_default();
-                *tokens = *tokens + usage.tokens;
+                *self.now.tokens.get_or_insert_default() += usage.tokens;
             }
             Event::Time(time) => {
                 self.begin = self.begin.min(Some(*time)).or(Some(*time));

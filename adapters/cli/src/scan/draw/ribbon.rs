@@ -1,5 +1,7 @@
 //! The ribbon: a cell for each call, in their order.
 
+use std::fmt::Write as _;
+
 use maud::{Markup, PreEscaped, html};
 use unstuck_core::Action;
 
@@ -57,12 +59,13 @@ pub(in crate::scan) fn cells(picture: &Picture, key: &Key, piece: &[usize]) -> M
         }
         if let Some(letter) = key.letter(call) {
             letters.push(letter);
-            letters_at += &format!("{middle} ");
+            // Writing to a string cannot fail.
+            let _ = write!(letters_at, "{middle} ");
         }
         if let Some(word) = flag(call.told) {
             flags.rect(x, 0, width, TOP - 2);
             words.push(word);
-            words_at += &format!("{middle} ");
+            let _ = write!(words_at, "{middle} ");
         }
     }
     html! {
