@@ -1,18 +1,19 @@
 //! `unstuck scan`: reads recorded runs and prints the loops in them.
 
 pub(crate) mod cost;
-mod draw;
+pub(crate) mod draw;
 mod explain;
 mod feedback;
 pub(crate) mod html;
 mod human;
-mod kept;
+pub(crate) mod kept;
 mod machine;
 pub(crate) mod options;
-mod report;
+pub(crate) mod report;
 mod spool;
 mod svg;
 pub(crate) mod targets;
+pub(crate) mod words;
 mod writer;
 
 use std::collections::BTreeSet;

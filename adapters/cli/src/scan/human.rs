@@ -5,13 +5,12 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use textwrap::Options;
 use unicode_width::UnicodeWidthStr as _;
-use unstuck_core::Action;
 
 use crate::exit::Exit;
 use crate::output::recurring::what_recurs;
 use crate::output::shown::{COLUMNS, counted, plain, shortened, tool_name};
 use crate::output::{Closed, Output};
-use crate::replay::{Excerpt, Location, ReplayFinding};
+use crate::replay::{Excerpt, ReplayFinding};
 use crate::scan::kept::Loop;
 use crate::scan::report::{Report, Tally};
 use crate::scan::writer::Writer;
@@ -153,23 +152,6 @@ impl Loop {
             return name;
         }
         format!("{name}; worker {}", shortened(&plain(worker), WORKER_MAX))
-    }
-
-    /// Returns the actions with their calls, and the end of the loop.
-    fn course(&self) -> String {
-        let mut parts = Vec::new();
-        let mut worst = Action::Proceed;
-        for found in &self.rungs {
-            let (Location::Calls { at, .. } | Location::Messages { at, .. }) = found.location;
-            if found.action > worst {
-                worst = found.action;
-                parts.push(format!("{} at #{at}", found.action));
-            }
-        }
-        if let Some(end) = self.end {
-            parts.push(format!("last seen at #{end}"));
-        }
-        parts.join("; ")
     }
 }
 

@@ -12,6 +12,7 @@ use crate::replay::Picture;
 use crate::scan::cost::{Spent, rounded, span};
 use crate::scan::draw::{Key, Novelty, thumbnail};
 use crate::scan::report::Report;
+use crate::scan::words::found_at;
 
 /// The most loops in the table of shared loops, and the most unreadable inputs that are listed.
 const SHARED_MAX: usize = 50;
@@ -82,10 +83,10 @@ impl Overview {
         self.rows.push(Row {
             path: shortened(&plain(&report.path), PATH_MAX),
             anchor: anchor.map(str::to_owned),
-            word: super::run::word(report),
+            word: report.word(),
             what: first.map_or_else(String::new, |found| what_recurs(&found.finding, &found.tool)),
             calls: report.trace.calls,
-            first: first.map(super::run::found_at),
+            first: first.map(found_at),
             after: report.cost.after,
             news: (novelty.answers > 0).then(|| novelty.new * 100 / novelty.answers),
             thumbnail: thumbnail(picture, &Key::of(picture)),
