@@ -3,7 +3,7 @@
 pub(crate) mod cost;
 pub(crate) mod draw;
 mod explain;
-mod feedback;
+pub(crate) mod feedback;
 pub(crate) mod html;
 mod human;
 pub(crate) mod kept;

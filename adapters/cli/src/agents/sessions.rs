@@ -19,6 +19,21 @@ use crate::read::inputs::Inputs;
 ///
 /// If there is no transcript. The message lists the folders that were searched.
 pub(crate) fn find(from: Option<Format>) -> Result<Inputs, String> {
+    look(from, |title, sessions, folder| {
+        remark(title, &format!("{} in {folder}", counted(sessions, "session")));
+    })
+}
+
+/// Does the same, and passes the title of each agent, the number of its transcripts and their folder to
+/// `each` instead of printing them.
+///
+/// # Errors
+///
+/// As [`find`].
+pub(crate) fn look(
+    from: Option<Format>,
+    mut each: impl FnMut(&str, usize, &str),
+) -> Result<Inputs, String> {
     let mut inputs = Inputs::default();
     let mut searched = String::new();
     for host in Agent::ALL.iter().map(|agent| agent.host()) {
@@ -37,7 +52,7 @@ pub(crate) fn find(from: Option<Format>) -> Result<Inputs, String> {
             });
         }
         if let Some(sessions @ 1..) = inputs.found.len().checked_sub(before) {
-            remark(host.title, &format!("{} in {shown}", counted(sessions, "session")));
+            each(host.title, sessions, &shown);
         }
     }
     if inputs.found.is_empty() && inputs.errors.is_empty() {

@@ -92,7 +92,7 @@ impl Path {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use unstuck_core::Action;
 
     use super::Key;
@@ -100,7 +100,7 @@ pub(super) mod tests {
 
     /// Returns the picture of calls given by `text`: a letter is a class of calls and their tool, upper case
     /// is evidence, and a digit after it is the class of the result.
-    pub(in crate::scan) fn picture(text: &str) -> Picture {
+    pub(crate) fn picture(text: &str) -> Picture {
         let mut picture = Picture { workers: vec!["main".to_owned()], ..Picture::default() };
         for c in text.chars() {
             if let (Some(result), Some(call)) = (c.to_digit(10), picture.calls.last_mut()) {
