@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Read recorded runs and print the loops in them
     Scan(Scan),
-    /// Show recorded runs and their loops in the terminal, also of sessions that are going on
+    /// Show recorded runs and running sessions in the terminal
     View(View),
     /// Make a coding agent call unstuck at each tool call, to find loops as they happen
     Install(Install),

@@ -53,7 +53,9 @@ impl Terminal {
     }
 
     pub(super) fn size() -> Size {
-        let (columns, lines) = terminal::size().unwrap_or((80, 24));
+        // Some terminals do not know their size.
+        let size = terminal::size().ok().filter(|(columns, lines)| *columns > 0 && *lines > 0);
+        let (columns, lines) = size.unwrap_or((80, 24));
         Size { columns: columns.into(), lines: lines.into() }
     }
 
