@@ -94,11 +94,11 @@ impl View {
         for (path, why) in &inputs.errors {
             complain(path, why);
         }
-        match inputs.found.is_empty() {
-            // A folder that is watched may be empty.
-            true if !self.watch => Err(Exit::Input),
-            _ => Ok(inputs.found),
+        // A folder that is watched may be empty.
+        if inputs.found.is_empty() && !self.watch {
+            return Err(Exit::Input);
         }
+        Ok(inputs.found)
     }
 }
 

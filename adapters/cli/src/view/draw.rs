@@ -248,7 +248,54 @@ pub(super) mod tests {
         assert!(bare.contains("\u{1b}[1m\u{1b}[4m"), "evidence is bold and underlined: {bare:?}");
     }
 
+    /// The keys that mean something, and one that does not.
+    const KEYS: [Key; 24] = [
+        Key::Char('j'),
+        Key::Char('k'),
+        Key::Char('l'),
+        Key::Char('h'),
+        Key::Char('g'),
+        Key::Char('G'),
+        Key::Char('n'),
+        Key::Char('N'),
+        Key::Char('s'),
+        Key::Char('o'),
+        Key::Char('/'),
+        Key::Char('?'),
+        Key::Char(' '),
+        Key::Char('\u{301}'),
+        Key::Up,
+        Key::Down,
+        Key::Left,
+        Key::Right,
+        Key::Enter,
+        Key::Esc,
+        Key::Backspace,
+        Key::PageUp,
+        Key::PageDown,
+        Key::End,
+    ];
+
     proptest! {
+        #[test]
+        fn any_keys_and_sizes_have_a_screen(
+            keys in proptest::collection::vec(proptest::sample::select(&KEYS), 0..60),
+            columns in 0..100_usize,
+            lines in 1..30_usize,
+        ) {
+            let mut state = state(9, SIZES[0]);
+            for (number, key) in keys.into_iter().enumerate() {
+                if let Some(Task::Open(row)) = state.press(key) {
+                    let name = ["stuck-talk.jsonl", "healthy-fix.jsonl", "stuck-edit.jsonl"][row % 3];
+                    state.take(vec![News::Run(row, Ok(Box::new(report(name))))]);
+                }
+                if number % 7 == 3 {
+                    state.resize(Size { columns, lines });
+                }
+                screen(&state);
+            }
+        }
+
         #[test]
         fn every_size_has_its_lines_and_columns(
             columns in 0..200_usize,

@@ -55,7 +55,8 @@ fn read_rows(wanted: &Receiver<Vec<Wanted>>, judge: Judge, news: &Sender<News>) 
         let batch = latest(first, wanted.try_iter());
         let work = move |(row, input): Wanted| (row, read(&input, &judge));
         let taken = in_order(batch, one_for_each_core(), work, |(row, report)| {
-            news.send(News::Row(row, report.map(|report| Summary::of(&report))))
+            // The view is gone once its news are no longer needed.
+            news.send(News::Row(row, report.map(|report| Summary::of(&report)))).map_err(drop)
         });
         if taken.is_err() {
             return;

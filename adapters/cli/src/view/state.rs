@@ -260,6 +260,7 @@ impl State {
             Key::Char('o') => {
                 self.order = self.order.next();
                 self.arrange();
+                self.at = 0;
             }
             Key::Enter | Key::Right | Key::Char('l') => {
                 let row = self.chosen()?;
@@ -385,11 +386,13 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_order_changes_and_the_chosen_row_stays() {
+    fn the_order_changes_and_news_keep_the_chosen_row() {
         let mut state = state(10, SIZE);
         press(&mut state, "jo");
         assert_eq!(state.shown, [7, 4, 1, 8, 6, 5, 3, 2, 0, 9]);
-        assert_eq!((state.order, state.chosen(), state.at), (Order::Cost, Some(1), 2));
+        assert_eq!((state.order, state.at), (Order::Cost, 0));
+        state.take(vec![News::Row(0, Ok(summary(30, Some(20))))]);
+        assert_eq!((state.shown[0], state.chosen()), (0, Some(7)));
         press(&mut state, "o");
         state.take(vec![News::Changed(5, Some(SystemTime::UNIX_EPOCH))]);
         assert_eq!((state.order, state.shown[0]), (Order::Newest, 5));

@@ -49,9 +49,8 @@ impl Line {
 
     /// Returns the text with escape sequences for its styles, or only for those without a colour.
     pub(super) fn escaped(&self, colours: bool) -> String {
-        let style = |style: Style| match colours {
-            true => style,
-            false => style.fg_color(None).bg_color(None),
+        let style = |style: Style| {
+            if colours { style } else { style.fg_color(None).bg_color(None) }
         };
         let span = |(of, text): &(Style, String)| {
             let of = style(*of);
