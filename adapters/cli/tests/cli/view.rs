@@ -1,6 +1,6 @@
 //! `unstuck view`: it refuses to run without a terminal, and restores the one that it has.
 
-use crate::harness::{runs, unstuck};
+use crate::harness::unstuck;
 
 #[test]
 fn without_a_terminal_it_is_a_usage_error_that_names_scan() {
@@ -24,12 +24,14 @@ fn the_terminal_is_restored_after_q() {
     use std::io::{Read as _, Write as _};
     use std::process::{Command, Stdio};
 
+    use crate::harness::runs;
+
     let program = env!("CARGO_BIN_EXE_unstuck");
     let command = format!("stty rows 24 cols 80; {program} view native/stuck-edit.jsonl");
     let mut script = Command::new("timeout");
     // A program that hangs fails the test instead of stopping all.
     script.args(["60", "script", "--quiet", "--return", "--command", &command, "/dev/null"]);
-    script.current_dir(runs()).env("TERM", "xterm").env_remove("NO_COLOR");
+    script.current_dir(runs()).env("TERM", "xterm").env_remove("NO_COLOR").env_remove("CLICOLOR");
     let has_script = Command::new("script").arg("--version").stdout(Stdio::null()).status();
     if !has_script.is_ok_and(|status| status.success()) {
         eprintln!("skipped: there is no `script` of util-linux");
