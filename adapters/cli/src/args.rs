@@ -12,6 +12,7 @@ use crate::mcp::options::Mcp;
 use crate::scan::options::{EXIT_CODES, Scan};
 use crate::start_over::StartOver;
 use crate::swarm::options::Swarm;
+use crate::view::View;
 
 /// Finds loops of agents that call tools, in recorded runs and while an agent works.
 #[derive(Parser)]
@@ -26,6 +27,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Read recorded runs and print the loops in them
     Scan(Scan),
+    /// Show recorded runs and running sessions in the terminal
+    View(View),
     /// Make a coding agent call unstuck at each tool call, to find loops as they happen
     Install(Install),
     /// Undo install and leave the rest of the agent's settings unchanged
@@ -74,9 +77,10 @@ pub(crate) struct Man {
 }
 
 /// The commands that have a page. A list, because building the whole command line takes time.
-const fn command_names() -> [&'static str; 16] {
+const fn command_names() -> [&'static str; 17] {
     [
         "scan",
+        "view",
         "install",
         "uninstall",
         "doctor",

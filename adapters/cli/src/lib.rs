@@ -23,6 +23,7 @@ mod scan;
 mod setup;
 mod start_over;
 mod swarm;
+mod view;
 
 use std::env;
 use std::io::BufRead;
@@ -118,6 +119,7 @@ pub fn run() -> ExitCode {
     };
     let exit = match arguments.command {
         Command::Scan(scan) => scan::run(&scan),
+        Command::View(view) => view::run(&view),
         Command::Install(options) => agents::install::install(&options),
         Command::Uninstall(options) => agents::install::uninstall(&options),
         Command::Doctor(options) => agents::doctor::run(&options),

@@ -123,6 +123,16 @@ pub(crate) fn usage(mut error: clap::Error) -> Result<Exit, Exit> {
     Err(Exit::Usage)
 }
 
+/// Prints `what` as a usage error of the command `name`, whose options are `A`.
+pub(crate) fn misused<A: clap::Args>(name: &'static str, what: String) -> Exit {
+    let command = clap::Command::new(name).bin_name(format!("unstuck {name}"));
+    // Printing fails only if the reader is gone. The exit code still shows the error.
+    let _ = A::augment_args(command)
+        .error(clap::error::ErrorKind::MissingRequiredArgument, what)
+        .print();
+    Exit::Usage
+}
+
 /// Returns what the parser quotes, as it may be shown.
 fn quoted(kind: ContextKind, value: &ContextValue) -> Option<(ContextKind, ContextValue)> {
     let value = match value {

@@ -63,6 +63,11 @@ impl Progress {
         Self::on(Self::terminal(), PATIENCE, &Work::Inputs(sizes.into_iter().collect()))
     }
 
+    /// Creates a progress that nobody sees.
+    pub(crate) fn hidden() -> Self {
+        Self::on(None, PATIENCE, &Work::Inputs(Vec::new()))
+    }
+
     /// Creates the progress of fitting `fits` policies.
     pub(crate) fn of_fits(fits: usize) -> Self {
         Self::on(Self::terminal(), PATIENCE, &Work::Fits(fits))

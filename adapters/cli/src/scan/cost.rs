@@ -12,22 +12,22 @@ use crate::output::shown::counted;
 
 /// The cost of a run, as far as its file tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Cost {
-    pub(super) total: Spent,
+pub(crate) struct Cost {
+    pub(crate) total: Spent,
     /// The part after the first finding. `None` if nothing was found.
-    pub(super) after: Option<Spent>,
+    pub(crate) after: Option<Spent>,
 }
 
 /// Something that was spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Spent {
-    pub(super) calls: usize,
+pub(crate) struct Spent {
+    pub(crate) calls: usize,
     /// `None` if the file has none.
-    pub(super) tokens: Option<Tokens>,
+    pub(crate) tokens: Option<Tokens>,
     /// The time from the first record to the last one. `None` if the file has no times.
-    pub(super) time: Option<Duration>,
+    pub(crate) time: Option<Duration>,
     /// US dollars, if a price is known and the file has tokens.
-    pub(super) dollars: Option<f64>,
+    pub(crate) dollars: Option<f64>,
 }
 
 /// The prices of a million tokens in US dollars.

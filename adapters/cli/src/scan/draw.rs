@@ -13,29 +13,30 @@ use crate::replay::{Drawn, Picture};
 
 pub(super) use novelty::{Novelty, novelty};
 pub(super) use recurrence::recurrence;
-pub(super) use ribbon::{CELL, cells, flag, hatch, ribbon, thumbnail};
+pub(crate) use ribbon::flag;
+pub(super) use ribbon::{CELL, cells, hatch, ribbon, thumbnail};
 
 /// The number of tools with a colour of their own. The others share one.
-pub(super) const COLOURS: usize = 7;
+pub(crate) const COLOURS: usize = 7;
 
 /// The colour and the letter of each call of a picture.
-pub(super) struct Key {
+pub(crate) struct Key {
     /// The colour of each tool: 0 is that of the most frequent tool, [`COLOURS`] of all that have none.
-    pub(super) colours: Vec<usize>,
+    pub(crate) colours: Vec<usize>,
     /// The letter of each class of calls. Only classes with several calls have one.
     letters: Vec<Option<char>>,
 }
 
 impl Key {
-    pub(super) fn of(picture: &Picture) -> Self {
+    pub(crate) fn of(picture: &Picture) -> Self {
         Self { colours: colours(picture), letters: letters(picture) }
     }
 
-    pub(super) fn colour(&self, call: &Drawn) -> usize {
+    pub(crate) fn colour(&self, call: &Drawn) -> usize {
         self.colours[call.tool as usize]
     }
 
-    pub(super) fn letter(&self, call: &Drawn) -> Option<char> {
+    pub(crate) fn letter(&self, call: &Drawn) -> Option<char> {
         self.letters[call.class as usize]
     }
 }
@@ -91,7 +92,7 @@ impl Path {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use unstuck_core::Action;
 
     use super::Key;
@@ -99,7 +100,7 @@ pub(super) mod tests {
 
     /// Returns the picture of calls given by `text`: a letter is a class of calls and their tool, upper case
     /// is evidence, and a digit after it is the class of the result.
-    pub(in crate::scan) fn picture(text: &str) -> Picture {
+    pub(crate) fn picture(text: &str) -> Picture {
         let mut picture = Picture { workers: vec!["main".to_owned()], ..Picture::default() };
         for c in text.chars() {
             if let (Some(result), Some(call)) = (c.to_digit(10), picture.calls.last_mut()) {

@@ -15,17 +15,17 @@ pub(super) const NAMED_MAX: usize = 20;
 
 /// The parts of the findings that the outputs need.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Needs {
+pub(crate) struct Needs {
     /// The most loops to keep with their proofs, the first ones.
-    pub(super) loops: usize,
+    pub(crate) loops: usize,
     /// Each finding as JSON.
-    pub(super) lines: bool,
+    pub(crate) lines: bool,
     /// The loops that an explanation can name.
-    pub(super) explain: Option<LoopPrefix>,
+    pub(crate) explain: Option<LoopPrefix>,
     /// The calls as they are drawn.
-    pub(super) picture: bool,
+    pub(crate) picture: bool,
     /// The first steps of all loops.
-    pub(super) steps: bool,
+    pub(crate) steps: bool,
 }
 
 impl Needs {
@@ -48,10 +48,10 @@ impl Needs {
 }
 
 /// The findings of one input.
-pub(super) struct Kept {
-    pub(super) worst: Action,
+pub(crate) struct Kept {
+    pub(crate) worst: Action,
     /// The first loops.
-    pub(super) loops: Loops,
+    pub(crate) loops: Loops,
     /// Each finding as JSON, for programs.
     pub(super) lines: Option<Spool>,
     /// The loops that an explanation can name.
@@ -69,20 +69,20 @@ pub(super) struct Seen {
 
 /// The first loops of an input.
 #[derive(Default)]
-pub(super) struct Loops {
+pub(crate) struct Loops {
     /// The most loops to keep.
     most: usize,
     /// In the order of their first findings.
-    pub(super) shown: Vec<Loop>,
+    pub(crate) shown: Vec<Loop>,
     /// The number of all loops.
-    pub(super) count: usize,
+    pub(crate) count: usize,
 }
 
 /// The findings of one loop, at least one: one for each rung that it reached.
-pub(super) struct Loop {
-    pub(super) rungs: Vec<ReplayFinding>,
+pub(crate) struct Loop {
+    pub(crate) rungs: Vec<ReplayFinding>,
     /// The last call or message at which it was found.
-    pub(super) end: Option<usize>,
+    pub(crate) end: Option<usize>,
     /// The place beside the baseline, if there is one.
     pub(super) standing: Option<Standing>,
 }

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
-use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use unstuck_core::Action;
 use unstuck_trace::Format;
 
 use crate::config::options::PolicyOptions;
 use crate::exit::Exit;
+use crate::output::misused;
 use crate::read::jobs::{JOBS_MAX, one_for_each_core};
 use crate::replay::LoopPrefix;
 use crate::scan::cost::Price;
@@ -194,17 +194,14 @@ impl Scan {
 
     /// Prints `what` as a usage error of this command.
     pub(crate) fn misused(what: String) -> Exit {
-        let command = clap::Command::new("scan").bin_name("unstuck scan");
-        // Printing fails only if the reader is gone. The exit code still shows the error.
-        let _ = Self::augment_args(command).error(ErrorKind::MissingRequiredArgument, what).print();
-        Exit::Usage
+        misused::<Self>("scan", what)
     }
 }
 
 /// The value of `--fail-on` for loops that the baseline does not have.
 const NEW: &str = "new";
 
-fn from_names() -> Vec<&'static str> {
+pub(crate) fn from_names() -> Vec<&'static str> {
     ["auto"].into_iter().chain(Format::ALL.iter().map(|format| format.name())).collect()
 }
 

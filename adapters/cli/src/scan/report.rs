@@ -20,12 +20,12 @@ use crate::scan::too_many_workers;
 
 /// The settings for reading and judging inputs.
 #[derive(Clone, Copy)]
-pub(super) struct Judge {
+pub(crate) struct Judge {
     /// The format of the inputs, or `None` to detect it for each.
     from: Option<Format>,
-    pub(super) preset: &'static Preset,
+    pub(crate) preset: &'static Preset,
     /// The preset without the feedback, if silenced loops have to be reported.
-    pub(super) unsilenced: Option<&'static Preset>,
+    pub(crate) unsilenced: Option<&'static Preset>,
     /// The parts of the findings to keep.
     needs: Needs,
     price: Option<Price>,
@@ -34,11 +34,9 @@ pub(super) struct Judge {
 
 impl Judge {
     /// Returns the judge that the command line asks for, for outputs with these `needs`.
-    pub(super) fn of(scan: &Scan, needs: Needs) -> Result<Self, Exit> {
+    pub(crate) fn of(scan: &Scan, needs: Needs) -> Result<Self, Exit> {
         let preset = scan.policy.preset()?;
-        let price = scan.price;
-        let mut judge =
-            Self { from: scan.from(), preset, unsilenced: None, needs, price, baseline: None };
+        let mut judge = Self::new(scan.from(), preset, needs, scan.price);
         if let Some(path) = &scan.feedback {
             judge.preset = feedback::silencing(preset, feedback::load(path)?);
             judge.unsilenced = scan.verbose.then_some(preset);
@@ -50,27 +48,37 @@ impl Judge {
         }
         Ok(judge)
     }
+
+    /// Returns a judge of inputs in the format `from`, for outputs with these `needs`.
+    pub(crate) fn new(
+        from: Option<Format>,
+        preset: &'static Preset,
+        needs: Needs,
+        price: Option<Price>,
+    ) -> Self {
+        Self { from, preset, unsilenced: None, needs, price, baseline: None }
+    }
 }
 
 /// One input, read and judged.
-pub(super) struct Report {
-    pub(super) path: String,
-    pub(super) trace: Trace,
-    pub(super) kept: Kept,
+pub(crate) struct Report {
+    pub(crate) path: String,
+    pub(crate) trace: Trace,
+    pub(crate) kept: Kept,
     /// The steps of the loop to explain.
-    pub(super) explained: Vec<Explained>,
+    pub(crate) explained: Vec<Explained>,
     /// The calls as they are drawn, if [`Needs::picture`] asks for it.
-    pub(super) picture: Option<Picture>,
-    pub(super) cost: Cost,
+    pub(crate) picture: Option<Picture>,
+    pub(crate) cost: Cost,
     /// The number of workers that were not followed to their end, because there were too many.
-    pub(super) forgotten: usize,
+    pub(crate) forgotten: usize,
     /// The loops of the feedback that were found, if [`Judge::unsilenced`] asks for them.
-    pub(super) unsilenced: Option<BTreeSet<LoopId>>,
+    pub(crate) unsilenced: Option<BTreeSet<LoopId>>,
 }
 
 impl Report {
     /// Reads `input` and judges it. The error says why it cannot be read.
-    pub(super) fn of(input: &Input, judge: &Judge, progress: &Progress) -> Result<Self, String> {
+    pub(crate) fn of(input: &Input, judge: &Judge, progress: &Progress) -> Result<Self, String> {
         let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
         let mut replay = Replay::new(judge.preset).explaining(judge.needs.wanted());
         if judge.needs.picture {
@@ -123,7 +131,7 @@ impl Report {
 
 impl Report {
     /// Returns the result in one word.
-    pub(super) fn status(&self) -> &'static str {
+    pub(crate) fn status(&self) -> &'static str {
         match self.kept.worst {
             Action::Proceed if self.incomplete().is_some() => "partly",
             Action::Proceed if self.is_empty() => "empty",
@@ -157,7 +165,7 @@ impl Report {
 
 /// The number of inputs by result, for the last line.
 #[derive(Default)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     pub(super) stuck: usize,
     pub(super) clean: usize,
     /// The runs without calls.

@@ -41,5 +41,6 @@ mod status;
 #[cfg(unix)]
 mod swarm;
 mod tune;
+mod view;
 mod warnings;
 mod wording;

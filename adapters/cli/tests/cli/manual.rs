@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::harness::unstuck;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "scan",
+    "view",
     "eval",
     "tune",
     "presets",

@@ -88,6 +88,11 @@ fn help_for_scan() {
 }
 
 #[test]
+fn help_for_view() {
+    insta::assert_snapshot!(unstuck(["view", "--help"]).out);
+}
+
+#[test]
 fn help_for_eval() {
     insta::assert_snapshot!(unstuck(["eval", "--help"]).out);
 }

@@ -88,7 +88,7 @@ pub(in crate::scan) fn cells(picture: &Picture, key: &Key, piece: &[usize]) -> M
 }
 
 /// Returns the letter of the flag for an action.
-pub(in crate::scan) fn flag(action: Action) -> Option<char> {
+pub(crate) fn flag(action: Action) -> Option<char> {
     match action {
         Action::Proceed => None,
         Action::StartOver => Some('O'),

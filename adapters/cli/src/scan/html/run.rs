@@ -3,16 +3,17 @@
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
-use unstuck_core::{Action, LoopId, Policy};
+use unstuck_core::{Action, Policy};
 
 use super::{IncludeArgs, described, excerpt};
 use crate::output::shown::{counted, plain, shortened, tool_name};
-use crate::replay::{CALLS_MAX, Ending, Excerpt, Location, Picture, Step};
+use crate::replay::{CALLS_MAX, Ending, Excerpt, Picture, Step};
 use crate::scan::draw::{COLOURS, Key, Novelty, flag, novelty, recurrence, ribbon};
 use crate::scan::explain::table;
 use crate::scan::groups::{Group, groups};
 use crate::scan::kept::Loop;
 use crate::scan::report::Report;
+use crate::scan::words::{Story, name};
 
 /// The most workers with a ribbon of their own, and the most calls that are listed of one loop.
 const LANES_MAX: usize = 30;
@@ -38,7 +39,7 @@ pub(super) fn part(
     html! {
         section.run id=(anchor) aria-labelledby={ (anchor) "-title" } {
             h2 id={ (anchor) "-title" } { span class={ "word " (word) } { (word) } " " (name(&path)) }
-            p.dim { @if name(&path) != path { (path) ": " } (about(report)) }
+            p.dim { @if name(&path) != path { (path) ": " } (report.about()) }
             @if let Some(first) = loops.shown.first() { p.story { (story(report, picture, first)) } }
             (lanes(picture, &key))
             div.plots {
@@ -63,51 +64,14 @@ pub(super) fn part(
     }
 }
 
-/// Returns the last two parts of a path: a folder alone says little, and so does a name like `session.jsonl`.
-fn name(path: &str) -> &str {
-    let folder = path.rfind(['/', '\\']).map_or("", |end| &path[..end]);
-    folder.rfind(['/', '\\']).map_or(path, |end| &path[end + 1..])
-}
-
-/// Returns the facts about a run.
-fn about(report: &Report) -> String {
-    let trace = &report.trace;
-    let mut text = format!("{} transcript, {}", trace.format, report.cost.total);
-    // Writing to a string cannot fail.
-    if let Some(session) = &trace.session {
-        let _ = write!(text, ", session {}", shortened(&plain(session), NAME_MAX));
-    }
-    if trace.workers > trace.runs {
-        let _ = write!(text, ", {}", counted(trace.workers, "worker"));
-    }
-    if let Some(errors) = trace.errors {
-        let _ = write!(text, ", {errors} failed");
-    }
-    if trace.skipped > 0 {
-        let _ = write!(text, ", {} could not be read", counted(trace.skipped, "record"));
-    }
-    text
-}
-
 /// Tells in two sentences where the run got stuck and what it cost.
 fn story(report: &Report, picture: &Picture, first: &Loop) -> Markup {
-    let found = first.first();
-    let (begin, at, _) = first.numbers();
-    let noun = match found.location {
-        Location::Calls { .. } => "call",
-        Location::Messages { .. } => "message",
-    };
-    let line = found.proof.iter().rev().find_map(|call| call.result.as_ref());
-    let line = line.filter(|line| line.failed && !line.text.is_empty());
+    let Story { noun, begin, at, what, failure, after } = report.story(first);
     html! {
-        "Stuck from " (noun) " #" (begin) " on: " b { (described(&first.title())) }
-        @if let Some(line) = line { ": " code { (plain(&line.text)) } }
+        "Stuck from " (noun) " #" (begin) " on: " b { (described(&what)) }
+        @if let Some(line) = failure { ": " code { (plain(&line.text)) } }
         ". It was found at #" (at) "."
-        @if let Some(after) = report.cost.after.filter(|after| after.calls > 0) {
-            " " (after) " came after that"
-            @if report.trace.calls > 0 { ", " (after.calls * 100 / report.trace.calls) "% of the run's calls" }
-            "."
-        }
+        @if let Some(after) = after { " " (after) "." }
         @if picture.left_out > 0 {
             " The pictures show the first " (CALLS_MAX) " calls; " (picture.left_out) " more follow."
         }
@@ -211,18 +175,14 @@ fn of_group(
     let one = group.strongest;
     let first = one.first();
     let id = first.finding.loop_id;
-    let steps = steps(report, id, &first.worker);
+    let steps = report.steps_of(one);
     html! {
         article.loop data-loop=(id) {
             h3 { (described(&one.title())) }
-            (calls(&first.proof, &steps, args))
+            (calls(&one.calls(&steps), &steps, args))
             p { "The agent should have been told:" }
             blockquote { (described(&plain(&first.message))) }
-            p.dim {
-                @for (_, step) in one.milestones() { (step) "; " }
-                "loop " (id) "; rule " (first.rule)
-                @if let Some(standing) = one.standing { "; " (standing.name()) }
-                @if &*first.worker != "main" { "; worker " (shortened(&plain(&first.worker), NAME_MAX)) } }
+            p.dim { (one.origin()) }
             @if !group.others.is_empty() {
                 details {
                     summary { (counted(group.others.len(), "more loop")) " over the same calls" }
@@ -246,18 +206,8 @@ fn of_group(
     }
 }
 
-/// Returns the steps of the loop `id` of `worker`, as far as they are kept.
-fn steps(report: &Report, id: LoopId, worker: &str) -> Vec<Step> {
-    let of_worker = report.explained.iter().filter(|explained| explained.worker == worker);
-    let steps = of_worker.flat_map(|explained| &explained.steps);
-    steps.filter(|step| step.loops.contains(&id)).cloned().collect()
-}
-
-/// Returns the calls of a loop as a table: those that prove it, or all its steps if they are few.
-fn calls(proof: &[Excerpt], steps: &[Step], args: IncludeArgs) -> Markup {
-    let of_steps: Vec<&Excerpt> = steps.iter().map(|step| &step.excerpt).collect();
-    let all: Vec<&Excerpt> =
-        if of_steps.len() >= proof.len() { of_steps } else { proof.iter().collect() };
+/// Returns the calls of a loop as a table.
+fn calls(all: &[&Excerpt], steps: &[Step], args: IncludeArgs) -> Markup {
     let result = |call: &Excerpt| {
         // The whole result is long. One line of it says most.
         let step = steps.iter().find(|step| step.excerpt.index == call.index);

@@ -1,0 +1,127 @@
+//! A report in words that several outputs share.
+
+use std::fmt::Write as _;
+
+use crate::output::shown::{counted, plain, shortened};
+use crate::replay::{Excerpt, Location, ResultLine, Step};
+use crate::scan::kept::Loop;
+use crate::scan::report::Report;
+
+/// The most columns of a name.
+const NAME_MAX: usize = 60;
+
+/// The first loop of a run and its cost.
+pub(crate) struct Story<'r> {
+    /// The noun for one step of the loop.
+    pub(crate) noun: &'static str,
+    /// The first step of the loop, and the step at which it was found.
+    pub(crate) begin: usize,
+    pub(crate) at: usize,
+    pub(crate) what: String,
+    /// The result of the last call, if it failed.
+    pub(crate) failure: Option<&'r ResultLine>,
+    /// The part of the run after the finding, for example `9 calls came after that, 50% of the run's calls`.
+    pub(crate) after: Option<String>,
+}
+
+impl Report {
+    /// Returns the facts about the run.
+    pub(crate) fn about(&self) -> String {
+        let trace = &self.trace;
+        let mut text = format!("{} transcript, {}", trace.format, self.cost.total);
+        // Writing to a string cannot fail.
+        if let Some(session) = &trace.session {
+            let _ = write!(text, ", session {}", shortened(&plain(session), NAME_MAX));
+        }
+        if trace.workers > trace.runs {
+            let _ = write!(text, ", {}", counted(trace.workers, "worker"));
+        }
+        if let Some(errors) = trace.errors {
+            let _ = write!(text, ", {errors} failed");
+        }
+        if trace.skipped > 0 {
+            let _ = write!(text, ", {} could not be read", counted(trace.skipped, "record"));
+        }
+        text
+    }
+
+    /// Returns the story of the loop `first`, which is the first one of the run.
+    pub(crate) fn story<'r>(&self, first: &'r Loop) -> Story<'r> {
+        let found = first.first();
+        let (begin, at, _) = first.numbers();
+        let noun = match found.location {
+            Location::Calls { .. } => "call",
+            Location::Messages { .. } => "message",
+        };
+        let line = found.proof.iter().rev().find_map(|call| call.result.as_ref());
+        let calls = self.trace.calls;
+        let after = self.cost.after.filter(|after| after.calls > 0).map(|after| {
+            let share = (after.calls * 100).checked_div(calls);
+            let share = share.map(|share| format!(", {share}% of the run's calls"));
+            format!("{after} came after that{}", share.unwrap_or_default())
+        });
+        Story {
+            noun,
+            begin,
+            at,
+            what: first.title(),
+            failure: line.filter(|line| line.failed && !line.text.is_empty()),
+            after,
+        }
+    }
+
+    /// Returns the steps of the loop `one`, as far as they are kept.
+    pub(crate) fn steps_of(&self, one: &Loop) -> Vec<Step> {
+        let (id, worker) = (one.first().finding.loop_id, &*one.first().worker);
+        let of_worker = self.explained.iter().filter(|explained| explained.worker == worker);
+        let steps = of_worker.flat_map(|explained| &explained.steps);
+        steps.filter(|step| step.loops.contains(&id)).cloned().collect()
+    }
+}
+
+impl Loop {
+    /// Returns the calls that prove the loop, or all its `steps` if they are not fewer.
+    pub(crate) fn calls<'l>(&'l self, steps: &'l [Step]) -> Vec<&'l Excerpt> {
+        let proof = &self.first().proof;
+        if steps.len() >= proof.len() {
+            return steps.iter().map(|step| &step.excerpt).collect();
+        }
+        proof.iter().collect()
+    }
+
+    /// Returns the course of the loop, its id, its rule, its place beside the baseline, and its worker.
+    pub(crate) fn origin(&self) -> String {
+        let first = self.first();
+        let mut parts: Vec<String> = self.milestones().into_iter().map(|(_, step)| step).collect();
+        parts.push(format!("loop {}; rule {}", first.finding.loop_id, first.rule));
+        parts.extend(self.standing.map(|standing| standing.name().to_owned()));
+        if &*first.worker != "main" {
+            parts.push(format!("worker {}", shortened(&plain(&first.worker), NAME_MAX)));
+        }
+        parts.join("; ")
+    }
+}
+
+/// Returns the last two parts of a path: a folder alone says little, and so does a name like `session.jsonl`.
+pub(crate) fn name(path: &str) -> &str {
+    let folder = path.rfind(['/', '\\']).map_or("", |end| &path[..end]);
+    folder.rfind(['/', '\\']).map_or(path, |end| &path[end + 1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name;
+
+    #[test]
+    fn a_name_is_the_last_two_parts_of_a_path() {
+        for (path, expected) in [
+            ("a.jsonl", "a.jsonl"),
+            ("b/a.jsonl", "b/a.jsonl"),
+            ("/c/b/a.jsonl", "b/a.jsonl"),
+            ("c:\\b\\a", "b\\a"),
+            ("", ""),
+        ] {
+            assert_eq!(name(path), expected);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! `unstuck view`: shows recorded runs in the terminal, and sessions that are going on.
+
+mod draw;
+mod load;
+mod state;
+mod terminal;
+mod text;
+mod watch;
+
+use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
+
+use clap::Args;
+use unstuck_trace::Format;
+
+use crate::agents::sessions;
+use crate::config::options::PolicyOptions;
+use crate::exit::Exit;
+use crate::output::{complain, misused};
+use crate::read::inputs::{self, Input, Inputs};
+use crate::scan::cost::Price;
+use crate::scan::feedback;
+use crate::scan::kept::Needs;
+use crate::scan::options::from_names;
+use crate::scan::report::Judge;
+use load::Loader;
+use state::{News, Order, State, Task};
+use terminal::Terminal;
+use watch::Watch;
+
+/// The parts of the findings that a row shows, and those that the page of a run shows.
+const ROW: Needs = Needs { loops: 1, lines: false, explain: None, picture: false, steps: false };
+const RUN: Needs = Needs { loops: 20, lines: false, explain: None, picture: true, steps: true };
+
+/// The time to wait for a key while something is read, and else.
+const BUSY: Duration = Duration::from_millis(50);
+const IDLE: Duration = Duration::from_millis(250);
+
+/// The most news that are taken in before the next look at the keys.
+const NEWS_MAX: usize = 1000;
+
+#[derive(Args)]
+#[command(
+    after_help = "Exit codes: 0 after q, 3 no input could be read, 4 a bad configuration or a \
+                        terminal that failed, 64 a usage error, also if there is no terminal."
+)]
+pub(crate) struct View {
+    /// Files, or folders (read recursively). Without any, the sessions of the agents on this machine, the
+    /// newest first
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Read files again that grow, and show new files of folders
+    #[arg(short, long)]
+    watch: bool,
+    /// The format of the inputs; auto detects it for each file
+    #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = from_names())]
+    from: String,
+    #[command(flatten)]
+    policy: PolicyOptions,
+    /// Ignore the loops that this file lists, one id a line
+    #[arg(long, value_name = "FILE")]
+    feedback: Option<PathBuf>,
+    /// The prices of a million tokens in US dollars, for example input=3,cached=0.3,output=15
+    #[arg(long, value_name = "PRICE")]
+    price: Option<Price>,
+}
+
+impl View {
+    fn from(&self) -> Option<Format> {
+        self.from.parse().ok()
+    }
+
+    fn order(&self) -> Order {
+        if self.paths.is_empty() { Order::Newest } else { Order::Path }
+    }
+
+    fn judge(&self, needs: Needs) -> Result<Judge, Exit> {
+        let preset = self.policy.preset()?;
+        let preset = match &self.feedback {
+            Some(path) => feedback::silencing(preset, feedback::load(path)?),
+            None => preset,
+        };
+        Ok(Judge::new(self.from(), preset, needs, self.price))
+    }
+
+    /// Finds the inputs, and prints an error for each that cannot be read.
+    fn inputs(&self) -> Result<Vec<Input>, Exit> {
+        let inputs =
+            find(&self.paths, self.from()).map_err(|what| misused::<Self>("view", what))?;
+        for (path, why) in &inputs.errors {
+            complain(path, why);
+        }
+        // A folder that is watched may be empty.
+        if inputs.found.is_empty() && !self.watch {
+            return Err(Exit::Input);
+        }
+        Ok(inputs.found)
+    }
+}
+
+fn find(paths: &[PathBuf], from: Option<Format>) -> Result<Inputs, String> {
+    match paths {
+        [] => sessions::find(Inputs::default(), from, |_, _| {}),
+        paths => Ok(inputs::find(paths)),
+    }
+}
+
+pub(crate) fn run(view: &View) -> Exit {
+    match show(view) {
+        Ok(()) => Exit::Clean,
+        Err(exit) => exit,
+    }
+}
+
+fn show(view: &View) -> Result<(), Exit> {
+    if view.paths.iter().any(|path| path.as_os_str() == "-") {
+        let why = "standard input is for keys here: save the recording to a file".to_owned();
+        return Err(misused::<View>("view", why));
+    }
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        let why =
+            "view needs a terminal. Without one, use unstuck scan, or unstuck scan --format html";
+        return Err(misused::<View>("view", why.to_owned()));
+    }
+    let (row, run) = (view.judge(ROW)?, view.judge(RUN)?);
+    let found = view.inputs()?;
+    let (to, news) = mpsc::channel();
+    let loader = Loader::start(row, run, &to);
+    let mut watch = Watch::default();
+    let first = watch.look(&found);
+    if view.watch {
+        let (paths, from) = (view.paths.clone(), view.from());
+        watch.start(move || find(&paths, from).unwrap_or_default().found, to);
+    }
+    let shown = Terminal::enter().and_then(|mut terminal| {
+        let state = State::new(Terminal::size(), view.order());
+        Session { state, loader, found: Vec::new() }.run(first, &news, &mut terminal)
+    });
+    shown.map_err(|error| {
+        complain("the terminal", &format!("failed: {error}"));
+        Exit::Setup
+    })
+}
+
+/// The view while it is shown.
+struct Session {
+    state: State,
+    loader: Loader,
+    /// The file of each row.
+    found: Vec<PathBuf>,
+}
+
+impl Session {
+    /// Shows the state until a key or a signal ends it.
+    fn run(
+        mut self,
+        first: Vec<News>,
+        news: &Receiver<News>,
+        terminal: &mut Terminal,
+    ) -> io::Result<()> {
+        let ended = signalled()?;
+        self.take(first);
+        terminal.draw(draw::frame(&self.state))?;
+        while !ended.load(Ordering::SeqCst) {
+            let time = if self.state.is_waiting() { BUSY } else { IDLE };
+            match Terminal::wait(time)? {
+                Some(terminal::Input::Key(key)) => match self.state.press(key) {
+                    Some(Task::Quit) => return Ok(()),
+                    task => self.perform(task),
+                },
+                Some(terminal::Input::Resized) => {
+                    self.state.resize(Terminal::size());
+                    terminal.clear()?;
+                }
+                None => {}
+            }
+            let heard: Vec<News> = news.try_iter().take(NEWS_MAX).collect();
+            if !heard.is_empty() {
+                self.take(heard);
+            }
+            if !self.loader.is_alive() {
+                return Err(io::Error::other("a thread that reads recordings has ended"));
+            }
+            terminal.draw(draw::frame(&self.state))?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, news: Vec<News>) {
+        let paths = news.iter().filter_map(|one| match one {
+            News::Found(path, _) => Some(path.clone()),
+            _ => None,
+        });
+        self.found.extend(paths);
+        let tasks = self.state.take(news);
+        self.perform(tasks);
+    }
+
+    fn perform(&self, tasks: impl IntoIterator<Item = Task>) {
+        let mut rows = Vec::new();
+        for task in tasks {
+            match task {
+                Task::Read(row) => rows.push((row, Input::File(self.found[row].clone()))),
+                Task::Open(row) => self.loader.open((row, Input::File(self.found[row].clone()))),
+                Task::Quit => {}
+            }
+        }
+        // The newest are the first ones on the screen.
+        if self.state.order == Order::Newest {
+            rows.sort_by_key(|(row, _)| std::cmp::Reverse(self.state.rows[*row].modified));
+        }
+        if !rows.is_empty() {
+            self.loader.read(rows);
+        }
+    }
+}
+
+/// Returns a flag that a signal to end sets, so that the terminal is restored first.
+#[cfg(unix)]
+fn signalled() -> io::Result<Arc<AtomicBool>> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let ended = Arc::new(AtomicBool::new(false));
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&ended))?;
+    }
+    Ok(ended)
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "signals of Unix may fail")]
+fn signalled() -> io::Result<Arc<AtomicBool>> {
+    Ok(Arc::default())
+}

@@ -1,0 +1,432 @@
+//! The state of the view: keys and news go in, and lines to draw come out of it.
+//!
+//! It knows neither the terminal nor files.
+
+mod open;
+mod row;
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use crate::scan::report::Report;
+pub(super) use open::{Open, Page};
+pub(super) use row::{Row, Summary};
+
+/// A key that was pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    Char(char),
+    Up,
+    Down,
+    Left,
+    Right,
+    Enter,
+    Esc,
+    Backspace,
+    PageUp,
+    PageDown,
+    Home,
+    End,
+    /// Ctrl-C.
+    Interrupt,
+}
+
+/// The size of the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Size {
+    pub(super) columns: usize,
+    pub(super) lines: usize,
+}
+
+/// Something that happened outside the state.
+pub(super) enum News {
+    /// A recording was found. Its row is the next one.
+    Found(PathBuf, Option<SystemTime>),
+    /// The recording of a row has changed.
+    Changed(usize, Option<SystemTime>),
+    /// A recording was read for its row.
+    Row(usize, Result<Summary, String>),
+    /// The run that is open was read.
+    Run(usize, Result<Box<Report>, String>),
+}
+
+/// Something that has to be done outside the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Task {
+    /// Read the recording of this row.
+    Read(usize),
+    /// Read all of the recording of this row.
+    Open(usize),
+    Quit,
+}
+
+/// The order of the runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// As they were given. The files of a folder are in the order of their names.
+    Path,
+    /// The most calls after the first finding first, then the most calls.
+    Cost,
+    Newest,
+}
+
+impl Order {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Cost => "cost",
+            Self::Newest => "newest",
+        }
+    }
+
+    const fn next(self) -> Self {
+        match self {
+            Self::Path => Self::Cost,
+            Self::Cost => Self::Newest,
+            Self::Newest => Self::Path,
+        }
+    }
+}
+
+/// The state of the view.
+pub(super) struct State {
+    pub(super) size: Size,
+    pub(super) rows: Vec<Row>,
+    /// The rows that are shown, in their order.
+    pub(super) shown: Vec<usize>,
+    /// The place of the chosen row among those that are shown, and of the first one on the screen.
+    pub(super) at: usize,
+    pub(super) top: usize,
+    pub(super) order: Order,
+    pub(super) filter: String,
+    /// Whether keys are letters of the filter.
+    pub(super) is_typing: bool,
+    pub(super) only_stuck: bool,
+    pub(super) has_help: bool,
+    /// The run that is open.
+    pub(super) open: Option<Open>,
+}
+
+impl State {
+    pub(super) fn new(size: Size, order: Order) -> Self {
+        Self {
+            size,
+            rows: Vec::new(),
+            shown: Vec::new(),
+            at: 0,
+            top: 0,
+            order,
+            filter: String::new(),
+            is_typing: false,
+            only_stuck: false,
+            has_help: false,
+            open: None,
+        }
+    }
+
+    /// Returns the chosen row.
+    pub(super) fn chosen(&self) -> Option<usize> {
+        self.shown.get(self.at).copied()
+    }
+
+    /// Returns the number of lines for the rows of the list.
+    pub(super) fn list_lines(&self) -> usize {
+        self.size.lines.saturating_sub(if self.has_detail() { 5 } else { 3 }).max(1)
+    }
+
+    /// Returns whether there is room for details on the chosen row.
+    pub(super) const fn has_detail(&self) -> bool {
+        self.size.lines >= 12
+    }
+
+    /// Returns whether something is being read.
+    pub(super) fn is_waiting(&self) -> bool {
+        let opens = self.open.as_ref().is_some_and(|open| open.run.is_none());
+        opens || self.rows.iter().any(|row| row.result.is_none())
+    }
+
+    pub(super) fn resize(&mut self, size: Size) {
+        self.size = size;
+        if let Some(open) = &mut self.open {
+            open.resize(size);
+        }
+        self.follow();
+    }
+
+    /// Takes in news, and returns what has to be done.
+    pub(super) fn take(&mut self, news: Vec<News>) -> Vec<Task> {
+        let mut tasks = Vec::new();
+        for one in news {
+            match one {
+                News::Found(path, modified) => {
+                    tasks.push(Task::Read(self.rows.len()));
+                    self.rows.push(Row::new(&path.display().to_string(), modified));
+                }
+                News::Changed(row, modified) => {
+                    tasks.push(Task::Read(row));
+                    tasks.extend(self.is_open(row).then_some(Task::Open(row)));
+                    self.rows[row].modified = modified;
+                }
+                News::Row(row, result) => self.rows[row].take(result),
+                News::Run(row, result) if self.is_open(row) => {
+                    let size = self.size;
+                    if let Some(open) = &mut self.open {
+                        open.take(result, size);
+                    }
+                }
+                News::Run(..) => {}
+            }
+        }
+        self.arrange();
+        tasks
+    }
+
+    fn is_open(&self, row: usize) -> bool {
+        self.open.as_ref().is_some_and(|open| open.row == row)
+    }
+
+    /// Chooses the rows to show and their order. The chosen row stays chosen if it is still there.
+    fn arrange(&mut self) {
+        let chosen = self.chosen();
+        let wanted = self.filter.to_lowercase();
+        let is_shown = |&row: &usize| self.rows[row].is_shown(&wanted, self.only_stuck);
+        let mut shown: Vec<usize> = (0..self.rows.len()).filter(is_shown).collect();
+        match self.order {
+            Order::Path => {}
+            Order::Cost => shown.sort_by_key(|&row| std::cmp::Reverse(self.rows[row].cost())),
+            Order::Newest => shown.sort_by_key(|&row| std::cmp::Reverse(self.rows[row].modified)),
+        }
+        self.shown = shown;
+        let place = chosen.and_then(|row| self.shown.iter().position(|&other| other == row));
+        self.at = place.unwrap_or(self.at).min(self.shown.len().saturating_sub(1));
+        self.follow();
+    }
+
+    /// Moves the list so that the chosen row is on the screen.
+    fn follow(&mut self) {
+        let lines = self.list_lines();
+        self.top = self.top.min(self.at).max((self.at + 1).saturating_sub(lines));
+    }
+
+    /// Takes in a key, and returns what has to be done.
+    pub(super) fn press(&mut self, key: Key) -> Option<Task> {
+        if key == Key::Interrupt {
+            return Some(Task::Quit);
+        }
+        if self.is_typing {
+            self.type_in(key);
+            return None;
+        }
+        if self.has_help {
+            // Any key closes the help.
+            self.has_help = false;
+            return (key == Key::Char('q')).then_some(Task::Quit);
+        }
+        match key {
+            Key::Char('q') => return Some(Task::Quit),
+            Key::Char('?') => self.has_help = true,
+            _ => match &mut self.open {
+                Some(open) => {
+                    if !open.press(key, self.size) {
+                        self.open = None;
+                    }
+                }
+                None => return self.press_in_list(key),
+            },
+        }
+        None
+    }
+
+    fn press_in_list(&mut self, key: Key) -> Option<Task> {
+        let (last, page) = (self.shown.len().saturating_sub(1), self.list_lines());
+        match key {
+            Key::Char('j') | Key::Down => self.at = (self.at + 1).min(last),
+            Key::Char('k') | Key::Up => self.at = self.at.saturating_sub(1),
+            Key::PageDown | Key::Char(' ') => self.at = (self.at + page).min(last),
+            Key::PageUp => self.at = self.at.saturating_sub(page),
+            Key::Char('g') | Key::Home => self.at = 0,
+            Key::Char('G') | Key::End => self.at = last,
+            Key::Char('n') => self.at = self.stuck(self.at + 1..self.shown.len()),
+            Key::Char('N') => self.at = self.stuck((0..self.at).rev()),
+            Key::Char('/') => self.is_typing = true,
+            Key::Esc if !self.filter.is_empty() => {
+                self.filter.clear();
+                self.arrange();
+            }
+            Key::Char('s') => {
+                self.only_stuck = !self.only_stuck;
+                self.arrange();
+            }
+            Key::Char('o') => {
+                self.order = self.order.next();
+                self.arrange();
+                self.at = 0;
+            }
+            Key::Enter | Key::Right | Key::Char('l') => {
+                let row = self.chosen()?;
+                self.open = Some(Open::new(row));
+                return Some(Task::Open(row));
+            }
+            _ => {}
+        }
+        self.follow();
+        None
+    }
+
+    /// Returns the first of these places whose run is stuck, or the chosen place.
+    fn stuck(&self, mut places: impl Iterator<Item = usize>) -> usize {
+        places.find(|&place| self.rows[self.shown[place]].is_stuck()).unwrap_or(self.at)
+    }
+
+    /// Changes the filter. The rows follow each letter.
+    fn type_in(&mut self, key: Key) {
+        match key {
+            Key::Char(c) => self.filter.push(c),
+            Key::Backspace => {
+                self.is_typing = self.filter.pop().is_some();
+            }
+            Key::Esc => {
+                self.filter.clear();
+                self.is_typing = false;
+            }
+            Key::Enter => self.is_typing = false,
+            _ => {}
+        }
+        self.arrange();
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::scan::cost::Spent;
+
+    const SIZE: Size = Size { columns: 80, lines: 24 };
+
+    /// Returns the summary of a run with `calls` calls, of which `after` come after its first finding.
+    pub(in crate::view) fn summary(calls: usize, after: Option<usize>) -> Summary {
+        let spent = |calls| Spent { calls, ..Spent::default() };
+        Summary {
+            word: if after.is_some() { "stuck" } else { "clean" },
+            calls,
+            what: after
+                .map_or_else(String::new, |_| "`bash` 3 times, each time an error".to_owned()),
+            rule: after.map_or("", |_| "repeated-error"),
+            loops: usize::from(after.is_some()),
+            after: after.map(spent),
+        }
+    }
+
+    /// Returns a state with `runs`, of which every third is stuck and the last is not read yet.
+    pub(in crate::view) fn state(runs: usize, size: Size) -> State {
+        let mut state = State::new(size, Order::Path);
+        let found = |n| News::Found(PathBuf::from(format!("runs/agent-{n}/session.jsonl")), None);
+        assert_eq!(state.take((0..runs).map(found).collect()).len(), runs);
+        let read = |n: usize| News::Row(n, Ok(summary(10 + n, (n % 3 == 1).then_some(n))));
+        state.take((0..runs - 1).map(read).collect());
+        state
+    }
+
+    fn press(state: &mut State, keys: &str) -> Option<Task> {
+        keys.chars().fold(None, |_, c| {
+            state.press(match c {
+                '\n' => Key::Enter,
+                '\u{8}' => Key::Backspace,
+                '\u{1b}' => Key::Esc,
+                c => Key::Char(c),
+            })
+        })
+    }
+
+    #[test]
+    fn keys_move_in_the_list_and_stop_at_its_ends() {
+        let mut state = state(100, SIZE);
+        for (keys, at, top) in [
+            ("k", 0, 0),
+            ("jj", 2, 0),
+            ("G", 99, 81),
+            ("j", 99, 81),
+            ("k", 98, 81),
+            ("g", 0, 0),
+            ("n", 1, 0),
+            ("n", 4, 0),
+            ("N", 1, 0),
+            ("N", 1, 0),
+            (" ", 20, 2),
+        ] {
+            assert_eq!(press(&mut state, keys), None);
+            assert_eq!((state.at, state.top), (at, top), "{keys}");
+        }
+        state.press(Key::PageUp);
+        assert_eq!((state.at, state.top), (1, 1));
+        state.resize(Size { columns: 20, lines: 1 });
+        assert_eq!((state.at, state.top), (1, 1));
+    }
+
+    #[test]
+    fn a_filter_is_live_and_keeps_the_chosen_row() {
+        let mut state = state(30, SIZE);
+        press(&mut state, "jjjj/AGENT-1");
+        assert_eq!(state.shown, [1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
+        press(&mut state, "3\n");
+        assert_eq!((state.shown.as_slice(), state.is_typing), (&[13][..], false));
+        // A letter is a command again.
+        press(&mut state, "\u{1b}s");
+        assert_eq!(state.shown.len(), 10);
+        assert_eq!(state.chosen(), Some(13));
+        press(&mut state, "/repeated-error\n");
+        assert_eq!(state.shown.len(), 10);
+        press(&mut state, "/xyz");
+        assert_eq!((state.shown.len(), state.chosen()), (0, None));
+        assert_eq!(press(&mut state, "\n\n"), None, "nothing to open");
+        press(&mut state, "/\u{8}\u{8}\u{8}");
+        assert_eq!((state.filter.as_str(), state.is_typing), ("repeated-error", true));
+        press(&mut state, "\u{1b}");
+        assert_eq!((state.filter.as_str(), state.is_typing), ("", false));
+    }
+
+    #[test]
+    fn the_order_changes_and_news_keep_the_chosen_row() {
+        let mut state = state(10, SIZE);
+        press(&mut state, "jo");
+        assert_eq!(state.shown, [7, 4, 1, 8, 6, 5, 3, 2, 0, 9]);
+        assert_eq!((state.order, state.at), (Order::Cost, 0));
+        state.take(vec![News::Row(0, Ok(summary(30, Some(20))))]);
+        assert_eq!((state.shown[0], state.chosen()), (0, Some(7)));
+        press(&mut state, "o");
+        state.take(vec![News::Changed(5, Some(SystemTime::UNIX_EPOCH))]);
+        assert_eq!((state.order, state.shown[0]), (Order::Newest, 5));
+        press(&mut state, "o");
+        assert_eq!(state.order, Order::Path);
+    }
+
+    #[test]
+    fn a_run_is_read_when_it_is_opened_and_again_when_it_grows() {
+        let mut state = state(4, SIZE);
+        assert!(state.is_waiting(), "the last row is not read");
+        assert_eq!(press(&mut state, "jl"), Some(Task::Open(1)));
+        let changed = |row| vec![News::Changed(row, None)];
+        assert_eq!(state.take(changed(1)), [Task::Read(1), Task::Open(1)]);
+        assert_eq!(state.take(changed(2)), [Task::Read(2)]);
+        // A run that is not open any more.
+        state.take(vec![News::Run(0, Err("late".to_owned()))]);
+        assert!(state.open.as_ref().is_some_and(|open| open.run.is_none()));
+        state.take(vec![News::Run(1, Err("no such file".to_owned()))]);
+        assert!(state.open.as_ref().is_some_and(|open| open.run.is_some()));
+        press(&mut state, "h");
+        assert!(state.open.is_none());
+        state.take(vec![News::Row(3, Err("gone".to_owned()))]);
+        assert!(!state.is_waiting());
+    }
+
+    #[test]
+    fn help_is_closed_by_any_key_and_q_and_ctrl_c_quit() {
+        let mut state = state(4, SIZE);
+        press(&mut state, "?j");
+        assert_eq!((state.has_help, state.at), (false, 0));
+        assert_eq!(press(&mut state, "q"), Some(Task::Quit));
+        assert_eq!(press(&mut state, "?q"), Some(Task::Quit));
+        assert_eq!(press(&mut state, "/q"), None, "a letter of the filter");
+        assert_eq!(state.press(Key::Interrupt), Some(Task::Quit));
+    }
+}

@@ -1,0 +1,60 @@
+//! `unstuck view`: it refuses to run without a terminal, and restores the one that it has.
+
+use crate::harness::unstuck;
+
+#[test]
+fn without_a_terminal_it_is_a_usage_error_that_names_scan() {
+    let ran = unstuck(["view", "no-such-file"]);
+    assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
+    assert!(ran.err.contains("view needs a terminal"), "{}", ran.err);
+    assert!(ran.err.contains("unstuck scan --format html"), "{}", ran.err);
+}
+
+#[test]
+fn standard_input_is_refused() {
+    let ran = unstuck(["view", "-"]);
+    assert_eq!(ran.exit, 64);
+    assert!(ran.err.contains("standard input is for keys"), "{}", ran.err);
+}
+
+/// Uses `script` of util-linux, which gives the program a terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_terminal_is_restored_after_q() {
+    use std::io::{Read as _, Write as _};
+    use std::process::{Command, Stdio};
+
+    use crate::harness::runs;
+
+    let program = env!("CARGO_BIN_EXE_unstuck");
+    let command = format!("stty rows 24 cols 80; {program} view native/stuck-edit.jsonl");
+    let mut script = Command::new("timeout");
+    // A program that hangs fails the test instead of stopping all.
+    script.args(["60", "script", "--quiet", "--return", "--command", &command, "/dev/null"]);
+    script.current_dir(runs()).env("TERM", "xterm").env_remove("NO_COLOR").env_remove("CLICOLOR");
+    let has_script = Command::new("script").arg("--version").stdout(Stdio::null()).status();
+    if !has_script.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: there is no `script` of util-linux");
+        return;
+    }
+    let script = script.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = script.spawn().expect("a program that starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut stdout = child.stdout.take().expect("a pipe");
+    let (mut shown, mut piece) = (Vec::new(), [0; 4096]);
+    let has = |shown: &[u8], text: &str| String::from_utf8_lossy(shown).contains(text);
+    for (text, keys) in [("1 of 1 run stuck", "\r"), ("Stuck from call", "q")] {
+        while !has(&shown, text) {
+            let count = stdout.read(&mut piece).expect("the screen");
+            assert!(count > 0, "no {text}: {}", String::from_utf8_lossy(&shown));
+            shown.extend(&piece[..count]);
+        }
+        stdin.write_all(keys.as_bytes()).expect("keys");
+    }
+    stdout.read_to_end(&mut shown).expect("the screen");
+    assert!(child.wait().expect("an exit code").success());
+    assert!(has(&shown, "\u{1b}[?1049h"), "the alternate screen");
+    assert!(has(&shown, "\u{1b}[?25h") && has(&shown, "\u{1b}[?7h"), "cursor and line wrap");
+    assert!(has(&shown, "\u{1b}[?1049l"), "the screen of before");
+    assert!(has(&shown, "\u{1b}[48;5;"), "the colour of a tool");
+}
