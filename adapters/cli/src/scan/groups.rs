@@ -9,11 +9,11 @@ use crate::replay::{Location, ReplayFinding};
 use crate::scan::kept::Loop;
 
 /// Loops over one stretch of calls of one worker.
-pub(super) struct Group<'a> {
+pub(crate) struct Group<'a> {
     /// The loop with the strongest action, which describes the others best.
-    pub(super) strongest: &'a Loop,
+    pub(crate) strongest: &'a Loop,
     /// In the order of their first findings.
-    pub(super) others: Vec<&'a Loop>,
+    pub(crate) others: Vec<&'a Loop>,
 }
 
 /// Groups `loops`, which are in the order of their first findings. Each loop is in one group. The groups are in
@@ -21,7 +21,7 @@ pub(super) struct Group<'a> {
 ///
 /// Two loops are in one group if they, or a chain of others between them, share a call of their proofs or
 /// most of the shorter one's stretch of calls.
-pub(super) fn groups(loops: &[Loop]) -> Vec<Group<'_>> {
+pub(crate) fn groups(loops: &[Loop]) -> Vec<Group<'_>> {
     let mut groups: Vec<Vec<&Loop>> = Vec::new();
     for one in loops {
         let meets = |group: &Vec<&Loop>| group.iter().any(|other| is_one(one, other));
@@ -54,6 +54,11 @@ fn is_one(a: &Loop, b: &Loop) -> bool {
 }
 
 impl<'a> Group<'a> {
+    /// Returns all loops of the group.
+    pub(super) fn all(&self) -> impl Iterator<Item = &'a Loop> {
+        [self.strongest].into_iter().chain(self.others.iter().copied())
+    }
+
     fn of(mut loops: Vec<&'a Loop>) -> Option<Self> {
         loops.sort_by_key(|one| one.first().calls_before);
         let places = loops.iter().enumerate();

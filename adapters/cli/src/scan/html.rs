@@ -28,8 +28,8 @@ const STYLE: &str = include_str!("html/report.css");
 const SCRIPT: &str = include_str!("html/report.js");
 
 /// The hashes of [`STYLE`] and [`SCRIPT`] for the policy of the page: SHA-256 as base64.
-const STYLE_HASH: &str = "9uvIsHDUxHtUf/z7HwNJrDk7NKMSWfc0zg4e+okcBZc=";
-const SCRIPT_HASH: &str = "E0Sxuz4nSoBp+O9t/IQmUcDPqFk3y/1QSrk18mEUMHs=";
+const STYLE_HASH: &str = "hx+GdYsgYFu0TvanLI9vciuaL3v9Kh9FMiZoLPJ92h0=";
+const SCRIPT_HASH: &str = "SiLbx0zvRd4m//vJX5IpE2d7JvCvfdtC5fNKnkXRDc0=";
 
 /// The most runs that have a part of their own, and the most of them without a loop. The others are only rows
 /// of the table.
@@ -106,8 +106,11 @@ impl Writer for Html {
     }
 
     fn finish(&mut self, tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
-        let title =
-            format!("unstuck: {} of {} stuck", tally.stuck, counted(self.overview.runs(), "run"));
+        let runs = counted(self.overview.runs(), "run");
+        let title = match tally.stuck {
+            0 => format!("No loop in {runs}"),
+            stuck => format!("Loops in {stuck} of {runs}"),
+        };
         output.write(&head(&title).into_string())?;
         output.write(&self.overview.markup(self.shown).into_string())?;
         let copied = self.runs.each(&mut |piece| output.write(piece));

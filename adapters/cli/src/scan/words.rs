@@ -4,18 +4,20 @@ use std::fmt::Write as _;
 
 use crate::output::shown::{counted, plain, shortened};
 use crate::replay::{Excerpt, Location, ResultLine, Step};
+use crate::scan::groups::Group;
 use crate::scan::kept::Loop;
 use crate::scan::report::Report;
 
 /// The most columns of a name.
 const NAME_MAX: usize = 60;
 
-/// The first loop of a run and its cost.
+/// The first loops of a run, over the same calls, and their cost.
 pub(crate) struct Story<'r> {
-    /// The noun for one step of the loop.
+    /// The noun for one step of the loops.
     pub(crate) noun: &'static str,
-    /// The first step of the loop, and the step at which it was found.
+    /// The first and the last step of the loops, and the step at which the first of them was found.
     pub(crate) begin: usize,
+    pub(crate) end: usize,
     pub(crate) at: usize,
     pub(crate) what: String,
     /// The result of the last call, if it failed.
@@ -36,8 +38,8 @@ impl Report {
         if trace.workers > trace.runs {
             let _ = write!(text, ", {}", counted(trace.workers, "worker"));
         }
-        if let Some(errors) = trace.errors {
-            let _ = write!(text, ", {errors} failed");
+        if let Some(errors @ 1..) = trace.errors {
+            let _ = write!(text, ", {errors} flagged as failed");
         }
         if trace.skipped > 0 {
             let _ = write!(text, ", {} could not be read", counted(trace.skipped, "record"));
@@ -45,10 +47,13 @@ impl Report {
         text
     }
 
-    /// Returns the story of the loop `first`, which is the first one of the run.
-    pub(crate) fn story<'r>(&self, first: &'r Loop) -> Story<'r> {
-        let found = first.first();
-        let (begin, at, _) = first.numbers();
+    /// Returns the story of `first`, the first loops of the run.
+    pub(crate) fn story<'r>(&self, first: &Group<'r>) -> Story<'r> {
+        let found = first.strongest.first();
+        let numbers = || first.all().map(Loop::numbers);
+        let begin = numbers().map(|(begin, _, _)| begin).min().unwrap_or(0);
+        let at = numbers().map(|(_, at, _)| at).min().unwrap_or(0);
+        let end = numbers().map(|(_, _, end)| end).max().unwrap_or(0);
         let noun = match found.location {
             Location::Calls { .. } => "call",
             Location::Messages { .. } => "message",
@@ -56,15 +61,17 @@ impl Report {
         let line = found.proof.iter().rev().find_map(|call| call.result.as_ref());
         let calls = self.trace.calls;
         let after = self.cost.after.filter(|after| after.calls > 0).map(|after| {
-            let share = (after.calls * 100).checked_div(calls);
+            // Rounded to the nearest.
+            let share = (after.calls * 100 + calls / 2).checked_div(calls);
             let share = share.map(|share| format!(", {share}% of the run's calls"));
             format!("{after} came after that{}", share.unwrap_or_default())
         });
         Story {
             noun,
             begin,
+            end,
             at,
-            what: first.title(),
+            what: first.strongest.title(),
             failure: line.filter(|line| line.failed && !line.text.is_empty()),
             after,
         }
@@ -92,7 +99,8 @@ impl Loop {
     /// Returns the course of the loop, its id, its rule, its place beside the baseline, and its worker.
     pub(crate) fn origin(&self) -> String {
         let first = self.first();
-        let mut parts: Vec<String> = self.milestones().into_iter().map(|(_, step)| step).collect();
+        let milestones: Vec<String> = self.milestones().into_iter().map(|(_, step)| step).collect();
+        let mut parts = vec![milestones.join("; ")];
         parts.push(format!("loop {}; rule {}", first.finding.loop_id, first.rule));
         parts.extend(self.standing.map(|standing| standing.name().to_owned()));
         if &*first.worker != "main" {

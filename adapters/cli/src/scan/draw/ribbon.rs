@@ -11,6 +11,9 @@ use crate::replay::{Drawn, Ending, Picture};
 /// The number of cells in one piece of a ribbon. Pieces wrap like words, and one fits on a telephone.
 const PIECE: usize = 20;
 
+/// The distance of the cells with a number below.
+const NUMBERED: usize = 5;
+
 /// The width of a cell with its gap, and the height of the cells.
 const WIDTH: usize = 18;
 const HEIGHT: usize = 20;
@@ -81,8 +84,8 @@ pub(in crate::scan) fn cells(picture: &Picture, key: &Key, piece: &[usize]) -> M
         @if !words.is_empty() {
             text class="told" x=(words_at.trim_end()) y="9" { (words) }
         }
-        @if let Some(first) = piece.first() {
-            text class="number" y=(PIECE_HEIGHT - 2) { "#" (first) }
+        @for (place, index) in piece.iter().enumerate().step_by(NUMBERED) {
+            text class="number" x=(place * WIDTH) y=(PIECE_HEIGHT - 2) { "#" (index) }
         }
     }
 }
@@ -164,7 +167,7 @@ mod tests {
         </path>
         <text class="letter" x="9 45 63" y="27">AAA</text>
         <text class="told" x="63" y="9">O</text>
-        <text class="number" y="43">#0</text>
+        <text class="number" x="0" y="43">#0</text>
         </svg>
         "##);
     }
@@ -176,7 +179,7 @@ mod tests {
         let all: Vec<usize> = (0..picture.calls.len()).collect();
         let svg = ribbon(&picture, &key, &all).into_string();
         assert_eq!(svg.matches("<svg").count(), 500);
-        assert!(svg.len() < 600_000, "{} bytes", svg.len());
+        assert!(svg.len() < 700_000, "{} bytes", svg.len());
         let thumbnail = thumbnail(&picture, &key).into_string();
         assert!(thumbnail.len() < 8_000, "{} bytes", thumbnail.len());
     }

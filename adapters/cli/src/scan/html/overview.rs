@@ -128,7 +128,7 @@ impl Overview {
     fn by_rule(&self) -> Markup {
         let most = self.rules.values().copied().max().unwrap_or(0);
         html! {
-            @if most > 0 {
+            @if most > 0 && self.rows.len() > 1 {
                 section aria-labelledby="rules" {
                     h2 #rules { "Loops by rule" }
                     table.bars {
@@ -209,13 +209,16 @@ impl Overview {
                     label { "Filter " input #filter type="search" autocomplete="off" placeholder="path, tool, rule"; }
                     label { input #stuck type="checkbox"; " only stuck" }
                     output #count aria-live="polite" {}
-                    button #keys type="button" { "Keys" }
+                    button #keys type="button" { "Keyboard help" }
                 }
                 @if shown < self.rows.len() {
                     p.dim {
                         "Details follow for " (counted(shown, "run")) ": the first " (super::RUNS_MAX)
                         ", and of runs without a loop the first " (super::CLEAN_MAX) "."
                     }
+                }
+                p.dim {
+                    "The strip below a run: the colour of each call is its tool, and red marks the evidence of a loop."
                 }
                 @if !folder.is_empty() { p.dim { "All paths begin with " code { (folder) } } }
                 div.scroll tabindex="0" role="region" aria-labelledby="runs-title" {
@@ -241,8 +244,8 @@ const COLUMNS: [(&str, &str); 7] = [
     ("Result", "word"),
     ("What recurs", "what"),
     ("Calls", "number"),
-    ("Found at", "number"),
-    ("Spent after", "number"),
+    ("Found at call", "number"),
+    ("Spent after the finding", "number"),
     ("New answers", "number"),
 ];
 

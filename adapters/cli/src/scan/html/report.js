@@ -6,7 +6,7 @@ const body = table.tBodies[0];
 const rows = [...body.rows];
 const parts = [...document.querySelectorAll(".run")];
 const texts = rows.map((row) => row.textContent.toLowerCase());
-document.querySelector(".tools").hidden = false;
+document.querySelector(".tools").hidden = rows.length < 2;
 
 function filter() {
   const words = $("filter").value.toLowerCase().split(/\s+/);

@@ -11,7 +11,6 @@ use crate::replay::{CALLS_MAX, Ending, Excerpt, Picture, Step};
 use crate::scan::draw::{COLOURS, Key, Novelty, flag, novelty, recurrence, ribbon};
 use crate::scan::explain::table;
 use crate::scan::groups::{Group, groups};
-use crate::scan::kept::Loop;
 use crate::scan::report::Report;
 use crate::scan::words::{Story, name};
 
@@ -35,20 +34,23 @@ pub(super) fn part(
 ) -> Markup {
     let key = Key::of(picture);
     let loops = &report.kept.loops;
+    let groups = groups(&loops.shown);
     let (word, path) = (report.status(), plain(&report.path));
     html! {
         section.run id=(anchor) aria-labelledby={ (anchor) "-title" } {
             h2 id={ (anchor) "-title" } { span class={ "word " (word) } { (word) } " " (name(&path)) }
             p.dim { @if name(&path) != path { (path) ": " } (report.about()) }
-            @if let Some(first) = loops.shown.first() { p.story { (story(report, picture, first)) } }
+            @if let Some(first) = groups.first() { p { (story(report, picture, first)) } }
             (lanes(picture, &key))
             div.plots {
                 @if let Some(plot) = recurrence(picture) {
                     figure {
                         (plot)
                         figcaption {
-                            "Which calls recur. A square is the same call in a row; diagonals are calls in "
-                            "turns. Hollow: the same call, but another answer."
+                            b { "Which calls recur. " }
+                            "Both axes are the calls, from the first to the last; a mark joins two equal calls. "
+                            "A square: the same call in a row. Diagonals: calls in turns. "
+                            "Hollow: the same call, but another answer."
                         }
                     }
                 }
@@ -56,7 +58,7 @@ pub(super) fn part(
                     figure { (curve) figcaption { (news(picture)) } }
                 }
             }
-            @for group in groups(&loops.shown) { (of_group(report, &group, args, policy)) }
+            @for group in &groups { (of_group(report, group, args, policy)) }
             @if loops.count > loops.shown.len() {
                 p.dim { "and " (counted(loops.count - loops.shown.len(), "more loop")) ": --format jsonl has all" }
             }
@@ -65,10 +67,10 @@ pub(super) fn part(
 }
 
 /// Tells in two sentences where the run got stuck and what it cost.
-fn story(report: &Report, picture: &Picture, first: &Loop) -> Markup {
-    let Story { noun, begin, at, what, failure, after } = report.story(first);
+fn story(report: &Report, picture: &Picture, first: &Group<'_>) -> Markup {
+    let Story { noun, begin, end, at, what, failure, after } = report.story(first);
     html! {
-        "Stuck from " (noun) " #" (begin) " on: " b { (described(&what)) }
+        "Stuck from " (noun) " #" (begin) " to #" (end) ": " b { (described(&what)) }
         @if let Some(line) = failure { ": " code { (plain(&line.text)) } }
         ". It was found at #" (at) "."
         @if let Some(after) = after { " " (after) "." }
@@ -78,11 +80,11 @@ fn story(report: &Report, picture: &Picture, first: &Loop) -> Markup {
     }
 }
 
-/// Returns the sentence below the novelty curve.
-fn news(picture: &Picture) -> String {
+/// Returns the text below the novelty curve.
+fn news(picture: &Picture) -> Markup {
     let all = Novelty::of(picture);
     let mut text = format!(
-        "What was new. {} of {} were never seen before in the run",
+        " {} of {} were never seen before in the run",
         all.new,
         counted(all.answers, "answer")
     );
@@ -90,11 +92,16 @@ fn news(picture: &Picture) -> String {
         // Writing to a string cannot fail.
         let _ = write!(
             text,
-            "; from the first call of a loop on (shaded), {} of {}",
+            "; from the first call of a loop on, {} of {}",
             all.new_in_loop, all.answers_in_loop
         );
     }
-    text + ". A flat line learns nothing."
+    html! {
+        b { "Which answers were new." }
+        (text)
+        ". Left to right: the calls. The line rises with each new answer and is flat while nothing new comes. "
+        "Dashed: if each answer were new. Shaded: from the first call of a loop on."
+    }
 }
 
 /// Returns the ribbons of the workers, with the legend.
@@ -158,10 +165,22 @@ fn legend(picture: &Picture, key: &Key) -> Markup {
             li { b { "A" } " equal calls share a letter" }
             @for (action, flag) in Action::ALL.into_iter().filter_map(|action| Some((action, flag(action)?))) {
                 @if picture.calls.iter().any(|call| call.told == action) {
-                    li { b { (flag) } " " (action) " here" }
+                    li { b { (flag) } " " (told(action)) " would come here" }
                 }
             }
         }
+    }
+}
+
+/// Returns the noun for an action.
+const fn told(action: Action) -> &'static str {
+    match action {
+        Action::Proceed => "nothing",
+        Action::Nudge => "a nudge",
+        Action::Warn => "a warning",
+        Action::Block => "a refusal",
+        Action::StartOver => "a new start",
+        Action::Stop => "the end",
     }
 }
 
@@ -176,22 +195,23 @@ fn of_group(
     let first = one.first();
     let id = first.finding.loop_id;
     let steps = report.steps_of(one);
+    // The words are those of the first finding. The loop may have gone on.
+    let proof = first.proof.len();
+    let more =
+        (steps.len() > proof && proof > 0).then(|| format!(", {} calls in the end", steps.len()));
     html! {
         article.loop data-loop=(id) {
-            h3 { (described(&one.title())) }
+            h3 { (described(&one.title())) @if let Some(more) = &more { span.dim { (more) } } }
             (calls(&one.calls(&steps), &steps, args))
             p { "The agent should have been told:" }
             blockquote { (described(&plain(&first.message))) }
-            p.dim { (one.origin()) }
+            p.dim { "In this run: " (one.origin()) }
             @if !group.others.is_empty() {
-                details {
-                    summary { (counted(group.others.len(), "more loop")) " over the same calls" }
-                    ul {
-                        @for other in &group.others {
-                            li data-loop=(other.first().finding.loop_id) {
-                                (described(&other.title())) "; loop " (other.first().finding.loop_id)
-                                "; rule " (other.first().rule)
-                            }
+                p { "Also over these calls:" }
+                ul {
+                    @for other in &group.others {
+                        li data-loop=(other.first().finding.loop_id) {
+                            (described(&other.title())) " " span.dim { (other.origin()) }
                         }
                     }
                 }
@@ -217,15 +237,19 @@ fn calls(all: &[&Excerpt], steps: &[Step], args: IncludeArgs) -> Markup {
             .or_else(|| line.map(|line| &*line.text))
             .map(str::to_owned)
     };
-    let rows = &all[..all.len().min(CALLS_LISTED)];
-    let has_tool = rows.iter().any(|call| call.tool.is_some());
+    let is_alike = |one: &&Excerpt, other: &&Excerpt| {
+        (&one.tool, &one.text, result(one)) == (&other.tool, &other.text, result(other))
+    };
+    let rows: Vec<&[&Excerpt]> = all.chunk_by(is_alike).take(CALLS_LISTED).collect();
+    let left_out = all.len() - rows.iter().map(|row| row.len()).sum::<usize>();
+    let has_tool = all.iter().any(|call| call.tool.is_some());
     html! {
         @if !rows.is_empty() {
             div.scroll tabindex="0" role="region" aria-label="Calls of the loop" {
                 table.calls {
                     thead {
                         tr {
-                            th scope="col" { "#" }
+                            th scope="col" { @if has_tool { "Call" } @else { "Message" } }
                             @if has_tool { th scope="col" { "Tool" } }
                             @if args != IncludeArgs::None {
                                 th scope="col" { @if has_tool { "Arguments" } @else { "Text" } }
@@ -233,9 +257,12 @@ fn calls(all: &[&Excerpt], steps: &[Step], args: IncludeArgs) -> Markup {
                             }
                         }
                     }
-                    @for call in rows {
+                    @for (call, row) in rows.iter().map(|row| (row[0], row)) {
                         tr {
-                            th scope="row" { (call.index) }
+                            th scope="row" {
+                                "#" (call.index)
+                                @if let [_, .., last] = row { " to #" (last.index) br; (row.len()) " times" }
+                            }
                             @if has_tool { td { (tool_name(call.tool.as_deref().unwrap_or_default(), NAME_MAX)) } }
                             @if let Some(text) = excerpt(&call.text, args) { td { code { (text) } } }
                             @if result(call).is_some_and(|text| text.is_empty()) {
@@ -247,7 +274,7 @@ fn calls(all: &[&Excerpt], steps: &[Step], args: IncludeArgs) -> Markup {
                     }
                 }
             }
-            @if all.len() > rows.len() { p.dim { "and " (counted(all.len() - rows.len(), "more call")) } }
+            @if left_out > 0 { p.dim { "and " (counted(left_out, "more call")) } }
         }
     }
 }

@@ -5,6 +5,7 @@ use super::{BAD, BASE, Document, FAINT, STRONG};
 use crate::output::recurring::what_recurs;
 use crate::output::shown::{counted, plain, shortened, tool_name};
 use crate::replay::{Excerpt, Step};
+use crate::scan::groups::groups;
 use crate::scan::kept::Loop;
 use crate::scan::report::Report;
 use crate::scan::words::Story;
@@ -23,7 +24,7 @@ pub(in crate::view) fn run_document(report: &Report, columns: usize) -> Document
     lines.extend(wrapped(FAINT, "", &plain(&report.path), columns));
     lines.extend(wrapped(FAINT, "", &report.about(), columns));
     let loops = &report.kept.loops;
-    if let Some(first) = loops.shown.first() {
+    if let Some(first) = groups(&loops.shown).first() {
         lines.extend(wrapped(BASE, "", &story(&report.story(first)), columns));
     }
     if let Some(picture) = &report.picture {
@@ -45,10 +46,10 @@ pub(in crate::view) fn run_document(report: &Report, columns: usize) -> Document
 
 /// Tells where the run got stuck and what it cost.
 fn story(story: &Story<'_>) -> String {
-    let Story { noun, begin, at, what, failure, after } = story;
+    let Story { noun, begin, end, at, what, failure, after } = story;
     let failure = failure.map_or_else(String::new, |line| format!(": {}", plain(&line.text)));
     let after = after.as_ref().map_or_else(String::new, |after| format!(" {after}."));
-    format!("Stuck from {noun} #{begin} on: {what}{failure}. It was found at #{at}.{after}")
+    format!("Stuck from {noun} #{begin} to #{end}: {what}{failure}. It was found at #{at}.{after}")
 }
 
 /// Returns the lines of one loop on the page of its run.
