@@ -219,14 +219,21 @@ impl Session {
     }
 }
 
+/// The exit code if the terminal is closed, that of a terminal that fails.
+#[cfg(unix)]
+const GONE: i32 = 4;
+
 /// Returns a flag that a signal to end sets, so that the terminal is restored first.
 #[cfg(unix)]
 fn signalled() -> io::Result<Arc<AtomicBool>> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let ended = Arc::new(AtomicBool::new(false));
-    for signal in [SIGHUP, SIGINT, SIGTERM] {
+    for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&ended))?;
     }
+    // The terminal is gone, and there is nothing to restore.
+    let always = Arc::new(AtomicBool::new(true));
+    signal_hook::flag::register_conditional_shutdown(SIGHUP, GONE, always)?;
     Ok(ended)
 }
 

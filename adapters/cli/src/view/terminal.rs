@@ -91,9 +91,18 @@ impl Terminal {
     }
 
     /// Waits for the next event, at most `time`.
+    ///
+    /// # Errors
+    ///
+    /// If the terminal was closed. `crossterm` would read it without end.
     pub(super) fn wait(time: Duration) -> io::Result<Option<Input>> {
-        if !event::poll(time)? {
-            return Ok(None);
+        look(Duration::ZERO)?;
+        // An earlier read may have brought several keys.
+        if !event::poll(Duration::ZERO)? {
+            look(time)?;
+            if !event::poll(Duration::ZERO)? {
+                return Ok(None);
+            }
         }
         Ok(match event::read()? {
             Event::Key(key) => known(key).map(Input::Key),
@@ -101,6 +110,29 @@ impl Terminal {
             _ => None,
         })
     }
+}
+
+/// Waits until there is input, at most `time`. A signal, for example about a new size, ends it early.
+#[cfg(unix)]
+fn look(time: Duration) -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let time = Timespec::try_from(time).map_err(io::Error::other)?;
+    let stdin = io::stdin();
+    let mut terminal = [PollFd::new(&stdin, PollFlags::IN)];
+    match poll(&mut terminal, Some(&time)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let closed = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    if terminal[0].revents().intersects(closed) {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it was closed"));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn look(time: Duration) -> io::Result<()> {
+    event::poll(time).map(|_| ())
 }
 
 impl Drop for Terminal {
