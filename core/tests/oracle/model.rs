@@ -815,7 +815,9 @@ impl<'p> Model<'p> {
     /// `last`, which was answered. If `last` is silent, any novel call is work. Otherwise a novel
     /// write is work, if `last` did not fail or the rule skips successes.
     fn moved(&self, rule: &Rule<'_>, oldest: Record, last: &Record, members: &[Record]) -> bool {
-        let Some(answer) = last.answer() else { return false };
+        // A rule that is judged at announcement does not know the answer, also when a call that was
+        // answered is counted again.
+        let Some(answer) = last.answer().filter(|_| !is_early(rule)) else { return false };
         let between = self.settled.iter().filter(|old| old.seq > oldest.seq && old.novel);
         let is_other = |old: &&Record| members.iter().all(|member| member.seq != old.seq);
         between.filter(is_other).any(|old| {
