@@ -103,7 +103,9 @@ async function worksWithoutScripts(file) {
 
 if (files[0] === "--picture") {
   const [, file, out, selector] = files;
-  const page = await open(file, file, { viewport: { width: 1000, height: 900 } });
+  const page = await open(file, file, { viewport: { width: 1000, height: 900 }, bypassCSP: true });
+  // Parts that were not drawn yet would move the picture.
+  await page.addStyleTag({ content: ".run { content-visibility: visible !important; padding: 0 16px 16px; }" });
   await page.locator(selector).first().screenshot({ path: out });
 } else {
   for (const file of files) {
