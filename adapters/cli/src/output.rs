@@ -64,7 +64,7 @@ impl Output {
         Ok(Self { writer: BufWriter::new(writer), name, columns: COLUMNS })
     }
 
-    /// Returns the columns of a line: those of the terminal, or 80 for a pipe or a file.
+    /// Returns the number of columns of a line: the terminal's width, or 80 for a pipe or a file.
     pub(crate) fn columns(&self) -> usize {
         self.columns
     }

@@ -35,7 +35,7 @@ use worker::{IdleWorker, VerdictAt, Worker};
 /// if their runs are short.
 const ACTIVE_MAX: usize = 256;
 
-/// The most bytes of idle workers, which are 100,000 with runs of some dozen calls. Beyond it, and beyond
+/// The most bytes of idle workers. Beyond it, and beyond
 /// [`WORKERS_MAX`], the worker that was idle longest is finished.
 const IDLE_BYTES_MAX: usize = 256 << 20;
 

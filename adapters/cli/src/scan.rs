@@ -43,7 +43,7 @@ use human::View;
 use kept::Needs;
 use options::{Only, Scan, Sort};
 use report::{Judge, Report, Tally};
-use targets::Target;
+use targets::{OutputFormat, Target};
 use unread::Unread;
 use writer::Writer;
 
@@ -91,17 +91,14 @@ fn same_file(a: &Path, b: &Path) -> bool {
 
 fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     for target in scan.targets.iter() {
-        match (target.format.is_of_one_loop(), scan.explain) {
-            (Some(false), Some(_)) => {
-                complain("--explain", "works only with --format human and --format svg");
-                return Err(Exit::Usage);
-            }
-            (Some(true), None) => {
-                let why = "shows one loop: give --explain LOOP, with an id that scan prints";
-                complain("--format svg", why);
-                return Err(Exit::Usage);
-            }
-            _ => {}
+        if scan.explain.is_some() && !target.format.can_explain() {
+            complain("--explain", "works only with --format human and --format svg");
+            return Err(Exit::Usage);
+        }
+        if scan.explain.is_none() && target.format == OutputFormat::Svg {
+            let why = "shows one loop: give --explain LOOP, with an id that scan prints";
+            complain("--format svg", why);
+            return Err(Exit::Usage);
         }
     }
     if scan.fails_on_new() && scan.baseline.is_none() {
@@ -180,7 +177,7 @@ struct Sink {
 /// Passes the reports to the outputs and counts them.
 struct Reporter<'s> {
     scan: &'s Scan,
-    /// None if nobody wants a report.
+    /// Empty with `-q`, because no report is written.
     sinks: Vec<Sink>,
     tally: Tally,
     unread: Unread,

@@ -32,7 +32,7 @@ use state::{News, Order, State, Task};
 use terminal::Terminal;
 use watch::Watch;
 
-/// The parts of the findings that a row shows, and those that the page of a run shows.
+/// The parts of the findings that a row and the page of a run show.
 const ROW: Needs = Needs { loops: 1, lines: false, explain: None, picture: false, steps: false };
 const RUN: Needs = Needs { loops: 20, lines: false, explain: None, picture: true, steps: true };
 
@@ -219,7 +219,7 @@ impl Session {
     }
 }
 
-/// The exit code if the terminal is closed, that of a terminal that fails.
+/// The exit code if the terminal is closed or fails.
 #[cfg(unix)]
 const GONE: i32 = 4;
 

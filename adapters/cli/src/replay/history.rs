@@ -108,7 +108,7 @@ pub(crate) type NearnessByRule = Vec<Option<Nearness>>;
 pub(super) type Near<'a> = dyn FnMut() -> NearnessByRule + 'a;
 
 /// The steps of one worker in the loop to explain.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Explained {
     pub(crate) worker: String,
     /// The steps, in order.

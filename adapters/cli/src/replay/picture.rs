@@ -109,7 +109,7 @@ impl Drawing {
         }
     }
 
-    /// Notes that the agent would have been told of a loop at the call `at`.
+    /// Notes the action that a guard would have taken at the call `at`.
     pub(super) fn told(&mut self, at: usize, action: Action) {
         if let Some(call) = self.picture.calls.get_mut(at) {
             call.told = call.told.max(action);

@@ -189,15 +189,16 @@ impl Worker {
             verdicts.iter().any(is_stop) || (self.recent.is_stopped && outcome.refused);
         let failed = digests.is_some_and(|outcome| outcome.has_failed());
         let line = ResultLine::of(outcome.text, failed, outcome.refused);
-        if let Some(call) = self.recent.calls.get_mut(position) {
-            call.excerpt.result = Some(line.clone());
-        }
         if let Some(seq) = ticket.id.seq() {
             self.early_warning.outcome(seq);
             if let Some(history) = &self.history {
                 let answer = self.call_result(history, tool, outcome, digests);
+                let line = line.clone();
                 self.explain(&verdicts, |history, near| history.outcome(seq, (answer, line), near));
             }
+        }
+        if let Some(call) = self.recent.calls.get_mut(position) {
+            call.excerpt.result = Some(line);
         }
         Judgement { verdicts, digests }
     }

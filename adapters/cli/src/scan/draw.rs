@@ -21,7 +21,8 @@ pub(crate) const COLOURS: usize = 7;
 
 /// The colour and the letter of each call of a picture.
 pub(crate) struct Key {
-    /// The colour of each tool: 0 is that of the most frequent tool, [`COLOURS`] of all that have none.
+    /// The colour of each tool, from 0 for the most frequent one. Tools without a colour of their own share
+    /// [`COLOURS`].
     pub(crate) colours: Vec<usize>,
     /// The letter of each class of calls. Only classes with several calls have one.
     letters: Vec<Option<char>>,

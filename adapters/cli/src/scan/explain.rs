@@ -112,16 +112,17 @@ impl Explanation {
 
 impl Writer for Explanation {
     fn report(&mut self, report: &mut Report, _output: &mut Output) -> Result<(), Closed> {
-        if let Some(Names { named, found, .. }) = report.kept.names.take() {
+        if let Some(Names { named, found, .. }) = &report.kept.names {
             for (id, what) in named {
-                let may_be_named = self.named.len() < NAMED_MAX || self.wanted.is(id);
-                if !self.found.contains(&id) && may_be_named {
-                    self.named.push((id, what));
+                let may_be_named = self.named.len() < NAMED_MAX || self.wanted.is(*id);
+                if !self.found.contains(id) && may_be_named {
+                    self.named.push((*id, what.clone()));
                 }
             }
             self.found.extend(found);
         }
-        let explained = report.explained.drain(..);
+        // Another output may explain the same loop.
+        let explained = report.explained.iter().cloned();
         self.runs.extend(explained.map(|explained| (report.path.clone(), explained)));
         Ok(())
     }

@@ -6,9 +6,6 @@
 mod overview;
 mod run;
 
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::exit::Exit;
@@ -18,6 +15,7 @@ use crate::scan::draw::hatch;
 use crate::scan::kept::Needs;
 use crate::scan::options::Scan;
 use crate::scan::report::{Report, Tally};
+use crate::scan::spool::Spool;
 use crate::scan::writer::Writer;
 use overview::Overview;
 
@@ -52,7 +50,8 @@ pub(super) struct Html {
     policy: &'static Policy<'static>,
     args: IncludeArgs,
     overview: Overview,
-    runs: Runs,
+    /// The parts of the runs, in the order of the runs.
+    runs: Spool,
     shown: usize,
     clean: usize,
 }
@@ -70,7 +69,7 @@ impl Html {
             policy,
             args: scan.include_args,
             overview: Overview::default(),
-            runs: Runs::default(),
+            runs: Spool::default(),
             shown: 0,
             clean: 0,
         }
@@ -90,13 +89,13 @@ impl Html {
 
 impl Writer for Html {
     fn report(&mut self, report: &mut Report, _output: &mut Output) -> Result<(), Closed> {
-        let Some(picture) = report.picture.take() else { return Ok(()) };
+        let Some(picture) = &report.picture else { return Ok(()) };
         let number = self.overview.runs() + 1;
         let anchor = self.has_part(report).then(|| format!("run-{number}"));
-        self.overview.take(report, &picture, anchor.as_deref());
+        self.overview.take(report, picture, anchor.as_deref());
         if let Some(anchor) = anchor {
-            let part = run::part(report, &picture, &anchor, self.args, self.policy);
-            self.runs.push(&part.into_string());
+            let part = run::part(report, picture, &anchor, self.args, self.policy);
+            self.runs.push(number, part.into_string());
         }
         Ok(())
     }
@@ -113,7 +112,7 @@ impl Writer for Html {
         };
         output.write(&head(&title).into_string())?;
         output.write(&self.overview.markup(self.shown).into_string())?;
-        let copied = self.runs.each(&mut |piece| output.write(piece));
+        let copied = self.runs.each(&mut |part| output.write(part));
         copied.unwrap_or_else(|error| {
             complain(
                 "the report",
@@ -191,59 +190,6 @@ fn described(text: &str) -> Markup {
     }
 }
 
-/// The parts of the runs, in memory or, if they are many, in a temporary file.
-#[derive(Default)]
-struct Runs {
-    memory: String,
-    file: Option<File>,
-    /// `true` once the file could not be written. The parts then stay in memory.
-    failed: bool,
-}
-
-impl Runs {
-    /// The most bytes in memory, unless no file can be written.
-    const BYTES_MAX: usize = 4 << 20;
-
-    fn push(&mut self, part: &str) {
-        self.memory.push_str(part);
-        if self.memory.len() > Self::BYTES_MAX && !self.failed {
-            self.failed = self.store().is_err();
-        }
-    }
-
-    fn store(&mut self) -> io::Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(tempfile::tempfile()?),
-        };
-        file.write_all(self.memory.as_bytes())?;
-        self.memory.clear();
-        Ok(())
-    }
-
-    /// Passes the parts to `each` in pieces, in their order, until its first error, which is in the inner
-    /// result. The outer error is an error of the file.
-    fn each<E>(
-        &mut self,
-        each: &mut dyn FnMut(&str) -> Result<(), E>,
-    ) -> io::Result<Result<(), E>> {
-        if let Some(file) = &mut self.file {
-            file.seek(SeekFrom::Start(0))?;
-            let mut bytes = Vec::new();
-            while file.take(Self::BYTES_MAX as u64).read_to_end(&mut bytes)? > 0 {
-                // A character may be cut at the end of a piece.
-                let whole = bytes.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
-                let text = str::from_utf8(&bytes[..whole]).map_err(io::Error::other)?;
-                if let Err(error) = each(text) {
-                    return Ok(Err(error));
-                }
-                bytes.drain(..whole);
-            }
-        }
-        Ok(each(&self.memory))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use sha2::{Digest as _, Sha256};
@@ -271,27 +217,6 @@ mod tests {
         // They must not end the element that they are in.
         assert!(!STYLE.contains("</") && !SCRIPT.contains("</"));
         assert!(SCRIPT.len() <= 5 * 1024, "{} bytes", SCRIPT.len());
-    }
-
-    #[test]
-    fn many_parts_go_to_a_file_and_come_back() {
-        let mut runs = Runs::default();
-        let part = |n: usize| format!("<p>{n} é漢{}</p>", "é".repeat(n % 1000));
-        let mut expected = String::new();
-        for n in 0..20_000 {
-            runs.push(&part(n));
-            expected += &part(n);
-            assert!(runs.memory.len() <= Runs::BYTES_MAX);
-        }
-        assert!(runs.file.is_some());
-        let mut found = String::new();
-        let each = &mut |piece: &str| {
-            found.push_str(piece);
-            Ok::<(), ()>(())
-        };
-        assert_eq!(runs.each(each).expect("a file"), Ok(()));
-        assert!(found == expected, "{} of {} bytes", found.len(), expected.len());
-        assert_eq!(runs.each(&mut |_| Err("enough")).expect("a file"), Err("enough"));
     }
 
     #[test]

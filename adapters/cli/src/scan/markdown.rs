@@ -1,6 +1,6 @@
 //! The output of `scan` as Markdown: a table of loops, the most costly first, and the evidence of each.
 //!
-//! The same loop in several runs is one row. The cost of a run is that of its first loop.
+//! The same loop in several runs is one row. The cost of a run counts for its first loop.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

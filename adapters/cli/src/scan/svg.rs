@@ -50,8 +50,8 @@ impl Svg {
 
 impl Writer for Svg {
     fn report(&mut self, report: &mut Report, output: &mut Output) -> Result<(), Closed> {
-        if let Some(picture) = report.picture.take().filter(|_| !report.explained.is_empty()) {
-            self.pictures.push((report.path.clone(), picture));
+        if let Some(picture) = report.picture.as_ref().filter(|_| !report.explained.is_empty()) {
+            self.pictures.push((report.path.clone(), picture.clone()));
         }
         self.explanation.report(report, output)
     }

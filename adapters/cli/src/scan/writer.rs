@@ -58,13 +58,9 @@ impl OutputFormat {
         }
     }
 
-    /// Returns whether the format shows one loop, which `--explain` names. `None` if it can do both.
-    pub(super) const fn is_of_one_loop(self) -> Option<bool> {
-        match self {
-            Self::Human => None,
-            Self::Svg => Some(true),
-            _ => Some(false),
-        }
+    /// Returns whether the format can show the one loop that `--explain` names.
+    pub(super) const fn can_explain(self) -> bool {
+        matches!(self, Self::Human | Self::Svg)
     }
 
     /// Returns the writer of a scan by `policy`.

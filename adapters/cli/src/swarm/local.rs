@@ -28,7 +28,7 @@ const CALL_MAX: usize = 400;
 /// they are, and use this module's settings, so they pass the function.
 pub(crate) type FindSessions = fn(Inputs) -> Result<Inputs, String>;
 
-/// The calls that were found, and those that were looked for.
+/// The calls that were found, and the loops to look for.
 pub(super) struct LocalCalls {
     find: FindSessions,
     calls: BTreeMap<LoopId, String>,

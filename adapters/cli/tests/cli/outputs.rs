@@ -133,3 +133,33 @@ fn many_errors_in_one_file_are_printed_in_a_few_lines() {
     assert!(ran.err.contains("4984 more"), "{}", ran.err);
     assert_eq!(unstuck(["scan", "missing.jsonl"]).err.lines().count(), 1);
 }
+
+/// An output must not use up what another one shows.
+#[test]
+fn several_outputs_of_a_scan_are_what_each_is_alone() {
+    let runs = runs();
+    let runs = runs.to_str().expect("a path");
+    let alone = |words: &[&str]| unstuck([&["scan", runs], words].concat()).out;
+    let folder = Folder::new();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (first, second, third) = (path("first"), path("second"), path("third"));
+    for (words, formats) in [
+        (&[][..], ["html", "html", "jsonl"]),
+        (&[], ["json", "markdown", "junit"]),
+        (&["--explain", "ec10"], ["human", "svg", "svg"]),
+    ] {
+        let [one, other, last] = formats;
+        let together = [
+            &["--format", one, "-o", &first][..],
+            &["--format", other, "-o", &second],
+            &["--format", last, "-o", &third],
+            words,
+        ];
+        assert_eq!(alone(&together.concat()), "");
+        for (format, file) in [(one, &first), (other, &second), (last, &third)] {
+            let written = fs::read_to_string(file).expect("an output");
+            assert!(!written.is_empty(), "{format} is empty");
+            assert_eq!(written, alone(&[&["--format", format], words].concat()), "{format}");
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! The recurrence plot: a mark at (i, j) if call i equals call j.
 //!
 //! A streak is a square, a cycle of period p is diagonals at the distance p, and a poll whose results move is
-//! hollow. The plot is that of Eckmann, Kamphorst and Ruelle, "Recurrence Plots of Dynamical Systems" (1987),
-//! for symbols instead of distances.
+//! hollow. Source: Eckmann, Kamphorst and Ruelle, "Recurrence Plots of Dynamical Systems" (1987), here
+//! with equal symbols instead of near states.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

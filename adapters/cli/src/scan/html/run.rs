@@ -195,7 +195,7 @@ fn of_group(
     let first = one.first();
     let id = first.finding.loop_id;
     let steps = report.steps_of(one);
-    // The words are those of the first finding. The loop may have gone on.
+    // The title counts up to the first finding. The loop may have gone on.
     let proof = first.proof.len();
     let more =
         (steps.len() > proof && proof > 0).then(|| format!(", {} calls in the end", steps.len()));

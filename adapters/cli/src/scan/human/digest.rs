@@ -51,7 +51,7 @@ impl Stuck {
 /// The indentation of the line below a run's path.
 const INDENT: &str = "      ";
 
-/// The measure by which the runs are compared: the one that says most, among those that all runs have.
+/// The measure that orders the runs: dollars, tokens or calls, the first one that all runs have.
 #[derive(Clone, Copy)]
 pub(super) enum Measure {
     Dollars,
