@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use unstuck::{Action, Asked, Builder, Decision, Evidence, Kind, LoopId, Ticket};
+use unstuck::{Action, Asked, BuildError, Decision, Evidence, Kind, LoopId, Ticket};
 use unstuck_core::Digest;
 use unstuck_text::{PRESETS, Preset};
 use wasm_bindgen::JsError;
@@ -39,8 +39,27 @@ pub struct Guard {
 }
 
 impl Guard {
-    fn of(guard: unstuck::Guard) -> Self {
-        let mut guard = guard;
+    /// Creates a guard. `state` is what `save` returned, or is empty.
+    pub(crate) fn made(
+        preset: &Preset,
+        observe: bool,
+        off: bool,
+        session: &str,
+        worker: &str,
+        state: &[u8],
+    ) -> Result<Self, BuildError> {
+        let mut builder = unstuck::Guard::builder().preset(preset).session(session).worker(worker);
+        if observe {
+            builder = builder.observe_only();
+        }
+        if off {
+            builder = builder.off();
+        }
+        let guard = if state.is_empty() { builder.build() } else { builder.restore(state) };
+        guard.map(Self::of)
+    }
+
+    fn of(mut guard: unstuck::Guard) -> Self {
         // The empty text changes nothing.
         let decision = guard.text_turn("");
         let (tickets, findings) = (VecDeque::new(), VecDeque::new());
@@ -99,15 +118,11 @@ impl Guard {
         worker: &str,
         state: &[u8],
     ) -> Result<Self, JsError> {
-        let mut builder = builder(preset)?.session(session).worker(worker);
-        if observe {
-            builder = builder.observe_only();
-        }
-        if off {
-            builder = builder.off();
-        }
-        let guard = if state.is_empty() { builder.build() } else { builder.restore(state) };
-        guard.map(Self::of).map_err(|why| JsError::new(&why.to_string()))
+        let Some(found) = Preset::named(preset) else {
+            return Err(JsError::new(&format!("there is no preset {preset:?}")));
+        };
+        Self::made(found, observe, off, session, worker, state)
+            .map_err(|why| JsError::new(&why.to_string()))
     }
 
     /// Judges a call before it runs.
@@ -245,14 +260,6 @@ impl Guard {
 #[expect(clippy::cast_precision_loss, reason = "no run has so many calls")]
 fn number(call: u64) -> f64 {
     call as f64
-}
-
-fn builder(preset: &str) -> Result<Builder, JsError> {
-    let Some(found) = Preset::named(preset) else {
-        let known = presets().join(", ");
-        return Err(JsError::new(&format!("there is no preset {preset:?}; there are {known}")));
-    };
-    Ok(unstuck::Guard::builder().preset(found))
 }
 
 /// Returns the names of the presets, the default first.

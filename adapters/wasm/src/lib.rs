@@ -6,4 +6,6 @@
 #![expect(unreachable_pub, reason = "`wasm_bindgen` exports public items from private modules")]
 
 mod digest;
+#[cfg(feature = "full")]
+mod full;
 mod guard;
