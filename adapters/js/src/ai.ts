@@ -144,7 +144,7 @@ class Watcher {
   ): Call | undefined {
     try {
       const run = this.#runOf(session, messages);
-      const step = run.step ?? this.#identities.of(messages);
+      const step = run.step ?? this.#identities.of(messages.at(-1) ?? messages);
       const decision = this.#sessions.before(run.session, name, input, { id: toolCallId, step });
       if (decision === undefined) return undefined;
       if (decision.blocked && decision.endsRun) run.ending = reason(decision);
@@ -177,10 +177,8 @@ class Watcher {
 
   /** Returns the run whose step has these messages. A call outside of a step belongs to its conversation. */
   #runOf(session: string | undefined, messages: readonly Message[]): Run {
-    for (const key of [messages, ...[...messages].reverse()]) {
-      const run = this.#running.get(key);
-      if (run !== undefined) return run;
-    }
+    const run = this.#placed(messages) ?? this.#early(session, messages);
+    if (run !== undefined) return run;
     const owner = messages[0] ?? messages;
     const created = newRun(session ?? this.#identities.of(owner));
     this.#running.set(owner, created);
@@ -218,7 +216,7 @@ class Watcher {
     const { steps, messages } = options;
     let run = this.#runs.get(steps);
     if (run === undefined) {
-      run = newRun(session ?? this.#identities.of(steps));
+      run = this.#early(session, messages) ?? newRun(session ?? this.#identities.of(steps));
       this.#runs.set(steps, run);
       const last = messages.at(-1);
       if (last?.role === "user") this.#userMessage(run, last);
@@ -228,6 +226,13 @@ class Watcher {
     this.#reportAnnounced(run, messages);
     run.step = `${this.#identities.of(steps)}:${options.stepNumber}`;
     return run;
+  }
+
+  /** Returns the run of calls that came before the first step, because the user had to approve them. */
+  #early(session: string | undefined, [first]: readonly Message[]): Run | undefined {
+    const run = first && this.#running.get(first);
+    const isOurs = run?.session === session || session === undefined;
+    return run?.step === undefined && isOurs ? run : undefined;
   }
 
   #userMessage(run: Run, message: Message): void {
@@ -283,11 +288,21 @@ class Watcher {
     });
   }
 
-  /** Remembers the messages of the current step. Later versions of the SDK may append some to a copy. */
+  /** Remembers the messages of the current step. */
   #place(run: Run, messages: readonly Message[]): void {
     this.#running.set(messages, run);
     const last = messages.at(-1);
     if (last !== undefined) this.#running.set(last, run);
+  }
+
+  /** Finds the run of a step by its messages, or by a copy to which AI SDK 7 appended messages of a user. */
+  #placed(messages: readonly Message[]): Run | undefined {
+    let run = this.#running.get(messages);
+    for (const message of [...messages].reverse()) {
+      run ??= this.#running.get(message);
+      if (run !== undefined || message.role !== "user") break;
+    }
+    return run;
   }
 
   /** Returns the approval that refuses calls of tools which the client runs. Their results need a session. */

@@ -18,6 +18,7 @@ interface Run {
   readonly known: Set<string>;
   /** What the model has to read at the results of calls, by their ids. */
   readonly notes: Map<string, Note>;
+  hasBegun: boolean;
   /** The reason to end the run at its next request. */
   ending: string | undefined;
 }
@@ -64,22 +65,23 @@ export class UnstuckProcessor {
     let ending;
     try {
       const run = this.#run(state);
-      if (stepNumber === 0) for (const { toolCallId } of prompt.flatMap(resultsOf)) run.known.add(toolCallId);
-      this.#reportRejected(run, stepNumber - 1, prompt);
+      if (run.hasBegun) this.#reportRejected(run, stepNumber - 1, prompt);
+      else for (const { toolCallId } of prompt.flatMap(resultsOf)) run.known.add(toolCallId);
+      run.hasBegun = true;
       ending = run.ending;
       if (ending === undefined) return run.notes.size === 0 ? undefined : { prompt: withNotes(run, prompt) };
     } catch (defect) {
       this.#sessions.failed(defect);
       return undefined;
     }
-    abort(ending);
+    return abort(ending);
   }
 
   #run(state: object): Run {
     let run = this.#runs.get(state);
     if (run === undefined) {
       const session = this.#identities.of(state);
-      run = { session, known: new Set(), notes: new Map(), ending: undefined };
+      run = { session, known: new Set(), notes: new Map(), hasBegun: false, ending: undefined };
       this.#runs.set(state, run);
     }
     return run;

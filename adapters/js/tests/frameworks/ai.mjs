@@ -3,7 +3,16 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
-import { dynamicTool, generateText, stepCountIs, streamText, tool, ToolLoopAgent } from "ai";
+import {
+  dynamicTool,
+  generateText,
+  NoObjectGeneratedError,
+  Output,
+  stepCountIs,
+  streamText,
+  tool,
+  ToolLoopAgent,
+} from "ai";
 import { convertArrayToReadableStream } from "ai/test";
 import { Stuck } from "unstuck";
 import { unstuck } from "unstuck/ai";
@@ -289,9 +298,57 @@ export function cases(version, Mock) {
   });
 
   define("a tool that exceeds its time limit has failed", async () => {
-    const execute = () => Promise.reject(new DOMException("too slow", "TimeoutError"));
-    const { requests } = await generate(failing(3), { read_file: tool({ inputSchema, execute }) });
-    assert.ok(requests[3].includes(NOTE), requests[3]);
+    const execute = (_, { abortSignal }) => Promise.reject(abortSignal.reason);
+    const { tools } = unstuck()({ tools: { read_file: tool({ inputSchema, execute }) }, session: "a" });
+    const refusals = async (reason) => {
+      let refused = 0;
+      for (let at = 0; at < 20; at += 1) {
+        const options = { messages: [], toolCallId: `${reason}${at}`, abortSignal: AbortSignal.abort(reason) };
+        try {
+          await tools.read_file.execute(MISSING, options);
+        } catch (error) {
+          if (error instanceof Stuck) refused += 1;
+        }
+      }
+      return refused;
+    };
+    assert.equal(await refusals(), 0);
+    assert.ok((await refusals(new DOMException("too slow", "TimeoutError"))) > 0);
+  });
+
+  define("calls that the user approves are watched in a session", async () => {
+    const watch = unstuck();
+    const { model, played } = scripted(Mock, { run: failing(6) });
+    const ran = [];
+    const read_file = tool({
+      inputSchema,
+      needsApproval: true,
+      execute: ({ path }) => {
+        ran.push(path);
+        return readFile(path);
+      },
+    });
+    const settings = { model, stopWhen: LIMIT, ...watch({ tools: { read_file }, session: "a" }) };
+    const messages = [{ role: "user", content: "run" }];
+    for (let at = 0; at < 7; at += 1) {
+      const { content, response, responseMessages } = await generateText({ ...settings, messages });
+      messages.push(...(responseMessages ?? response.messages));
+      const asked = content.filter(({ type }) => type === "tool-approval-request");
+      const approved = asked.map(({ approvalId }) => ({ type: "tool-approval-response", approvalId, approved: true }));
+      messages.push({ role: "tool", content: approved });
+    }
+    assert.equal(ran.length, 5);
+    assert.ok(played.run.requests[3].includes(NOTE), played.run.requests[3]);
+    assert.ok(played.run.requests[6].includes(REFUSAL), played.run.requests[6]);
+  });
+
+  define("a run with structured output ends with the SDK's error about it", async () => {
+    const settings = { output: Output.object({ schema: z.object({ done: z.boolean() }) }) };
+    await assert.rejects(generate(failing(12), { read_file: failingTool }, { settings }), (error) => {
+      assert.ok(NoObjectGeneratedError.isInstance(error), String(error));
+      assert.ok(error.text.startsWith(STOP), error.text);
+      return true;
+    });
   });
 
   define("an agent inside a tool has a guard of its own", async () => {

@@ -188,23 +188,22 @@ test("Mastra: an agent inside an agent has a guard of its own", async () => {
 test("Mastra: a call that suspends is taken back", async () => {
   const processor = new UnstuckProcessor();
   const state = {};
-  const tool = { execute: async (_, { suspend }) => suspend({}) };
-  let suspended = 0;
-  for (let at = 0; at < 9; at += 1) {
-    const { tools } = processor.processInputStep({ tools: { tool }, state, stepNumber: at });
-    await tools.tool.execute({}, { toolCallId: `s${at}`, suspend: async () => (suspended += 1) });
+  const read_file = { execute: async (_, { suspend }) => suspend({}) };
+  for (let at = 0; at < 20; at += 1) {
+    const { tools } = processor.processInputStep({ tools: { read_file }, state, stepNumber: at });
+    const options = { toolCallId: `s${at}`, suspend: async () => "suspended" };
+    assert.equal(await tools.read_file.execute({}, options), "suspended");
   }
-  assert.equal(suspended, 9);
 });
 
 test("Mastra: a call that the program aborts is taken back", async () => {
   const processor = new UnstuckProcessor();
   const state = {};
-  const tool = { execute: async (_, { abortSignal }) => Promise.reject(abortSignal.reason) };
+  const read_file = { execute: async (_, { abortSignal }) => Promise.reject(abortSignal.reason) };
   const options = { abortSignal: AbortSignal.abort() };
   for (let at = 0; at < 9; at += 1) {
-    const { tools } = processor.processInputStep({ tools: { tool }, state, stepNumber: at });
-    await assert.rejects(tools.tool.execute({}, { ...options, toolCallId: `a${at}` }), { name: "AbortError" });
+    const { tools } = processor.processInputStep({ tools: { read_file }, state, stepNumber: at });
+    await assert.rejects(tools.read_file.execute({}, { ...options, toolCallId: `a${at}` }), { name: "AbortError" });
   }
 });
 
