@@ -14,7 +14,7 @@ import {
   ToolLoopAgent,
 } from "ai";
 import { convertArrayToReadableStream } from "ai/test";
-import { Stuck } from "unstuck";
+import { Guard, Stuck } from "unstuck";
 import { unstuck } from "unstuck/ai";
 import { z } from "zod";
 
@@ -349,6 +349,40 @@ export function cases(version, Mock) {
       assert.ok(error.text.startsWith(STOP), error.text);
       return true;
     });
+  });
+
+  define("a stream that nobody reads to its end is taken back", async () => {
+    async function* execute() {
+      yield "one";
+      yield "two";
+    }
+    const { tools } = unstuck()({ tools: { read_file: tool({ inputSchema, execute }) } });
+    const cancelled = mock.method(Guard.prototype, "cancelled");
+    try {
+      const parts = tools.read_file.execute(MISSING, { messages: [], toolCallId: "s" });
+      assert.deepEqual(await parts.next(), { done: false, value: "one" });
+      assert.equal(cancelled.mock.callCount(), 0);
+      await parts.return();
+      assert.equal(cancelled.mock.callCount(), 1);
+    } finally {
+      cancelled.mock.restore();
+    }
+  });
+
+  define("a step is known by its messages although some are appended", async () => {
+    const { tools, prepareStep } = unstuck()({ tools: { read_file: failingTool } });
+    const steps = [];
+    let messages = [{ role: "user", content: "run" }];
+    for (const stepNumber of [0, 1, 2]) {
+      await prepareStep({ steps, stepNumber, messages });
+      const toolCallId = `k${stepNumber}`;
+      const appended = [...messages, { role: "user", content: "These tools may be called by others." }];
+      await assert.rejects(tools.read_file.execute(MISSING, { toolCallId, messages: appended }));
+      const output = { type: "error-text", value: "no such file: missing.txt" };
+      messages = [...messages, { role: "tool", content: [{ type: "tool-result", toolCallId, output }] }];
+    }
+    const prepared = await prepareStep({ steps, stepNumber: 3, messages });
+    assert.ok(prepared.messages.at(-1).content[0].output.value.includes(NOTE));
   });
 
   define("an agent inside a tool has a guard of its own", async () => {
