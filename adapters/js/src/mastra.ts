@@ -18,6 +18,7 @@ interface Run {
   readonly known: Set<string>;
   /** What the model has to read at the results of calls, by their ids. */
   readonly notes: Map<string, Note>;
+  /** Whether there was a request, so that new results in a prompt are those of this run. */
   hasBegun: boolean;
   /** The reason to end the run at its next request. */
   ending: string | undefined;

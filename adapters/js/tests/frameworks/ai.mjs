@@ -209,7 +209,11 @@ export function cases(version, Mock) {
     const shapes = {
       text: [() => "same", undefined, "text same\n\n"],
       json: [() => ({ same: true }), undefined, 'text {"same":true}\n\n'],
-      content: [() => ({}), () => ({ type: "content", value: [{ type: "text", text: "seen" }] }), '{"type":"text","text":"seen"}'],
+      content: [
+        () => ({}),
+        () => ({ type: "content", value: [{ type: "text", text: "seen" }] }),
+        '{"type":"text","text":"seen"},{"type":"text","text":"[unstuck]',
+      ],
     };
     for (const [name, [execute, toModelOutput, expected]] of Object.entries(shapes)) {
       const read_file = tool({ inputSchema, execute, ...(toModelOutput && { toModelOutput }) });

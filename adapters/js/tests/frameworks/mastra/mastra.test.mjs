@@ -73,9 +73,18 @@ function scripted(scripts, { played = {}, called = "read_file", others = {} } = 
 const inputSchema = z.object({ path: z.string() });
 const OPTIONS = { maxSteps: 50 };
 
+/** The tool of most tests. */
+const READ_FILE = {
+  id: "read_file",
+  description: "Reads a file.",
+  inputSchema,
+  execute: async ({ path }) => readFile(path),
+};
+
 function agentOf({ model, tools, processor, others = [], ...settings }) {
   const inputProcessors = [...others, ...(processor ? [processor] : [])];
-  const agent = new Agent({ id: "files", name: "files", instructions: "Read.", model, tools, inputProcessors, ...settings });
+  const named = { id: "files", name: "files", instructions: "Read." };
+  const agent = new Agent({ ...named, model, tools, inputProcessors, ...settings });
   // Its warnings about errors of tools are no subject of these tests.
   agent.__setLogger?.({ debug() {}, info() {}, warn() {}, error() {}, trackException() {} });
   return agent;
@@ -85,7 +94,8 @@ const endOf = async ({ text, tripwire }) => (await tripwire)?.reason ?? (await t
 
 function player(start, others) {
   return async (scripts, { options, called }) => {
-    const { model, played } = scripted(Object.fromEntries(scripts.map((script, at) => [`run ${at}`, script])), { called });
+    const named = Object.fromEntries(scripts.map((script, at) => [`run ${at}`, script]));
+    const { model, played } = scripted(named, { called });
     const read_file = createTool({
       id: "read_file",
       description: "Reads a file.",
@@ -137,7 +147,7 @@ test("Mastra: a run that ends has the reason as its tripwire", async () => {
 
 test("Mastra: a tool that is called by its id is watched", async () => {
   const { model, played } = scripted({ run: failing(3) });
-  const reader = createTool({ id: "read_file", description: "", inputSchema, execute: async ({ path }) => readFile(path) });
+  const reader = createTool(READ_FILE);
   const agent = agentOf({ model, tools: { reader }, processor: new UnstuckProcessor() });
   await agent.generate("run", OPTIONS);
   assert.ok(played.run.requests[3].includes("3 times in a row"), played.run.requests[3]);
@@ -153,7 +163,11 @@ test("Mastra: a note follows results of any shape", async () => {
   const shapes = [
     ["same", undefined, "text same\n\n[unstuck]"],
     [{ same: true }, undefined, 'text {"same":true}\n\n[unstuck]'],
-    [{}, () => ({ type: "content", value: [{ type: "text", text: "seen" }] }), '{"type":"text","text":"seen"},{"type":"text","text":"[unstuck]'],
+    [
+      {},
+      () => ({ type: "content", value: [{ type: "text", text: "seen" }] }),
+      '{"type":"text","text":"seen"},{"type":"text","text":"[unstuck]',
+    ],
   ];
   for (const [value, toModelOutput, expected] of shapes) {
     const settings = toModelOutput ? { toModelOutput } : {};
@@ -173,10 +187,11 @@ test("Mastra: notes leave what the agent stores as it is", async () => {
 test("Mastra: an agent inside an agent has a guard of its own", async () => {
   const played = {};
   const processor = new UnstuckProcessor();
-  const read_file = createTool({ id: "read_file", description: "", inputSchema, execute: async ({ path }) => readFile(path) });
+  const read_file = createTool(READ_FILE);
   const tools = { read_file };
   // Each reads the missing file twice. Three times by one agent would be noted.
-  const inner = agentOf({ model: scripted({ inner: failing(2) }, { played }).model, tools, processor, description: "Asks." });
+  const { model: innerModel } = scripted({ inner: failing(2) }, { played });
+  const inner = agentOf({ model: innerModel, tools, processor, description: "Asks." });
   const script = [[MISSING], [MISSING], [{ prompt: "inner" }], DONE];
   const { model } = scripted({ outer: script }, { played, others: { 2: "agent-inner" } });
   await agentOf({ model, tools, processor, agents: { inner } }).generate("outer", OPTIONS);

@@ -58,7 +58,8 @@ function decisionOf(error) {
 
 function player(start) {
   return async (scripts, { options, called }) => {
-    const { model, played } = scripted(Object.fromEntries(scripts.map((script, at) => [`run ${at}`, script])), { called });
+    const named = Object.fromEntries(scripts.map((script, at) => [`run ${at}`, script]));
+    const { model, played } = scripted(named, { called });
     const watch = new Unstuck(options ?? {});
     const read_file = tool({
       name: "read_file",
