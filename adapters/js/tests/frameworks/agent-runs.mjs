@@ -1,7 +1,7 @@
 // Runs of a real coding agent against a scripted model on loopback, with a home of their own.
 
 import { spawn } from "node:child_process";
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -22,7 +22,7 @@ function textOf(content) {
 
 /** A scripted model that speaks OpenAI's chat completions. */
 export class Model {
-  /** The conversations, by the first word of their first message that names a script. */
+  /** The messages of each request, by the script that a message of the user names. */
   requests = {};
   #server;
 
@@ -118,14 +118,14 @@ export class Place {
     mkdirSync(join(this.root, "tmp"));
   }
 
-  write(path, text, mode) {
+  write(path, text) {
     const file = join(this.root, path);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text, { mode });
+    writeFileSync(file, text);
   }
 
-  /** Runs a command in the project. Resolves to its exit code and its output. */
-  run([program, ...words], variables = {}) {
+  /** Starts a command in the project. Its output is `collected`, and `ended` resolves to its exit code. */
+  start([program, ...words], variables = {}) {
     const env = {
       CI: "1",
       DO_NOT_TRACK: "1",
@@ -139,22 +139,40 @@ export class Place {
       TMPDIR: join(this.root, "tmp"),
       ...variables,
     };
-    return new Promise((resolve, reject) => {
-      const child = spawn(program, words, { cwd: this.project, env, stdio: ["ignore", "pipe", "pipe"] });
-      const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT);
-      let output = "";
-      for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
+    const child = spawn(program, words, { cwd: this.project, env, stdio: ["pipe", "pipe", "pipe"] });
+    child.collected = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (child.collected += text));
+    const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT);
+    child.ended = new Promise((resolve, reject) => {
       child.on("error", reject);
       child.on("close", (code) => {
         clearTimeout(timer);
-        resolve({ code, output });
+        resolve({ code, output: child.collected });
       });
     });
+    return child;
+  }
+
+  /** Runs a command in the project. Resolves to its exit code and its output. */
+  run(command, variables) {
+    const child = this.start(command, variables);
+    child.stdin.end();
+    return child.ended;
   }
 
   remove() {
     rmSync(this.root, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+/** Waits until `look` returns something, and returns that. */
+export async function until(look, what) {
+  for (let turn = 0; turn < LIMIT / 50; turn += 1) {
+    const found = await look();
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`there is no ${what}`);
 }
 
 /** What became of the calls of a conversation, in one line: `calls 8 · told 3 5 · refused 6 7`. */
@@ -169,5 +187,3 @@ export function outline(requests) {
   if (refused.length > 0) parts.push(`refused ${refused.join(" ")}`);
   return parts.join(" · ");
 }
-
-export { appendFileSync, cpSync, readFileSync };
