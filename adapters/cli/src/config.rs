@@ -1,9 +1,13 @@
 //! Policies in TOML files, for `--config`, the policies of other agents, and `presets --format
 //! toml`.
 
-mod beside;
+pub(crate) mod choice;
 mod fields;
+#[cfg(feature = "program")]
+mod file;
+#[cfg(feature = "program")]
 pub(crate) mod options;
+#[cfg(feature = "program")]
 pub(crate) mod presets;
 mod published;
 mod read;
@@ -12,26 +16,15 @@ mod tools;
 mod words;
 mod write;
 
-use std::path::Path;
-
-use unstuck_text::Preset;
-
-use crate::exit::Exit;
-use crate::setup;
-pub(crate) use beside::beside_rules;
-pub(crate) use published::{names, text};
+#[cfg(feature = "program")]
+pub(crate) use file::{beside_rules, load, load_whole};
+pub(crate) use published::names;
+#[cfg(feature = "program")]
+pub(crate) use published::text;
 pub(crate) use read::{named, preset};
-pub(crate) use write::{HINT, config};
-
-/// Reads the policy in the file `path`. Prints an error if the file is wrong.
-pub(crate) fn load(path: &Path) -> Result<&'static Preset, Exit> {
-    setup::load(path, "a policy in TOML", read::preset)
-}
-
-/// Like [`load`], and returns the tables for single tools and calls as well, see [`beside_rules`].
-pub(crate) fn load_whole(path: &Path) -> Result<(&'static Preset, String), Exit> {
-    setup::load(path, "a policy in TOML", |text| Ok((read::preset(text)?, beside_rules(text))))
-}
+#[cfg(feature = "program")]
+pub(crate) use write::config;
+pub(crate) use write::editable;
 
 #[cfg(test)]
 mod tests {
@@ -50,7 +43,8 @@ mod tests {
     };
 
     use super::words::Word;
-    use super::{HINT, config, named, names, read};
+    use super::write::HINT;
+    use super::{config, named, names, read};
 
     /// Asserts that the configuration of `preset` is read as `preset`.
     fn comes_back(preset: &Preset) {

@@ -18,9 +18,9 @@ use unstuck_trace::LINE_BYTES_MAX;
 
 use crate::exit::Exit;
 use crate::json::options::{DocumentFormat, Json};
+use crate::mistake::Mistake;
 use crate::output::json::{escaped, json_line};
 use crate::output::{Closed, Output, Reader, complain, remark};
-use crate::setup::Mistake;
 use documents::{Document, each_document};
 
 static EXACT: Fingerprinter<Exact> = Fingerprinter::new(0);

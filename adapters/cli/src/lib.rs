@@ -1,48 +1,62 @@
 //! `unstuck`: finds loops of agents that call tools, in recorded runs and while an agent works.
 //!
-//! The package is a program. Adapters for other languages use three parts of it: policies in TOML, the scan
-//! of a recorded run, and the functions that make text from a recording safe to show.
+//! The package is a program, behind the feature `program`. Adapters for other languages use the rest: policies
+//! in TOML, the scan of a recorded run, and the functions that make text from a recording safe to show. It opens
+//! no file and starts no thread, so that it also works in a browser.
 //!
 //! Exit codes: 0 nothing found, 1 a finding, 3 nothing found but an input could not be read, 4 a bad
 //! configuration or an output that could not be written, 64 a usage error. Never 2, because coding agents read 2 as
 //! "block". `unstuck hook`, which agents call, always exits with 0. `unstuck mcp` exits with the
 //! code of the server. The help of `unstuck start-over` and `unstuck swarm` lists their codes.
 
+#[cfg(feature = "program")]
 mod agents;
+#[cfg(feature = "program")]
 mod args;
+#[cfg(feature = "program")]
 mod calibrate;
 mod config;
+#[cfg(feature = "program")]
 mod exit;
+#[cfg(feature = "program")]
 mod json;
+#[cfg(feature = "program")]
 mod manual;
+#[cfg(feature = "program")]
 mod mcp;
+mod mistake;
 mod output;
+mod page;
+#[cfg(feature = "program")]
+mod program;
+#[cfg(feature = "program")]
 mod read;
 mod replay;
 mod scan;
+#[cfg(feature = "program")]
 mod setup;
+#[cfg(feature = "program")]
 mod start_over;
+#[cfg(feature = "program")]
 mod swarm;
+#[cfg(feature = "program")]
 mod view;
 
-use std::env;
 use std::io::BufRead;
-use std::path::PathBuf;
-use std::process::ExitCode;
 
-use clap::Parser as _;
 use unstuck_text::Preset;
 use unstuck_trace::{Event, Format, Problem, Trace, read};
 
-use crate::agents::hook::options::Hook;
-use crate::args::{Arguments, Command};
-use crate::exit::Exit;
+pub use crate::config::choice::{PolicyChoice, config_of_json};
 pub use crate::output::recurring::what_recurs;
 pub use crate::output::redact::masked;
 pub use crate::output::shown::plain;
-use crate::read::inputs::{self, Input};
+pub use crate::page::{Page, Part};
+#[cfg(feature = "program")]
+pub use crate::program::{run, transcripts};
 use crate::replay::Replay;
 pub use crate::replay::{Excerpt, Location, ReplayFinding, ResultLine};
+pub use crate::scan::html::IncludeArgs;
 
 /// Returns the policy called `name`: a preset, or the rule set of another agent, which is parsed now and
 /// stays in memory.
@@ -55,6 +69,11 @@ pub fn policies() -> impl Iterator<Item = &'static str> {
     config::names()
 }
 
+/// Returns the policy called `name` as a TOML text that a user can edit, in the format of `--config`.
+pub fn policy_text(name: &str) -> Option<String> {
+    config::named(name).map(config::editable)
+}
+
 /// Returns the policy that the TOML text `config` describes, in the format of `--config`. It stays in
 /// memory.
 ///
@@ -62,10 +81,36 @@ pub fn policies() -> impl Iterator<Item = &'static str> {
 ///
 /// A message with the line and the column of the mistake, and the line itself.
 pub fn policy_of(config: &str) -> Result<&'static Preset, String> {
+    check_policy(config).map_err(|wrong| {
+        let WrongPolicy { line, column, what, quote } = wrong;
+        format!("line {line}, column {column}: {what}\n{quote}")
+    })
+}
+
+/// Like [`policy_of`], with the parts of the error apart.
+///
+/// # Errors
+///
+/// The first mistake in the text.
+pub fn check_policy(config: &str) -> Result<&'static Preset, WrongPolicy> {
     config::preset(config).map_err(|mistake| {
         let (line, column) = mistake.place(config);
-        format!("line {line}, column {column}: {}\n{}", mistake.what(), mistake.quote(config))
+        let (what, quote) = (mistake.what().to_owned(), mistake.quote(config));
+        WrongPolicy { line, column, what, quote }
     })
+}
+
+/// A mistake in the TOML text of a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongPolicy {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column in characters, counted from 1.
+    pub column: usize,
+    /// One sentence that says what is wrong.
+    pub what: String,
+    /// The line with the mistake marked, like a compiler.
+    pub quote: String,
 }
 
 /// A recorded run and its findings.
@@ -93,61 +138,6 @@ pub fn scan(
     let trace = read(input, from, &mut |event: Event<'_>| replay.take(&event))?;
     let replay::Findings { list, forgotten, .. } = replay.finish();
     let forgotten = forgotten.max(trace.forgotten);
-    let incomplete = (forgotten > 0).then(|| scan::too_many_workers(forgotten));
+    let incomplete = (forgotten > 0).then(|| scan::report::too_many_workers(forgotten));
     Ok(Scanned { trace, findings: list, incomplete })
-}
-
-/// Returns the files that the paths lead to, in order: of a folder all transcripts. Returns as well the
-/// paths that cannot be read, each with the reason.
-pub fn transcripts(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<(String, String)>) {
-    let inputs = inputs::find(paths);
-    let file = |input| match input {
-        Input::File(path) => path,
-        Input::Stdin => PathBuf::from("-"),
-    };
-    (inputs.found.into_iter().map(file).collect(), inputs.errors)
-}
-
-/// Runs the program with the arguments of the process.
-pub fn run() -> ExitCode {
-    if let Some(hook) = Hook::plain(env::args_os()) {
-        return agents::hook::run(&hook).into();
-    }
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(error) => return output::usage(error).unwrap_or_else(misused).into(),
-    };
-    let exit = match arguments.command {
-        Command::Scan(scan) => scan::run(&scan),
-        Command::View(view) => view::run(&view),
-        Command::Install(options) => agents::install::install(&options),
-        Command::Uninstall(options) => agents::install::uninstall(&options),
-        Command::Doctor(options) => agents::doctor::run(&options),
-        Command::Status(options) => agents::status::run(&options),
-        Command::Report(options) => agents::report::run(&options),
-        Command::Mcp(mcp) => match mcp::run(&mcp) {
-            // The server's exit code, which may not fit into an `ExitCode`.
-            Ok(code) => std::process::exit(code),
-            Err(exit) => exit,
-        },
-        Command::StartOver(start_over) => start_over::run(&start_over),
-        Command::Swarm(swarm) => {
-            swarm::run(&swarm, |inputs| agents::sessions::find(inputs, None, |_, _| {}))
-        }
-        Command::Hook(hook) => agents::hook::run(&hook),
-        Command::Eval(eval) => calibrate::eval::run(&eval),
-        Command::Tune(tune) => calibrate::tune::run(&tune),
-        Command::Presets(presets) => config::presets::run(&presets),
-        Command::Json(json) => json::run(&json),
-        Command::Completions(completions) => manual::completions(&completions),
-        Command::Man(man) => manual::page(&man),
-    };
-    exit.into()
-}
-
-/// Returns the exit code after an error in the command line. If an agent may have called, the error must
-/// not block a call.
-fn misused(exit: Exit) -> Exit {
-    let is_hook = env::args_os().nth(1).is_some_and(|word| word == "hook");
-    if is_hook { agents::hook::misused() } else { exit }
 }

@@ -24,7 +24,9 @@ use unstuck_trace::{Call, Event, Message, Outcome, WORKERS_MAX};
 use early_warning::Judged;
 pub use findings::{Excerpt, Location, ReplayFinding, ResultLine};
 pub(crate) use findings::{Findings, LoopKey, Warning};
-pub(crate) use history::{CallResult, Explained, LoopPrefix, Step, Wanted};
+#[cfg(feature = "program")]
+pub(crate) use history::LoopPrefix;
+pub(crate) use history::{CallResult, Explained, Step, Wanted};
 pub(crate) use nearest::Nearest;
 use open_loops::{Elapsed, OpenLoops};
 use picture::Drawing;
@@ -112,6 +114,7 @@ impl Replay {
     }
 
     /// Keeps the rule that came nearest to a finding.
+    #[cfg_attr(not(feature = "program"), expect(dead_code, reason = "only `eval` asks for it"))]
     pub(crate) fn measuring(self) -> Self {
         Self { measuring: Measuring::On(None), ..self }
     }

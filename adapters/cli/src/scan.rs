@@ -1,312 +1,52 @@
 //! `unstuck scan`: reads recorded runs and prints the loops in them.
 
+#[cfg(feature = "program")]
 mod baseline;
+#[cfg(feature = "program")]
+pub(crate) mod beside;
+#[cfg(feature = "program")]
+mod command;
 pub(crate) mod cost;
+#[cfg(feature = "program")]
 mod csv;
 pub(crate) mod draw;
+#[cfg(feature = "program")]
 mod evidence;
+#[cfg(feature = "program")]
 mod explain;
+#[cfg(feature = "program")]
 pub(crate) mod feedback;
+#[cfg(feature = "program")]
 mod github;
 pub(crate) mod groups;
 pub(crate) mod html;
+#[cfg(feature = "program")]
 mod human;
+#[cfg(feature = "program")]
+pub(crate) mod judge;
+#[cfg(feature = "program")]
 mod junit;
 pub(crate) mod kept;
-mod machine;
+pub(crate) mod machine;
+#[cfg(feature = "program")]
 mod markdown;
+#[cfg(feature = "program")]
 pub(crate) mod options;
 pub(crate) mod report;
+#[cfg(feature = "program")]
 mod sarif;
+#[cfg(feature = "program")]
 mod spool;
+#[cfg(feature = "program")]
 mod svg;
+mod table;
+#[cfg(feature = "program")]
 pub(crate) mod targets;
+#[cfg(feature = "program")]
 mod unread;
 pub(crate) mod words;
+#[cfg(feature = "program")]
 mod writer;
 
-use std::collections::BTreeSet;
-use std::path::Path;
-
-use unstuck_core::{Action, LoopId};
-use unstuck_text::Preset;
-use unstuck_trace::{Trace, WORKERS_MAX};
-
-use crate::agents::sessions;
-use crate::exit::Exit;
-use crate::output::shown::counted;
-use crate::output::{Closed, Output, complain, remark};
-use crate::read::inputs::{self, Input, Inputs};
-use crate::read::reading::read_in_order;
-use baseline::Baseline;
-use human::View;
-use kept::Needs;
-use options::{Only, Scan, Sort};
-use report::{Judge, Report, Tally};
-use targets::{OutputFormat, Target};
-use unread::Unread;
-use writer::Writer;
-
-pub(crate) fn run(scan: &Scan) -> Exit {
-    anstream::ColorChoice::from(scan.color).write_global();
-    match scan_all(scan) {
-        Ok(exit) | Err(exit) => exit,
-    }
-}
-
-/// Opens the outputs, unless one is also an input.
-fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Vec<Sink>, Exit> {
-    // All outputs are checked before the first one is emptied.
-    for path in scan.targets.iter().filter_map(|target| target.path.as_deref()) {
-        if scan.paths.iter().any(|input| same_file(input, path)) {
-            let why = "is also an input, and writing would destroy it: name another file";
-            complain(&path.display().to_string(), why);
-            return Err(Exit::Setup);
-        }
-        // An output file of an earlier run in the same folder is not a recording.
-        inputs.found.retain(|input| !matches!(input, Input::File(input) if same_file(input, path)));
-    }
-    if let Some(baseline) = &scan.baseline {
-        inputs
-            .found
-            .retain(|input| !matches!(input, Input::File(input) if same_file(input, baseline)));
-    }
-    let view = View { inputs: inputs.found.len(), summary: scan.summary, sort: scan.sort };
-    let sink = |target: &Target| {
-        let reader = target.format.reader();
-        let output = match &target.path {
-            Some(path) => Output::file(path, reader)?,
-            None => Output::stdout(reader),
-        };
-        let writer = target.format.writer(scan, preset.policy, view);
-        Ok(Sink { output, writer, is_open: true })
-    };
-    scan.outputs().map(sink).collect()
-}
-
-fn same_file(a: &Path, b: &Path) -> bool {
-    let (a, b) = (a.canonicalize(), b.canonicalize());
-    matches!((a, b), (Ok(a), Ok(b)) if a == b)
-}
-
-fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
-    for target in scan.targets.iter() {
-        if scan.explain.is_some() && !target.format.can_explain() {
-            complain("--explain", "works only with --format human and --format svg");
-            return Err(Exit::Usage);
-        }
-        if scan.explain.is_none() && target.format == OutputFormat::Svg {
-            let why = "shows one loop: give --explain LOOP, with an id that scan prints";
-            complain("--format svg", why);
-            return Err(Exit::Usage);
-        }
-    }
-    if scan.fails_on_new() && scan.baseline.is_none() {
-        return Err(Scan::misused("--fail-on new needs --baseline FILE".to_owned()));
-    }
-    let needs = scan.outputs().map(|target| target.format.needs(scan.explain));
-    let needs = needs.fold(Needs::default(), Needs::and);
-    let judge = Judge::of(scan, needs)?;
-    let mut inputs = find(scan)?;
-    let sinks = sinks(scan, judge.preset, &mut inputs)?;
-    let mut reporter = Reporter::new(scan, &judge, sinks);
-    reporter.tally.left_out = inputs.left_out.len();
-    reporter.tally.older = inputs.older;
-    for (path, why) in &inputs.errors {
-        reporter.unread(path, why);
-    }
-    let written = scan_each(scan, judge, inputs.found, &mut reporter);
-    // The end was not reached if nobody reads the output any more.
-    reporter.unread.complain();
-    let exit = reporter.exit;
-    Ok(written.map_or_else(|closed| closed.exit(exit), |()| exit))
-}
-
-/// Finds the inputs: the paths, or else a pipe on standard input, or else the usual sessions.
-fn find(scan: &Scan) -> Result<Inputs, Exit> {
-    let tell = |path: &str, what: &str| {
-        if !scan.quiet {
-            remark(path, what);
-        }
-    };
-    let inputs = Inputs::since(scan.since());
-    let mut inputs = match scan.paths.as_slice() {
-        [] if inputs::is_piped(tell) => inputs.find(&["-".into()]),
-        [] => sessions::find(inputs, scan.from(), tell).map_err(Scan::misused)?,
-        paths => inputs.find(paths),
-    };
-    if scan.sort == Sort::Time {
-        inputs.newest_first();
-    }
-    Ok(inputs)
-}
-
-/// Reads and judges the inputs, and reports on each in order, until the output is closed.
-fn scan_each(
-    scan: &Scan,
-    judge: Judge,
-    inputs: Vec<Input>,
-    reporter: &mut Reporter<'_>,
-) -> Result<(), Closed> {
-    let inputs = inputs.into_iter().map(|input| (input, ())).collect();
-    let work = move |input: &Input, (): &(), progress: &_| Report::of(input, &judge, progress);
-    read_in_order(inputs, scan.jobs(), work, |input, (), report| {
-        reporter.take(&input.name(), report)
-    })?;
-    reporter.finish()
-}
-
-/// Returns the message that `forgotten` workers were not followed to their end.
-pub(crate) fn too_many_workers(forgotten: usize) -> String {
-    let workers = counted(forgotten, "worker");
-    format!(
-        "{workers} had to be forgotten: at most {WORKERS_MAX} are followed at a time, or fewer with long \
-         histories. Loops may be missing, and a worker that returned is counted again. Split the file by \
-         worker"
-    )
-}
-
-/// An output and its writer.
-struct Sink {
-    output: Output,
-    writer: Box<dyn Writer>,
-    /// `false` once the reader has left.
-    is_open: bool,
-}
-
-/// Passes the reports to the outputs and counts them.
-struct Reporter<'s> {
-    scan: &'s Scan,
-    /// Empty with `-q`, because no report is written.
-    sinks: Vec<Sink>,
-    tally: Tally,
-    unread: Unread,
-    /// The silenced loops that no input contained so far. Filled only with `--verbose`.
-    unseen: BTreeSet<LoopId>,
-    baseline: Option<&'static Baseline>,
-    /// The loops that were found. Filled only with a baseline.
-    loops: BTreeSet<LoopId>,
-    exit: Exit,
-}
-
-impl<'s> Reporter<'s> {
-    fn new(scan: &'s Scan, judge: &Judge, sinks: Vec<Sink>) -> Self {
-        let policy = judge.preset.policy;
-        let unseen = judge.unsilenced.map_or(&[][..], |_| policy.silenced());
-        Self {
-            scan,
-            sinks,
-            tally: Tally::default(),
-            unread: Unread::new(scan.verbose),
-            unseen: unseen.iter().copied().collect(),
-            baseline: judge.baseline,
-            loops: BTreeSet::new(),
-            exit: Exit::Clean,
-        }
-    }
-
-    /// Reports an input that could not be read at all.
-    fn unread(&mut self, path: &str, why: &str) {
-        self.unread.add(path, why);
-        for sink in &mut self.sinks {
-            sink.writer.unread(path, why);
-        }
-        self.tally.unread += 1;
-        self.exit = self.exit.max(Exit::Input);
-    }
-
-    /// Takes in the report on an input, or the reason why it could not be read.
-    fn take(&mut self, path: &str, report: Result<Report, String>) -> Result<(), Closed> {
-        match report {
-            Ok(report) => self.report(report),
-            Err(why) => {
-                self.unread(path, &why);
-                Ok(())
-            }
-        }
-    }
-
-    fn report(&mut self, mut report: Report) -> Result<(), Closed> {
-        if self.scan.verbose {
-            let Trace { format, reason, .. } = report.trace;
-            remark(&report.path, &format!("read as {format}: {reason}"));
-        }
-        if let Some(seen) = &report.unsilenced {
-            self.unseen.retain(|id| !seen.contains(id));
-        }
-        if let Some(compared) = &report.kept.compared {
-            self.loops.extend(&compared.found);
-        }
-        self.judge(&report);
-        let is_stuck = report.kept.worst > Action::Proceed || report.forgotten > 0;
-        if self.scan.only == Some(Only::Stuck) && !is_stuck {
-            return Ok(());
-        }
-        self.write(|writer, output| writer.report(&mut report, output))
-    }
-
-    /// Counts the report, and prints an error for each part that could not be read.
-    fn judge(&mut self, report: &Report) {
-        let worst = report.kept.worst;
-        match worst {
-            Action::Proceed if report.is_empty() => self.tally.empty += 1,
-            Action::Proceed => self.tally.clean += 1,
-            _ => self.tally.stuck += 1,
-        }
-        for problem in &report.trace.problems {
-            complain(&report.path, &problem.to_string());
-        }
-        let unprinted = report.trace.skipped.saturating_sub(report.trace.problems.len());
-        if unprinted > 0 {
-            complain(&report.path, &format!("{unprinted} more could not be read"));
-        }
-        if report.forgotten > 0 {
-            complain(&report.path, &too_many_workers(report.forgotten));
-        }
-        if report.trace.skipped > 0 || report.forgotten > 0 {
-            self.tally.partly += 1;
-            self.exit = self.exit.max(Exit::Input);
-        }
-        if self.scan.fails(&report.kept) {
-            self.exit = self.exit.max(Exit::Found);
-        }
-    }
-
-    /// Does `write` on each output that is open. A reader that leaves ends the scan if no other output is
-    /// open.
-    fn write(
-        &mut self,
-        mut write: impl FnMut(&mut dyn Writer, &mut Output) -> Result<(), Closed>,
-    ) -> Result<(), Closed> {
-        for sink in self.sinks.iter_mut().filter(|sink| sink.is_open) {
-            match write(&mut *sink.writer, &mut sink.output) {
-                Err(Closed::ByReader) => sink.is_open = false,
-                written => written?,
-            }
-        }
-        let is_read = self.sinks.is_empty() || self.sinks.iter().any(|sink| sink.is_open);
-        if is_read { Ok(()) } else { Err(Closed::ByReader) }
-    }
-
-    /// Prints the loops of the feedback file that no input contains.
-    fn remark_unseen(&self) {
-        let Some(path) = &self.scan.feedback else { return };
-        for id in &self.unseen {
-            remark(&path.display().to_string(), &format!("no input contains the loop {id}"));
-        }
-    }
-
-    /// Writes the end of the outputs, after the last report.
-    fn finish(&mut self) -> Result<(), Closed> {
-        self.remark_unseen();
-        self.tally.difference = self.baseline.map(|baseline| baseline.difference(&self.loops));
-        self.unread.complain();
-        let (tally, mut exit) = (std::mem::take(&mut self.tally), self.exit);
-        let written = self.write(|writer, output| {
-            exit = exit.max(writer.finish(&tally, output)?);
-            Ok(())
-        });
-        self.exit = exit;
-        written
-    }
-}
+#[cfg(feature = "program")]
+pub(crate) use command::run;

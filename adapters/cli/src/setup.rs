@@ -1,14 +1,12 @@
-//! Reads configuration files and shows the mistakes in them.
-
-mod mistake;
+//! Reads configuration files and prints the mistakes in them.
 
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
 use crate::exit::Exit;
+use crate::mistake::Mistake;
 use crate::output::{complain, show};
-pub(crate) use mistake::Mistake;
 
 /// The longest file in bytes. A policy of eight rules takes some KiB, and so do a hundred loop ids.
 const BYTES_MAX: u64 = 1 << 20;

@@ -14,7 +14,7 @@ use super::plugin::Plugin;
 use super::reply::{Encoded, Reply};
 use super::settings::{self, Entry, Line};
 use super::version::Needs;
-use crate::setup::Mistake;
+use crate::mistake::Mistake;
 
 /// A coding agent.
 #[derive(Debug)]

@@ -13,9 +13,9 @@ use crate::agents::host::{Host, Scope};
 use crate::agents::options::{Install, Uninstall};
 use crate::agents::settings::{Copy, Line, Settings, uninstalled};
 use crate::exit::Exit;
+use crate::mistake::Mistake;
 use crate::output::shown::{counted, plain};
 use crate::output::{Output, Reader, complain, show};
-use crate::setup::Mistake;
 use difference::shown;
 
 pub(crate) fn install(install: &Install) -> Exit {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use unstuck::{Action, Decision, Evidence, SIGN};
 
-use crate::output::recurring::what_was_found;
+use crate::output::evidence::what_was_found;
 use crate::output::redact::masked;
 
 /// The reply to one event.

@@ -14,8 +14,9 @@ use unstuck_core::LoopId;
 use crate::agents::options::{Report, SessionFormat};
 use crate::agents::state::{Entry, FindingRecord, Folder, Said, Session, What};
 use crate::exit::Exit;
+use crate::output::columns::ago;
 use crate::output::json::json_line;
-use crate::output::shown::{COLUMNS, ago, counted, plain, shortened};
+use crate::output::shown::{COLUMNS, counted, plain, shortened};
 use crate::output::{Output, Reader};
 
 const STRONG: Style = Style::new().bold();

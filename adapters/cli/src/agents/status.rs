@@ -15,8 +15,9 @@ use crate::agents::Agent;
 use crate::agents::options::{SessionFormat, Status};
 use crate::agents::state::{Entry, FindingRecord, Folder, Key, Said, Session, What};
 use crate::exit::Exit;
+use crate::output::columns::ago;
 use crate::output::json::json_line;
-use crate::output::shown::{COLUMNS, ago, counted, plain, shortened};
+use crate::output::shown::{COLUMNS, counted, plain, shortened};
 use crate::output::{Output, Reader};
 
 const STRONG: Style = Style::new().bold();

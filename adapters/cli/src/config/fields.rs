@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use super::words::{self, Word};
-use crate::setup::Mistake;
+use crate::mistake::Mistake;
 
 /// A value with its span.
 pub(crate) type Node<'d> = Spanned<DeValue<'d>>;

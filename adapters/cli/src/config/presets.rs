@@ -7,10 +7,10 @@ use unstuck_core::{
     Action, Basis, Force, Ladder, Outcomes, Pattern, Phase, Policy, Progress, Rule, Select,
     Silence, Tag, TextRule, Texts,
 };
-use unstuck_text::{PRESETS, Preset};
+use unstuck_text::PRESETS;
 
+use crate::config;
 use crate::config::options::{PolicyFormat, Presets};
-use crate::config::{self, HINT};
 use crate::exit::Exit;
 use crate::output::{Output, Reader};
 
@@ -24,22 +24,14 @@ pub(crate) fn run(presets: &Presets) -> Exit {
             let all: Vec<String> = all.map(|preset| policy(preset.policy)).collect();
             (Reader::Person, all.join("\n"))
         }
-        (PolicyFormat::Toml, preset) => (Reader::Program, toml(preset.unwrap_or(&PRESETS[0]))),
+        (PolicyFormat::Toml, preset) => {
+            (Reader::Program, config::editable(preset.unwrap_or(&PRESETS[0])))
+        }
     };
     match Output::stdout(reader).write(&text) {
         Ok(()) => Exit::Clean,
         Err(closed) => closed.exit(Exit::Clean),
     }
-}
-
-/// Returns the policy as a configuration that a user can edit.
-fn toml(preset: &Preset) -> String {
-    let name = preset.policy.name();
-    if let Some(text) = config::text(name) {
-        return text.to_owned();
-    }
-    let head = format!("# The preset {name}: edit it, and use it with `unstuck scan --config`.");
-    format!("{head}\n{}{HINT}", config::config(preset))
 }
 
 fn policy(policy: &Policy<'_>) -> String {

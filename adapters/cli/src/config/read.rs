@@ -11,8 +11,8 @@ use unstuck_text::{Preset, Recipe};
 
 use super::fields::{Fields, Node, elements, number, other, text, unknown, word};
 use super::{published, recipe, tools};
+use crate::mistake::Mistake;
 use crate::output::shown::is_plain;
-use crate::setup::Mistake;
 
 const POLICY: [&str; 10] =
     ["preset", "name", "window", "exempt", "recipe", "rule", "text", "tools", "allow", "adaptive"];

@@ -8,7 +8,7 @@ use unstuck_text::{
 
 use super::fields::{Fields, Node, elements, entries, number, other, text, unknown, word};
 use super::words::{Word as _, quoted};
-use crate::setup::Mistake;
+use crate::mistake::Mistake;
 
 const FIELDS: [&str; 6] = ["likeness", "result", "masks", "counters", "failures", "near"];
 

@@ -6,7 +6,7 @@ use unstuck_core::{Call, Phase, Policy, PolicyError, Tool, ToolRule};
 use unstuck_text::Recipe;
 
 use super::fields::{Fields, Node, elements, entries, flag, number, other, text};
-use crate::setup::Mistake;
+use crate::mistake::Mistake;
 
 /// Returns the policy with the rules of the `[tools]` table.
 pub(super) fn with_tools(

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use unstuck_core::{Ladder, Pattern, Phase, Policy, Rule, Rung, Select, Tag, TextRule};
 use unstuck_text::Preset;
 
-use super::recipe;
 use super::words::{Word, quoted};
+use super::{published, recipe};
 
 /// The optional tables that no preset has, as comments for the end of a configuration.
-pub(crate) const HINT: &str = r#"
+pub(super) const HINT: &str = r#"
 # Optional tables, which also work with `preset = "balanced"` instead of rules:
 #
 # [tools.screenshot]    # a tool, as the agent spells it
@@ -28,6 +28,16 @@ pub(crate) const HINT: &str = r#"
 # early = { calls = 10, patience = 1 }
 # late = { calls = 100, patience = -1 }
 "#;
+
+/// Returns the policy `preset`, which has a name, as a configuration that a user can edit.
+pub(crate) fn editable(preset: &Preset) -> String {
+    let name = preset.policy.name();
+    if let Some(text) = published::text(name) {
+        return text.to_owned();
+    }
+    let head = format!("# The preset {name}: edit it, and use it with `unstuck scan --config`.");
+    format!("{head}\n{}{HINT}", config(preset))
+}
 
 /// Returns the configuration that describes `preset`, with every field.
 ///

@@ -8,7 +8,7 @@ use unstuck::{Action, Decision, Guard, Ticket};
 use super::answer::{CallResult, Results, refusal, spliced};
 use super::message::{Call, Cancelled, Greeting, Id, Line, Message};
 use super::tools::Listing;
-use crate::output::recurring::what_was_found;
+use crate::output::evidence::what_was_found;
 use crate::output::redact::masked;
 use crate::output::remark;
 

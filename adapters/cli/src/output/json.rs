@@ -49,6 +49,7 @@ fn without_secrets(json: &str) -> Cow<'_, str> {
 }
 
 /// Returns `value` as one line of JSON Lines.
+#[cfg(feature = "program")]
 pub(crate) fn json_line(value: &impl Serialize) -> String {
     json(value) + "\n"
 }

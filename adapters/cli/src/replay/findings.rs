@@ -120,6 +120,7 @@ pub(crate) struct Findings {
     pub(crate) picture: Option<Picture>,
     /// The rule that came nearest before anything was found, if
     /// [`Replay::measuring`](super::Replay) asked for it.
+    #[cfg_attr(not(feature = "program"), expect(dead_code, reason = "only `eval` asks for it"))]
     pub(crate) nearest: Option<Nearest>,
 }
 

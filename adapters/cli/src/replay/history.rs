@@ -63,6 +63,7 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// Wants all steps of the loop with this prefix.
+    #[cfg(feature = "program")]
     pub(crate) const fn one(prefix: LoopPrefix) -> Self {
         Self { prefix, steps_max: usize::MAX, text_max: usize::MAX }
     }
@@ -114,6 +115,10 @@ pub(crate) struct Explained {
     /// The steps, in order.
     pub(crate) steps: Vec<Step>,
     /// The loops whose ids begin with the digits: one, unless too few digits were given.
+    #[cfg_attr(
+        not(feature = "program"),
+        expect(dead_code, reason = "only `scan --explain` reads it")
+    )]
     pub(crate) loops: BTreeSet<LoopId>,
 }
 

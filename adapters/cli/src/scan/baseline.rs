@@ -38,15 +38,6 @@ pub(super) struct Known {
     pub(super) runs: usize,
 }
 
-/// The place of a loop that was found, beside the baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
-    /// The baseline does not have the loop.
-    New,
-    /// The baseline has it.
-    Again,
-}
-
 /// The loops of one run beside the baseline.
 pub(super) struct Compared {
     baseline: &'static Baseline,
@@ -179,25 +170,15 @@ impl Compared {
         Self { baseline, worst_new: Action::Proceed, found: BTreeSet::new() }
     }
 
-    /// Takes in a finding.
-    pub(super) fn take(&mut self, found: &ReplayFinding) -> Standing {
+    /// Takes in a finding. Returns whether the baseline has its loop.
+    pub(super) fn take(&mut self, found: &ReplayFinding) -> bool {
         let id = found.finding.loop_id;
         self.found.insert(id);
-        if self.baseline.0.contains_key(&id) {
-            return Standing::Again;
+        let is_known = self.baseline.0.contains_key(&id);
+        if !is_known {
+            self.worst_new = self.worst_new.max(found.action);
         }
-        self.worst_new = self.worst_new.max(found.action);
-        Standing::New
-    }
-}
-
-impl Standing {
-    /// Returns the name in reports.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Again => "again",
-        }
+        is_known
     }
 }
 

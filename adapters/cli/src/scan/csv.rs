@@ -8,10 +8,10 @@ use crate::exit::Exit;
 use crate::output::shown::plain;
 use crate::output::{Closed, Output, remark};
 use crate::replay::Location;
-use crate::scan::baseline::Standing;
 use crate::scan::cost::Spent;
-use crate::scan::kept::Loop;
-use crate::scan::report::{Report, Tally};
+use crate::scan::judge::Tally;
+use crate::scan::kept::{Loop, Standing};
+use crate::scan::report::Report;
 use crate::scan::writer::Writer;
 
 /// The columns.

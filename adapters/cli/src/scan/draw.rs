@@ -14,7 +14,9 @@ use crate::replay::{Drawn, Picture};
 pub(super) use novelty::{Novelty, novelty};
 pub(super) use recurrence::recurrence;
 pub(crate) use ribbon::flag;
-pub(super) use ribbon::{CELL, cells, hatch, ribbon, thumbnail};
+#[cfg(feature = "program")]
+pub(super) use ribbon::{CELL, cells};
+pub(super) use ribbon::{hatch, ribbon, thumbnail};
 
 /// The number of tools with a colour of their own. The others share one.
 pub(crate) const COLOURS: usize = 7;

@@ -4,12 +4,10 @@ use std::cmp::Ordering;
 use std::env;
 use std::path::{Component, MAIN_SEPARATOR, Path};
 
-use unstuck_core::Action;
 use unstuck_trace::Tokens;
 
-use crate::output::recurring::what_recurs;
 use crate::output::shown::{counted, plain, shortened, tool_name};
-use crate::replay::{Excerpt, Location};
+use crate::replay::Excerpt;
 use crate::scan::cost::Spent;
 use crate::scan::kept::{Loop, Loops};
 
@@ -25,34 +23,6 @@ const TEXT_MAX: usize = 160;
 const RESULT_MAX: usize = 120;
 
 impl Loop {
-    /// Describes what recurs, in one line.
-    pub(super) fn title(&self) -> String {
-        what_recurs(&self.first().finding, &self.first().tool)
-    }
-
-    /// Returns the numbers of the first call, of the call at which the loop was found, and of the last one. For
-    /// a loop of text these are messages.
-    pub(super) fn numbers(&self) -> (usize, usize, usize) {
-        match self.first().location {
-            Location::Calls { first, at, last } => (first, at, self.end.unwrap_or(last)),
-            Location::Messages { first, at } => (first, at, self.end.unwrap_or(at)),
-        }
-    }
-
-    /// Returns a line for each rung that the loop reached and for its end.
-    pub(super) fn milestones(&self) -> Vec<(usize, String)> {
-        let (mut course, mut worst) = (Vec::new(), Action::Proceed);
-        for found in &self.rungs {
-            let (Location::Calls { at, .. } | Location::Messages { at, .. }) = found.location;
-            if found.action > worst {
-                worst = found.action;
-                course.push((at, format!("{worst} at #{at}")));
-            }
-        }
-        course.extend(self.end.map(|end| (end, format!("last seen at #{end}"))));
-        course
-    }
-
     /// Returns the evidence in some lines of text: the loop, its calls, and the message for the agent.
     pub(super) fn evidence(&self) -> String {
         let found = self.first();

@@ -1,7 +1,5 @@
 //! `scan --explain`: shows every call of one loop, and how near each rule was at each call.
 
-pub(super) mod table;
-
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
@@ -12,9 +10,11 @@ use crate::exit::Exit;
 use crate::output::shown::{COLUMNS, counted, plain, shortened};
 use crate::output::{Closed, Output, complain, show};
 use crate::replay::{Explained, LoopPrefix};
+use crate::scan::beside::{NAMED_MAX, Names};
 use crate::scan::human::WORKER_MAX;
-use crate::scan::kept::{NAMED_MAX, Names};
-use crate::scan::report::{Report, Tally};
+use crate::scan::judge::Tally;
+use crate::scan::report::Report;
+use crate::scan::table;
 use crate::scan::writer::Writer;
 
 const STRONG: Style = Style::new().bold();
@@ -112,7 +112,7 @@ impl Explanation {
 
 impl Writer for Explanation {
     fn report(&mut self, report: &mut Report, _output: &mut Output) -> Result<(), Closed> {
-        if let Some(Names { named, found, .. }) = &report.kept.names {
+        if let Some(Names { named, found, .. }) = &report.beside.names {
             for (id, what) in named {
                 let may_be_named = self.named.len() < NAMED_MAX || self.wanted.is(*id);
                 if !self.found.contains(id) && may_be_named {

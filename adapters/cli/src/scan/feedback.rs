@@ -8,7 +8,8 @@ use unstuck_core::LoopId;
 use unstuck_text::Preset;
 
 use crate::exit::Exit;
-use crate::setup::{self, Mistake};
+use crate::mistake::Mistake;
+use crate::setup;
 
 /// The character that begins a comment.
 const COMMENT: char = '#';

@@ -10,8 +10,9 @@ use crate::output::shown::{counted, plain};
 use crate::output::{Closed, Output, complain};
 use crate::scan::cost::Spent;
 use crate::scan::evidence::{by_cost, relative};
+use crate::scan::judge::Tally;
 use crate::scan::markdown::Markdown;
-use crate::scan::report::{Report, Tally};
+use crate::scan::report::Report;
 use crate::scan::writer::Writer;
 
 /// The variable with the file that GitHub shows as the summary of a step.

@@ -18,8 +18,9 @@ use crate::output::shown::{counted, plain};
 use crate::output::{Closed, Output};
 use crate::scan::cost::Spent;
 use crate::scan::groups::groups;
+use crate::scan::judge::Tally;
 use crate::scan::options::Sort;
-use crate::scan::report::{Report, Tally};
+use crate::scan::report::Report;
 use crate::scan::writer::Writer;
 
 /// The number of runs from which on a digest comes first: more than fit on a screen.

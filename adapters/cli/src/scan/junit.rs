@@ -10,8 +10,9 @@ use std::time::Duration;
 use crate::exit::Exit;
 use crate::output::shown::{counted, plain};
 use crate::output::{Closed, Output, complain};
+use crate::scan::judge::Tally;
 use crate::scan::kept::Loop;
-use crate::scan::report::{Report, Tally};
+use crate::scan::report::Report;
 use crate::scan::spool::Spool;
 use crate::scan::writer::Writer;
 

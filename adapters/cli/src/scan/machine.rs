@@ -1,16 +1,16 @@
 //! The output of `scan` for programs: one JSON object for each trace.
 
+#[cfg(feature = "program")]
+pub(super) mod writer;
+
 use serde::Serialize;
 use unstuck_trace::Tokens;
 
-use crate::exit::Exit;
 use crate::output::json::json;
-use crate::output::{Closed, Output, complain};
 use crate::replay::{Location, ReplayFinding, Warning};
-use crate::scan::baseline::Standing;
 use crate::scan::cost::{Cost, Spent};
-use crate::scan::report::{Report, Tally};
-use crate::scan::writer::Writer;
+use crate::scan::kept::Standing;
+use crate::scan::report::Report;
 
 /// The version of the output's format. A new field does not change it.
 pub(super) const SCHEMA: u32 = 1;
@@ -173,86 +173,27 @@ const fn is_zero(count: &usize) -> bool {
 }
 
 /// Returns a finding as JSON.
-pub(super) fn finding(found: &ReplayFinding, standing: Option<Standing>) -> String {
+pub(crate) fn finding(found: &ReplayFinding, standing: Option<Standing>) -> String {
     json(&FindingLine::of(found, standing))
 }
 
-/// Writes the report on a trace on one line, between two other texts. Its findings go from memory or
-/// from a temporary file to the output, in one piece if they are few.
-fn write(
-    before: String,
-    report: &mut Report,
-    after: &str,
-    output: &mut Output,
-) -> Result<(), Closed> {
+/// Returns the report on a trace as JSON, up to its findings.
+pub(super) fn before_findings(report: &Report) -> String {
     let head = json(&TraceLine::of(report));
-    let mut text = before + head.strip_suffix('}').unwrap_or(&head) + ",\"findings\":[";
-    if let Some(lines) = &mut report.kept.lines {
-        let mut is_first = true;
-        let written = lines.each(&mut |finding| {
-            if !is_first {
-                text.push(',');
-            }
-            is_first = false;
-            text.push_str(finding);
-            if text.len() < PIECE {
-                return Ok(());
-            }
-            output.write(&std::mem::take(&mut text))
-        });
-        written.unwrap_or_else(|error| {
-            let what = format!("its findings cannot be read back from the temporary file: {error}");
-            complain(&report.path, &what);
-            Err(Closed::ByError)
-        })?;
-    }
-    output.write(&format!("{text}],\"skipped\":{}}}{after}", report.trace.skipped))
+    head.strip_suffix('}').unwrap_or(&head).to_owned() + ",\"findings\":["
 }
 
-/// The number of bytes of findings that are written at a time.
-const PIECE: usize = 64 * 1024;
-
-/// One line for each report.
-pub(super) struct Lines;
-
-impl Writer for Lines {
-    fn report(&mut self, report: &mut Report, output: &mut Output) -> Result<(), Closed> {
-        write(String::new(), report, "\n", output)
-    }
-
-    fn finish(&mut self, _tally: &Tally, _output: &mut Output) -> Result<Exit, Closed> {
-        Ok(Exit::Clean)
-    }
+/// Returns the report on a trace as JSON, from the end of its findings.
+pub(super) fn after_findings(report: &Report) -> String {
+    format!("],\"skipped\":{}}}", report.trace.skipped)
 }
 
-/// All reports as one JSON document.
-#[derive(Default)]
-pub(super) struct Document {
-    begun: bool,
-}
-
-impl Writer for Document {
-    fn report(&mut self, report: &mut Report, output: &mut Output) -> Result<(), Closed> {
-        write(self.before(), report, "", output)
+/// Returns the report on a trace as JSON, with these findings.
+pub(crate) fn line(report: &Report, findings: impl Iterator<Item = String>) -> String {
+    let mut line = before_findings(report);
+    for (number, finding) in findings.enumerate() {
+        line.push_str(if number == 0 { "" } else { "," });
+        line.push_str(&finding);
     }
-
-    fn finish(&mut self, tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
-        let before = if self.begun { String::new() } else { self.before() };
-        let gone = match &tally.difference {
-            Some(difference) => format!(",\"gone\":{}", json(&difference.lines())),
-            None => String::new(),
-        };
-        output.write(&format!("{before}\n]{gone}}}\n"))?;
-        Ok(Exit::Clean)
-    }
-}
-
-impl Document {
-    /// Returns the text before the next trace.
-    fn before(&mut self) -> String {
-        if std::mem::replace(&mut self.begun, true) {
-            return ",\n ".to_owned();
-        }
-        format!("{{\"schema\":{SCHEMA},\"traces\":[\n ")
-    }
+    line + &after_findings(report)
 }

@@ -11,10 +11,12 @@ use unstuck_trace::Tokens;
 use crate::exit::Exit;
 use crate::output::shown::{counted, plain, shortened};
 use crate::output::{Closed, Output};
-use crate::scan::baseline::{Difference, Standing};
+use crate::scan::baseline::Difference;
 use crate::scan::cost::Spent;
 use crate::scan::evidence::{by_cost, relative};
-use crate::scan::report::{Report, Tally};
+use crate::scan::judge::Tally;
+use crate::scan::kept::Standing;
+use crate::scan::report::Report;
 use crate::scan::writer::Writer;
 
 /// The most rows of the table, and the most loops with their evidence.

@@ -15,7 +15,7 @@ use crate::read::jobs::{JOBS_MAX, one_for_each_core};
 use crate::replay::LoopPrefix;
 use crate::scan::cost::Price;
 use crate::scan::html::IncludeArgs;
-use crate::scan::kept::Kept;
+use crate::scan::report::Report;
 use crate::scan::targets::{Target, Targets};
 
 pub(crate) const EXIT_CODES: &str = "0 nothing found, 1 a finding (also if another input could not be \
@@ -185,11 +185,12 @@ impl Scan {
     }
 
     /// Returns whether the loops of a run make the exit code 1.
-    pub(super) fn fails(&self, kept: &Kept) -> bool {
+    pub(super) fn fails(&self, report: &Report) -> bool {
         if self.fails_on_new() {
-            return kept.compared.as_ref().is_some_and(|it| it.worst_new > Action::Proceed);
+            let compared = report.beside.compared.as_ref();
+            return compared.is_some_and(|it| it.worst_new > Action::Proceed);
         }
-        self.fail_on().is_some_and(|least| kept.worst >= least)
+        self.fail_on().is_some_and(|least| report.kept.worst >= least)
     }
 
     /// Prints `what` as a usage error of this command.

@@ -1,63 +1,31 @@
-//! One input, read and judged, and the count of all of them.
+//! One input, read and judged.
 
-use std::collections::BTreeSet;
+use std::io::BufRead;
 
-use unstuck_core::{Action, LoopId};
+use unstuck_core::Action;
 use unstuck_text::Preset;
-use unstuck_trace::{Event, Format, Trace, read};
+use unstuck_trace::{Event, Format, Problem, Trace, WORKERS_MAX, read};
 
-use crate::exit::Exit;
 use crate::output::shown::{counted, plain};
-use crate::read::inputs::{self, Input};
-use crate::read::progress::Progress;
-use crate::replay::{Explained, Findings, Picture, Replay};
-use crate::scan::baseline::{Baseline, Difference};
+use crate::replay::{Explained, Findings, Picture, Replay, Wanted};
+#[cfg(feature = "program")]
+use crate::scan::beside::Beside;
 use crate::scan::cost::{Cost, Meter, Price};
-use crate::scan::feedback;
-use crate::scan::kept::{Kept, Needs, Seen};
-use crate::scan::options::Scan;
-use crate::scan::too_many_workers;
+use crate::scan::kept::{Kept, Watch};
 
-/// The settings for reading and judging inputs.
+/// The settings for reading and judging an input, and the parts of it that the report keeps.
 #[derive(Clone, Copy)]
-pub(crate) struct Judge {
-    /// The format of the inputs, or `None` to detect it for each.
-    from: Option<Format>,
+pub(crate) struct Settings {
+    /// The format of the input, or `None` to detect it.
+    pub(crate) from: Option<Format>,
     pub(crate) preset: &'static Preset,
-    /// The preset without the feedback, if silenced loops have to be reported.
-    pub(crate) unsilenced: Option<&'static Preset>,
-    /// The parts of the findings to keep.
-    needs: Needs,
-    price: Option<Price>,
-    pub(super) baseline: Option<&'static Baseline>,
-}
-
-impl Judge {
-    /// Returns the judge that the command line asks for, for outputs with these `needs`.
-    pub(crate) fn of(scan: &Scan, needs: Needs) -> Result<Self, Exit> {
-        let preset = scan.policy.preset()?;
-        let mut judge = Self::new(scan.from(), preset, needs, scan.price);
-        if let Some(path) = &scan.feedback {
-            judge.preset = feedback::silencing(preset, feedback::load(path)?);
-            judge.unsilenced = scan.verbose.then_some(preset);
-        }
-        if let Some(path) = &scan.baseline {
-            let baseline = Baseline::load(path)?;
-            baseline.forget(judge.preset.policy.silenced());
-            judge.baseline = Some(baseline);
-        }
-        Ok(judge)
-    }
-
-    /// Returns a judge of inputs in the format `from`, for outputs with these `needs`.
-    pub(crate) fn new(
-        from: Option<Format>,
-        preset: &'static Preset,
-        needs: Needs,
-        price: Option<Price>,
-    ) -> Self {
-        Self { from, preset, unsilenced: None, needs, price, baseline: None }
-    }
+    pub(crate) price: Option<Price>,
+    /// The most loops to keep with their proofs, the first ones.
+    pub(crate) loops: usize,
+    /// The loops whose steps are kept.
+    pub(crate) wanted: Option<Wanted>,
+    /// Whether the calls are drawn.
+    pub(crate) picture: bool,
 }
 
 /// One input, read and judged.
@@ -65,71 +33,60 @@ pub(crate) struct Report {
     pub(crate) path: String,
     pub(crate) trace: Trace,
     pub(crate) kept: Kept,
-    /// The steps of the loop to explain.
+    /// The steps of the wanted loops.
     pub(crate) explained: Vec<Explained>,
-    /// The calls as they are drawn, if [`Needs::picture`] asks for it.
+    /// The calls as they are drawn, if [`Settings::picture`] asks for it.
     pub(crate) picture: Option<Picture>,
     pub(crate) cost: Cost,
     /// The number of workers that were not followed to their end, because there were too many.
     pub(crate) forgotten: usize,
-    /// The loops of the feedback that were found, if [`Judge::unsilenced`] asks for them.
-    pub(crate) unsilenced: Option<BTreeSet<LoopId>>,
+    /// The parts that only some outputs of the program need.
+    #[cfg(feature = "program")]
+    pub(crate) beside: Beside,
 }
 
 impl Report {
-    /// Reads `input` and judges it. The error says why it cannot be read.
-    pub(crate) fn of(input: &Input, judge: &Judge, progress: &Progress) -> Result<Self, String> {
-        let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
-        let mut replay = Replay::new(judge.preset).explaining(judge.needs.wanted());
-        if judge.needs.picture {
+    /// Reads the input called `path` and judges it.
+    pub(crate) fn read(
+        path: String,
+        input: impl BufRead,
+        settings: &Settings,
+        watch: &mut impl Watch,
+    ) -> Result<Self, Problem> {
+        let mut replay = Replay::new(settings.preset).explaining(settings.wanted);
+        if settings.picture {
             replay = replay.drawing();
         }
-        let mut kept = Kept::new(judge.needs).comparing(judge.baseline);
-        let mut unsilenced = judge.unsilenced.map(|preset| {
-            let of = judge.preset.policy.silenced();
-            (Replay::new(preset), Seen::new(of))
-        });
-        let mut meter = Meter::new(judge.price);
+        let mut kept = Kept::new(settings.loops);
+        let mut meter = Meter::new(settings.price);
         let mut take = |event: Event<'_>| {
             meter.take(&event);
             replay.take(&event);
-            kept.take_from(&mut replay);
+            kept.take_from(&mut replay, watch);
             if kept.worst > Action::Proceed {
                 meter.found();
             }
-            if let Some((replay, seen)) = &mut unsilenced {
-                replay.take(&event);
-                seen.take_from(replay);
-            }
+            watch.event(&event);
         };
-        let trace = read(reader, judge.from, &mut take).map_err(|problem| problem.to_string())?;
+        let trace = read(input, settings.from, &mut take)?;
         let Findings { list, ends, explained, forgotten, picture, .. } = replay.finish();
-        kept.finish(list, |key| ends.get(&key).copied());
-        let forgotten = forgotten.max(trace.forgotten);
-        let unsilenced = unsilenced.map(|(replay, mut seen)| {
-            for found in &replay.finish().list {
-                seen.take(found);
-            }
-            seen.seen
-        });
+        kept.finish(list, |key| ends.get(&key).copied(), watch);
         if kept.worst > Action::Proceed {
             meter.found();
         }
-        let cost = meter.finish();
         Ok(Self {
-            path: input.name(),
-            trace,
+            path,
             kept,
             explained,
             picture,
-            cost,
-            forgotten,
-            unsilenced,
+            cost: meter.finish(),
+            forgotten: forgotten.max(trace.forgotten),
+            trace,
+            #[cfg(feature = "program")]
+            beside: Beside::default(),
         })
     }
-}
 
-impl Report {
     /// Returns the result in one word.
     pub(crate) fn status(&self) -> &'static str {
         match self.kept.worst {
@@ -151,75 +108,18 @@ impl Report {
         (*skipped > 0).then(|| format!("{} could not be read{first}", counted(*skipped, "record")))
     }
 
-    /// Returns whether a loop is not in the baseline, or whether there is no baseline and a loop.
-    pub(super) fn has_new_loop(&self) -> bool {
-        let all = self.kept.worst;
-        self.kept.compared.as_ref().map_or(all, |it| it.worst_new) > Action::Proceed
-    }
-
     /// Returns whether there was nothing to judge: no call, and no finding about text.
     pub(super) fn is_empty(&self) -> bool {
         self.trace.calls == 0 && self.kept.worst == Action::Proceed
     }
 }
 
-/// The number of inputs by result, for the last line.
-#[derive(Default)]
-pub(crate) struct Tally {
-    pub(super) stuck: usize,
-    pub(super) clean: usize,
-    /// The runs without calls.
-    pub(super) empty: usize,
-    pub(super) unread: usize,
-    pub(super) partly: usize,
-    pub(super) left_out: usize,
-    /// The files that were left out because of `--since`.
-    pub(super) older: usize,
-    /// The difference to the baseline, if there is one.
-    pub(super) difference: Option<Difference>,
-}
-
-impl Tally {
-    /// Returns the numbers in one line, for example `2 stuck, 3 clean, 1 input could not be read`.
-    pub(super) fn counts(&self) -> String {
-        let mut parts = vec![format!("{} stuck", self.stuck), format!("{} clean", self.clean)];
-        if self.empty > 0 {
-            parts.push(format!("{} empty", self.empty));
-        }
-        if self.unread > 0 {
-            parts.push(format!("{} could not be read", counted(self.unread, "input")));
-        }
-        if self.partly > 0 {
-            parts.push(format!("{} only in part", self.partly));
-        }
-        if let Some(difference) = &self.difference {
-            parts.push(format!("loops: {}", difference.counts()));
-        }
-        parts.join(", ")
-    }
-}
-
-#[cfg(test)]
-impl Report {
-    /// Reads and judges the native trace `text`, and keeps this many loops.
-    pub(super) fn of_text(text: &str, loops: usize) -> Self {
-        let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        std::fs::write(file.path(), text).expect("a file that can be written");
-        let needs = Needs { loops, ..Needs::default() };
-        let preset = &unstuck_text::PRESETS[0];
-        let (from, unsilenced, price, baseline) = (None, None, None, None);
-        let judge = Judge { from, preset, unsilenced, needs, price, baseline };
-        let progress = Progress::of([]);
-        Self::of(&Input::File(file.path().to_owned()), &judge, &progress).expect("a trace")
-    }
-
-    /// Judges a trace with a new loop every three calls.
-    pub(super) fn of_loops(calls: usize, loops: usize) -> Self {
-        let call = |n: usize| {
-            let n = n / 3;
-            format!(r#"{{"type":"call","tool":"t{n}","args":{n},"result":"r{n}"}}"#)
-        };
-        let lines: Vec<_> = (0..calls).map(call).collect();
-        Self::of_text(&lines.join("\n"), loops)
-    }
+/// Returns the message that `forgotten` workers were not followed to their end.
+pub(crate) fn too_many_workers(forgotten: usize) -> String {
+    let workers = counted(forgotten, "worker");
+    format!(
+        "{workers} had to be forgotten: at most {WORKERS_MAX} are followed at a time, or fewer with long \
+         histories. Loops may be missing, and a worker that returned is counted again. Split the file by \
+         worker"
+    )
 }

@@ -15,10 +15,10 @@ use crate::output::json::json;
 use crate::output::shown::{counted, plain};
 use crate::output::{Closed, Output};
 use crate::replay::Location;
-use crate::scan::baseline::Standing;
 use crate::scan::evidence::{relative, step};
-use crate::scan::kept::Loop;
-use crate::scan::report::{Report, Tally};
+use crate::scan::judge::Tally;
+use crate::scan::kept::{Loop, Standing};
+use crate::scan::report::Report;
 use crate::scan::writer::Writer;
 
 const SCHEMA: &str =

@@ -10,7 +10,8 @@ use crate::output::{Closed, Output};
 use crate::replay::{Excerpt, Explained, LoopPrefix, Picture, Step};
 use crate::scan::draw::{CELL, Key, cells, hatch};
 use crate::scan::explain::Explanation;
-use crate::scan::report::{Report, Tally};
+use crate::scan::judge::Tally;
+use crate::scan::report::Report;
 use crate::scan::writer::Writer;
 
 /// The styles of the picture.

@@ -2,6 +2,9 @@
 
 use std::fmt::Write as _;
 
+use unstuck_core::Action;
+
+use crate::output::recurring::what_recurs;
 use crate::output::shown::{counted, plain, shortened};
 use crate::replay::{Excerpt, Location, ResultLine, Step};
 use crate::scan::groups::Group;
@@ -87,6 +90,34 @@ impl Report {
 }
 
 impl Loop {
+    /// Describes what recurs, in one line.
+    pub(super) fn title(&self) -> String {
+        what_recurs(&self.first().finding, &self.first().tool)
+    }
+
+    /// Returns the numbers of the first call, of the call at which the loop was found, and of the last one. For
+    /// a loop of text these are messages.
+    pub(super) fn numbers(&self) -> (usize, usize, usize) {
+        match self.first().location {
+            Location::Calls { first, at, last } => (first, at, self.end.unwrap_or(last)),
+            Location::Messages { first, at } => (first, at, self.end.unwrap_or(at)),
+        }
+    }
+
+    /// Returns a line for each rung that the loop reached and for its end.
+    pub(super) fn milestones(&self) -> Vec<(usize, String)> {
+        let (mut course, mut worst) = (Vec::new(), Action::Proceed);
+        for found in &self.rungs {
+            let (Location::Calls { at, .. } | Location::Messages { at, .. }) = found.location;
+            if found.action > worst {
+                worst = found.action;
+                course.push((at, format!("{worst} at #{at}")));
+            }
+        }
+        course.extend(self.end.map(|end| (end, format!("last seen at #{end}"))));
+        course
+    }
+
     /// Returns the calls that prove the loop, or all its `steps` if they are not fewer.
     pub(crate) fn calls<'l>(&'l self, steps: &'l [Step]) -> Vec<&'l Excerpt> {
         let proof = &self.first().proof;

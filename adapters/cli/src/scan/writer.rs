@@ -5,18 +5,20 @@ use unstuck_core::Policy;
 use crate::exit::Exit;
 use crate::output::{Closed, Output, Reader};
 use crate::replay::LoopPrefix;
+use crate::scan::beside::Needs;
 use crate::scan::csv::Csv;
 use crate::scan::evidence::LOOPS_MAX;
 use crate::scan::explain::Explanation;
 use crate::scan::github::GitHub;
 use crate::scan::html::Html;
+use crate::scan::html::page::Page;
 use crate::scan::human::{Human, View};
+use crate::scan::judge::Tally;
 use crate::scan::junit::Junit;
-use crate::scan::kept::Needs;
-use crate::scan::machine::{Document, Lines};
+use crate::scan::machine::writer::{Document, Lines};
 use crate::scan::markdown::Markdown;
 use crate::scan::options::Scan;
-use crate::scan::report::{Report, Tally};
+use crate::scan::report::Report;
 use crate::scan::sarif::Sarif;
 use crate::scan::svg::Svg;
 use crate::scan::targets::OutputFormat;
@@ -54,7 +56,10 @@ impl OutputFormat {
             (Self::Markdown | Self::Junit | Self::Github, None) => {
                 Needs { loops: LOOPS_MAX, ..Needs::default() }
             }
-            (Self::Html, None) => Html::NEEDS,
+            (Self::Html, None) => {
+                let loops = Html::LOOPS_MAX;
+                Needs { loops, picture: true, steps: true, ..Needs::default() }
+            }
         }
     }
 
@@ -75,7 +80,7 @@ impl OutputFormat {
             (_, Some(wanted)) => Box::new(Explanation::new(wanted, policy)),
             (Self::Json, _) => Box::new(Document::default()),
             (Self::Jsonl, _) => Box::new(Lines),
-            (Self::Html, _) => Box::new(Html::new(scan, policy)),
+            (Self::Html, _) => Box::new(Page::new(scan, policy)),
             (Self::Csv, _) => Box::new(Csv::default()),
             (Self::Markdown, _) => Box::new(Markdown::default()),
             (Self::Junit, _) => Box::new(Junit::new(scan.fails_on_new())),

@@ -9,8 +9,9 @@ use unstuck_core::Action;
 use unstuck_swarm::Outcome;
 
 use super::look::{HotCall, Look};
+use crate::output::columns::ago;
 use crate::output::json::json_line;
-use crate::output::shown::{ago, counted, plain, shortened, tool_name};
+use crate::output::shown::{counted, plain, shortened, tool_name};
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();

@@ -149,7 +149,8 @@ pub(super) mod tests {
     use super::*;
     use crate::read::inputs::Input;
     use crate::read::progress::Progress;
-    use crate::scan::report::{Judge, Report};
+    use crate::scan::judge::Judge;
+    use crate::scan::report::Report;
     use crate::view::RUN;
     use crate::view::state::tests::{state, summary};
     use crate::view::state::{Key, News, Size, Task};

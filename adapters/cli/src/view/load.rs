@@ -8,7 +8,8 @@ use super::state::{News, Summary};
 use crate::read::inputs::Input;
 use crate::read::jobs::{in_order, one_for_each_core};
 use crate::read::progress::Progress;
-use crate::scan::report::{Judge, Report};
+use crate::scan::judge::Judge;
+use crate::scan::report::Report;
 
 /// A run to read: the number of its row, and its file.
 pub(super) type Wanted = (usize, Input);

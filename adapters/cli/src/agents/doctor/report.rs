@@ -9,7 +9,8 @@ use super::Report;
 use super::examination::{CommandReport, Examination};
 use super::state::State;
 use crate::agents::state::LOG;
-use crate::output::shown::{COLUMNS, ago, counted, plain};
+use crate::output::columns::ago;
+use crate::output::shown::{COLUMNS, counted, plain};
 
 const BAD: Style = AnsiColor::Red.on_default().bold();
 const GOOD: Style = AnsiColor::Green.on_default();

@@ -11,7 +11,7 @@ use crate::agents::event::{Call, Ending, Event, EventKind, Listed};
 use crate::agents::host::{Host, Quirks, Steps};
 use crate::agents::reply::{Encoded, Reply};
 use crate::agents::state::{Entry, FindingRecord, Key, Said, Session};
-use crate::output::recurring::what_was_found;
+use crate::output::evidence::what_was_found;
 
 /// The largest number of calls whose replies are stored: more than an agent has open at a time.
 const REPLIES_MAX: usize = 32;

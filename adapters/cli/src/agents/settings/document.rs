@@ -10,7 +10,7 @@ use super::json::{Json, Layout};
 use super::line::Line;
 use super::splice::{Container, appended, removed, spliced};
 use crate::agents::hooks::{Form, HookEvent, Hooks, Matcher, Shape};
-use crate::setup::Mistake;
+use crate::mistake::Mistake;
 
 /// The member of the settings that lists hooks.
 const HOOKS: &str = "hooks";

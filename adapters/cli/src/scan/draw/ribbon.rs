@@ -23,6 +23,7 @@ const TOP: usize = 13;
 const PIECE_HEIGHT: usize = TOP + HEIGHT + 12;
 
 /// The width of a cell, and the height of a row of cells.
+#[cfg(feature = "program")]
 pub(in crate::scan) const CELL: (usize, usize) = (WIDTH, PIECE_HEIGHT);
 
 /// The most cells of a thumbnail. A cell of a longer run stands for several calls.

@@ -58,6 +58,11 @@ impl Overview {
         self.rows.len()
     }
 
+    /// Returns the number of runs with a loop.
+    pub(super) fn stuck(&self) -> usize {
+        self.rows.iter().filter(|row| row.first.is_some()).count()
+    }
+
     /// Takes in the report on a run, whose part has the anchor `anchor`.
     pub(super) fn take(&mut self, report: &Report, picture: &Picture, anchor: Option<&str>) {
         let number = self.rows.len();
@@ -111,7 +116,7 @@ impl Overview {
     }
 
     fn totals(&self) -> Markup {
-        let stuck = self.rows.iter().filter(|row| row.first.is_some()).count();
+        let stuck = self.stuck();
         html! {
             ul.totals {
                 li { b { (self.rows.len()) } " " (noun(self.rows.len(), "run")) }

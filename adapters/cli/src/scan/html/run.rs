@@ -9,9 +9,9 @@ use super::{IncludeArgs, described, excerpt};
 use crate::output::shown::{counted, plain, shortened, tool_name};
 use crate::replay::{CALLS_MAX, Ending, Excerpt, Picture, Step};
 use crate::scan::draw::{COLOURS, Key, Novelty, flag, novelty, recurrence, ribbon};
-use crate::scan::explain::table;
 use crate::scan::groups::{Group, groups};
 use crate::scan::report::Report;
+use crate::scan::table;
 use crate::scan::words::{Story, name};
 
 /// The most workers with a ribbon of their own, and the most calls that are listed of one loop.

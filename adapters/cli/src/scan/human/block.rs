@@ -7,7 +7,8 @@ use unicode_width::UnicodeWidthStr as _;
 use unstuck_core::Args;
 
 use super::calls;
-use crate::output::recurring::{SharedResult, shared_result, what_recurs};
+use crate::output::evidence::{SharedResult, shared_result};
+use crate::output::recurring::what_recurs;
 use crate::output::shown::{plain, shortened};
 use crate::replay::{Location, ReplayFinding};
 use crate::scan::groups::Group;

@@ -6,7 +6,8 @@ use std::ops::Range;
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::output::shown::{parts_around, plain, shortened, shortened_around, tool_name};
+use crate::output::columns::{parts_around, shortened_around};
+use crate::output::shown::{plain, shortened, tool_name};
 use crate::replay::{Excerpt, ResultLine};
 
 /// The most calls that are shown. The middle of a longer proof is left out.

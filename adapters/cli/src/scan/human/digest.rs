@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr as _;
 use unstuck_trace::Tokens;
 
 use super::block::Headline;
-use crate::output::recurring::kind_of;
+use crate::output::evidence::kind_of;
 use crate::output::shown::{counted, plain};
 use crate::scan::cost::Spent;
 use crate::scan::groups::groups;

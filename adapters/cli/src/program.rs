@@ -1,0 +1,68 @@
+//! The program: runs the command that the command line names.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::agents::hook::options::Hook;
+use crate::args::{Arguments, Command};
+use crate::exit::Exit;
+use crate::read::inputs::{self, Input};
+use crate::{agents, calibrate, config, json, manual, mcp, output, scan, start_over, swarm, view};
+
+/// Returns the files that the paths lead to, in order: of a folder all transcripts. Returns as well the
+/// paths that cannot be read, each with the reason.
+pub fn transcripts(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<(String, String)>) {
+    let inputs = inputs::find(paths);
+    let file = |input| match input {
+        Input::File(path) => path,
+        Input::Stdin => PathBuf::from("-"),
+    };
+    (inputs.found.into_iter().map(file).collect(), inputs.errors)
+}
+
+/// Runs the program with the arguments of the process.
+pub fn run() -> ExitCode {
+    if let Some(hook) = Hook::plain(env::args_os()) {
+        return agents::hook::run(&hook).into();
+    }
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return output::usage(error).unwrap_or_else(misused).into(),
+    };
+    let exit = match arguments.command {
+        Command::Scan(scan) => scan::run(&scan),
+        Command::View(view) => view::run(&view),
+        Command::Install(options) => agents::install::install(&options),
+        Command::Uninstall(options) => agents::install::uninstall(&options),
+        Command::Doctor(options) => agents::doctor::run(&options),
+        Command::Status(options) => agents::status::run(&options),
+        Command::Report(options) => agents::report::run(&options),
+        Command::Mcp(mcp) => match mcp::run(&mcp) {
+            // The server's exit code, which may not fit into an `ExitCode`.
+            Ok(code) => std::process::exit(code),
+            Err(exit) => exit,
+        },
+        Command::StartOver(start_over) => start_over::run(&start_over),
+        Command::Swarm(swarm) => {
+            swarm::run(&swarm, |inputs| agents::sessions::find(inputs, None, |_, _| {}))
+        }
+        Command::Hook(hook) => agents::hook::run(&hook),
+        Command::Eval(eval) => calibrate::eval::run(&eval),
+        Command::Tune(tune) => calibrate::tune::run(&tune),
+        Command::Presets(presets) => config::presets::run(&presets),
+        Command::Json(json) => json::run(&json),
+        Command::Completions(completions) => manual::completions(&completions),
+        Command::Man(man) => manual::page(&man),
+    };
+    exit.into()
+}
+
+/// Returns the exit code after an error in the command line. If an agent may have called, the error must
+/// not block a call.
+fn misused(exit: Exit) -> Exit {
+    let is_hook = env::args_os().nth(1).is_some_and(|word| word == "hook");
+    if is_hook { agents::hook::misused() } else { exit }
+}
