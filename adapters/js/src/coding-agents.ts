@@ -3,11 +3,11 @@
  * (`unstuck hook`), so that a plugin does the same with and without the program.
  */
 
-import { type Decision, type Guard, type Guards, fingerprint } from "./index.js";
+import type { Decision, Finding } from "./decision.js";
+import type { Guard } from "./guard.js";
+import type { GuardsOptions } from "./guards.js";
+import { fingerprint } from "./index.js";
 import { Sessions } from "./sessions.js";
-
-/** The options of a plugin. */
-export type PluginOptions = ConstructorParameters<typeof Guards>[0];
 
 /** An answer has one of `tell`, `refuse` and `stop`, each with the text for the model, or none. */
 export interface Answer {
@@ -45,6 +45,9 @@ const REFUSED = [
   "The user has specified a rule which prevents you",
 ];
 
+/** The end of a message that promises a refusal. */
+const BLOCKED = /(The call is|These calls are) blocked from here on: do not retry (it|them)\.$/;
+
 /** The arguments that a model words differently each time, by tool. */
 const REWORDED: Record<string, readonly string[]> = {
   bash: ["description", "timeout"],
@@ -65,7 +68,7 @@ export class CodingAgents {
   readonly #sessions: Sessions;
   readonly #workers = new Map<string, Worker>();
 
-  constructor(options: PluginOptions = {}) {
+  constructor(options: GuardsOptions = {}) {
     this.#sessions = new Sessions(options);
   }
 
@@ -179,7 +182,7 @@ class Worker {
     begun.isOpen = !decision.blocked;
     this.#calls.set(id, begun);
     if (this.#calls.size > CALLS_MAX) this.#calls.delete([...this.#calls.keys()][0]!);
-    return replyTo(decision, "Refused a call");
+    return replyBefore(decision);
   }
 
   after(call: Call, { output, failed = false, cancelled = false, exit }: Ending, turn?: number): Reply {
@@ -193,9 +196,9 @@ class Worker {
     this.#calls.delete(call.id);
     begun.isOpen = false;
     const guard = this.#guard();
-    if (cancelled) return replyTo(guard.cancelled(call.id));
-    if (isRefused) return replyTo(guard.refused(call.id));
-    return replyTo(guard.after(call.id, text, { error }));
+    if (cancelled) return replyAfter(guard.cancelled(call.id));
+    if (isRefused) return replyAfter(guard.refused(call.id));
+    return replyAfter(guard.after(call.id, text, { error }));
   }
 
   /** Takes in a call that was not announced, because the agent rejected it. */
@@ -204,7 +207,7 @@ class Worker {
     const { id, tool } = call;
     const guard = this.#guard();
     const before = guard.before(tool, argsOf(call), { id, step: this.#step });
-    return replyTo(before.blocked ? before : guard.after(id, text, { error }));
+    return replyUnannounced(before.blocked ? before : guard.after(id, text, { error }));
   }
 
   prompt(text: string): Reply {
@@ -214,7 +217,7 @@ class Worker {
     this.#hasCalled = false;
     this.#isStepOver = true;
     if (isNew) this.#pending = NOTHING;
-    return replyTo(decision);
+    return replyAfter(decision);
   }
 
   /** Takes in the last words of a turn. Only a turn without a call is a turn of mere text. */
@@ -223,7 +226,7 @@ class Worker {
     const hasCalled = this.#hasCalled;
     this.#hasCalled = false;
     if (hasCalled) return NOTHING;
-    return replyTo(this.#guard().textTurn(text));
+    return replyAfter(this.#guard().textTurn(text));
   }
 
   interrupted(): Reply {
@@ -261,14 +264,38 @@ class Worker {
   }
 }
 
-function replyTo(decision: Decision, done = "Ended the turn"): Reply {
-  const { message: model, action, finding } = decision;
+/** Returns the reply to a call that has not run yet. */
+function replyBefore(decision: Decision): Reply {
+  const reply = replyAfter(decision);
+  if (reply.kind !== "tell" || !decision.blocked) return reply;
+  return { ...reply, kind: "refuse", person: personOf("Refused a call", decision) };
+}
+
+/** Returns the reply to anything that has happened. */
+function replyAfter(decision: Decision): Reply {
+  const { message: model, action } = decision;
   if (model === undefined) return NOTHING;
-  const isStop = action === "stop" || action === "start_over";
-  const what = isStop ? "Ended the turn" : done;
-  const person = `${SIGN} ${what}: ${finding ?? "it came back after a stop"}.`;
-  if (isStop) return { kind: "stop", model, person };
-  return { kind: decision.blocked ? "refuse" : "tell", model, person };
+  const kind = action === "stop" || action === "start_over" ? "stop" : "tell";
+  return { kind, model, person: personOf("Ended the turn", decision) };
+}
+
+/** Returns the reply to a call that was not announced. The next one will not be either, so no refusal is promised. */
+function replyUnannounced(decision: Decision): Reply {
+  const reply = replyAfter(decision);
+  if (reply.kind === "nothing") return reply;
+  const model = reply.model.replace(" This call was not run.", "");
+  return { ...reply, model: model.replace(BLOCKED, "If it goes on, it will be stopped.") };
+}
+
+/** Returns the line for the user. */
+function personOf(what: string, { finding }: Decision): string {
+  return `${SIGN} ${what}: ${finding ? wordsOf(finding) : "it came back after a stop"}.`;
+}
+
+function wordsOf({ kind, tool, period, laps }: Finding): string {
+  if (kind === "text" || kind === "echo") return `the same text ${laps} times`;
+  if (kind === "cycle") return `a cycle of ${period} calls, ${laps} laps`;
+  return `\`${tool}\` ${laps} times${kind === "streak" ? " in a row" : ", others between"}`;
 }
 
 /** Returns the answer to an event, or `undefined` if the event has no place for it. */

@@ -9,14 +9,15 @@
 // `wrapToolCall` has to return an instance of the framework's own class.
 import { AIMessage, ToolMessage } from "langchain";
 
-import { type Decision, Guard, type GuardOptions, type Ticket } from "./index.js";
+import type { Decision, Ticket } from "./decision.js";
+import { Guard } from "./guard.js";
+import type { GuardsOptions } from "./guards.js";
 import { Sessions, textOf } from "./sessions.js";
 
 /** The options of `Guards`, and `stateless`. */
-export interface UnstuckMiddlewareOptions extends GuardOptions {
-  capacity?: number;
+export interface UnstuckMiddlewareOptions extends GuardsOptions {
   /** Rebuild the guard from the messages at each call, also in threads. */
-  stateless?: boolean;
+  stateless?: boolean | undefined;
 }
 
 /** The middleware, in the shape of `createMiddleware`. */

@@ -1,6 +1,7 @@
 /** A plugin for opencode. It does the same as the plugin that `unstuck install opencode` writes, in process. */
 
-import { type Answer, CodingAgents, type PluginOptions, quietly, textOfBlocks } from "./coding-agents.js";
+import { type Answer, CodingAgents, quietly, textOfBlocks } from "./coding-agents.js";
+import type { GuardsOptions } from "./guards.js";
 
 // opencode calls every function that the module of a plugin exports, so this one exports nothing else.
 
@@ -56,7 +57,7 @@ const FAILURES_MAX = 4096;
  * export { Unstuck } from "unstuck/opencode";
  * ```
  */
-export const Unstuck = async ({ client }: Input, options?: PluginOptions) => {
+export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
   const agents = new CodingAgents(options);
   /** The parents of the sessions of subagents. */
   const parents = new Map<string, string>();

@@ -1,6 +1,7 @@
 /** An extension for pi. It does the same as the extension that `unstuck install pi` writes, in process. */
 
-import { CodingAgents, type PluginOptions, quietly, textOfBlocks } from "./coding-agents.js";
+import { CodingAgents, quietly, textOfBlocks } from "./coding-agents.js";
+import type { GuardsOptions } from "./guards.js";
 
 /** The part of pi's API that the extension uses. */
 interface Pi {
@@ -34,7 +35,7 @@ interface Message extends Result {
  * Returns an extension that adds notes to the results of repeated calls, refuses calls that keep failing, and ends
  * stuck turns. Takes the options of `Guards`.
  */
-export function unstuck(options?: PluginOptions) {
+export function unstuck(options?: GuardsOptions) {
   const agents = new CodingAgents(options);
   return (pi: Pi): void => watch(pi, agents);
 }

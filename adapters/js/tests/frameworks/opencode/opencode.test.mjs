@@ -171,7 +171,7 @@ class Server {
   /** What the model read in a session. */
   read(name) {
     const text = JSON.stringify(this.model.requests[name].slice(0, REQUESTS[name]));
-    return JSON.parse(text.replaceAll(this.place.root, "ROOT"));
+    return JSON.parse(text.replaceAll(this.place.root, "ROOT").replace(/ses_\w+/g, "SESSION"));
   }
 
   outline(name) {

@@ -29,7 +29,7 @@ const SCRIPTS = {
   "new-message": [...times(6, [cat("missing.txt")]), "done", ...times(3, [cat("missing.txt")]), "done"],
   compacted: [...times(2, [cat("missing.txt")]), "done", ...times(4, [cat("missing.txt")]), "done"],
   interrupted: [...times(3, [bash("touch started && sleep 60")]), "done"],
-  "text-only": times(9, "I shall look at it."),
+  "text-only": [...times(5, "I shall look at it."), [cat("a.txt")], "done"],
 };
 
 /** What becomes of the calls of each session. A session that was ended has no last answer. */
@@ -43,7 +43,8 @@ const EXPECTED = {
   "new-message": "calls 9 · told 3 5 9 · refused 6",
   // The conversation after the compaction has the last four of six calls.
   compacted: "calls 4 · told 1 3 · refused 4",
-  interrupted: "calls 3",
+  // pi reports a command that the user aborts as a failed one, before it reports the abort.
+  interrupted: "calls 3 · told 3",
 };
 
 /** The messages of the user, if there is more than one. The same text again is no new instruction. */
