@@ -47,14 +47,15 @@ export function readFile(path) {
 /**
  * Defines the tests of an integration. `play(scripts, { options, called })` plays each script in a run of its own,
  * at the same time, with one shared adapter that has these options, or without any if `options` is `null`. The
- * model calls the tool `called`. A test in `except` is left out, because the framework cannot pass it.
+ * model calls the tool `called`. A test in `except` is left out, because the framework cannot pass it; `only` chooses
+ * tests by their titles.
  */
-export function scenarios(name, play, { tool = "read_file", except = [], seesUnknown = false } = {}) {
+export function scenarios(name, play, { tool = "read_file", except = [], only = /./, seesUnknown = false } = {}) {
   const about = (message) => message.replaceAll("read_file", tool);
   const playOne = async (script, options = {}, called = tool) =>
     (await play([script], { options, called }))[0];
   const define = (title, run) => {
-    if (!except.includes(title)) test(`${name}: ${title}`, run);
+    if (!except.includes(title) && only.test(title)) test(`${name}: ${title}`, run);
   };
 
   define("the model reads the note", async () => {
