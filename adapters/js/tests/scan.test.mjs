@@ -75,7 +75,7 @@ test("the findings are those of the program", { skip: program ? false : "UNSTUCK
       { rule, kind, action, tool, worker, period, laps, at, loop: id, confidence, message }
     ));
     const expected = findings.map(({ rule, kind, action, tool, worker, period, laps, at_call, at_message, loop, confidence, message }) => (
-      { rule, kind, action, tool, worker, period, laps, at: at_call ?? at_message, loop, confidence, message }
+      { rule, kind, action, tool: tool ?? "", worker, period, laps, at: at_call ?? at_message, loop, confidence, message }
     ));
     assert.deepEqual(seen, expected, path);
     compared += 1;
