@@ -169,6 +169,8 @@ fn engine(engine: Engine, machine: Machine) -> Outcome {
     if engine == Engine::Full {
         build.args(["--features", "full"]);
     }
+    // Every runtime of the last years has it.
+    build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-Ctarget-feature=+simd128");
     let file = folder.join(Target::Wasm32.name()).join("wasm/unstuck_wasm.wasm");
     Outcome::of(&mut build).and_then(|| bound(&file)).and_then(|| {
         let bound = self::folder("bound");
@@ -185,20 +187,23 @@ fn bound(file: &Path) -> Outcome {
     Outcome::of(bind.arg(file).arg(folder("bound")))
 }
 
-/// Puts the glue and the file into the package. Returns the size of the file, compressed.
+/// Puts the glue and the file into the package: as it is, and in modules. Returns the size of the file,
+/// compressed.
 fn placed(engine: Engine, bound: &Path) -> io::Result<usize> {
     let (module, name) = engine.names();
     let (sources, file) = (folder("package/src/glue"), folder("package/dist").join(name));
     fs::copy(bound.join("unstuck_wasm.js"), sources.join(module).with_extension("js"))?;
     fs::copy(bound.join("unstuck_wasm_bg.wasm"), &file)?;
-    let base64 = output(program("base64").arg("--wrap=0").arg(&file))?;
-    let text = String::from_utf8_lossy(&base64);
-    let source = format!(
-        "import type {{ Source }} from \"../engine.js\";\n\nconst file: Source = \"{text}\";\n\n\
-         export default file;\n"
-    );
-    fs::write(sources.join(format!("{module}-file.ts")), source)?;
-    Ok(output(program("gzip").args(["--best", "--stdout"]).arg(&file))?.len())
+    let compressed = output(program("gzip").args(["--best", "--stdout", "--no-name"]).arg(&file))?;
+    let packed = folder("bound/packed.gz");
+    fs::write(&packed, &compressed)?;
+    for (kind, file) in [("file", &file), ("packed", &packed)] {
+        let base64 = output(program("base64").arg("--wrap=0").arg(file))?;
+        let text = String::from_utf8_lossy(&base64);
+        let source = format!("const file: string = \"{text}\";\n\nexport default file;\n");
+        fs::write(sources.join(format!("{module}-{kind}.ts")), source)?;
+    }
+    Ok(compressed.len())
 }
 
 /// Returns what `command` writes.
