@@ -191,19 +191,31 @@ fn bound(file: &Path) -> Outcome {
 /// compressed.
 fn placed(engine: Engine, bound: &Path) -> io::Result<usize> {
     let (module, name) = engine.names();
-    let (sources, file) = (folder("package/src/glue"), folder("package/dist").join(name));
-    fs::copy(bound.join("unstuck_wasm.js"), sources.join(module).with_extension("js"))?;
+    let (dist, sources) = (folder("package/dist"), folder("package/src/glue"));
+    let file = dist.join(name);
     fs::copy(bound.join("unstuck_wasm_bg.wasm"), &file)?;
+    fs::copy(bound.join("unstuck_wasm.js"), sources.join(module).with_extension("js"))?;
+    let declared = "declare const file: string;\n\nexport default file;\n";
+    fs::write(sources.join(format!("{module}-file.d.ts")), declared)?;
     let compressed = output(program("gzip").args(["--best", "--stdout", "--no-name"]).arg(&file))?;
-    let packed = folder("bound/packed.gz");
+    let packed = bound.join("packed.gz");
     fs::write(&packed, &compressed)?;
-    for (kind, file) in [("file", &file), ("packed", &packed)] {
-        let base64 = output(program("base64").arg("--wrap=0").arg(file))?;
-        let text = String::from_utf8_lossy(&base64);
-        let source = format!("const file: string = \"{text}\";\n\nexport default file;\n");
-        fs::write(sources.join(format!("{module}-{kind}.ts")), source)?;
-    }
+    let (common, esm) = (dist.join("cjs/glue"), dist.join("esm/glue"));
+    fs::create_dir_all(&common).and_then(|()| fs::create_dir_all(&esm))?;
+    let text = format!("module.exports = \"{}\";\n", base64(&file)?);
+    fs::write(common.join(format!("{module}-file.js")), text)?;
+    // Modules of both kinds share the text.
+    let text = format!("export {{ default }} from \"../../cjs/glue/{module}-file.js\";\n");
+    fs::write(esm.join(format!("{module}-file.js")), text)?;
+    let text = format!("export default \"{}\";\n", base64(&packed)?);
+    fs::write(esm.join(format!("{module}-packed.js")), text)?;
     Ok(compressed.len())
+}
+
+/// Returns the bytes of a file as text.
+fn base64(file: &Path) -> io::Result<String> {
+    let text = output(program("base64").arg("--wrap=0").arg(file))?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Returns what `command` writes.
