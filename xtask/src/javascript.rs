@@ -54,6 +54,9 @@ pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
         steps.push(Step::run("package", package));
         steps.push(Step::run("tests", tests));
     }
+    if is_built && request.page {
+        steps.push(Step::run("web", || web(machine)));
+    }
     if is_built && (request.frameworks || !request.names.is_empty()) {
         steps.push(Step::run("frameworks", || match frameworks(&request.names) {
             Ok(names) => each_framework(&names),
@@ -389,6 +392,17 @@ fn test_files(place: &Path) -> io::Result<Vec<String>> {
     }
     names.sort();
     Ok(names)
+}
+
+/// Runs the package in Chromium and in a worker of Cloudflare.
+fn web(machine: Machine) -> Outcome {
+    let place = folder("web");
+    let Some(browser) = browser(machine) else {
+        return Outcome::LeftOut("Chromium is missing".to_owned());
+    };
+    let mut node = program(folder("runtimes/node_modules/node22/bin/node"));
+    node.arg("web.mjs").arg(browser).current_dir(&place);
+    prepared(&[Path::new("tests/web")], &place).and_then(|| Outcome::of(&mut node))
 }
 
 /// Runs the benchmark beside other guards.
