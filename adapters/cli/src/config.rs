@@ -1,6 +1,7 @@
 //! Policies in TOML files, for `--config`, the policies of other agents, and `presets --format
 //! toml`.
 
+pub(crate) mod choice;
 mod fields;
 #[cfg(feature = "program")]
 mod file;

@@ -47,6 +47,7 @@ use std::io::BufRead;
 use unstuck_text::Preset;
 use unstuck_trace::{Event, Format, Problem, Trace, read};
 
+pub use crate::config::choice::{PolicyChoice, config_of_json};
 pub use crate::output::recurring::what_recurs;
 pub use crate::output::redact::masked;
 pub use crate::output::shown::plain;

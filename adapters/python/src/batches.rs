@@ -16,7 +16,7 @@ use unstuck_trace::Format;
 
 use crate::finding::Finding;
 use crate::scan::{format_of, scanned};
-use crate::setup::Policy;
+use crate::setup::{policy, preset_of};
 
 /// The findings in a table, one a row. It is a stream of Arrow.
 #[pyclass(frozen, module = "unstuck")]
@@ -59,7 +59,7 @@ pub(crate) fn scan_batches(
     tools: Option<&Bound<'_, PyAny>>,
     format: &str,
 ) -> PyResult<Batches> {
-    let preset = Policy::of(preset, config, tools)?.preset()?;
+    let preset = preset_of(&policy(preset, config, tools)?)?;
     let format = format_of(format)?;
     let mut reader = reader(runs)?;
     let refused = |error: ArrowError| PyValueError::new_err(error.to_string());

@@ -11,7 +11,7 @@ use unstuck::{Action, Asked, Kind};
 use crate::PolicyError;
 use crate::decision::{Decision, Ticket};
 use crate::finding::Finding;
-use crate::setup::{Policy, Setup};
+use crate::setup::{Setup, policy};
 use crate::text::Text;
 
 /// The longest text in bytes that is digested while the thread is attached to the interpreter: a few
@@ -102,7 +102,7 @@ impl Guard {
         session: Option<&str>,
         worker: Option<&str>,
     ) -> PyResult<Self> {
-        let setup = Setup { policy: Policy::of(preset, config, tools)?, observe };
+        let setup = Setup { policy: policy(preset, config, tools)?, observe };
         let builder = setup.builder(session.unwrap_or_default(), worker.unwrap_or("main"))?;
         let guard = builder.build().map_err(|why| PolicyError::new_err(why.to_string()))?;
         Ok(Self { guard: Mutex::new(guard), setup })

@@ -13,7 +13,7 @@ use unstuck_trace::{Format, UnknownFormat};
 
 use crate::finding::Finding;
 use crate::html;
-use crate::setup::Policy;
+use crate::setup::{policy, preset_of};
 
 /// The size of the read buffer in bytes.
 const BUFFER: usize = 256 * 1024;
@@ -121,7 +121,7 @@ pub(crate) fn scan(
     tools: Option<&Bound<'_, PyAny>>,
     format: &str,
 ) -> PyResult<Vec<Run>> {
-    let preset = Policy::of(preset, config, tools)?.preset()?;
+    let preset = preset_of(&policy(preset, config, tools)?)?;
     let format = format_of(format)?;
     if let Ok(bytes) = runs.cast::<PyBytes>() {
         let bytes = bytes.as_bytes();

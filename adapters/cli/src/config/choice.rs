@@ -1,0 +1,190 @@
+//! The policy that a host in another language chose: a preset, or a configuration, with declared tools.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use toml::{Table, Value};
+use unstuck_text::Preset;
+
+use crate::{policies, policy, policy_of};
+
+/// The default preset.
+const DEFAULT: &str = "balanced";
+
+/// The fields of a configuration that is a policy of its own, so that no preset belongs to it.
+const WHOLE: [&str; 6] = ["preset", "name", "window", "recipe", "rule", "text"];
+
+/// A preset by its name, or the text of a configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PolicyChoice {
+    /// The name of a preset.
+    Named(String),
+    /// A configuration in TOML.
+    Written(String),
+}
+
+impl PolicyChoice {
+    /// Chooses the preset `preset`, or the configuration in TOML, with the tools of a JSON object: to each
+    /// name, an effect or the fields of `[tools.NAME]`. They are added to the configuration's own.
+    ///
+    /// # Errors
+    ///
+    /// One sentence, if the parts cannot go together. `option` is the host's name of the configuration.
+    pub fn new(
+        option: &str,
+        preset: &str,
+        config: Option<&str>,
+        tools: Option<&str>,
+    ) -> Result<Self, String> {
+        if config.is_none() && tools.is_none() {
+            return Ok(Self::Named(preset.to_owned()));
+        }
+        let config = config.unwrap_or_default();
+        let Ok(mut table) = config.parse::<Table>() else {
+            // The reader of policies says what is wrong.
+            return Ok(Self::Written(config.to_owned()));
+        };
+        let is_whole = WHOLE.iter().any(|field| table.contains_key(*field));
+        if is_whole && tools.is_none() {
+            return match preset {
+                DEFAULT => Ok(Self::Written(config.to_owned())),
+                _ => Err(format!(
+                    "the configuration is a policy of its own, but the preset is {preset:?}: leave \
+                     `preset` out, or write it into the configuration"
+                )),
+            };
+        }
+        if !is_whole {
+            table.insert("preset".to_owned(), Value::String(preset.to_owned()));
+        }
+        let refused = |why: String| format!("{option}: {why}");
+        if let Some(tools) = tools {
+            let tools = serde_json::from_str(tools).map_err(|why| refused(why.to_string()))?;
+            add_tools(&mut table, tools).map_err(refused)?;
+        }
+        toml::to_string(&table).map(Self::Written).map_err(|why| refused(why.to_string()))
+    }
+
+    /// Returns the policy. One that was read stays in memory, so each is read once.
+    ///
+    /// # Errors
+    ///
+    /// A message that says what is wrong, and where. `option` is the host's name of the configuration.
+    pub fn preset(&self, option: &str) -> Result<&'static Preset, String> {
+        static READ: Mutex<Option<HashMap<PolicyChoice, &'static Preset>>> = Mutex::new(None);
+        let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = read.get_or_insert_default();
+        if let Some(preset) = read.get(self) {
+            return Ok(preset);
+        }
+        let preset = match self {
+            Self::Named(name) => policy(name).ok_or_else(|| {
+                let known = policies().collect::<Vec<_>>().join(", ");
+                format!("there is no preset {name:?}; there are {known}")
+            })?,
+            Self::Written(text) => policy_of(text).map_err(|why| format!("{option}, {why}"))?,
+        };
+        read.insert(self.clone(), preset);
+        Ok(preset)
+    }
+}
+
+/// Returns a JSON object as the text of a configuration.
+///
+/// # Errors
+///
+/// One sentence, if it is no object, or has a value that TOML does not have.
+pub fn config_of_json(json: &str) -> Result<String, String> {
+    let table: Table = serde_json::from_str(json).map_err(|why| why.to_string())?;
+    toml::to_string(&table).map_err(|why| why.to_string())
+}
+
+/// Adds the tools' tables. A word in place of a table is an effect.
+fn add_tools(config: &mut Table, tools: Table) -> Result<(), String> {
+    let known = config.entry("tools").or_insert_with(|| Value::Table(Table::new()));
+    let Some(known) = known.as_table_mut() else {
+        return Err("`tools` has to be a table".to_owned());
+    };
+    for (name, tool) in tools {
+        let fields = match tool {
+            Value::Table(fields) => fields,
+            effect => Table::from_iter([("effect".to_owned(), effect)]),
+        };
+        match known.get_mut(&name) {
+            Some(Value::Table(before)) => before.extend(fields),
+            _ => {
+                known.insert(name, Value::Table(fields));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(preset: &str, config: Option<&str>, tools: Option<&str>) -> Result<String, String> {
+        Ok(match PolicyChoice::new("policy", preset, config, tools)? {
+            PolicyChoice::Named(name) => format!("the preset {name}"),
+            PolicyChoice::Written(text) => text,
+        })
+    }
+
+    #[test]
+    fn a_preset_completes_a_configuration_that_is_none_of_its_own() {
+        for (preset, config, tools, expected) in [
+            ("nudge", None, None, "the preset nudge"),
+            ("nudge", Some("exempt = []\n"), None, "exempt = []\npreset = \"nudge\"\n"),
+            ("balanced", Some("preset = \"cycles\""), None, "preset = \"cycles\""),
+            ("balanced", Some("= oops"), None, "= oops"),
+            (
+                "nudge",
+                None,
+                Some(r#"{"a": "waits", "b": {"exempt": true}}"#),
+                "preset = \"nudge\"\n\n[tools.a]\neffect = \"waits\"\n\n[tools.b]\nexempt = true\n",
+            ),
+            (
+                "balanced",
+                Some("preset = \"nudge\"\n[tools.a]\nexempt = true\n"),
+                Some(r#"{"a": "waits"}"#),
+                "preset = \"nudge\"\n\n[tools.a]\neffect = \"waits\"\nexempt = true\n",
+            ),
+        ] {
+            assert_eq!(written(preset, config, tools).as_deref(), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn parts_that_cannot_go_together_are_refused() {
+        for (preset, config, tools, expected) in [
+            ("nudge", Some("window = 3"), None, "is a policy of its own, but the preset is \"nudge\""),
+            ("nudge", Some("tools = 1"), Some("{}"), "policy: `tools` has to be a table"),
+            ("nudge", None, Some("[]"), "policy: invalid type: sequence, expected a map"),
+        ] {
+            let why = written(preset, config, tools).expect_err(expected);
+            assert!(why.contains(expected), "{why}");
+        }
+        let unknown = PolicyChoice::Named("oops".to_owned()).preset("policy");
+        assert!(unknown.expect_err("unknown").starts_with("there is no preset \"oops\"; there are"));
+        let wrong = PolicyChoice::Written("window = \"x\"".to_owned()).preset("policy");
+        assert!(wrong.expect_err("wrong").starts_with("policy, line 1, column "));
+    }
+
+    #[test]
+    fn json_becomes_a_configuration() {
+        let json = r#"{"preset": "nudge", "tools": {"a b": {"patience": 2, "key": ["x"]}}}"#;
+        let toml = "preset = \"nudge\"\n\n[tools.\"a b\"]\nkey = [\"x\"]\npatience = 2\n";
+        assert_eq!(config_of_json(json).as_deref(), Ok(toml));
+        for wrong in ["[]", "{\"a\": null}", "{"] {
+            assert!(config_of_json(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_policy_is_read_once() {
+        let choice = PolicyChoice::Written("preset = \"nudge\"\n# once".to_owned());
+        let read = || std::ptr::from_ref(choice.preset("policy").expect("a policy"));
+        assert_eq!(read(), read());
+    }
+}

@@ -1,0 +1,1 @@
+export default new URL("../dist/unstuck.wasm", import.meta.url);

@@ -1,0 +1,1 @@
+export default new URL("../dist/unstuck-full.wasm", import.meta.url);

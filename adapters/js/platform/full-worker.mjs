@@ -1,0 +1,1 @@
+export { default } from "../dist/unstuck-full.wasm";

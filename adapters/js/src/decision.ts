@@ -1,0 +1,153 @@
+/** Decisions, the tickets of calls, and findings. */
+
+/** The actions, the mildest first. */
+export const ACTIONS = ["proceed", "nudge", "warn", "block", "start_over", "stop"] as const;
+
+/** What to do. */
+export type Action = (typeof ACTIONS)[number];
+
+/** The ways in which something recurs. */
+export const KINDS = ["streak", "recurrence", "cycle", "text", "echo"] as const;
+
+/** The way in which something recurs. */
+export type Kind = (typeof KINDS)[number];
+
+/** The name of an announced call, for `Guard.after`. It is valid for the guard that issued it. */
+export class Ticket {
+  /** @internal */
+  constructor(
+    /** @internal */
+    readonly number: number,
+  ) {}
+}
+
+/** A loop, and the calls that prove it. `String(finding)` says in one line what recurs. */
+export class Finding {
+  /** The id of the loop: 16 hexadecimal digits, the same in every run with these calls. */
+  readonly id: string;
+  /** The name of the rule. */
+  readonly rule: string;
+  /** The way in which the calls recur. */
+  readonly kind: Kind;
+  /** What the rule asks for. */
+  readonly action: Action;
+  /** The tool of the last call. It is empty for text. */
+  readonly tool: string;
+  /** In a recorded run: the worker that is stuck. */
+  readonly worker: string;
+  /** The words for the model, without their sign. It is empty if they were said before. */
+  readonly message: string;
+  /** The number of calls in a lap: 1 except for cycles. */
+  readonly period: number;
+  /** The number of repetitions. */
+  readonly laps: number;
+  /** The confidence in percent. */
+  readonly confidence: number;
+  /** The number of the first call of the loop, counted from 0. */
+  readonly first: number;
+  /** The number of the call at which the rule asked for its action. */
+  readonly at: number;
+  /** The number of the last call of the loop. */
+  readonly last: number;
+  /** The numbers of the calls that prove the loop, as far back as they are kept. */
+  readonly calls: readonly number[];
+  readonly #line: string;
+
+  /** @internal */
+  constructor(fields: FindingFields) {
+    this.id = fields.id;
+    this.rule = fields.rule;
+    this.kind = fields.kind;
+    this.action = fields.action;
+    this.tool = fields.tool;
+    this.worker = fields.worker;
+    this.message = fields.message;
+    this.period = fields.period;
+    this.laps = fields.laps;
+    this.confidence = fields.confidence;
+    this.first = fields.first;
+    this.at = fields.at;
+    this.last = fields.last;
+    this.calls = fields.calls;
+    this.#line = fields.line;
+  }
+
+  /** Whether text repeats, and not calls. The numbers are then those of messages. */
+  get isText(): boolean {
+    return this.kind === "text" || this.kind === "echo";
+  }
+
+  toString(): string {
+    return this.#line;
+  }
+}
+
+/** The fields of a finding, and its line of text. */
+export interface FindingFields {
+  id: string;
+  rule: string;
+  kind: Kind;
+  action: Action;
+  tool: string;
+  worker: string;
+  message: string;
+  period: number;
+  laps: number;
+  confidence: number;
+  first: number;
+  at: number;
+  last: number;
+  calls: readonly number[];
+  line: string;
+}
+
+/** What to do about a call, and why. */
+export class Decision {
+  /** @internal */
+  constructor(
+    /** What to do. It is `"proceed"` while the guard only observes. */
+    readonly action: Action,
+    /** What the guard would do if it did not only observe. */
+    readonly judged: Action,
+    /**
+     * Whether the announced call must not run: it is refused, or the run ends. After a result: whether the next such
+     * call will be refused.
+     */
+    readonly blocked: boolean,
+    /** Whether the run ends here, or starts over. */
+    readonly endsRun: boolean,
+    /**
+     * The text for the model: in place of a result if the call must not run, else a note to append. Most decisions
+     * have none.
+     */
+    readonly message: string | undefined,
+    /** The loop, if there is one. */
+    readonly finding: Finding | undefined,
+    /** The name of the call, for `Guard.after`. It is `undefined` if no call is watched. */
+    readonly ticket: Ticket | undefined,
+    private readonly hasNote: boolean,
+  ) {}
+
+  /** Returns the result of a call as the model is to read it: with the message appended, if there is one. */
+  annotate(result: string): string {
+    if (!this.hasNote || this.message === undefined) return result;
+    return result === "" ? this.message : `${result}\n\n${this.message}`;
+  }
+}
+
+/** The agent is stuck: a call must not run, or the run ends. The message is what the model should read. */
+export class Stuck extends Error {
+  override readonly name = "Stuck";
+
+  constructor(
+    /** The decision of the guard. */
+    readonly decision: Decision,
+  ) {
+    super(decision.message ?? `the guard answered ${decision.action}`);
+  }
+}
+
+/** The setup of a guard or a scan is wrong, for example an unknown preset. */
+export class PolicyError extends Error {
+  override readonly name = "PolicyError";
+}

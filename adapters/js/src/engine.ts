@@ -1,0 +1,96 @@
+/** The engine: the functions of the WebAssembly file, which is loaded when the first of them is used. */
+
+import small from "#engine";
+import full from "#full";
+
+import * as fullGlue from "./glue/full.js";
+import * as smallGlue from "./glue/engine.js";
+
+/** A WebAssembly file: its text in base 64, its address, or the module that a bundler made of it. */
+export type Source = string | URL | WebAssembly.Module;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+interface Glue {
+  initSync(options: { module: WebAssembly.Module | Bytes }): unknown;
+}
+
+/** A file, and its state. */
+class File<G extends Glue> {
+  #isLoaded = false;
+  #loading: Promise<void> | undefined;
+
+  constructor(
+    private readonly glue: G,
+    private readonly source: Source,
+    private readonly how: string,
+  ) {}
+
+  /** Returns the functions of the file. */
+  get(): G {
+    if (!this.#isLoaded) {
+      if (this.source instanceof URL) throw new Error(`unstuck: the engine is not loaded yet: ${this.how} first`);
+      this.#use(typeof this.source === "string" ? decoded(this.source) : this.source);
+    }
+    return this.glue;
+  }
+
+  /** Loads the file without blocking, unless it is loaded. */
+  async load(module?: WebAssembly.Module): Promise<void> {
+    if (this.#isLoaded) return;
+    this.#loading ??= (async () => {
+      const { source } = this;
+      if (module !== undefined) this.#use(module);
+      else if (source instanceof URL) this.#use(await WebAssembly.compile(await fetched(source)));
+      else if (typeof source === "string") this.#use(await WebAssembly.compile(decoded(source)));
+      else this.#use(source);
+    })();
+    try {
+      await this.#loading;
+    } catch (error) {
+      this.#loading = undefined;
+      throw error;
+    }
+  }
+
+  #use(module: WebAssembly.Module | Bytes): void {
+    // It may have been loaded by a call meanwhile.
+    if (this.#isLoaded) return;
+    this.glue.initSync({ module });
+    this.#isLoaded = true;
+  }
+}
+
+async function fetched(url: URL): Promise<ArrayBuffer> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`unstuck: ${url} cannot be loaded: ${response.status} ${response.statusText}`);
+  return response.arrayBuffer();
+}
+
+function decoded(base64: string): Bytes {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
+}
+
+const SMALL = new File(smallGlue, small, "`await init()`");
+const FULL = new File(fullGlue, full, '`await init({ full: true })`');
+
+/** Returns the functions of the engine. */
+export const engine = (): typeof smallGlue => SMALL.get();
+
+/** Returns the functions of the engine that also reads policies and recorded runs. */
+export const fullEngine = (): typeof fullGlue => FULL.get();
+
+/**
+ * Loads the engine. Browsers need this before everything else; in Node, Bun, Deno and workers of Cloudflare, it is
+ * loaded when it is first used.
+ *
+ * With `full`, the file that reads policies, declared tools and recorded runs is loaded, too. `module` is the engine
+ * as a module of WebAssembly, for a place where no other way works.
+ */
+export async function init(options: { full?: boolean; module?: WebAssembly.Module } = {}): Promise<void> {
+  await SMALL.load(options.module);
+  if (options.full === true) await FULL.load();
+}

@@ -1,0 +1,287 @@
+/** The guard of one agent. */
+
+import { ACTIONS, type Action, Decision, Finding, KINDS, type Kind, PolicyError, Stuck, Ticket } from "./decision.js";
+import { engine, fullEngine } from "./engine.js";
+import { checked, type GuardOptions, type Policy, policyOf } from "./setup.js";
+import { text } from "./values.js";
+
+/** The bits of a decision, as in `adapters/wasm/src/guard.rs`. */
+const ACTION_BITS = 7;
+const JUDGED = 3;
+const BLOCKED = 1 << 6;
+const ENDS_RUN = 1 << 7;
+const MESSAGE = 1 << 8;
+const FINDING = 1 << 9;
+const TICKET = 1 << 10;
+const NOTE = 1 << 11;
+
+/** The guard of the engine. */
+type Engine = InstanceType<ReturnType<typeof engine>["Guard"]>;
+
+/** A call of a tool, for `Guard.before`. */
+export interface CallOptions {
+  /** The host's id of the call: a call that comes twice with one id counts once. */
+  id?: string | undefined;
+  /** A key that only calls share that the model issued together. Without it, the guard numbers the steps. */
+  step?: number | string | undefined;
+}
+
+/** Counts over the life of a guard. */
+export interface Statistics {
+  /** The number of calls and turns of text that were judged. */
+  readonly calls: number;
+  /** The number of loops, each counted once in a run. */
+  readonly loops: number;
+  /** The number of calls that were refused. */
+  readonly blocked: number;
+  /** The number of findings that were reported as wrong. */
+  readonly falsePositives: number;
+  /** The number of judgements with a finding of each kind. A loop has many. */
+  readonly findings: Readonly<Record<Kind, number>>;
+  /** The number of judgements that asked for each action. */
+  readonly actions: Readonly<Record<Exclude<Action, "proceed">, number>>;
+}
+
+/** Watches the calls of one agent, and decides what to do about them. */
+export class Guard {
+  /** The name of the session. */
+  readonly session: string;
+  /** The name of the worker. */
+  readonly worker: string;
+  readonly #policy: Policy;
+  readonly #observe: boolean;
+  #engine: Engine | undefined;
+
+  /** Throws {@link PolicyError} if the setup is wrong. */
+  constructor(options: GuardOptions = {}) {
+    const { session = "", worker = "main", observe = false } = options;
+    this.session = String(session);
+    this.worker = String(worker);
+    this.#observe = Boolean(observe);
+    this.#policy = policyOf(options);
+    this.#engine = this.#made(NOTHING);
+  }
+
+  /**
+   * Returns a guard with the state that `save` returned under the same policy. Throws an error if `state` is
+   * something else. Any bytes may be given.
+   */
+  static restore(state: Uint8Array, options: GuardOptions = {}): Guard {
+    const guard = new Guard(options);
+    guard.free();
+    if (state.length === 0) throw new Error("the state is empty");
+    try {
+      guard.#engine = guard.#made(state);
+    } catch (error) {
+      if (error instanceof PolicyError) throw new Error(error.message);
+      throw error;
+    }
+    return guard;
+  }
+
+  /**
+   * Judges a call before it runs. `args` is an object, JSON text, or any other value.
+   *
+   * If the decision is `blocked`, the call must not run. It is recorded as refused already.
+   */
+  before(tool: string, args: unknown, { id, step }: CallOptions = {}): Decision {
+    const engine = this.#used();
+    return decision(engine, engine.before(String(tool), text(args), id, step === undefined ? undefined : String(step)));
+  }
+
+  /**
+   * Reports the result of a call, by the ticket of its decision or by its id. `error` says that the call failed. A
+   * result of a call that is not open changes nothing.
+   */
+  after(call: Ticket | string | undefined, result: unknown, { error = false }: { error?: boolean } = {}): Decision {
+    const engine = this.#used();
+    return decision(engine, engine.after(ticketOf(call), idOf(call), text(result), Boolean(error)));
+  }
+
+  /** Reports that somebody else refused the call. It counts as an attempt. */
+  refused(call: Ticket | string | undefined): Decision {
+    const engine = this.#used();
+    return decision(engine, engine.refused(ticketOf(call), idOf(call)));
+  }
+
+  /** Takes a call back that never ran or was broken off. */
+  cancelled(call: Ticket | string | undefined): Decision {
+    const engine = this.#used();
+    return decision(engine, engine.cancelled(ticketOf(call), idOf(call)));
+  }
+
+  /** Reports a message of the user. A new one starts everything afresh, and so does `undefined`. */
+  userMessage(message?: unknown): Decision {
+    const engine = this.#used();
+    return decision(engine, engine.user_message(message === undefined ? undefined : text(message)));
+  }
+
+  /** Reports a turn of the agent without a call. */
+  textTurn(turn: unknown): Decision {
+    const engine = this.#used();
+    return decision(engine, engine.text_turn(text(turn)));
+  }
+
+  /** Ends the step, because all calls that were issued together are announced. */
+  endStep(): void {
+    this.#used().end_step();
+  }
+
+  /** Forgets all calls and turns, because a new run begins. The statistics stay. */
+  clear(): void {
+    this.#used().clear();
+  }
+
+  /** Reports that a finding was wrong. The loop is not found again. */
+  falsePositive(finding: Finding): void {
+    this.#used().false_positive(finding.id);
+  }
+
+  /** The counts so far. */
+  get statistics(): Statistics {
+    const [calls = 0, loops = 0, blocked = 0, falsePositives = 0, ...counts] = this.#used().statistics();
+    const named = <N extends string>(names: readonly N[], from: number): Record<N, number> =>
+      Object.fromEntries(names.map((name, at) => [name, counts[from + at] ?? 0])) as Record<N, number>;
+    const actions = ACTIONS.slice(1) as Exclude<Action, "proceed">[];
+    const [ofKinds, ofActions] = [named(KINDS, 0), named(actions, KINDS.length)];
+    return { calls, loops, blocked, falsePositives, findings: ofKinds, actions: ofActions };
+  }
+
+  /** Returns the state of the guard: digests and names of tools, some KiB. */
+  save(): Uint8Array {
+    return this.#used().save();
+  }
+
+  /**
+   * Runs a call, and returns its result with the note for the model appended if it is text. Throws {@link Stuck} if
+   * the call must not run, or the run ends.
+   *
+   * An error is recorded as the result of a failed call, and goes on.
+   */
+  call<T>(tool: string, args: unknown, run: () => T, options?: CallOptions): T {
+    const before = this.before(tool, args, options);
+    if (before.blocked) throw new Stuck(before);
+    const ended = (result: unknown): unknown => {
+      const after = this.after(before.ticket, result);
+      if (after.endsRun) throw new Stuck(after);
+      return typeof result === "string" ? after.annotate(result) : result;
+    };
+    const failed = (error: unknown): never => {
+      if (isAbort(error)) this.cancelled(before.ticket);
+      else this.after(before.ticket, error, { error: true });
+      throw error;
+    };
+    let result: T;
+    try {
+      result = run();
+    } catch (error) {
+      return failed(error);
+    }
+    // Asynchronous functions return the promise of a text where they returned one before.
+    return (isPromise(result) ? result.then(ended, failed) : ended(result)) as T;
+  }
+
+  /**
+   * Returns `run`, watched: each call goes through {@link Guard.call}. `tool` is the name of the tool, instead of the
+   * function's.
+   */
+  watch<A extends unknown[], R>(run: (...args: A) => R, tool: string = run.name): (...args: A) => R {
+    return (...args) => this.call(tool, args.length === 1 ? args[0] : args, () => run(...args));
+  }
+
+  /** Releases the memory of the guard now, and not when it is collected. If it is used again, it begins anew. */
+  free(): void {
+    this.#engine?.free();
+    this.#engine = undefined;
+  }
+
+  #used(): Engine {
+    return (this.#engine ??= this.#made(NOTHING));
+  }
+
+  #made(state: Uint8Array): Engine {
+    const { preset, config, isJson, tools } = this.#policy;
+    const [observe, off] = [this.#observe, isOff()];
+    return checked(() => {
+      if (config === undefined && tools === undefined && isPreset(preset)) {
+        return new (engine().Guard)(preset, observe, off, this.session, this.worker, state);
+      }
+      const { Guard } = fullEngine();
+      return Guard.of_policy(preset, config, isJson, tools, observe, off, this.session, this.worker, state);
+    });
+  }
+}
+
+const NOTHING = new Uint8Array();
+
+/** Returns whether the small engine has this preset. */
+function isPreset(name: string): boolean {
+  return (known ??= engine().presets()).includes(name);
+}
+
+let known: string[] | undefined;
+
+/** Returns whether the variable `UNSTUCK` turns all guards off. */
+function isOff(): boolean {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  return ["off", "0", "false"].includes(process?.env?.UNSTUCK?.toLowerCase() ?? "");
+}
+
+function ticketOf(call: unknown): number {
+  return call instanceof Ticket ? call.number : 0;
+}
+
+function idOf(call: unknown): string | undefined {
+  if (typeof call === "string") return call;
+  if (call === undefined || call === null || call instanceof Ticket) return undefined;
+  throw new TypeError(`expected the ticket of a decision, the id of a call or undefined, not ${typeof call}`);
+}
+
+/** Returns the last decision of a guard, from its bits. */
+function decision(engine: Engine, bits: number): Decision {
+  const has = (bit: number): boolean => (bits & bit) !== 0;
+  return new Decision(
+    action(bits),
+    action(bits >> JUDGED),
+    has(BLOCKED),
+    has(ENDS_RUN),
+    has(MESSAGE) ? engine.message() : undefined,
+    has(FINDING) ? finding(engine) : undefined,
+    has(TICKET) ? new Ticket(engine.ticket()) : undefined,
+    has(NOTE),
+  );
+}
+
+function action(bits: number): Action {
+  return ACTIONS[bits & ACTION_BITS] ?? "proceed";
+}
+
+function finding(engine: Engine): Finding {
+  const [id = "", rule = "", kind = "streak", action = "proceed", tool = "", message = "", line = ""] = engine.finding();
+  const [period = 1, laps = 0, confidence = 0, first = 0, last = 0, ...calls] = engine.numbers();
+  return new Finding({
+    id,
+    rule,
+    kind: kind as Kind,
+    action: action as Action,
+    tool,
+    worker: "",
+    message,
+    period,
+    laps,
+    confidence,
+    first,
+    at: last,
+    last,
+    calls,
+    line,
+  });
+}
+
+function isAbort(error: unknown): boolean {
+  return typeof error === "object" && error !== null && (error as { name?: unknown }).name === "AbortError";
+}
+
+function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}

@@ -1,0 +1,64 @@
+/** The setup of guards and scans: a preset, or a policy of its own. */
+
+import { PolicyError } from "./decision.js";
+import { text } from "./values.js";
+
+/** A policy: a preset, and what is changed about it. */
+export interface PolicyOptions {
+  /** The name of a preset. The default is `"balanced"`. */
+  preset?: string | undefined;
+  /** A policy in the format of `unstuck presets --format toml`: its text, or an object of the same shape. */
+  policy?: string | object | undefined;
+  /** Declared tools by their names, each with an effect or the fields of `[tools.NAME]`. */
+  tools?: Readonly<Record<string, string | object>> | undefined;
+}
+
+/** The setup of a guard. */
+export interface GuardOptions extends PolicyOptions {
+  /** Whether decisions only say what the guard would do, as `Decision.judged`. */
+  observe?: boolean | undefined;
+  /** The name of the session. */
+  session?: string | undefined;
+  /** The name of the worker. The default is `"main"`. */
+  worker?: string | undefined;
+}
+
+/** A policy as the engine takes it. */
+export interface Policy {
+  readonly preset: string;
+  /** The policy in TOML, or else in JSON. */
+  readonly config: string | undefined;
+  readonly isJson: boolean;
+  /** The declared tools in JSON. */
+  readonly tools: string | undefined;
+}
+
+/** Checks a policy. */
+export function policyOf({ preset = "balanced", policy, tools }: PolicyOptions): Policy {
+  if (typeof preset !== "string") throw new PolicyError(`preset: expected a name, not ${typeof preset}`);
+  const isJson = isObject(policy);
+  if (policy !== undefined && typeof policy !== "string" && !isJson) {
+    throw new PolicyError(`policy: expected TOML or an object, not ${typeof policy}`);
+  }
+  if (tools !== undefined && !isObject(tools)) throw new PolicyError(`tools: expected an object, not ${typeof tools}`);
+  return {
+    preset,
+    config: isJson ? text(policy) : policy,
+    isJson,
+    tools: tools === undefined ? undefined : text(tools),
+  };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns what `make` returns. Its errors are those of a policy. */
+export function checked<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof Error && !(error instanceof WebAssembly.RuntimeError)) throw new PolicyError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,188 @@
+//! Policies in TOML, and the scan of recorded runs.
+
+use std::fmt::Display;
+
+use serde::Serialize;
+use unstuck_cli::{
+    Excerpt, Location, PolicyChoice, ReplayFinding, Scanned, config_of_json, masked, plain,
+    policies, what_recurs,
+};
+use unstuck_text::Preset;
+use unstuck_trace::Format;
+use wasm_bindgen::JsError;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::guard::Guard;
+
+/// The name of the option with a policy.
+const OPTION: &str = "policy";
+
+/// Returns the policy of the options: a preset, a configuration in TOML or JSON, and declared tools in JSON.
+fn preset_of(
+    preset: &str,
+    config: Option<String>,
+    is_json: bool,
+    tools: Option<&str>,
+) -> Result<&'static Preset, String> {
+    let config = match config {
+        Some(json) if is_json => {
+            Some(config_of_json(&json).map_err(|why| format!("{OPTION}: {why}"))?)
+        }
+        config => config,
+    };
+    PolicyChoice::new(OPTION, preset, config.as_deref(), tools)?.preset(OPTION)
+}
+
+fn thrown(why: impl Display) -> JsError {
+    JsError::new(&why.to_string())
+}
+
+#[wasm_bindgen]
+impl Guard {
+    /// Creates a guard with a policy of its own, or with one of all policies.
+    #[expect(clippy::too_many_arguments, reason = "JavaScript passes no structures")]
+    pub fn of_policy(
+        preset: &str,
+        config: Option<String>,
+        is_json: bool,
+        tools: Option<String>,
+        observe: bool,
+        off: bool,
+        session: &str,
+        worker: &str,
+        state: &[u8],
+    ) -> Result<Self, JsError> {
+        let preset = preset_of(preset, config, is_json, tools.as_deref()).map_err(thrown)?;
+        Self::made(preset, observe, off, session, worker, state).map_err(thrown)
+    }
+}
+
+/// Returns the names of all policies, the default first.
+#[wasm_bindgen]
+pub fn all_policies() -> Vec<String> {
+    policies().map(str::to_owned).collect()
+}
+
+/// The policy and the format of scans.
+#[wasm_bindgen]
+pub struct Scan {
+    preset: &'static Preset,
+    format: Option<Format>,
+}
+
+#[wasm_bindgen]
+impl Scan {
+    /// Reads the options of a scan.
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        preset: &str,
+        config: Option<String>,
+        is_json: bool,
+        tools: Option<String>,
+        format: &str,
+    ) -> Result<Self, JsError> {
+        let preset = preset_of(preset, config, is_json, tools.as_deref()).map_err(thrown)?;
+        let format = match format {
+            "auto" => None,
+            name => Some(name.parse().map_err(|why| thrown(why))?),
+        };
+        Ok(Self { preset, format })
+    }
+
+    /// Reads a recorded run, and returns it with its loops as JSON.
+    pub fn run(&self, bytes: &[u8]) -> Result<String, JsError> {
+        let scanned = unstuck_cli::scan(bytes, self.format, self.preset)
+            .map_err(|problem| thrown(plain(&problem.to_string())))?;
+        serde_json::to_string(&Run::of(&scanned)).map_err(thrown)
+    }
+}
+
+/// A recorded run, as `adapters/js/src/scan.ts` reads it.
+#[derive(Serialize)]
+struct Run<'s> {
+    format: &'static str,
+    session: Option<&'s str>,
+    calls: usize,
+    workers: usize,
+    errors: Option<usize>,
+    skipped: usize,
+    problems: Vec<String>,
+    findings: Vec<Finding<'s>>,
+}
+
+impl<'s> Run<'s> {
+    fn of(Scanned { trace, findings, incomplete }: &'s Scanned) -> Self {
+        let problems = trace.problems.iter().map(|problem| plain(&problem.to_string()));
+        Self {
+            format: trace.format.name(),
+            session: trace.session.as_deref(),
+            calls: trace.calls,
+            workers: trace.workers,
+            errors: trace.errors,
+            skipped: trace.skipped,
+            problems: problems.chain(incomplete.clone()).collect(),
+            findings: findings.iter().map(Finding::of).collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Finding<'s> {
+    id: String,
+    rule: &'s str,
+    kind: &'static str,
+    action: &'static str,
+    tool: &'s str,
+    worker: &'s str,
+    message: &'s str,
+    period: u8,
+    laps: u16,
+    confidence: u8,
+    first: usize,
+    at: usize,
+    last: usize,
+    calls: Vec<usize>,
+    line: String,
+    proof: Vec<Proof<'s>>,
+}
+
+impl<'s> Finding<'s> {
+    fn of(found: &'s ReplayFinding) -> Self {
+        let (first, at, last) = match found.location {
+            Location::Calls { first, at, last } => (first, at, last),
+            Location::Messages { first, at } => (first, at, at),
+        };
+        Self {
+            id: found.finding.loop_id.to_string(),
+            rule: found.rule,
+            kind: found.finding.kind.name(),
+            action: found.action.name(),
+            tool: &found.tool,
+            worker: &found.worker,
+            message: &found.message,
+            period: found.finding.period,
+            laps: found.finding.laps,
+            confidence: found.finding.confidence,
+            first,
+            at,
+            last,
+            calls: found.proof.iter().map(|excerpt| excerpt.index).collect(),
+            line: what_recurs(&found.finding, &found.tool),
+            proof: found.proof.iter().map(Proof::of).collect(),
+        }
+    }
+}
+
+/// A call that proves a finding.
+#[derive(Serialize)]
+struct Proof<'s> {
+    call: usize,
+    tool: Option<&'s str>,
+    text: String,
+}
+
+impl<'s> Proof<'s> {
+    fn of(Excerpt { index, tool, text, .. }: &'s Excerpt) -> Self {
+        Self { call: *index, tool: tool.as_deref(), text: masked(text).into_owned() }
+    }
+}

@@ -1,0 +1,269 @@
+//! The guard of one agent.
+
+use std::collections::VecDeque;
+
+use unstuck::{Action, Asked, BuildError, Decision, Evidence, Kind, LoopId, Ticket};
+use unstuck_core::Digest;
+use unstuck_text::{PRESETS, Preset};
+use wasm_bindgen::JsError;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// The most tickets that are kept. The guard knows no more open calls.
+const TICKETS_MAX: usize = 64;
+
+/// The most findings whose evidence is kept, for false positives.
+const FINDINGS_MAX: usize = 16;
+
+/// The bits of a decision. `adapters/js/src/guard.ts` reads them.
+mod bits {
+    /// The action has the lowest three bits.
+    pub(super) const JUDGED: u32 = 3;
+    pub(super) const BLOCKED: u32 = 1 << 6;
+    pub(super) const ENDS_RUN: u32 = 1 << 7;
+    pub(super) const MESSAGE: u32 = 1 << 8;
+    pub(super) const FINDING: u32 = 1 << 9;
+    pub(super) const TICKET: u32 = 1 << 10;
+    pub(super) const NOTE: u32 = 1 << 11;
+}
+
+/// Watches the calls of one agent.
+#[wasm_bindgen]
+pub struct Guard {
+    guard: unstuck::Guard,
+    /// The last decision.
+    decision: Decision,
+    tickets: VecDeque<(u32, Ticket)>,
+    /// The number of the last ticket.
+    ticket: u32,
+    findings: VecDeque<Evidence>,
+}
+
+impl Guard {
+    /// Creates a guard. `state` is what `save` returned, or is empty.
+    pub(crate) fn made(
+        preset: &Preset,
+        observe: bool,
+        off: bool,
+        session: &str,
+        worker: &str,
+        state: &[u8],
+    ) -> Result<Self, BuildError> {
+        let mut builder = unstuck::Guard::builder().preset(preset).session(session).worker(worker);
+        if observe {
+            builder = builder.observe_only();
+        }
+        if off {
+            builder = builder.off();
+        }
+        let guard = if state.is_empty() { builder.build() } else { builder.restore(state) };
+        guard.map(Self::of)
+    }
+
+    fn of(mut guard: unstuck::Guard) -> Self {
+        // The empty text changes nothing.
+        let decision = guard.text_turn("");
+        let (tickets, findings) = (VecDeque::new(), VecDeque::new());
+        Self { guard, decision, tickets, ticket: 0, findings }
+    }
+
+    /// Keeps a decision, and returns its bits.
+    fn decided(&mut self, decision: Decision) -> u32 {
+        let mut word = decision.action() as u32 | (decision.judged() as u32) << bits::JUDGED;
+        let mut set = |bit: u32, is_set: bool| word |= if is_set { bit } else { 0 };
+        set(bits::BLOCKED, decision.is_blocked());
+        set(bits::ENDS_RUN, decision.ends_the_run());
+        set(bits::MESSAGE, decision.is_blocked() || decision.message().is_some());
+        set(bits::FINDING, decision.evidence().is_some());
+        set(bits::TICKET, decision.ticket().is_some());
+        set(bits::NOTE, decision.message().is_some());
+        if let Some(evidence) = decision.evidence() {
+            self.findings.retain(|kept| kept.finding.loop_id != evidence.finding.loop_id);
+            push(&mut self.findings, evidence.clone(), FINDINGS_MAX);
+        }
+        if let Some(ticket) = decision.ticket() {
+            self.ticket = self.ticket.wrapping_add(1);
+            push(&mut self.tickets, (self.ticket, ticket), TICKETS_MAX);
+        }
+        self.decision = decision;
+        word
+    }
+
+    /// Returns the ticket of this number, or of the call with this id, if the call is open.
+    fn open(&self, number: u32, id: Option<&str>) -> Option<Ticket> {
+        let ticket = match id {
+            Some(id) => self.guard.ticket(id)?,
+            None => self.tickets.iter().find(|(kept, _)| *kept == number)?.1,
+        };
+        self.guard.open_calls().any(|open| open == ticket).then_some(ticket)
+    }
+}
+
+/// Appends `item`, and forgets the first if there are too many.
+fn push<T>(items: &mut VecDeque<T>, item: T, most: usize) {
+    if items.len() >= most {
+        items.pop_front();
+    }
+    items.push_back(item);
+}
+
+#[wasm_bindgen]
+impl Guard {
+    /// Creates a guard with the policy of this name. `state` is what `save` returned, or is empty.
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        preset: &str,
+        observe: bool,
+        off: bool,
+        session: &str,
+        worker: &str,
+        state: &[u8],
+    ) -> Result<Self, JsError> {
+        let Some(found) = Preset::named(preset) else {
+            return Err(JsError::new(&format!("there is no preset {preset:?}")));
+        };
+        Self::made(found, observe, off, session, worker, state)
+            .map_err(|why| JsError::new(&why.to_string()))
+    }
+
+    /// Judges a call before it runs.
+    pub fn before(&mut self, tool: &str, args: &str, id: Option<String>, step: Option<String>) -> u32 {
+        let mut asked = Asked::new(tool, args);
+        if let Some(id) = &id {
+            asked = asked.id(id);
+        }
+        if let Some(step) = step {
+            asked = asked.step(Digest::of(step.as_bytes()).bits());
+        }
+        let decision = self.guard.announce(&asked);
+        self.decided(decision)
+    }
+
+    /// Reports the result of a call, by the number of its ticket or by its id.
+    pub fn after(&mut self, ticket: u32, id: Option<String>, result: &str, error: bool) -> u32 {
+        let ticket = self.open(ticket, id.as_deref());
+        let decision = self.guard.after(ticket, result, error);
+        self.decided(decision)
+    }
+
+    /// Reports that somebody else refused the call.
+    pub fn refused(&mut self, ticket: u32, id: Option<String>) -> u32 {
+        let ticket = self.open(ticket, id.as_deref());
+        let decision = self.guard.refused(ticket);
+        self.decided(decision)
+    }
+
+    /// Takes a call back that never ran or was broken off.
+    pub fn cancelled(&mut self, ticket: u32, id: Option<String>) -> u32 {
+        let ticket = self.open(ticket, id.as_deref());
+        let decision = self.guard.cancelled(ticket);
+        self.decided(decision)
+    }
+
+    /// Reports a message of the user. Without a text, it starts everything afresh.
+    pub fn user_message(&mut self, text: Option<String>) -> u32 {
+        let decision = if let Some(text) = text {
+            self.guard.user_message(&text)
+        } else {
+            self.guard.clear();
+            self.guard.text_turn("")
+        };
+        self.decided(decision)
+    }
+
+    /// Reports a turn of the agent without a call.
+    pub fn text_turn(&mut self, text: &str) -> u32 {
+        let decision = self.guard.text_turn(text);
+        self.decided(decision)
+    }
+
+    /// Ends the step, because all calls that were issued together are announced.
+    pub fn end_step(&mut self) {
+        self.guard.end_step();
+    }
+
+    /// Forgets all calls and turns, because a new run begins.
+    pub fn clear(&mut self) {
+        self.guard.clear();
+    }
+
+    /// Returns the number of the ticket of the last decision.
+    pub fn ticket(&self) -> u32 {
+        self.ticket
+    }
+
+    /// Returns the text for the model of the last decision.
+    pub fn message(&self) -> String {
+        if self.decision.is_blocked() {
+            return self.decision.refusal();
+        }
+        self.decision.message().map(unstuck::Message::note).unwrap_or_default()
+    }
+
+    /// Returns the words of the finding of the last decision: id, rule, kind, action, tool, message, and one
+    /// line for a log.
+    pub fn finding(&self) -> Vec<String> {
+        let Some(evidence) = self.decision.evidence() else { return Vec::new() };
+        let message = self.decision.message().map(unstuck::Message::text).unwrap_or_default();
+        vec![
+            evidence.finding.loop_id.to_string(),
+            evidence.rule.to_owned(),
+            evidence.finding.kind.name().to_owned(),
+            evidence.action.name().to_owned(),
+            evidence.tool.to_string(),
+            message.to_owned(),
+            evidence.to_string(),
+        ]
+    }
+
+    /// Returns the numbers of the finding of the last decision: period, laps, confidence, the first and the
+    /// last call, and the calls that prove it.
+    pub fn numbers(&self) -> Vec<f64> {
+        let Some(evidence) = self.decision.evidence() else { return Vec::new() };
+        let found = evidence.finding;
+        let head = [f64::from(found.period), f64::from(found.laps), f64::from(found.confidence)];
+        let calls = [found.first, found.last].into_iter().chain(found.calls());
+        head.into_iter().chain(calls.map(number)).collect()
+    }
+
+    /// Reports that the loop of this id is none.
+    pub fn false_positive(&mut self, id: &str) {
+        let Ok(id) = id.parse::<LoopId>() else { return };
+        let known = self.findings.iter().find(|kept| kept.finding.loop_id == id);
+        match known {
+            Some(evidence) => self.guard.false_positive(&evidence.clone()),
+            None => self.guard.silence(id),
+        }
+    }
+
+    /// Returns the counts: judgements, loops, refusals and false positives, then the findings of each kind,
+    /// then the judgements that asked for each action but the first.
+    pub fn statistics(&self) -> Vec<u32> {
+        let counts = self.guard.statistics();
+        let head = [
+            counts.checks(),
+            self.guard.loops(),
+            self.guard.blocked_calls(),
+            counts.false_positives(),
+        ];
+        let kinds = Kind::ALL.map(|kind| counts.findings(kind));
+        let actions = Action::ALL.map(|action| counts.actions(action));
+        head.into_iter().chain(kinds).chain(actions.into_iter().skip(1)).collect()
+    }
+
+    /// Returns the state as bytes.
+    pub fn save(&mut self) -> Vec<u8> {
+        self.guard.save()
+    }
+}
+
+/// Returns the number of a call as JavaScript has it. It is exact up to 2⁵³.
+#[expect(clippy::cast_precision_loss, reason = "no run has so many calls")]
+fn number(call: u64) -> f64 {
+    call as f64
+}
+
+/// Returns the names of the presets, the default first.
+#[wasm_bindgen]
+pub fn presets() -> Vec<String> {
+    PRESETS.iter().map(|preset| preset.policy.name().to_owned()).collect()
+}

@@ -1,0 +1,11 @@
+//! The engine as WebAssembly. `adapters/js` has the package that users import, and the types of all values.
+//!
+//! The boundary has numbers and text only. A decision is a word of bits, and the rest of it is asked for by
+//! the few callers that need it, so that a call that nothing is said about creates no object.
+
+#![expect(unreachable_pub, reason = "`wasm_bindgen` exports public items from private modules")]
+
+mod digest;
+#[cfg(feature = "full")]
+mod full;
+mod guard;
