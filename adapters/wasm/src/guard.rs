@@ -126,7 +126,13 @@ impl Guard {
     }
 
     /// Judges a call before it runs.
-    pub fn before(&mut self, tool: &str, args: &str, id: Option<String>, step: Option<String>) -> u32 {
+    pub fn before(
+        &mut self,
+        tool: &str,
+        args: &str,
+        id: Option<String>,
+        step: Option<String>,
+    ) -> u32 {
         let mut asked = Asked::new(tool, args);
         if let Some(id) = &id {
             asked = asked.id(id);
