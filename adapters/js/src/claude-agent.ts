@@ -1,0 +1,166 @@
+/** Hooks for the Claude Agent SDK. Each session has a guard of its own, and so has each subagent in it. */
+
+import type { Decision } from "./decision.js";
+import type { GuardsOptions } from "./guards.js";
+import { failsOpen, Sessions, textOf } from "./sessions.js";
+
+/** A hook of the SDK. */
+export type Hook = (input: any) => Promise<Output>;
+
+/** The hooks, in the shape of the SDK's options. */
+export type Hooks = Record<Event, { hooks: Hook[] }[]>;
+
+/** What a hook answers. */
+export interface Output {
+  continue?: false;
+  stopReason?: string;
+  hookSpecificOutput?: any;
+}
+
+type Event = "UserPromptSubmit" | "PreToolUse" | "PostToolUse" | "PostToolUseFailure" | "PostToolBatch";
+
+/** The fields of an event, as far as they are read here. */
+interface Fields {
+  session_id: string;
+  agent_id?: string;
+  hook_event_name: string;
+  prompt?: unknown;
+  tool_name: string;
+  tool_input: unknown;
+  tool_use_id: string;
+  tool_response?: unknown;
+  error?: unknown;
+  is_interrupt?: boolean;
+  tool_calls?: Fields[];
+}
+
+/** The largest number of sessions whose batches are counted. */
+const SESSIONS_MAX = 1024;
+
+/** After so many calls without a batch, the program is too old to report any. */
+const FIRST_BATCH_MAX = 8;
+
+/**
+ * Returns hooks for `options.hooks`. They add notes to the results of repeated calls, refuse calls that keep failing,
+ * and end stuck runs. To add hooks of your own, append matchers to the lists.
+ *
+ * ```js
+ * const run = query({ prompt, options: { hooks: hooks() } });
+ * ```
+ */
+export function hooks(options: GuardsOptions = {}): Hooks {
+  const sessions = new Sessions(options);
+  const watch = new Watch(sessions);
+  const list = (hook: (fields: Fields) => Output | undefined) => {
+    const open = failsOpen(sessions, hook);
+    return [{ hooks: [async (fields: Fields) => open(fields) ?? {}] }];
+  };
+  return {
+    UserPromptSubmit: list((fields) => watch.prompt(fields)),
+    PreToolUse: list((fields) => watch.before(fields)),
+    PostToolUse: list((fields) => watch.after(fields)),
+    PostToolUseFailure: list((fields) => watch.after(fields)),
+    PostToolBatch: list((fields) => watch.batch(fields)),
+  };
+}
+
+/**
+ * Counts the batches of a session: the calls that one answer of the model has.
+ *
+ * The program runs most tools of a batch one after the other, so a guard could not tell them from steps.
+ */
+class Batches {
+  ended = 0;
+  calls = 0;
+  /** The announced calls of this batch. */
+  readonly hasResult = new Map<string, boolean>();
+
+  get areReported(): boolean {
+    return this.ended > 0 || this.calls <= FIRST_BATCH_MAX;
+  }
+}
+
+class Watch {
+  readonly #sessions: Sessions;
+  /** The batches of each session, in the order of their last use. */
+  readonly #batches = new Map<string, Batches>();
+
+  constructor(sessions: Sessions) {
+    this.#sessions = sessions;
+  }
+
+  prompt(fields: Fields): undefined {
+    this.#sessions.userMessage(sessionOf(fields), String(fields.prompt ?? ""));
+  }
+
+  before(fields: Fields): Output | undefined {
+    const [session, id] = [sessionOf(fields), fields.tool_use_id];
+    const batches = this.#batchesOf(session);
+    batches.calls += 1;
+    batches.hasResult.set(id, false);
+    const step = batches.areReported ? batches.ended : undefined;
+    const decision = this.#sessions.before(session, fields.tool_name, fields.tool_input, { id, step });
+    if (decision === undefined || !decision.blocked) return undefined;
+    const denial = { permissionDecision: "deny", permissionDecisionReason: decision.message ?? "" };
+    return withEnd({ hookSpecificOutput: { hookEventName: "PreToolUse", ...denial } }, decision);
+  }
+
+  after(fields: Fields): Output | undefined {
+    const { hook_event_name: hookEventName, tool_use_id: call } = fields;
+    const session = sessionOf(fields);
+    this.#batchesOf(session).hasResult.set(call, true);
+    if (fields.is_interrupt) {
+      this.#sessions.cancelled(session, call);
+      return undefined;
+    }
+    const error = hookEventName === "PostToolUseFailure";
+    const result = error ? fields.error : textOf(fields.tool_response);
+    const decision = this.#sessions.after(session, call, result, { error });
+    if (decision?.message === undefined) return undefined;
+    return withEnd({ hookSpecificOutput: { hookEventName, additionalContext: decision.message } }, decision);
+  }
+
+  /** Judges the calls of unknown tools, for which no other hook is called. */
+  batch(fields: Fields): Output | undefined {
+    const session = sessionOf(fields);
+    const batches = this.#batchesOf(session);
+    const decisions = (fields.tool_calls ?? []).map((call) => this.#listed(session, batches, call));
+    batches.ended += 1;
+    batches.hasResult.clear();
+    const told = decisions.filter((decision) => decision?.message !== undefined) as Decision[];
+    const ending = told.find(({ endsRun }) => endsRun) ?? told.at(-1);
+    if (ending === undefined) return undefined;
+    const additionalContext = told.map(({ message }) => message).join("\n\n");
+    return withEnd({ hookSpecificOutput: { hookEventName: "PostToolBatch", additionalContext } }, ending);
+  }
+
+  /** Takes in a call of a batch. Most of them had hooks of their own. */
+  #listed(session: string, batches: Batches, call: Fields): Decision | undefined {
+    const { tool_use_id: id, tool_name: tool, tool_input: args } = call;
+    const hasResult = batches.hasResult.get(id);
+    if (hasResult === true) return undefined;
+    // Another hook or the user refused it, or this guard did, and then it knows.
+    if (hasResult === false) return this.#sessions.refused(session, id);
+    const before = this.#sessions.before(session, tool, args, { id, step: batches.ended });
+    if (before?.blocked) return before;
+    return this.#sessions.after(session, id, textOf(call.tool_response), { error: true });
+  }
+
+  #batchesOf(session: string): Batches {
+    const batches = this.#batches.get(session) ?? new Batches();
+    this.#batches.delete(session);
+    this.#batches.set(session, batches);
+    const [oldest] = this.#batches.keys();
+    if (this.#batches.size > SESSIONS_MAX && oldest !== undefined) this.#batches.delete(oldest);
+    return batches;
+  }
+}
+
+function sessionOf({ session_id: session, agent_id: agent = "" }: Fields): string {
+  return `${session}|${agent}`;
+}
+
+function withEnd(output: Output, decision: Decision): Output {
+  if (!decision.endsRun) return output;
+  return { ...output, continue: false, stopReason: decision.message ?? "The run ends here." };
+}

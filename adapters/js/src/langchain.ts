@@ -1,0 +1,314 @@
+/**
+ * Middleware for LangChain agents.
+ *
+ * The guard of a thread is found by its thread id and checkpoint namespace. A run without a thread id, and a
+ * middleware that is `stateless`, rebuilds the guard from the messages of the state at each call, so nothing is
+ * kept between calls and any process may serve any turn.
+ */
+
+// `wrapToolCall` has to return an instance of the framework's own class.
+import { AIMessage, ToolMessage } from "langchain";
+
+import type { Decision, Ticket } from "./decision.js";
+import { Guard } from "./guard.js";
+import type { GuardsOptions } from "./guards.js";
+import { Sessions, textOf } from "./sessions.js";
+
+/** The options of `Guards`, and `stateless`. */
+export interface UnstuckMiddlewareOptions extends GuardsOptions {
+  /** Rebuild the guard from the messages at each call, also in threads. */
+  stateless?: boolean | undefined;
+}
+
+/** The middleware, in the shape of `createMiddleware`. */
+export interface UnstuckMiddleware {
+  name: string;
+  beforeAgent: (state: State, runtime: Runtime) => void;
+  beforeModel: {
+    hook: (state: State) => { jumpTo: "end"; messages: any[] } | undefined;
+    canJumpTo: "end"[];
+  };
+  wrapToolCall: (request: Request, handler: (request: any) => any) => Promise<any>;
+}
+
+interface State {
+  messages: unknown[];
+}
+
+interface Runtime {
+  configurable?: { thread_id?: string; [name: string]: unknown };
+  signal?: AbortSignal;
+}
+
+interface ToolCall {
+  name: string;
+  args: unknown;
+  id?: string;
+}
+
+interface Request {
+  toolCall: ToolCall;
+  state: State;
+  runtime: Runtime;
+}
+
+/** A message of the state, as far as it is read here. */
+interface Message {
+  type: string;
+  id?: string;
+  content: unknown;
+  text?: unknown;
+  tool_calls?: ToolCall[];
+  response_metadata?: Record<string, unknown>;
+}
+
+interface ToolAnswer extends Message {
+  tool_call_id: string;
+  name?: string;
+  status?: "success" | "error";
+  artifact?: unknown;
+  additional_kwargs?: unknown;
+  metadata?: unknown;
+}
+
+/** What the middleware did, in the `response_metadata` of a tool message under `KEY`. */
+interface Kept {
+  refused?: boolean;
+  content?: unknown;
+  stop?: string | undefined;
+}
+
+const KEY = "unstuck";
+
+/**
+ * Returns middleware that adds notes to the results of repeated calls, refuses calls that keep failing, and ends
+ * stuck runs.
+ *
+ * Put it before (outside) other middleware. A tool that throws is answered with its error, as in an agent whose
+ * tool calls no middleware wraps.
+ *
+ * ```js
+ * const agent = createAgent({ model, tools, middleware: [unstuckMiddleware()] });
+ * ```
+ */
+export function unstuckMiddleware(options: UnstuckMiddlewareOptions = {}): UnstuckMiddleware {
+  const { stateless = false, ...guards } = options;
+  const { capacity: _, ...guard } = guards;
+  const sessions = new Sessions(guards);
+  const sessionOf = (runtime: Runtime) => (stateless ? undefined : threadOf(runtime));
+
+  /** Returns the guard of the call's thread, or one rebuilt from the messages before the call. */
+  const guardOf = ({ state, runtime }: Request): Guard | undefined => {
+    try {
+      const session = sessionOf(runtime);
+      if (session !== undefined) return sessions.guard(session);
+      const own = new Guard(guard);
+      replay(own, messagesOf(state));
+      return own;
+    } catch (defect) {
+      sessions.failed(defect);
+      return undefined;
+    }
+  };
+
+  return {
+    name: "unstuck",
+
+    beforeAgent(state, runtime) {
+      const session = sessionOf(runtime);
+      const last = messagesOf(state).at(-1);
+      if (session !== undefined && last?.type === "human") sessions.userMessage(session, plain(last));
+    },
+
+    beforeModel: {
+      hook: (state) => {
+        const text = stopMessage(messagesOf(state));
+        return text === undefined ? undefined : { jumpTo: "end", messages: [new AIMessage(text)] };
+      },
+      canJumpTo: ["end"],
+    },
+
+    async wrapToolCall(request, handler) {
+      const call = new Call(request, sessions, guardOf(request));
+      if (call.refusal !== undefined) return call.refusal;
+      let result: unknown;
+      try {
+        result = await handler(request);
+      } catch (error) {
+        return call.raised(error);
+      }
+      return call.answered(result);
+    },
+  };
+}
+
+/**
+ * Returns why the run has to end, if it has to. A graph of your own that calls `wrapToolCall` asks this after it.
+ */
+export function stopMessage(messages: readonly unknown[]): string | undefined {
+  for (const message of [...messages].reverse() as Message[]) {
+    if (message.type !== "tool") return undefined;
+    const stop = keptOf(message).stop;
+    if (stop !== undefined) return stop;
+  }
+  return undefined;
+}
+
+/** One call between its announcement and its result. */
+class Call {
+  readonly refusal: ToolMessage | undefined;
+  readonly #request: Request;
+  readonly #sessions: Sessions;
+  readonly #guard: Guard | undefined;
+  readonly #ticket: Ticket | undefined;
+
+  constructor(request: Request, sessions: Sessions, guard: Guard | undefined) {
+    [this.#request, this.#sessions, this.#guard] = [request, sessions, guard];
+    if (guard === undefined) return;
+    try {
+      const { name, args, id } = request.toolCall;
+      const step = messagesOf(request.state).findLast(({ type }) => type === "ai")?.id;
+      const decision = guard.before(name, args, { ...(id ? { id } : {}), ...(step ? { step } : {}) });
+      this.#ticket = decision.ticket;
+      if (decision.blocked) {
+        const kept: Kept = { refused: true, stop: stopOf(decision) };
+        this.refusal = this.#error(decision.message ?? "", { [KEY]: kept });
+      }
+    } catch (defect) {
+      sessions.failed(defect);
+    }
+  }
+
+  /** Reports the result, and returns it with a note if there is one. */
+  answered(result: unknown): unknown {
+    if (this.#guard === undefined) return result;
+    try {
+      const message = this.#answerIn(result);
+      if (message === undefined) {
+        this.#guard.cancelled(this.#ticket);
+        return result;
+      }
+      const error = message.status === "error";
+      const decision = this.#guard.after(this.#ticket, textOf(message.content), { error });
+      if (decision.message === undefined && !decision.endsRun) return result;
+      const noted = withNote(message, decision);
+      return message === result ? noted : replaced(result as Command, message, noted);
+    } catch (defect) {
+      this.#sessions.failed(defect);
+      return result;
+    }
+  }
+
+  /**
+   * Reports an exception. Returns the message that the framework makes of it if no middleware wraps the call, or
+   * throws it again if that would end the run as well.
+   */
+  raised(error: unknown): unknown {
+    const { is_bubble_up: isInterrupt, "~brand": brand } = Object(error) as Record<string, unknown>;
+    const isOver = isInterrupt === true || this.#request.runtime.signal?.aborted === true;
+    if (isOver || brand === "MiddlewareError") {
+      this.#report((guard, ticket) => {
+        if (isOver) guard.cancelled(ticket);
+        else guard.after(ticket, error, { error: true });
+      });
+      throw error;
+    }
+    const isInvalid = brand === "ToolInvocationError";
+    const text = isInvalid ? (error as Error).message : `${error}\n Please fix your mistakes.`;
+    return this.answered(this.#error(text));
+  }
+
+  #report(report: (guard: Guard, ticket: Ticket | undefined) => void): void {
+    try {
+      if (this.#guard !== undefined) report(this.#guard, this.#ticket);
+    } catch (defect) {
+      this.#sessions.failed(defect);
+    }
+  }
+
+  #error(content: string, metadata: Record<string, unknown> = {}): ToolMessage {
+    const { name, id = "" } = this.#request.toolCall;
+    return new ToolMessage({ content, tool_call_id: id, name, status: "error", response_metadata: metadata });
+  }
+
+  /** Returns the answer to this call. A `Command` has it among the messages of its update. */
+  #answerIn(result: unknown): ToolAnswer | undefined {
+    if (ToolMessage.isInstance(result)) return result as unknown as ToolAnswer;
+    const messages = (result as Partial<Command> | undefined)?.update?.messages;
+    const isAnswer = (message: unknown) =>
+      ToolMessage.isInstance(message) &&
+      (message as unknown as ToolAnswer).tool_call_id === this.#request.toolCall.id;
+    return Array.isArray(messages) ? (messages.find(isAnswer) as ToolAnswer | undefined) : undefined;
+  }
+}
+
+/** A command of the graph whose update has messages. */
+interface Command {
+  update: { messages: unknown[] };
+}
+
+function replaced(command: Command, message: ToolAnswer, noted: ToolMessage): Command {
+  const messages = command.update.messages.map((other) => (other === message ? noted : other));
+  const Class = command.constructor as new (fields: Command) => Command;
+  return new Class({ ...command, update: { ...command.update, messages } });
+}
+
+function withNote(message: ToolAnswer, decision: Decision): ToolMessage {
+  const { id, name, content, tool_call_id, status, artifact, additional_kwargs, metadata } = message;
+  const note = decision.message ?? "";
+  const noted =
+    typeof content === "string"
+      ? decision.annotate(content)
+      : [...(content as unknown[]), { type: "text", text: note }];
+  const kept: Kept = { content, stop: stopOf(decision) };
+  const response_metadata = { ...message.response_metadata, [KEY]: kept };
+  const fields = { id, name, status, artifact, additional_kwargs, metadata };
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return new ToolMessage({ ...Object.fromEntries(known), content: noted, tool_call_id, response_metadata });
+}
+
+function stopOf(decision: Decision): string | undefined {
+  return decision.endsRun ? (decision.message ?? "The run ends here.") : undefined;
+}
+
+/** Reports the history to a new guard, up to the calls that are not answered yet. */
+function replay(guard: Guard, messages: Message[]): void {
+  const results = messages.filter(({ type }) => type === "tool") as ToolAnswer[];
+  const answers = new Map(results.map((answer) => [answer.tool_call_id, answer]));
+  for (const message of messages) {
+    if (message.type === "human") guard.userMessage(plain(message));
+    const calls = message.type === "ai" ? (message.tool_calls ?? []) : [];
+    const begun = calls.flatMap(({ id, name, args }) => {
+      const answer = answers.get(id ?? "");
+      if (answer === undefined) return [];
+      const { ticket } = guard.before(name, args, message.id ? { step: message.id } : {});
+      return [{ answer, ticket }];
+    });
+    for (const { answer, ticket } of begun) {
+      const kept = keptOf(answer);
+      const content = textOf(kept.content ?? answer.content);
+      if (kept.refused) guard.refused(ticket);
+      else guard.after(ticket, content, { error: answer.status === "error" });
+    }
+  }
+}
+
+/** Returns the id of the thread and of the graph inside it, if there is a thread. */
+function threadOf({ configurable }: Runtime): string | undefined {
+  if (configurable?.thread_id === undefined) return undefined;
+  // The last part names the task: `tools:<id>`, or `tools:<id>|tools:<id>` in a graph inside a tool.
+  const namespace = String(configurable["checkpoint_ns"] ?? "");
+  return `${configurable.thread_id}|${namespace.slice(0, Math.max(namespace.lastIndexOf("|"), 0))}`;
+}
+
+function keptOf(message: Message): Kept {
+  return (message.response_metadata?.[KEY] as Kept | undefined) ?? {};
+}
+
+function messagesOf(state: State | undefined): Message[] {
+  return Array.isArray(state?.messages) ? (state.messages as Message[]) : [];
+}
+
+function plain({ text, content }: Message): string {
+  return typeof text === "string" ? text : String(textOf(content));
+}

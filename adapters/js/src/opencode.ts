@@ -1,0 +1,167 @@
+/** A plugin for opencode. It does the same as the plugin that `unstuck install opencode` writes, in process. */
+
+import { type Answer, CodingAgents, quietly, textOfBlocks } from "./coding-agents.js";
+import type { GuardsOptions } from "./guards.js";
+
+// opencode calls every function that the module of a plugin exports, so this one exports nothing else.
+
+/** The part of opencode's context that the plugin uses. */
+interface Input {
+  client: {
+    session: { abort(options: { path: { id: string } }): unknown };
+    tui: { showToast(options: { body: { message: string; variant: "warning" } }): unknown };
+  };
+}
+
+interface ToolInput {
+  tool: string;
+  sessionID: string;
+  callID: string;
+}
+
+/** The result of a tool, which an MCP server writes as content blocks. */
+interface Result {
+  output?: unknown;
+  content?: { type: string; text?: string }[];
+  isError?: boolean;
+  metadata?: { exit?: unknown } | undefined;
+}
+
+interface Part {
+  type: string;
+  text?: string;
+  synthetic?: boolean;
+  sessionID: string;
+  callID: string;
+  tool: string;
+  time?: { end?: number };
+  state: { status: string; input: unknown; error: string; metadata?: { interrupted?: boolean } };
+}
+
+interface Properties {
+  info?: { id: string; parentID?: string };
+  part?: Part;
+  sessionID?: string;
+  error?: { name?: string };
+}
+
+/** The largest number of failed calls whose answers are kept for the next requests. */
+const FAILURES_MAX = 4096;
+
+/**
+ * Adds notes to the results of repeated calls, refuses calls that keep failing, and ends stuck turns. Takes the
+ * options of `Guards`.
+ *
+ * ```js
+ * // .opencode/plugin/unstuck.js
+ * export { Unstuck } from "unstuck/opencode";
+ * ```
+ */
+export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
+  const agents = new CodingAgents(options);
+  /** The parents of the sessions of subagents. */
+  const parents = new Map<string, string>();
+  /** The text with which each session's answer ends. */
+  const texts = new Map<string, string>();
+  /** The calls that have begun, and the answers to those that failed. */
+  const open = new Set<string>();
+  const failures = new Map<string, Answer>();
+
+  /** Returns the name of the worker that has this session. */
+  const worker = (session: string) => {
+    let root = session;
+    for (let parent; (parent = parents.get(root)) !== undefined; ) root = parent;
+    return `${root}|${root === session ? "" : session}`;
+  };
+
+  /** Ends the turn. Waiting for that would wait for the very call that asks for it. */
+  const stop = (session: string) => {
+    quietly(() => client.session.abort({ path: { id: session } }));
+  };
+
+  /** Shows a line to the user, in a terminal. */
+  const show = (message: string | undefined) => {
+    if (message) quietly(() => client.tui.showToast({ body: { message, variant: "warning" } }));
+  };
+
+  /** Takes in a call that threw: it never reaches `tool.execute.after`. */
+  const failed = ({ sessionID, callID, tool, state }: Part) => {
+    if (failures.has(callID)) return;
+    open.delete(callID);
+    const cancelled = state.metadata?.interrupted === true;
+    const call = { id: callID, tool, args: state.input };
+    const answer = agents.after(worker(sessionID), call, { output: state.error, failed: true, cancelled });
+    failures.set(callID, answer);
+    if (failures.size > FAILURES_MAX) failures.delete([...failures.keys()][0]!);
+    show(answer.person);
+    if (answer.stop) stop(sessionID);
+  };
+
+  const happened = (type: string, { info, part, sessionID, error }: Properties) => {
+    if (type === "message.part.updated") {
+      if (part && isError(part)) failed(part);
+      else if (part?.type === "text" && part.time?.end) texts.set(part.sessionID, part.text ?? "");
+    } else if (type === "session.created" || type === "session.updated") {
+      if (info?.parentID) parents.set(info.id, info.parentID);
+    } else if (type === "session.deleted" && info) {
+      agents.ended(worker(info.id));
+      parents.delete(info.id);
+      texts.delete(info.id);
+    } else if (type === "session.error" && error?.name === "MessageAbortedError" && sessionID) {
+      agents.interrupted(worker(sessionID));
+    } else if (type === "session.idle" && sessionID && texts.has(sessionID)) {
+      agents.idle(worker(sessionID), texts.get(sessionID) ?? "");
+      texts.delete(sessionID);
+    }
+  };
+
+  return {
+    "tool.execute.before": async ({ tool, sessionID, callID }: ToolInput, { args }: { args: unknown }) => {
+      open.add(callID);
+      const answer = agents.before(worker(sessionID), { id: callID, tool, args });
+      show(answer.person);
+      if (answer.stop) stop(sessionID);
+      const words = answer.stop ?? answer.refuse;
+      if (words) throw new Error(words);
+    },
+
+    "tool.execute.after": async (input: ToolInput & { args: unknown }, result: Result | undefined) => {
+      const { tool, sessionID, callID, args } = input;
+      open.delete(callID);
+      const blocks = Array.isArray(result?.content) ? result.content : undefined;
+      const output = blocks ? textOfBlocks(blocks) : result?.output;
+      // opencode runs the tool "invalid" in place of one that does not exist.
+      const failed = result?.isError === true || tool === "invalid";
+      const ending = { output, failed, exit: result?.metadata?.exit };
+      const answer = agents.after(worker(sessionID), { id: callID, tool, args }, ending);
+      show(answer.person);
+      const words = answer.stop ?? answer.tell;
+      if (words && blocks) blocks.push({ type: "text", text: words });
+      else if (words && result) result.output = `${output}\n\n${words}`;
+      if (answer.stop) stop(sessionID);
+    },
+
+    // What the model reads of a failed call is its error, which is stored without our note.
+    "experimental.chat.messages.transform": async (_: object, { messages }: { messages: { parts: any[] }[] }) => {
+      for (const part of messages.flatMap(({ parts }) => parts).filter(isError)) {
+        if (open.has(part.callID)) failed(part);
+        const answer = failures.get(part.callID);
+        const words = answer?.stop ?? answer?.tell;
+        if (words) part.state.error += `\n\n${words}`;
+      }
+    },
+
+    "chat.message": async ({ sessionID }: { sessionID: string }, { parts }: { parts: any[] }) => {
+      const own = (parts as Part[]).filter(({ type, synthetic }) => type === "text" && !synthetic);
+      if (own.length > 0) agents.prompt(worker(sessionID), textOfBlocks(own));
+    },
+
+    event: async ({ event }: { event: { type: string; properties: unknown } }) => {
+      happened(event.type, (event.properties ?? {}) as Properties);
+    },
+  };
+};
+
+function isError(part: Part): boolean {
+  return part.type === "tool" && part.state?.status === "error";
+}

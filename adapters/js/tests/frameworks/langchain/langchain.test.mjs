@@ -1,0 +1,212 @@
+// LangChain agents, with and without threads.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { Command, MemorySaver, interrupt } from "@langchain/langgraph";
+import { AIMessage, HumanMessage, ToolMessage, createAgent, createMiddleware, tool } from "langchain";
+import { z } from "zod";
+
+import { PolicyError } from "unstuck";
+import { unstuckMiddleware } from "unstuck/langchain";
+import { DONE, NOTE, Played, REFUSAL, failing, readFile, scenarios } from "../plays.mjs";
+
+let ids = 0;
+const callsOf = (name, ...args) =>
+  new AIMessage({
+    content: "",
+    tool_calls: args.map((one) => ({ name, args: one, id: `c${ids++}`, type: "tool_call" })),
+  });
+
+/** Answers with the script that the first message of the user names. */
+class Scripted extends BaseChatModel {
+  constructor(scripts, played, called) {
+    super({});
+    Object.assign(this, { scripts, played, called });
+  }
+
+  _llmType() {
+    return "scripted";
+  }
+
+  bindTools() {
+    return this;
+  }
+
+  async _generate(messages) {
+    const name = messages.find(({ type }) => type === "human").text;
+    const { requests } = this.played.get(name);
+    requests.push(messages.map(({ type, content }) => `${type}: ${JSON.stringify(content)}`).join("\n"));
+    const turn = this.scripts.get(name)[requests.length - 1];
+    const message =
+      typeof turn === "string"
+        ? new AIMessage(turn)
+        : callsOf(this.called, ...turn.map((args) => ({ ...args, run: name })));
+    return { generations: [{ message, text: message.text }] };
+  }
+}
+
+const RECURSION = { recursionLimit: 100 };
+
+/** Plays with one agent; each run has a thread of its own if there are threads. */
+const player = (hasThreads, own = {}) => async (scripts, { options, called }) => {
+  const named = new Map(scripts.map((script, index) => [`run ${index}`, script]));
+  const played = new Map([...named.keys()].map((name) => [name, new Played()]));
+  const read_file = tool(
+    ({ path, run }) => {
+      played.get(run).ran.push(path);
+      return readFile(path);
+    },
+    { name: "read_file", description: "Reads a file.", schema: z.object({ path: z.string(), run: z.string() }) },
+  );
+  const agent = createAgent({
+    model: new Scripted(named, played, called),
+    tools: [read_file],
+    middleware: options === null ? [] : [unstuckMiddleware({ ...own, ...options })],
+    ...(hasThreads ? { checkpointer: new MemorySaver() } : {}),
+  });
+  const run = async (name) => {
+    const config = hasThreads ? { configurable: { thread_id: name }, ...RECURSION } : RECURSION;
+    const { messages } = await agent.invoke({ messages: [new HumanMessage(name)] }, config);
+    played.get(name).end = messages.at(-1).text;
+  };
+  await Promise.all([...named.keys()].map(run));
+  return [...played.values()];
+};
+
+const seen = { seesUnknown: true };
+scenarios("threads", player(true), seen);
+scenarios("without threads", player(false), seen);
+scenarios("stateless", player(true, { stateless: true }), seen);
+
+/** An agent with one tool, whose model plays a script under the name `go`. */
+function single(script, run, { middleware = [unstuckMiddleware()], schema = z.any(), called = "read_file" } = {}) {
+  const played = new Played();
+  const model = new Scripted(new Map([["go", script]]), new Map([["go", played]]), called);
+  const read_file = tool(run, { name: "read_file", description: "Reads a file.", schema });
+  const agent = createAgent({ model, tools: [read_file], middleware, checkpointer: new MemorySaver() });
+  const say = (text) =>
+    agent.invoke(text instanceof Command ? text : { messages: [new HumanMessage(text)] }, {
+      configurable: { thread_id: "1" },
+      ...RECURSION,
+    });
+  return { played, say };
+}
+
+test("a new message of the user lifts the refusal", async () => {
+  const { played, say } = single([...failing(6), ...failing(1)], ({ path }) => {
+    played.ran.push(path);
+    throw new Error("no such file");
+  });
+  await say("go");
+  assert.equal(played.ran.length, 5);
+  await say("the file is there now");
+  assert.equal(played.ran.length, 6);
+});
+
+test("invalid arguments are a failing call", async () => {
+  const schema = z.object({ path: z.number() });
+  const { played, say } = single(failing(6), () => assert.fail("it ran"), { schema });
+  await say("go");
+  assert.ok(played.requests[3].includes("Error invoking tool"), played.requests[3]);
+  assert.ok(played.requests[3].includes(NOTE), played.requests[3]);
+  assert.ok(played.requests[6].includes(REFUSAL), played.requests[6]);
+});
+
+test("what an agent alone makes of an exception, it makes with the middleware", async () => {
+  for (const schema of [z.any(), z.object({ path: z.number() })]) {
+    const requests = [];
+    for (const middleware of [[], [unstuckMiddleware()]]) {
+      const run = () => {
+        throw new TypeError("broken");
+      };
+      const { played, say } = single(failing(2), run, { middleware, schema });
+      await say("go");
+      // The stack trace of a rejected call names the frames of the middleware.
+      requests.push(played.requests.map((text) => text.replace(/\\n +at [^"]*/g, "")));
+    }
+    assert.deepEqual(requests[0], requests[1]);
+    assert.equal(requests[0].length, 3);
+  }
+});
+
+test("a note stands beside other results", async () => {
+  const block = [{ type: "text", text: "no such file" }];
+  const answer = (config) =>
+    new ToolMessage({ content: "no such file", tool_call_id: config.toolCall.id, name: "read_file", status: "error" });
+  const commanded = (_, config) => new Command({ update: { messages: [answer(config)] } });
+  for (const run of [() => block, commanded]) {
+    const { played, say } = single(failing(3), run);
+    await say("go");
+    assert.ok(played.requests[3].includes(NOTE.slice(0, 60)), played.requests[3]);
+    assert.ok(played.requests[3].includes("no such file"));
+  }
+});
+
+test("a defect of another middleware ends the run as ever", async () => {
+  const broken = createMiddleware({
+    name: "broken",
+    wrapToolCall: () => {
+      throw new RangeError("not ours");
+    },
+  });
+  const { say } = single(failing(3), () => "", { middleware: [unstuckMiddleware(), broken] });
+  await assert.rejects(say("go"), /not ours/);
+});
+
+test("an interrupt of the graph is no failure", async () => {
+  const { played, say } = single(failing(1), ({ path }) => `${interrupt("may it?")} ${path}`);
+  const paused = await say("go");
+  assert.equal(paused.__interrupt__[0].value, "may it?");
+  await say(new Command({ resume: "yes" }));
+  assert.ok(played.requests[1].includes("yes missing.txt"), played.requests[1]);
+});
+
+test("an agent in a tool has a guard of its own", async () => {
+  const lines = [callsOf("look", { path: "x" }), callsOf("look", { path: "x" }), new AIMessage("a")];
+  const inner = new Lines([...lines, ...[1, 2, 3, 4].map(() => callsOf("look", { path: "x" })), new AIMessage("b")]);
+  const look = tool(() => "Error: no such file", { name: "look", description: "Looks.", schema: z.any() });
+  const sub = createAgent({ model: inner, tools: [look], middleware: [unstuckMiddleware()] });
+  const task = tool(
+    async (_, config) => (await sub.invoke({ messages: [new HumanMessage("look")] }, config)).messages.at(-1).text,
+    { name: "task", description: "Looks.", schema: z.any() },
+  );
+  const outer = new Lines([callsOf("task", {}), callsOf("task", {}), new AIMessage(DONE)]);
+  const agent = createAgent({
+    model: outer,
+    tools: [task],
+    middleware: [unstuckMiddleware()],
+    checkpointer: new MemorySaver(),
+  });
+  await agent.invoke({ messages: [new HumanMessage("go")] }, { configurable: { thread_id: "1" } });
+  // Two equal looks of the first agent and four of the second: only the latter has three.
+  const noted = inner.read.map((text) => text.includes("[unstuck]"));
+  assert.deepEqual(noted, [...Array(6).fill(false), true, false]);
+});
+
+/** Answers with these messages in turn, and keeps what it read last. */
+class Lines extends BaseChatModel {
+  constructor(lines) {
+    super({});
+    Object.assign(this, { lines, read: [] });
+  }
+
+  _llmType() {
+    return "lines";
+  }
+
+  bindTools() {
+    return this;
+  }
+
+  async _generate(messages) {
+    this.read.push(JSON.stringify(messages.at(-1).content));
+    const message = this.lines.shift();
+    return { generations: [{ message, text: message.text }] };
+  }
+}
+
+test("a wrong option is an error at once", () => {
+  assert.throws(() => unstuckMiddleware({ preset: "no such preset" }), PolicyError);
+});
