@@ -6,8 +6,9 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::machine;
+use crate::machine::{self, Machine};
 use crate::step::Outcome;
+use crate::{report, steps};
 
 /// The folder of the page's own parts.
 const FOLDER: &str = "adapters/wasm/page";
@@ -18,6 +19,25 @@ const REPORT_SCRIPT: &str = "adapters/cli/src/scan/html/report.js";
 
 /// The run behind the button "Try an example".
 const SAMPLE: &str = "adapters/trace/runs/native/stuck-same-test.jsonl";
+
+/// The program that opens the page in a browser and compares it with `unstuck scan`.
+const CHECK: &str = "adapters/wasm/page/check.mjs";
+
+/// The recorded runs that are dropped onto the page.
+const RUNS: &str = "adapters/trace/runs";
+
+/// Opens `page` in a browser.
+pub(crate) fn check(page: &Path, machine: Machine) -> Outcome {
+    let unstuck = match steps::built(&["--bin", "unstuck"]) {
+        Ok(unstuck) => unstuck,
+        Err(outcome) => return outcome,
+    };
+    let mut node = match report::in_browser(CHECK, machine) {
+        Ok(node) => node(),
+        Err(outcome) => return outcome,
+    };
+    Outcome::of(node.arg(page).arg(unstuck).arg(machine::root().join(RUNS)))
+}
 
 /// Writes the page to the file `to`, with the engine `wasm` and its `glue` of `wasm-bindgen` for the target `web`.
 pub(crate) fn assemble(wasm: &Path, glue: &Path, to: &Path) -> Outcome {
@@ -128,16 +148,21 @@ mod tests {
 
     #[test]
     fn bytes_are_written_in_base64() {
-        for (bytes, text) in
-            [(&b""[..], ""), (b"M", "TQ=="), (b"Ma", "TWE="), (b"Man", "TWFu"), (b"\xff\xfe", "//4=")]
-        {
+        for (bytes, text) in [
+            (&b""[..], ""),
+            (b"M", "TQ=="),
+            (b"Ma", "TWE="),
+            (b"Man", "TWFu"),
+            (b"\xff\xfe", "//4="),
+        ] {
             assert_eq!(base64(bytes), text);
         }
     }
 
     #[test]
     fn a_module_becomes_a_script() {
-        let module = "export class A {}\nexport function b() {}\n let export_c;\nexport { d as default };\n";
+        let module =
+            "export class A {}\nexport function b() {}\n let export_c;\nexport { d as default };\n";
         assert_eq!(without_exports(module), "class A {}\nfunction b() {}\n let export_c;\n");
     }
 
