@@ -8,9 +8,9 @@ use std::process::{Command, ExitCode};
 
 use crate::machine::{self, Machine, cargo, program};
 use crate::step::{Outcome, Step, Summary};
-use crate::steps;
 use crate::target::Target;
 use crate::toolchain::Toolchain;
+use crate::{page, report, steps};
 
 /// The package.
 const PACKAGE: &str = "adapters/js";
@@ -56,6 +56,7 @@ pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
     }
     if is_built && request.page {
         steps.push(Step::run("web", || web(machine)));
+        steps.push(Step::run("page", || page(machine)));
     }
     if is_built && (request.frameworks || !request.names.is_empty()) {
         steps.push(Step::run("frameworks", || match frameworks(&request.names) {
@@ -162,6 +163,27 @@ fn toolchain(machine: Machine) -> Outcome {
 
 /// Builds the engine, and writes its glue and its file into the package.
 fn engine(engine: Engine, machine: Machine) -> Outcome {
+    let features: &[&str] = match engine {
+        Engine::Small => &[],
+        Engine::Full => &["--features", "full"],
+    };
+    compiled(features, machine).and_then(|| {
+        let bound = folder("bound");
+        placed(engine, &bound).map_or_else(failed, |size| small_enough(engine, size))
+    })
+}
+
+/// Builds the engine with the page around it, and tests it in a browser.
+fn page(machine: Machine) -> Outcome {
+    let (bound, page) = (folder("bound"), folder("unstuck.html"));
+    let (wasm, glue) = (bound.join("unstuck_wasm_bg.wasm"), bound.join("unstuck_wasm.js"));
+    compiled(&["--no-default-features", "--features", "page"], machine)
+        .and_then(|| page::assemble(&wasm, &glue, &page))
+        .and_then(|| page::check(&page, machine))
+}
+
+/// Builds the engine with these features, and writes its glue and its file into the folder `bound`.
+fn compiled(features: &[&str], machine: Machine) -> Outcome {
     let toolchain = match Toolchain::ready(Target::Wasm32, machine) {
         Ok(toolchain) => toolchain,
         Err(outcome) => return outcome,
@@ -169,16 +191,10 @@ fn engine(engine: Engine, machine: Machine) -> Outcome {
     let folder = folder("cargo");
     let mut build = toolchain.cargo_with_std("build", Target::Wasm32);
     build.args(["--package", CRATE, "--lib", "--profile", "wasm", "--target-dir"]).arg(&folder);
-    if engine == Engine::Full {
-        build.args(["--features", "full"]);
-    }
     // Every runtime of the last years has it.
     build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-Ctarget-feature=+simd128");
     let file = folder.join(Target::Wasm32.name()).join("wasm/unstuck_wasm.wasm");
-    Outcome::of(&mut build).and_then(|| bound(&file)).and_then(|| {
-        let bound = self::folder("bound");
-        placed(engine, &bound).map_or_else(failed, |size| small_enough(engine, size))
-    })
+    Outcome::of(build.args(features)).and_then(|| bound(&file))
 }
 
 /// Writes the glue for a WebAssembly file, with the program of the same version.
@@ -397,8 +413,9 @@ fn test_files(place: &Path) -> io::Result<Vec<String>> {
 /// Runs the package in Chromium and in a worker of Cloudflare.
 fn web(machine: Machine) -> Outcome {
     let place = folder("web");
-    let Some(browser) = browser(machine) else {
-        return Outcome::LeftOut("Chromium is missing".to_owned());
+    let browser = match report::browser(machine) {
+        Ok(browser) => browser,
+        Err(outcome) => return outcome,
     };
     let mut node = program(folder("runtimes/node_modules/node22/bin/node"));
     node.arg("web.mjs").arg(browser).current_dir(&place);

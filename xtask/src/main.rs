@@ -15,6 +15,7 @@ mod machine;
 mod mcp;
 mod microcontroller;
 mod no_std;
+mod page;
 mod python;
 mod qemu;
 mod report;

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use crate::environment::Environment;
 use crate::machine::{self, Machine, cargo, program};
@@ -118,28 +118,54 @@ fn each(format: &str) -> Outcome {
 
 /// Opens the pages in a browser, and takes the picture of the README.
 fn html(machine: Machine) -> Outcome {
-    let found = BROWSERS.into_iter().find(|name| machine::has(name));
-    let browser = found.unwrap_or(BROWSERS[0]);
-    let ready = machine::ready("npm", "npm", machine)
-        .and_then(|| machine::ready(browser, "chromium", machine));
-    let script = folder("browser").join("page.mjs");
-    let node = |args: &[&str]| {
-        let mut node = program("node");
-        node.arg(&script).arg(browser).args(args);
-        node
+    let node = match in_browser(PAGE, machine) {
+        Ok(node) => node,
+        Err(outcome) => return outcome,
     };
     let (recorded, hostile) = (folder("recorded/report.html"), folder("hostile/report.html"));
-    ready
-        .and_then(packages)
-        .and_then(|| Outcome::of(node(&[]).arg(&recorded).arg(hostile)))
-        .and_then(|| Outcome::of(node(&["--picture"]).arg(recorded).args([PICTURE, PICTURED])))
+    Outcome::of(node().arg(&recorded).arg(hostile))
+        .and_then(|| Outcome::of(node().arg("--picture").arg(recorded).args([PICTURE, PICTURED])))
 }
 
-/// Installs the packages of [`PAGE`] and puts it beside them, because it finds them by its own place.
-fn packages() -> Outcome {
+/// Returns a function that returns the command to run the program `script`, which opens pages in a browser. The
+/// name of the browser is its first argument.
+pub(crate) fn in_browser(
+    script: &str,
+    machine: Machine,
+) -> Result<impl Fn() -> Command + use<>, Outcome> {
+    let browser = browser(machine)?;
+    let ready = machine::ready("npm", "npm", machine).and_then(|| packages(script));
+    let place = folder("browser").join(script.rsplit('/').next().unwrap_or(script));
+    match ready {
+        Outcome::Passed => Ok(move || {
+            let mut node = program("node");
+            node.arg(&place).arg(browser);
+            node
+        }),
+        missing => Err(missing),
+    }
+}
+
+/// Returns the name of an installed browser.
+///
+/// # Errors
+///
+/// The outcome of the step, if there is none.
+pub(crate) fn browser(machine: Machine) -> Result<&'static str, Outcome> {
+    let found = BROWSERS.into_iter().find(|name| machine::has(name));
+    let browser = found.unwrap_or(BROWSERS[0]);
+    match machine::ready(browser, "chromium", machine) {
+        Outcome::Passed => Ok(browser),
+        missing => Err(missing),
+    }
+}
+
+/// Installs the packages of `script` and puts it beside them, because it finds them by its own place.
+fn packages(script: &str) -> Outcome {
     let folder = folder("browser");
+    let name = script.rsplit('/').next().unwrap_or(script);
     let copied = fs::create_dir_all(&folder)
-        .and_then(|()| fs::copy(machine::root().join(PAGE), folder.join("page.mjs")))
+        .and_then(|()| fs::copy(machine::root().join(script), folder.join(name)))
         .and_then(|_| fs::copy(machine::root().join(PACKAGES), folder.join("package.json")));
     if let Err(error) = copied {
         return Outcome::Failed(format!("{}: {error}", folder.display()));

@@ -3,9 +3,16 @@
 //! The boundary has numbers and text only. A decision is a word of bits, and the rest of it is asked for by
 //! the few callers that need it, so that a call that nothing is said about creates no object.
 
-#![expect(unreachable_pub, reason = "`wasm_bindgen` exports public items from private modules")]
+#![cfg_attr(
+    feature = "guard",
+    expect(unreachable_pub, reason = "`wasm_bindgen` exports public items from private modules")
+)]
 
+#[cfg(feature = "guard")]
 mod digest;
 #[cfg(feature = "full")]
 mod full;
+#[cfg(feature = "guard")]
 mod guard;
+#[cfg(feature = "page")]
+mod page;

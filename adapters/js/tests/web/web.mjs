@@ -1,6 +1,7 @@
 // The package in a browser, bundled and not, and in a worker of Cloudflare: `web.mjs CHROMIUM`.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { basename, extname, join } from "node:path";
@@ -132,6 +133,6 @@ async function worker() {
   }
 }
 
-const [executablePath] = process.argv.slice(2);
-await browsers(executablePath);
+const [program] = process.argv.slice(2);
+await browsers(execFileSync("sh", ["-c", 'command -v "$0"', program], { encoding: "utf8" }).trim());
 await worker();

@@ -226,7 +226,7 @@ impl Overview {
                     "The strip below a run: the colour of each call is its tool, and red marks the evidence of a loop."
                 }
                 @if !folder.is_empty() { p.dim { "All paths begin with " code { (folder) } } }
-                div.scroll tabindex="0" role="region" aria-labelledby="runs-title" {
+                div.scroll tabindex="0" role="region" aria-label="Table of the runs" {
                     table.runs {
                         thead {
                             tr {

@@ -245,7 +245,7 @@ fn calls(all: &[&Excerpt], steps: &[Step], args: IncludeArgs) -> Markup {
     let has_tool = all.iter().any(|call| call.tool.is_some());
     html! {
         @if !rows.is_empty() {
-            div.scroll tabindex="0" role="region" aria-label="Calls of the loop" {
+            div.scroll tabindex="0" role="group" aria-label="Calls of the loop" {
                 table.calls {
                     thead {
                         tr {
