@@ -33,6 +33,8 @@ const SCRIPTS = {
     ...times(3, [cat("missing.txt")]),
     "done",
   ],
+  // Played by `opencode run`, in two processes.
+  continued: [...times(4, [cat("missing.txt")]), "done", ...times(8, [cat("missing.txt")]), "done"],
   inner: [...times(2, [cat("missing.txt")]), "one", ...times(2, [cat("missing.txt")]), "two"],
 };
 
@@ -54,7 +56,7 @@ const EXPECTED = {
 };
 
 /** The requests of an aborted session that count. The abort is not waited for, so that more may follow. */
-const REQUESTS = { "exit-code": 8, reworded: 8, "thrown-error": 8, "unknown-tool": 8, "two-in-turns": 12 };
+const REQUESTS = { "exit-code": 8, reworded: 8, "thrown-error": 8, "unknown-tool": 8, "two-in-turns": 12, continued: 9 };
 
 const CACHE = join(NODE_MODULES, ".cache/opencode");
 
@@ -102,7 +104,8 @@ class Server {
     this.model = new Model(SCRIPTS);
   }
 
-  async start() {
+  /** Writes the settings. */
+  async prepare() {
     const { place } = this;
     for (const name of ["a", "b", "c"]) place.write(`project/${name}.txt`, `content of ${name}\n`);
     const plugin = this.mode === "observe" ? [[join(NODE_MODULES, "unstuck"), { observe: true }]] : [];
@@ -117,7 +120,11 @@ class Server {
       const dependencies = { unstuck: `file:${join(NODE_MODULES, "unstuck")}` };
       place.write("home/.config/opencode/package.json", JSON.stringify({ dependencies }));
     }
-    this.child = place.start([OPENCODE, "serve", "--port", "0"], VARIABLES);
+  }
+
+  async start() {
+    await this.prepare();
+    this.child = this.place.start([OPENCODE, "serve", "--port", "0"], VARIABLES);
     const address = () => /listening on (http:\S+)/.exec(this.child.collected)?.[1];
     this.url = await until(address, "address of opencode");
   }
@@ -148,7 +155,7 @@ class Server {
   }
 
   async playAll() {
-    const inTurn = ["new-message", "compacted", "interrupted", "inner"];
+    const inTurn = ["new-message", "compacted", "interrupted", "continued", "inner"];
     const atOnce = Object.keys(SCRIPTS).filter((name) => !inTurn.includes(name));
     await Promise.all(atOnce.map((name) => this.play(name)));
     const again = (name, count) => times(count, `Please play script ${name}.`);
@@ -200,7 +207,7 @@ for (const [name, expected] of Object.entries(EXPECTED)) {
   test(`${name}: ${expected}`, () => assert.equal(own.outline(name), expected));
 }
 
-for (const name of Object.keys(SCRIPTS).filter((name) => name !== "parallel")) {
+for (const name of Object.keys(EXPECTED)) {
   test(`${name}: the model reads the same with the program`, { skip: !program }, () => {
     assert.deepEqual(own.read(name), program.read(name));
     assert.equal(own.outline(name), program.outline(name));
@@ -227,15 +234,23 @@ test("a guard that observes, and a broken one, change nothing", async () => {
   }
 });
 
-test("opencode run ends with an error", async () => {
-  const server = new Server("process");
+/** Runs a script with `opencode run`, and once more in a process that continues the session. */
+async function continued(mode) {
+  const server = new Server(mode);
+  const run = (...words) =>
+    server.place.run([OPENCODE, "run", ...words, "Please play script continued."], VARIABLES);
   try {
-    await server.start();
-    const { code, output } = await server.place.run([OPENCODE, "run", "Please play script exit-code."], VARIABLES);
-    assert.equal(code, 1, output);
-    assert.ok(output.includes("7 times in a row"), output);
-    assert.equal(outline(server.read("exit-code")), "calls 7 · told 3 5 · refused 6 7");
+    await server.prepare();
+    const ends = [await run(), await run("--continue")];
+    return { ends, read: server.read("continued") };
   } finally {
     await server.stop();
   }
+}
+
+test("a process that continues a session goes on with its history", async () => {
+  const { ends, read } = await continued("process");
+  assert.deepEqual(ends.map(({ code }) => code), [0, 1], ends.map(({ output }) => output).join("\n"));
+  assert.equal(outline(read), "calls 7 · told 3 5 · refused 6 7");
+  if (PROGRAM) assert.deepEqual(read, (await continued("program")).read);
 });
