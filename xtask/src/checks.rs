@@ -7,7 +7,7 @@ use std::process::{ExitCode, Stdio};
 
 use crate::machine::{self, Machine};
 use crate::step::{Omission, Outcome, Step, Summary};
-use crate::{agents, bare, c, firmware, footprint, fuzz, mcp, no_std, python, steps};
+use crate::{agents, bare, c, firmware, footprint, fuzz, javascript, mcp, no_std, python, steps};
 
 /// The output of the steps that CI runs in a second process.
 const LOG: &str = "target/xtask/second.log";
@@ -27,7 +27,7 @@ struct Check {
 }
 
 /// Every step, in the order in which they run.
-const CHECKS: [Check; 18] = [
+const CHECKS: [Check; 19] = [
     Check {
         name: "format",
         about: "`rustfmt` would change nothing",
@@ -105,6 +105,12 @@ const CHECKS: [Check; 18] = [
         about: "the wheel for Python builds from its sources, and its tests and types hold",
         apart: false,
         run: |machine, _| python::check(machine),
+    },
+    Check {
+        name: "js",
+        about: "the package for JavaScript builds, and its tests and types hold",
+        apart: true,
+        run: |machine, _| javascript::check(machine),
     },
     Check {
         name: "tidy",

@@ -12,6 +12,7 @@ use crate::checks;
 use crate::firmware;
 use crate::footprint;
 use crate::fuzz;
+use crate::javascript;
 use crate::python;
 use crate::target::Target;
 
@@ -27,6 +28,7 @@ pub(crate) enum Task {
     Bench(Bench),
     Agents(agents::Request),
     Python(python::Request),
+    JavaScript(javascript::Request),
     Report,
 }
 
@@ -61,6 +63,7 @@ Usage: cargo xtask CHORE [OPTIONS]
   bench      Run a benchmark
   agents     Run real coding agents against a scripted model
   python     Build and test the package for Python
+  js         Build and test the package for JavaScript
   report     Read the reports of `unstuck scan` with the programs that others use
 
 `cargo xtask CHORE --help` describes a task.
@@ -163,6 +166,19 @@ are in `target/python`. Needs Python 3.10 or later and the network.
   --bench       Measure `before` and `after` beside other guards, and test nothing
 ";
 
+const JS: &str = "\
+Usage: cargo xtask js [--frameworks] [--page] [--bench] [FRAMEWORK…]
+
+Builds the package of `adapters/js` with the engine as WebAssembly, checks its types and how it is
+packed, and runs its tests on Node 20 and 22, Bun and Deno. The packed package and everything else is
+in `target/js`. Needs npm and the network.
+
+  --frameworks  Also run the tests of every framework, with the versions pinned beside them. A
+                framework that is named is tested alone
+  --page        Also write `target/js/unstuck.html`, and test it in Chromium
+  --bench       Measure `before` and `after` beside other guards, and test nothing
+";
+
 const REPORT: &str = "\
 Usage: cargo xtask report
 
@@ -184,7 +200,7 @@ struct Grammar {
     words_max: usize,
 }
 
-const GRAMMARS: [Grammar; 9] = [
+const GRAMMARS: [Grammar; 10] = [
     Grammar { name: "test", help: TEST, flags: &["--list"], options: &[], words_max: usize::MAX },
     Grammar { name: "fuzz", help: FUZZ, flags: &[], options: &["--seconds"], words_max: 1 },
     Grammar {
@@ -226,6 +242,13 @@ const GRAMMARS: [Grammar; 9] = [
         name: "python",
         help: PYTHON,
         flags: &["--frameworks", "--bench"],
+        options: &[],
+        words_max: usize::MAX,
+    },
+    Grammar {
+        name: "js",
+        help: JS,
+        flags: &["--frameworks", "--page", "--bench"],
         options: &[],
         words_max: usize::MAX,
     },
@@ -340,6 +363,12 @@ fn task(name: &str, words: &Words) -> Result<Task, String> {
         "test" if words.has("--list") => Task::Help(checks::list()),
         "python" => Task::Python(python::Request {
             frameworks: words.has("--frameworks"),
+            bench: words.has("--bench"),
+            names: words.plain.clone(),
+        }),
+        "js" => Task::JavaScript(javascript::Request {
+            frameworks: words.has("--frameworks"),
+            page: words.has("--page"),
             bench: words.has("--bench"),
             names: words.plain.clone(),
         }),

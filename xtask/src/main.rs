@@ -10,6 +10,7 @@ mod environment;
 mod firmware;
 mod footprint;
 mod fuzz;
+mod javascript;
 mod machine;
 mod mcp;
 mod microcontroller;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Ok(Task::Test(request)) => checks::run(&request, machine),
         Ok(Task::Agents(request)) => agents::run(request),
         Ok(Task::Python(request)) => python::run(&request),
+        Ok(Task::JavaScript(request)) => javascript::run(&request, machine),
         Ok(Task::Report) => report::run(machine),
         Ok(Task::Bench(bench)) => bench.run(),
         Ok(Task::C(request)) => c::run(request, machine),

@@ -1,8 +1,8 @@
-//! The microcontrollers that the project is built for.
+//! The microcontrollers, and WebAssembly, that the project is built for.
 
 use std::str::FromStr;
 
-/// A processor without an operating system, named as the compiler names it.
+/// A machine without an operating system, named as the compiler names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// Cortex-M0: no atomic exchange, no division.
@@ -15,10 +15,12 @@ pub(crate) enum Target {
     Thumbv7emHf,
     /// ESP32-C3 and similar chips: no atomics.
     Riscv32imc,
+    /// WebAssembly, for JavaScript. It has `std`.
+    Wasm32,
 }
 
 impl Target {
-    /// Every target.
+    /// Every microcontroller.
     pub(crate) const ALL: [Self; 5] =
         [Self::Thumbv6m, Self::Thumbv7m, Self::Thumbv7em, Self::Thumbv7emHf, Self::Riscv32imc];
 
@@ -30,6 +32,15 @@ impl Target {
             Self::Thumbv7em => "thumbv7em-none-eabi",
             Self::Thumbv7emHf => "thumbv7em-none-eabihf",
             Self::Riscv32imc => "riscv32imc-unknown-none-elf",
+            Self::Wasm32 => "wasm32-unknown-unknown",
+        }
+    }
+
+    /// Returns the linker, which Debian's package `lld` has.
+    pub(crate) const fn linker(self) -> &'static str {
+        match self {
+            Self::Wasm32 => "wasm-ld",
+            _ => "ld.lld",
         }
     }
 

@@ -1,4 +1,4 @@
-//! Finds or installs a compiler for microcontrollers.
+//! Finds or installs a compiler for microcontrollers and for WebAssembly.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,6 @@ use crate::target::Target;
 /// The Debian packages to use if `rustup` has no such target: a compiler, the source of `core` in the
 /// same version, and a linker.
 const DEBIAN_PACKAGES: &[&str] = &["rustc-web", "rust-web-src", "lld"];
-
-/// The linker of these packages.
-const LINKER: &str = "ld.lld";
 
 /// A compiler for a [`Target`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +59,7 @@ impl Toolchain {
         if installed.is_some_and(|folder| Path::new(folder.trim()).exists()) {
             return Some(Self::Installed);
         }
-        machine::has(LINKER)
+        machine::has(target.linker())
             .then(compilers)?
             .into_iter()
             .find(|rustc| has_source(rustc) && is_new_enough(rustc))
@@ -81,13 +78,18 @@ impl Toolchain {
         self.cargo_with("core,alloc", task, target)
     }
 
+    /// Like [`Toolchain::cargo`], with `std` available, too.
+    pub(crate) fn cargo_with_std(&self, task: &str, target: Target) -> Command {
+        self.cargo_with("std,panic_abort", task, target)
+    }
+
     fn cargo_with(&self, libraries: &str, task: &str, target: Target) -> Command {
         let mut command = cargo();
         command.args([task, "--locked", "--target", target.name()]);
         if let Self::WithSource(rustc) = self {
             // A stable compiler accepts `-Z` flags only with this variable.
             command.env("RUSTC", rustc).env("RUSTC_BOOTSTRAP", "1");
-            command.env(target.linker_variable(), LINKER);
+            command.env(target.linker_variable(), target.linker());
             command.arg(format!("-Zbuild-std={libraries}"));
         }
         command

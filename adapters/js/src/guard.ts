@@ -95,19 +95,19 @@ export class Guard {
    */
   after(call: Ticket | string | undefined, result: unknown, { error = false }: { error?: boolean } = {}): Decision {
     const engine = this.#used();
-    return decision(engine, engine.after(ticketOf(call), idOf(call), text(result), Boolean(error)));
+    return decision(engine, engine.after(numberOf(call), idOf(call), text(result), Boolean(error)), call);
   }
 
   /** Reports that somebody else refused the call. It counts as an attempt. */
   refused(call: Ticket | string | undefined): Decision {
     const engine = this.#used();
-    return decision(engine, engine.refused(ticketOf(call), idOf(call)));
+    return decision(engine, engine.refused(numberOf(call), idOf(call)), call);
   }
 
   /** Takes a call back that never ran or was broken off. */
   cancelled(call: Ticket | string | undefined): Decision {
     const engine = this.#used();
-    return decision(engine, engine.cancelled(ticketOf(call), idOf(call)));
+    return decision(engine, engine.cancelled(numberOf(call), idOf(call)), call);
   }
 
   /** Reports a message of the user. A new one starts everything afresh, and so does `undefined`. */
@@ -183,10 +183,20 @@ export class Guard {
 
   /**
    * Returns `run`, watched: each call goes through {@link Guard.call}. `tool` is the name of the tool, instead of the
-   * function's.
+   * function's. A watched asynchronous function throws nothing, but rejects.
    */
   watch<A extends unknown[], R>(run: (...args: A) => R, tool: string = run.name): (...args: A) => R {
-    return (...args) => this.call(tool, args.length === 1 ? args[0] : args, () => run(...args));
+    let isAsync = run.constructor.name === "AsyncFunction";
+    return (...args) => {
+      try {
+        const result = this.call(tool, args.length === 1 ? args[0] : args, () => run(...args));
+        isAsync ||= isPromise(result);
+        return result;
+      } catch (error) {
+        if (isAsync && error instanceof Stuck) return Promise.reject(error) as R;
+        throw error;
+      }
+    };
   }
 
   /** Releases the memory of the guard now, and not when it is collected. If it is used again, it begins anew. */
@@ -227,7 +237,7 @@ function isOff(): boolean {
   return ["off", "0", "false"].includes(process?.env?.UNSTUCK?.toLowerCase() ?? "");
 }
 
-function ticketOf(call: unknown): number {
+function numberOf(call: unknown): number {
   return call instanceof Ticket ? call.number : 0;
 }
 
@@ -237,8 +247,8 @@ function idOf(call: unknown): string | undefined {
   throw new TypeError(`expected the ticket of a decision, the id of a call or undefined, not ${typeof call}`);
 }
 
-/** Returns the last decision of a guard, from its bits. */
-function decision(engine: Engine, bits: number): Decision {
+/** Returns the last decision of a guard, from its bits. It is about `call`, or about a new one. */
+function decision(engine: Engine, bits: number, call?: unknown): Decision {
   const has = (bit: number): boolean => (bits & bit) !== 0;
   return new Decision(
     action(bits),
@@ -247,7 +257,7 @@ function decision(engine: Engine, bits: number): Decision {
     has(ENDS_RUN),
     has(MESSAGE) ? engine.message() : undefined,
     has(FINDING) ? finding(engine) : undefined,
-    has(TICKET) ? new Ticket(engine.ticket()) : undefined,
+    has(TICKET) ? new Ticket(engine.ticket()) : call instanceof Ticket ? call : undefined,
     has(NOTE),
   );
 }

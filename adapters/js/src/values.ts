@@ -79,7 +79,7 @@ type Sorted =
 function sort(value: unknown): Sorted {
   switch (typeof value) {
     case "string":
-      return { kind: "json", json: JSON.stringify(wellFormed(value)) };
+      return { kind: "text", text: wellFormed(value) };
     case "number":
       return { kind: "json", json: Number.isFinite(value) ? JSON.stringify(value) : `"${value}"` };
     case "bigint":
@@ -95,9 +95,9 @@ function sort(value: unknown): Sorted {
   }
   if (value === null) return { kind: "json", json: "null" };
   try {
-    return sortObject(value);
+    return sortObject(value as object);
   } catch {
-    return { kind: "text", text: `<${typeName(value)}>` };
+    return { kind: "text", text: `<${typeName(value as object)}>` };
   }
 }
 

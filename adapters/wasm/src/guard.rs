@@ -32,9 +32,11 @@ pub struct Guard {
     guard: unstuck::Guard,
     /// The last decision.
     decision: Decision,
+    /// The tickets of the open calls, with their numbers.
     tickets: VecDeque<(u32, Ticket)>,
-    /// The number of the last ticket.
+    /// The number of the ticket of the last call, and of the last new ticket.
     ticket: u32,
+    issued: u32,
     findings: VecDeque<Evidence>,
 }
 
@@ -63,7 +65,7 @@ impl Guard {
         // The empty text changes nothing.
         let decision = guard.text_turn("");
         let (tickets, findings) = (VecDeque::new(), VecDeque::new());
-        Self { guard, decision, tickets, ticket: 0, findings }
+        Self { guard, decision, tickets, ticket: 0, issued: 0, findings }
     }
 
     /// Keeps a decision, and returns its bits.
@@ -74,26 +76,36 @@ impl Guard {
         set(bits::ENDS_RUN, decision.ends_the_run());
         set(bits::MESSAGE, decision.is_blocked() || decision.message().is_some());
         set(bits::FINDING, decision.evidence().is_some());
-        set(bits::TICKET, decision.ticket().is_some());
         set(bits::NOTE, decision.message().is_some());
         if let Some(evidence) = decision.evidence() {
             self.findings.retain(|kept| kept.finding.loop_id != evidence.finding.loop_id);
             push(&mut self.findings, evidence.clone(), FINDINGS_MAX);
         }
-        if let Some(ticket) = decision.ticket() {
-            self.ticket = self.ticket.wrapping_add(1);
-            push(&mut self.tickets, (self.ticket, ticket), TICKETS_MAX);
-        }
         self.decision = decision;
         word
     }
 
-    /// Returns the ticket of this number, or of the call with this id, if the call is open.
-    fn open(&self, number: u32, id: Option<&str>) -> Option<Ticket> {
+    /// Keeps the ticket of the last decision, and returns its bit.
+    fn ticketed(&mut self) -> u32 {
+        let Some(ticket) = self.decision.ticket() else { return 0 };
+        let known = self.tickets.iter().find(|(_, kept)| *kept == ticket);
+        if let Some((number, _)) = known {
+            self.ticket = *number;
+        } else {
+            self.issued = self.issued.wrapping_add(1);
+            self.ticket = self.issued;
+            push(&mut self.tickets, (self.ticket, ticket), TICKETS_MAX);
+        }
+        bits::TICKET
+    }
+
+    /// Takes the ticket of this number, or of the call with this id, if the call is open.
+    fn taken(&mut self, number: u32, id: Option<&str>) -> Option<Ticket> {
         let ticket = match id {
             Some(id) => self.guard.ticket(id)?,
             None => self.tickets.iter().find(|(kept, _)| *kept == number)?.1,
         };
+        self.tickets.retain(|(_, kept)| *kept != ticket);
         self.guard.open_calls().any(|open| open == ticket).then_some(ticket)
     }
 }
@@ -126,7 +138,13 @@ impl Guard {
     }
 
     /// Judges a call before it runs.
-    pub fn before(&mut self, tool: &str, args: &str, id: Option<String>, step: Option<String>) -> u32 {
+    pub fn before(
+        &mut self,
+        tool: &str,
+        args: &str,
+        id: Option<String>,
+        step: Option<String>,
+    ) -> u32 {
         let mut asked = Asked::new(tool, args);
         if let Some(id) = &id {
             asked = asked.id(id);
@@ -135,26 +153,26 @@ impl Guard {
             asked = asked.step(Digest::of(step.as_bytes()).bits());
         }
         let decision = self.guard.announce(&asked);
-        self.decided(decision)
+        self.decided(decision) | self.ticketed()
     }
 
     /// Reports the result of a call, by the number of its ticket or by its id.
     pub fn after(&mut self, ticket: u32, id: Option<String>, result: &str, error: bool) -> u32 {
-        let ticket = self.open(ticket, id.as_deref());
+        let ticket = self.taken(ticket, id.as_deref());
         let decision = self.guard.after(ticket, result, error);
         self.decided(decision)
     }
 
     /// Reports that somebody else refused the call.
     pub fn refused(&mut self, ticket: u32, id: Option<String>) -> u32 {
-        let ticket = self.open(ticket, id.as_deref());
+        let ticket = self.taken(ticket, id.as_deref());
         let decision = self.guard.refused(ticket);
         self.decided(decision)
     }
 
     /// Takes a call back that never ran or was broken off.
     pub fn cancelled(&mut self, ticket: u32, id: Option<String>) -> u32 {
-        let ticket = self.open(ticket, id.as_deref());
+        let ticket = self.taken(ticket, id.as_deref());
         let decision = self.guard.cancelled(ticket);
         self.decided(decision)
     }

@@ -26,6 +26,7 @@ fn of_arduino(target: Target) -> &'static [&'static str] {
         Target::Thumbv7em => &["src/cortex-m4/libunstuck.a", "src/cortex-m7/libunstuck.a"],
         Target::Thumbv7emHf => &["src/cortex-m4/fpv4-sp-d16-hard/libunstuck.a"],
         Target::Riscv32imc => &["src/esp32c3/libunstuck.a"],
+        Target::Wasm32 => &[],
     }
 }
 

@@ -158,7 +158,12 @@ mod tests {
     #[test]
     fn parts_that_cannot_go_together_are_refused() {
         for (preset, config, tools, expected) in [
-            ("nudge", Some("window = 3"), None, "is a policy of its own, but the preset is \"nudge\""),
+            (
+                "nudge",
+                Some("window = 3"),
+                None,
+                "is a policy of its own, but the preset is \"nudge\"",
+            ),
             ("nudge", Some("tools = 1"), Some("{}"), "policy: `tools` has to be a table"),
             ("nudge", None, Some("[]"), "policy: invalid type: sequence, expected a map"),
         ] {
@@ -166,7 +171,9 @@ mod tests {
             assert!(why.contains(expected), "{why}");
         }
         let unknown = PolicyChoice::Named("oops".to_owned()).preset("policy");
-        assert!(unknown.expect_err("unknown").starts_with("there is no preset \"oops\"; there are"));
+        assert!(
+            unknown.expect_err("unknown").starts_with("there is no preset \"oops\"; there are")
+        );
         let wrong = PolicyChoice::Written("window = \"x\"".to_owned()).preset("policy");
         assert!(wrong.expect_err("wrong").starts_with("policy, line 1, column "));
     }

@@ -15,7 +15,9 @@ fn main() -> ExitCode {
     let written = bindgen
         .web(true)
         .map(|bindgen| bindgen.omit_default_module_path(true).remove_name_section(true))
-        .and_then(|bindgen| bindgen.remove_producers_section(true).input_path(file).generate(folder));
+        .and_then(|bindgen| {
+            bindgen.remove_producers_section(true).input_path(file).generate(folder)
+        });
     match written {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

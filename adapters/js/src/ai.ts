@@ -1,0 +1,497 @@
+/**
+ * Tools and settings for the Vercel AI SDK 6 and 7.
+ *
+ * `execute` of each tool is wrapped, because version 6 has no other place to refuse a call. Everything that
+ * the model reads besides refusals goes through `prepareStep`: it adds the notes to the results, sees the
+ * calls that the SDK rejects itself, and ends the run. So the results that a program reads stay as they are.
+ *
+ * Nothing of the SDK is imported. One module serves both versions, and their types differ.
+ */
+
+import { type Decision, type GuardsOptions, Stuck, type Ticket } from "./index.js";
+import { isCancelled, type Message, type Note, type ResultPart, resultsOf, withNote } from "./prompt.js";
+import { Identities, Sessions, textOf } from "./sessions.js";
+
+/** The largest number of calls of tools without `execute` whose results are awaited. */
+const ANNOUNCED_MAX = 1024;
+
+/** Settings of `generateText`, `streamText` or `ToolLoopAgent`. Those that are not listed pass through. */
+export interface Settings {
+  tools?: object | undefined;
+  prepareStep?: ((options: any) => unknown) | undefined;
+  /** The approval of AI SDK 7. Version 6 ignores it. */
+  toolApproval?: unknown;
+  /** The id of a conversation of several calls of the SDK. Without it, each call has a guard of its own. */
+  session?: string | undefined;
+}
+
+/** The settings with watched tools. */
+export type Watched<S extends Settings> = Omit<S, "prepareStep" | "session" | "toolApproval"> & {
+  prepareStep: (options: any) => Promise<any>;
+  toolApproval?: any;
+};
+
+/**
+ * Returns a function that adds a guard to settings of the AI SDK. Takes the options of `Guards`.
+ *
+ * A stuck run ends with the reason as its text, and with `"other"` as its finish reason.
+ *
+ * ```ts
+ * const watch = unstuck();
+ * await generateText({ model, prompt, ...watch({ tools }), stopWhen: stepCountIs(50) });
+ * const agent = new ToolLoopAgent({ model, ...watch({ tools }) });
+ * ```
+ */
+export function unstuck(options: GuardsOptions = {}): <S extends Settings>(settings: S) => Watched<S> {
+  const watcher = new Watcher(options);
+  return (settings) => watcher.settings(settings);
+}
+
+/** One call of `generateText` or its like. */
+interface Run {
+  readonly session: string;
+  /** The key of the current step. */
+  step: string | undefined;
+  /** What the model has to read at the results of calls, by their ids. */
+  readonly notes: Map<string, Note>;
+  /** The reason to end the run at its next step. */
+  ending: string | undefined;
+}
+
+class Watcher {
+  readonly #sessions: Sessions;
+  readonly #identities = new Identities();
+  /** Runs by their array of steps, which is the same for all steps of a run and for no other run. */
+  readonly #runs = new WeakMap<object, Run>();
+  /** Runs by the messages of a step, which is all that `execute` is told. */
+  readonly #running = new WeakMap<object, Run>();
+  /** Messages with a note. AI SDK 7 passes them on to the next step, version 6 does not. */
+  readonly #noted = new WeakSet<object>();
+  /** The sessions of calls whose results come from the client, by the ids of the calls. */
+  readonly #announced = new Map<string, string>();
+
+  constructor(options: GuardsOptions) {
+    this.#sessions = new Sessions(options);
+  }
+
+  settings<S extends Settings>(settings: S): Watched<S> {
+    const { session, tools, prepareStep, toolApproval, ...others } = settings;
+    const approval = this.#approval(session, (tools ?? {}) as ToolSet, toolApproval);
+    const watched = {
+      ...others,
+      ...(tools && { tools: this.#tools(session, tools as ToolSet) }),
+      ...(approval !== undefined && { toolApproval: approval }),
+      prepareStep: (options: StepOptions) => this.#prepareStep(session, prepareStep, options),
+    };
+    return watched as unknown as Watched<S>;
+  }
+
+  #tools(session: string | undefined, tools: ToolSet): ToolSet {
+    const watched = Object.entries(tools).map(([name, tool]) => {
+      const execute = tool.execute;
+      if (typeof execute !== "function") return [name, tool] as const;
+      const copy = Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, {
+        execute: (input: unknown, options: ExecuteOptions) =>
+          this.#execute(session, name, input, options, () => execute.call(tool, input, options)),
+      });
+      return [name, copy as Tool] as const;
+    });
+    return Object.fromEntries(watched);
+  }
+
+  #execute(
+    session: string | undefined,
+    name: string,
+    input: unknown,
+    options: ExecuteOptions,
+    execute: () => unknown,
+  ): unknown {
+    const call = this.#begin(session, name, input, options);
+    if (call?.decision.blocked) throw new Stuck(call.decision);
+    const finish = (result: unknown) => this.#finish(call, options, result);
+    const fail = (error: unknown) => this.#fail(call, options, error);
+    let result;
+    try {
+      result = execute();
+    } catch (error) {
+      fail(error);
+      throw error;
+    }
+    if (isAsyncIterable(result)) {
+      return streamed(result, finish, fail, () => this.#cancel(call));
+    }
+    if (!isPromiseLike(result)) {
+      finish(result);
+      return result;
+    }
+    return result.then(
+      (value) => {
+        finish(value);
+        return value;
+      },
+      (error: unknown) => {
+        fail(error);
+        throw error;
+      },
+    );
+  }
+
+  #begin(
+    session: string | undefined,
+    name: string,
+    input: unknown,
+    { messages, toolCallId }: ExecuteOptions,
+  ): Call | undefined {
+    try {
+      const run = this.#runOf(session, messages);
+      const step = run.step ?? this.#identities.of(messages.at(-1) ?? messages);
+      const decision = this.#sessions.before(run.session, name, input, { id: toolCallId, step });
+      if (decision === undefined) return undefined;
+      if (decision.blocked && decision.endsRun) run.ending = reason(decision);
+      return { run, decision, ticket: decision.ticket };
+    } catch (defect) {
+      this.#sessions.failed(defect);
+      return undefined;
+    }
+  }
+
+  #finish(call: Call | undefined, { toolCallId }: ExecuteOptions, result: unknown): void {
+    if (call === undefined) return;
+    const decision = this.#sessions.after(call.run.session, call.ticket, result);
+    remember(call.run, toolCallId, decision);
+  }
+
+  #fail(call: Call | undefined, options: ExecuteOptions, error: unknown): void {
+    if (call === undefined) return;
+    if (isCancelled(options.abortSignal)) {
+      this.#cancel(call);
+      return;
+    }
+    const decision = this.#sessions.after(call.run.session, call.ticket, error, { error: true });
+    remember(call.run, options.toolCallId, decision);
+  }
+
+  #cancel(call: Call | undefined): void {
+    if (call !== undefined) this.#sessions.cancelled(call.run.session, call.ticket);
+  }
+
+  /** Returns the run whose step has these messages. A call outside of a step belongs to its conversation. */
+  #runOf(session: string | undefined, messages: readonly Message[]): Run {
+    const run = this.#placed(messages) ?? this.#early(session, messages);
+    if (run !== undefined) return run;
+    const owner = messages[0] ?? messages;
+    const created = newRun(session ?? this.#identities.of(owner));
+    this.#running.set(owner, created);
+    return created;
+  }
+
+  async #prepareStep(
+    session: string | undefined,
+    own: Settings["prepareStep"],
+    options: StepOptions,
+  ): Promise<object | undefined> {
+    let messages = options.messages;
+    try {
+      const run = this.#beginStep(session, options);
+      if (run.ending !== undefined) {
+        const model = endingModel(run.ending);
+        run.ending = undefined;
+        return { model, toolChoice: "none" };
+      }
+      messages = this.#withNotes(run, messages);
+      this.#place(run, options.messages);
+      this.#place(run, messages);
+    } catch (defect) {
+      this.#sessions.failed(defect);
+    }
+    const isChanged = messages !== options.messages;
+    const prepared = (await own?.(isChanged ? { ...options, messages } : options)) as Prepared;
+    const run = this.#runs.get(options.steps);
+    if (run !== undefined && prepared?.messages) this.#place(run, prepared.messages);
+    return isChanged ? { ...prepared, messages: prepared?.messages ?? messages } : prepared;
+  }
+
+  /** Reports what happened since the last step, and returns the run. */
+  #beginStep(session: string | undefined, options: StepOptions): Run {
+    const { steps, messages } = options;
+    let run = this.#runs.get(steps);
+    if (run === undefined) {
+      run = this.#early(session, messages) ?? newRun(session ?? this.#identities.of(steps));
+      this.#runs.set(steps, run);
+      const last = messages.at(-1);
+      if (last?.role === "user") this.#userMessage(run, last);
+    }
+    for (const message of options.experimental_steeringMessages ?? []) this.#userMessage(run, message);
+    this.#reportInvalid(run, steps.at(-1));
+    this.#reportAnnounced(run, messages);
+    run.step = `${this.#identities.of(steps)}:${options.stepNumber}`;
+    return run;
+  }
+
+  /** Returns the run of calls that came before the first step, because the user had to approve them. */
+  #early(session: string | undefined, [first]: readonly Message[]): Run | undefined {
+    const run = first && this.#running.get(first);
+    const isOurs = run?.session === session || session === undefined;
+    return run?.step === undefined && isOurs ? run : undefined;
+  }
+
+  #userMessage(run: Run, message: Message): void {
+    const text = textOf(message.content);
+    this.#sessions.userMessage(run.session, typeof text === "string" ? text : "");
+  }
+
+  /** Reports the calls of unknown tools and with invalid input. The SDK answers them without `execute`. */
+  #reportInvalid(run: Run, step: Step | undefined): void {
+    const content = step?.content ?? [];
+    for (const call of content) {
+      if (call.type !== "tool-call" || !call.invalid || call.providerExecuted) continue;
+      const { toolCallId: id, toolName, input } = call;
+      const before = this.#sessions.before(run.session, toolName, input, { id, step: run.step });
+      if (before === undefined) continue;
+      if (before.blocked) {
+        remember(run, id, before, true);
+        continue;
+      }
+      const answer = content.find((part) => part.type === "tool-error" && part.toolCallId === id);
+      remember(run, id, this.#sessions.after(run.session, before.ticket, answer?.error, { error: true }));
+    }
+  }
+
+  /** Reports the results that came from the client. */
+  #reportAnnounced(run: Run, messages: readonly Message[]): void {
+    if (this.#announced.size === 0) return;
+    for (const part of messages.flatMap(resultsOf)) {
+      const id = part.toolCallId;
+      if (this.#announced.get(id) !== run.session) continue;
+      this.#announced.delete(id);
+      const { type, value } = part.output;
+      if (type === "execution-denied") this.#sessions.refused(run.session, id);
+      else {
+        const error = type.startsWith("error");
+        remember(run, id, this.#sessions.after(run.session, id, textOf(value), { error }));
+      }
+    }
+  }
+
+  #withNotes(run: Run, messages: readonly Message[]): readonly Message[] {
+    if (run.notes.size === 0) return messages;
+    return messages.map((message) => {
+      const isNoted = resultsOf(message).some((part) => run.notes.has(part.toolCallId));
+      if (!isNoted || this.#noted.has(message)) return message;
+      const content = (message.content as ResultPart[]).map((part) => {
+        const note = part.type === "tool-result" && run.notes.get(part.toolCallId);
+        return note ? { ...part, output: withNote(part.output, note) } : part;
+      });
+      const noted = { ...message, content };
+      this.#noted.add(noted);
+      return noted;
+    });
+  }
+
+  /** Remembers the messages of the current step. */
+  #place(run: Run, messages: readonly Message[]): void {
+    this.#running.set(messages, run);
+    const last = messages.at(-1);
+    if (last !== undefined) this.#running.set(last, run);
+  }
+
+  /** Finds the run of a step by its messages, or by a copy to which AI SDK 7 appended messages of a user. */
+  #placed(messages: readonly Message[]): Run | undefined {
+    let run = this.#running.get(messages);
+    for (const message of [...messages].reverse()) {
+      run ??= this.#running.get(message);
+      if (run !== undefined || message.role !== "user") break;
+    }
+    return run;
+  }
+
+  /** Returns the approval that refuses calls of tools which the client runs. Their results need a session. */
+  #approval(session: string | undefined, tools: ToolSet, own: unknown): unknown {
+    const names = Object.keys(tools).filter((name) => isRunByClient(tools[name]));
+    if (session === undefined || names.length === 0) return own;
+    if (typeof own === "function") {
+      return async (options: ApprovalOptions) => {
+        const { toolName, input, toolCallId } = options.toolCall;
+        const denial = names.includes(toolName)
+          ? this.#denial(session, toolName, input, { ...options, toolCallId })
+          : undefined;
+        return denial ?? own(options);
+      };
+    }
+    const statuses = (own ?? {}) as Record<string, unknown>;
+    const watched = names.map((name) => [
+      name,
+      async (input: unknown, options: ExecuteOptions) =>
+        this.#denial(session, name, input, options) ??
+        ownApproval(statuses[name], tools[name], input, options),
+    ]);
+    return { ...statuses, ...Object.fromEntries(watched) };
+  }
+
+  #denial(
+    session: string,
+    name: string,
+    input: unknown,
+    options: ExecuteOptions,
+  ): { type: "denied"; reason: string } | undefined {
+    // The SDK asks again about a call that its user approved.
+    if (this.#announced.has(options.toolCallId)) return undefined;
+    const call = this.#begin(session, name, input, options);
+    if (call?.decision.blocked) return { type: "denied", reason: call.decision.message ?? "" };
+    if (call !== undefined) {
+      const [oldest] = this.#announced.keys();
+      if (this.#announced.size >= ANNOUNCED_MAX) this.#announced.delete(oldest ?? "");
+      this.#announced.set(options.toolCallId, session);
+    }
+    return undefined;
+  }
+}
+
+function newRun(session: string): Run {
+  return { session, step: undefined, notes: new Map(), ending: undefined };
+}
+
+/** Keeps what a decision says about the next step. */
+function remember(run: Run, id: string, decision: Decision | undefined, isRefusal = false): void {
+  if (decision === undefined) return;
+  if (decision.message !== undefined) run.notes.set(id, { decision, isRefusal });
+  if (decision.endsRun) run.ending = reason(decision);
+}
+
+function reason(decision: Decision): string {
+  return decision.message ?? "The run ends here.";
+}
+
+/** Passes the values of a streaming tool on. The last one is its result. */
+async function* streamed(
+  values: AsyncIterable<unknown>,
+  finish: (result: unknown) => void,
+  fail: (error: unknown) => void,
+  cancel: () => void,
+): AsyncGenerator {
+  let last: unknown;
+  let isOpen = true;
+  try {
+    for await (last of values) yield last;
+    isOpen = false;
+    finish(last);
+  } catch (error) {
+    isOpen = false;
+    fail(error);
+    throw error;
+  } finally {
+    if (isOpen) cancel();
+  }
+}
+
+/** Returns the approval that a tool has without a guard, by the rule of the SDK. */
+async function ownApproval(
+  status: unknown,
+  tool: Tool | undefined,
+  input: unknown,
+  options: ExecuteOptions,
+): Promise<unknown> {
+  if (status != null) return typeof status === "function" ? status(input, options) : status;
+  const needed = tool?.needsApproval;
+  const isNeeded =
+    typeof needed === "function" ? await needed(input, { ...options, context: options.toolContext }) : needed;
+  return isNeeded ? "user-approval" : undefined;
+}
+
+/**
+ * Returns a model that answers with `text` and asks no provider. It ends the run: the step condition of the
+ * user stays in force, and the reason is where the answer of the model would be. AI SDK 7 takes a model of
+ * version 3, too.
+ */
+function endingModel(text: string): object {
+  const finishReason = { unified: "other", raw: "unstuck" };
+  const usage = {
+    inputTokens: { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 0, text: 0, reasoning: 0 },
+  };
+  const parts = [
+    { type: "stream-start", warnings: [] },
+    { type: "text-start", id: "0" },
+    { type: "text-delta", id: "0", delta: text },
+    { type: "text-end", id: "0" },
+    { type: "finish", finishReason, usage },
+  ];
+  return {
+    specificationVersion: "v3",
+    provider: "unstuck",
+    modelId: "unstuck",
+    supportedUrls: {},
+    doGenerate: async () => ({ content: [{ type: "text", text }], finishReason, usage, warnings: [] }),
+    doStream: async () => ({
+      stream: new ReadableStream({
+        start(controller) {
+          for (const part of parts) controller.enqueue(part);
+          controller.close();
+        },
+      }),
+    }),
+  };
+}
+
+function isRunByClient(tool: Tool | undefined): boolean {
+  return tool !== undefined && tool.execute === undefined && tool.type !== "provider";
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof (value as AsyncIterable<unknown> | null)?.[Symbol.asyncIterator] === "function";
+}
+
+interface Call {
+  readonly run: Run;
+  readonly decision: Decision;
+  readonly ticket: Ticket | undefined;
+}
+
+// The parts of the SDK's types that this module uses.
+
+type ToolSet = Record<string, Tool>;
+
+interface Tool {
+  readonly type?: string;
+  readonly execute?: (input: unknown, options: ExecuteOptions) => unknown;
+  readonly needsApproval?: unknown;
+}
+
+interface ExecuteOptions {
+  readonly toolCallId: string;
+  readonly messages: readonly Message[];
+  readonly abortSignal?: AbortSignal;
+  readonly toolContext?: unknown;
+}
+
+interface ApprovalOptions {
+  readonly toolCall: ContentPart;
+  readonly messages: readonly Message[];
+}
+
+interface StepOptions {
+  readonly steps: readonly Step[];
+  readonly stepNumber: number;
+  readonly messages: readonly Message[];
+  readonly experimental_steeringMessages?: readonly Message[];
+}
+
+type Prepared = { readonly messages?: readonly Message[] } | undefined;
+
+interface Step {
+  readonly content: readonly ContentPart[];
+}
+
+interface ContentPart {
+  readonly type: string;
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly invalid?: boolean;
+  readonly providerExecuted?: boolean;
+  readonly error?: unknown;
+}

@@ -1,0 +1,224 @@
+/**
+ * A processor for agents of Mastra.
+ *
+ * It wraps the tools of each step to refuse calls, and edits the prompt of each request: there it adds the
+ * notes, and sees the calls that Mastra rejects itself. What an agent stores stays as it is.
+ *
+ * Nothing of Mastra is imported: a processor is a plain object.
+ */
+
+import type { Decision, GuardsOptions, Ticket } from "./index.js";
+import { isCancelled, type Message, type Note, type ResultPart, resultsOf, withNote } from "./prompt.js";
+import { Identities, Sessions, textOf } from "./sessions.js";
+
+/** One call of `generate` or `stream`. */
+interface Run {
+  readonly session: string;
+  /** The ids of calls that are known: the guard was told of them, or they are older than the run. */
+  readonly known: Set<string>;
+  /** What the model has to read at the results of calls, by their ids. */
+  readonly notes: Map<string, Note>;
+  /** Whether there was a request, so that new results in a prompt are those of this run. */
+  hasBegun: boolean;
+  /** The reason to end the run at its next request. */
+  ending: string | undefined;
+}
+
+/**
+ * Adds notes to the results of repeated calls, refuses calls that keep failing, and ends stuck runs. Takes the
+ * options of `Guards`. Each run has a guard of its own, even if agents share the processor.
+ *
+ * A stuck run ends with a tripwire: `result.tripwire.reason` says why.
+ *
+ * ```ts
+ * const agent = new Agent({ id, name, instructions, model, tools, inputProcessors: [new UnstuckProcessor()] });
+ * ```
+ */
+export class UnstuckProcessor {
+  readonly id = "unstuck";
+  readonly name = "unstuck";
+  readonly #sessions: Sessions;
+  readonly #identities = new Identities();
+  /** Runs by the state that Mastra keeps for this processor in each of them. */
+  readonly #runs = new WeakMap<object, Run>();
+
+  constructor(options: GuardsOptions = {}) {
+    this.#sessions = new Sessions(options);
+  }
+
+  /** Wraps the tools of a step. Called by Mastra. */
+  processInputStep({ tools, state, stepNumber }: StepArgs): { tools: Record<string, unknown> } | undefined {
+    try {
+      if (tools === undefined) return undefined;
+      const run = this.#run(state);
+      const step = stepKey(run, stepNumber);
+      const watched = Object.entries(tools).map(([name, tool]) => [name, this.#watched(run, step, name, tool)]);
+      return { tools: Object.fromEntries(watched) };
+    } catch (defect) {
+      this.#sessions.failed(defect);
+      return undefined;
+    }
+  }
+
+  /** Adds the notes to a request, or ends the run. Called by Mastra. */
+  processLLMRequest({ prompt: sent, state, stepNumber, abort }: RequestArgs): { prompt: any } | undefined {
+    const prompt: readonly Message[] = sent;
+    let ending;
+    try {
+      const run = this.#run(state);
+      if (run.hasBegun) this.#reportRejected(run, stepNumber - 1, prompt);
+      else for (const { toolCallId } of prompt.flatMap(resultsOf)) run.known.add(toolCallId);
+      run.hasBegun = true;
+      ending = run.ending;
+      if (ending === undefined) return run.notes.size === 0 ? undefined : { prompt: withNotes(run, prompt) };
+    } catch (defect) {
+      this.#sessions.failed(defect);
+      return undefined;
+    }
+    return abort(ending);
+  }
+
+  #run(state: object): Run {
+    let run = this.#runs.get(state);
+    if (run === undefined) {
+      const session = this.#identities.of(state);
+      run = { session, known: new Set(), notes: new Map(), hasBegun: false, ending: undefined };
+      this.#runs.set(state, run);
+    }
+    return run;
+  }
+
+  #watched(run: Run, step: string, name: string, tool: unknown): unknown {
+    const execute = (tool as Tool | null | undefined)?.execute;
+    if (typeof execute !== "function") return tool;
+    return Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, {
+      execute: async (input: unknown, options: ExecuteOptions = {}) => {
+        const id = options.toolCallId ?? options.agent?.toolCallId;
+        const call = { run, id, ticket: this.#begin(run, step, name, input, id) };
+        let isSuspended = false;
+        const suspend = options.suspend && (async (...args: unknown[]) => {
+          isSuspended = true;
+          return options.suspend?.(...args);
+        });
+        try {
+          const result = await execute.call(tool, input, suspend ? { ...options, suspend } : options);
+          if (isSuspended) this.#sessions.cancelled(run.session, call.ticket);
+          else this.#finish(call, result, isValidationError(result));
+          return result;
+        } catch (error) {
+          if (isSuspended || isCancelled(options.abortSignal)) this.#sessions.cancelled(run.session, call.ticket);
+          else this.#finish(call, error, true);
+          throw error;
+        }
+      },
+    });
+  }
+
+  /** Announces a call. Throws the refusal, which Mastra sends to the model. */
+  #begin(run: Run, step: string, name: string, input: unknown, id: string | undefined): Ticket | undefined {
+    if (id !== undefined) run.known.add(id);
+    const decision = this.#sessions.before(run.session, name, input, { id, step });
+    if (!decision?.blocked) return decision?.ticket;
+    if (decision.endsRun) run.ending = reason(decision);
+    throw new Error(decision.message);
+  }
+
+  #finish({ run, id, ticket }: Call, result: unknown, error: boolean): void {
+    remember(run, id, this.#sessions.after(run.session, ticket, result, { error }));
+  }
+
+  /** Reports the calls of a step that were answered without its tools, such as those of unknown tools. */
+  #reportRejected(run: Run, stepNumber: number, prompt: readonly Message[]): void {
+    const calls = new Map(prompt.flatMap(callsOf).map((call) => [call.toolCallId, call]));
+    const step = stepKey(run, stepNumber);
+    for (const { toolCallId: id, output } of prompt.flatMap(resultsOf)) {
+      if (run.known.has(id)) continue;
+      run.known.add(id);
+      const call = calls.get(id);
+      if (call === undefined || call.providerExecuted) continue;
+      const before = this.#sessions.before(run.session, call.toolName, call.input, { id, step });
+      if (before?.blocked) remember(run, id, before, true);
+      else if (output.type === "execution-denied") this.#sessions.refused(run.session, before?.ticket);
+      else {
+        const error = output.type.startsWith("error");
+        remember(run, id, this.#sessions.after(run.session, before?.ticket, textOf(output.value), { error }));
+      }
+    }
+  }
+}
+
+function stepKey(run: Run, stepNumber: number): string {
+  return `${run.session}:${stepNumber}`;
+}
+
+function remember(run: Run, id: string | undefined, decision: Decision | undefined, isRefusal = false): void {
+  if (decision === undefined) return;
+  if (decision.message !== undefined && id !== undefined) run.notes.set(id, { decision, isRefusal });
+  if (decision.endsRun) run.ending = reason(decision);
+}
+
+function reason(decision: Decision): string {
+  return decision.message ?? "The run ends here.";
+}
+
+function withNotes(run: Run, prompt: readonly Message[]): Message[] {
+  return prompt.map((message) => {
+    if (!resultsOf(message).some(({ toolCallId }) => run.notes.has(toolCallId))) return message;
+    const content = (message.content as ResultPart[]).map((part) => {
+      const note = part.type === "tool-result" && run.notes.get(part.toolCallId);
+      return note ? { ...part, output: withNote(part.output, note) } : part;
+    });
+    return { ...message, content };
+  });
+}
+
+function callsOf(message: Message): CallPart[] {
+  if (message.role !== "assistant" || !Array.isArray(message.content)) return [];
+  return (message.content as CallPart[]).filter((part) => part.type === "tool-call");
+}
+
+/** Says if a tool rejected its input. It returns such an error, and does not throw it. */
+function isValidationError(result: unknown): boolean {
+  if (typeof result !== "object" || result === null) return false;
+  return (result as { error?: unknown }).error === true && "validationErrors" in result;
+}
+
+interface Call {
+  readonly run: Run;
+  readonly id: string | undefined;
+  readonly ticket: Ticket | undefined;
+}
+
+// The parts of Mastra's types that this module uses.
+
+interface StepArgs {
+  readonly tools?: Record<string, unknown>;
+  readonly state: Record<string, unknown>;
+  readonly stepNumber: number;
+}
+
+interface RequestArgs {
+  readonly prompt: any;
+  readonly state: Record<string, unknown>;
+  readonly stepNumber: number;
+  readonly abort: (reason?: string) => never;
+}
+
+interface Tool {
+  readonly execute?: (input: unknown, options: ExecuteOptions) => unknown;
+}
+
+interface ExecuteOptions {
+  readonly toolCallId?: string;
+  readonly agent?: { readonly toolCallId?: string };
+  readonly abortSignal?: AbortSignal;
+  readonly suspend?: (...args: unknown[]) => unknown;
+}
+
+interface CallPart {
+  readonly type: string;
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly providerExecuted?: boolean;
+}

@@ -1,0 +1,54 @@
+/** Prompts in the format that the Vercel AI SDK defines and Mastra uses as well. */
+
+import type { Decision } from "./index.js";
+
+/** A message of a prompt. */
+export interface Message {
+  readonly role: string;
+  readonly content: unknown;
+}
+
+/** The result of a call, as the model reads it. */
+export interface ResultPart {
+  readonly type: string;
+  readonly toolCallId: string;
+  readonly output: Output;
+}
+
+/** The value of a result. */
+export interface Output {
+  readonly type: string;
+  readonly value?: unknown;
+}
+
+/** Returns the results in a message. */
+export function resultsOf(message: Message): ResultPart[] {
+  if (message.role !== "tool" || !Array.isArray(message.content)) return [];
+  return (message.content as ResultPart[]).filter((part) => part.type === "tool-result");
+}
+
+/** What a decision adds to the result of a call, or says in its place. */
+export interface Note {
+  readonly decision: Decision;
+  /** Says that the call was refused, and that the framework has no result of its own for it. */
+  readonly isRefusal: boolean;
+}
+
+/** Returns the result of a call as the model should read it. */
+export function withNote(output: Output, { decision, isRefusal }: Note): Output {
+  const note = decision.message ?? "";
+  if (isRefusal) return { type: "error-text", value: note };
+  const { type, value } = output;
+  if (type === "execution-denied") return output;
+  if (type === "content" && Array.isArray(value)) {
+    return { ...output, value: [...value, { type: "text", text: note }] };
+  }
+  // Providers send JSON as this text.
+  const text = typeof value === "string" ? value : String(JSON.stringify(value));
+  return { ...output, type: type.startsWith("error") ? "error-text" : "text", value: decision.annotate(text) };
+}
+
+/** Says if the program broke the call off. A tool that exceeds its time limit has failed. */
+export function isCancelled(signal: AbortSignal | undefined): boolean {
+  return signal !== undefined && signal.aborted && signal.reason?.name !== "TimeoutError";
+}

@@ -1,0 +1,222 @@
+// Guards: decisions, sessions, and their state.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Decision, Finding, Guard, Guards, PolicyError, presets, Stuck, Ticket } from "unstuck";
+
+const CALL = ["read_file", { path: "src/mian.rs" }];
+
+/** Repeats one failing call, and returns the decisions that the agent sees. */
+function repeat(guard, times) {
+  return Array.from({ length: times }, () => {
+    const before = guard.before(...CALL);
+    return before.blocked ? before : guard.after(before.ticket, "no such file", { error: true });
+  });
+}
+
+test("a failing call is noted, then refused, then ends the run", () => {
+  const guard = new Guard({ session: "s" });
+  const decisions = repeat(guard, 8);
+  assert.deepEqual(
+    decisions.map(({ action }) => action),
+    ["proceed", "proceed", "nudge", "nudge", "block", "block", "block", "stop"],
+  );
+  const [first, , noted, , , refused, , ended] = decisions;
+  assert.ok(first instanceof Decision && first.message === undefined && first.finding === undefined);
+  assert.equal(first.annotate("text"), "text");
+  assert.match(noted.message, /^\[unstuck\] You have made the same `read_file` call 3 times/);
+  assert.equal(noted.annotate("no such file"), `no such file\n\n${noted.message}`);
+  assert.equal(noted.annotate(""), noted.message);
+  assert.ok(refused.blocked && !refused.endsRun && refused.message.startsWith("[unstuck] This call was not run."));
+  assert.ok(ended.endsRun && ended.blocked);
+});
+
+test("a finding has its evidence", () => {
+  const { finding } = repeat(new Guard(), 3)[2];
+  assert.ok(finding instanceof Finding);
+  const { id, message, ...rest } = { ...finding };
+  assert.match(id, /^[0-9a-f]{16}$/);
+  assert.ok(message.startsWith("You have made the same"));
+  assert.deepEqual(rest, {
+    rule: "same-effect",
+    kind: "streak",
+    action: "nudge",
+    tool: "read_file",
+    worker: "",
+    period: 1,
+    laps: 3,
+    confidence: rest.confidence,
+    first: 0,
+    at: 2,
+    last: 2,
+    calls: [0, 1, 2],
+  });
+  assert.equal(finding.isText, false);
+  assert.equal(String(finding), `same-effect: streak of 3 at \`read_file\`, loop ${id}`);
+});
+
+test("results are matched by ticket and by id", () => {
+  const guard = new Guard();
+  const before = guard.before(...CALL, { id: "a" });
+  assert.ok(before.ticket instanceof Ticket);
+  guard.before("list", {}, { id: "b" });
+  guard.after("b", "[]");
+  guard.after(before.ticket, "text");
+  // Neither is open any more, and the last is none.
+  for (const call of ["a", before.ticket, "c", undefined]) assert.equal(guard.after(call, "text").action, "proceed");
+  assert.equal(guard.statistics.calls, 2);
+  assert.throws(() => guard.after(7, "text"), { name: "TypeError", message: /expected the ticket of a decision/ });
+  const twice = [guard.before(...CALL, { id: "c" }), guard.before(...CALL, { id: "c" })].map(({ ticket }) => ticket);
+  assert.deepEqual(twice[0], twice[1], "a call that comes twice with one id counts once");
+  assert.equal(guard.statistics.calls, 3);
+});
+
+test("calls of one step are judged together, and refused and cancelled calls are told", () => {
+  const guard = new Guard();
+  for (const path of ["a", "b", "c", "d", "e"]) guard.before("read", { path }, { step: "turn 1" });
+  guard.endStep();
+  assert.equal(guard.statistics.loops, 0);
+  guard.refused(guard.before(...CALL).ticket);
+  guard.cancelled(guard.before(...CALL).ticket);
+  assert.equal(guard.statistics.loops, 0);
+});
+
+test("text turns repeat, and a user's message starts afresh", () => {
+  const guard = new Guard();
+  const turns = ["I will look.", "I will look.", "I will look."].map((turn) => guard.textTurn(turn));
+  assert.deepEqual(turns.map(({ action }) => action).slice(0, 2), ["proceed", "proceed"]);
+  const { finding, message } = turns[2];
+  assert.ok(finding.isText && finding.kind === "text");
+  assert.match(message, /Your last 3 turns were only text/);
+  assert.equal(guard.userMessage("Go on.").action, "proceed");
+  repeat(guard, 2);
+  assert.equal(guard.userMessage().action, "proceed");
+  assert.equal(repeat(guard, 2)[1].action, "proceed");
+  guard.clear();
+  assert.equal(repeat(guard, 2)[1].action, "proceed");
+});
+
+test("a guard that observes only says what it would do", () => {
+  const decisions = repeat(new Guard({ observe: true }), 8);
+  assert.ok(decisions.every(({ action, blocked, message }) => action === "proceed" && !blocked && !message));
+  assert.equal(decisions[5].judged, "block");
+});
+
+test("a false positive does not come again", () => {
+  const guard = new Guard();
+  const { finding } = repeat(guard, 3)[2];
+  guard.falsePositive(finding);
+  assert.ok(repeat(guard, 5).every(({ action }) => action === "proceed"));
+  assert.equal(guard.statistics.falsePositives, 1);
+  const other = new Guard();
+  other.falsePositive(finding);
+  assert.ok(repeat(other, 5).every(({ action }) => action === "proceed"), "the loop is silenced by its id");
+});
+
+test("the statistics count", () => {
+  const guard = new Guard();
+  repeat(guard, 8);
+  const { calls, loops, blocked, findings, actions } = guard.statistics;
+  assert.deepEqual({ calls, loops, blocked }, { calls: 8, loops: 1, blocked: 3 });
+  assert.ok(findings.streak > 0 && findings.echo === 0);
+  assert.equal(actions.stop, 1);
+});
+
+test("a state is saved and restored", () => {
+  const guard = new Guard({ session: "s", worker: "w" });
+  repeat(guard, 5);
+  const state = guard.save();
+  const restored = Guard.restore(state, { session: "s", worker: "w" });
+  assert.equal(restored.before(...CALL).action, "block");
+  for (const wrong of [new Uint8Array(), state.slice(1), state.slice(0, -1), new Uint8Array(1000)]) {
+    assert.throws(() => Guard.restore(wrong, { session: "s", worker: "w" }), Error);
+  }
+  assert.throws(() => Guard.restore(state, { preset: "nudge" }), Error, "another policy");
+});
+
+test("presets are known by name", () => {
+  assert.equal(presets()[0], "balanced");
+  for (const preset of presets()) new Guard({ preset });
+  assert.throws(() => new Guard({ preset: "oops" }), { name: "PolicyError", message: /no preset "oops"; there are balanced/ });
+});
+
+test("a policy is TOML or an object, and tools are declared", () => {
+  const waits = { tools: { read_file: "waits" } };
+  const byTools = new Guard(waits);
+  const byObject = new Guard({ policy: { tools: { read_file: { effect: "waits" } } } });
+  const byText = new Guard({ policy: 'preset = "balanced"\n[tools.read_file]\neffect = "waits"' });
+  const exempt = new Guard({ tools: { read_file: { exempt: true } } });
+  for (const guard of [byTools, byObject, byText]) {
+    for (let n = 0; n < 5; n++) assert.equal(guard.after(guard.before(...CALL).ticket, "pending").action, "proceed");
+  }
+  assert.equal(exempt.before(...CALL).ticket?.number, 1);
+  assert.ok(repeat(exempt, 9).every(({ action }) => action === "proceed"));
+  assert.equal(new Guard({ preset: "openhands" }).before(...CALL).action, "proceed", "a rule set of another agent");
+});
+
+test("a wrong policy is an error that says where", () => {
+  for (const [options, message] of [
+    [{ policy: "window = x" }, /^policy, line 1, column 10: /],
+    [{ policy: { window: "x" } }, /^policy, line 1, column 1: /],
+    [{ policy: { window: null } }, /^policy: /],
+    [{ policy: 7 }, /expected TOML or an object, not number/],
+    [{ tools: "a" }, /tools: expected an object, not string/],
+    [{ tools: { a: "flies" } }, /flies/],
+    [{ preset: "nudge", policy: 'preset = "cycles"' }, /leave `preset` out/],
+    [{ preset: 7 }, /preset: expected a name/],
+  ]) {
+    assert.throws(() => new Guard(options), (error) => error instanceof PolicyError && message.test(error.message));
+    assert.throws(() => new Guards(options), PolicyError);
+  }
+  assert.throws(() => new Guards({ capacity: 0 }), { name: "PolicyError", message: /capacity/ });
+});
+
+test("each session has a guard of its own, and the one that was idle longest is forgotten", () => {
+  const guards = new Guards({ capacity: 2 });
+  const first = guards.get("a");
+  repeat(first, 2);
+  guards.get("b");
+  assert.equal(guards.get("a"), first);
+  guards.get("c");
+  assert.equal(guards.size, 2);
+  assert.equal(guards.get("a"), first);
+  guards.get("d");
+  guards.get("e");
+  assert.notEqual(guards.get("a"), first);
+  // Who still has it gets a guard without a past.
+  assert.equal(repeat(first, 2)[1].action, "proceed");
+  assert.equal(first.session, "a");
+});
+
+test("functions are watched", async () => {
+  const guard = new Guard();
+  let runs = 0;
+  const read = guard.watch(async function read(path) {
+    runs += 1;
+    throw new Error(`${path}: no such file`);
+  });
+  const heard = [];
+  for (let n = 0; n < 7; n++) await read("a").catch((error) => heard.push(error));
+  assert.equal(runs, 5);
+  assert.ok(heard[5] instanceof Stuck && heard[5].message === heard[5].decision.message);
+  const list = new Guard().watch(() => "a\nb", "list");
+  assert.match([1, 2, 3, 4].map(list).at(-1), /\[unstuck\]/);
+  const aborted = new Guard();
+  for (let n = 0; n < 9; n++) {
+    assert.throws(
+      () => aborted.call("t", {}, () => { throw new DOMException("broken off", "AbortError"); }),
+      { name: "AbortError" },
+    );
+  }
+  assert.equal(aborted.statistics.loops, 0);
+});
+
+test("the environment turns guards off", () => {
+  process.env.UNSTUCK = "off";
+  try {
+    assert.ok(repeat(new Guard(), 9).every(({ action }) => action === "proceed"));
+  } finally {
+    delete process.env.UNSTUCK;
+  }
+});
