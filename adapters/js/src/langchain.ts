@@ -142,11 +142,9 @@ export function unstuckMiddleware(options: UnstuckMiddlewareOptions = {}): Unstu
   };
 }
 
-/**
- * Returns why the run has to end, if it has to. A graph of your own that calls `wrapToolCall` asks this after it.
- */
-export function stopMessage(messages: readonly unknown[]): string | undefined {
-  for (const message of [...messages].reverse() as Message[]) {
+/** Returns why the run has to end, if it has to. */
+function stopMessage(messages: Message[]): string | undefined {
+  for (const message of messages.toReversed()) {
     if (message.type !== "tool") return undefined;
     const stop = keptOf(message).stop;
     if (stop !== undefined) return stop;

@@ -10,7 +10,7 @@ import { z } from "zod";
 
 import { PolicyError } from "unstuck";
 import { unstuckMiddleware } from "unstuck/langchain";
-import { DONE, NOTE, Played, REFUSAL, failing, readFile, scenarios } from "../plays.mjs";
+import { DONE, NOTE, Played, REFUSAL, failing, readFile, scenarios } from "./plays.mjs";
 
 let ids = 0;
 const callsOf = (name, ...args) =>

@@ -1,15 +1,19 @@
 // opencode itself, with the plugin in process, with the plugin that runs the program, and without either.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { Model, PROGRAM, Place, outline, until } from "../agent-runs.mjs";
+import { Model, PROGRAM, Place, outline, until } from "./agent-runs.mjs";
 
 const NODE_MODULES = join(dirname(fileURLToPath(import.meta.url)), "node_modules");
 const OPENCODE = join(NODE_MODULES, "opencode-ai/bin/opencode.exe");
+
+// The program of this machine takes its place here, if npm ran no scripts.
+execFileSync(process.execPath, ["postinstall.mjs"], { cwd: join(NODE_MODULES, "opencode-ai") });
 
 const bash = (command, description = "Shows a file") => ["bash", { command, description }];
 const cat = (name, ...rest) => bash(`cat ${name}`, ...rest);
@@ -23,7 +27,7 @@ const SCRIPTS = {
   "unknown-tool": [...times(12, [["write_poem", { about: "loops" }]]), "done"],
   parallel: [...times(3, times(2, cat("missing.txt"))), "done"],
   success: [...times(4, [cat("a.txt")]), "done"],
-  "two-in-turns": [...Array.from({ length: 16 }, (_, n) => [cat(n % 2 ? "missing.txt" : "a.txt")]), "done"],
+  "two-in-turns": [...times(8, [[cat("a.txt")], [cat("missing.txt")]]).flat(), "done"],
   healthy: [[cat("a.txt")], [cat("b.txt"), cat("c.txt")], [cat("missing.txt")], [cat("b.txt")], "done"],
   "new-message": [...times(6, [cat("missing.txt")]), "done", ...times(3, [cat("missing.txt")]), "done"],
   compacted: [...times(2, [cat("missing.txt")]), "done", ...times(4, [cat("missing.txt")]), "done"],
@@ -56,7 +60,14 @@ const EXPECTED = {
 };
 
 /** The requests of an aborted session that count. The abort is not waited for, so that more may follow. */
-const REQUESTS = { "exit-code": 8, reworded: 8, "thrown-error": 8, "unknown-tool": 8, "two-in-turns": 12, continued: 9 };
+const REQUESTS = {
+  "exit-code": 8,
+  reworded: 8,
+  "thrown-error": 8,
+  "unknown-tool": 8,
+  "two-in-turns": 12,
+  continued: 9,
+};
 
 const CACHE = join(NODE_MODULES, ".cache/opencode");
 
@@ -108,6 +119,7 @@ class Server {
   async prepare() {
     const { place } = this;
     for (const name of ["a", "b", "c"]) place.write(`project/${name}.txt`, `content of ${name}\n`);
+    // As `["unstuck", …]` for the package in the registry.
     const plugin = this.mode === "observe" ? [[join(NODE_MODULES, "unstuck"), { observe: true }]] : [];
     const config = { ...SETTINGS, plugin, provider: { scripted: provider(await this.model.start()) } };
     place.write("home/.config/opencode/opencode.json", JSON.stringify(config));
@@ -162,7 +174,8 @@ class Server {
     await this.play("new-message", [...again("new-message", 1), "The file is there now."]);
     const summarize = (id) => this.post(`/session/${id}/summarize`, { providerID: "scripted", modelID: "m" });
     await this.play("compacted", again("compacted", 2), { afterwards: summarize });
-    await this.play("interrupted", again("interrupted", 4), { meanwhile: (id) => this.interrupt(id) });
+    const meanwhile = (id) => this.interrupt(id);
+    await this.play("interrupted", again("interrupted", 4), { meanwhile });
   }
 
   /** Aborts the session as soon as its command runs, or goes on if there is no command any more. */
@@ -216,7 +229,8 @@ for (const name of Object.keys(EXPECTED)) {
 
 test("parallel: the calls of one turn are one step", () => {
   // Which of two calls ends first differs.
-  const told = (server) => server.read("parallel").map((messages) => JSON.stringify(messages).split("[unstuck]").length - 1);
+  const notes = (messages) => JSON.stringify(messages).split("[unstuck]").length - 1;
+  const told = (server) => server.read("parallel").map(notes);
   assert.deepEqual(told(own), [0, 0, 0, 1]);
   if (program) assert.deepEqual(told(own), told(program));
 });
