@@ -84,8 +84,8 @@ const KEY = "unstuck";
  * Returns middleware that adds notes to the results of repeated calls, refuses calls that keep failing, and ends
  * stuck runs.
  *
- * Put it before (outside) other middleware. A tool that throws is answered with its error, as in an agent whose
- * tool calls no middleware wraps.
+ * Put it before (outside) other middleware. A tool that throws is answered with its error, as in an agent whose tool
+ * calls no middleware wraps. The framework would end the run otherwise.
  *
  * ```js
  * const agent = createAgent({ model, tools, middleware: [unstuckMiddleware()] });
