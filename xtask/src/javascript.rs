@@ -1,6 +1,6 @@
 //! Builds, tests and measures the package for JavaScript.
 
-use std::env::consts;
+use std::env::{self, consts};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use std::process::{Command, ExitCode};
 
 use crate::machine::{self, Machine, cargo, program};
 use crate::step::{Outcome, Step, Summary};
+use crate::steps;
 use crate::target::Target;
 use crate::toolchain::Toolchain;
 
@@ -51,7 +52,7 @@ pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
         steps.push(Step::run("bench", bench));
     } else if is_built {
         steps.push(Step::run("package", package));
-        steps.push(Step::run("tests", || tests(&Runtime::ALL)));
+        steps.push(Step::run("tests", tests));
     }
     if is_built && (request.frameworks || !request.names.is_empty()) {
         steps.push(Step::run("frameworks", || match frameworks(&request.names) {
@@ -72,10 +73,7 @@ pub(crate) fn check(machine: Machine) -> Outcome {
     }
     let brief = BRIEFLY.map(str::to_owned);
     let brief = brief.into_iter().filter(|name| tests_of(name).exists()).collect::<Vec<_>>();
-    built(machine)
-        .and_then(package)
-        .and_then(|| tests(&Runtime::ALL))
-        .and_then(|| each_framework(&brief))
+    built(machine).and_then(package).and_then(tests).and_then(|| each_framework(&brief))
 }
 
 /// Returns the file or folder `name` in the target folder.
@@ -322,13 +320,26 @@ fn runtimes() -> Outcome {
     copied.map_or_else(failed, |_| npm(&runtimes, &[]))
 }
 
-/// Runs the tests that need no framework.
-fn tests(runtimes: &[Runtime]) -> Outcome {
+/// The folders of recorded runs: those of the repository, and labelled ones that stand beside it.
+const RUNS: [&str; 2] = ["adapters/trace/runs", "../shared/traces"];
+
+/// Runs the tests that need no framework. The program judges recorded runs as well.
+fn tests() -> Outcome {
+    let program = match steps::built(&["--bin", "unstuck"]) {
+        Ok(program) => program,
+        Err(outcome) => return outcome,
+    };
+    let runs = RUNS.map(|folder| machine::root().join(folder));
+    let runs = env::join_paths(runs.iter().filter(|folder| folder.exists())).unwrap_or_default();
     let place = folder("tests");
-    let ready = self::runtimes().and_then(|| prepared(&[Path::new("tests")], &place));
-    runtimes.iter().fold(ready, |before, runtime| {
+    let ready = runtimes().and_then(|| prepared(&[Path::new("tests")], &place));
+    Runtime::ALL.iter().fold(ready, |before, runtime| {
         before.and_then(|| match test_files(&place) {
-            Ok(files) => Outcome::of(runtime.test().args(files).current_dir(&place)),
+            Ok(files) => {
+                let mut test = runtime.test();
+                test.env("UNSTUCK_PROGRAM", &program).env("UNSTUCK_RUNS", &runs);
+                Outcome::of(test.args(files).current_dir(&place))
+            }
             Err(error) => failed(error),
         })
     })

@@ -201,7 +201,8 @@ test("functions are watched", async () => {
   assert.equal(runs, 5);
   assert.ok(heard[5] instanceof Stuck && heard[5].message === heard[5].decision.message);
   const list = new Guard().watch(() => "a\nb", "list");
-  assert.match([1, 2, 3, 4].map(list).at(-1), /\[unstuck\]/);
+  const results = Array.from({ length: 5 }, () => list("src"));
+  assert.ok(results.some((result) => result.startsWith("a\nb\n\n[unstuck] You have made")), String(results));
   const aborted = new Guard();
   for (let n = 0; n < 9; n++) {
     assert.throws(
