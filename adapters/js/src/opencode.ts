@@ -153,6 +153,8 @@ export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
       recalled.delete(info.id);
     } else if (type === "session.error" && error?.name === "MessageAbortedError" && sessionID) {
       agents.interrupted(worker(sessionID));
+    } else if (type === "session.compacted" && sessionID) {
+      agents.compacted(worker(sessionID));
     } else if (type === "session.idle" && sessionID && texts.has(sessionID)) {
       agents.idle(worker(sessionID), texts.get(sessionID) ?? "");
       texts.delete(sessionID);
