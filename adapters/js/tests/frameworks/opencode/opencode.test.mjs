@@ -194,8 +194,10 @@ class Server {
     return JSON.parse(text.replaceAll(this.place.root, "ROOT").replace(/ses_\w+/g, "SESSION"));
   }
 
+  /** The calls of a session, and whether it was aborted: between two messages, no message has the error. */
   outline(name) {
-    return outline(this.read(name)) + (this.ends[name] ? " · aborted" : "");
+    const isShort = name in REQUESTS && this.model.requests[name].length < SCRIPTS[name].length;
+    return outline(this.read(name)) + (this.ends[name] || isShort ? " · aborted" : "");
   }
 }
 
