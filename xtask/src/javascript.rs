@@ -273,16 +273,16 @@ fn modules() -> Outcome {
         })
 }
 
-/// Says of the modules that they are of CommonJS. The files of the engine get their names, because only the
+/// Says of the modules that they are of `CommonJS`. The files of the engine get their names, because only the
 /// other modules look them up by the place where they run.
 fn common_js(dist: &Path) -> io::Result<()> {
     fs::write(dist.join("package.json"), "{ \"type\": \"commonjs\" }\n")?;
     let module = fs::read_to_string(dist.join("engine.js"))?;
-    let names = [Engine::Small, Engine::Full].map(|engine| engine.names().0);
-    let named = names.into_iter().fold(module, |module, name| {
+    let files = [Engine::Small, Engine::Full].map(|engine| engine.names().0);
+    let text = files.into_iter().fold(module, |module, name| {
         module.replace(&format!("\"#{name}\""), &format!("\"./glue/{name}-file.js\""))
     });
-    fs::write(dist.join("engine.js"), named)
+    fs::write(dist.join("engine.js"), text)
 }
 
 /// Installs the packages of the `package.json` in `folder`, and these.

@@ -14,7 +14,8 @@ const FEATURES: [&str; 2] = [
     "--features",
     concat!(
         "unstuck/json,unstuck/metrics,unstuck/tracing,unstuck-core/postcard,",
-        "unstuck-swarm/redis-async,unstuck-text/serde,unstuck-text/similarity"
+        "unstuck-swarm/redis-async,unstuck-text/serde,unstuck-text/similarity,",
+        "unstuck-wasm/full,unstuck-wasm/page"
     ),
 ];
 

@@ -84,7 +84,7 @@ impl Scan {
         let preset = preset_of(preset, config, is_json, tools.as_deref()).map_err(thrown)?;
         let format = match format {
             "auto" => None,
-            name => Some(name.parse().map_err(|why| thrown(why))?),
+            name => Some(name.parse().map_err(thrown)?),
         };
         Ok(Self { preset, format })
     }

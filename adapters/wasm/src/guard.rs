@@ -29,7 +29,7 @@ mod bits {
 /// Watches the calls of one agent.
 #[wasm_bindgen]
 pub struct Guard {
-    guard: unstuck::Guard,
+    engine: unstuck::Guard,
     /// The last decision.
     decision: Decision,
     /// The text for the model instead of the decision's own.
@@ -63,11 +63,11 @@ impl Guard {
         guard.map(Self::of)
     }
 
-    fn of(mut guard: unstuck::Guard) -> Self {
+    fn of(mut engine: unstuck::Guard) -> Self {
         // The empty text changes nothing.
-        let decision = guard.text_turn("");
+        let decision = engine.text_turn("");
         let (tickets, findings) = (VecDeque::new(), VecDeque::new());
-        Self { guard, decision, warning: None, tickets, ticket: 0, issued: 0, findings }
+        Self { engine, decision, warning: None, tickets, ticket: 0, issued: 0, findings }
     }
 
     /// Keeps a decision, and returns its bits.
@@ -104,11 +104,11 @@ impl Guard {
     /// Takes the ticket of this number, or of the call with this id, if the call is open.
     fn taken(&mut self, number: u32, id: Option<&str>) -> Option<Ticket> {
         let ticket = match id {
-            Some(id) => self.guard.ticket(id)?,
+            Some(id) => self.engine.ticket(id)?,
             None => self.tickets.iter().find(|(kept, _)| *kept == number)?.1,
         };
         self.tickets.retain(|(_, kept)| *kept != ticket);
-        self.guard.open_calls().any(|open| open == ticket).then_some(ticket)
+        self.engine.open_calls().any(|open| open == ticket).then_some(ticket)
     }
 }
 
@@ -160,7 +160,7 @@ impl Guard {
         step: Option<String>,
     ) -> u32 {
         let asked = asked(tool, args, id.as_deref(), step.as_deref());
-        let decision = self.guard.announce(&asked);
+        let decision = self.engine.announce(&asked);
         self.decided(decision) | self.ticketed()
     }
 
@@ -175,7 +175,7 @@ impl Guard {
         error: bool,
     ) -> u32 {
         let asked = asked(tool, args, id.as_deref(), step.as_deref());
-        let decision = self.guard.finished(&asked, result, error);
+        let decision = self.engine.finished(&asked, result, error);
         let bits = self.decided(decision);
         let evidence = self.decision.evidence().filter(|evidence| !evidence.is_of_swarm());
         if let (Action::Block, Some(evidence)) = (self.decision.action(), evidence) {
@@ -189,54 +189,54 @@ impl Guard {
     /// Reports the result of a call, by the number of its ticket or by its id.
     pub fn after(&mut self, ticket: u32, id: Option<String>, result: &str, error: bool) -> u32 {
         let ticket = self.taken(ticket, id.as_deref());
-        let decision = self.guard.after(ticket, result, error);
+        let decision = self.engine.after(ticket, result, error);
         self.decided(decision)
     }
 
     /// Reports that somebody else refused the call.
     pub fn refused(&mut self, ticket: u32, id: Option<String>) -> u32 {
         let ticket = self.taken(ticket, id.as_deref());
-        let decision = self.guard.refused(ticket);
+        let decision = self.engine.refused(ticket);
         self.decided(decision)
     }
 
     /// Takes a call back that never ran or was broken off.
     pub fn cancelled(&mut self, ticket: u32, id: Option<String>) -> u32 {
         let ticket = self.taken(ticket, id.as_deref());
-        let decision = self.guard.cancelled(ticket);
+        let decision = self.engine.cancelled(ticket);
         self.decided(decision)
     }
 
     /// Reports a message of the user. Without a text, it starts everything afresh.
     pub fn user_message(&mut self, text: Option<String>) -> u32 {
         let decision = if let Some(text) = text {
-            self.guard.user_message(&text)
+            self.engine.user_message(&text)
         } else {
-            self.guard.clear();
-            self.guard.text_turn("")
+            self.engine.clear();
+            self.engine.text_turn("")
         };
         self.decided(decision)
     }
 
     /// Reports a turn of the agent without a call.
     pub fn text_turn(&mut self, text: &str) -> u32 {
-        let decision = self.guard.text_turn(text);
+        let decision = self.engine.text_turn(text);
         self.decided(decision)
     }
 
     /// Reports that the host has compacted the model's memory.
     pub fn compacted(&mut self) {
-        self.guard.compacted();
+        self.engine.compacted();
     }
 
     /// Ends the step, because all calls that were issued together are announced.
     pub fn end_step(&mut self) {
-        self.guard.end_step();
+        self.engine.end_step();
     }
 
     /// Forgets all calls and turns, because a new run begins.
     pub fn clear(&mut self) {
-        self.guard.clear();
+        self.engine.clear();
     }
 
     /// Returns the number of the ticket of the last decision.
@@ -286,19 +286,19 @@ impl Guard {
         let Ok(id) = id.parse::<LoopId>() else { return };
         let known = self.findings.iter().find(|kept| kept.finding.loop_id == id);
         match known {
-            Some(evidence) => self.guard.false_positive(&evidence.clone()),
-            None => self.guard.silence(id),
+            Some(evidence) => self.engine.false_positive(&evidence.clone()),
+            None => self.engine.silence(id),
         }
     }
 
     /// Returns the counts: judgements, loops, refusals and false positives, then the findings of each kind,
     /// then the judgements that asked for each action but the first.
     pub fn statistics(&self) -> Vec<u32> {
-        let counts = self.guard.statistics();
+        let counts = self.engine.statistics();
         let head = [
             counts.checks(),
-            self.guard.loops(),
-            self.guard.blocked_calls(),
+            self.engine.loops(),
+            self.engine.blocked_calls(),
             counts.false_positives(),
         ];
         let kinds = Kind::ALL.map(|kind| counts.findings(kind));
@@ -308,7 +308,7 @@ impl Guard {
 
     /// Returns the state as bytes.
     pub fn save(&mut self) -> Vec<u8> {
-        self.guard.save()
+        self.engine.save()
     }
 }
 

@@ -5,7 +5,11 @@
 
 #![cfg_attr(
     feature = "guard",
-    expect(unreachable_pub, reason = "`wasm_bindgen` exports public items from private modules")
+    expect(unreachable_pub, reason = "`wasm_bindgen` exports public items from private modules"),
+    expect(
+        clippy::needless_pass_by_value,
+        reason = "`wasm_bindgen` passes optional text by value only"
+    )
 )]
 
 #[cfg(feature = "guard")]
