@@ -84,7 +84,6 @@ function heard(data) {
   if (!busy || data.job !== jobs) return;
   if (data.kind === "next") {
     busy.place = data.place;
-    step();
     return;
   }
   if (data.kind === "wrong") {
@@ -94,17 +93,19 @@ function heard(data) {
     return;
   }
   busy.results.push(...data.results);
-  if (data.kind === "end") {
+  if (data.kind === "some") {
+    step(data.share);
+  } else {
     const { done, results } = busy;
     busy = undefined;
     done(results, data);
   }
 }
 
-function step() {
+// Shows which run is read, and how much of all.
+function step(share) {
   const all = busy.job.from + busy.job.runs.length;
-  if (all < 2) progress("Reading …");
-  else progress(`Reading run ${busy.place + 1} of ${all} …`, busy.place / all);
+  progress(`Reading run ${busy.place + 1} of ${all} …`, (busy.place + share) / all);
 }
 
 // ---- Judging
