@@ -10,7 +10,7 @@ use crate::machine::{self, Machine, cargo, program};
 use crate::step::{Outcome, Step, Summary};
 use crate::target::Target;
 use crate::toolchain::Toolchain;
-use crate::{page, steps};
+use crate::{page, report, steps};
 
 /// The package.
 const PACKAGE: &str = "adapters/js";
@@ -55,6 +55,7 @@ pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
         steps.push(Step::run("tests", tests));
     }
     if is_built && request.page {
+        steps.push(Step::run("web", || web(machine)));
         steps.push(Step::run("page", || page(machine)));
     }
     if is_built && (request.frameworks || !request.names.is_empty()) {
@@ -190,6 +191,8 @@ fn compiled(features: &[&str], machine: Machine) -> Outcome {
     let folder = folder("cargo");
     let mut build = toolchain.cargo_with_std("build", Target::Wasm32);
     build.args(["--package", CRATE, "--lib", "--profile", "wasm", "--target-dir"]).arg(&folder);
+    // Every runtime of the last years has it.
+    build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-Ctarget-feature=+simd128");
     let file = folder.join(Target::Wasm32.name()).join("wasm/unstuck_wasm.wasm");
     Outcome::of(build.args(features)).and_then(|| bound(&file))
 }
@@ -203,20 +206,35 @@ fn bound(file: &Path) -> Outcome {
     Outcome::of(bind.arg(file).arg(folder("bound")))
 }
 
-/// Puts the glue and the file into the package. Returns the size of the file, compressed.
+/// Puts the glue and the file into the package: as it is, and in modules. Returns the size of the file,
+/// compressed.
 fn placed(engine: Engine, bound: &Path) -> io::Result<usize> {
     let (module, name) = engine.names();
-    let (sources, file) = (folder("package/src/glue"), folder("package/dist").join(name));
-    fs::copy(bound.join("unstuck_wasm.js"), sources.join(module).with_extension("js"))?;
+    let (dist, sources) = (folder("package/dist"), folder("package/src/glue"));
+    let file = dist.join(name);
     fs::copy(bound.join("unstuck_wasm_bg.wasm"), &file)?;
-    let base64 = output(program("base64").arg("--wrap=0").arg(&file))?;
-    let text = String::from_utf8_lossy(&base64);
-    let source = format!(
-        "import type {{ Source }} from \"../engine.js\";\n\nconst file: Source = \"{text}\";\n\n\
-         export default file;\n"
-    );
-    fs::write(sources.join(format!("{module}-file.ts")), source)?;
-    Ok(output(program("gzip").args(["--best", "--stdout"]).arg(&file))?.len())
+    fs::copy(bound.join("unstuck_wasm.js"), sources.join(module).with_extension("js"))?;
+    let declared = "declare const file: string;\n\nexport default file;\n";
+    fs::write(sources.join(format!("{module}-file.d.ts")), declared)?;
+    let compressed = output(program("gzip").args(["--best", "--stdout", "--no-name"]).arg(&file))?;
+    let packed = bound.join("packed.gz");
+    fs::write(&packed, &compressed)?;
+    let (common, esm) = (dist.join("cjs/glue"), dist.join("esm/glue"));
+    fs::create_dir_all(&common).and_then(|()| fs::create_dir_all(&esm))?;
+    let text = format!("module.exports = \"{}\";\n", base64(&file)?);
+    fs::write(common.join(format!("{module}-file.js")), text)?;
+    // Modules of both kinds share the text.
+    let text = format!("export {{ default }} from \"../../cjs/glue/{module}-file.js\";\n");
+    fs::write(esm.join(format!("{module}-file.js")), text)?;
+    let text = format!("export default \"{}\";\n", base64(&packed)?);
+    fs::write(esm.join(format!("{module}-packed.js")), text)?;
+    Ok(compressed.len())
+}
+
+/// Returns the bytes of a file as text.
+fn base64(file: &Path) -> io::Result<String> {
+    let text = output(program("base64").arg("--wrap=0").arg(file))?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Returns what `command` writes.
@@ -390,6 +408,18 @@ fn test_files(place: &Path) -> io::Result<Vec<String>> {
     }
     names.sort();
     Ok(names)
+}
+
+/// Runs the package in Chromium and in a worker of Cloudflare.
+fn web(machine: Machine) -> Outcome {
+    let place = folder("web");
+    let browser = match report::browser(machine) {
+        Ok(browser) => browser,
+        Err(outcome) => return outcome,
+    };
+    let mut node = program(folder("runtimes/node_modules/node22/bin/node"));
+    node.arg("web.mjs").arg(browser).current_dir(&place);
+    prepared(&[Path::new("tests/web")], &place).and_then(|| Outcome::of(&mut node))
 }
 
 /// Runs the benchmark beside other guards.

@@ -133,11 +133,8 @@ pub(crate) fn in_browser(
     script: &str,
     machine: Machine,
 ) -> Result<impl Fn() -> Command + use<>, Outcome> {
-    let found = BROWSERS.into_iter().find(|name| machine::has(name));
-    let browser = found.unwrap_or(BROWSERS[0]);
-    let ready = machine::ready("npm", "npm", machine)
-        .and_then(|| machine::ready(browser, "chromium", machine))
-        .and_then(|| packages(script));
+    let browser = browser(machine)?;
+    let ready = machine::ready("npm", "npm", machine).and_then(|| packages(script));
     let place = folder("browser").join(script.rsplit('/').next().unwrap_or(script));
     match ready {
         Outcome::Passed => Ok(move || {
@@ -145,6 +142,20 @@ pub(crate) fn in_browser(
             node.arg(&place).arg(browser);
             node
         }),
+        missing => Err(missing),
+    }
+}
+
+/// Returns the name of an installed browser.
+///
+/// # Errors
+///
+/// The outcome of the step, if there is none.
+pub(crate) fn browser(machine: Machine) -> Result<&'static str, Outcome> {
+    let found = BROWSERS.into_iter().find(|name| machine::has(name));
+    let browser = found.unwrap_or(BROWSERS[0]);
+    match machine::ready(browser, "chromium", machine) {
+        Outcome::Passed => Ok(browser),
         missing => Err(missing),
     }
 }

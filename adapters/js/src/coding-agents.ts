@@ -45,9 +45,6 @@ const REFUSED = [
   "The user has specified a rule which prevents you",
 ];
 
-/** The end of a message that promises a refusal. */
-const BLOCKED = /(The call is|These calls are) blocked from here on: do not retry (it|them)\.$/;
-
 /** The arguments that a model words differently each time, by tool. */
 const REWORDED: Record<string, readonly string[]> = {
   bash: ["description", "timeout"],
@@ -95,6 +92,11 @@ export class CodingAgents {
   /** Reports that the user broke the turn off. */
   interrupted(worker: string): void {
     this.#answer(worker, "other", (state) => state.interrupted());
+  }
+
+  /** Reports that the agent compacted the memory of the model. */
+  compacted(worker: string): void {
+    this.#answer(worker, "other", (state) => state.compacted());
   }
 
   /** Reports that a conversation without memory begins. */
@@ -205,9 +207,7 @@ class Worker {
   #finished(call: Call, text: string, error: boolean, turn: number | undefined): Reply {
     this.#begin(call, turn).isOpen = false;
     const { id, tool } = call;
-    const guard = this.#guard();
-    const before = guard.before(tool, argsOf(call), { id, step: this.#step });
-    return replyUnannounced(before.blocked ? before : guard.after(id, text, { error }));
+    return replyAfter(this.#guard().finished(tool, argsOf(call), text, { id, step: this.#step, error }));
   }
 
   prompt(text: string): Reply {
@@ -233,6 +233,11 @@ class Worker {
     for (const [id, begun] of this.#calls) if (begun.isOpen) this.#guard().cancelled(id);
     this.#calls.clear();
     this.#isStepOver = true;
+    return NOTHING;
+  }
+
+  compacted(): Reply {
+    this.#guard().compacted();
     return NOTHING;
   }
 
@@ -277,14 +282,6 @@ function replyAfter(decision: Decision): Reply {
   if (model === undefined) return NOTHING;
   const kind = action === "stop" || action === "start_over" ? "stop" : "tell";
   return { kind, model, person: personOf("Ended the turn", decision) };
-}
-
-/** Returns the reply to a call that was not announced. The next one will not be either, so no refusal is promised. */
-function replyUnannounced(decision: Decision): Reply {
-  const reply = replyAfter(decision);
-  if (reply.kind === "nothing") return reply;
-  const model = reply.model.replace(" This call was not run.", "");
-  return { ...reply, model: model.replace(BLOCKED, "If it goes on, it will be stopped.") };
 }
 
 /** Returns the line for the user. */

@@ -6,8 +6,11 @@ import full from "#full";
 import * as fullGlue from "./glue/full.js";
 import * as smallGlue from "./glue/engine.js";
 
-/** A WebAssembly file: its text in base 64, its address, or the module that a bundler made of it. */
-export type Source = string | URL | WebAssembly.Module;
+/**
+ * A WebAssembly file: its text in base 64, the module that a bundler made of it, or a function that loads its text in
+ * base 64, compressed by gzip.
+ */
+export type Source = string | WebAssembly.Module | (() => Promise<string>);
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -29,7 +32,7 @@ class File<G extends Glue> {
   /** Returns the functions of the file. */
   get(): G {
     if (!this.#isLoaded) {
-      if (this.source instanceof URL) throw new Error(`unstuck: the engine is not loaded yet: ${this.how} first`);
+      if (typeof this.source === "function") throw new Error(`unstuck: the engine is not loaded yet: ${this.how} first`);
       this.#use(typeof this.source === "string" ? decoded(this.source) : this.source);
     }
     return this.glue;
@@ -41,7 +44,7 @@ class File<G extends Glue> {
     this.#loading ??= (async () => {
       const { source } = this;
       if (module !== undefined) this.#use(module);
-      else if (source instanceof URL) this.#use(await WebAssembly.compile(await fetched(source)));
+      else if (typeof source === "function") this.#use(await WebAssembly.compile(await unpacked(await source())));
       else if (typeof source === "string") this.#use(await WebAssembly.compile(decoded(source)));
       else this.#use(source);
     })();
@@ -61,10 +64,9 @@ class File<G extends Glue> {
   }
 }
 
-async function fetched(url: URL): Promise<ArrayBuffer> {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`unstuck: ${url} cannot be loaded: ${response.status} ${response.statusText}`);
-  return response.arrayBuffer();
+function unpacked(packed: string): Promise<ArrayBuffer> {
+  const bytes = new Blob([decoded(packed)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(bytes).arrayBuffer();
 }
 
 function decoded(base64: string): Bytes {

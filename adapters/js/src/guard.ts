@@ -98,6 +98,21 @@ export class Guard {
     return decision(engine, engine.after(numberOf(call), idOf(call), text(result), Boolean(error)), call);
   }
 
+  /**
+   * Judges a call that has run, for a host that sees calls only then. Its message promises no refusal, because the next
+   * such call is not announced either.
+   */
+  finished(
+    tool: string,
+    args: unknown,
+    result: unknown,
+    { id, step, error = false }: CallOptions & { error?: boolean } = {},
+  ): Decision {
+    const engine = this.#used();
+    const key = step === undefined ? undefined : String(step);
+    return decision(engine, engine.finished(String(tool), text(args), id, key, text(result), Boolean(error)));
+  }
+
   /** Reports that somebody else refused the call. It counts as an attempt. */
   refused(call: Ticket | string | undefined): Decision {
     const engine = this.#used();
@@ -120,6 +135,11 @@ export class Guard {
   textTurn(turn: unknown): Decision {
     const engine = this.#used();
     return decision(engine, engine.text_turn(text(turn)));
+  }
+
+  /** Reports that the host has compacted the model's memory, so that the model may ask again for what it was shown. */
+  compacted(): void {
+    this.#used().compacted();
   }
 
   /** Ends the step, because all calls that were issued together are announced. */

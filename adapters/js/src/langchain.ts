@@ -84,8 +84,8 @@ const KEY = "unstuck";
  * Returns middleware that adds notes to the results of repeated calls, refuses calls that keep failing, and ends
  * stuck runs.
  *
- * Put it before (outside) other middleware. A tool that throws is answered with its error, as in an agent whose
- * tool calls no middleware wraps.
+ * Put it before (outside) other middleware. A tool that throws is answered with its error, as in an agent whose tool
+ * calls no middleware wraps. The framework would end the run otherwise.
  *
  * ```js
  * const agent = createAgent({ model, tools, middleware: [unstuckMiddleware()] });
@@ -142,11 +142,9 @@ export function unstuckMiddleware(options: UnstuckMiddlewareOptions = {}): Unstu
   };
 }
 
-/**
- * Returns why the run has to end, if it has to. A graph of your own that calls `wrapToolCall` asks this after it.
- */
-export function stopMessage(messages: readonly unknown[]): string | undefined {
-  for (const message of [...messages].reverse() as Message[]) {
+/** Returns why the run has to end, if it has to. */
+function stopMessage(messages: Message[]): string | undefined {
+  for (const message of messages.toReversed()) {
     if (message.type !== "tool") return undefined;
     const stop = keptOf(message).stop;
     if (stop !== undefined) return stop;

@@ -1,6 +1,6 @@
 /** A plugin for opencode. It does the same as the plugin that `unstuck install opencode` writes, in process. */
 
-import { type Answer, CodingAgents, quietly, textOfBlocks } from "./coding-agents.js";
+import { type Answer, CodingAgents, type Ending, quietly, textOfBlocks } from "./coding-agents.js";
 import type { GuardsOptions } from "./guards.js";
 
 // opencode calls every function that the module of a plugin exports, so this one exports nothing else.
@@ -8,7 +8,10 @@ import type { GuardsOptions } from "./guards.js";
 /** The part of opencode's context that the plugin uses. */
 interface Input {
   client: {
-    session: { abort(options: { path: { id: string } }): unknown };
+    session: {
+      abort(options: { path: { id: string } }): unknown;
+      messages(options: { path: { id: string } }): PromiseLike<{ data?: unknown }>;
+    };
     tui: { showToast(options: { body: { message: string; variant: "warning" } }): unknown };
   };
 }
@@ -35,7 +38,21 @@ interface Part {
   callID: string;
   tool: string;
   time?: { end?: number };
-  state: { status: string; input: unknown; error: string; metadata?: { interrupted?: boolean } };
+  state: State;
+}
+
+interface State {
+  status: string;
+  input: unknown;
+  output?: string;
+  error: string;
+  metadata?: { interrupted?: boolean; exit?: unknown };
+}
+
+/** A stored message. */
+interface Message {
+  info: { id: string; role: string };
+  parts: Part[];
 }
 
 interface Properties {
@@ -43,6 +60,12 @@ interface Properties {
   part?: Part;
   sessionID?: string;
   error?: { name?: string };
+}
+
+/** A message of the user. */
+interface Sent {
+  message: { id: string };
+  parts: any[];
 }
 
 /** The largest number of failed calls whose answers are kept for the next requests. */
@@ -66,6 +89,9 @@ export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
   /** The calls that have begun, and the answers to those that failed. */
   const open = new Set<string>();
   const failures = new Map<string, Answer>();
+
+  /** The sessions whose stored messages are known, or are being read. */
+  const recalled = new Map<string, Promise<void>>();
 
   /** Returns the name of the worker that has this session. */
   const worker = (session: string) => {
@@ -97,18 +123,38 @@ export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
     if (answer.stop) stop(sessionID);
   };
 
+  /** Takes in what another process did in this session, up to the message `last`. */
+  const recall = (session: string, last?: string): Promise<void> => {
+    const read = async () => {
+      try {
+        const { data } = await client.session.messages({ path: { id: session } });
+        const messages = Array.isArray(data) ? (data as Message[]) : [];
+        replay(agents, worker(session), messages.filter(({ info }) => info.id !== last));
+      } catch {
+        // The session begins with an empty history.
+      }
+    };
+    const known = recalled.get(session) ?? read();
+    recalled.set(session, known);
+    return known;
+  };
+
   const happened = (type: string, { info, part, sessionID, error }: Properties) => {
     if (type === "message.part.updated") {
       if (part && isError(part)) failed(part);
       else if (part?.type === "text" && part.time?.end) texts.set(part.sessionID, part.text ?? "");
     } else if (type === "session.created" || type === "session.updated") {
       if (info?.parentID) parents.set(info.id, info.parentID);
+      if (info && type === "session.created") recalled.set(info.id, Promise.resolve());
     } else if (type === "session.deleted" && info) {
       agents.ended(worker(info.id));
       parents.delete(info.id);
       texts.delete(info.id);
+      recalled.delete(info.id);
     } else if (type === "session.error" && error?.name === "MessageAbortedError" && sessionID) {
       agents.interrupted(worker(sessionID));
+    } else if (type === "session.compacted" && sessionID) {
+      agents.compacted(worker(sessionID));
     } else if (type === "session.idle" && sessionID && texts.has(sessionID)) {
       agents.idle(worker(sessionID), texts.get(sessionID) ?? "");
       texts.delete(sessionID);
@@ -117,6 +163,7 @@ export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
 
   return {
     "tool.execute.before": async ({ tool, sessionID, callID }: ToolInput, { args }: { args: unknown }) => {
+      await recall(sessionID);
       open.add(callID);
       const answer = agents.before(worker(sessionID), { id: callID, tool, args });
       show(answer.person);
@@ -151,8 +198,9 @@ export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
       }
     },
 
-    "chat.message": async ({ sessionID }: { sessionID: string }, { parts }: { parts: any[] }) => {
-      const own = (parts as Part[]).filter(({ type, synthetic }) => type === "text" && !synthetic);
+    "chat.message": async ({ sessionID }: { sessionID: string }, { message, parts }: Sent) => {
+      await recall(sessionID, message.id);
+      const own = ownWords(parts);
       if (own.length > 0) agents.prompt(worker(sessionID), textOfBlocks(own));
     },
 
@@ -164,4 +212,41 @@ export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
 
 function isError(part: Part): boolean {
   return part.type === "tool" && part.state?.status === "error";
+}
+
+/** Returns the parts of a message that the user wrote. */
+function ownWords(parts: Part[]): Part[] {
+  return parts.filter(({ type, synthetic }) => type === "text" && !synthetic);
+}
+
+/** Reports stored messages as if they came now. */
+function replay(agents: CodingAgents, worker: string, messages: Message[]): void {
+  let text: string | undefined;
+  const idle = () => {
+    if (text !== undefined) agents.idle(worker, text);
+    text = undefined;
+  };
+  for (const [turn, { info, parts }] of messages.entries()) {
+    if (info.role === "user") {
+      idle();
+      const own = ownWords(parts);
+      if (own.length > 0) agents.prompt(worker, textOfBlocks(own));
+      continue;
+    }
+    text = parts.findLast((part) => part.type === "text" && part.time?.end)?.text ?? text;
+    const ended = parts.filter(({ type, state }) => type === "tool" && /^(completed|error)$/.test(state.status));
+    const callOf = ({ callID: id, tool, state }: Part) => ({ id, tool, args: state.input });
+    for (const part of ended) agents.before(worker, callOf(part), turn);
+    for (const part of ended) agents.after(worker, callOf(part), endingOf(part), turn);
+  }
+  idle();
+}
+
+/** Returns the stored end of a call, without a note of ours. */
+function endingOf({ tool, state }: Part): Ending {
+  const { status, output = "", error, metadata } = state;
+  if (status === "error") return { output: error, failed: true, cancelled: metadata?.interrupted === true };
+  const note = output.lastIndexOf("\n\n[unstuck] ");
+  const own = note < 0 ? output : output.slice(0, note);
+  return { output: own, failed: tool === "invalid", exit: metadata?.exit };
 }

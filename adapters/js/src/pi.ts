@@ -135,6 +135,10 @@ function watch(pi: Pi, agents: CodingAgents): void {
     last = undefined;
   });
 
+  on("session_compact", (_, context) => {
+    agents.compacted(session(context));
+  });
+
   // The conversation goes on from another point, without what came after that.
   on("session_tree", (_, context) => {
     agents.began(session(context));

@@ -82,6 +82,30 @@ test("calls of one step are judged together, and refused and cancelled calls are
   assert.equal(guard.statistics.loops, 0);
 });
 
+test("a host that sees calls only when they have run promises no refusal", () => {
+  const guard = new Guard();
+  const decisions = Array.from({ length: 6 }, (_, n) =>
+    guard.finished(...CALL, "no such file", { error: true, id: String(n), step: n }),
+  );
+  assert.deepEqual(decisions.map(({ action }) => action), ["proceed", "proceed", "nudge", "nudge", "block", "block"]);
+  assert.match(decisions[4].message, /^\[unstuck\] You have made .* If it goes on, it will be stopped\.$/);
+  assert.equal(guard.finished(...CALL, "no such file", { error: true, id: "5" }).action, "proceed", "it came before");
+});
+
+test("a compacted model may read again", () => {
+  const text = Array.from({ length: 40 }, (_, n) => `${"abcdefghij"[n % 10]} is part ${"klmno"[n % 5]}`).join("\n");
+  const findings = (isCompacted) => {
+    const guard = new Guard();
+    const actions = "pqrstuvw".split("").map((word) => {
+      if (isCompacted) guard.compacted();
+      const { ticket } = guard.before("read_file", { path: word });
+      return guard.after(ticket, `${word} begins\n${text}`).action;
+    });
+    return actions.filter((action) => action !== "proceed").length;
+  };
+  assert.deepEqual([findings(false) > 0, findings(true)], [true, 0]);
+});
+
 test("text turns repeat, and a user's message starts afresh", () => {
   const guard = new Guard();
   const turns = ["I will look.", "I will look.", "I will look."].map((turn) => guard.textTurn(turn));

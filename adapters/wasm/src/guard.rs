@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use unstuck::{Action, Asked, BuildError, Decision, Evidence, Kind, LoopId, Ticket};
+use unstuck::{Action, Asked, BuildError, Decision, Evidence, Kind, LoopId, SIGN, Ticket};
 use unstuck_core::Digest;
 use unstuck_text::{PRESETS, Preset};
 use wasm_bindgen::JsError;
@@ -32,6 +32,8 @@ pub struct Guard {
     guard: unstuck::Guard,
     /// The last decision.
     decision: Decision,
+    /// The text for the model instead of the decision's own.
+    warning: Option<String>,
     /// The tickets of the open calls, with their numbers.
     tickets: VecDeque<(u32, Ticket)>,
     /// The number of the ticket of the last call, and of the last new ticket.
@@ -65,7 +67,7 @@ impl Guard {
         // The empty text changes nothing.
         let decision = guard.text_turn("");
         let (tickets, findings) = (VecDeque::new(), VecDeque::new());
-        Self { guard, decision, tickets, ticket: 0, issued: 0, findings }
+        Self { guard, decision, warning: None, tickets, ticket: 0, issued: 0, findings }
     }
 
     /// Keeps a decision, and returns its bits.
@@ -81,7 +83,7 @@ impl Guard {
             self.findings.retain(|kept| kept.finding.loop_id != evidence.finding.loop_id);
             push(&mut self.findings, evidence.clone(), FINDINGS_MAX);
         }
-        self.decision = decision;
+        (self.decision, self.warning) = (decision, None);
         word
     }
 
@@ -110,6 +112,18 @@ impl Guard {
     }
 }
 
+/// Returns the call of these parts.
+fn asked<'a>(tool: &'a str, args: &'a str, id: Option<&'a str>, step: Option<&str>) -> Asked<'a> {
+    let mut asked = Asked::new(tool, args);
+    if let Some(id) = id {
+        asked = asked.id(id);
+    }
+    match step {
+        Some(step) => asked.step(Digest::of(step.as_bytes()).bits()),
+        None => asked,
+    }
+}
+
 /// Appends `item`, and forgets the first if there are too many.
 fn push<T>(items: &mut VecDeque<T>, item: T, most: usize) {
     if items.len() >= most {
@@ -131,7 +145,7 @@ impl Guard {
         state: &[u8],
     ) -> Result<Self, JsError> {
         let Some(found) = Preset::named(preset) else {
-            return Err(JsError::new(&format!("there is no preset {preset:?}")));
+            return Err(JsError::new("there is no such preset"));
         };
         Self::made(found, observe, off, session, worker, state)
             .map_err(|why| JsError::new(&why.to_string()))
@@ -145,15 +159,31 @@ impl Guard {
         id: Option<String>,
         step: Option<String>,
     ) -> u32 {
-        let mut asked = Asked::new(tool, args);
-        if let Some(id) = &id {
-            asked = asked.id(id);
-        }
-        if let Some(step) = step {
-            asked = asked.step(Digest::of(step.as_bytes()).bits());
-        }
+        let asked = asked(tool, args, id.as_deref(), step.as_deref());
         let decision = self.guard.announce(&asked);
         self.decided(decision) | self.ticketed()
+    }
+
+    /// Judges a call that has run, for a host that sees calls only then.
+    pub fn finished(
+        &mut self,
+        tool: &str,
+        args: &str,
+        id: Option<String>,
+        step: Option<String>,
+        result: &str,
+        error: bool,
+    ) -> u32 {
+        let asked = asked(tool, args, id.as_deref(), step.as_deref());
+        let decision = self.guard.finished(&asked, result, error);
+        let bits = self.decided(decision);
+        let evidence = self.decision.evidence().filter(|evidence| !evidence.is_of_swarm());
+        if let (Action::Block, Some(evidence)) = (self.decision.action(), evidence) {
+            // The next such call will not be announced either, so no refusal is promised.
+            let warning = evidence.finding.nudge(Action::Warn, &evidence.tool);
+            self.warning = self.decision.message().map(|_| format!("{SIGN} {warning}"));
+        }
+        bits
     }
 
     /// Reports the result of a call, by the number of its ticket or by its id.
@@ -194,6 +224,11 @@ impl Guard {
         self.decided(decision)
     }
 
+    /// Reports that the host has compacted the model's memory.
+    pub fn compacted(&mut self) {
+        self.guard.compacted();
+    }
+
     /// Ends the step, because all calls that were issued together are announced.
     pub fn end_step(&mut self) {
         self.guard.end_step();
@@ -211,6 +246,9 @@ impl Guard {
 
     /// Returns the text for the model of the last decision.
     pub fn message(&self) -> String {
+        if let Some(warning) = &self.warning {
+            return warning.clone();
+        }
         if self.decision.is_blocked() {
             return self.decision.refusal();
         }

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 /** The program `unstuck`, if it is to be compared with. */
-export const PROGRAM = process.env.UNSTUCK;
+export const PROGRAM = process.env.UNSTUCK_PROGRAM;
 
 /** The time limit of one command, in milliseconds. */
 const LIMIT = 120_000;

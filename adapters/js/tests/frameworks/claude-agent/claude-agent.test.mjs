@@ -12,7 +12,7 @@ import { z } from "zod";
 
 import { PolicyError } from "unstuck";
 import { hooks } from "unstuck/claude-agent";
-import { NOTE, Played, failing, readFile, scenarios } from "../plays.mjs";
+import { NOTE, Played, failing, readFile, scenarios } from "./plays.mjs";
 
 const TOOL = "mcp__files__read_file";
 const HOME = mkdtempSync(join(tmpdir(), "unstuck-claude-"));

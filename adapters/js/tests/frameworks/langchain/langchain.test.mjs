@@ -1,16 +1,17 @@
-// LangChain agents, with and without threads.
+// LangChain agents, with and without threads, and deepagents.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { Command, MemorySaver, interrupt } from "@langchain/langgraph";
+import { createDeepAgent } from "deepagents";
 import { AIMessage, HumanMessage, ToolMessage, createAgent, createMiddleware, tool } from "langchain";
 import { z } from "zod";
 
 import { PolicyError } from "unstuck";
 import { unstuckMiddleware } from "unstuck/langchain";
-import { DONE, NOTE, Played, REFUSAL, failing, readFile, scenarios } from "../plays.mjs";
+import { DONE, NOTE, Played, REFUSAL, failing, readFile, scenarios } from "./plays.mjs";
 
 let ids = 0;
 const callsOf = (name, ...args) =>
@@ -47,38 +48,57 @@ class Scripted extends BaseChatModel {
   }
 }
 
-const RECURSION = { recursionLimit: 100 };
+const RECURSION = { recursionLimit: 500 };
 
 /** Plays with one agent; each run has a thread of its own if there are threads. */
-const player = (hasThreads, own = {}) => async (scripts, { options, called }) => {
-  const named = new Map(scripts.map((script, index) => [`run ${index}`, script]));
-  const played = new Map([...named.keys()].map((name) => [name, new Played()]));
-  const read_file = tool(
-    ({ path, run }) => {
+const player = (hasThreads, own = {}, { create = createAgent, name: toolName = "read_file", fails } = {}) =>
+  async function play(scripts, { options, called }) {
+    const named = new Map(scripts.map((script, index) => [`run ${index}`, script]));
+    const played = new Map([...named.keys()].map((name) => [name, new Played()]));
+    const read = ({ path, run }, config) => {
       played.get(run).ran.push(path);
-      return readFile(path);
-    },
-    { name: "read_file", description: "Reads a file.", schema: z.object({ path: z.string(), run: z.string() }) },
-  );
-  const agent = createAgent({
-    model: new Scripted(named, played, called),
-    tools: [read_file],
-    middleware: options === null ? [] : [unstuckMiddleware({ ...own, ...options })],
-    ...(hasThreads ? { checkpointer: new MemorySaver() } : {}),
-  });
-  const run = async (name) => {
-    const config = hasThreads ? { configurable: { thread_id: name }, ...RECURSION } : RECURSION;
-    const { messages } = await agent.invoke({ messages: [new HumanMessage(name)] }, config);
-    played.get(name).end = messages.at(-1).text;
+      try {
+        return readFile(path);
+      } catch (error) {
+        if (fails) return fails(error, config);
+        throw error;
+      }
+    };
+    const schema = z.object({ path: z.string(), run: z.string() });
+    const agent = create({
+      model: new Scripted(named, played, called),
+      tools: [tool(read, { name: toolName, description: "Reads a file.", schema })],
+      middleware: options === null ? [] : [unstuckMiddleware({ ...own, ...options })],
+      ...(hasThreads ? { checkpointer: new MemorySaver() } : {}),
+    });
+    const run = async (name) => {
+      const config = hasThreads ? { configurable: { thread_id: name }, ...RECURSION } : RECURSION;
+      const { messages } = await agent.invoke({ messages: [new HumanMessage(name)] }, config);
+      played.get(name).end = messages.at(-1).text;
+    };
+    await Promise.all([...named.keys()].map(run));
+    return [...played.values()];
   };
-  await Promise.all([...named.keys()].map(run));
-  return [...played.values()];
-};
+
+/** The answer to a call that failed. */
+const failure = ({ message }, { toolCall: { id, name } }) =>
+  new ToolMessage({ content: message, tool_call_id: id, name, status: "error" });
 
 const seen = { seesUnknown: true };
 scenarios("threads", player(true), seen);
 scenarios("without threads", player(false), seen);
 scenarios("stateless", player(true, { stateless: true }), seen);
+
+// It has a tool `read_file` of its own, and middleware around all calls, so that a tool that throws ends the run.
+const deep = { create: createDeepAgent, name: "read_page", fails: failure };
+scenarios("deepagents", player(true, {}, deep), { tool: "read_page" });
+
+test("deepagents: a tool that throws is answered", async () => {
+  const play = player(true, {}, { ...deep, fails: undefined });
+  await assert.rejects(play([failing(1)], { options: null, called: "read_page" }), /no such file/);
+  const [played] = await play([failing(1)], { options: {}, called: "read_page" });
+  assert.ok(played.requests[1].includes("no such file"), played.requests[1]);
+});
 
 /** An agent with one tool, whose model plays a script under the name `go`. */
 function single(script, run, { middleware = [unstuckMiddleware()], schema = z.any(), called = "read_file" } = {}) {
@@ -133,8 +153,7 @@ test("what an agent alone makes of an exception, it makes with the middleware", 
 
 test("a note stands beside other results", async () => {
   const block = [{ type: "text", text: "no such file" }];
-  const answer = (config) =>
-    new ToolMessage({ content: "no such file", tool_call_id: config.toolCall.id, name: "read_file", status: "error" });
+  const answer = (config) => failure(new Error("no such file"), config);
   const commanded = (_, config) => new Command({ update: { messages: [answer(config)] } });
   for (const run of [() => block, commanded]) {
     const { played, say } = single(failing(3), run);
@@ -181,6 +200,30 @@ test("an agent in a tool has a guard of its own", async () => {
   });
   await agent.invoke({ messages: [new HumanMessage("go")] }, { configurable: { thread_id: "1" } });
   // Two equal looks of the first agent and four of the second: only the latter has three.
+  const noted = inner.read.map((text) => text.includes("[unstuck]"));
+  assert.deepEqual(noted, [...Array(6).fill(false), true, false]);
+});
+
+test("a subagent of deepagents has a guard of its own", async () => {
+  const looks = (count) => Array.from({ length: count }, () => callsOf("look", { path: "x" }));
+  const inner = new Lines([...looks(2), new AIMessage("a"), ...looks(4), new AIMessage("b")]);
+  const task = { description: "-", subagent_type: "looker" };
+  const agent = createDeepAgent({
+    model: new Lines([callsOf("task", task), callsOf("task", task), new AIMessage(DONE)]),
+    middleware: [unstuckMiddleware()],
+    subagents: [
+      {
+        name: "looker",
+        description: "Looks.",
+        systemPrompt: "-",
+        tools: [tool(() => "Error: no such file", { name: "look", description: "Looks.", schema: z.any() })],
+        model: inner,
+        middleware: [unstuckMiddleware()],
+      },
+    ],
+    checkpointer: new MemorySaver(),
+  });
+  await agent.invoke({ messages: [new HumanMessage("go")] }, { configurable: { thread_id: "1" }, ...RECURSION });
   const noted = inner.read.map((text) => text.includes("[unstuck]"));
   assert.deepEqual(noted, [...Array(6).fill(false), true, false]);
 });

@@ -1,15 +1,19 @@
 // opencode itself, with the plugin in process, with the plugin that runs the program, and without either.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { Model, PROGRAM, Place, outline, until } from "../agent-runs.mjs";
+import { Model, PROGRAM, Place, outline, until } from "./agent-runs.mjs";
 
 const NODE_MODULES = join(dirname(fileURLToPath(import.meta.url)), "node_modules");
 const OPENCODE = join(NODE_MODULES, "opencode-ai/bin/opencode.exe");
+
+// The program of this machine takes its place here, if npm ran no scripts.
+execFileSync(process.execPath, ["postinstall.mjs"], { cwd: join(NODE_MODULES, "opencode-ai") });
 
 const bash = (command, description = "Shows a file") => ["bash", { command, description }];
 const cat = (name, ...rest) => bash(`cat ${name}`, ...rest);
@@ -23,7 +27,7 @@ const SCRIPTS = {
   "unknown-tool": [...times(12, [["write_poem", { about: "loops" }]]), "done"],
   parallel: [...times(3, times(2, cat("missing.txt"))), "done"],
   success: [...times(4, [cat("a.txt")]), "done"],
-  "two-in-turns": [...Array.from({ length: 16 }, (_, n) => [cat(n % 2 ? "missing.txt" : "a.txt")]), "done"],
+  "two-in-turns": [...times(8, [[cat("a.txt")], [cat("missing.txt")]]).flat(), "done"],
   healthy: [[cat("a.txt")], [cat("b.txt"), cat("c.txt")], [cat("missing.txt")], [cat("b.txt")], "done"],
   "new-message": [...times(6, [cat("missing.txt")]), "done", ...times(3, [cat("missing.txt")]), "done"],
   compacted: [...times(2, [cat("missing.txt")]), "done", ...times(4, [cat("missing.txt")]), "done"],
@@ -33,6 +37,8 @@ const SCRIPTS = {
     ...times(3, [cat("missing.txt")]),
     "done",
   ],
+  // Played by `opencode run`, in two processes.
+  continued: [...times(4, [cat("missing.txt")]), "done", ...times(8, [cat("missing.txt")]), "done"],
   inner: [...times(2, [cat("missing.txt")]), "one", ...times(2, [cat("missing.txt")]), "two"],
 };
 
@@ -54,7 +60,14 @@ const EXPECTED = {
 };
 
 /** The requests of an aborted session that count. The abort is not waited for, so that more may follow. */
-const REQUESTS = { "exit-code": 8, reworded: 8, "thrown-error": 8, "unknown-tool": 8, "two-in-turns": 12 };
+const REQUESTS = {
+  "exit-code": 8,
+  reworded: 8,
+  "thrown-error": 8,
+  "unknown-tool": 8,
+  "two-in-turns": 12,
+  continued: 9,
+};
 
 const CACHE = join(NODE_MODULES, ".cache/opencode");
 
@@ -102,9 +115,11 @@ class Server {
     this.model = new Model(SCRIPTS);
   }
 
-  async start() {
+  /** Writes the settings. */
+  async prepare() {
     const { place } = this;
     for (const name of ["a", "b", "c"]) place.write(`project/${name}.txt`, `content of ${name}\n`);
+    // As `["unstuck", …]` for the package in the registry.
     const plugin = this.mode === "observe" ? [[join(NODE_MODULES, "unstuck"), { observe: true }]] : [];
     const config = { ...SETTINGS, plugin, provider: { scripted: provider(await this.model.start()) } };
     place.write("home/.config/opencode/opencode.json", JSON.stringify(config));
@@ -117,7 +132,11 @@ class Server {
       const dependencies = { unstuck: `file:${join(NODE_MODULES, "unstuck")}` };
       place.write("home/.config/opencode/package.json", JSON.stringify({ dependencies }));
     }
-    this.child = place.start([OPENCODE, "serve", "--port", "0"], VARIABLES);
+  }
+
+  async start() {
+    await this.prepare();
+    this.child = this.place.start([OPENCODE, "serve", "--port", "0"], VARIABLES);
     const address = () => /listening on (http:\S+)/.exec(this.child.collected)?.[1];
     this.url = await until(address, "address of opencode");
   }
@@ -148,14 +167,15 @@ class Server {
   }
 
   async playAll() {
-    const inTurn = ["new-message", "compacted", "interrupted", "inner"];
+    const inTurn = ["new-message", "compacted", "interrupted", "continued", "inner"];
     const atOnce = Object.keys(SCRIPTS).filter((name) => !inTurn.includes(name));
     await Promise.all(atOnce.map((name) => this.play(name)));
     const again = (name, count) => times(count, `Please play script ${name}.`);
     await this.play("new-message", [...again("new-message", 1), "The file is there now."]);
     const summarize = (id) => this.post(`/session/${id}/summarize`, { providerID: "scripted", modelID: "m" });
     await this.play("compacted", again("compacted", 2), { afterwards: summarize });
-    await this.play("interrupted", again("interrupted", 4), { meanwhile: (id) => this.interrupt(id) });
+    const meanwhile = (id) => this.interrupt(id);
+    await this.play("interrupted", again("interrupted", 4), { meanwhile });
   }
 
   /** Aborts the session as soon as its command runs, or goes on if there is no command any more. */
@@ -200,7 +220,7 @@ for (const [name, expected] of Object.entries(EXPECTED)) {
   test(`${name}: ${expected}`, () => assert.equal(own.outline(name), expected));
 }
 
-for (const name of Object.keys(SCRIPTS).filter((name) => name !== "parallel")) {
+for (const name of Object.keys(EXPECTED)) {
   test(`${name}: the model reads the same with the program`, { skip: !program }, () => {
     assert.deepEqual(own.read(name), program.read(name));
     assert.equal(own.outline(name), program.outline(name));
@@ -209,7 +229,8 @@ for (const name of Object.keys(SCRIPTS).filter((name) => name !== "parallel")) {
 
 test("parallel: the calls of one turn are one step", () => {
   // Which of two calls ends first differs.
-  const told = (server) => server.read("parallel").map((messages) => JSON.stringify(messages).split("[unstuck]").length - 1);
+  const notes = (messages) => JSON.stringify(messages).split("[unstuck]").length - 1;
+  const told = (server) => server.read("parallel").map(notes);
   assert.deepEqual(told(own), [0, 0, 0, 1]);
   if (program) assert.deepEqual(told(own), told(program));
 });
@@ -227,15 +248,23 @@ test("a guard that observes, and a broken one, change nothing", async () => {
   }
 });
 
-test("opencode run ends with an error", async () => {
-  const server = new Server("process");
+/** Runs a script with `opencode run`, and once more in a process that continues the session. */
+async function continued(mode) {
+  const server = new Server(mode);
+  const run = (...words) =>
+    server.place.run([OPENCODE, "run", ...words, "Please play script continued."], VARIABLES);
   try {
-    await server.start();
-    const { code, output } = await server.place.run([OPENCODE, "run", "Please play script exit-code."], VARIABLES);
-    assert.equal(code, 1, output);
-    assert.ok(output.includes("7 times in a row"), output);
-    assert.equal(outline(server.read("exit-code")), "calls 7 · told 3 5 · refused 6 7");
+    await server.prepare();
+    const ends = [await run(), await run("--continue")];
+    return { ends, read: server.read("continued") };
   } finally {
     await server.stop();
   }
+}
+
+test("a process that continues a session goes on with its history", async () => {
+  const { ends, read } = await continued("process");
+  assert.deepEqual(ends.map(({ code }) => code), [0, 1], ends.map(({ output }) => output).join("\n"));
+  assert.equal(outline(read), "calls 7 · told 3 5 · refused 6 7");
+  if (PROGRAM) assert.deepEqual(read, (await continued("program")).read);
 });

@@ -6,25 +6,25 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { Model, PROGRAM, Place, outline, until } from "../agent-runs.mjs";
+import { Model, PROGRAM, Place, outline, until } from "./agent-runs.mjs";
 
 const NODE_MODULES = join(dirname(fileURLToPath(import.meta.url)), "node_modules");
 const PI = [process.execPath, join(NODE_MODULES, "@earendil-works/pi-coding-agent/dist/bundle/cli.js")];
 
-const bash = (command) => ["bash", { command }];
+const bash = (command, more = {}) => ["bash", { command, ...more }];
 const cat = (name) => bash(`cat ${name}`);
 const times = (count, turn) => Array(count).fill(turn);
 
 /** The scripts of the sessions. */
 const SCRIPTS = {
   "exit-code": [...times(12, [cat("missing.txt")]), "done"],
-  reworded: [...Array.from({ length: 12 }, (_, n) => [["bash", { command: "cat missing.txt", timeout: 60 + n }]]), "done"],
+  reworded: [...Array.from({ length: 12 }, (_, n) => [bash("cat missing.txt", { timeout: 60 + n })]), "done"],
   "missing-file": [...times(12, [["read", { path: "missing.txt" }]]), "done"],
   "unknown-tool": [...times(12, [["write_poem", { about: "loops" }]]), "done"],
   "invalid-arguments": [...times(12, [["read", { file: 7 }]]), "done"],
   parallel: [...times(3, times(2, cat("missing.txt"))), "done"],
   success: [...times(4, [cat("a.txt")]), "done"],
-  "two-in-turns": [...Array.from({ length: 16 }, (_, n) => [cat(n % 2 ? "missing.txt" : "a.txt")]), "done"],
+  "two-in-turns": [...times(8, [[cat("a.txt")], [cat("missing.txt")]]).flat(), "done"],
   healthy: [[cat("a.txt")], [cat("b.txt"), cat("c.txt")], [cat("missing.txt")], [cat("b.txt")], "done"],
   "new-message": [...times(6, [cat("missing.txt")]), "done", ...times(3, [cat("missing.txt")]), "done"],
   compacted: [...times(2, [cat("missing.txt")]), "done", ...times(4, [cat("missing.txt")]), "done"],
@@ -100,7 +100,9 @@ class Played {
     const scripted = { ...PROVIDER, baseUrl: `${await this.model.start()}/v1` };
     place.write("home/.pi/agent/models.json", JSON.stringify({ providers: { scripted } }));
     const compaction = { enabled: false, keepRecentTokens: 1 };
-    place.write("home/.pi/agent/settings.json", JSON.stringify({ compaction }));
+    // As `pi install npm:unstuck` writes it for the package in the registry.
+    const packages = mode === "package" ? [join(NODE_MODULES, "unstuck")] : [];
+    place.write("home/.pi/agent/settings.json", JSON.stringify({ compaction, packages }));
     if (mode === "program") {
       const { code, output } = await place.run([PROGRAM, "install", "pi"]);
       assert.equal(code, 0, output);
@@ -124,12 +126,11 @@ class Played {
   async play(name) {
     const child = this.place.start(this.command("--mode", "rpc"), { PI_OFFLINE: "1" });
     const send = (command) => child.stdin.write(`${JSON.stringify(command)}\n`);
-    const events = (type) =>
-      child.collected.split("\n").filter((line) => line.startsWith(`{"type":"${type}"`) || line.includes(`,"type":"${type}"`)).length;
+    const turns = () => child.collected.split('\n{"type":"agent_settled"').length - 1;
     for (const [index, message] of (TEXTS[name] ?? again(name, 1)).entries()) {
       send({ type: "prompt", message });
       if (name === "interrupted") await this.interrupt(send);
-      await until(() => events("agent_settled") > index, `end of ${name}: ${child.collected}`);
+      await until(() => turns() > index, `end of ${name}: ${child.collected}`);
       if (name === "compacted" && index === 0) {
         send({ type: "compact", id: "compact" });
         const answer = () => /^.*"id":"compact".*$/m.exec(child.collected)?.[0];
@@ -196,7 +197,8 @@ for (const name of Object.keys(SCRIPTS).filter((name) => name !== "parallel")) {
 
 test("parallel: the calls of one turn are one step", () => {
   // Which of two calls ends first differs.
-  const told = (run) => run.read("parallel").map((messages) => JSON.stringify(messages).split("[unstuck]").length - 1);
+  const notes = (messages) => JSON.stringify(messages).split("[unstuck]").length - 1;
+  const told = (run) => run.read("parallel").map(notes);
   assert.deepEqual(told(own), [0, 0, 0, 1]);
   if (program) assert.deepEqual(told(own), told(program));
 });
@@ -217,8 +219,8 @@ test("a guard that observes, and a broken one, change nothing", async () => {
   }
 });
 
-test("pi -p ends without an error", async () => {
-  const run = new Played("process");
+test("pi -p ends without an error, and takes the package as well", async () => {
+  const run = new Played("package");
   try {
     await run.start();
     const { code, output } = await run.place.run(run.command("-p", ...again("exit-code", 1)), { PI_OFFLINE: "1" });

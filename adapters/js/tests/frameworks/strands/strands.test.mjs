@@ -8,7 +8,7 @@ import { z } from "zod";
 
 import { PolicyError } from "unstuck";
 import { UnstuckPlugin } from "unstuck/strands";
-import { Played, failing, readFile, scenarios } from "../plays.mjs";
+import { Played, failing, readFile, scenarios } from "./plays.mjs";
 
 let ids = 0;
 
