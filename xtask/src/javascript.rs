@@ -359,26 +359,29 @@ fn runtimes() -> Outcome {
 /// The folders of recorded runs: those of the repository, and labelled ones that stand beside it.
 const RUNS: [&str; 2] = ["adapters/trace/runs", "../shared/traces"];
 
-/// Runs the tests that need no framework. The program judges recorded runs as well.
+/// Runs the tests that need no framework.
 fn tests() -> Outcome {
-    let program = match steps::built(&["--bin", "unstuck"]) {
-        Ok(program) => program,
+    let place = folder("tests");
+    let ready = runtimes().and_then(|| prepared(&[Path::new("tests")], &place));
+    Runtime::ALL.iter().fold(ready, |before, runtime| before.and_then(|| tested(*runtime, &place)))
+}
+
+/// Runs the test files in `place`. They compare recorded runs and plugins with those of the program.
+fn tested(runtime: Runtime, place: &Path) -> Outcome {
+    let unstuck = match steps::built(&["--bin", "unstuck"]) {
+        Ok(unstuck) => unstuck,
         Err(outcome) => return outcome,
     };
     let runs = RUNS.map(|folder| machine::root().join(folder));
     let runs = env::join_paths(runs.iter().filter(|folder| folder.exists())).unwrap_or_default();
-    let place = folder("tests");
-    let ready = runtimes().and_then(|| prepared(&[Path::new("tests")], &place));
-    Runtime::ALL.iter().fold(ready, |before, runtime| {
-        before.and_then(|| match test_files(&place) {
-            Ok(files) => {
-                let mut test = runtime.test();
-                test.env("UNSTUCK_PROGRAM", &program).env("UNSTUCK_RUNS", &runs);
-                Outcome::of(test.args(files).current_dir(&place))
-            }
-            Err(error) => failed(error),
-        })
-    })
+    match test_files(place) {
+        Ok(files) => {
+            let mut test = runtime.test();
+            test.env("UNSTUCK_PROGRAM", unstuck).env("UNSTUCK_RUNS", runs);
+            Outcome::of(test.args(files).current_dir(place))
+        }
+        Err(error) => failed(error),
+    }
 }
 
 /// Copies the files of folders of the package to `place`, and installs what is there and the package.
@@ -443,10 +446,7 @@ fn framework(name: &str) -> Outcome {
     let place = folder("frameworks").join(name);
     let own = Path::new("tests/frameworks").join(name);
     prepared(&[Path::new("tests/frameworks"), &own], &place)
-        .and_then(|| match test_files(&place) {
-            Ok(files) => Outcome::of(Runtime::Node22.test().args(files).current_dir(&place)),
-            Err(error) => failed(error),
-        })
+        .and_then(|| tested(Runtime::Node22, &place))
         .and_then(|| {
             let mut tsc = program(folder("package/node_modules/.bin/tsc"));
             tsc.args(["--noEmit", "--strict", "--skipLibCheck", "--target", "es2022"]);

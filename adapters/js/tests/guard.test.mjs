@@ -93,17 +93,20 @@ test("a host that sees calls only when they have run promises no refusal", () =>
 });
 
 test("a compacted model may read again", () => {
-  const text = Array.from({ length: 40 }, (_, n) => `${"abcdefghij"[n % 10]} is part ${"klmno"[n % 5]}`).join("\n");
-  const findings = (isCompacted) => {
+  const line = (_, n) => `the ${"abcdefghijklmnopqrst"[n % 20]}${"uvwxyz"[n % 6]}${"abcde"[n % 5]} line says something`;
+  const lines = Array.from({ length: 60 }, line);
+  const rules = (isCompacted) => {
     const guard = new Guard();
-    const actions = "pqrstuvw".split("").map((word) => {
+    const findings = Array.from({ length: 8 }, (_, n) => {
       if (isCompacted) guard.compacted();
-      const { ticket } = guard.before("read_file", { path: word });
-      return guard.after(ticket, `${word} begins\n${text}`).action;
+      const { ticket } = guard.before("read_file", { path: "a", offset: n * 3 });
+      // After the whole file, parts of it.
+      return guard.after(ticket, (n === 0 ? lines : lines.slice(n * 3, n * 3 + 20)).join("\n")).finding;
     });
-    return actions.filter((action) => action !== "proceed").length;
+    return [...new Set(findings.map((finding) => finding?.rule))];
   };
-  assert.deepEqual([findings(false) > 0, findings(true)], [true, 0]);
+  assert.deepEqual(rules(false), [undefined, "nothing-new"]);
+  assert.deepEqual(rules(true), [undefined]);
 });
 
 test("text turns repeat, and a user's message starts afresh", () => {

@@ -98,7 +98,7 @@ function provider(url) {
 const PLUGINS = {
   process: `export { Unstuck } from "unstuck/opencode";\n`,
   broken: `import { Guard } from "unstuck";
-Guard.prototype.before = () => {
+Guard.prototype.before = Guard.prototype.finished = () => {
   throw new Error("a defect");
 };
 export { Unstuck } from "unstuck/opencode";

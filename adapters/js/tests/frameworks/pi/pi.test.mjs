@@ -77,7 +77,7 @@ const EXTENSIONS = {
   process: `export { default } from "unstuck/pi";\n`,
   observe: `import { unstuck } from "unstuck/pi";\nexport default unstuck({ observe: true });\n`,
   broken: `import { Guard } from "unstuck";
-Guard.prototype.before = () => {
+Guard.prototype.before = Guard.prototype.finished = () => {
   throw new Error("a defect");
 };
 export { default } from "unstuck/pi";
