@@ -5,7 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { chromium } from "playwright-core";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -161,9 +161,23 @@ async function takesRunsInEveryWay() {
   await rows("a file is added once", 4);
   await page.click("#clear");
   expect("all are removed", await page.locator("#start").isVisible(), true);
+  // As a person drags a folder from the desktop.
+  const session = await page.context().newCDPSession(page);
+  const drag = (type, path) => session.send("Input.dispatchDragEvent", { type, x: 300, y: 300, data: { items: [], files: [path], dragOperationsMask: 1 } });
+  await drag("dragEnter", folder);
+  await drag("dragOver", folder);
+  expect("the page says that it takes what is dragged", await page.locator("#veil").isVisible(), true);
+  await drag("drop", folder);
+  await rows("a folder is dropped", scanned().length);
+  expect("nothing is dragged any more", await page.locator("#veil").isVisible(), false);
+  expect("a dropped folder has its names", (await saved(page)).some(({ path }) => path === `${basename(folder)}/${files[0]}`), true);
+  for (const type of ["dragEnter", "dragOver", "drop"]) await drag(type, createRequire(import.meta.url).resolve("axe-core/axe.min.js"));
+  await page.getByText("1 input could not be read").waitFor({ timeout: 20_000 }).catch(() => fail("a dropped file", "is not read"));
+  await page.click("#clear");
   await page.setInputFiles("#pick-folder", folder);
   await rows("a folder is read", scanned().length);
-  expect("keys work", await page.evaluate(() => scrollY), 0);
+  const [policy] = await Promise.all([page.waitForEvent("download"), page.click("#keep")]);
+  expect("the policy is saved", readFileSync(await policy.path(), "utf8"), await page.inputValue("#toml"));
   await page.locator("#report").focus();
   await page.keyboard.press("j");
   expect("j goes to a run", (await page.evaluate(() => scrollY)) > 0, true);
@@ -241,6 +255,35 @@ async function staysUsable() {
   expect("the defect is shown", await page.getByText("unstuck failed on it, which is a defect: a test").isVisible(), true);
   await page.close();
   return { time, longest };
+}
+
+async function hasLimits() {
+  const page = await open("limits");
+  await page.evaluate((text) => {
+    const transfer = new DataTransfer();
+    const piece = new Blob([new Uint8Array(1 << 20)]);
+    transfer.items.add(new File(Array.from({ length: 1025 }, () => piece), "large.jsonl"));
+    for (let n = 0; n < 5001; n += 1) transfer.items.add(new File([text], `${n}.jsonl`));
+    document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true }));
+  }, JSON.stringify({ type: "call", tool: "t", args: 1 }));
+  await page.waitForFunction(() => document.querySelectorAll(".runs tbody tr").length === 5000, undefined, { timeout: 120_000 });
+  const notes = await page.locator("#notes").innerText();
+  for (const note of ["large.jsonl: more than 1 GiB", "1 file left out: at most 5000 are read here"]) {
+    if (!notes.includes(note)) fail(note, notes);
+  }
+  await page.close();
+}
+
+async function saysWhyItCannotWork() {
+  const page = await browser.newPage();
+  await page.addInitScript(() => { WebAssembly.compile = () => Promise.reject(new Error("a test")); });
+  await page.goto(`file://${file}`);
+  await page.getByText("This browser cannot run the engine: a test").waitFor({ timeout: 10_000 }).catch(() => fail("no engine", "no message"));
+  await page.close();
+  const other = await open("a thread that ends");
+  await other.evaluate("worker.dispatchEvent(new ErrorEvent('error', { message: 'a test' }))");
+  expect("a thread that ends", await other.locator("#progress").innerText(), "The engine has stopped: a test");
+  await other.close();
 }
 
 // The policy of the page forbids what a script of a recording would do.
@@ -321,6 +364,8 @@ await showsWhatChanges();
 await takesRunsInEveryWay();
 await survivesHostileInputs();
 const { time, longest } = await staysUsable();
+await hasLimits();
+await saysWhyItCannotWork();
 await forbidsConnections();
 await looks();
 await reads();

@@ -84,7 +84,6 @@ function heard(data) {
   if (!busy || data.job !== jobs) return;
   if (data.kind === "next") {
     busy.place = data.place;
-    step();
     return;
   }
   if (data.kind === "wrong") {
@@ -94,17 +93,19 @@ function heard(data) {
     return;
   }
   busy.results.push(...data.results);
-  if (data.kind === "end") {
+  if (data.kind === "some") {
+    step(data.share);
+  } else {
     const { done, results } = busy;
     busy = undefined;
     done(results, data);
   }
 }
 
-function step() {
+// Shows which run is read, and how much of all.
+function step(share) {
   const all = busy.job.from + busy.job.runs.length;
-  if (all < 2) progress("Reading …");
-  else progress(`Reading run ${busy.place + 1} of ${all} …`, busy.place / all);
+  progress(`Reading run ${busy.place + 1} of ${all} …`, (busy.place + share) / all);
 }
 
 // ---- Judging
@@ -391,52 +392,68 @@ function noted() {
   $("notes").textContent = notes.join(" ");
 }
 
-// Returns the files of an entry: itself, or all transcripts below a folder, in the order of their names.
-async function filesOf(entry) {
-  if (entry.isFile) {
-    const file = await new Promise((done, fail) => entry.file(done, fail));
-    return [{ name: entry.fullPath.replace(/^\//, ""), file }];
-  }
-  const reader = entry.createReader();
-  const entries = [];
-  for (;;) {
-    const some = await new Promise((done, fail) => reader.readEntries(done, fail));
-    if (some.length === 0) break;
-    entries.push(...some);
-  }
+// Returns the transcripts below a folder, in the order of their names. `list` returns its entries.
+async function below(folder, path, list) {
+  const entries = await list(folder);
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   const files = [];
   for (const one of entries) {
-    if (one.isDirectory || ENDING.test(one.name)) files.push(...(await filesOf(one)));
+    const name = `${path}/${one.name}`;
+    if (one.isDirectory || one.kind === "directory") files.push(...(await below(one, name, list)));
+    else if (ENDING.test(name)) files.push({ name, file: await (one.getFile?.() ?? new Promise((done, fail) => one.file(done, fail))) });
     if (files.length > FILES_MAX) break;
   }
   return files;
 }
 
+async function handles(folder) {
+  const entries = [];
+  for await (const one of folder.values()) entries.push(one);
+  return entries;
+}
+
+async function entriesOf(folder) {
+  const reader = folder.createReader();
+  const entries = [];
+  for (;;) {
+    const some = await new Promise((done, fail) => reader.readEntries(done, fail));
+    if (some.length === 0) return entries;
+    entries.push(...some);
+  }
+}
+
+// Returns the files of what was dropped: a file, or a folder. Chromium reads folders only by their handles if the page
+// is opened from a file. Other browsers have no handles.
+async function filesOf({ file, entry, handle }) {
+  if (!entry?.isDirectory) return file ? [{ name: file.name, file }] : [];
+  if (handle) return below(await handle, entry.name, handles);
+  return below(entry, entry.name, entriesOf);
+}
+
 async function dropped(transfer) {
   const items = [...transfer.items].filter((item) => item.kind === "file");
   // The items are gone after the first pause.
-  const inputs = items.map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile());
+  const inputs = items.map((item) => {
+    const [file, entry] = [item.getAsFile(), item.webkitGetAsEntry?.()];
+    return { file, entry, handle: entry?.isDirectory ? item.getAsFileSystemHandle?.() : undefined };
+  });
   const text = transfer.getData("text/plain");
   if (inputs.length === 0 && text) {
     pasted(text);
     return;
   }
-  const files = [];
-  const errors = [];
+  const [files, errors] = [[], []];
   for (const input of inputs) {
     try {
-      if (input instanceof File) files.push({ name: input.name, file: input });
-      else if (input) files.push(...(await filesOf(input)));
+      files.push(...(await filesOf(input)));
     } catch (error) {
-      errors.push(`${input.name}: ${error.message}`);
+      errors.push(`${input.entry.name}: the browser cannot read what was dropped (${error.message}). Choose the folder instead.`);
     }
   }
   add(files);
   if (files.length === 0 && errors.length === 0) errors.push("There is no transcript in what was dropped.");
   notes.push(...errors);
   noted();
-  if (runs.length === 0) progress(notes.join(" "));
 }
 
 let pastes = 0;
