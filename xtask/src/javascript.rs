@@ -21,7 +21,7 @@ const FOLDER: &str = "target/js";
 /// The crate of the engine.
 const CRATE: &str = "unstuck-wasm";
 
-/// The largest engine with a whole recipe, compressed by gzip, in bytes.
+/// The size limit of the small engine, compressed by gzip, in bytes.
 const SIZE_MAX: usize = 150_000;
 
 /// The frameworks that CI tries. All of them take minutes to install.
@@ -119,7 +119,7 @@ fn failed(error: io::Error) -> Outcome {
     Outcome::Failed(error.to_string())
 }
 
-/// Copies the sources of the package, without the files of former sources.
+/// Replaces the copied sources, so that deleted files do not stay.
 fn copied() -> io::Result<()> {
     for old in ["src", "dist", "platform"] {
         match fs::remove_dir_all(folder("package").join(old)) {
@@ -250,7 +250,9 @@ fn small_enough(engine: Engine, size: usize) -> Outcome {
     let (_, file) = engine.names();
     println!("{file}: {size} bytes by gzip");
     if engine == Engine::Small && size > SIZE_MAX {
-        return Outcome::Failed(format!("{file} has {size} bytes by gzip, of {SIZE_MAX}"));
+        return Outcome::Failed(format!(
+            "{file} has {size} bytes by gzip; the limit is {SIZE_MAX}"
+        ));
     }
     Outcome::Passed
 }
@@ -273,8 +275,8 @@ fn modules() -> Outcome {
         })
 }
 
-/// Says of the modules that they are of `CommonJS`. The files of the engine get their names, because only the
-/// other modules look them up by the place where they run.
+/// Marks the modules as `CommonJS`, and replaces `#engine` and `#full` by paths, because only the other modules
+/// choose the engine by the runtime.
 fn common_js(dist: &Path) -> io::Result<()> {
     fs::write(dist.join("package.json"), "{ \"type\": \"commonjs\" }\n")?;
     let module = fs::read_to_string(dist.join("engine.js"))?;
@@ -362,7 +364,7 @@ const RUNS: [&str; 2] = ["adapters/trace/runs", "../shared/traces"];
 /// Runs the tests that need no framework.
 fn tests() -> Outcome {
     let place = folder("tests");
-    let ready = runtimes().and_then(|| prepared(&[Path::new("tests")], &place));
+    let ready = runtimes().and_then(|| prepared(&["tests", "examples"].map(Path::new), &place));
     Runtime::ALL.iter().fold(ready, |before, runtime| before.and_then(|| tested(*runtime, &place)))
 }
 

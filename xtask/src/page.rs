@@ -1,4 +1,4 @@
-//! Puts the page `unstuck.html` together: one file with the engine inside, and a policy that forbids all else.
+//! Puts the page `unstuck.html` together: one file with the engine inside, and a content security policy that forbids everything else.
 
 use std::fs;
 use std::io;

@@ -31,13 +31,13 @@ pub struct Page {
 /// The report on one run.
 #[derive(Debug)]
 pub struct Part {
-    /// The part of the page in HTML. Absent if the page has enough of them, and the run is only a row of the
-    /// overview.
+    /// The part of the page in HTML, or `None` beyond the limits of the report; the run is then only a row of
+    /// the overview.
     pub html: Option<String>,
     /// The line that `unstuck scan --format jsonl` prints, with at most 10,000 findings.
     pub json: String,
-    /// The name and the loops as JSON, to compare with the same run by another policy. A person may read all of
-    /// its texts.
+    /// The name and the loops as JSON, to compare with the same run by another policy. Its texts are masked and
+    /// safe to show.
     pub loops: String,
 }
 

@@ -52,7 +52,7 @@ interface Run {
   readonly session: string;
   /** The key of the current step. */
   step: string | undefined;
-  /** What the model has to read at the results of calls, by their ids. */
+  /** The notes to add to results, by call id. */
   readonly notes: Map<string, Note>;
   /** The reason to end the run at its next step. */
   ending: string | undefined;

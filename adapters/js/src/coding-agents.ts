@@ -69,7 +69,8 @@ export class CodingAgents {
     this.#sessions = new Sessions(options);
   }
 
-  /** Judges a call. The calls of one `turn` of the model are one step; without turns, that is guessed. */
+  /** Judges a call. The calls of one `turn` of the model are one step; without
+   * `turn`, a call joins the step if it begins within a second while another call is open. */
   before(worker: string, call: Call, turn?: number): Answer {
     return this.#answer(worker, "before", (state) => state.before(call, turn));
   }
@@ -94,12 +95,12 @@ export class CodingAgents {
     this.#answer(worker, "other", (state) => state.interrupted());
   }
 
-  /** Reports that the agent compacted the memory of the model. */
+  /** Reports that the agent compacted the context. */
   compacted(worker: string): void {
     this.#answer(worker, "other", (state) => state.compacted());
   }
 
-  /** Reports that a conversation without memory begins. */
+  /** Reports that an empty conversation begins. */
   began(worker: string): void {
     this.#answer(worker, "other", (state) => state.began());
   }

@@ -12,7 +12,7 @@ export const KINDS = ["streak", "recurrence", "cycle", "text", "echo"] as const;
 /** The way in which something recurs. */
 export type Kind = (typeof KINDS)[number];
 
-/** The name of an announced call, for `Guard.after`. It is valid for the guard that issued it. */
+/** Identifies a call between `before` and `after`. It is valid for the guard that issued it. */
 export class Ticket {
   /** @internal */
   constructor(
@@ -35,7 +35,7 @@ export class Finding {
   readonly tool: string;
   /** In a recorded run: the worker that is stuck. */
   readonly worker: string;
-  /** The words for the model, without their sign. It is empty if they were said before. */
+  /** The text for the model without the prefix `[unstuck]`. It is empty if the model has read it already. */
   readonly message: string;
   /** The number of calls in a lap: 1 except for cycles. */
   readonly period: number;

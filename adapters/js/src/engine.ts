@@ -12,6 +12,13 @@ import * as smallGlue from "./glue/engine.js";
  */
 export type Source = string | WebAssembly.Module | (() => Promise<string>);
 
+/** The options of {@link init}. */
+export interface InitOptions {
+  full?: boolean | undefined;
+  module?: WebAssembly.Module | undefined;
+  fullModule?: WebAssembly.Module | undefined;
+}
+
 type Bytes = Uint8Array<ArrayBuffer>;
 
 interface Glue {
@@ -32,7 +39,7 @@ class File<G extends Glue> {
   /** Returns the functions of the file. */
   get(): G {
     if (!this.#isLoaded) {
-      if (typeof this.source === "function") throw new Error(`unstuck: the engine is not loaded yet: ${this.how} first`);
+      if (typeof this.source === "function") throw new Error(`unstuck: the engine is not loaded; call ${this.how} first`);
       this.#use(typeof this.source === "string" ? decoded(this.source) : this.source);
     }
     return this.glue;
@@ -89,10 +96,11 @@ export const fullEngine = (): typeof fullGlue => FULL.get();
  * Loads the engine. Browsers need this before everything else; in Node, Bun, Deno and workers of Cloudflare, it is
  * loaded when it is first used.
  *
- * With `full`, the file that reads policies, declared tools and recorded runs is loaded, too. `module` is the engine
- * as a module of WebAssembly, for a place where no other way works.
+ * With `full`, the file that reads policies, declared tools and recorded runs is loaded, too. `module` and `fullModule`
+ * are the two files as modules of WebAssembly, for a place where no other way works.
  */
-export async function init(options: { full?: boolean; module?: WebAssembly.Module } = {}): Promise<void> {
-  await SMALL.load(options.module);
-  if (options.full === true) await FULL.load();
+export async function init(options: InitOptions = {}): Promise<void> {
+  const { full = false, module, fullModule } = options;
+  await SMALL.load(module);
+  if (full || fullModule !== undefined) await FULL.load(fullModule);
 }

@@ -63,8 +63,8 @@ export class Guard {
   }
 
   /**
-   * Returns a guard with the state that `save` returned under the same policy. Throws an error if `state` is
-   * something else. Any bytes may be given.
+   * Returns a guard with the state that `save` returned. Throws an `Error` if the state is damaged, or was saved under
+   * another policy or by another version. Untrusted bytes are safe.
    */
   static restore(state: Uint8Array, options: GuardOptions = {}): Guard {
     const guard = new Guard(options);
@@ -125,7 +125,10 @@ export class Guard {
     return decision(engine, engine.cancelled(numberOf(call), idOf(call)), call);
   }
 
-  /** Reports a message of the user. A new one starts everything afresh, and so does `undefined`. */
+  /**
+   * Reports a message of the user. A new text, or `undefined`, starts afresh. A text that came before, such as an
+   * automatic "please continue", does not.
+   */
   userMessage(message?: unknown): Decision {
     const engine = this.#used();
     return decision(engine, engine.user_message(message === undefined ? undefined : text(message)));
@@ -137,7 +140,7 @@ export class Guard {
     return decision(engine, engine.text_turn(text(turn)));
   }
 
-  /** Reports that the host has compacted the model's memory, so that the model may ask again for what it was shown. */
+  /** Reports that the host compacted the context, so that the model may ask again for what it was shown. */
   compacted(): void {
     this.#used().compacted();
   }
@@ -197,13 +200,14 @@ export class Guard {
     } catch (error) {
       return failed(error);
     }
-    // Asynchronous functions return the promise of a text where they returned one before.
+    // A promise stays a promise; only its value gets the note.
     return (isPromise(result) ? result.then(ended, failed) : ended(result)) as T;
   }
 
   /**
    * Returns `run`, watched: each call goes through {@link Guard.call}. `tool` is the name of the tool, instead of the
-   * function's. A watched asynchronous function throws nothing, but rejects.
+   * function's. A watched `async` function rejects with
+   * {@link Stuck} instead of throwing it. So does a function that has returned a promise before.
    */
   watch<A extends unknown[], R>(run: (...args: A) => R, tool: string = run.name): (...args: A) => R {
     let isAsync = run.constructor.name === "AsyncFunction";

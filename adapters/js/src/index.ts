@@ -16,7 +16,7 @@ import { engine } from "./engine.js";
 import { text } from "./values.js";
 
 export { type Action, Decision, Finding, type Kind, PolicyError, Stuck, Ticket } from "./decision.js";
-export { init } from "./engine.js";
+export { init, type InitOptions } from "./engine.js";
 export { type CallOptions, Guard, type Statistics } from "./guard.js";
 export { Guards, type GuardsOptions } from "./guards.js";
 export { type Run, scan, type ScanOptions } from "./scan.js";
@@ -32,7 +32,10 @@ export function normalize(result: unknown): string {
   return engine().normalize(text(result));
 }
 
-/** Returns the names of all presets, the default first. */
+/**
+ * Returns the names of the built-in presets, the default first. `preset` also takes the rule sets of other agents, such
+ * as `"crush"`.
+ */
 export function presets(): string[] {
   return engine().presets();
 }

@@ -14,9 +14,9 @@ import { Identities, Sessions, textOf } from "./sessions.js";
 /** One call of `generate` or `stream`. */
 interface Run {
   readonly session: string;
-  /** The ids of calls that are known: the guard was told of them, or they are older than the run. */
+  /** The ids of calls that were already reported to the guard, or that precede the run. */
   readonly known: Set<string>;
-  /** What the model has to read at the results of calls, by their ids. */
+  /** The notes to add to results, by call id. */
   readonly notes: Map<string, Note>;
   /** Whether there was a request, so that new results in a prompt are those of this run. */
   hasBegun: boolean;

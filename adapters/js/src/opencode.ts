@@ -100,7 +100,7 @@ export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
     return `${root}|${root === session ? "" : session}`;
   };
 
-  /** Ends the turn. Waiting for that would wait for the very call that asks for it. */
+  /** Ends the turn. It is not awaited, because it waits for the call that is running now. */
   const stop = (session: string) => {
     quietly(() => client.session.abort({ path: { id: session } }));
   };

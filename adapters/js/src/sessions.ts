@@ -61,7 +61,7 @@ export class Sessions {
   failed(defect: unknown): void {
     if (this.#hasLogged) return;
     this.#hasLogged = true;
-    console.error("unstuck failed; calls run unwatched:", defect);
+    console.error("unstuck: internal error; this call was not checked (later errors are not logged):", defect);
   }
 
   #tried<T>(session: string, work: (guard: Guard) => T): T | undefined {

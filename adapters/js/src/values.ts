@@ -12,7 +12,7 @@ const PLAIN_DEPTH_MAX = 64;
 /** The deepest nesting that is written. A deeper container becomes {@link ELLIPSIS}. */
 const DEPTH_MAX = 10_000;
 
-/** Stands for a container inside itself. */
+/** Stands for a container inside itself, or one nested deeper than {@link DEPTH_MAX}. */
 const ELLIPSIS = '"..."';
 
 /** The largest number of times that one value may ask to be written as another, by `toJSON`. */
@@ -29,7 +29,7 @@ export function text(value: unknown): string {
   return sorted.kind === "text" ? sorted.text : write(sorted);
 }
 
-/** Returns `text` with `\udc80` in place of each lone surrogate. */
+/** Returns `text` with each lone surrogate written as its escape, for example `\ud83d`. */
 function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.replace(LONE, (lone) => `\\u${lone.charCodeAt(0).toString(16)}`);
 }

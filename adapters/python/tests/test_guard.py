@@ -195,7 +195,7 @@ def test_a_configuration_is_text_a_file_or_a_dict(tmp_path):
         ({"preset": "balance"}, PolicyError, "no preset \"balance\"; there are balanced, "),
         ({"config": "preset = 3"}, PolicyError, "line 1, column 10: expected a string, found"),
         ({"config": "policy.toml"}, PolicyError, "for a file, pass a pathlib.Path"),
-        ({"preset": "nudge", "config": 'preset = "repeat"'}, PolicyError, "leave `preset` out"),
+        ({"preset": "nudge", "config": 'preset = "repeat"'}, PolicyError, "leave one of the two out"),
         ({"config": {"exempt": None}}, PolicyError, "config: "),
         ({"config": 3}, TypeError, "expected TOML text, a path or a dict, not int"),
         ({"tools": {"bash": "wait"}}, PolicyError, 'did you mean `waits`'),

@@ -101,7 +101,7 @@ async function showsWhatChanges() {
   };
   await drop(page, texts);
   await settled(page);
-  expect("no change", await changes(), "No loop is judged differently than by balanced.");
+  expect("no change", await changes(), "The loops and actions are the same as with balanced.");
   const preset = await page.inputValue("#toml");
   expect("the policy can be edited", preset.includes('name = "same-effect"'), true);
   await edit('preset = "balanced"\n[tools.shell]\nexempt = true\n');
@@ -109,13 +109,13 @@ async function showsWhatChanges() {
   const without = await saved(page);
   expect("an exempt tool has no loop", without.some(({ findings }) => findings.some(({ tool }) => tool === "shell")), false);
   const shown = await changes();
-  if (!/\d+ loops? fewer/.test(shown) || !/Stuck runs: \d+ → \d+\./.test(shown)) fail("loops that went", shown);
+  if (!/\d+ loops? gone/.test(shown) || !/Stuck runs: \d+ → \d+\./.test(shown)) fail("loops that went", shown);
   await edit(preset.replace("times = 3", "times = 4"));
   expect("the policy can work", await page.locator("#wrong").innerText(), "");
   if (!/at call #\d+ \(.*\) → /.test(await changes())) fail("loops that are judged later", await changes());
   await page.selectOption("#against", "the policy before");
   await settled(page);
-  if (!/\d+ loops? more/.test(await changes())) fail("loops that came", await changes());
+  if (!/\d+ new loops?/.test(await changes())) fail("loops that came", await changes());
   await page.selectOption("#against", "openhands");
   await settled(page);
   if (!(await changes()).includes("Stuck runs")) fail("another policy to compare with", await changes());
@@ -252,7 +252,7 @@ async function staysUsable() {
   await settled(page);
   expect("the other run", await page.locator(".runs tbody tr").count(), 1);
   await page.locator("summary", { hasText: "1 input could not be read" }).click();
-  expect("the defect is shown", await page.getByText("unstuck failed on it, which is a defect: a test").isVisible(), true);
+  expect("the defect is shown", await page.getByText("unstuck crashed on this run. Please report this bug: a test").isVisible(), true);
   await page.close();
   return { time, longest };
 }
@@ -268,7 +268,7 @@ async function hasLimits() {
   }, JSON.stringify({ type: "call", tool: "t", args: 1 }));
   await page.waitForFunction(() => document.querySelectorAll(".runs tbody tr").length === 5000, undefined, { timeout: 120_000 });
   const notes = await page.locator("#notes").innerText();
-  for (const note of ["large.jsonl: more than 1 GiB", "1 file left out: at most 5000 are read here"]) {
+  for (const note of ["1 file larger than 1 GiB left out (large.jsonl): use unstuck scan.", "1 file left out: at most 5000 are read here"]) {
     if (!notes.includes(note)) fail(note, notes);
   }
   await page.close();

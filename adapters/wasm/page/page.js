@@ -55,10 +55,10 @@ function start(first) {
 function failed(message) {
   const run = busy?.job.runs[busy.place - busy.job.from];
   if (!run) {
-    progress(`The engine has stopped: ${message}`);
+    progress(`The engine has stopped: ${message}. Reload the page.`);
     return;
   }
-  run.broken = `unstuck failed on it, which is a defect: ${message}`;
+  run.broken = `unstuck crashed on this run. Please report this bug: ${message}`;
   restart();
   judge();
 }
@@ -177,10 +177,10 @@ function differences(name, old, now) {
   const stuck = (all) => all.filter((loops) => loops?.length > 0).length;
   const total = count.came + count.went + count.changed;
   const parts = [];
-  if (count.came > 0) parts.push(`${counted(count.came, "loop")} more`);
-  if (count.went > 0) parts.push(`${counted(count.went, "loop")} fewer`);
-  if (count.changed > 0) parts.push(`${count.changed} judged differently`);
-  const text = total === 0 ? `No loop is judged differently than by ${name}.` : `${parts.join(", ")}; ${count.same} the same. Stuck runs: ${stuck(old)} → ${stuck(now)}.`;
+  if (count.came > 0) parts.push(`${count.came} new ${count.came === 1 ? "loop" : "loops"}`);
+  if (count.went > 0) parts.push(`${counted(count.went, "loop")} gone`);
+  if (count.changed > 0) parts.push(`${count.changed} changed`);
+  const text = total === 0 ? `The loops and actions are the same as with ${name}.` : `${parts.join(", ")}; ${count.same} the same. Stuck runs: ${stuck(old)} → ${stuck(now)}.`;
   changes(lists, text);
 }
 
@@ -239,7 +239,7 @@ function changes(lists, text) {
 }
 
 function change({ how, one, old }) {
-  const words = { came: "more", went: "fewer", changed: "other" };
+  const words = { came: "new", went: "gone", changed: "changed" };
   const text = [element("span", words[how], { className: `how ${how}` }), " "];
   // The names in a description are between backquotes.
   text.push(...one.what.split("`").map((part, at) => (at % 2 ? element("code", part) : part)), ": ");
@@ -313,7 +313,7 @@ function wrong(mistake) {
     $("toml").setSelectionRange(at, at);
     $("toml").scrollTop = (line - 4) * lineHeight();
   });
-  const old = runs.length > 0 && shown.policy !== undefined ? " The report is by the policy before." : "";
+  const old = runs.length > 0 && shown.policy !== undefined ? " The report still shows the last valid policy." : "";
   $("wrong").replaceChildren(element("p", [go, `: ${what}.${old}`]), element("pre", quote.trimEnd(), { tabIndex: 0 }));
 }
 
@@ -377,7 +377,7 @@ function typed() {
 function add(files) {
   notes = [];
   const large = files.filter(({ file }) => file.size > BYTES_MAX);
-  if (large.length > 0) notes.push(`${large.map(({ name }) => shortName(name)).slice(0, 3).join(", ")}: more than 1 GiB; unstuck scan reads it.`);
+  if (large.length > 0) notes.push(`${counted(large.length, "file")} larger than 1 GiB left out (${large.map(({ name }) => shortName(name)).slice(0, 3).join(", ")}): use unstuck scan.`);
   const isNew = ({ name, file }) => !runs.some((run) => run.name === name && run.file.size === file.size && run.file.lastModified === file.lastModified);
   const wanted = files.filter((one) => one.file.size <= BYTES_MAX && isNew(one));
   const room = FILES_MAX - runs.length;

@@ -8,7 +8,7 @@ use unstuck_text::{PRESETS, Preset};
 use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// The most tickets that are kept. The guard knows no more open calls.
+/// The most tickets that are kept. The guard tracks at most this many open calls.
 const TICKETS_MAX: usize = 64;
 
 /// The most findings whose evidence is kept, for false positives.
@@ -16,7 +16,7 @@ const FINDINGS_MAX: usize = 16;
 
 /// The bits of a decision. `adapters/js/src/guard.ts` reads them.
 mod bits {
-    /// The action has the lowest three bits.
+    /// The shift of the judged action. The action itself is in the lowest three bits.
     pub(super) const JUDGED: u32 = 3;
     pub(super) const BLOCKED: u32 = 1 << 6;
     pub(super) const ENDS_RUN: u32 = 1 << 7;
@@ -224,7 +224,7 @@ impl Guard {
         self.decided(decision)
     }
 
-    /// Reports that the host has compacted the model's memory.
+    /// Reports that the host compacted the context.
     pub fn compacted(&mut self) {
         self.engine.compacted();
     }
@@ -281,7 +281,7 @@ impl Guard {
         head.into_iter().chain(calls.map(number)).collect()
     }
 
-    /// Reports that the loop of this id is none.
+    /// Reports that the loop with this id is a false positive.
     pub fn false_positive(&mut self, id: &str) {
         let Ok(id) = id.parse::<LoopId>() else { return };
         let known = self.findings.iter().find(|kept| kept.finding.loop_id == id);

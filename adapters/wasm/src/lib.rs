@@ -1,7 +1,7 @@
 //! The engine as WebAssembly. `adapters/js` has the package that users import, and the types of all values.
 //!
 //! The boundary has numbers and text only. A decision is a word of bits, and the rest of it is asked for by
-//! the few callers that need it, so that a call that nothing is said about creates no object.
+//! the few callers that need it, so that a call without a finding creates no object.
 
 #![cfg_attr(
     feature = "guard",

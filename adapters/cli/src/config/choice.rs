@@ -11,7 +11,7 @@ use crate::{policies, policy, policy_of};
 /// The default preset.
 const DEFAULT: &str = "balanced";
 
-/// The fields of a configuration that is a policy of its own, so that no preset belongs to it.
+/// A configuration with any of these fields chooses its own preset or rules, so no other preset applies.
 const WHOLE: [&str; 6] = ["preset", "name", "window", "recipe", "rule", "text"];
 
 /// A preset by its name, or the text of a configuration.
@@ -45,14 +45,14 @@ impl PolicyChoice {
             return Ok(Self::Written(config.to_owned()));
         };
         let is_whole = WHOLE.iter().any(|field| table.contains_key(*field));
+        if is_whole && preset != DEFAULT {
+            return Err(format!(
+                "{option}: it names a preset or has rules of its own, so the preset {preset:?} does not \
+                 apply: leave one of the two out"
+            ));
+        }
         if is_whole && tools.is_none() {
-            return match preset {
-                DEFAULT => Ok(Self::Written(config.to_owned())),
-                _ => Err(format!(
-                    "the configuration is a policy of its own, but the preset is {preset:?}: leave \
-                     `preset` out, or write it into the configuration"
-                )),
-            };
+            return Ok(Self::Written(config.to_owned()));
         }
         if !is_whole {
             table.insert("preset".to_owned(), Value::String(preset.to_owned()));
@@ -162,8 +162,9 @@ mod tests {
                 "nudge",
                 Some("window = 3"),
                 None,
-                "is a policy of its own, but the preset is \"nudge\"",
+                "so the preset \"nudge\" does not apply: leave one",
             ),
+            ("nudge", Some("preset = \"cycles\""), Some("{}"), "policy: it names a preset"),
             ("nudge", Some("tools = 1"), Some("{}"), "policy: `tools` has to be a table"),
             ("nudge", None, Some("[]"), "policy: invalid type: sequence, expected a map"),
         ] {

@@ -95,7 +95,7 @@ async function browsers(executablePath) {
       await tab.waitForFunction(() => globalThis.result !== undefined);
       const { early, ...result } = await tab.evaluate(() => globalThis.result);
       assert.deepEqual(result, EXPECTED, name);
-      assert.match(early, /the engine is not loaded yet: `await init\(\)` first/);
+      assert.match(early, /the engine is not loaded; call `await init\(\)` first/);
       assert.deepEqual(said, []);
       console.log(`Chromium, ${name}: passed`);
     }

@@ -246,7 +246,7 @@ test("a guard that observes, and a broken one, change nothing", async () => {
     const server = await played(mode, ["exit-code", "healthy"]);
     assert.equal(server.model.requests["exit-code"].length, 13);
     assert.deepEqual(server.model.requests, alone.model.requests);
-    assert.equal(server.child.collected.split("unstuck failed").length - 1, mode === "broken" ? 1 : 0);
+    assert.equal(server.child.collected.split("unstuck: internal error").length - 1, mode === "broken" ? 1 : 0);
   }
 });
 
