@@ -282,7 +282,7 @@ async function saysWhyItCannotWork() {
   await page.close();
   const other = await open("a thread that ends");
   await other.evaluate("worker.dispatchEvent(new ErrorEvent('error', { message: 'a test' }))");
-  expect("a thread that ends", await other.locator("#progress").innerText(), "The engine has stopped: a test");
+  expect("a thread that ends", await other.locator("#progress").innerText(), "The engine has stopped: a test. Reload the page.");
   await other.close();
 }
 
