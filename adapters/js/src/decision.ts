@@ -14,11 +14,23 @@ export type Kind = (typeof KINDS)[number];
 
 /** Identifies a call between `before` and `after`. It is valid for the guard that issued it. */
 export class Ticket {
+  readonly #engine: object;
+  readonly #number: number;
+
   /** @internal */
-  constructor(
-    /** @internal */
-    readonly number: number,
-  ) {}
+  constructor(engine: object, number: number) {
+    this.#engine = engine;
+    this.#number = number;
+  }
+
+  /**
+   * Returns the number by which `engine` knows the call, or 0 if another guard issued the ticket.
+   *
+   * @internal
+   */
+  static number(ticket: Ticket, engine: object): number {
+    return ticket.#engine === engine ? ticket.#number : 0;
+  }
 }
 
 /** A loop, and the calls that prove it. `String(finding)` says in one line what recurs. */

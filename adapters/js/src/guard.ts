@@ -26,6 +26,12 @@ export interface CallOptions {
   step?: number | string | undefined;
 }
 
+/** The result of a call, for `Guard.after`. */
+export interface ResultOptions {
+  /** Whether the call failed. */
+  error?: boolean | undefined;
+}
+
 /** Counts over the life of a guard. */
 export interface Statistics {
   /** The number of calls and turns of text that were judged. */
@@ -86,16 +92,16 @@ export class Guard {
    */
   before(tool: string, args: unknown, { id, step }: CallOptions = {}): Decision {
     const engine = this.#used();
-    return decision(engine, engine.before(String(tool), text(args), id, step === undefined ? undefined : String(step)));
+    return decision(engine, engine.before(String(tool), text(args), key(id), key(step)));
   }
 
   /**
    * Reports the result of a call, by the ticket of its decision or by its id. `error` says that the call failed. A
    * result of a call that is not open changes nothing.
    */
-  after(call: Ticket | string | undefined, result: unknown, { error = false }: { error?: boolean } = {}): Decision {
+  after(call: Ticket | string | undefined, result: unknown, { error = false }: ResultOptions = {}): Decision {
     const engine = this.#used();
-    return decision(engine, engine.after(numberOf(call), idOf(call), text(result), Boolean(error)), call);
+    return decision(engine, engine.after(numberOf(engine, call), idOf(call), text(result), Boolean(error)), call);
   }
 
   /**
@@ -106,23 +112,23 @@ export class Guard {
     tool: string,
     args: unknown,
     result: unknown,
-    { id, step, error = false }: CallOptions & { error?: boolean } = {},
+    { id, step, error = false }: CallOptions & ResultOptions = {},
   ): Decision {
     const engine = this.#used();
-    const key = step === undefined ? undefined : String(step);
-    return decision(engine, engine.finished(String(tool), text(args), id, key, text(result), Boolean(error)));
+    const bits = engine.finished(String(tool), text(args), key(id), key(step), text(result), Boolean(error));
+    return decision(engine, bits);
   }
 
   /** Reports that somebody else refused the call. It counts as an attempt. */
   refused(call: Ticket | string | undefined): Decision {
     const engine = this.#used();
-    return decision(engine, engine.refused(numberOf(call), idOf(call)), call);
+    return decision(engine, engine.refused(numberOf(engine, call), idOf(call)), call);
   }
 
   /** Takes a call back that never ran or was broken off. */
   cancelled(call: Ticket | string | undefined): Decision {
     const engine = this.#used();
-    return decision(engine, engine.cancelled(numberOf(call), idOf(call)), call);
+    return decision(engine, engine.cancelled(numberOf(engine, call), idOf(call)), call);
   }
 
   /**
@@ -157,7 +163,7 @@ export class Guard {
 
   /** Reports that a finding was wrong. The loop is not found again. */
   falsePositive(finding: Finding): void {
-    this.#used().false_positive(finding.id);
+    this.#used().false_positive(String(finding.id));
   }
 
   /** The counts so far. */
@@ -211,9 +217,10 @@ export class Guard {
    */
   watch<A extends unknown[], R>(run: (...args: A) => R, tool: string = run.name): (...args: A) => R {
     let isAsync = run.constructor.name === "AsyncFunction";
-    return (...args) => {
+    const guard = this;
+    return function (this: unknown, ...args) {
       try {
-        const result = this.call(tool, args.length === 1 ? args[0] : args, () => run(...args));
+        const result = guard.call(tool, args.length === 1 ? args[0] : args, () => run.apply(this, args));
         isAsync ||= isPromise(result);
         return result;
       } catch (error) {
@@ -236,13 +243,14 @@ export class Guard {
   #made(state: Uint8Array): Engine {
     const { preset, config, isJson, tools } = this.#policy;
     const [observe, off] = [this.#observe, isOff()];
-    return checked(() => {
-      if (config === undefined && tools === undefined && isPreset(preset)) {
-        return new (engine().Guard)(preset, observe, off, this.session, this.worker, state);
-      }
-      const { Guard } = fullEngine();
-      return Guard.of_policy(preset, config, isJson, tools, observe, off, this.session, this.worker, state);
-    });
+    if (config === undefined && tools === undefined && isPreset(preset)) {
+      const { Guard } = engine();
+      return checked(() => new Guard(preset, observe, off, this.session, this.worker, state));
+    }
+    const { Guard } = fullEngine();
+    return checked(() =>
+      Guard.of_policy(preset, config, isJson, tools, observe, off, this.session, this.worker, state),
+    );
   }
 }
 
@@ -261,8 +269,13 @@ function isOff(): boolean {
   return ["off", "0", "false"].includes(process?.env?.UNSTUCK?.toLowerCase() ?? "");
 }
 
-function numberOf(call: unknown): number {
-  return call instanceof Ticket ? call.number : 0;
+function numberOf(engine: Engine, call: unknown): number {
+  return call instanceof Ticket ? Ticket.number(call, engine) : 0;
+}
+
+/** Returns an id or a step as text. Hosts in plain JavaScript pass numbers as well. */
+function key(value: unknown): string | undefined {
+  return value === undefined || value === null ? undefined : String(value);
 }
 
 function idOf(call: unknown): string | undefined {
@@ -281,7 +294,7 @@ function decision(engine: Engine, bits: number, call?: unknown): Decision {
     has(ENDS_RUN),
     has(MESSAGE) ? engine.message() : undefined,
     has(FINDING) ? finding(engine) : undefined,
-    has(TICKET) ? new Ticket(engine.ticket()) : call instanceof Ticket ? call : undefined,
+    has(TICKET) ? new Ticket(engine, engine.ticket()) : call instanceof Ticket ? call : undefined,
     has(NOTE),
   );
 }

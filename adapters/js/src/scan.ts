@@ -55,7 +55,7 @@ export function scan(run: string | Uint8Array, options: ScanOptions = {}): Run {
   const { preset, config, isJson, tools } = policyOf(options);
   const engine = fullEngine();
   const bytes = typeof run === "string" ? new TextEncoder().encode(run) : run;
-  const policy = checked(() => new engine.Scan(preset, config, isJson, tools, options.format ?? "auto"));
+  const policy = checked(() => new engine.Scan(preset, config, isJson, tools, String(options.format ?? "auto")));
   try {
     const read = JSON.parse(policy.run(bytes)) as Read;
     const findings = read.findings.map(({ proof, ...fields }) => Object.assign(new Finding(fields), { proof }));

@@ -33,7 +33,7 @@ export class Sessions {
   }
 
   /** Reports the result of a call. */
-  after(session: string, call: Call, result: unknown, options: { error?: boolean } = {}): Decision | undefined {
+  after(session: string, call: Call, result: unknown, options: { error?: boolean | undefined } = {}): Decision | undefined {
     return this.#tried(session, (guard) => guard.after(call, result, options));
   }
 

@@ -9,11 +9,23 @@ import { engine } from "./engine.js";
 /** The deepest value that is handed to `JSON.stringify`. It recurses, and so does the check before it. */
 const PLAIN_DEPTH_MAX = 64;
 
+/** The most values inside one that is handed to `JSON.stringify`. */
+const PLAIN_VALUES_MAX = 1 << 20;
+
 /** The deepest nesting that is written. A deeper container becomes {@link ELLIPSIS}. */
 const DEPTH_MAX = 10_000;
 
+/**
+ * The most values that are written. An object that is reached by many ways is written as often, so that the number of
+ * values can be far larger than the number of objects.
+ */
+const VALUES_MAX = 1 << 18;
+
 /** Stands for a container inside itself, or one nested deeper than {@link DEPTH_MAX}. */
 const ELLIPSIS = '"..."';
+
+/** The end of a text that has not all values. */
+const CUT = " ...";
 
 /** The largest number of times that one value may ask to be written as another, by `toJSON`. */
 const STAND_INS_MAX = 8;
@@ -24,9 +36,7 @@ const INTEGER_END = 1n << 127n;
 /** Returns the text of a value: text and bytes as they are, and containers as JSON. */
 export function text(value: unknown): string {
   if (typeof value === "string") return wellFormed(value);
-  if (isPlain(value, 0)) return JSON.stringify(value) ?? "null";
-  const sorted = sort(value);
-  return sorted.kind === "text" ? sorted.text : write(sorted);
+  return json(value) ?? written(value);
 }
 
 /** Returns `text` with each lone surrogate written as its escape, for example `\ud83d`. */
@@ -36,16 +46,25 @@ function wellFormed(text: string): string {
 
 const LONE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
+/** Returns the JSON of a value, or `undefined` if `JSON.stringify` does not write all of it. */
+function json(value: unknown): string | undefined {
+  try {
+    // A getter may return something else the second time.
+    return isPlain(value, 0, { left: PLAIN_VALUES_MAX }) ? (JSON.stringify(value) ?? "null") : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns whether `JSON.stringify` writes all of a value. It leaves much out in silence, such as the entries of a `Map`. */
-function isPlain(value: unknown, depth: number): boolean {
+function isPlain(value: unknown, depth: number, values: { left: number }): boolean {
   switch (typeof value) {
     case "string":
     case "boolean":
+    case "undefined":
       return true;
     case "number":
       return Number.isFinite(value);
-    case "undefined":
-      return true;
     case "object":
       break;
     default:
@@ -53,17 +72,19 @@ function isPlain(value: unknown, depth: number): boolean {
   }
   if (value === null) return true;
   if (depth === PLAIN_DEPTH_MAX) return false;
-  try {
-    const prototype: unknown = Object.getPrototypeOf(value);
-    if (Array.isArray(value)) {
-      return prototype === Array.prototype && value.every((item) => isPlain(item, depth + 1));
-    }
-    if (prototype !== Object.prototype && prototype !== null) return false;
-    for (const key in value) if (!isPlain((value as Record<string, unknown>)[key], depth + 1)) return false;
-    return true;
-  } catch {
-    return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (Array.isArray(value)) {
+    values.left -= value.length;
+    const isAll = prototype === Array.prototype && values.left > 0;
+    return isAll && value.every((item) => isPlain(item, depth + 1, values));
   }
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  if (typeof (value as { toJSON?: unknown }).toJSON === "function") return false;
+  for (const key in value) {
+    values.left -= 1;
+    if (values.left < 0 || !isPlain((value as Record<string, unknown>)[key], depth + 1, values)) return false;
+  }
+  return true;
 }
 
 /** A value, sorted by the way in which it is written. */
@@ -72,8 +93,8 @@ type Sorted =
   /** The text of a value that is no string. */
   | { kind: "text"; text: string }
   /** A container, with its items or pairs. */
-  | { kind: "items"; holder: object; items: readonly unknown[] }
-  | { kind: "pairs"; holder: object; pairs: readonly (readonly [unknown, unknown])[] };
+  | { kind: "items"; holder: object; items: ArrayLike<unknown> }
+  | { kind: "pairs"; holder: object; pairs: readonly (readonly [string, unknown])[] };
 
 /** Sorts a value of any type. A value whose own code fails is written as its type. */
 function sort(value: unknown): Sorted {
@@ -91,7 +112,7 @@ function sort(value: unknown): Sorted {
     case "symbol":
       return { kind: "text", text: String(value) };
     case "function":
-      return { kind: "text", text: `<function ${value.name}>` };
+      return { kind: "text", text: `<function ${nameOf(value)}>` };
   }
   if (value === null) return { kind: "json", json: "null" };
   try {
@@ -122,37 +143,65 @@ function sortObject(value: object): Sorted {
 /** Sorts an object of a built-in class. */
 function builtIn(value: object): Sorted | undefined {
   if (Array.isArray(value)) return { kind: "items", holder: value, items: value };
-  if (value instanceof Error) return { kind: "text", text: `${value.name}: ${value.message}` };
-  if (value instanceof Map) return { kind: "pairs", holder: value, pairs: [...value] };
-  if (value instanceof Set) return { kind: "items", holder: value, items: ordered(value) };
-  if (value instanceof ArrayBuffer) return { kind: "text", text: bytesText(new Uint8Array(value)) };
+  if (value instanceof Error) return { kind: "text", text: wellFormed(`${value.name}: ${value.message}`) };
+  if (value instanceof Map) return sortMap(value);
+  if (value instanceof Set) return { kind: "items", holder: value, items: ordered([...value]) };
+  if (value instanceof ArrayBuffer || (typeof SharedArrayBuffer === "function" && value instanceof SharedArrayBuffer)) {
+    return { kind: "text", text: bytesText(new Uint8Array(value)) };
+  }
   if (ArrayBuffer.isView(value)) {
     const { buffer, byteOffset, byteLength } = value;
     if (value instanceof Uint8Array || value instanceof DataView) {
       return { kind: "text", text: bytesText(new Uint8Array(buffer, byteOffset, byteLength)) };
     }
-    return { kind: "items", holder: value, items: [...(value as unknown as Iterable<unknown>)] };
+    return { kind: "items", holder: value, items: value as unknown as ArrayLike<unknown> };
   }
   if (value instanceof Number || value instanceof String || value instanceof Boolean) return sort(value.valueOf());
   return undefined;
 }
 
-/** Sorts an object by its own fields. One without any has its own text or, if it has none, the name of its class. */
+/** Sorts a map: as an object, or as a list of pairs if a key is an object. */
+function sortMap(map: Map<unknown, unknown>): Sorted {
+  const entries = [...map];
+  if (entries.some(([key]) => isObject(key))) return { kind: "items", holder: map, items: entries };
+  return { kind: "pairs", holder: map, pairs: entries.map(([key, value]) => [text(key), value]) };
+}
+
+/** Sorts an object by its own fields. One without any has its own text. */
 function sortByFields(value: object): Sorted {
   const keys = Object.keys(value);
   const { constructor, toString } = value as { constructor?: unknown; toString?: unknown };
   if (keys.length === 0 && constructor !== Object && constructor !== undefined) {
     const isTold = typeof toString === "function" && toString !== Object.prototype.toString;
-    return { kind: "text", text: isTold ? wellFormed(String(value)) : `<${typeName(value)}>` };
+    return { kind: "text", text: isTold ? wellFormed(String(value)) : identity(value) };
   }
   const fields = keys.map((key) => [key, (value as Record<string, unknown>)[key]] as const);
   return { kind: "pairs", holder: value, pairs: fields.filter(([, field]) => field !== undefined) };
 }
 
-/** Returns the members of a set in an order that does not depend on when they were added. */
-function ordered(members: Set<unknown>): unknown[] {
-  const texts = [...members].map((member) => [text(member), member] as const);
+const IDENTITIES = new WeakMap<object, string>();
+let identities = 0;
+
+/** Returns a text of its own for an object that shows nothing of itself, such as a `Response`. */
+function identity(value: object): string {
+  let text = IDENTITIES.get(value);
+  if (text === undefined) {
+    identities += 1;
+    text = `<${typeName(value)} ${identities}>`;
+    IDENTITIES.set(value, text);
+  }
+  return text;
+}
+
+/** Returns the members of a set in an order that does not depend on when they were added, unless one is an object. */
+function ordered(members: unknown[]): unknown[] {
+  if (members.some(isObject)) return members;
+  const texts = members.map((member) => [text(member), member] as const);
   return texts.sort(([one], [other]) => (one < other ? -1 : Number(one > other))).map(([, member]) => member);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
 
 function bytesText(bytes: Uint8Array): string {
@@ -162,9 +211,19 @@ function bytesText(bytes: Uint8Array): string {
 function typeName(value: object): string {
   try {
     const { constructor } = value;
-    return typeof constructor === "function" ? constructor.name : "Object";
+    return typeof constructor === "function" ? nameOf(constructor) : "Object";
   } catch {
     return "Object";
+  }
+}
+
+/** Returns the name of a function or a class. */
+function nameOf(value: Function): string {
+  try {
+    const { name }: { name: unknown } = value;
+    return typeof name === "string" ? wellFormed(name) : "";
+  } catch {
+    return "";
   }
 }
 
@@ -177,8 +236,10 @@ interface Open {
   at(index: number): readonly [string | undefined, unknown];
 }
 
-/** Writes a value as JSON. It keeps its own stack, so a value of any depth is written without recursion. */
-function write(first: Sorted): string {
+/** Writes a value. It keeps its own stack, so a value of any depth is written without recursion. */
+function written(value: unknown): string {
+  const first = sort(value);
+  if (first.kind === "text") return first.text;
   const open: Open[] = [];
   const holders = new Set<object>();
   let json = "";
@@ -193,6 +254,7 @@ function write(first: Sorted): string {
     }
   };
   put(first);
+  let values = 0;
   for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
     if (last.next === last.length) {
       json += last.end;
@@ -200,9 +262,11 @@ function write(first: Sorted): string {
       open.pop();
       continue;
     }
+    values += 1;
+    if (values > VALUES_MAX) return json + CUT;
     if (last.next > 0) json += ",";
     const [key, item] = last.at(last.next++);
-    if (key !== undefined) json += `${JSON.stringify(key)}:`;
+    if (key !== undefined) json += `${JSON.stringify(wellFormed(key))}:`;
     put(sort(item));
   }
   return json;
@@ -215,9 +279,5 @@ function opened(value: Extract<Sorted, { holder: object }>): Open {
     return { holder, end: "]", next: 0, length: items.length, at: (index) => [undefined, items[index]] };
   }
   const { pairs } = value;
-  const at = (index: number): readonly [string, unknown] => {
-    const [key, item] = pairs[index] ?? [undefined, undefined];
-    return [text(key), item];
-  };
-  return { holder, end: "}", next: 0, length: pairs.length, at };
+  return { holder, end: "}", next: 0, length: pairs.length, at: (index) => pairs[index] ?? ["", undefined] };
 }

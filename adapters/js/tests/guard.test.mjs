@@ -72,6 +72,34 @@ test("results are matched by ticket and by id", () => {
   assert.equal(guard.statistics.calls, 3);
 });
 
+test("a ticket is good for its guard only, and not after its guard was released", () => {
+  const [one, other] = [new Guard(), new Guard()];
+  const { ticket } = one.before(...CALL);
+  other.before("list", {});
+  other.after(ticket, "not of this guard", { error: true });
+  one.free();
+  one.before("list", {});
+  one.after(ticket, "of a call before", { error: true });
+  for (const guard of [one, other]) assert.equal(guard.after("none", "").action, "proceed");
+  const guards = new Guards({ capacity: 1 });
+  const slow = [1, 2, 3].map(() => guards.get("a").before("slow", {}).ticket);
+  guards.get("b");
+  for (const late of slow) {
+    const guard = guards.get("a");
+    const { ticket } = guard.before("read_file", { path: String(late) });
+    assert.equal(guard.after(late, "503", { error: true }).message, undefined);
+    assert.equal(guard.after(ticket, `line ${Math.random()}`).message, undefined);
+  }
+});
+
+test("ids and steps may be numbers", () => {
+  const guard = new Guard();
+  for (let n = 0; n < 5000; n++) guard.before("t", { a: n }, { id: n, step: n });
+  assert.equal(guard.after("4999", "done").action, "proceed");
+  guard.falsePositive({ id: 5 });
+  guard.before("t", {}, { id: null, step: null });
+});
+
 test("calls of one step are judged together, and refused and cancelled calls are told", () => {
   const guard = new Guard();
   for (const path of ["a", "b", "c", "d", "e"]) guard.before("read", { path }, { step: "turn 1" });
@@ -177,7 +205,7 @@ test("a policy is TOML or an object, and tools are declared", () => {
   for (const guard of [byTools, byObject, byText]) {
     for (let n = 0; n < 5; n++) assert.equal(guard.after(guard.before(...CALL).ticket, "pending").action, "proceed");
   }
-  assert.equal(exempt.before(...CALL).ticket?.number, 1);
+  assert.ok(exempt.before(...CALL).ticket instanceof Ticket);
   assert.ok(repeat(exempt, 9).every(({ action }) => action === "proceed"));
   assert.equal(new Guard({ preset: "openhands" }).before(...CALL).action, "proceed", "a rule set of another agent");
 });
@@ -228,6 +256,9 @@ test("functions are watched", async () => {
   assert.equal(runs, 5);
   assert.ok(heard[5] instanceof Stuck && heard[5].message === heard[5].decision.message);
   const list = new Guard().watch(() => "a\nb", "list");
+  const tools = { root: "src", list(path) { return `${this.root}/${path}`; } };
+  tools.list = new Guard().watch(tools.list, "list");
+  assert.equal(tools.list("a"), "src/a");
   const results = Array.from({ length: 5 }, () => list("src"));
   assert.ok(results.some((result) => result.startsWith("a\nb\n\n[unstuck] You have made")), String(results));
   const aborted = new Guard();

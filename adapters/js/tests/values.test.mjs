@@ -44,6 +44,8 @@ test("what differs has different digests", () => {
     {}, [], null, 0, 1, "", "a", false, [{}], { a: 1 }, { a: "1" }, { a: 1n << 130n }, { a: -(1n << 130n) },
     { a: NaN }, { a: Infinity }, { a: -Infinity }, { a: null }, new Map([["a", new Map()]]), new Map([["a", 3]]),
     new Set([1]), new Set([2]), () => 1, function named() {}, Symbol("s"), new Error("a"), new Error("b"),
+    new Response("a"), new Response("b"), new Headers({ a: "1" }), new Headers({ a: "2" }), new Map([[{}, 1]]),
+    new Map([[{ a: 1 }, 1]]), new SharedArrayBuffer(1), new SharedArrayBuffer(2), new Set([{ a: 1 }]),
     new Uint8Array([1]), new Uint8Array([2]), new WeakMap(), Promise.resolve(1), "\ud800", "\udc00",
     { "\ud800": 1 }, { "\udc00": 1 }, { a: "\ud800" }, new Point(1, 2), new (class Empty {})(),
   ];
@@ -73,6 +75,45 @@ test("hostile values have a digest", () => {
     new Array(5),
     { __proto__: { a: 1 } },
     JSON.parse('{"__proto__": 1}'),
+  ]) {
+    assert.match(fingerprint(value), /^[0-9a-f]{16}$/);
+  }
+});
+
+test("values that are reached by many ways have a digest soon", () => {
+  const self = new Set();
+  self.add(self);
+  const tree = { children: new Set() };
+  for (let n = 0; n < 8; n++) tree.children.add({ n, parent: tree });
+  const key = new Map();
+  key.set(key, 1);
+  const nodes = Array.from({ length: 30 }, (_, n) => ({ n }));
+  for (const node of nodes) node.others = nodes.filter((other) => other !== node);
+  let [shared, sets, keys] = [[1], new Set([1]), 1];
+  for (let n = 0; n < 60; n++) [shared, sets] = [[shared, shared], new Set([sets, [sets]])];
+  for (let n = 0; n < 20_000; n++) keys = new Map([[keys, n]]);
+  for (const value of [self, tree, key, nodes, shared, sets, keys, new Array(2 ** 27), new Array(2 ** 22).fill(0)]) {
+    assert.match(fingerprint(value), /^[0-9a-f]{16}$/);
+  }
+  same([self], [["..."]]);
+  differ(nodes, nodes.slice(1));
+  const many = Array.from({ length: 300_000 }, (_, n) => n);
+  differ(many, [...many, 1], "plain values are compared whole");
+});
+
+test("values whose own code misbehaves have a digest", () => {
+  let reads = 0;
+  const anything = new Proxy(function () {}, { get() { throw new Error("no"); }, getPrototypeOf() { throw new Error("no"); } });
+  for (const value of [
+    { get a() { reads += 1; return reads > 1 ? 1n : 1; } },
+    { get a() { reads += 1; if (reads > 4) throw new Error("no"); return 1; } },
+    Object.defineProperty({}, "toJSON", { value() { throw new Error("no"); } }),
+    new (class { static name = Symbol("s"); })(),
+    Object.defineProperty(() => 1, "name", { value: Symbol("s") }),
+    Object.defineProperty(new Error("a"), "message", { get() { throw new Error("no"); } }),
+    anything,
+    { anything },
+    Object.create(anything),
   ]) {
     assert.match(fingerprint(value), /^[0-9a-f]{16}$/);
   }
