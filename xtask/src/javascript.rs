@@ -135,6 +135,9 @@ fn copied() -> io::Result<()> {
     for file in ["package.json", "README.md", "tsconfig.json", "tsconfig.cjs.json"] {
         fs::copy(sources.join(file), folder("package").join(file))?;
     }
+    for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        fs::copy(machine::root().join(licence), folder("package").join(licence))?;
+    }
     fs::create_dir_all(folder("package/src/glue"))
 }
 
