@@ -61,9 +61,9 @@ async function logged(work) {
 }
 
 /** How many of the calls of a session run, if all fail. */
-async function ran({ fail }, session, count, name = (call) => `${session}_${call}`) {
+async function ran({ fail }, session, count, name = () => `c${ids++}`) {
   let runs = 0;
-  for (let call = 0; call < count; call += 1) if (await fail(session, name(call))) runs += 1;
+  for (let call = 0; call < count; call += 1) if (await fail(session, name())) runs += 1;
   return runs;
 }
 
