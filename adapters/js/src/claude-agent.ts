@@ -27,6 +27,7 @@ interface Fields {
   agent_id?: string;
   hook_event_name: string;
   prompt?: unknown;
+  prompt_id?: string;
   tool_name: string;
   tool_input: unknown;
   tool_use_id: string;
@@ -109,8 +110,10 @@ class Watch {
   }
 
   prompt(fields: Fields): undefined {
-    const { prompt = "" } = fields;
-    this.#sessions.userMessage(sessionOf(fields), typeof prompt === "string" ? prompt : fingerprint(prompt));
+    const { prompt = "", prompt_id: id = "" } = fields;
+    const text = typeof prompt === "string" ? prompt : fingerprint(prompt);
+    // The program reports no images, so the text of a message that has nothing else is empty.
+    this.#sessions.userMessage(sessionOf(fields), text || id);
   }
 
   before(fields: Fields): Output | undefined {

@@ -206,6 +206,37 @@ test("calls that no batch ends are forgotten", async (t) => {
   assert.ok(ends.slice(1024).includes("noted"), ends.slice(1020).join());
 });
 
+test("a message of images alone is a new one", async (t) => {
+  const { hook, run } = program(t);
+  let ids = 0;
+  const turn = async () => {
+    const end = await run(ids++);
+    await hook("PostToolBatch", { tool_calls: [] });
+    return end;
+  };
+  const say = (prompt) => hook("UserPromptSubmit", { prompt, prompt_id: `p${ids++}` });
+  const ends = [];
+  for (const prompt of ["go", "go", "", ""]) {
+    await say(prompt);
+    ends.push([await turn(), await turn(), await turn()]);
+  }
+  assert.deepEqual(ends[0], ["", "", "noted"]);
+  assert.notDeepEqual(ends[1], ends[0]);
+  assert.deepEqual(ends.slice(2), [ends[0], ends[0]]);
+});
+
+test("no hook throws, whatever it is given", async () => {
+  const log = mock.method(console, "error", () => {});
+  try {
+    for (const [{ hooks: [hook] }] of Object.values(hooks())) {
+      for (const fields of [undefined, null, { tool_calls: [null] }]) assert.deepEqual(await hook(fields), {});
+    }
+    assert.equal(log.mock.callCount(), 1);
+  } finally {
+    log.mock.restore();
+  }
+});
+
 test("a wrong option is an error at once", () => {
   assert.throws(() => hooks({ preset: "no such preset" }), PolicyError);
 });
