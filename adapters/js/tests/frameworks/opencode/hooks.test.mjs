@@ -108,7 +108,7 @@ test("an id may come again in each turn", async () => {
   await run.transform([{ parts }]);
   assert.deepEqual(errors(), [false, false, true]);
   assert.equal(await ran(run, "a", 4, () => "call_0"), 2);
-  // The program's text is there once, however often it is asked for.
+  // The note is there once, however often the messages are asked for.
   const error = parts[2].state.error;
   await run.transform([{ parts }]);
   assert.equal(parts[2].state.error, error);
@@ -117,13 +117,13 @@ test("an id may come again in each turn", async () => {
 test("a failed call of which only the history tells is the last one with its id", async () => {
   const old = [failedPart("a", "call_0"), failedPart("a", "call_0")];
   const run = await plugin();
-  for (const _ of [1, 2, 3]) {
+  for (const turn of [1, 2, 3]) {
     await run.begin("a", "call_0");
     const running = { ...failedPart("a", "call_0"), state: { status: "running", input: {} } };
     await run.transform([{ parts: [...old, running] }]);
     const last = failedPart("a", "call_0");
     await run.transform([{ parts: [...old, last] }]);
-    assert.equal(last.state.error.includes("[unstuck]"), _ === 3);
+    assert.equal(last.state.error.includes("[unstuck]"), turn === 3);
   }
 });
 
