@@ -1,7 +1,9 @@
 /** Hooks for the Claude Agent SDK. Each session has a guard of its own, and so has each subagent in it. */
 
+import { Recent } from "./coding-agents.js";
 import type { Decision } from "./decision.js";
 import type { GuardsOptions } from "./guards.js";
+import { fingerprint } from "./index.js";
 import { failsOpen, Sessions, textOf } from "./sessions.js";
 
 /** A hook of the SDK. */
@@ -25,6 +27,7 @@ interface Fields {
   agent_id?: string;
   hook_event_name: string;
   prompt?: unknown;
+  prompt_id?: string;
   tool_name: string;
   tool_input: unknown;
   tool_use_id: string;
@@ -37,8 +40,14 @@ interface Fields {
 /** The largest number of sessions whose batches are counted. */
 const SESSIONS_MAX = 1024;
 
-/** After so many calls without a batch, the program is too old to report any. */
-const FIRST_BATCH_MAX = 8;
+/** The largest number of calls in a batch. */
+const CALLS_MAX = 1024;
+
+/** The shortest time that a model takes to answer, in milliseconds. Calls of one batch follow each other faster. */
+const ANSWER_MIN = 250;
+
+/** After so many answers without a batch, the program is too old to report any. */
+const ANSWERS_MAX = 8;
 
 /**
  * Returns hooks for `options.hooks`. They add notes to the results of repeated calls, refuse calls that keep failing,
@@ -71,34 +80,45 @@ export function hooks(options: GuardsOptions = {}): Hooks {
  */
 class Batches {
   ended = 0;
-  calls = 0;
+  /** The answers that the model seems to have given since the last batch. */
+  answers = 0;
+  lastSeen = 0;
   /** The announced calls of this batch. */
-  readonly hasResult = new Map<string, boolean>();
+  readonly hasResult = new Recent<boolean>(CALLS_MAX);
 
-  get areReported(): boolean {
-    return this.ended > 0 || this.calls <= FIRST_BATCH_MAX;
+  /** Takes in that a call begins or ends. */
+  see(call: string, hasResult: boolean): void {
+    const now = Date.now();
+    if (!hasResult && now - this.lastSeen >= ANSWER_MIN) this.answers += 1;
+    this.lastSeen = now;
+    this.hasResult.set(call, hasResult);
+  }
+
+  get seemUnreported(): boolean {
+    return this.answers > ANSWERS_MAX || this.hasResult.size === CALLS_MAX;
   }
 }
 
 class Watch {
   readonly #sessions: Sessions;
-  /** The batches of each session, in the order of their last use. */
-  readonly #batches = new Map<string, Batches>();
+  readonly #batches = new Recent<Batches>(SESSIONS_MAX);
+  /** Whether the program reports batches, if that is known. */
+  #areReported: boolean | undefined;
 
   constructor(sessions: Sessions) {
     this.#sessions = sessions;
   }
 
   prompt(fields: Fields): undefined {
-    this.#sessions.userMessage(sessionOf(fields), String(fields.prompt ?? ""));
+    const { prompt = "", prompt_id: id = "" } = fields;
+    const text = typeof prompt === "string" ? prompt : fingerprint(prompt);
+    // The program reports no images, so the text of a message that has nothing else is empty.
+    this.#sessions.userMessage(sessionOf(fields), text || id);
   }
 
   before(fields: Fields): Output | undefined {
     const [session, id] = [sessionOf(fields), fields.tool_use_id];
-    const batches = this.#batchesOf(session);
-    batches.calls += 1;
-    batches.hasResult.set(id, false);
-    const step = batches.areReported ? batches.ended : undefined;
+    const step = this.#seen(session, id, false);
     const decision = this.#sessions.before(session, fields.tool_name, fields.tool_input, { id, step });
     if (decision === undefined || !decision.blocked) return undefined;
     const denial = { permissionDecision: "deny", permissionDecisionReason: decision.message ?? "" };
@@ -108,7 +128,7 @@ class Watch {
   after(fields: Fields): Output | undefined {
     const { hook_event_name: hookEventName, tool_use_id: call } = fields;
     const session = sessionOf(fields);
-    this.#batchesOf(session).hasResult.set(call, true);
+    this.#seen(session, call, true);
     if (fields.is_interrupt) {
       this.#sessions.cancelled(session, call);
       return undefined;
@@ -124,7 +144,10 @@ class Watch {
   batch(fields: Fields): Output | undefined {
     const session = sessionOf(fields);
     const batches = this.#batchesOf(session);
-    const decisions = (fields.tool_calls ?? []).map((call) => this.#listed(session, batches, call));
+    // The calls were not kept if no batch was expected.
+    const calls = this.#areReported === false ? [] : (fields.tool_calls ?? []);
+    this.#areReported = true;
+    const decisions = calls.map((call) => this.#listed(session, batches, call));
     batches.ended += 1;
     batches.hasResult.clear();
     const told = decisions.filter((decision) => decision?.message !== undefined) as Decision[];
@@ -146,12 +169,20 @@ class Watch {
     return this.#sessions.after(session, id, textOf(call.tool_response), { error: true });
   }
 
+  /** Takes in that a call begins or ends. Returns the number of its step, if the program reports batches. */
+  #seen(session: string, call: string, hasResult: boolean): number | undefined {
+    if (this.#areReported === false) return undefined;
+    const batches = this.#batchesOf(session);
+    batches.see(call, hasResult);
+    if (this.#areReported || !batches.seemUnreported) return batches.ended;
+    this.#areReported = false;
+    this.#batches.clear();
+    return undefined;
+  }
+
   #batchesOf(session: string): Batches {
     const batches = this.#batches.get(session) ?? new Batches();
-    this.#batches.delete(session);
     this.#batches.set(session, batches);
-    const [oldest] = this.#batches.keys();
-    if (this.#batches.size > SESSIONS_MAX && oldest !== undefined) this.#batches.delete(oldest);
     return batches;
   }
 }

@@ -60,10 +60,28 @@ const CALLS_MAX = 256;
 /** The largest number of workers. */
 const WORKERS_MAX = 1024;
 
+/** A map with a largest size. The entry that was set longest ago is forgotten first. */
+export class Recent<V> extends Map<string, V> {
+  readonly #max: number;
+
+  constructor(max: number) {
+    super();
+    this.#max = max;
+  }
+
+  override set(key: string, value: V): this {
+    this.delete(key);
+    super.set(key, value);
+    const [oldest] = this.keys();
+    if (this.size > this.#max && oldest !== undefined) this.delete(oldest);
+    return this;
+  }
+}
+
 /** The guards of all workers: agents and their subagents. Its methods never throw. */
 export class CodingAgents {
   readonly #sessions: Sessions;
-  readonly #workers = new Map<string, Worker>();
+  readonly #workers = new Recent<Worker>(WORKERS_MAX);
 
   constructor(options: GuardsOptions = {}) {
     this.#sessions = new Sessions(options);
@@ -119,10 +137,7 @@ export class CodingAgents {
   #answer(worker: string, event: Event, take: (state: Worker) => Reply): Answer {
     try {
       const state = this.#workers.get(worker) ?? new Worker(() => this.#sessions.guard(worker));
-      // The worker that was idle longest is forgotten first.
-      this.#workers.delete(worker);
       this.#workers.set(worker, state);
-      if (this.#workers.size > WORKERS_MAX) this.#workers.delete([...this.#workers.keys()][0]!);
       return state.answer(event, take(state));
     } catch (defect) {
       this.#sessions.failed(defect);
@@ -140,6 +155,8 @@ const rank = ({ kind }: Reply) => RANKS[kind];
 
 /** A call in the current step. */
 interface Begun {
+  /** The id that the guard has for it. */
+  readonly id: string;
   digest: string;
   isOpen: boolean;
 }
@@ -148,7 +165,10 @@ interface Begun {
 class Worker {
   readonly #guard: () => Guard;
   /** The calls that were announced and whose end is not known. */
-  readonly #calls = new Map<string, Begun>();
+  readonly #calls = new Recent<Begun>(CALLS_MAX);
+  /** How many calls had begun when the last one with an id did. Some providers use an id again in another answer. */
+  readonly #uses = new Recent<number>(CALLS_MAX);
+  #begun = 0;
   #step = 0;
   #inStep: Begun[] = [];
   #turn: number | undefined;
@@ -179,12 +199,12 @@ class Worker {
   }
 
   before(call: Call, turn: number | undefined): Reply {
+    this.#begun += 1;
+    if (!this.#calls.get(call.id)?.isOpen) this.#uses.set(call.id, this.#begun);
     const begun = this.#begin(call, turn);
-    const { id, tool } = call;
-    const decision = this.#guard().before(tool, argsOf(call), { id, step: this.#step });
+    const decision = this.#guard().before(call.tool, argsOf(call), { id: begun.id, step: this.#step });
     begun.isOpen = !decision.blocked;
-    this.#calls.set(id, begun);
-    if (this.#calls.size > CALLS_MAX) this.#calls.delete([...this.#calls.keys()][0]!);
+    this.#calls.set(call.id, begun);
     return replyBefore(decision);
   }
 
@@ -199,16 +219,17 @@ class Worker {
     this.#calls.delete(call.id);
     begun.isOpen = false;
     const guard = this.#guard();
-    if (cancelled) return replyAfter(guard.cancelled(call.id));
-    if (isRefused) return replyAfter(guard.refused(call.id));
-    return replyAfter(guard.after(call.id, text, { error }));
+    if (cancelled) return replyAfter(guard.cancelled(begun.id));
+    if (isRefused) return replyAfter(guard.refused(begun.id));
+    return replyAfter(guard.after(begun.id, text, { error }));
   }
 
   /** Takes in a call that was not announced, because the agent rejected it. */
   #finished(call: Call, text: string, error: boolean, turn: number | undefined): Reply {
-    this.#begin(call, turn).isOpen = false;
-    const { id, tool } = call;
-    return replyAfter(this.#guard().finished(tool, argsOf(call), text, { id, step: this.#step, error }));
+    const begun = this.#begin(call, turn);
+    begun.isOpen = false;
+    const { id } = begun;
+    return replyAfter(this.#guard().finished(call.tool, argsOf(call), text, { id, step: this.#step, error }));
   }
 
   prompt(text: string): Reply {
@@ -231,7 +252,7 @@ class Worker {
   }
 
   interrupted(): Reply {
-    for (const [id, begun] of this.#calls) if (begun.isOpen) this.#guard().cancelled(id);
+    for (const { id, isOpen } of this.#calls.values()) if (isOpen) this.#guard().cancelled(id);
     this.#calls.clear();
     this.#isStepOver = true;
     return NOTHING;
@@ -252,7 +273,8 @@ class Worker {
 
   /** Begins a call, and another step if the model did not issue it together with those before it. */
   #begin(call: Call, turn: number | undefined): Begun {
-    const begun = { digest: fingerprint([call.tool, argsOf(call)]), isOpen: true };
+    const id = JSON.stringify([call.id, turn ?? null, this.#uses.get(call.id) ?? null]);
+    const begun = { id, digest: fingerprint([call.tool, argsOf(call)]), isOpen: true };
     if (this.#isStepOver || !this.#joinsStep(begun, turn)) {
       this.#step += 1;
       this.#inStep = [];

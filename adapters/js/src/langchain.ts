@@ -12,7 +12,8 @@ import { AIMessage, ToolMessage } from "langchain";
 import type { Decision, Ticket } from "./decision.js";
 import { Guard } from "./guard.js";
 import type { GuardsOptions } from "./guards.js";
-import { Sessions, textOf } from "./sessions.js";
+import { fingerprint } from "./index.js";
+import { failsOpen, Sessions, textOf } from "./sessions.js";
 
 /** The options of `Guards`, and `stateless`. */
 export interface UnstuckMiddlewareOptions extends GuardsOptions {
@@ -114,17 +115,17 @@ export function unstuckMiddleware(options: UnstuckMiddlewareOptions = {}): Unstu
   return {
     name: "unstuck",
 
-    beforeAgent(state, runtime) {
+    beforeAgent: failsOpen(sessions, (state, runtime) => {
       const session = sessionOf(runtime);
       const last = messagesOf(state).at(-1);
       if (session !== undefined && last?.type === "human") sessions.userMessage(session, plain(last));
-    },
+    }),
 
     beforeModel: {
-      hook: (state) => {
+      hook: failsOpen(sessions, (state) => {
         const text = stopMessage(messagesOf(state));
         return text === undefined ? undefined : { jumpTo: "end", messages: [new AIMessage(text)] };
-      },
+      }),
       canJumpTo: ["end"],
     },
 
@@ -202,18 +203,24 @@ class Call {
    * throws it again if that would end the run as well.
    */
   raised(error: unknown): unknown {
-    const { is_bubble_up: isInterrupt, "~brand": brand } = Object(error) as Record<string, unknown>;
-    const isOver = isInterrupt === true || this.#request.runtime.signal?.aborted === true;
-    if (isOver || brand === "MiddlewareError") {
-      this.#report((guard, ticket) => {
-        if (isOver) guard.cancelled(ticket);
-        else guard.after(ticket, error, { error: true });
-      });
-      throw error;
+    let isOver = this.#request.runtime?.signal?.aborted === true;
+    let answer: ToolMessage | undefined;
+    try {
+      const { is_bubble_up: isInterrupt, "~brand": brand } = Object(error) as Record<string, unknown>;
+      isOver ||= isInterrupt === true;
+      if (!isOver && brand !== "MiddlewareError") {
+        const isInvalid = brand === "ToolInvocationError";
+        answer = this.#error(isInvalid ? (error as Error).message : `${error}\n Please fix your mistakes.`);
+      }
+    } catch {
+      // Anything may be thrown. The framework finds no text in such a value either.
     }
-    const isInvalid = brand === "ToolInvocationError";
-    const text = isInvalid ? (error as Error).message : `${error}\n Please fix your mistakes.`;
-    return this.answered(this.#error(text));
+    if (answer !== undefined) return this.answered(answer);
+    this.#report((guard, ticket) => {
+      if (isOver) guard.cancelled(ticket);
+      else guard.after(ticket, error, { error: true });
+    });
+    throw error;
   }
 
   #report(report: (guard: Guard, ticket: Ticket | undefined) => void): void {
@@ -307,6 +314,9 @@ function messagesOf(state: State | undefined): Message[] {
   return Array.isArray(state?.messages) ? (state.messages as Message[]) : [];
 }
 
+/** Returns the text of a message of the user, or the fingerprint of one that is more than text, such as an image. */
 function plain({ text, content }: Message): string {
-  return typeof text === "string" ? text : String(textOf(content));
+  const own = textOf(content);
+  if (typeof own !== "string") return fingerprint(content);
+  return typeof text === "string" ? text : own;
 }

@@ -1,7 +1,9 @@
 /** A plugin for opencode. It does the same as the plugin that `unstuck install opencode` writes, in process. */
 
-import { type Answer, CodingAgents, type Ending, quietly, textOfBlocks } from "./coding-agents.js";
+import { type Answer, CodingAgents, type Ending, quietly, Recent, textOfBlocks } from "./coding-agents.js";
 import type { GuardsOptions } from "./guards.js";
+import { fingerprint } from "./index.js";
+import { failsOpen } from "./sessions.js";
 
 // opencode calls every function that the module of a plugin exports, so this one exports nothing else.
 
@@ -31,6 +33,8 @@ interface Result {
 }
 
 interface Part {
+  id?: string;
+  messageID?: string;
   type: string;
   text?: string;
   synthetic?: boolean;
@@ -68,8 +72,14 @@ interface Sent {
   parts: any[];
 }
 
-/** The largest number of failed calls whose answers are kept for the next requests. */
-const FAILURES_MAX = 4096;
+/** The largest number of sessions, of open calls, and of failed calls whose answers are kept for the next requests. */
+const KEPT_MAX = 4096;
+
+/** The deepest nesting of subagents. */
+const DEPTH_MAX = 64;
+
+/** The longest time that stored messages are waited for, in milliseconds. */
+const RECALL_MAX = 5000;
 
 /**
  * Adds notes to the results of repeated calls, refuses calls that keep failing, and ends stuck turns. Takes the
@@ -83,20 +93,20 @@ const FAILURES_MAX = 4096;
 export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
   const agents = new CodingAgents(options);
   /** The parents of the sessions of subagents. */
-  const parents = new Map<string, string>();
+  const parents = new Recent<string>(KEPT_MAX);
   /** The text with which each session's answer ends. */
-  const texts = new Map<string, string>();
+  const texts = new Recent<string>(KEPT_MAX);
   /** The calls that have begun, and the answers to those that failed. */
-  const open = new Set<string>();
-  const failures = new Map<string, Answer>();
+  const open = new Recent<true>(KEPT_MAX);
+  const failures = new Recent<Answer>(KEPT_MAX);
 
   /** The sessions whose stored messages are known, or are being read. */
-  const recalled = new Map<string, Promise<void>>();
+  const recalled = new Recent<Promise<void>>(KEPT_MAX);
 
   /** Returns the name of the worker that has this session. */
   const worker = (session: string) => {
     let root = session;
-    for (let parent; (parent = parents.get(root)) !== undefined; ) root = parent;
+    for (let depth = 0; depth < DEPTH_MAX; depth += 1) root = parents.get(root) ?? root;
     return `${root}|${root === session ? "" : session}`;
   };
 
@@ -111,14 +121,14 @@ export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
   };
 
   /** Takes in a call that threw: it never reaches `tool.execute.after`. */
-  const failed = ({ sessionID, callID, tool, state }: Part) => {
-    if (failures.has(callID)) return;
-    open.delete(callID);
+  const failed = (part: Part) => {
+    if (failures.has(keyOfPart(part))) return;
+    const { sessionID, callID, tool, state } = part;
+    open.delete(keyOf(part));
     const cancelled = state.metadata?.interrupted === true;
     const call = { id: callID, tool, args: state.input };
     const answer = agents.after(worker(sessionID), call, { output: state.error, failed: true, cancelled });
-    failures.set(callID, answer);
-    if (failures.size > FAILURES_MAX) failures.delete([...failures.keys()][0]!);
+    failures.set(keyOfPart(part), answer);
     show(answer.person);
     if (answer.stop) stop(sessionID);
   };
@@ -127,8 +137,8 @@ export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
   const recall = (session: string, last?: string): Promise<void> => {
     const read = async () => {
       try {
-        const { data } = await client.session.messages({ path: { id: session } });
-        const messages = Array.isArray(data) ? (data as Message[]) : [];
+        const answer = await within(RECALL_MAX, client.session.messages({ path: { id: session } }));
+        const messages = Array.isArray(answer?.data) ? (answer.data as Message[]) : [];
         replay(agents, worker(session), messages.filter(({ info }) => info.id !== last));
       } catch {
         // The session begins with an empty history.
@@ -161,20 +171,43 @@ export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
     }
   };
 
+  /** Judges a call. Returns why it must not run, if so. */
+  const before = failsOpen(agents, async (call: ToolInput, { args }: { args: unknown }) => {
+    const { tool, sessionID, callID } = call;
+    await recall(sessionID);
+    open.set(keyOf(call), true);
+    // The id may have been that of an earlier call.
+    failures.delete(keyOf(call));
+    const answer = agents.before(worker(sessionID), { id: callID, tool, args });
+    show(answer.person);
+    if (answer.stop) stop(sessionID);
+    return answer.stop ?? answer.refuse;
+  });
+
+  /** Adds the note to the error of a failed call, unless it is there already. */
+  const noted = failsOpen(agents, (part: Part) => {
+    const answer = failures.get(keyOfPart(part));
+    const words = answer?.stop ?? answer?.tell;
+    if (words && !part.state.error.endsWith(words)) part.state.error += `\n\n${words}`;
+  });
+
+  /** Returns a hook that does nothing if it is defective. */
+  const hook = <A extends unknown[]>(work: (...args: A) => unknown) => {
+    const open = failsOpen(agents, work);
+    return async (...args: A): Promise<void> => {
+      await open(...args);
+    };
+  };
+
   return {
-    "tool.execute.before": async ({ tool, sessionID, callID }: ToolInput, { args }: { args: unknown }) => {
-      await recall(sessionID);
-      open.add(callID);
-      const answer = agents.before(worker(sessionID), { id: callID, tool, args });
-      show(answer.person);
-      if (answer.stop) stop(sessionID);
-      const words = answer.stop ?? answer.refuse;
+    "tool.execute.before": async (call: ToolInput, output: { args: unknown }) => {
+      const words = await before(call, output);
       if (words) throw new Error(words);
     },
 
-    "tool.execute.after": async (input: ToolInput & { args: unknown }, result: Result | undefined) => {
+    "tool.execute.after": hook((input: ToolInput & { args: unknown }, result: Result | undefined) => {
       const { tool, sessionID, callID, args } = input;
-      open.delete(callID);
+      open.delete(keyOf(input));
       const blocks = Array.isArray(result?.content) ? result.content : undefined;
       const output = blocks ? textOfBlocks(blocks) : result?.output;
       // opencode runs the tool "invalid" in place of one that does not exist.
@@ -182,41 +215,71 @@ export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
       const ending = { output, failed, exit: result?.metadata?.exit };
       const answer = agents.after(worker(sessionID), { id: callID, tool, args }, ending);
       show(answer.person);
+      if (answer.stop) stop(sessionID);
       const words = answer.stop ?? answer.tell;
       if (words && blocks) blocks.push({ type: "text", text: words });
       else if (words && result) result.output = `${output}\n\n${words}`;
-      if (answer.stop) stop(sessionID);
-    },
+    }),
 
     // What the model reads of a failed call is its error, which is stored without our note.
-    "experimental.chat.messages.transform": async (_: object, { messages }: { messages: { parts: any[] }[] }) => {
-      for (const part of messages.flatMap(({ parts }) => parts).filter(isError)) {
-        if (open.has(part.callID)) failed(part);
-        const answer = failures.get(part.callID);
-        const words = answer?.stop ?? answer?.tell;
-        if (words) part.state.error += `\n\n${words}`;
-      }
-    },
+    "experimental.chat.messages.transform": hook((_: object, { messages }: { messages: any[] }) => {
+      const parts = (messages as Partial<Message>[]).flatMap(({ parts = [] }) => parts);
+      const calls = parts.filter((part) => part?.type === "tool");
+      // Of the calls with one id, only the last can be open.
+      const latest = new Map(calls.map((part) => [keyOf(part), part]));
+      for (const [key, part] of latest) if (isError(part) && open.has(key)) failed(part);
+      for (const part of calls.filter(isError)) noted(part);
+    }),
 
-    "chat.message": async ({ sessionID }: { sessionID: string }, { message, parts }: Sent) => {
+    "chat.message": hook(async ({ sessionID }: { sessionID: string }, { message, parts }: Sent) => {
       await recall(sessionID, message.id);
-      const own = ownWords(parts);
-      if (own.length > 0) agents.prompt(worker(sessionID), textOfBlocks(own));
-    },
+      const own = ownWords(parts ?? []);
+      if (own !== undefined) agents.prompt(worker(sessionID), own);
+    }),
 
-    event: async ({ event }: { event: { type: string; properties: unknown } }) => {
+    event: hook(({ event }: { event: { type: string; properties: unknown } }) => {
       happened(event.type, (event.properties ?? {}) as Properties);
-    },
+    }),
   };
 };
+
+/** Returns the key of an open call. Some providers begin to number the calls anew in each session or answer. */
+function keyOf({ sessionID, callID }: { sessionID: string; callID: string }): string {
+  return `${sessionID}|${callID}`;
+}
+
+/** Returns the key of a call that has ended. */
+function keyOfPart(part: Part): string {
+  return part.id ?? keyOf(part);
+}
 
 function isError(part: Part): boolean {
   return part.type === "tool" && part.state?.status === "error";
 }
 
-/** Returns the parts of a message that the user wrote. */
-function ownWords(parts: Part[]): Part[] {
-  return parts.filter(({ type, synthetic }) => type === "text" && !synthetic);
+/**
+ * Returns what the user wrote in a message, or nothing if the message is from opencode: the text, or the fingerprint
+ * of what is more than text, such as an image.
+ */
+function ownWords(parts: Part[]): string | undefined {
+  const own = parts.filter(({ type, synthetic }) => /^(text|file|subtask)$/.test(type) && !synthetic);
+  if (own.length === 0) return undefined;
+  if (own.every(({ type }) => type === "text")) return textOfBlocks(own);
+  // No two messages have these ids in common.
+  return fingerprint(own.map(({ id: _, messageID: __, sessionID: ___, ...content }) => content));
+}
+
+/** Resolves to the value of `promise`, or to `undefined` if that takes too long. */
+async function within<T>(milliseconds: number, promise: PromiseLike<T>): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, undefined);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Reports stored messages as if they came now. */
@@ -230,7 +293,7 @@ function replay(agents: CodingAgents, worker: string, messages: Message[]): void
     if (info.role === "user") {
       idle();
       const own = ownWords(parts);
-      if (own.length > 0) agents.prompt(worker, textOfBlocks(own));
+      if (own !== undefined) agents.prompt(worker, own);
       continue;
     }
     text = parts.findLast((part) => part.type === "text" && part.time?.end)?.text ?? text;

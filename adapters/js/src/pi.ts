@@ -1,7 +1,9 @@
 /** An extension for pi. It does the same as the extension that `unstuck install pi` writes, in process. */
 
-import { CodingAgents, quietly, textOfBlocks } from "./coding-agents.js";
+import { CodingAgents, quietly, Recent, textOfBlocks } from "./coding-agents.js";
 import type { GuardsOptions } from "./guards.js";
+import { fingerprint } from "./index.js";
+import { failsOpen } from "./sessions.js";
 
 /** The part of pi's API that the extension uses. */
 interface Pi {
@@ -31,6 +33,9 @@ interface Message extends Result {
   stopReason?: string;
 }
 
+/** The largest number of calls whose events are not complete. */
+const CALLS_MAX = 1024;
+
 /**
  * Returns an extension that adds notes to the results of repeated calls, refuses calls that keep failing, and ends
  * stuck turns. Takes the options of `Guards`.
@@ -53,8 +58,8 @@ export default unstuck();
 
 function watch(pi: Pi, agents: CodingAgents): void {
   /** The arguments of calls that have begun, and the calls whose events are complete. */
-  const begun = new Map<string, unknown>();
-  const announced = new Set<string>();
+  const begun = new Recent<unknown>(CALLS_MAX);
+  const announced = new Recent<true>(CALLS_MAX);
   /** The number of the model's current turn. */
   let turn = 0;
   /** The text with which the model's answer ends. */
@@ -80,18 +85,13 @@ function watch(pi: Pi, agents: CodingAgents): void {
 
   /** Registers a handler that does nothing if it is defective. */
   const on = (event: string, handler: (event: any, context: Context) => unknown) => {
-    pi.on(event, async (happened, context) => {
-      try {
-        return handler(happened, context);
-      } catch (defect) {
-        agents.failed(defect);
-        return undefined;
-      }
-    });
+    const open = failsOpen(agents, handler);
+    pi.on(event, async (happened, context) => open(happened, context));
   };
 
-  on("input", ({ text, source }, context) => {
-    if (source !== "extension") agents.prompt(session(context), text);
+  on("input", ({ text, images, source }, context) => {
+    if (source === "extension") return;
+    agents.prompt(session(context), images?.length > 0 ? fingerprint([text, images]) : text);
   });
 
   on("turn_start", () => {
@@ -103,7 +103,7 @@ function watch(pi: Pi, agents: CodingAgents): void {
   });
 
   on("tool_call", ({ toolCallId: id, toolName: tool, input: args }, context) => {
-    announced.add(id);
+    announced.set(id, true);
     const answer = agents.before(session(context), { id, tool, args }, turn);
     show(context, answer.person);
     if (answer.stop) return { block: true, reason: answer.stop, terminate: true };

@@ -13,6 +13,7 @@ import {
 
 import type { Decision } from "./decision.js";
 import type { GuardsOptions } from "./guards.js";
+import { fingerprint } from "./index.js";
 import { failsOpen, Identities, Sessions, textOf } from "./sessions.js";
 
 /** An agent of the framework, as far as the plugin uses it. */
@@ -61,10 +62,11 @@ export class UnstuckPlugin {
 
   #added({ agent, message }: MessageAddedEvent): void {
     // Results of tools are in messages of the user, too.
-    const text = textOf(message.content);
-    if (message.role === "user" && typeof text === "string") {
-      this.#sessions.userMessage(this.#identities.of(agent), text);
-    }
+    const { role, content } = message;
+    if (role !== "user" || content.some(({ type }) => type === "toolResultBlock")) return;
+    const text = textOf(content);
+    // An image has no text.
+    this.#sessions.userMessage(this.#identities.of(agent), typeof text === "string" ? text : fingerprint(content));
   }
 
   #before(event: BeforeToolCallEvent): void {

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after, mock, test } from "node:test";
 
 import { createSdkMcpServer, query, tool } from "@anthropic-ai/claude-agent-sdk";
 import { z } from "zod";
@@ -156,6 +156,85 @@ test("an unknown tool is a failing call", async () => {
   assert.ok(played.requests[3].includes(NOTE.replace("read_file", "write_file")), played.requests[3]);
   assert.equal(played.requests.length, 8);
   assert.equal(played.reason, "hook_stopped");
+});
+
+/** The hooks of the program, and a clock for them. `run` is one call from its beginning to its end. */
+function program(t) {
+  const all = hooks();
+  const { timers } = mock;
+  timers.enable({ apis: ["Date"], now: 1_000_000 });
+  t.after(() => timers.reset());
+  const hook = (event, fields) => all[event][0].hooks[0]({ session_id: "s", hook_event_name: event, ...fields });
+  const run = async (number) => {
+    const call = { tool_name: "Task", tool_input: { prompt: "roll a die" }, tool_use_id: `t${number}` };
+    const { hookSpecificOutput: denied } = await hook("PreToolUse", call);
+    if (denied) return "refused";
+    const { hookSpecificOutput: noted } = await hook("PostToolUse", { ...call, tool_response: "six" });
+    return noted ? "noted" : "";
+  };
+  return { hook, run, wait: (milliseconds) => timers.tick(milliseconds) };
+}
+
+test("any number of calls in the first answer is one step", async (t) => {
+  const { hook, run } = program(t);
+  for (let number = 0; number < 100; number += 1) assert.equal(await run(number), "");
+  await hook("PostToolBatch", { tool_calls: [] });
+  assert.deepEqual([await run("a"), await run("b")], ["", ""]);
+  await hook("PostToolBatch", { tool_calls: [] });
+  assert.equal(await run("c"), "noted");
+});
+
+test("a program that reports no batches is watched as well", async (t) => {
+  const { hook, run, wait } = program(t);
+  const ends = [];
+  for (let number = 0; number < 14; number += 1) {
+    wait(1000);
+    ends.push(await run(number));
+  }
+  assert.deepEqual(ends.slice(0, 9), Array(9).fill(""));
+  assert.equal(ends[9], "noted");
+  // If it reports one after all, the calls in it are known.
+  assert.deepEqual(await hook("PostToolBatch", { tool_calls: [{ tool_use_id: "t13", tool_name: "Task" }] }), {});
+});
+
+test("calls that no batch ends are forgotten", async (t) => {
+  const { run } = program(t);
+  const ends = [];
+  for (let number = 0; number < 1030; number += 1) ends.push(await run(number));
+  // A batch has no more than 1024 calls.
+  assert.ok(ends.slice(0, 1024).every((end) => end === ""));
+  assert.ok(ends.slice(1024).includes("noted"), ends.slice(1020).join());
+});
+
+test("a message of images alone is a new one", async (t) => {
+  const { hook, run } = program(t);
+  let ids = 0;
+  const turn = async () => {
+    const end = await run(ids++);
+    await hook("PostToolBatch", { tool_calls: [] });
+    return end;
+  };
+  const say = (prompt) => hook("UserPromptSubmit", { prompt, prompt_id: `p${ids++}` });
+  const ends = [];
+  for (const prompt of ["go", "go", "", ""]) {
+    await say(prompt);
+    ends.push([await turn(), await turn(), await turn()]);
+  }
+  assert.deepEqual(ends[0], ["", "", "noted"]);
+  assert.notDeepEqual(ends[1], ends[0]);
+  assert.deepEqual(ends.slice(2), [ends[0], ends[0]]);
+});
+
+test("no hook throws, whatever it is given", async () => {
+  const log = mock.method(console, "error", () => {});
+  try {
+    for (const [{ hooks: [hook] }] of Object.values(hooks())) {
+      for (const fields of [undefined, null, { tool_calls: [null] }]) assert.deepEqual(await hook(fields), {});
+    }
+    assert.equal(log.mock.callCount(), 1);
+  } finally {
+    log.mock.restore();
+  }
 });
 
 test("a wrong option is an error at once", () => {

@@ -1,7 +1,7 @@
 // LangChain agents, with and without threads, and deepagents.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { Command, MemorySaver, interrupt } from "@langchain/langgraph";
@@ -123,6 +123,58 @@ test("a new message of the user lifts the refusal", async () => {
   assert.equal(played.ran.length, 5);
   await say("the file is there now");
   assert.equal(played.ran.length, 6);
+});
+
+test("a message with another image is a new one", async () => {
+  const image = (name) => ({ type: "image_url", image_url: { url: `data:image/png;base64,${name}` } });
+  for (const text of [[], [{ type: "text", text: "look" }]]) {
+    const script = [DONE, ...failing(6), ...failing(1), ...failing(1)];
+    const { played, say } = single(script, ({ path }) => {
+      played.ran.push(path);
+      throw new Error("no such file");
+    });
+    await say("go");
+    await say([...text, image("AAAA")]);
+    assert.equal(played.ran.length, 5);
+    // The same again is no new message.
+    await say([...text, image("AAAA")]);
+    assert.equal(played.ran.length, 5);
+    await say([...text, image("BBBB")]);
+    assert.equal(played.ran.length, 6);
+  }
+});
+
+test("any value that a tool throws is a failing call, and is thrown on if it has no text", async () => {
+  const hostile = {
+    get is_bubble_up() {
+      return assert.fail("a getter");
+    },
+  };
+  for (const thrown of [Object.create(null), hostile]) {
+    const { wrapToolCall } = unstuckMiddleware();
+    const runtime = { configurable: { thread_id: "1" } };
+    const refusals = [];
+    for (let id = 0; id < 6; id += 1) {
+      const request = { toolCall: { name: "look", args: {}, id: `c${id}` }, state: { messages: [] }, runtime };
+      const call = wrapToolCall(request, async () => {
+        throw thrown;
+      });
+      await call.then((answer) => refusals.push(answer.status), (error) => assert.ok(error === thrown));
+    }
+    assert.deepEqual(refusals, ["error"]);
+  }
+});
+
+test("hooks that are given anything else do nothing", () => {
+  const { beforeAgent, beforeModel } = unstuckMiddleware();
+  const log = mock.method(console, "error", () => {});
+  try {
+    assert.equal(beforeAgent({ messages: [null] }, undefined), undefined);
+    assert.equal(beforeModel.hook({ messages: [null] }), undefined);
+    assert.equal(log.mock.callCount(), 1);
+  } finally {
+    log.mock.restore();
+  }
 });
 
 test("invalid arguments are a failing call", async () => {

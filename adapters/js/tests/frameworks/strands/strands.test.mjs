@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Agent, Model, tool } from "@strands-agents/sdk";
+import { Agent, ImageBlock, Model, TextBlock, tool } from "@strands-agents/sdk";
 import { z } from "zod";
 
 import { PolicyError } from "unstuck";
@@ -88,6 +88,21 @@ test("a new message of the user lifts the refusal", async () => {
   assert.equal(played.ran.length, 5);
   await agent.invoke("the file is there now");
   assert.equal(played.ran.length, 6);
+});
+
+test("a message with another image is a new one", async () => {
+  const image = (byte) => new ImageBlock({ format: "png", source: { bytes: new Uint8Array([byte]) } });
+  for (const text of [[], [new TextBlock("look")]]) {
+    const played = new Played();
+    const agent = agentOf([...failing(6), ...failing(1), ...failing(1)], played, [new UnstuckPlugin()]);
+    await agent.invoke([...text, image(1)]);
+    assert.equal(played.ran.length, 5);
+    // The same again is no new message.
+    await agent.invoke([...text, image(1)]);
+    assert.equal(played.ran.length, 5);
+    await agent.invoke([...text, image(2)]);
+    assert.equal(played.ran.length, 6);
+  }
 });
 
 test("a cancelled run does not count", async () => {
