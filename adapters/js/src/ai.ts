@@ -9,7 +9,15 @@
  */
 
 import { type Decision, type GuardsOptions, Stuck, type Ticket } from "./index.js";
-import { isCancelled, type Message, type Note, type ResultPart, resultsOf, withNote } from "./prompt.js";
+import {
+  isCancelled,
+  type Message,
+  type Note,
+  type ResultPart,
+  resultsById,
+  resultsOf,
+  withNote,
+} from "./prompt.js";
 import { Identities, Sessions, textOf } from "./sessions.js";
 
 /** The largest number of calls of tools without `execute` whose results are awaited. */
@@ -52,8 +60,10 @@ interface Run {
   readonly session: string;
   /** The key of the current step. */
   step: string | undefined;
-  /** The notes to add to results, by call id. */
-  readonly notes: Map<string, Note>;
+  /** The notes of calls whose results are in no step yet, by call id. */
+  readonly pending: Map<string, Note>;
+  /** The notes to add, by result. An id may come again, but the SDK keeps the objects. */
+  readonly notes: WeakMap<ResultPart, Note>;
   /** The reason to end the run at its next step. */
   ending: string | undefined;
 }
@@ -65,10 +75,8 @@ class Watcher {
   readonly #runs = new WeakMap<object, Run>();
   /** Runs by the messages of a step, which is all that `execute` is told. */
   readonly #running = new WeakMap<object, Run>();
-  /** Messages with a note. AI SDK 7 passes them on to the next step, version 6 does not. */
-  readonly #noted = new WeakSet<object>();
-  /** The sessions of calls whose results come from the client, by the ids of the calls. */
-  readonly #announced = new Map<string, string>();
+  /** The calls whose results come from the client, by session and call id. */
+  readonly #announced = new Map<string, Announced>();
 
   constructor(options: GuardsOptions) {
     this.#sessions = new Sessions(options);
@@ -145,10 +153,11 @@ class Watcher {
     try {
       const run = this.#runOf(session, messages);
       const step = run.step ?? this.#identities.of(messages.at(-1) ?? messages);
-      const decision = this.#sessions.before(run.session, name, input, { id: toolCallId, step });
+      const id = callKey(step, toolCallId);
+      const decision = this.#sessions.before(run.session, name, input, { id, step });
       if (decision === undefined) return undefined;
       if (decision.blocked && decision.endsRun) run.ending = reason(decision);
-      return { run, decision, ticket: decision.ticket };
+      return { run, id, decision, ticket: decision.ticket };
     } catch (defect) {
       this.#sessions.failed(defect);
       return undefined;
@@ -246,7 +255,8 @@ class Watcher {
     for (const call of content) {
       if (call.type !== "tool-call" || !call.invalid || call.providerExecuted) continue;
       const { toolCallId: id, toolName, input } = call;
-      const before = this.#sessions.before(run.session, toolName, input, { id, step: run.step });
+      const { step: key } = run;
+      const before = this.#sessions.before(run.session, toolName, input, { id: callKey(key, id), step: key });
       if (before === undefined) continue;
       if (before.blocked) {
         remember(run, id, before, true);
@@ -260,31 +270,33 @@ class Watcher {
   /** Reports the results that came from the client. */
   #reportAnnounced(run: Run, messages: readonly Message[]): void {
     if (this.#announced.size === 0) return;
-    for (const part of messages.flatMap(resultsOf)) {
-      const id = part.toolCallId;
-      if (this.#announced.get(id) !== run.session) continue;
-      this.#announced.delete(id);
+    for (const [id, results] of resultsById(messages)) {
+      const key = announcedKey(run.session, id);
+      const announced = this.#announced.get(key);
+      const part = results.at(-1);
+      if (announced === undefined || part === undefined || results.length <= announced.results) continue;
+      this.#announced.delete(key);
       const { type, value } = part.output;
-      if (type === "execution-denied") this.#sessions.refused(run.session, id);
+      if (type === "execution-denied") this.#sessions.refused(run.session, announced.id);
       else {
         const error = type.startsWith("error");
-        remember(run, id, this.#sessions.after(run.session, id, textOf(value), { error }));
+        remember(run, id, this.#sessions.after(run.session, announced.id, textOf(value), { error }));
       }
     }
   }
 
+  /** Returns the messages with the notes. AI SDK 7 passes them on to the next step, version 6 does not. */
   #withNotes(run: Run, messages: readonly Message[]): readonly Message[] {
-    if (run.notes.size === 0) return messages;
+    placeNotes(run, messages);
+    const isNoted = (message: Message): boolean => resultsOf(message).some((part) => run.notes.has(part));
+    if (!messages.some(isNoted)) return messages;
     return messages.map((message) => {
-      const isNoted = resultsOf(message).some((part) => run.notes.has(part.toolCallId));
-      if (!isNoted || this.#noted.has(message)) return message;
+      if (!isNoted(message)) return message;
       const content = (message.content as ResultPart[]).map((part) => {
-        const note = part.type === "tool-result" && run.notes.get(part.toolCallId);
+        const note = run.notes.get(part);
         return note ? { ...part, output: withNote(part.output, note) } : part;
       });
-      const noted = { ...message, content };
-      this.#noted.add(noted);
-      return noted;
+      return { ...message, content };
     });
   }
 
@@ -334,28 +346,50 @@ class Watcher {
     input: unknown,
     options: ExecuteOptions,
   ): { type: "denied"; reason: string } | undefined {
+    const key = announcedKey(session, options.toolCallId);
     // The SDK asks again about a call that its user approved.
-    if (this.#announced.has(options.toolCallId)) return undefined;
+    if (this.#announced.has(key)) return undefined;
     const call = this.#begin(session, name, input, options);
     if (call?.decision.blocked) return { type: "denied", reason: call.decision.message ?? "" };
     if (call !== undefined) {
       const [oldest] = this.#announced.keys();
       if (this.#announced.size >= ANNOUNCED_MAX) this.#announced.delete(oldest ?? "");
-      this.#announced.set(options.toolCallId, session);
+      const results = resultsById(options.messages).get(options.toolCallId)?.length ?? 0;
+      this.#announced.set(key, { id: call.id, results });
     }
     return undefined;
   }
 }
 
 function newRun(session: string): Run {
-  return { session, step: undefined, notes: new Map(), ending: undefined };
+  return { session, step: undefined, pending: new Map(), notes: new WeakMap(), ending: undefined };
+}
+
+/** Returns an id that no call of another step has. */
+function callKey(step: string | undefined, id: string): string {
+  return `${step}|${id}`;
+}
+
+function announcedKey(session: string, id: string): string {
+  return JSON.stringify([session, id]);
 }
 
 /** Keeps what a decision says about the next step. */
 function remember(run: Run, id: string, decision: Decision | undefined, isRefusal = false): void {
   if (decision === undefined) return;
-  if (decision.message !== undefined) run.notes.set(id, { decision, isRefusal });
+  if (decision.message !== undefined) run.pending.set(id, { decision, isRefusal });
   if (decision.endsRun) run.ending = reason(decision);
+}
+
+/** Ties each new note to the newest result with its id. */
+function placeNotes(run: Run, messages: readonly Message[]): void {
+  if (run.pending.size === 0) return;
+  const results = resultsById(messages);
+  for (const [id, note] of run.pending) {
+    const part = results.get(id)?.at(-1);
+    if (part !== undefined) run.notes.set(part, note);
+  }
+  run.pending.clear();
 }
 
 function reason(decision: Decision): string {
@@ -445,8 +479,18 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof (value as AsyncIterable<unknown> | null)?.[Symbol.asyncIterator] === "function";
 }
 
+/** A call whose result comes from the client. */
+interface Announced {
+  /** The id by which the guard knows the call. */
+  readonly id: string;
+  /** The number of results with the id of this call that precede it. */
+  readonly results: number;
+}
+
 interface Call {
   readonly run: Run;
+  /** The id by which the guard knows the call. */
+  readonly id: string;
   readonly decision: Decision;
   readonly ticket: Ticket | undefined;
 }

@@ -1,4 +1,4 @@
-/** Prompts in the format that the Vercel AI SDK defines and Mastra uses as well. */
+/** Prompts and tools in the format that the Vercel AI SDK defines and Mastra uses as well. */
 
 import type { Decision } from "./index.js";
 
@@ -12,6 +12,7 @@ export interface Message {
 export interface ResultPart {
   readonly type: string;
   readonly toolCallId: string;
+  readonly toolName: string;
   readonly output: Output;
 }
 
@@ -25,6 +26,20 @@ export interface Output {
 export function resultsOf(message: Message): ResultPart[] {
   if (message.role !== "tool" || !Array.isArray(message.content)) return [];
   return (message.content as ResultPart[]).filter((part) => part.type === "tool-result");
+}
+
+/**
+ * Returns the results in messages by call id, the oldest first. An id may come again, because some providers number the
+ * calls of each turn anew.
+ */
+export function resultsById(messages: readonly Message[]): Map<string, ResultPart[]> {
+  const found = new Map<string, ResultPart[]>();
+  for (const part of messages.flatMap(resultsOf)) {
+    const results = found.get(part.toolCallId);
+    if (results === undefined) found.set(part.toolCallId, [part]);
+    else results.push(part);
+  }
+  return found;
 }
 
 /** What a decision adds to the result of a call, or says in its place. */

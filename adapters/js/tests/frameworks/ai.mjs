@@ -27,13 +27,14 @@ const USAGE = {
 const LIMIT = stepCountIs(50);
 
 let calls = 0;
+const newId = () => `c${(calls += 1)}`;
 
 /** The content of a turn, and why it ended. */
-function answer(turn, called) {
+function answer(turn, called, id) {
   if (typeof turn === "string") return { content: [{ type: "text", text: turn }], finishReason: { unified: "stop" } };
   const content = turn.map((input) => ({
     type: "tool-call",
-    toolCallId: `c${(calls += 1)}`,
+    toolCallId: id(),
     toolName: called,
     input: typeof input === "string" ? input : JSON.stringify(input),
   }));
@@ -52,14 +53,14 @@ function textOf({ role, content }) {
   return `${role}: ${parts.join("\n")}`;
 }
 
-/** A model that answers each run with the script that its first message names. */
-export function scripted(Mock, scripts, called = "read_file") {
+/** A model that answers each run with the script that its first message names. `id` returns the id of a call. */
+export function scripted(Mock, scripts, called = "read_file", id = newId) {
   const played = Object.fromEntries(Object.keys(scripts).map((name) => [name, new Played()]));
   const next = ({ prompt }) => {
     const name = prompt.find(({ role }) => role === "user").content[0].text;
     const { requests } = played[name];
     requests.push(prompt.map(textOf).join("\n"));
-    return answer(scripts[name][requests.length - 1], called);
+    return answer(scripts[name][requests.length - 1], called, id);
   };
   const model = new Mock({
     doGenerate: async (options) => ({ ...next(options), usage: USAGE, warnings: [] }),
@@ -148,8 +149,8 @@ export function cases(version, Mock) {
   }
 
   const define = (title, run) => test(`${version}: ${title}`, run);
-  const generate = async (script, tools, { settings = {}, own = {}, options = {}, called } = {}) => {
-    const { model, played } = scripted(Mock, { run: script }, called);
+  const generate = async (script, tools, { settings = {}, own = {}, options = {}, called, id } = {}) => {
+    const { model, played } = scripted(Mock, { run: script }, called, id);
     const watch = unstuck(options);
     const result = await generateText({
       model,
@@ -230,6 +231,26 @@ export function cases(version, Mock) {
     const { requests } = await generate(script, { read_file: failingTool });
     assert.ok(requests[3].includes(NOTE), requests[3]);
     assert.ok(requests[6].includes(REFUSAL), requests[6]);
+  });
+
+  define("a note stays with its call if the id comes again", async () => {
+    const script = [[{ path: "a.txt" }], [MISSING], [MISSING], [MISSING], [{ path: "b.txt" }], DONE];
+    const { requests } = await generate(script, { read_file: failingTool }, { id: () => "0" });
+    assert.ok(requests[4].includes(NOTE), requests[4]);
+    const results = requests[5].split("\n").filter((line) => /^tool:/.test(line));
+    assert.equal(requests[5].split(NOTE).length, 2);
+    assert.equal(results[0], "tool: text content of a.txt");
+    assert.equal(results[4], "tool: text content of b.txt");
+    // The note follows the third failure, and not another.
+    assert.equal(requests[5].split(NOTE)[0].split("no such file").length, 4);
+  });
+
+  define("a refusal stays with its call if the id comes again", async () => {
+    const script = [...Array(6).fill([{ file: 1 }]), [{ path: "b.txt" }], DONE];
+    const { requests } = await generate(script, { read_file: failingTool }, { id: () => "0" });
+    assert.ok(requests[6].includes(REFUSAL), requests[6]);
+    assert.equal(requests[7].split(REFUSAL).length, 2);
+    assert.ok(requests[7].endsWith("tool: text content of b.txt"), requests[7]);
   });
 
   define("a prepareStep of the program goes on", async () => {
