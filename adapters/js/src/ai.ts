@@ -8,7 +8,7 @@
  * Nothing of the SDK is imported. One module serves both versions, and their types differ.
  */
 
-import { type Decision, type GuardsOptions, Stuck, type Ticket } from "./index.js";
+import { type Decision, fingerprint, type GuardsOptions, Stuck, type Ticket } from "./index.js";
 import {
   isCancelled,
   type Message,
@@ -246,7 +246,8 @@ class Watcher {
 
   #userMessage(run: Run, message: Message): void {
     const text = textOf(message.content);
-    this.#sessions.userMessage(run.session, typeof text === "string" ? text : "");
+    // Content with an image has no text that stands for all of it.
+    this.#sessions.userMessage(run.session, typeof text === "string" ? text : fingerprint(text));
   }
 
   /** Reports the calls of unknown tools and with invalid input. The SDK answers them without `execute`. */

@@ -46,6 +46,7 @@ function textOf({ role, content }) {
   if (typeof content === "string") return `${role}: ${content}`;
   const parts = content.map((part) => {
     if (part.type === "text") return part.text;
+    if (part.type === "file") return "a file";
     if (part.type === "tool-call") return `${part.toolName} ${JSON.stringify(part.input)}`;
     const { type, value, reason } = part.output;
     return `${type} ${typeof value === "string" ? value : JSON.stringify(value ?? reason)}`;
@@ -297,6 +298,31 @@ export function cases(version, Mock) {
     messages.push(...first.response.messages);
     await generateText({ ...run("a"), messages });
     assert.ok(played.run.requests.at(-1).includes(NOTE), played.run.requests.at(-1));
+  });
+
+  define("a message with an image is new if its image or its text is", async () => {
+    const content = (text, byte) => [
+      { type: "text", text },
+      { type: "image", image: new Uint8Array([0x89, 0x50, 0x4e, 0x47, byte]) },
+    ];
+    const notes = async (contentOf) => {
+      const watch = unstuck();
+      const messages = [];
+      let noted = 0;
+      for (let at = 0; at < 4; at += 1) {
+        const { model, played } = scripted(Mock, { run: failing(1) });
+        messages.push({ role: "user", content: "run" }, { role: "user", content: contentOf(at) });
+        const settings = watch({ tools: { read_file: failingTool }, session: "a" });
+        const { response } = await generateText({ model, messages, stopWhen: LIMIT, ...settings });
+        messages.push(...response.messages);
+        noted += played.run.requests.at(-1).includes("[unstuck]") ? 1 : 0;
+      }
+      return noted;
+    };
+    assert.equal(await notes((at) => content("look at this", at)), 0);
+    assert.equal(await notes((at) => content(`look at ${at}`, 0)), 0);
+    // An automatic message stays the same.
+    assert.ok((await notes(() => content("go on", 0))) > 0);
   });
 
   define("a call that the program aborts is taken back", async () => {
