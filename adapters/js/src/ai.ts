@@ -96,10 +96,10 @@ class Watcher {
 
   #tools(session: string | undefined, tools: ToolSet): ToolSet {
     const watched = Object.entries(tools).map(([name, tool]) => {
-      const execute = tool.execute;
+      const execute = tool?.execute;
       if (typeof execute !== "function") return [name, tool] as const;
       const copy = Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, {
-        execute: (input: unknown, options: ExecuteOptions) =>
+        execute: (input: unknown, options?: ExecuteOptions) =>
           this.#execute(session, name, input, options, () => execute.call(tool, input, options)),
       });
       return [name, copy as Tool] as const;
@@ -111,13 +111,13 @@ class Watcher {
     session: string | undefined,
     name: string,
     input: unknown,
-    options: ExecuteOptions,
+    options: ExecuteOptions | undefined,
     execute: () => unknown,
   ): unknown {
     const call = this.#begin(session, name, input, options);
     if (call?.decision.blocked) throw new Stuck(call.decision);
-    const finish = (result: unknown) => this.#finish(call, options, result);
-    const fail = (error: unknown) => this.#fail(call, options, error);
+    const finish = (result: unknown) => this.#finish(call, result);
+    const fail = (error: unknown) => this.#fail(call, error);
     let result;
     try {
       result = execute();
@@ -144,44 +144,44 @@ class Watcher {
     );
   }
 
-  #begin(
-    session: string | undefined,
-    name: string,
-    input: unknown,
-    { messages, toolCallId }: ExecuteOptions,
-  ): Call | undefined {
-    try {
+  /** Announces a call. A program that runs a tool itself may leave the options out, and then nobody knows its run. */
+  #begin(session: string | undefined, name: string, input: unknown, options?: ExecuteOptions): Call | undefined {
+    return this.#tried(() => {
+      if (options?.messages === undefined) return undefined;
+      const { messages, toolCallId, abortSignal } = options;
       const run = this.#runOf(session, messages);
       const step = run.step ?? this.#identities.of(messages.at(-1) ?? messages);
       const id = callKey(step, toolCallId);
       const decision = this.#sessions.before(run.session, name, input, { id, step });
       if (decision === undefined) return undefined;
       if (decision.blocked && decision.endsRun) run.ending = reason(decision);
-      return { run, id, decision, ticket: decision.ticket };
-    } catch (defect) {
-      this.#sessions.failed(defect);
-      return undefined;
-    }
+      return { run, id, toolCallId, abortSignal, decision, ticket: decision.ticket };
+    });
   }
 
-  #finish(call: Call | undefined, { toolCallId }: ExecuteOptions, result: unknown): void {
+  #finish(call: Call | undefined, result: unknown, error = false): void {
     if (call === undefined) return;
-    const decision = this.#sessions.after(call.run.session, call.ticket, result);
-    remember(call.run, toolCallId, decision);
+    const { run, toolCallId, ticket } = call;
+    this.#tried(() => remember(run, toolCallId, this.#sessions.after(run.session, ticket, result, { error })));
   }
 
-  #fail(call: Call | undefined, options: ExecuteOptions, error: unknown): void {
-    if (call === undefined) return;
-    if (isCancelled(options.abortSignal)) {
-      this.#cancel(call);
-      return;
-    }
-    const decision = this.#sessions.after(call.run.session, call.ticket, error, { error: true });
-    remember(call.run, options.toolCallId, decision);
+  #fail(call: Call | undefined, error: unknown): void {
+    if (isCancelled(call?.abortSignal)) this.#cancel(call);
+    else this.#finish(call, error, true);
   }
 
   #cancel(call: Call | undefined): void {
     if (call !== undefined) this.#sessions.cancelled(call.run.session, call.ticket);
+  }
+
+  /** Does work for a program, which goes on if the work is defective. */
+  #tried<T>(work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (defect) {
+      this.#sessions.failed(defect);
+      return undefined;
+    }
   }
 
   /** Returns the run whose step has these messages. A call outside of a step belongs to its conversation. */
@@ -215,8 +215,10 @@ class Watcher {
     }
     const isChanged = messages !== options.messages;
     const prepared = (await own?.(isChanged ? { ...options, messages } : options)) as Prepared;
-    const run = this.#runs.get(options.steps);
-    if (run !== undefined && prepared?.messages) this.#place(run, prepared.messages);
+    this.#tried(() => {
+      const run = this.#runs.get(options.steps);
+      if (run !== undefined && prepared?.messages) this.#place(run, prepared.messages);
+    });
     return isChanged ? { ...prepared, messages: prepared?.messages ?? messages } : prepared;
   }
 
@@ -324,10 +326,11 @@ class Watcher {
     if (session === undefined || names.length === 0) return own;
     if (typeof own === "function") {
       return async (options: ApprovalOptions) => {
-        const { toolName, input, toolCallId } = options.toolCall;
-        const denial = names.includes(toolName)
-          ? this.#denial(session, toolName, input, { ...options, toolCallId })
-          : undefined;
+        const denial = this.#tried(() => {
+          const { toolName, input, toolCallId } = options.toolCall;
+          if (!names.includes(toolName)) return undefined;
+          return this.#denial(session, toolName, input, { ...options, toolCallId });
+        });
         return denial ?? own(options);
       };
     }
@@ -335,7 +338,7 @@ class Watcher {
     const watched = names.map((name) => [
       name,
       async (input: unknown, options: ExecuteOptions) =>
-        this.#denial(session, name, input, options) ??
+        this.#tried(() => this.#denial(session, name, input, options)) ??
         ownApproval(statuses[name], tools[name], input, options),
     ]);
     return { ...statuses, ...Object.fromEntries(watched) };
@@ -367,8 +370,8 @@ function newRun(session: string): Run {
 }
 
 /** Returns an id that no call of another step has. */
-function callKey(step: string | undefined, id: string): string {
-  return `${step}|${id}`;
+function callKey(step: string | undefined, id: string): string | undefined {
+  return id ? `${step}|${id}` : undefined;
 }
 
 function announcedKey(session: string, id: string): string {
@@ -483,7 +486,7 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
 /** A call whose result comes from the client. */
 interface Announced {
   /** The id by which the guard knows the call. */
-  readonly id: string;
+  readonly id: string | undefined;
   /** The number of results with the id of this call that precede it. */
   readonly results: number;
 }
@@ -491,18 +494,20 @@ interface Announced {
 interface Call {
   readonly run: Run;
   /** The id by which the guard knows the call. */
-  readonly id: string;
+  readonly id: string | undefined;
+  readonly toolCallId: string;
+  readonly abortSignal: AbortSignal | undefined;
   readonly decision: Decision;
   readonly ticket: Ticket | undefined;
 }
 
 // The parts of the SDK's types that this module uses.
 
-type ToolSet = Record<string, Tool>;
+type ToolSet = Record<string, Tool | undefined>;
 
 interface Tool {
   readonly type?: string;
-  readonly execute?: (input: unknown, options: ExecuteOptions) => unknown;
+  readonly execute?: (input: unknown, options: ExecuteOptions | undefined) => unknown;
   readonly needsApproval?: unknown;
 }
 

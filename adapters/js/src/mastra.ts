@@ -95,11 +95,11 @@ export class UnstuckProcessor {
     const execute = (tool as Tool | null | undefined)?.execute;
     if (typeof execute !== "function") return tool;
     return Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, {
-      execute: async (input: unknown, options: ExecuteOptions = {}) => {
-        const id = options.toolCallId ?? options.agent?.toolCallId;
+      execute: async (input: unknown, options?: ExecuteOptions) => {
+        const id = options?.toolCallId ?? options?.agent?.toolCallId;
         const call = { run, id, ticket: this.#begin(run, step, name, input, id) };
         let isSuspended = false;
-        const suspend = options.suspend && (async (...args: unknown[]) => {
+        const suspend = options?.suspend && (async (...args: unknown[]) => {
           isSuspended = true;
           return options.suspend?.(...args);
         });
@@ -109,7 +109,7 @@ export class UnstuckProcessor {
           else this.#finish(call, result, isValidationError(result));
           return result;
         } catch (error) {
-          if (isSuspended || isCancelled(options.abortSignal)) this.#sessions.cancelled(run.session, call.ticket);
+          if (isSuspended || isCancelled(options?.abortSignal)) this.#sessions.cancelled(run.session, call.ticket);
           else this.#finish(call, error, true);
           throw error;
         }
@@ -227,7 +227,7 @@ interface RequestArgs {
 }
 
 interface Tool {
-  readonly execute?: (input: unknown, options: ExecuteOptions) => unknown;
+  readonly execute?: (input: unknown, options: ExecuteOptions | undefined) => unknown;
 }
 
 interface ExecuteOptions {

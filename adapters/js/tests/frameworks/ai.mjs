@@ -456,6 +456,40 @@ export function cases(version, Mock) {
     assert.ok(!requests.some((request) => request.includes("[unstuck]")));
   });
 
+  define("a tool that the program runs itself needs no options", async () => {
+    const told = [];
+    const execute = (input, options) => {
+      told.push(options);
+      return input.path;
+    };
+    const { tools } = unstuck()({ tools: { read_file: { inputSchema, execute }, none: undefined } });
+    for (const options of [undefined, null, {}, { toolCallId: "1" }]) {
+      for (let at = 0; at < 9; at += 1) assert.equal(tools.read_file.execute(MISSING, options), MISSING.path);
+      assert.ok(told.every((one) => one === options));
+      told.length = 0;
+    }
+  });
+
+  define("options that answer with an error let a call run", () => {
+    const log = mock.method(console, "error", () => {});
+    try {
+      const { tools } = unstuck()({ tools: { read_file: { inputSchema, execute: () => "ran" } } });
+      for (const key of ["messages", "toolCallId", "abortSignal"]) {
+        const options = {
+          toolCallId: "1",
+          messages: [],
+          get [key]() {
+            throw new Error("no options");
+          },
+        };
+        assert.equal(tools.read_file.execute(MISSING, options), "ran");
+      }
+      assert.equal(log.mock.callCount(), 1);
+    } finally {
+      log.mock.restore();
+    }
+  });
+
   define("a tool keeps its prototype, and settings that are not ours pass through", () => {
     class Reader {
       inputSchema = inputSchema;

@@ -243,6 +243,12 @@ test("Mastra: an agent inside an agent has a guard of its own", async () => {
   assert.ok(!requests.some((request) => request.includes("[unstuck]")));
 });
 
+test("Mastra: a tool that the program runs itself needs no options", async () => {
+  const read_file = { execute: async (_, options) => options };
+  const { tools } = new UnstuckProcessor().processInputStep({ tools: { read_file }, state: {}, stepNumber: 0 });
+  for (const options of [undefined, null]) assert.equal(await tools.read_file.execute({}, options), options);
+});
+
 test("Mastra: a call that suspends is taken back", async () => {
   const processor = new UnstuckProcessor();
   const state = {};
