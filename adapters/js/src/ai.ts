@@ -13,6 +13,7 @@ import {
   isCancelled,
   type Message,
   type Note,
+  propertyOf,
   type ResultPart,
   resultsById,
   resultsOf,
@@ -476,11 +477,11 @@ function isRunByClient(tool: Tool | undefined): boolean {
 }
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
+  return typeof propertyOf(value, "then") === "function";
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof (value as AsyncIterable<unknown> | null)?.[Symbol.asyncIterator] === "function";
+  return typeof propertyOf(value, Symbol.asyncIterator) === "function";
 }
 
 /** A call whose result comes from the client. */

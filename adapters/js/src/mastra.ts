@@ -8,7 +8,16 @@
  */
 
 import type { Decision, GuardsOptions, Ticket } from "./index.js";
-import { isCancelled, type Message, type Note, type ResultPart, resultsById, resultsOf, withNote } from "./prompt.js";
+import {
+  isCancelled,
+  type Message,
+  type Note,
+  propertyOf,
+  type ResultPart,
+  resultsById,
+  resultsOf,
+  withNote,
+} from "./prompt.js";
 import { Identities, Sessions, textOf } from "./sessions.js";
 
 /** One call of `generate` or `stream`. */
@@ -201,8 +210,7 @@ function callsOf(message: Message): CallPart[] {
 
 /** Says if a tool rejected its input. It returns such an error, and does not throw it. */
 function isValidationError(result: unknown): boolean {
-  if (typeof result !== "object" || result === null) return false;
-  return (result as { error?: unknown }).error === true && "validationErrors" in result;
+  return propertyOf(result, "error") === true && propertyOf(result, "validationErrors") !== undefined;
 }
 
 interface Call {

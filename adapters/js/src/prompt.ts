@@ -65,5 +65,14 @@ export function withNote(output: Output, { decision, isRefusal }: Note): Output 
 
 /** Says if the program broke the call off. A tool that exceeds its time limit has failed. */
 export function isCancelled(signal: AbortSignal | undefined): boolean {
-  return signal !== undefined && signal.aborted && signal.reason?.name !== "TimeoutError";
+  return signal?.aborted === true && propertyOf(signal.reason, "name") !== "TimeoutError";
+}
+
+/** Returns a property of any value, such as a result. A proxy that answers with an error has none. */
+export function propertyOf(value: unknown, key: PropertyKey): unknown {
+  try {
+    return (value as Record<PropertyKey, unknown> | null | undefined)?.[key];
+  } catch {
+    return undefined;
+  }
 }

@@ -490,6 +490,48 @@ export function cases(version, Mock) {
     }
   });
 
+  define("a result that answers with errors is passed on", async () => {
+    const hostile = new Proxy({}, {
+      get() {
+        throw new Error("no property");
+      },
+    });
+    const { tools } = unstuck()({ tools: { read_file: { inputSchema, execute: () => hostile } } });
+    assert.equal(tools.read_file.execute(MISSING, { toolCallId: "1", messages: [] }), hostile);
+    // The value of a promise is asked for `then` by the language, but for nothing else.
+    const promised = new Proxy({}, {
+      get(_, key) {
+        if (key === "then") return undefined;
+        throw new Error("no property");
+      },
+    });
+    const { tools: others } = unstuck()({ tools: { read_file: { inputSchema, execute: async () => promised } } });
+    assert.equal(await others.read_file.execute(MISSING, { toolCallId: "1", messages: [] }), promised);
+  });
+
+  define("an error of any type and any reason of an abort are passed on", async () => {
+    const hostile = new Proxy({}, {
+      get() {
+        throw new Error("no property");
+      },
+    });
+    for (const error of [undefined, null, Object.create(null), Symbol("error"), hostile]) {
+      for (const abortSignal of [undefined, AbortSignal.abort(hostile)]) {
+        const execute = () => {
+          throw error;
+        };
+        const { tools } = unstuck()({ tools: { read_file: { inputSchema, execute } } });
+        let thrown;
+        try {
+          tools.read_file.execute(MISSING, { toolCallId: "1", messages: [], abortSignal });
+        } catch (caught) {
+          thrown = [caught];
+        }
+        assert.ok(thrown[0] === error);
+      }
+    }
+  });
+
   define("a tool keeps its prototype, and settings that are not ours pass through", () => {
     class Reader {
       inputSchema = inputSchema;

@@ -249,6 +249,21 @@ test("Mastra: a tool that the program runs itself needs no options", async () =>
   for (const options of [undefined, null]) assert.equal(await tools.read_file.execute({}, options), options);
 });
 
+test("Mastra: results and errors that answer with errors are passed on", async () => {
+  const hostile = new Proxy({}, {
+    get(_, key) {
+      if (key === "then") return undefined;
+      throw new Error("no property");
+    },
+  });
+  const read_file = { execute: async (isError) => (isError ? Promise.reject(hostile) : hostile) };
+  const { tools } = new UnstuckProcessor().processInputStep({ tools: { read_file }, state: {}, stepNumber: 0 });
+  const options = { toolCallId: "1", abortSignal: AbortSignal.abort(hostile) };
+  assert.ok((await tools.read_file.execute(false, options)) === hostile);
+  const thrown = await tools.read_file.execute(true, options).then(assert.fail, (error) => [error]);
+  assert.ok(thrown[0] === hostile);
+});
+
 test("Mastra: a call that suspends is taken back", async () => {
   const processor = new UnstuckProcessor();
   const state = {};
