@@ -10,6 +10,7 @@
 
 import { type Decision, fingerprint, type GuardsOptions, Stuck, type Ticket } from "./index.js";
 import {
+  copyWith,
   isCancelled,
   type Message,
   type Note,
@@ -99,11 +100,9 @@ class Watcher {
     const watched = Object.entries(tools).map(([name, tool]) => {
       const execute = tool?.execute;
       if (typeof execute !== "function") return [name, tool] as const;
-      const copy = Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, {
-        execute: (input: unknown, options?: ExecuteOptions) =>
-          this.#execute(session, name, input, options, () => execute.call(tool, input, options)),
-      });
-      return [name, copy as Tool] as const;
+      const watched = (input: unknown, options?: ExecuteOptions) =>
+        this.#execute(session, name, input, options, () => execute.call(tool, input, options));
+      return [name, this.#tried(() => copyWith(tool as Tool, watched)) ?? tool] as const;
     });
     return Object.fromEntries(watched);
   }

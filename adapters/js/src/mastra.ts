@@ -9,6 +9,7 @@
 
 import type { Decision, GuardsOptions, Ticket } from "./index.js";
 import {
+  copyWith,
   isCancelled,
   type Message,
   type Note,
@@ -103,26 +104,24 @@ export class UnstuckProcessor {
   #watched(run: Run, step: string, name: string, tool: unknown): unknown {
     const execute = (tool as Tool | null | undefined)?.execute;
     if (typeof execute !== "function") return tool;
-    return Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, {
-      execute: async (input: unknown, options?: ExecuteOptions) => {
-        const id = options?.toolCallId ?? options?.agent?.toolCallId;
-        const call = { run, id, ticket: this.#begin(run, step, name, input, id) };
-        let isSuspended = false;
-        const suspend = options?.suspend && (async (...args: unknown[]) => {
-          isSuspended = true;
-          return options.suspend?.(...args);
-        });
-        try {
-          const result = await execute.call(tool, input, suspend ? { ...options, suspend } : options);
-          if (isSuspended) this.#sessions.cancelled(run.session, call.ticket);
-          else this.#finish(call, result, isValidationError(result));
-          return result;
-        } catch (error) {
-          if (isSuspended || isCancelled(options?.abortSignal)) this.#sessions.cancelled(run.session, call.ticket);
-          else this.#finish(call, error, true);
-          throw error;
-        }
-      },
+    return copyWith(tool as Tool, async (input: unknown, options?: ExecuteOptions) => {
+      const id = options?.toolCallId ?? options?.agent?.toolCallId;
+      const call = { run, id, ticket: this.#begin(run, step, name, input, id) };
+      let isSuspended = false;
+      const suspend = options?.suspend && (async (...args: unknown[]) => {
+        isSuspended = true;
+        return options.suspend?.(...args);
+      });
+      try {
+        const result = await execute.call(tool, input, suspend ? { ...options, suspend } : options);
+        if (isSuspended) this.#sessions.cancelled(run.session, call.ticket);
+        else this.#finish(call, result, isValidationError(result));
+        return result;
+      } catch (error) {
+        if (isSuspended || isCancelled(options?.abortSignal)) this.#sessions.cancelled(run.session, call.ticket);
+        else this.#finish(call, error, true);
+        throw error;
+      }
     });
   }
 

@@ -76,3 +76,41 @@ export function propertyOf(value: unknown, key: PropertyKey): unknown {
     return undefined;
   }
 }
+
+/**
+ * Returns a copy of a tool with another `execute`. The functions of the copy work on the tool itself, which may have
+ * private fields that no copy has.
+ */
+export function copyWith<T extends object>(tool: T, execute: unknown): T {
+  const copy = Object.create(Object.getPrototypeOf(tool)) as T;
+  const own = { value: execute, enumerable: true, writable: true, configurable: true };
+  Object.defineProperty(copy, "execute", own);
+  let holder: object | null = tool;
+  while (holder !== null && holder !== Object.prototype) {
+    for (const key of Reflect.ownKeys(holder)) {
+      const property = Object.getOwnPropertyDescriptor(holder, key);
+      if (property === undefined || key === "constructor" || Object.hasOwn(copy, key)) continue;
+      Object.defineProperty(copy, key, boundTo(tool, property));
+    }
+    holder = Object.getPrototypeOf(holder) as object | null;
+  }
+  return copy;
+}
+
+/** Returns a property whose functions work on `tool`. The copy of a frozen tool may be changed. */
+function boundTo(tool: object, property: PropertyDescriptor): PropertyDescriptor {
+  const bound = { ...property, configurable: true };
+  if (bound.get) bound.get = bound.get.bind(tool);
+  if (bound.set) bound.set = bound.set.bind(tool);
+  if ("value" in bound) bound.writable = true;
+  if (isBindable(bound.value)) bound.value = bound.value.bind(tool);
+  return bound;
+}
+
+/** Says if a function has no properties of its own. `bind` loses them, and some schemas are such functions. */
+function isBindable(value: unknown): value is (...args: never[]) => unknown {
+  return typeof value === "function" && Reflect.ownKeys(value).every((key) => FUNCTION_KEYS.includes(key));
+}
+
+/** The properties that all functions have. */
+const FUNCTION_KEYS: readonly PropertyKey[] = ["length", "name", "prototype", "arguments", "caller"];

@@ -549,6 +549,46 @@ export function cases(version, Mock) {
     assert.ok(!("session" in watched));
   });
 
+  define("all functions of a tool work on the tool itself", async () => {
+    class Base {
+      get description() {
+        return this.secret();
+      }
+    }
+    class Reader extends Base {
+      inputSchema = inputSchema;
+      #text = "none";
+      onInputAvailable = function () {
+        this.#text = "asked";
+      };
+      secret() {
+        return this.#text;
+      }
+      execute({ path }) {
+        this.#text = `read ${path}`;
+        return {};
+      }
+      toModelOutput() {
+        return { type: "text", value: this.#text };
+      }
+    }
+    const reader = new Reader();
+    const { requests } = await generate([[{ path: "a.txt" }], DONE], { read_file: reader });
+    assert.ok(requests[1].endsWith("text read a.txt"), requests[1]);
+    const { read_file } = unstuck()({ tools: { read_file: Object.freeze(reader) } }).tools;
+    assert.equal(read_file.description, "read a.txt");
+    read_file.onInputAvailable();
+    assert.equal(read_file.description, "asked");
+    assert.deepEqual(Object.keys(read_file).sort(), ["execute", "inputSchema", "onInputAvailable"]);
+    assert.equal(read_file.constructor, Reader);
+  });
+
+  define("a schema that is a function keeps its properties", () => {
+    const schema = Object.assign(() => true, { "~standard": { version: 1 } });
+    const { read_file } = unstuck()({ tools: { read_file: { inputSchema: schema, execute: () => "" } } }).tools;
+    assert.equal(read_file.inputSchema, schema);
+  });
+
   define("a wrong setup is an error at once", () => {
     assert.throws(() => unstuck({ preset: "nonsense" }), /nonsense/);
   });

@@ -264,6 +264,23 @@ test("Mastra: results and errors that answer with errors are passed on", async (
   assert.ok(thrown[0] === hostile);
 });
 
+test("Mastra: all functions of a tool work on the tool itself", async () => {
+  class Reader {
+    #text = "none";
+    async execute({ path }) {
+      this.#text = `read ${path}`;
+    }
+    toModelOutput() {
+      return this.#text;
+    }
+  }
+  const read_file = new Reader();
+  const { tools } = new UnstuckProcessor().processInputStep({ tools: { read_file }, state: {}, stepNumber: 0 });
+  await tools.read_file.execute({ path: "a.txt" }, { toolCallId: "1" });
+  assert.equal(tools.read_file.toModelOutput(), "read a.txt");
+  assert.ok(tools.read_file instanceof Reader);
+});
+
 test("Mastra: a call that suspends is taken back", async () => {
   const processor = new UnstuckProcessor();
   const state = {};
