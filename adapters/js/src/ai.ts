@@ -9,18 +9,9 @@
  */
 
 import { type Decision, fingerprint, type GuardsOptions, Stuck, type Ticket } from "./index.js";
-import {
-  copyWith,
-  isCancelled,
-  type Message,
-  type Note,
-  propertyOf,
-  type ResultPart,
-  resultsById,
-  resultsOf,
-  withNote,
-} from "./prompt.js";
+import { type Message, type Note, type ResultPart, resultsById, resultsOf, withNote } from "./prompt.js";
 import { Identities, Sessions, textOf } from "./sessions.js";
+import { copyWith, isAsyncIterable, isCancelled, isPromiseLike, streamed } from "./tools.js";
 
 /** The largest number of calls of tools without `execute` whose results are awaited. */
 const ANNOUNCED_MAX = 1024;
@@ -400,28 +391,6 @@ function reason(decision: Decision): string {
   return decision.message ?? "The run ends here.";
 }
 
-/** Passes the values of a streaming tool on. The last one is its result. */
-async function* streamed(
-  values: AsyncIterable<unknown>,
-  finish: (result: unknown) => void,
-  fail: (error: unknown) => void,
-  cancel: () => void,
-): AsyncGenerator {
-  let last: unknown;
-  let isOpen = true;
-  try {
-    for await (last of values) yield last;
-    isOpen = false;
-    finish(last);
-  } catch (error) {
-    isOpen = false;
-    fail(error);
-    throw error;
-  } finally {
-    if (isOpen) cancel();
-  }
-}
-
 /** Returns the approval that a tool has without a guard, by the rule of the SDK. */
 async function ownApproval(
   status: unknown,
@@ -473,14 +442,6 @@ function endingModel(text: string): object {
 
 function isRunByClient(tool: Tool | undefined): boolean {
   return tool !== undefined && tool.execute === undefined && tool.type !== "provider";
-}
-
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof propertyOf(value, "then") === "function";
-}
-
-function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof propertyOf(value, Symbol.asyncIterator) === "function";
 }
 
 /** A call whose result comes from the client. */

@@ -8,18 +8,9 @@
  */
 
 import type { Decision, GuardsOptions, Ticket } from "./index.js";
-import {
-  copyWith,
-  isCancelled,
-  type Message,
-  type Note,
-  propertyOf,
-  type ResultPart,
-  resultsById,
-  resultsOf,
-  withNote,
-} from "./prompt.js";
+import { type Message, type Note, type ResultPart, resultsById, resultsOf, withNote } from "./prompt.js";
 import { Identities, Sessions, textOf } from "./sessions.js";
+import { copyWith, isCancelled, propertyOf } from "./tools.js";
 
 /** One call of `generate` or `stream`. */
 interface Run {

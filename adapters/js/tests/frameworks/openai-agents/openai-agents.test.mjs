@@ -239,7 +239,8 @@ test("OpenAI Agents: an error of any type is a failure that the model reads", as
     const execute = () => {
       throw error;
     };
-    const read_file = tool({ name: "read_file", description: "", parameters, execute, errorFunction: watch.errorFunction });
+    const { errorFunction } = watch;
+    const read_file = tool({ name: "read_file", description: "", parameters, execute, errorFunction });
     const { model, played } = scripted({ run: failing(3) });
     await run(new Agent({ name: "files", model, tools: watch.tools([read_file]) }), "run", watch.runConfig());
     const { requests } = played.run;
