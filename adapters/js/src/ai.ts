@@ -8,9 +8,10 @@
  * Nothing of the SDK is imported. One module serves both versions, and their types differ.
  */
 
-import { type Decision, type GuardsOptions, Stuck, type Ticket } from "./index.js";
-import { isCancelled, type Message, type Note, type ResultPart, resultsOf, withNote } from "./prompt.js";
+import { type Decision, fingerprint, type GuardsOptions, Stuck, type Ticket } from "./index.js";
+import { type Message, type Note, type ResultPart, resultsById, resultsOf, withNote } from "./prompt.js";
 import { Identities, Sessions, textOf } from "./sessions.js";
+import { copyWith, isAsyncIterable, isCancelled, isPromiseLike, streamed } from "./tools.js";
 
 /** The largest number of calls of tools without `execute` whose results are awaited. */
 const ANNOUNCED_MAX = 1024;
@@ -52,8 +53,10 @@ interface Run {
   readonly session: string;
   /** The key of the current step. */
   step: string | undefined;
-  /** The notes to add to results, by call id. */
-  readonly notes: Map<string, Note>;
+  /** The notes of calls whose results are in no step yet, by call id. */
+  readonly pending: Map<string, Note>;
+  /** The notes to add, by result. An id may come again, but the SDK keeps the objects. */
+  readonly notes: WeakMap<ResultPart, Note>;
   /** The reason to end the run at its next step. */
   ending: string | undefined;
 }
@@ -65,10 +68,8 @@ class Watcher {
   readonly #runs = new WeakMap<object, Run>();
   /** Runs by the messages of a step, which is all that `execute` is told. */
   readonly #running = new WeakMap<object, Run>();
-  /** Messages with a note. AI SDK 7 passes them on to the next step, version 6 does not. */
-  readonly #noted = new WeakSet<object>();
-  /** The sessions of calls whose results come from the client, by the ids of the calls. */
-  readonly #announced = new Map<string, string>();
+  /** The calls whose results come from the client, by session and call id. */
+  readonly #announced = new Map<string, Announced>();
 
   constructor(options: GuardsOptions) {
     this.#sessions = new Sessions(options);
@@ -88,13 +89,11 @@ class Watcher {
 
   #tools(session: string | undefined, tools: ToolSet): ToolSet {
     const watched = Object.entries(tools).map(([name, tool]) => {
-      const execute = tool.execute;
+      const execute = tool?.execute;
       if (typeof execute !== "function") return [name, tool] as const;
-      const copy = Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, {
-        execute: (input: unknown, options: ExecuteOptions) =>
-          this.#execute(session, name, input, options, () => execute.call(tool, input, options)),
-      });
-      return [name, copy as Tool] as const;
+      const watched = (input: unknown, options?: ExecuteOptions) =>
+        this.#execute(session, name, input, options, () => execute.call(tool, input, options));
+      return [name, this.#tried(() => copyWith(tool as Tool, watched)) ?? tool] as const;
     });
     return Object.fromEntries(watched);
   }
@@ -103,13 +102,13 @@ class Watcher {
     session: string | undefined,
     name: string,
     input: unknown,
-    options: ExecuteOptions,
+    options: ExecuteOptions | undefined,
     execute: () => unknown,
   ): unknown {
     const call = this.#begin(session, name, input, options);
     if (call?.decision.blocked) throw new Stuck(call.decision);
-    const finish = (result: unknown) => this.#finish(call, options, result);
-    const fail = (error: unknown) => this.#fail(call, options, error);
+    const finish = (result: unknown) => this.#finish(call, result);
+    const fail = (error: unknown) => this.#fail(call, error);
     let result;
     try {
       result = execute();
@@ -136,43 +135,44 @@ class Watcher {
     );
   }
 
-  #begin(
-    session: string | undefined,
-    name: string,
-    input: unknown,
-    { messages, toolCallId }: ExecuteOptions,
-  ): Call | undefined {
-    try {
+  /** Announces a call. A program that runs a tool itself may leave the options out, and then nobody knows its run. */
+  #begin(session: string | undefined, name: string, input: unknown, options?: ExecuteOptions): Call | undefined {
+    return this.#tried(() => {
+      if (options?.messages === undefined) return undefined;
+      const { messages, toolCallId, abortSignal } = options;
       const run = this.#runOf(session, messages);
       const step = run.step ?? this.#identities.of(messages.at(-1) ?? messages);
-      const decision = this.#sessions.before(run.session, name, input, { id: toolCallId, step });
+      const id = callKey(step, toolCallId);
+      const decision = this.#sessions.before(run.session, name, input, { id, step });
       if (decision === undefined) return undefined;
       if (decision.blocked && decision.endsRun) run.ending = reason(decision);
-      return { run, decision, ticket: decision.ticket };
-    } catch (defect) {
-      this.#sessions.failed(defect);
-      return undefined;
-    }
+      return { run, id, toolCallId, abortSignal, decision, ticket: decision.ticket };
+    });
   }
 
-  #finish(call: Call | undefined, { toolCallId }: ExecuteOptions, result: unknown): void {
+  #finish(call: Call | undefined, result: unknown, error = false): void {
     if (call === undefined) return;
-    const decision = this.#sessions.after(call.run.session, call.ticket, result);
-    remember(call.run, toolCallId, decision);
+    const { run, toolCallId, ticket } = call;
+    this.#tried(() => remember(run, toolCallId, this.#sessions.after(run.session, ticket, result, { error })));
   }
 
-  #fail(call: Call | undefined, options: ExecuteOptions, error: unknown): void {
-    if (call === undefined) return;
-    if (isCancelled(options.abortSignal)) {
-      this.#cancel(call);
-      return;
-    }
-    const decision = this.#sessions.after(call.run.session, call.ticket, error, { error: true });
-    remember(call.run, options.toolCallId, decision);
+  #fail(call: Call | undefined, error: unknown): void {
+    if (isCancelled(call?.abortSignal)) this.#cancel(call);
+    else this.#finish(call, error, true);
   }
 
   #cancel(call: Call | undefined): void {
     if (call !== undefined) this.#sessions.cancelled(call.run.session, call.ticket);
+  }
+
+  /** Does work for a program, which goes on if the work is defective. */
+  #tried<T>(work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (defect) {
+      this.#sessions.failed(defect);
+      return undefined;
+    }
   }
 
   /** Returns the run whose step has these messages. A call outside of a step belongs to its conversation. */
@@ -206,8 +206,10 @@ class Watcher {
     }
     const isChanged = messages !== options.messages;
     const prepared = (await own?.(isChanged ? { ...options, messages } : options)) as Prepared;
-    const run = this.#runs.get(options.steps);
-    if (run !== undefined && prepared?.messages) this.#place(run, prepared.messages);
+    this.#tried(() => {
+      const run = this.#runs.get(options.steps);
+      if (run !== undefined && prepared?.messages) this.#place(run, prepared.messages);
+    });
     return isChanged ? { ...prepared, messages: prepared?.messages ?? messages } : prepared;
   }
 
@@ -237,7 +239,8 @@ class Watcher {
 
   #userMessage(run: Run, message: Message): void {
     const text = textOf(message.content);
-    this.#sessions.userMessage(run.session, typeof text === "string" ? text : "");
+    // Content with an image has no text that stands for all of it.
+    this.#sessions.userMessage(run.session, typeof text === "string" ? text : fingerprint(text));
   }
 
   /** Reports the calls of unknown tools and with invalid input. The SDK answers them without `execute`. */
@@ -246,7 +249,8 @@ class Watcher {
     for (const call of content) {
       if (call.type !== "tool-call" || !call.invalid || call.providerExecuted) continue;
       const { toolCallId: id, toolName, input } = call;
-      const before = this.#sessions.before(run.session, toolName, input, { id, step: run.step });
+      const { step: key } = run;
+      const before = this.#sessions.before(run.session, toolName, input, { id: callKey(key, id), step: key });
       if (before === undefined) continue;
       if (before.blocked) {
         remember(run, id, before, true);
@@ -260,31 +264,33 @@ class Watcher {
   /** Reports the results that came from the client. */
   #reportAnnounced(run: Run, messages: readonly Message[]): void {
     if (this.#announced.size === 0) return;
-    for (const part of messages.flatMap(resultsOf)) {
-      const id = part.toolCallId;
-      if (this.#announced.get(id) !== run.session) continue;
-      this.#announced.delete(id);
+    for (const [id, results] of resultsById(messages)) {
+      const key = announcedKey(run.session, id);
+      const announced = this.#announced.get(key);
+      const part = results.at(-1);
+      if (announced === undefined || part === undefined || results.length <= announced.results) continue;
+      this.#announced.delete(key);
       const { type, value } = part.output;
-      if (type === "execution-denied") this.#sessions.refused(run.session, id);
+      if (type === "execution-denied") this.#sessions.refused(run.session, announced.id);
       else {
         const error = type.startsWith("error");
-        remember(run, id, this.#sessions.after(run.session, id, textOf(value), { error }));
+        remember(run, id, this.#sessions.after(run.session, announced.id, textOf(value), { error }));
       }
     }
   }
 
+  /** Returns the messages with the notes. AI SDK 7 passes them on to the next step, version 6 does not. */
   #withNotes(run: Run, messages: readonly Message[]): readonly Message[] {
-    if (run.notes.size === 0) return messages;
+    placeNotes(run, messages);
+    const isNoted = (message: Message): boolean => resultsOf(message).some((part) => run.notes.has(part));
+    if (!messages.some(isNoted)) return messages;
     return messages.map((message) => {
-      const isNoted = resultsOf(message).some((part) => run.notes.has(part.toolCallId));
-      if (!isNoted || this.#noted.has(message)) return message;
+      if (!isNoted(message)) return message;
       const content = (message.content as ResultPart[]).map((part) => {
-        const note = part.type === "tool-result" && run.notes.get(part.toolCallId);
+        const note = run.notes.get(part);
         return note ? { ...part, output: withNote(part.output, note) } : part;
       });
-      const noted = { ...message, content };
-      this.#noted.add(noted);
-      return noted;
+      return { ...message, content };
     });
   }
 
@@ -311,10 +317,11 @@ class Watcher {
     if (session === undefined || names.length === 0) return own;
     if (typeof own === "function") {
       return async (options: ApprovalOptions) => {
-        const { toolName, input, toolCallId } = options.toolCall;
-        const denial = names.includes(toolName)
-          ? this.#denial(session, toolName, input, { ...options, toolCallId })
-          : undefined;
+        const denial = this.#tried(() => {
+          const { toolName, input, toolCallId } = options.toolCall;
+          if (!names.includes(toolName)) return undefined;
+          return this.#denial(session, toolName, input, { ...options, toolCallId });
+        });
         return denial ?? own(options);
       };
     }
@@ -322,7 +329,7 @@ class Watcher {
     const watched = names.map((name) => [
       name,
       async (input: unknown, options: ExecuteOptions) =>
-        this.#denial(session, name, input, options) ??
+        this.#tried(() => this.#denial(session, name, input, options)) ??
         ownApproval(statuses[name], tools[name], input, options),
     ]);
     return { ...statuses, ...Object.fromEntries(watched) };
@@ -334,54 +341,54 @@ class Watcher {
     input: unknown,
     options: ExecuteOptions,
   ): { type: "denied"; reason: string } | undefined {
+    const key = announcedKey(session, options.toolCallId);
     // The SDK asks again about a call that its user approved.
-    if (this.#announced.has(options.toolCallId)) return undefined;
+    if (this.#announced.has(key)) return undefined;
     const call = this.#begin(session, name, input, options);
     if (call?.decision.blocked) return { type: "denied", reason: call.decision.message ?? "" };
     if (call !== undefined) {
       const [oldest] = this.#announced.keys();
       if (this.#announced.size >= ANNOUNCED_MAX) this.#announced.delete(oldest ?? "");
-      this.#announced.set(options.toolCallId, session);
+      const results = resultsById(options.messages).get(options.toolCallId)?.length ?? 0;
+      this.#announced.set(key, { id: call.id, results });
     }
     return undefined;
   }
 }
 
 function newRun(session: string): Run {
-  return { session, step: undefined, notes: new Map(), ending: undefined };
+  return { session, step: undefined, pending: new Map(), notes: new WeakMap(), ending: undefined };
+}
+
+/** Returns an id that no call of another step has. */
+function callKey(step: string | undefined, id: string): string | undefined {
+  return id ? `${step}|${id}` : undefined;
+}
+
+function announcedKey(session: string, id: string): string {
+  return JSON.stringify([session, id]);
 }
 
 /** Keeps what a decision says about the next step. */
 function remember(run: Run, id: string, decision: Decision | undefined, isRefusal = false): void {
   if (decision === undefined) return;
-  if (decision.message !== undefined) run.notes.set(id, { decision, isRefusal });
+  if (decision.message !== undefined) run.pending.set(id, { decision, isRefusal });
   if (decision.endsRun) run.ending = reason(decision);
+}
+
+/** Ties each new note to the newest result with its id. */
+function placeNotes(run: Run, messages: readonly Message[]): void {
+  if (run.pending.size === 0) return;
+  const results = resultsById(messages);
+  for (const [id, note] of run.pending) {
+    const part = results.get(id)?.at(-1);
+    if (part !== undefined) run.notes.set(part, note);
+  }
+  run.pending.clear();
 }
 
 function reason(decision: Decision): string {
   return decision.message ?? "The run ends here.";
-}
-
-/** Passes the values of a streaming tool on. The last one is its result. */
-async function* streamed(
-  values: AsyncIterable<unknown>,
-  finish: (result: unknown) => void,
-  fail: (error: unknown) => void,
-  cancel: () => void,
-): AsyncGenerator {
-  let last: unknown;
-  let isOpen = true;
-  try {
-    for await (last of values) yield last;
-    isOpen = false;
-    finish(last);
-  } catch (error) {
-    isOpen = false;
-    fail(error);
-    throw error;
-  } finally {
-    if (isOpen) cancel();
-  }
 }
 
 /** Returns the approval that a tool has without a guard, by the rule of the SDK. */
@@ -437,27 +444,31 @@ function isRunByClient(tool: Tool | undefined): boolean {
   return tool !== undefined && tool.execute === undefined && tool.type !== "provider";
 }
 
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
-}
-
-function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof (value as AsyncIterable<unknown> | null)?.[Symbol.asyncIterator] === "function";
+/** A call whose result comes from the client. */
+interface Announced {
+  /** The id by which the guard knows the call. */
+  readonly id: string | undefined;
+  /** The number of results with the id of this call that precede it. */
+  readonly results: number;
 }
 
 interface Call {
   readonly run: Run;
+  /** The id by which the guard knows the call. */
+  readonly id: string | undefined;
+  readonly toolCallId: string;
+  readonly abortSignal: AbortSignal | undefined;
   readonly decision: Decision;
   readonly ticket: Ticket | undefined;
 }
 
 // The parts of the SDK's types that this module uses.
 
-type ToolSet = Record<string, Tool>;
+type ToolSet = Record<string, Tool | undefined>;
 
 interface Tool {
   readonly type?: string;
-  readonly execute?: (input: unknown, options: ExecuteOptions) => unknown;
+  readonly execute?: (input: unknown, options: ExecuteOptions | undefined) => unknown;
   readonly needsApproval?: unknown;
 }
 

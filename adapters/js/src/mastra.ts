@@ -8,15 +8,19 @@
  */
 
 import type { Decision, GuardsOptions, Ticket } from "./index.js";
-import { isCancelled, type Message, type Note, type ResultPart, resultsOf, withNote } from "./prompt.js";
+import { type Message, type Note, type ResultPart, resultsById, resultsOf, withNote } from "./prompt.js";
 import { Identities, Sessions, textOf } from "./sessions.js";
+import { copyWith, isCancelled, propertyOf } from "./tools.js";
 
 /** One call of `generate` or `stream`. */
 interface Run {
   readonly session: string;
-  /** The ids of calls that were already reported to the guard, or that precede the run. */
-  readonly known: Set<string>;
-  /** The notes to add to results, by call id. */
+  /**
+   * The tools of the calls that were reported to the guard or precede the run, by call id. A call whose result is in no
+   * request yet has no tool here: a model may call a tool by another name.
+   */
+  readonly known: Map<string, string | undefined>;
+  /** The notes to add, by call id. An id may come again, and then its note is that of the newest call. */
   readonly notes: Map<string, Note>;
   /** Whether there was a request, so that new results in a prompt are those of this run. */
   hasBegun: boolean;
@@ -67,7 +71,7 @@ export class UnstuckProcessor {
     try {
       const run = this.#run(state);
       if (run.hasBegun) this.#reportRejected(run, stepNumber - 1, prompt);
-      else for (const { toolCallId } of prompt.flatMap(resultsOf)) run.known.add(toolCallId);
+      else for (const { toolCallId, toolName } of prompt.flatMap(resultsOf)) run.known.set(toolCallId, toolName);
       run.hasBegun = true;
       ending = run.ending;
       if (ending === undefined) return run.notes.size === 0 ? undefined : { prompt: withNotes(run, prompt) };
@@ -82,7 +86,7 @@ export class UnstuckProcessor {
     let run = this.#runs.get(state);
     if (run === undefined) {
       const session = this.#identities.of(state);
-      run = { session, known: new Set(), notes: new Map(), hasBegun: false, ending: undefined };
+      run = { session, known: new Map(), notes: new Map(), hasBegun: false, ending: undefined };
       this.#runs.set(state, run);
     }
     return run;
@@ -91,33 +95,34 @@ export class UnstuckProcessor {
   #watched(run: Run, step: string, name: string, tool: unknown): unknown {
     const execute = (tool as Tool | null | undefined)?.execute;
     if (typeof execute !== "function") return tool;
-    return Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, {
-      execute: async (input: unknown, options: ExecuteOptions = {}) => {
-        const id = options.toolCallId ?? options.agent?.toolCallId;
-        const call = { run, id, ticket: this.#begin(run, step, name, input, id) };
-        let isSuspended = false;
-        const suspend = options.suspend && (async (...args: unknown[]) => {
-          isSuspended = true;
-          return options.suspend?.(...args);
-        });
-        try {
-          const result = await execute.call(tool, input, suspend ? { ...options, suspend } : options);
-          if (isSuspended) this.#sessions.cancelled(run.session, call.ticket);
-          else this.#finish(call, result, isValidationError(result));
-          return result;
-        } catch (error) {
-          if (isSuspended || isCancelled(options.abortSignal)) this.#sessions.cancelled(run.session, call.ticket);
-          else this.#finish(call, error, true);
-          throw error;
-        }
-      },
+    return copyWith(tool as Tool, async (input: unknown, options?: ExecuteOptions) => {
+      const id = options?.toolCallId ?? options?.agent?.toolCallId;
+      const call = { run, id, ticket: this.#begin(run, step, name, input, id) };
+      let isSuspended = false;
+      const suspend = options?.suspend && (async (...args: unknown[]) => {
+        isSuspended = true;
+        return options.suspend?.(...args);
+      });
+      try {
+        const result = await execute.call(tool, input, suspend ? { ...options, suspend } : options);
+        if (isSuspended) this.#sessions.cancelled(run.session, call.ticket);
+        else this.#finish(call, result, isValidationError(result));
+        return result;
+      } catch (error) {
+        if (isSuspended || isCancelled(options?.abortSignal)) this.#sessions.cancelled(run.session, call.ticket);
+        else this.#finish(call, error, true);
+        throw error;
+      }
     });
   }
 
   /** Announces a call. Throws the refusal, which Mastra sends to the model. */
   #begin(run: Run, step: string, name: string, input: unknown, id: string | undefined): Ticket | undefined {
-    if (id !== undefined) run.known.add(id);
-    const decision = this.#sessions.before(run.session, name, input, { id, step });
+    if (id !== undefined) {
+      run.known.set(id, undefined);
+      run.notes.delete(id);
+    }
+    const decision = this.#sessions.before(run.session, name, input, { id: id && callKey(step, id), step });
     if (!decision?.blocked) return decision?.ticket;
     if (decision.endsRun) run.ending = reason(decision);
     throw new Error(decision.message);
@@ -127,16 +132,21 @@ export class UnstuckProcessor {
     remember(run, id, this.#sessions.after(run.session, ticket, result, { error }));
   }
 
-  /** Reports the calls of a step that were answered without its tools, such as those of unknown tools. */
+  /**
+   * Reports the calls of a step that were answered without its tools, such as those of unknown tools. If an id comes
+   * again, Mastra keeps its newest result alone, so a second such call of one tool cannot be told from the first.
+   */
   #reportRejected(run: Run, stepNumber: number, prompt: readonly Message[]): void {
     const calls = new Map(prompt.flatMap(callsOf).map((call) => [call.toolCallId, call]));
     const step = stepKey(run, stepNumber);
-    for (const { toolCallId: id, output } of prompt.flatMap(resultsOf)) {
-      if (run.known.has(id)) continue;
-      run.known.add(id);
+    for (const { toolCallId: id, toolName, output } of newestResults(prompt)) {
+      const isReported = run.known.has(id) && (run.known.get(id) ?? toolName) === toolName;
+      run.known.set(id, toolName);
+      if (isReported) continue;
+      run.notes.delete(id);
       const call = calls.get(id);
       if (call === undefined || call.providerExecuted) continue;
-      const before = this.#sessions.before(run.session, call.toolName, call.input, { id, step });
+      const before = this.#sessions.before(run.session, call.toolName, call.input, { id: callKey(step, id), step });
       if (before?.blocked) remember(run, id, before, true);
       else if (output.type === "execution-denied") this.#sessions.refused(run.session, before?.ticket);
       else {
@@ -151,6 +161,11 @@ function stepKey(run: Run, stepNumber: number): string {
   return `${run.session}:${stepNumber}`;
 }
 
+/** Returns an id that no call of another step has. */
+function callKey(step: string, id: string): string {
+  return `${step}|${id}`;
+}
+
 function remember(run: Run, id: string | undefined, decision: Decision | undefined, isRefusal = false): void {
   if (decision === undefined) return;
   if (decision.message !== undefined && id !== undefined) run.notes.set(id, { decision, isRefusal });
@@ -162,14 +177,20 @@ function reason(decision: Decision): string {
 }
 
 function withNotes(run: Run, prompt: readonly Message[]): Message[] {
+  const noted = new Set(newestResults(prompt).filter(({ toolCallId }) => run.notes.has(toolCallId)));
   return prompt.map((message) => {
-    if (!resultsOf(message).some(({ toolCallId }) => run.notes.has(toolCallId))) return message;
+    if (!resultsOf(message).some((part) => noted.has(part))) return message;
     const content = (message.content as ResultPart[]).map((part) => {
-      const note = part.type === "tool-result" && run.notes.get(part.toolCallId);
+      const note = noted.has(part) && run.notes.get(part.toolCallId);
       return note ? { ...part, output: withNote(part.output, note) } : part;
     });
     return { ...message, content };
   });
+}
+
+/** Returns the newest result with each id. */
+function newestResults(prompt: readonly Message[]): ResultPart[] {
+  return [...resultsById(prompt).values()].flatMap((results) => results.slice(-1));
 }
 
 function callsOf(message: Message): CallPart[] {
@@ -179,8 +200,7 @@ function callsOf(message: Message): CallPart[] {
 
 /** Says if a tool rejected its input. It returns such an error, and does not throw it. */
 function isValidationError(result: unknown): boolean {
-  if (typeof result !== "object" || result === null) return false;
-  return (result as { error?: unknown }).error === true && "validationErrors" in result;
+  return propertyOf(result, "error") === true && propertyOf(result, "validationErrors") !== undefined;
 }
 
 interface Call {
@@ -205,7 +225,7 @@ interface RequestArgs {
 }
 
 interface Tool {
-  readonly execute?: (input: unknown, options: ExecuteOptions) => unknown;
+  readonly execute?: (input: unknown, options: ExecuteOptions | undefined) => unknown;
 }
 
 interface ExecuteOptions {

@@ -68,12 +68,17 @@ export class Unstuck {
    * default, the SDK hides it, and all failures of a tool look the same.
    */
   readonly errorFunction = (context: object, error: unknown, details?: { toolCall?: ToolCall }): string => {
-    const id = details?.toolCall?.callId;
-    if (id !== undefined) {
-      if (this.#raised.size >= RAISED_MAX) this.#raised.clear();
-      this.#raised.add(this.#key(context, id));
+    try {
+      const id = details?.toolCall?.callId;
+      // Nobody knows the run of a tool that the program runs itself.
+      if (id !== undefined && context) {
+        if (this.#raised.size >= RAISED_MAX) this.#raised.clear();
+        this.#raised.add(this.#key(context, id));
+      }
+    } catch (defect) {
+      this.#sessions.failed(defect);
     }
-    return error instanceof Error ? `Error: ${error.name}: ${error.message}` : `Error: ${String(error)}`;
+    return errorText(error);
   };
 
   #watched<T extends FunctionTool>(tool: T): T {
@@ -131,9 +136,10 @@ export class Unstuck {
     }
   }
 
-  #format({ kind, toolName, callId, defaultMessage, runContext }: FormatterArgs): string | undefined {
-    if (kind !== "tool_not_found") return undefined;
+  #format(error: FormatterArgs): string | undefined {
     try {
+      const { kind, toolName, callId, defaultMessage, runContext } = error;
+      if (kind !== "tool_not_found") return undefined;
       const session = this.#identities.of(runContext);
       const step = runContext.usage.requests;
       const before = this.#sessions.before(session, toolName, {}, { id: callId, step });
@@ -168,13 +174,22 @@ function noted(output: unknown, decision: Decision): unknown {
   return decision.annotate(isObject ? JSON.stringify(output) : String(output));
 }
 
+/** Returns the text of an error. A tool may throw a value without any text, or one whose own code fails. */
+function errorText(error: unknown): string {
+  try {
+    return error instanceof Error ? `Error: ${error.name}: ${error.message}` : `Error: ${String(error)}`;
+  } catch {
+    return FAILED;
+  }
+}
+
 function isBlock(value: unknown): boolean {
   const type = (value as { type?: unknown } | null | undefined)?.type;
   return type === "text" || type === "image" || type === "file";
 }
 
 function isFunctionTool<T>(tool: T): tool is T & FunctionTool {
-  return (tool as { type?: unknown }).type === "function";
+  return (tool as { type?: unknown } | null | undefined)?.type === "function";
 }
 
 // The parts of the SDK's types that this module uses.

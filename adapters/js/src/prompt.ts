@@ -12,6 +12,7 @@ export interface Message {
 export interface ResultPart {
   readonly type: string;
   readonly toolCallId: string;
+  readonly toolName: string;
   readonly output: Output;
 }
 
@@ -25,6 +26,20 @@ export interface Output {
 export function resultsOf(message: Message): ResultPart[] {
   if (message.role !== "tool" || !Array.isArray(message.content)) return [];
   return (message.content as ResultPart[]).filter((part) => part.type === "tool-result");
+}
+
+/**
+ * Returns the results in messages by call id, the oldest first. An id may come again, because some providers number the
+ * calls of each turn anew.
+ */
+export function resultsById(messages: readonly Message[]): Map<string, ResultPart[]> {
+  const found = new Map<string, ResultPart[]>();
+  for (const part of messages.flatMap(resultsOf)) {
+    const results = found.get(part.toolCallId);
+    if (results === undefined) found.set(part.toolCallId, [part]);
+    else results.push(part);
+  }
+  return found;
 }
 
 /** What a decision adds to the result of a call, or says in its place. */
@@ -46,9 +61,4 @@ export function withNote(output: Output, { decision, isRefusal }: Note): Output 
   // Providers send JSON as this text.
   const text = typeof value === "string" ? value : String(JSON.stringify(value));
   return { ...output, type: type.startsWith("error") ? "error-text" : "text", value: decision.annotate(text) };
-}
-
-/** Says if the program broke the call off. A tool that exceeds its time limit has failed. */
-export function isCancelled(signal: AbortSignal | undefined): boolean {
-  return signal !== undefined && signal.aborted && signal.reason?.name !== "TimeoutError";
 }

@@ -27,13 +27,14 @@ const USAGE = {
 const LIMIT = stepCountIs(50);
 
 let calls = 0;
+const newId = () => `c${(calls += 1)}`;
 
 /** The content of a turn, and why it ended. */
-function answer(turn, called) {
+function answer(turn, called, id) {
   if (typeof turn === "string") return { content: [{ type: "text", text: turn }], finishReason: { unified: "stop" } };
   const content = turn.map((input) => ({
     type: "tool-call",
-    toolCallId: `c${(calls += 1)}`,
+    toolCallId: id(),
     toolName: called,
     input: typeof input === "string" ? input : JSON.stringify(input),
   }));
@@ -45,6 +46,7 @@ function textOf({ role, content }) {
   if (typeof content === "string") return `${role}: ${content}`;
   const parts = content.map((part) => {
     if (part.type === "text") return part.text;
+    if (part.type === "file") return "a file";
     if (part.type === "tool-call") return `${part.toolName} ${JSON.stringify(part.input)}`;
     const { type, value, reason } = part.output;
     return `${type} ${typeof value === "string" ? value : JSON.stringify(value ?? reason)}`;
@@ -52,14 +54,14 @@ function textOf({ role, content }) {
   return `${role}: ${parts.join("\n")}`;
 }
 
-/** A model that answers each run with the script that its first message names. */
-export function scripted(Mock, scripts, called = "read_file") {
+/** A model that answers each run with the script that its first message names. `id` returns the id of a call. */
+export function scripted(Mock, scripts, called = "read_file", id = newId) {
   const played = Object.fromEntries(Object.keys(scripts).map((name) => [name, new Played()]));
   const next = ({ prompt }) => {
     const name = prompt.find(({ role }) => role === "user").content[0].text;
     const { requests } = played[name];
     requests.push(prompt.map(textOf).join("\n"));
-    return answer(scripts[name][requests.length - 1], called);
+    return answer(scripts[name][requests.length - 1], called, id);
   };
   const model = new Mock({
     doGenerate: async (options) => ({ ...next(options), usage: USAGE, warnings: [] }),
@@ -148,8 +150,8 @@ export function cases(version, Mock) {
   }
 
   const define = (title, run) => test(`${version}: ${title}`, run);
-  const generate = async (script, tools, { settings = {}, own = {}, options = {}, called } = {}) => {
-    const { model, played } = scripted(Mock, { run: script }, called);
+  const generate = async (script, tools, { settings = {}, own = {}, options = {}, called, id } = {}) => {
+    const { model, played } = scripted(Mock, { run: script }, called, id);
     const watch = unstuck(options);
     const result = await generateText({
       model,
@@ -232,6 +234,26 @@ export function cases(version, Mock) {
     assert.ok(requests[6].includes(REFUSAL), requests[6]);
   });
 
+  define("a note stays with its call if the id comes again", async () => {
+    const script = [[{ path: "a.txt" }], [MISSING], [MISSING], [MISSING], [{ path: "b.txt" }], DONE];
+    const { requests } = await generate(script, { read_file: failingTool }, { id: () => "0" });
+    assert.ok(requests[4].includes(NOTE), requests[4]);
+    const results = requests[5].split("\n").filter((line) => /^tool:/.test(line));
+    assert.equal(requests[5].split(NOTE).length, 2);
+    assert.equal(results[0], "tool: text content of a.txt");
+    assert.equal(results[4], "tool: text content of b.txt");
+    // The note follows the third failure, and not another.
+    assert.equal(requests[5].split(NOTE)[0].split("no such file").length, 4);
+  });
+
+  define("a refusal stays with its call if the id comes again", async () => {
+    const script = [...Array(6).fill([{ file: 1 }]), [{ path: "b.txt" }], DONE];
+    const { requests } = await generate(script, { read_file: failingTool }, { id: () => "0" });
+    assert.ok(requests[6].includes(REFUSAL), requests[6]);
+    assert.equal(requests[7].split(REFUSAL).length, 2);
+    assert.ok(requests[7].endsWith("tool: text content of b.txt"), requests[7]);
+  });
+
   define("a prepareStep of the program goes on", async () => {
     const seen = [];
     const prepareStep = ({ stepNumber, messages }) => {
@@ -276,6 +298,31 @@ export function cases(version, Mock) {
     messages.push(...first.response.messages);
     await generateText({ ...run("a"), messages });
     assert.ok(played.run.requests.at(-1).includes(NOTE), played.run.requests.at(-1));
+  });
+
+  define("a message with an image is new if its image or its text is", async () => {
+    const content = (text, byte) => [
+      { type: "text", text },
+      { type: "image", image: new Uint8Array([0x89, 0x50, 0x4e, 0x47, byte]) },
+    ];
+    const notes = async (contentOf) => {
+      const watch = unstuck();
+      const messages = [];
+      let noted = 0;
+      for (let at = 0; at < 4; at += 1) {
+        const { model, played } = scripted(Mock, { run: failing(1) });
+        messages.push({ role: "user", content: "run" }, { role: "user", content: contentOf(at) });
+        const settings = watch({ tools: { read_file: failingTool }, session: "a" });
+        const { response } = await generateText({ model, messages, stopWhen: LIMIT, ...settings });
+        messages.push(...response.messages);
+        noted += played.run.requests.at(-1).includes("[unstuck]") ? 1 : 0;
+      }
+      return noted;
+    };
+    assert.equal(await notes((at) => content("look at this", at)), 0);
+    assert.equal(await notes((at) => content(`look at ${at}`, 0)), 0);
+    // An automatic message stays the same.
+    assert.ok((await notes(() => content("go on", 0))) > 0);
   });
 
   define("a call that the program aborts is taken back", async () => {
@@ -409,6 +456,82 @@ export function cases(version, Mock) {
     assert.ok(!requests.some((request) => request.includes("[unstuck]")));
   });
 
+  define("a tool that the program runs itself needs no options", async () => {
+    const told = [];
+    const execute = (input, options) => {
+      told.push(options);
+      return input.path;
+    };
+    const { tools } = unstuck()({ tools: { read_file: { inputSchema, execute }, none: undefined } });
+    for (const options of [undefined, null, {}, { toolCallId: "1" }]) {
+      for (let at = 0; at < 9; at += 1) assert.equal(tools.read_file.execute(MISSING, options), MISSING.path);
+      assert.ok(told.every((one) => one === options));
+      told.length = 0;
+    }
+  });
+
+  define("options that answer with an error let a call run", () => {
+    const log = mock.method(console, "error", () => {});
+    try {
+      const { tools } = unstuck()({ tools: { read_file: { inputSchema, execute: () => "ran" } } });
+      for (const key of ["messages", "toolCallId", "abortSignal"]) {
+        const options = {
+          toolCallId: "1",
+          messages: [],
+          get [key]() {
+            throw new Error("no options");
+          },
+        };
+        assert.equal(tools.read_file.execute(MISSING, options), "ran");
+      }
+      assert.equal(log.mock.callCount(), 1);
+    } finally {
+      log.mock.restore();
+    }
+  });
+
+  define("a result that answers with errors is passed on", async () => {
+    const hostile = new Proxy({}, {
+      get() {
+        throw new Error("no property");
+      },
+    });
+    const { tools } = unstuck()({ tools: { read_file: { inputSchema, execute: () => hostile } } });
+    assert.equal(tools.read_file.execute(MISSING, { toolCallId: "1", messages: [] }), hostile);
+    // The value of a promise is asked for `then` by the language, but for nothing else.
+    const promised = new Proxy({}, {
+      get(_, key) {
+        if (key === "then") return undefined;
+        throw new Error("no property");
+      },
+    });
+    const { tools: others } = unstuck()({ tools: { read_file: { inputSchema, execute: async () => promised } } });
+    assert.equal(await others.read_file.execute(MISSING, { toolCallId: "1", messages: [] }), promised);
+  });
+
+  define("an error of any type and any reason of an abort are passed on", async () => {
+    const hostile = new Proxy({}, {
+      get() {
+        throw new Error("no property");
+      },
+    });
+    for (const error of [undefined, null, Object.create(null), Symbol("error"), hostile]) {
+      for (const abortSignal of [undefined, AbortSignal.abort(hostile)]) {
+        const execute = () => {
+          throw error;
+        };
+        const { tools } = unstuck()({ tools: { read_file: { inputSchema, execute } } });
+        let thrown;
+        try {
+          tools.read_file.execute(MISSING, { toolCallId: "1", messages: [], abortSignal });
+        } catch (caught) {
+          thrown = [caught];
+        }
+        assert.ok(thrown[0] === error);
+      }
+    }
+  });
+
   define("a tool keeps its prototype, and settings that are not ours pass through", () => {
     class Reader {
       inputSchema = inputSchema;
@@ -424,6 +547,46 @@ export function cases(version, Mock) {
     assert.equal(watched.tools.read_file.execute({}, options), "text");
     assert.equal(watched.temperature, 0);
     assert.ok(!("session" in watched));
+  });
+
+  define("all functions of a tool work on the tool itself", async () => {
+    class Base {
+      get description() {
+        return this.secret();
+      }
+    }
+    class Reader extends Base {
+      inputSchema = inputSchema;
+      #text = "none";
+      onInputAvailable = function () {
+        this.#text = "asked";
+      };
+      secret() {
+        return this.#text;
+      }
+      execute({ path }) {
+        this.#text = `read ${path}`;
+        return {};
+      }
+      toModelOutput() {
+        return { type: "text", value: this.#text };
+      }
+    }
+    const reader = new Reader();
+    const { requests } = await generate([[{ path: "a.txt" }], DONE], { read_file: reader });
+    assert.ok(requests[1].endsWith("text read a.txt"), requests[1]);
+    const { read_file } = unstuck()({ tools: { read_file: Object.freeze(reader) } }).tools;
+    assert.equal(read_file.description, "read a.txt");
+    read_file.onInputAvailable();
+    assert.equal(read_file.description, "asked");
+    assert.deepEqual(Object.keys(read_file).sort(), ["execute", "inputSchema", "onInputAvailable"]);
+    assert.equal(read_file.constructor, Reader);
+  });
+
+  define("a schema that is a function keeps its properties", () => {
+    const schema = Object.assign(() => true, { "~standard": { version: 1 } });
+    const { read_file } = unstuck()({ tools: { read_file: { inputSchema: schema, execute: () => "" } } }).tools;
+    assert.equal(read_file.inputSchema, schema);
   });
 
   define("a wrong setup is an error at once", () => {

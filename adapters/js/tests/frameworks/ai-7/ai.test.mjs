@@ -17,16 +17,17 @@ const inputSchema = z.object({ path: z.string() });
 const read_file = tool({ inputSchema, outputSchema: z.string() });
 
 /** Lets a client answer the calls of `read_file` in as many requests as the script needs. */
-async function converse(script, own = {}) {
-  const watch = unstuck();
-  const { model, played } = scripted(MockLanguageModelV4, { run: script });
+async function converse(script, own = {}, id = undefined, watch = unstuck()) {
+  const { model, played } = scripted(MockLanguageModelV4, { run: script }, undefined, id);
   const messages = [{ role: "user", content: "run" }];
   let asked = 0;
   for (;;) {
     const result = await generateText({ model, messages, ...watch({ tools: { read_file }, session: "a", ...own }) });
     messages.push(...result.response.messages);
     const answered = new Set(
-      messages.flatMap(({ role, content }) => (role === "tool" ? content.map(({ toolCallId }) => toolCallId) : [])),
+      result.response.messages.flatMap(({ role, content }) =>
+        role === "tool" ? content.map(({ toolCallId }) => toolCallId) : [],
+      ),
     );
     const open = result.toolCalls.filter(({ toolCallId }) => !answered.has(toolCallId));
     if (open.length === 0) return { result, requests: played.run.requests, asked };
@@ -45,6 +46,20 @@ test("AI SDK 7: a call that the client runs gets a note, then a refusal", async 
   assert.equal(asked, 5);
   const denial = result.content.find(({ type }) => type === "tool-approval-response");
   assert.ok(denial.reason.startsWith(REFUSAL), denial.reason);
+});
+
+test("AI SDK 7: a call that the client runs is watched if its id comes again", async () => {
+  const { requests, asked } = await converse([[{ path: "a.txt" }], ...failing(6)], {}, () => "0");
+  assert.equal(asked, 6);
+  const [before, ...noted] = requests[4].split(NOTE);
+  assert.equal(noted.length, 1, requests[4]);
+  assert.equal(before.split("no such file").length, 5);
+});
+
+test("AI SDK 7: calls that clients run in two sessions may share an id", async () => {
+  const watch = unstuck();
+  const sessions = ["a", "b"].map((session) => converse(failing(3), { session }, () => "0", watch));
+  for (const { requests } of await Promise.all(sessions)) assert.ok(requests[3].includes(NOTE), requests[3]);
 });
 
 test("AI SDK 7: parallel calls that the client runs are one step", async () => {

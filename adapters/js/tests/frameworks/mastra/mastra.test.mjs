@@ -15,13 +15,14 @@ import { DONE, failing, MISSING, NOTE, Played, readFile, REFUSAL, scenarios, STO
 const USAGE = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 
 let calls = 0;
+const newId = () => `c${(calls += 1)}`;
 
 /** The content of a turn, and why it ended. */
-function answer(turn, called) {
+function answer(turn, called, id) {
   if (typeof turn === "string") return { content: [{ type: "text", text: turn }], finishReason: "stop" };
   const content = turn.map((input) => ({
     type: "tool-call",
-    toolCallId: `c${(calls += 1)}`,
+    toolCallId: id(),
     toolName: called,
     input: JSON.stringify(input),
   }));
@@ -41,14 +42,14 @@ function textOf({ role, content }) {
 }
 
 /** A model that answers each run with the script that its last message of the user names. */
-function scripted(scripts, { played = {}, called = "read_file", others = {} } = {}) {
+function scripted(scripts, { played = {}, called = "read_file", others = {}, id = newId } = {}) {
   for (const name of Object.keys(scripts)) played[name] ??= new Played();
   const next = ({ prompt }) => {
     const name = prompt.findLast(({ role }) => role === "user").content[0].text;
     const { requests } = played[name];
     requests.push(prompt.map(textOf).join("\n"));
     const number = requests.length - 1;
-    return answer(scripts[name][number], others[number] ?? called);
+    return answer(scripts[name][number], others[number] ?? called, id);
   };
   const model = new MastraLanguageModelV2Mock({
     doGenerate: async (options) => ({ ...next(options), usage: USAGE, warnings: [] }),
@@ -130,8 +131,8 @@ const others = [
 scenarios("Mastra, among other processors", player(generate, others), { seesUnknown: true });
 
 /** Runs one script with one tool. */
-async function runOne(script, execute, { settings = {}, options = {}, called } = {}) {
-  const { model, played } = scripted({ run: script }, { called });
+async function runOne(script, execute, { settings = {}, options = {}, ...scripting } = {}) {
+  const { model, played } = scripted({ run: script }, scripting);
   const read_file = createTool({ id: "read_file", description: "", inputSchema, execute, ...settings });
   const agent = agentOf({ model, tools: { read_file }, processor: new UnstuckProcessor(options) });
   const result = await agent.generate("run", OPTIONS);
@@ -177,6 +178,48 @@ test("Mastra: a note follows results of any shape", async () => {
   }
 });
 
+// Mastra keeps the newest result alone if an id comes again.
+test("Mastra: a note stays with its call if the id comes again", async () => {
+  const script = [[{ path: "a.txt" }], [MISSING], [MISSING], [MISSING], [{ path: "b.txt" }], [MISSING], DONE];
+  const scripting = { id: () => "0", others: { 5: "write_file" } };
+  const { requests } = await runOne(script, async ({ path }) => readFile(path), scripting);
+  assert.ok(requests[4].includes(NOTE), requests[4]);
+  for (const at of [1, 2, 3, 5, 6]) assert.ok(!requests[at].includes("[unstuck]"), requests[at]);
+  assert.ok(requests[5].endsWith("tool: text content of b.txt"), requests[5]);
+  assert.ok(requests[6].includes("write_file"), requests[6]);
+});
+
+test("Mastra: a note stays with its call if another tool answers to its id", async () => {
+  const scripting = { id: () => "0", others: { 3: "write_file" } };
+  const { requests } = await runOne(failing(4), async ({ path }) => readFile(path), scripting);
+  assert.ok(requests[3].includes(NOTE), requests[3]);
+  assert.ok(requests[4].includes("write_file"), requests[4]);
+  assert.ok(!requests[4].includes("[unstuck]"), requests[4]);
+});
+
+test("Mastra: of two results with one id, the newest gets the note", async () => {
+  const processor = new UnstuckProcessor();
+  const state = {};
+  const turn = (value) => [
+    { role: "assistant", content: [{ type: "tool-call", toolCallId: "0", toolName: "read_file", input: {} }] },
+    {
+      role: "tool",
+      content: [{ type: "tool-result", toolCallId: "0", toolName: "read_file", output: { type: "error-text", value } }],
+    },
+  ];
+  const old = turn("an answer of an earlier run");
+  const request = (prompt, stepNumber) => processor.processLLMRequest({ prompt, state, stepNumber })?.prompt;
+  assert.equal(request(old, 0), undefined);
+  const read_file = { execute: async () => Promise.reject(new Error("no such file")) };
+  for (let at = 0; at < 3; at += 1) {
+    const { tools } = processor.processInputStep({ tools: { read_file }, state, stepNumber: at });
+    await assert.rejects(tools.read_file.execute({}, { toolCallId: "0" }));
+  }
+  const prompt = request([...old, ...turn("no such file")], 3);
+  assert.deepEqual(prompt.slice(0, 3), [...old, ...turn().slice(0, 1)]);
+  assert.ok(prompt[3].content[0].output.value.includes(NOTE));
+});
+
 test("Mastra: notes leave what the agent stores as it is", async () => {
   const { result, requests } = await runOne(failing(4), async ({ path }) => readFile(path));
   assert.ok(requests[4].includes(NOTE));
@@ -198,6 +241,44 @@ test("Mastra: an agent inside an agent has a guard of its own", async () => {
   const requests = Object.values(played).flatMap((one) => one.requests);
   assert.equal(requests.length, 4 + 3);
   assert.ok(!requests.some((request) => request.includes("[unstuck]")));
+});
+
+test("Mastra: a tool that the program runs itself needs no options", async () => {
+  const read_file = { execute: async (_, options) => options };
+  const { tools } = new UnstuckProcessor().processInputStep({ tools: { read_file }, state: {}, stepNumber: 0 });
+  for (const options of [undefined, null]) assert.equal(await tools.read_file.execute({}, options), options);
+});
+
+test("Mastra: results and errors that answer with errors are passed on", async () => {
+  const hostile = new Proxy({}, {
+    get(_, key) {
+      if (key === "then") return undefined;
+      throw new Error("no property");
+    },
+  });
+  const read_file = { execute: async (isError) => (isError ? Promise.reject(hostile) : hostile) };
+  const { tools } = new UnstuckProcessor().processInputStep({ tools: { read_file }, state: {}, stepNumber: 0 });
+  const options = { toolCallId: "1", abortSignal: AbortSignal.abort(hostile) };
+  assert.ok((await tools.read_file.execute(false, options)) === hostile);
+  const thrown = await tools.read_file.execute(true, options).then(assert.fail, (error) => [error]);
+  assert.ok(thrown[0] === hostile);
+});
+
+test("Mastra: all functions of a tool work on the tool itself", async () => {
+  class Reader {
+    #text = "none";
+    async execute({ path }) {
+      this.#text = `read ${path}`;
+    }
+    toModelOutput() {
+      return this.#text;
+    }
+  }
+  const read_file = new Reader();
+  const { tools } = new UnstuckProcessor().processInputStep({ tools: { read_file }, state: {}, stepNumber: 0 });
+  await tools.read_file.execute({ path: "a.txt" }, { toolCallId: "1" });
+  assert.equal(tools.read_file.toModelOutput(), "read a.txt");
+  assert.ok(tools.read_file instanceof Reader);
 });
 
 test("Mastra: a call that suspends is taken back", async () => {

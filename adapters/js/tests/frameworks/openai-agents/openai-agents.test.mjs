@@ -1,7 +1,7 @@
 // The OpenAI Agents SDK.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 
 import {
   Agent,
@@ -19,6 +19,9 @@ import { z } from "zod";
 import { DONE, failing, MISSING, NOTE, Played, readFile, REFUSAL, scenarios, STOP } from "./plays.mjs";
 
 setTracingDisabled(true);
+
+/** The SDK's own text about a failure. */
+const FAILED = "An error occurred while running the tool. Please try again.";
 
 let calls = 0;
 
@@ -209,6 +212,68 @@ test("OpenAI Agents: tools that are not functions and the tools of the program s
   assert.notEqual(second, own);
   assert.equal(own.inputGuardrails.length, 0);
   assert.equal(second.invoke, own.invoke);
+});
+
+test("OpenAI Agents: an error of any type is a failure that the model reads", async () => {
+  const hostile = new Proxy(new Error("hidden"), {
+    get() {
+      throw new Error("no property");
+    },
+    getPrototypeOf() {
+      throw new Error("no prototype");
+    },
+  });
+  const shapes = [
+    [undefined, "Error: undefined"],
+    [null, "Error: null"],
+    [Object.create(null), FAILED],
+    [Object.assign(new Error(), { message: Symbol("none") }), FAILED],
+    [{ toString: () => ({}) }, FAILED],
+    [hostile, FAILED],
+  ];
+  for (const [error, expected] of shapes) assert.equal(new Unstuck().errorFunction({}, error), expected);
+  // The SDK's own code fails for the values above.
+  for (const error of ["text", 0, Symbol("none"), { toString: () => "text" }]) {
+    const expected = `Error: ${String(error)}`;
+    const watch = new Unstuck();
+    const execute = () => {
+      throw error;
+    };
+    const { errorFunction } = watch;
+    const read_file = tool({ name: "read_file", description: "", parameters, execute, errorFunction });
+    const { model, played } = scripted({ run: failing(3) });
+    await run(new Agent({ name: "files", model, tools: watch.tools([read_file]) }), "run", watch.runConfig());
+    const { requests } = played.run;
+    assert.ok(requests[1].endsWith(expected), requests[1]);
+    assert.ok(requests[3].includes(NOTE), requests[3]);
+  }
+});
+
+test("OpenAI Agents: an error function needs no run", () => {
+  const log = mock.method(console, "error", () => {});
+  try {
+    const { errorFunction } = new Unstuck();
+    const details = { toolCall: { callId: "1" } };
+    for (const context of [undefined, null]) {
+      assert.equal(errorFunction(context, new TypeError("wrong"), details), "Error: TypeError: wrong");
+      assert.equal(errorFunction(context, "text"), "Error: text");
+    }
+    assert.equal(log.mock.callCount(), 0);
+    assert.equal(errorFunction("no object", "text", details), "Error: text");
+    assert.equal(log.mock.callCount(), 1);
+  } finally {
+    log.mock.restore();
+  }
+});
+
+test("OpenAI Agents: a formatter that is told nothing leaves the error as it is", () => {
+  const log = mock.method(console, "error", () => {});
+  try {
+    assert.equal(new Unstuck().runConfig().toolErrorFormatter(undefined), undefined);
+    assert.equal(log.mock.callCount(), 1);
+  } finally {
+    log.mock.restore();
+  }
 });
 
 test("OpenAI Agents: a formatter of the host stays", () => {
