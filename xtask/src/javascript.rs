@@ -203,9 +203,9 @@ fn compiled(features: &[&str], machine: Machine) -> Outcome {
 /// Writes the glue for a WebAssembly file, with the program of the same version.
 fn bound(file: &Path) -> Outcome {
     let mut bind = cargo();
-    bind.args(["run", "--package", CRATE, "--bin", "bind", "--features", "bind", "--locked"]);
-    // It is of no use to other builds, and CI runs this beside others.
-    bind.args(["--quiet", "--target-dir"]).arg(folder("cargo")).arg("--");
+    bind.args(["run", "--package", CRATE, "--bin", "bind", "--locked", "--quiet"]);
+    bind.args(["--no-default-features", "--features", "bind", "--profile", "tool"]);
+    bind.arg("--target-dir").arg(folder("cargo")).arg("--");
     Outcome::of(bind.arg(file).arg(folder("bound")))
 }
 

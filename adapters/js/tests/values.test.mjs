@@ -44,7 +44,7 @@ test("what differs has different digests", () => {
     {}, [], null, 0, 1, "", "a", false, [{}], { a: 1 }, { a: "1" }, { a: 1n << 130n }, { a: -(1n << 130n) },
     { a: NaN }, { a: Infinity }, { a: -Infinity }, { a: null }, new Map([["a", new Map()]]), new Map([["a", 3]]),
     new Set([1]), new Set([2]), () => 1, function named() {}, Symbol("s"), new Error("a"), new Error("b"),
-    new Response("a"), new Response("b"), new Headers({ a: "1" }), new Headers({ a: "2" }), new Map([[{}, 1]]),
+    new Response("a"), new Response("b"), new Headers({ h: "1" }), new Headers({ h: "2" }), new Map([[{}, 1]]),
     new Map([[{ a: 1 }, 1]]), new SharedArrayBuffer(1), new SharedArrayBuffer(2), new Set([{ a: 1 }]),
     new Uint8Array([1]), new Uint8Array([2]), new WeakMap(), Promise.resolve(1), "\ud800", "\udc00",
     { "\ud800": 1 }, { "\udc00": 1 }, { a: "\ud800" }, new Point(1, 2), new (class Empty {})(),
