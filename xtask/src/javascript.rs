@@ -209,8 +209,8 @@ fn bound(file: &Path) -> Outcome {
     Outcome::of(bind.arg(file).arg(folder("bound")))
 }
 
-/// Puts the glue and the file into the package: as it is, and in modules. Returns the size of the file,
-/// compressed.
+/// Puts the glue and the file into the package: as it is, and compressed in modules. Returns the compressed
+/// size.
 fn placed(engine: Engine, bound: &Path) -> io::Result<usize> {
     let (module, name) = engine.names();
     let (dist, sources) = (folder("package/dist"), folder("package/src/glue"));
@@ -218,19 +218,16 @@ fn placed(engine: Engine, bound: &Path) -> io::Result<usize> {
     fs::copy(bound.join("unstuck_wasm_bg.wasm"), &file)?;
     fs::copy(bound.join("unstuck_wasm.js"), sources.join(module).with_extension("js"))?;
     let declared = "declare const file: string;\n\nexport default file;\n";
-    fs::write(sources.join(format!("{module}-file.d.ts")), declared)?;
+    fs::write(sources.join(format!("{module}-packed.d.ts")), declared)?;
     let compressed = output(program("gzip").args(["--best", "--stdout", "--no-name"]).arg(&file))?;
     let packed = bound.join("packed.gz");
     fs::write(&packed, &compressed)?;
-    let (common, esm) = (dist.join("cjs/glue"), dist.join("esm/glue"));
-    fs::create_dir_all(&common).and_then(|()| fs::create_dir_all(&esm))?;
-    let text = format!("module.exports = \"{}\";\n", base64(&file)?);
-    fs::write(common.join(format!("{module}-file.js")), text)?;
-    // Modules of both kinds share the text.
-    let text = format!("export {{ default }} from \"../../cjs/glue/{module}-file.js\";\n");
-    fs::write(esm.join(format!("{module}-file.js")), text)?;
-    let text = format!("export default \"{}\";\n", base64(&packed)?);
-    fs::write(esm.join(format!("{module}-packed.js")), text)?;
+    let text = base64(&packed)?;
+    for (kind, start) in [("cjs", "module.exports ="), ("esm", "export default")] {
+        let folder = dist.join(kind).join("glue");
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(format!("{module}-packed.js")), format!("{start} \"{text}\";\n"))?;
+    }
     Ok(compressed.len())
 }
 
@@ -285,7 +282,7 @@ fn common_js(dist: &Path) -> io::Result<()> {
     let module = fs::read_to_string(dist.join("engine.js"))?;
     let files = [Engine::Small, Engine::Full].map(|engine| engine.names().0);
     let text = files.into_iter().fold(module, |module, name| {
-        module.replace(&format!("\"#{name}\""), &format!("\"./glue/{name}-file.js\""))
+        module.replace(&format!("\"#{name}\""), &format!("\"./glue/{name}-packed.js\""))
     });
     fs::write(dist.join("engine.js"), text)
 }

@@ -7,8 +7,8 @@ import * as fullGlue from "./glue/full.js";
 import * as smallGlue from "./glue/engine.js";
 
 /**
- * A WebAssembly file: its text in base 64, the module that a bundler made of it, or a function that loads its text in
- * base 64, compressed by gzip.
+ * A WebAssembly file: its bytes, compressed by gzip and in base 64; a function that loads that text; or the module that a
+ * bundler made of the file.
  */
 export type Source = string | WebAssembly.Module | (() => Promise<string>);
 
@@ -39,8 +39,11 @@ class File<G extends Glue> {
   /** Returns the functions of the file. */
   get(): G {
     if (!this.#isLoaded) {
-      if (typeof this.source === "function") throw new Error(`unstuck: the engine is not loaded; call ${this.how} first`);
-      this.#use(typeof this.source === "string" ? decoded(this.source) : this.source);
+      const file = typeof this.source === "string" ? unpackedNow(this.source) : this.source;
+      if (file === undefined || typeof file === "function") {
+        throw new Error(`unstuck: the engine is not loaded; call ${this.how} first`);
+      }
+      this.#use(file);
     }
     return this.glue;
   }
@@ -51,9 +54,8 @@ class File<G extends Glue> {
     this.#loading ??= (async () => {
       const { source } = this;
       if (module !== undefined) this.#use(module);
-      else if (typeof source === "function") this.#use(await WebAssembly.compile(await unpacked(await source())));
-      else if (typeof source === "string") this.#use(await WebAssembly.compile(decoded(source)));
-      else this.#use(source);
+      else if (source instanceof WebAssembly.Module) this.#use(source);
+      else this.#use(await WebAssembly.compile(await unpacked(typeof source === "string" ? source : await source())));
     })();
     try {
       await this.#loading;
@@ -69,6 +71,16 @@ class File<G extends Glue> {
     this.glue.initSync({ module });
     this.#isLoaded = true;
   }
+}
+
+/** Unpacks a file at once, where Node's `zlib` is. */
+function unpackedNow(packed: string): Bytes | undefined {
+  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => Zlib | undefined } };
+  return process?.getBuiltinModule?.("node:zlib")?.gunzipSync(decoded(packed));
+}
+
+interface Zlib {
+  gunzipSync(bytes: Bytes): Bytes;
 }
 
 function unpacked(packed: string): Promise<ArrayBuffer> {
