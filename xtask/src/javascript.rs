@@ -6,6 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as STANDARD;
+
 use crate::machine::{self, Machine, cargo, program};
 use crate::step::{Outcome, Step, Summary};
 use crate::target::Target;
@@ -220,21 +223,13 @@ fn placed(engine: Engine, bound: &Path) -> io::Result<usize> {
     let declared = "declare const file: string;\n\nexport default file;\n";
     fs::write(sources.join(format!("{module}-packed.d.ts")), declared)?;
     let compressed = output(program("gzip").args(["--best", "--stdout", "--no-name"]).arg(&file))?;
-    let packed = bound.join("packed.gz");
-    fs::write(&packed, &compressed)?;
-    let text = base64(&packed)?;
+    let text = STANDARD.encode(&compressed);
     for (kind, start) in [("cjs", "module.exports ="), ("esm", "export default")] {
         let folder = dist.join(kind).join("glue");
         fs::create_dir_all(&folder)?;
         fs::write(folder.join(format!("{module}-packed.js")), format!("{start} \"{text}\";\n"))?;
     }
     Ok(compressed.len())
-}
-
-/// Returns the bytes of a file as text.
-fn base64(file: &Path) -> io::Result<String> {
-    let text = output(program("base64").arg("--wrap=0").arg(file))?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Returns what `command` writes.

@@ -1,4 +1,4 @@
-//! What people and programs read: text that is safe to show, JSON, and the places where it is written.
+//! Output for people and programs: text that is safe to show, JSON, and the streams that it goes to.
 
 #[cfg(feature = "program")]
 pub(crate) mod columns;

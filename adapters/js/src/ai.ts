@@ -66,7 +66,7 @@ class Watcher {
   readonly #identities = new Identities();
   /** Runs by their array of steps, which is the same for all steps of a run and for no other run. */
   readonly #runs = new WeakMap<object, Run>();
-  /** Runs by the messages of a step, which is all that `execute` is told. */
+  /** Runs by the messages of their current step. `execute` receives nothing else that tells runs apart. */
   readonly #running = new WeakMap<object, Run>();
   /** The calls whose results come from the client, by session and call id. */
   readonly #announced = new Map<string, Announced>();

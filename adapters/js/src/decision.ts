@@ -84,7 +84,7 @@ export class Finding {
     this.#line = fields.line;
   }
 
-  /** Whether text repeats, and not calls. The numbers are then those of messages. */
+  /** Whether text repeats instead of calls. In that case, `first`, `at`, `last` and `calls` count messages. */
   get isText(): boolean {
     return this.kind === "text" || this.kind === "echo";
   }

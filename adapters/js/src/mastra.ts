@@ -20,9 +20,9 @@ interface Run {
    * request yet has no tool here: a model may call a tool by another name.
    */
   readonly known: Map<string, string | undefined>;
-  /** The notes to add, by call id. An id may come again, and then its note is that of the newest call. */
+  /** The notes to add, by call id. If a call id is used again, the note belongs to the newest call. */
   readonly notes: Map<string, Note>;
-  /** Whether there was a request, so that new results in a prompt are those of this run. */
+  /** Whether the run has sent a request. Results that appear in a prompt after that belong to this run. */
   hasBegun: boolean;
   /** The reason to end the run at its next request. */
   ending: string | undefined;
@@ -133,8 +133,8 @@ export class UnstuckProcessor {
   }
 
   /**
-   * Reports the calls of a step that were answered without its tools, such as those of unknown tools. If an id comes
-   * again, Mastra keeps its newest result alone, so a second such call of one tool cannot be told from the first.
+   * Reports the calls of a step that Mastra answered without running a tool, for example calls of unknown tools. If a
+   * call id is used again, Mastra keeps only the newest result, so a second such call of one tool looks like the first.
    */
   #reportRejected(run: Run, stepNumber: number, prompt: readonly Message[]): void {
     const calls = new Map(prompt.flatMap(callsOf).map((call) => [call.toolCallId, call]));

@@ -47,11 +47,6 @@ export class Sessions {
     this.#tried(session, (guard) => guard.cancelled(call));
   }
 
-  /** Reports a turn of the agent without a call. */
-  textTurn(session: string, text: string): Decision | undefined {
-    return this.#tried(session, (guard) => guard.textTurn(text));
-  }
-
   /** Reports a message of the user. */
   userMessage(session: string, text: string): void {
     this.#tried(session, (guard) => guard.userMessage(text));

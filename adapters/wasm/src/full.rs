@@ -5,7 +5,7 @@ use std::fmt::Display;
 use serde::Serialize;
 use unstuck_cli::{
     Excerpt, Location, PolicyChoice, ReplayFinding, Scanned, config_of_json, masked, plain,
-    policies, what_recurs,
+    what_recurs,
 };
 use unstuck_text::Preset;
 use unstuck_trace::Format;
@@ -55,12 +55,6 @@ impl Guard {
         let preset = preset_of(preset, config, is_json, tools.as_deref()).map_err(thrown)?;
         Self::made(preset, observe, off, session, worker, state).map_err(thrown)
     }
-}
-
-/// Returns the names of all policies, the default first.
-#[wasm_bindgen]
-pub fn all_policies() -> Vec<String> {
-    policies().map(str::to_owned).collect()
 }
 
 /// The policy and the format of scans.

@@ -93,7 +93,7 @@ fn a_terminal_that_is_closed_ends_it() {
         let (end, ended) = mpsc::channel();
         thread::spawn(move || {
             let mut pipe = std::fs::File::open(&alive).expect("a pipe");
-            // What the program says when it ends does not matter.
+            // The test does not depend on the program's last output.
             let _ = pipe.read_to_end(&mut Vec::new());
             let _ = end.send(());
         });
