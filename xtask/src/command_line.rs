@@ -10,6 +10,7 @@ use crate::bench::Bench;
 use crate::c;
 use crate::checks;
 use crate::firmware;
+use crate::fleet;
 use crate::footprint;
 use crate::fuzz;
 use crate::javascript;
@@ -30,6 +31,7 @@ pub(crate) enum Task {
     Python(python::Request),
     JavaScript(javascript::Request),
     Report,
+    Fleet(fleet::Request),
 }
 
 /// A command line that names no task, or names it with words that the task does not take.
@@ -65,6 +67,7 @@ Usage: cargo xtask CHORE [OPTIONS]
   python     Build and test the package for Python
   js         Build and test the package for JavaScript
   report     Read the reports of `unstuck scan` with the programs that others use
+  fleet      Run the parts of a fleet on this machine, and measure them
 
 `cargo xtask CHORE --help` describes a task.
 ";
@@ -188,6 +191,16 @@ picture of the README anew. Reports and packages are in `target/report`. Needs P
 npm, Chromium and the network.
 ";
 
+const FLEET: &str = "\
+Usage: cargo xtask fleet [PART…]
+
+Runs every part of a fleet on the loopback interface of this machine, or only the named ones, and
+prints a table of what was measured. Needs Python 3.10 or later, and the network to install packages.
+Everything that a part installs or writes is in `target/fleet`.
+
+Parts:
+";
+
 /// A task's help text, and the words it takes.
 struct Grammar {
     name: &'static str,
@@ -200,7 +213,7 @@ struct Grammar {
     words_max: usize,
 }
 
-const GRAMMARS: [Grammar; 10] = [
+const GRAMMARS: [Grammar; 11] = [
     Grammar { name: "test", help: TEST, flags: &["--list"], options: &[], words_max: usize::MAX },
     Grammar { name: "fuzz", help: FUZZ, flags: &[], options: &["--seconds"], words_max: 1 },
     Grammar {
@@ -253,6 +266,7 @@ const GRAMMARS: [Grammar; 10] = [
         words_max: usize::MAX,
     },
     Grammar { name: "report", help: REPORT, flags: &[], options: &[], words_max: 0 },
+    Grammar { name: "fleet", help: FLEET, flags: &[], options: &[], words_max: usize::MAX },
 ];
 
 /// The words of a command line, sorted by the grammar of its task.
@@ -353,6 +367,7 @@ fn help(grammar: &Grammar) -> String {
     let list = match grammar.name {
         "test" => checks::list(),
         "fuzz" => fuzz::list(),
+        "fleet" => fleet::list(),
         _ => String::new(),
     };
     grammar.help.to_owned() + &list
@@ -373,6 +388,7 @@ fn task(name: &str, words: &Words) -> Result<Task, String> {
             names: words.plain.clone(),
         }),
         "report" => Task::Report,
+        "fleet" => Task::Fleet(fleet::Request::of(&words.plain)?),
         "test" => Task::Test(checks::Request::of(&words.plain)?),
         "fuzz" => Task::Fuzz(fuzz::Plan {
             target: words.plain.first().map(|name| name.parse()).transpose()?,

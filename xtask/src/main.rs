@@ -8,6 +8,7 @@ mod checks;
 mod command_line;
 mod environment;
 mod firmware;
+mod fleet;
 mod footprint;
 mod fuzz;
 mod javascript;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Ok(Task::Python(request)) => python::run(&request),
         Ok(Task::JavaScript(request)) => javascript::run(&request, machine),
         Ok(Task::Report) => report::run(machine),
+        Ok(Task::Fleet(request)) => fleet::run(&request, machine),
         Ok(Task::Bench(bench)) => bench.run(),
         Ok(Task::C(request)) => c::run(request, machine),
         Ok(Task::Fuzz(plan)) => fuzz::run(plan),
