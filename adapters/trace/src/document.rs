@@ -12,8 +12,8 @@ use crate::problem::{Problem, ProblemKind};
 use crate::recorder::{MAIN, Recorder};
 use crate::stream::Stream;
 
-/// The field that names the session, beside the list of some formats' documents.
-const SESSION: &str = "sessionId";
+/// The fields that name the session, beside the list of some formats' documents.
+const SESSIONS: [&str; 2] = ["sessionId", "session_id"];
 
 /// The field with the tokens of the last answer, beside the list of some formats' documents.
 const USAGE: &str = "usage";
@@ -148,7 +148,7 @@ impl Document<'_, '_> {
                     Some(b'[') => self.list()?,
                     _ => return Err(self.wrong_type()?),
                 }
-            } else if key == SESSION {
+            } else if SESSIONS.contains(&&*key) {
                 if let Some(session) = text_of_json(self.json.value()?.0) {
                     (self.each)(Part::Session(&session));
                 }
@@ -358,7 +358,7 @@ mod tests {
                     self.in_list = true;
                     object.next_value_seed(&mut *self)?;
                     self.in_list = false;
-                } else if key == SESSION {
+                } else if SESSIONS.contains(&&*key) {
                     let value = object.next_value::<&RawValue>()?;
                     let name = text_of_json(value.get());
                     self.words.extend(name.map(|name| format!("session {name}")));

@@ -5,6 +5,9 @@ use std::borrow::Cow;
 
 use crate::tool_result::without_members;
 
+/// The words that some programs leave in place of a value that they took out.
+pub(crate) const REDACTED: &str = "<redacted>";
+
 /// An event of a run.
 ///
 /// An event borrows from its line of the input, and is valid only during the call that delivers it.
@@ -98,10 +101,12 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Returns the arguments by which calls are compared: those that the model does not reword.
+    /// Returns the arguments by which calls are compared: those that the model does not reword. Arguments
+    /// that were redacted are equal to no others.
     pub fn lasting_args(&self) -> Cow<'a, str> {
         match self.args {
             Args::Json(json) => without_members(json, self.reworded),
+            Args::Text(REDACTED) => Cow::Owned(format!("{REDACTED} {}", self.index)),
             Args::Text(text) => Cow::Borrowed(text),
         }
     }

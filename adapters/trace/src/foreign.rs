@@ -7,9 +7,6 @@ use crate::clue::{Clue, Fields, Place, is_list, is_text, text};
 /// Returns evidence for one of these formats. Its reason says what the input looks like, with an
 /// article.
 pub(crate) fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    if text(fields, "schema_version").starts_with("ATIF") {
-        return Some(Clue::record("an ATIF trajectory"));
-    }
     match place {
         Place::Line => mark(fields).or_else(|| line(fields)),
         Place::Document => mark(fields).or_else(|| document(fields)),
@@ -19,7 +16,7 @@ pub(crate) fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
 
 /// Returns whether an object that stands alone on a line is a whole document of such a format.
 pub(crate) fn is_document(fields: &Fields) -> bool {
-    ["samples", "steps"].iter().any(|key| is_list(fields, key))
+    is_list(fields, "samples")
 }
 
 /// Names a file that holds no text in UTF-8, by its first bytes.

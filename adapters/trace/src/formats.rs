@@ -3,6 +3,7 @@
 //! The crate's documentation explains how to [add a format](crate#adding-a-format).
 
 mod anthropic;
+mod atif;
 mod claude_code;
 mod codex;
 mod copilot;
@@ -57,6 +58,7 @@ impl Format {
         Self::SWE_AGENT,
         Self::MINI_SWE_AGENT,
         Self::OPENHANDS,
+        Self::ATIF,
     ];
 }
 

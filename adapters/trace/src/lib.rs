@@ -40,8 +40,9 @@
 //! | `swe-agent` | an object with `trajectory` and `history` | either list, of steps or messages with an `action` | tokens |
 //! | `mini-swe-agent` | an object with `info` and `messages`, or an array of messages | `trajectory_format`; `info` of a run; `extra.actions`; its fenced commands | tokens, times |
 //! | `openhands` | events one a line, an array of them, or an object with `history` | `kind` ending with `Event`; `source` with `action` or `observation` | tokens, times |
+//! | `atif` | an ATIF trajectory of Harbor and others, versions 1.0 to 1.8 | `schema_version` | tokens, times |
 //!
-//! The error for a format that is known but not read names it: Cursor, ATIF, Inspect, `OpenTelemetry`,
+//! The error for a format that is known but not read names it: Cursor, Inspect, `OpenTelemetry`,
 //! `LangChain`, Pydantic AI, Codex's printed events, and the payloads of hooks.
 //! [`Trace::reason`] names the keys by which a format was recognised.
 //!

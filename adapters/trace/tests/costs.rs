@@ -63,7 +63,7 @@ fn native_records_have_tokens_and_times() {
 const TABLE: &str = include_str!("../src/lib.rs");
 
 /// A file of each format with all that the format has.
-const RICH: [(Format, &str); 14] = [
+const RICH: [(Format, &str); 15] = [
     (Format::NATIVE, r#"{"type":"call","tool":"x","time":1,"tokens":{"output":1}}"#),
     (
         Format::CLAUDE_CODE,
@@ -117,6 +117,10 @@ const RICH: [(Format, &str); 14] = [
     (
         Format::OPENHANDS,
         r#"{"id":1,"timestamp":"1970-01-01T00:00:01","action":"run","llm_metrics":{"accumulated_token_usage":{"completion_tokens":1}}}"#,
+    ),
+    (
+        Format::ATIF,
+        r#"{"steps":[{"source":"agent","timestamp":"1970-01-01T00:00:01Z","metrics":{"completion_tokens":1}}]}"#,
     ),
 ];
 
@@ -416,4 +420,13 @@ fn actions_of_one_response_of_openhands_count_once() {
     assert_costs(Format::OPENHANDS, &[action, action, unnamed, total], &expected);
     let history = r#"{"metrics":{"accumulated_token_usage":{"prompt_tokens":9,"completion_tokens":2}},"history":[{"action":"run","command":"ls"}]}"#;
     assert_costs(Format::OPENHANDS, &[history], &["main calls run", "main pays 9 0 2"]);
+}
+
+#[test]
+fn metrics_of_a_step_of_atif_include_what_came_from_a_cache() {
+    let document = r#"{"schema_version":"ATIF-v1.8","steps":[
+        {"source":"agent","timestamp":"1970-01-01T00:00:01Z","metrics":{"prompt_tokens":100,"cached_tokens":60,"completion_tokens":7,"cost_usd":0.1},"tool_calls":[{"function_name":"f"}]},
+        {"source":"agent","metrics":{"prompt_tokens":9},"is_copied_context":true}],
+        "final_metrics":{"total_prompt_tokens":100}}"#;
+    assert_costs(Format::ATIF, &[document], &["at 1000", "main pays 40 60 7", "main calls f"]);
 }

@@ -286,6 +286,22 @@ fn events_of_openhands_are_recognised_by_their_source() {
 }
 
 #[test]
+fn archives_of_evaluations_are_recognised_by_their_keys() {
+    are_recognised_by(&[
+        (
+            r#"{"schema_version":"ATIF-v1.7","steps":[{"source":"user","message":"x"}]}"#,
+            Format::ATIF,
+            "`schema_version` of ATIF",
+        ),
+        (
+            r#"{"agent":{},"steps":[{"step_id":1,"source":"user","message":"x"}]}"#,
+            Format::ATIF,
+            "`steps` with `step_id` and `source`",
+        ),
+    ]);
+}
+
+#[test]
 fn a_single_key_is_no_evidence() {
     let table = [
         "{\"type\":\"session_start\",\"payload\":{}}",
@@ -297,6 +313,7 @@ fn a_single_key_is_no_evidence() {
         "{\"history\":[{\"role\":\"user\",\"parts\":[]}]}",
         "{\"info\":{\"model_stats\":1}}\n{\"a\":1}",
         "{\"info\":{\"config\":1}}",
+        "{\"steps\":[{\"source\":\"user\"}]}",
     ];
     for input in table {
         assert_eq!(
@@ -321,7 +338,6 @@ fn other_formats_are_refused_by_name() {
         ("{\"type\":\"server.connected\",\"sessionID\":\"1\"}", "opencode's events"),
         ("{\"messages\":[]}\n{\"messages\":[]}", "conversations one a line"),
         ("{\"history\":[{\"action\":\"run\"}]}\n{\"history\":[]}", "episodes one a line"),
-        ("{\"schema_version\":\"ATIF-v1.7\",\"steps\":[]}", "an ATIF trajectory"),
         ("{\"events\":[{\"event\":\"tool\"}]}", "the events of an Inspect log"),
         ("{\"type\":\"thread.started\",\"thread_id\":\"1\"}", "the events of `codex exec --json`"),
         ("{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"x\"}", "the payload of a hook"),
@@ -358,7 +374,7 @@ fn an_input_that_is_no_trace_is_an_error() {
 
 #[test]
 fn a_named_format_that_does_not_fit_is_an_error() {
-    let table: [(&str, Format, &str); 17] = [
+    let table: [(&str, Format, &str); 18] = [
         ("", Format::NATIVE, "the input is empty"),
         ("{\"a\":1}\n", Format::CODEX, "no record of a Codex rollout"),
         ("[1]", Format::ANTHROPIC, "line 1: expected a JSON object"),
@@ -370,6 +386,7 @@ fn a_named_format_that_does_not_fit_is_an_error() {
         ("{\"a\":1}", Format::SWE_AGENT, "no step of a SWE-agent trajectory"),
         ("{\"a\":1}", Format::MINI_SWE_AGENT, "no message of a mini-swe-agent trajectory"),
         ("{\"a\":1}", Format::OPENHANDS, "no event of OpenHands"),
+        ("{\"a\":1}", Format::ATIF, "no step of an ATIF trajectory"),
         ("nonsense\n", Format::NATIVE, "line 1: not a JSON object"),
         ("{\"type\":\"x\"}\n", Format::NATIVE, "no record of a native trace"),
         ("{\"a\":1}\n", Format::CLAUDE_CODE, "no record of a Claude Code session"),

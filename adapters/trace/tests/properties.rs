@@ -65,7 +65,11 @@ const OPENHANDS: [&str; 6] = [
 ];
 
 /// A document of each format that has one.
-const DOCUMENTS: [(Format, &str); 10] = [
+const DOCUMENTS: [(Format, &str); 11] = [
+    (
+        Format::ATIF,
+        r#"{"schema_version":"ATIF-v1.7","steps":[{"source":"user","message":"x"},{"source":"agent","message":"I look.","tool_calls":[{"tool_call_id":"c","function_name":"f","arguments":{"a":1}}],"observation":{"results":[{"source_call_id":"c","content":"y","extra":{"is_error":true}}]}}],"subagent_trajectories":[{"trajectory_id":"t","steps":[{"source":"user","message":"x"}]}]}"#,
+    ),
     (
         Format::OPENAI_RESPONSES,
         r#"{"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"f","arguments":"{\"a\":1}"},{"type":"function_call_output","call_id":"c","output":"y"}],"output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}]}"#,

@@ -85,8 +85,9 @@ fn summary(
 }
 
 /// The folders of the formats that are read.
-const FOLDERS: [(&str, Format); 11] = [
+const FOLDERS: [(&str, Format); 12] = [
     ("anthropic-messages", Format::ANTHROPIC),
+    ("atif", Format::ATIF),
     ("claude-code", Format::CLAUDE_CODE),
     ("codex-rollout", Format::CODEX),
     ("gemini-cli", Format::GEMINI),
@@ -170,7 +171,6 @@ fn files_of_other_formats_are_refused() {
 fn the_error_for_every_foreign_folder_names_its_format() {
     let Some(root) = shared("formats") else { return };
     let names = [
-        ("atif", "an ATIF trajectory"),
         ("codex-exec-json", "the events of `codex exec --json`"),
         ("cursor", "a Cursor transcript"),
         ("hooks-claude", "the payload of a hook"),

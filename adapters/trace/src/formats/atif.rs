@@ -1,0 +1,243 @@
+//! ATIF, the Agent Trajectory Interchange Format of Harbor: one document with `steps`, versions 1.0 to 1.8.
+//!
+//! - **Calls** are the `tool_calls` of an agent's step, and share its step.
+//! - **Results** are in the `observation` of the same step or a later one. A result without `source_call_id`
+//!   belongs to no call, and is dropped.
+//! - **Subagents** in `subagent_trajectories` are workers of their own, named by their `trajectory_id`.
+//! - **Copies.** A step with `is_copied_context` was copied from another trajectory, and is skipped.
+//! - **Failures** have no field. Some writers flag them in the `extra` of a result.
+//! - **Redacted** values say nothing: such a message is no message, a result is equal to no other, an id
+//!   names no call, and calls are not compared by such arguments.
+//! - **Tokens** are the `metrics` of a step. The cached ones are part of the input.
+
+use std::borrow::Cow;
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::clue::{Clue, Fields, Place, is_list, is_text, objects, text};
+use crate::costs::count;
+use crate::document::{self, Lists};
+use crate::event::{Outcome, REDACTED, Role, Tokens};
+use crate::field::{Arguments, Raw, elements, flat_text, is_true, nested, object, string};
+use crate::formats::{Definition, Failures, Format, Layouts};
+use crate::problem::ProblemKind;
+use crate::recorder::{MAIN, Recorder, Step};
+use crate::time::time;
+
+/// The depth to which subagents of subagents are read. Real ones have one or two levels.
+const DEPTH_MAX: usize = 8;
+
+impl Format {
+    /// ATIF trajectories, as Harbor writes them for its agents.
+    pub const ATIF: Self = Self::new(&Definition {
+        name: "atif",
+        no_record: "no step of an ATIF trajectory: expected an object with `steps`, each with a \
+                    `source`",
+        failures: Failures::Sometimes,
+        reworded: &[],
+        layouts: Layouts::Document,
+        is_document: |fields| is_list(fields, "steps"),
+        recognise,
+        read,
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    if place == Place::Element {
+        return None;
+    }
+    if text(fields, "schema_version").starts_with("ATIF") {
+        return Some(Clue::record("`schema_version` of ATIF"));
+    }
+    let is_step = |step: &Fields| step.contains_key("step_id") && is_text(step, "source");
+    objects(fields, "steps")
+        .any(is_step)
+        .then_some(Clue::mark("`steps` with `step_id` and `source`"))
+}
+
+fn read(input: &mut dyn BufRead, _: crate::detect::Layout, recorder: &mut Recorder<'_>) {
+    let lists = Lists::All(&["steps", "subagent_trajectories"]);
+    document::replay(input, lists, recorder, &mut |json, recorder| {
+        let element = object::<Element<'_>>(json)?;
+        match element.steps {
+            Some(_) => element.delegate(1, recorder),
+            None => element.step(MAIN, recorder),
+        }
+    });
+}
+
+/// A step, or the trajectory of a subagent.
+#[derive(Deserialize)]
+struct Element<'a> {
+    #[serde(borrow)]
+    source: Raw<'a>,
+    #[serde(borrow)]
+    message: Raw<'a>,
+    #[serde(borrow)]
+    tool_calls: Raw<'a>,
+    #[serde(borrow)]
+    observation: Raw<'a>,
+    #[serde(borrow)]
+    metrics: Raw<'a>,
+    #[serde(borrow)]
+    is_copied_context: Raw<'a>,
+    #[serde(borrow)]
+    timestamp: Raw<'a>,
+    #[serde(borrow)]
+    steps: Raw<'a>,
+    #[serde(borrow)]
+    trajectory_id: Raw<'a>,
+    #[serde(borrow)]
+    session_id: Raw<'a>,
+    #[serde(borrow)]
+    subagent_trajectories: Raw<'a>,
+}
+
+impl Element<'_> {
+    /// Replays the trajectory of a subagent, and those of its own subagents.
+    fn delegate(&self, depth: usize, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        if depth > DEPTH_MAX {
+            let message =
+                "subagents are nested more than 8 levels deep, and the inner ones are not read";
+            return Err(ProblemKind::ForeignPart { message });
+        }
+        let id = string(self.trajectory_id).or_else(|| string(self.session_id));
+        let worker = id.unwrap_or(Cow::Borrowed("subagent"));
+        let mut outcome = Ok(());
+        for step in elements(self.steps) {
+            let read = object::<Element<'_>>(step.get());
+            outcome = outcome.and(read.and_then(|step| step.step(&worker, recorder)));
+        }
+        for inner in elements(self.subagent_trajectories) {
+            let read = object::<Element<'_>>(inner.get());
+            outcome = outcome.and(read.and_then(|inner| inner.delegate(depth + 1, recorder)));
+        }
+        outcome
+    }
+
+    fn step(&self, worker: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let source = string(self.source);
+        let source = source.ok_or(ProblemKind::Missing { record: "a step", field: "source" })?;
+        recorder.recognise();
+        if is_true(self.is_copied_context) {
+            return Ok(());
+        }
+        recorder.time(time(self.timestamp));
+        recorder.settle(worker);
+        recorder.usage(worker, self.tokens());
+        let message = flat_text(self.message);
+        let calls = elements(self.tool_calls);
+        if message != REDACTED {
+            match Role::from_name(if source == "agent" { "assistant" } else { &source }) {
+                Role::Assistant if message.is_empty() && !calls.is_empty() => {}
+                Role::Assistant => recorder.say(worker, &message),
+                role => recorder.message(worker, role, &message),
+            }
+        }
+        let outcome = issue(worker, &calls, recorder);
+        self.observe(worker, recorder);
+        outcome
+    }
+
+    /// Delivers the results of a step.
+    fn observe(&self, worker: &str, recorder: &mut Recorder<'_>) {
+        #[derive(Deserialize)]
+        struct Observation<'a> {
+            #[serde(borrow)]
+            results: Raw<'a>,
+        }
+        let observation = nested::<Observation<'_>>(self.observation);
+        let results =
+            observation.map_or_else(Vec::new, |observation| elements(observation.results));
+        for result in results.into_iter().filter_map(|result| nested::<Answer<'_>>(Some(result))) {
+            result.deliver(worker, recorder);
+        }
+    }
+
+    fn tokens(&self) -> Option<Tokens> {
+        #[derive(Deserialize)]
+        struct Metrics<'a> {
+            #[serde(borrow, rename = "prompt_tokens")]
+            input: Raw<'a>,
+            #[serde(borrow, rename = "cached_tokens")]
+            cached: Raw<'a>,
+            #[serde(borrow, rename = "completion_tokens")]
+            output: Raw<'a>,
+        }
+        let Metrics { input, cached, output } = nested(self.metrics)?;
+        Some(Tokens::with_cached_in_input(count(input)?, count(cached)?, count(output)?))
+    }
+}
+
+/// Delivers the calls of a step. One that cannot be read is reported after the others are delivered.
+fn issue(
+    worker: &str,
+    calls: &[&RawValue],
+    recorder: &mut Recorder<'_>,
+) -> Result<(), ProblemKind> {
+    #[derive(Deserialize)]
+    struct ToolCall<'a> {
+        #[serde(borrow)]
+        tool_call_id: Raw<'a>,
+        #[serde(borrow)]
+        function_name: Raw<'a>,
+        #[serde(borrow)]
+        arguments: Raw<'a>,
+    }
+    let missing = ProblemKind::Missing { record: "a tool call", field: "function_name" };
+    let (mut step, mut outcome) = (Step::New, Ok(()));
+    for call in calls {
+        let call = nested::<ToolCall<'_>>(Some(call));
+        let name = call.as_ref().and_then(|call| string(call.function_name));
+        let (Some(call), Some(name)) = (call, name) else {
+            outcome = Err(missing.clone());
+            continue;
+        };
+        let arguments = Arguments::new(call.arguments);
+        let index = recorder.call(worker, step, &name, arguments.as_args());
+        step = Step::Same;
+        match string(call.tool_call_id).filter(|id| id != REDACTED) {
+            Some(id) => recorder.pairing.issue(worker, &id, 0, index),
+            None => recorder.pairing.issue_unnamed(worker, index),
+        }
+    }
+    outcome
+}
+
+/// A result of an observation.
+#[derive(Deserialize)]
+struct Answer<'a> {
+    #[serde(borrow)]
+    source_call_id: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    extra: Raw<'a>,
+}
+
+impl Answer<'_> {
+    fn deliver(&self, worker: &str, recorder: &mut Recorder<'_>) {
+        let Some(id) = string(self.source_call_id) else { return };
+        let id = if id == REDACTED { "" } else { &*id };
+        let Some(call) = recorder.pairing.answer(worker, id) else { return };
+        let text = flat_text(self.content);
+        let cut = (text == REDACTED).then(|| call.to_string());
+        let (cut, failed) = (cut.as_deref(), self.failed());
+        recorder.outcome(Outcome { call, worker, text: &text, failed, cut, refused: false });
+    }
+
+    /// Returns whether a writer flagged the failure, as Harbor does for Claude Code, pi and Kimi.
+    fn failed(&self) -> bool {
+        #[derive(Deserialize)]
+        struct Extra<'a> {
+            #[serde(borrow)]
+            is_error: Raw<'a>,
+            #[serde(borrow)]
+            tool_result_is_error: Raw<'a>,
+        }
+        nested::<Extra<'_>>(self.extra)
+            .is_some_and(|extra| is_true(extra.is_error) || is_true(extra.tool_result_is_error))
+    }
+}
