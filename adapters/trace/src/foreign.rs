@@ -44,7 +44,6 @@ fn mark(fields: &Fields) -> Option<Clue> {
         (has("hook_event_name"), "the payload of a hook"),
         (has("sessionID"), "opencode's events"),
         (has("messageID") && has("type"), "an opencode message part"),
-        (has("lc") && has("kwargs"), "LangChain messages"),
         (has("eval") && (has("samples") || has("plan")), "an Inspect log"),
     ];
     table.into_iter().find_map(|(is_so, looks_like)| is_so.then_some(Clue::mark(looks_like)))
@@ -57,14 +56,7 @@ fn document(fields: &Fields) -> Option<Clue> {
 
 fn element(fields: &Fields) -> Option<Clue> {
     let has = |key: &str| fields.contains_key(key);
-    if matches!(text(fields, "type"), "human" | "ai" | "constructor") {
-        return Some(Clue::record("LangChain messages"));
-    }
-    match (has("parts"), has("kind")) {
-        (true, true) => Some(Clue::mark("Pydantic AI messages")),
-        (true, false) => Some(Clue::mark("Gemini API contents")),
-        _ => None,
-    }
+    (has("parts") && !has("kind")).then_some(Clue::mark("Gemini API contents"))
 }
 
 /// Looks for lines without a `type`, in shapes that several programs write.

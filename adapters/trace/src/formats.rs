@@ -8,6 +8,7 @@ mod claude_code;
 mod codex;
 mod copilot;
 mod gemini;
+mod langchain;
 mod mini_swe_agent;
 mod native;
 mod openai;
@@ -15,6 +16,7 @@ mod openai_responses;
 mod opencode;
 mod openhands;
 mod pi;
+mod pydantic_ai;
 mod qwen;
 mod swe_agent;
 
@@ -59,6 +61,8 @@ impl Format {
         Self::MINI_SWE_AGENT,
         Self::OPENHANDS,
         Self::ATIF,
+        Self::LANGCHAIN,
+        Self::PYDANTIC_AI,
     ];
 }
 

@@ -41,9 +41,11 @@
 //! | `mini-swe-agent` | an object with `info` and `messages`, or an array of messages | `trajectory_format`; `info` of a run; `extra.actions`; its fenced commands | tokens, times |
 //! | `openhands` | events one a line, an array of them, or an object with `history` | `kind` ending with `Event`; `source` with `action` or `observation` | tokens, times |
 //! | `atif` | an ATIF trajectory of Harbor and others, versions 1.0 to 1.8 | `schema_version` | tokens, times |
+//! | `langchain` | an array of messages of `LangChain`, or a state with `messages` | `type` `human` or `ai`; `lc` with `kwargs` | tokens |
+//! | `pydantic-ai` | an array of messages of Pydantic AI | `parts` with `part_kind` | tokens, times |
 //!
 //! The error for a format that is known but not read names it: Cursor, Inspect, `OpenTelemetry`,
-//! `LangChain`, Pydantic AI, Codex's printed events, and the payloads of hooks.
+//! Codex's printed events, and the payloads of hooks.
 //! [`Trace::reason`] names the keys by which a format was recognised.
 //!
 //! The last column says what a file of the format can tell of its [costs](Event::Usage). `openai`,

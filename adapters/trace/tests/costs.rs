@@ -63,7 +63,7 @@ fn native_records_have_tokens_and_times() {
 const TABLE: &str = include_str!("../src/lib.rs");
 
 /// A file of each format with all that the format has.
-const RICH: [(Format, &str); 15] = [
+const RICH: [(Format, &str); 17] = [
     (Format::NATIVE, r#"{"type":"call","tool":"x","time":1,"tokens":{"output":1}}"#),
     (
         Format::CLAUDE_CODE,
@@ -121,6 +121,14 @@ const RICH: [(Format, &str); 15] = [
     (
         Format::ATIF,
         r#"{"steps":[{"source":"agent","timestamp":"1970-01-01T00:00:01Z","metrics":{"completion_tokens":1}}]}"#,
+    ),
+    (
+        Format::LANGCHAIN,
+        r#"[{"type":"ai","timestamp":1,"content":"x","usage_metadata":{"output_tokens":1}}]"#,
+    ),
+    (
+        Format::PYDANTIC_AI,
+        r#"[{"kind":"response","timestamp":"1970-01-01T00:00:01Z","usage":{"output_tokens":1},"parts":[]}]"#,
     ),
 ];
 
@@ -429,4 +437,24 @@ fn metrics_of_a_step_of_atif_include_what_came_from_a_cache() {
         {"source":"agent","metrics":{"prompt_tokens":9},"is_copied_context":true}],
         "final_metrics":{"total_prompt_tokens":100}}"#;
     assert_costs(Format::ATIF, &[document], &["at 1000", "main pays 40 60 7", "main calls f"]);
+}
+
+#[test]
+fn cached_tokens_are_part_of_the_input_of_langchain_and_pydantic_ai() {
+    let document = r#"[
+        {"type":"ai","data":{"tool_calls":[{"name":"f","args":{}}],"usage_metadata":{"input_tokens":100,"input_token_details":{"cache_read":60},"output_tokens":7},"response_metadata":{"token_usage":{"completion_tokens":1}}}},
+        {"type":"ai","data":{"content":"x","response_metadata":{"token_usage":{"prompt_tokens":5,"completion_tokens":1}}}}]"#;
+    assert_costs(
+        Format::LANGCHAIN,
+        &[document],
+        &["main pays 40 60 7", "main calls f", "main pays 5 0 1"],
+    );
+    let document = r#"[
+        {"kind":"response","timestamp":"1970-01-01T00:00:01Z","usage":{"input_tokens":100,"cache_write_tokens":9,"cache_read_tokens":60,"output_tokens":7},"parts":[{"part_kind":"tool-call","tool_name":"f"}]},
+        {"kind":"response","usage":{"request_tokens":5,"response_tokens":1},"parts":[]}]"#;
+    assert_costs(
+        Format::PYDANTIC_AI,
+        &[document],
+        &["at 1000", "main pays 40 60 7", "main calls f", "main pays 5 0 1"],
+    );
 }

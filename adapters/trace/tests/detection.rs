@@ -302,6 +302,42 @@ fn archives_of_evaluations_are_recognised_by_their_keys() {
 }
 
 #[test]
+fn messages_of_frameworks_are_recognised_by_their_types() {
+    are_recognised_by(&[
+        (
+            r#"{"messages":[{"type":"human","content":"x"}]}"#,
+            Format::LANGCHAIN,
+            "messages whose `type` is `human` or `ai`",
+        ),
+        (
+            r#"[{"type":"system","data":{"content":"x"}}]"#,
+            Format::LANGCHAIN,
+            "messages with `additional_kwargs` or `data`",
+        ),
+        (
+            r#"[{"lc":1,"type":"constructor","id":["HumanMessage"],"kwargs":{"content":"x"}}]"#,
+            Format::LANGCHAIN,
+            "`lc` with `kwargs`",
+        ),
+        (
+            r#"{"lc":1,"type":"constructor","id":["HumanMessage"],"kwargs":{"content":"x"}}"#,
+            Format::LANGCHAIN,
+            "`lc` with `kwargs`",
+        ),
+        (
+            r#"[{"kind":"request","parts":[{"part_kind":"user-prompt","content":"x"}]}]"#,
+            Format::PYDANTIC_AI,
+            "`parts` with `part_kind`",
+        ),
+        (
+            r#"{"messages":[{"kind":"request","parts":[]}]}"#,
+            Format::PYDANTIC_AI,
+            "`kind` `request` or `response` with `parts`",
+        ),
+    ]);
+}
+
+#[test]
 fn a_single_key_is_no_evidence() {
     let table = [
         "{\"type\":\"session_start\",\"payload\":{}}",
@@ -328,8 +364,6 @@ fn a_single_key_is_no_evidence() {
 fn other_formats_are_refused_by_name() {
     let table = [
         ("{\"role\":\"user\",\"message\":{\"content\":[]}}", "a Cursor transcript"),
-        ("{\"messages\":[{\"type\":\"human\",\"content\":\"x\"}]}", "LangChain messages"),
-        ("[{\"kind\":\"request\",\"parts\":[]}]", "Pydantic AI messages"),
         (
             "{\"role\":\"user\",\"content\":\"x\"}\n{\"role\":\"assistant\",\"content\":\"x\"}",
             "chat messages one a line",
@@ -374,7 +408,7 @@ fn an_input_that_is_no_trace_is_an_error() {
 
 #[test]
 fn a_named_format_that_does_not_fit_is_an_error() {
-    let table: [(&str, Format, &str); 18] = [
+    let table: [(&str, Format, &str); 20] = [
         ("", Format::NATIVE, "the input is empty"),
         ("{\"a\":1}\n", Format::CODEX, "no record of a Codex rollout"),
         ("[1]", Format::ANTHROPIC, "line 1: expected a JSON object"),
@@ -387,6 +421,8 @@ fn a_named_format_that_does_not_fit_is_an_error() {
         ("{\"a\":1}", Format::MINI_SWE_AGENT, "no message of a mini-swe-agent trajectory"),
         ("{\"a\":1}", Format::OPENHANDS, "no event of OpenHands"),
         ("{\"a\":1}", Format::ATIF, "no step of an ATIF trajectory"),
+        ("{\"a\":1}", Format::LANGCHAIN, "line 1: a message needs the field `type`"),
+        ("{\"a\":1}", Format::PYDANTIC_AI, "no message of Pydantic AI"),
         ("nonsense\n", Format::NATIVE, "line 1: not a JSON object"),
         ("{\"type\":\"x\"}\n", Format::NATIVE, "no record of a native trace"),
         ("{\"a\":1}\n", Format::CLAUDE_CODE, "no record of a Claude Code session"),

@@ -65,7 +65,15 @@ const OPENHANDS: [&str; 6] = [
 ];
 
 /// A document of each format that has one.
-const DOCUMENTS: [(Format, &str); 11] = [
+const DOCUMENTS: [(Format, &str); 13] = [
+    (
+        Format::LANGCHAIN,
+        r#"{"messages":[{"type":"human","content":"x"},{"type":"ai","data":{"content":"I look.","tool_calls":[{"id":"c","name":"f","args":{"a":1}}]}},{"lc":1,"id":["ToolMessage"],"kwargs":{"tool_call_id":"c","content":"y","status":"error"}},{"type":"ai","content":"Done."}]}"#,
+    ),
+    (
+        Format::PYDANTIC_AI,
+        r#"[{"kind":"request","parts":[{"part_kind":"user-prompt","content":"x"}]},{"kind":"response","parts":[{"part_kind":"text","content":"I look."},{"part_kind":"tool-call","tool_name":"f","tool_call_id":"c","args":"{}"}]},{"kind":"request","parts":[{"part_kind":"tool-return","tool_call_id":"c","content":"y","outcome":"failed"}]},{"kind":"response","parts":[{"part_kind":"text","content":"Done."}]}]"#,
+    ),
     (
         Format::ATIF,
         r#"{"schema_version":"ATIF-v1.7","steps":[{"source":"user","message":"x"},{"source":"agent","message":"I look.","tool_calls":[{"tool_call_id":"c","function_name":"f","arguments":{"a":1}}],"observation":{"results":[{"source_call_id":"c","content":"y","extra":{"is_error":true}}]}}],"subagent_trajectories":[{"trajectory_id":"t","steps":[{"source":"user","message":"x"}]}]}"#,

@@ -85,18 +85,20 @@ fn summary(
 }
 
 /// The folders of the formats that are read.
-const FOLDERS: [(&str, Format); 12] = [
+const FOLDERS: [(&str, Format); 14] = [
     ("anthropic-messages", Format::ANTHROPIC),
     ("atif", Format::ATIF),
     ("claude-code", Format::CLAUDE_CODE),
     ("codex-rollout", Format::CODEX),
     ("gemini-cli", Format::GEMINI),
+    ("langchain", Format::LANGCHAIN),
     ("mini-swe-agent", Format::MINI_SWE_AGENT),
     ("openai-chat", Format::OPENAI),
     ("openai-responses", Format::OPENAI_RESPONSES),
     ("opencode", Format::OPENCODE),
     ("openhands", Format::OPENHANDS),
     ("pi-mono", Format::PI),
+    ("pydantic-ai", Format::PYDANTIC_AI),
     ("swe-agent", Format::SWE_AGENT),
 ];
 
@@ -175,10 +177,8 @@ fn the_error_for_every_foreign_folder_names_its_format() {
         ("cursor", "a Cursor transcript"),
         ("hooks-claude", "the payload of a hook"),
         ("inspect", "Inspect"),
-        ("langchain", "LangChain messages"),
         ("opencode", "opencode"),
         ("otel-genai", "OpenTelemetry spans"),
-        ("pydantic-ai", "Pydantic AI messages"),
     ];
     for (folder, looks_like) in names {
         let is_named = files(&root.join(folder))
@@ -247,7 +247,7 @@ struct Places {
     is_inclusive: bool,
 }
 
-const PLACES: [(Format, Places); 8] = [
+const PLACES: [(Format, Places); 10] = [
     (
         Format::CLAUDE_CODE,
         Places {
@@ -317,6 +317,24 @@ const PLACES: [(Format, Places); 8] = [
             id: "/none",
             figures: [&["/tokens_sent"], &[], &["/tokens_received"]],
             is_inclusive: false,
+        },
+    ),
+    (
+        Format::ATIF,
+        Places {
+            usage: "/metrics",
+            id: "/none",
+            figures: [&["/prompt_tokens"], &["/cached_tokens"], &["/completion_tokens"]],
+            is_inclusive: true,
+        },
+    ),
+    (
+        Format::PYDANTIC_AI,
+        Places {
+            usage: "/usage",
+            id: "/none",
+            figures: [&["/input_tokens"], &["/cache_read_tokens"], &["/output_tokens"]],
+            is_inclusive: true,
         },
     ),
     (

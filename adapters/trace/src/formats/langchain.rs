@@ -1,0 +1,268 @@
+//! Messages of LangChain and LangGraph: an array of them, or a state with `messages`, in three shapes.
+//!
+//! - `dumpd`: `{"lc":1,"type":"constructor","id":[…,"AIMessage"],"kwargs":{…}}`, also one a line.
+//! - `messages_to_dict`: `{"type":"ai","data":{…}}`.
+//! - `model_dump`, as in states: `{"type":"ai","content":…}`.
+//!
+//! The `tool_calls` of a message share its step. Its content may repeat them as blocks, and its
+//! `additional_kwargs` in the shape of the provider: these are read only if there are no `tool_calls`, as in
+//! messages of old versions. Calls that could not be parsed (`invalid_tool_calls`) never ran, and are passed
+//! over. A result failed if its `status` is `error`.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use crate::clue::{Clue, Fields, Place, is_list, text};
+use crate::costs::count;
+use crate::detect::Layout;
+use crate::document::{self, Lists};
+use crate::event::{Outcome, Role, Tokens};
+use crate::field::{Arguments, Raw, elements, flat_text, is_object, nested, object, string};
+use crate::formats::{Definition, Failures, Format, Layouts};
+use crate::lines;
+use crate::problem::ProblemKind;
+use crate::recorder::{MAIN, Recorder, Step};
+
+impl Format {
+    /// Messages of `LangChain` and `LangGraph`, alone or in a state.
+    pub const LANGCHAIN: Self = Self::new(&Definition {
+        name: "langchain",
+        no_record: "no message of LangChain: expected an array of objects with a `type` such as `ai`, \
+                    or an object with `messages`",
+        failures: Failures::Sometimes,
+        reworded: &[],
+        layouts: Layouts::Either,
+        is_document: |fields| is_list(fields, "messages"),
+        recognise,
+        read: |input, layout, recorder| match layout {
+            Layout::Lines => lines::replay(input, recorder, &mut replay),
+            Layout::Document => {
+                document::replay(input, Lists::First(&["messages"]), recorder, &mut replay);
+            }
+        },
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    let has = |key: &str| fields.contains_key(key);
+    if has("lc") && has("kwargs") && matches!(place, Place::Line | Place::Element) {
+        return Some(Clue::record("`lc` with `kwargs`"));
+    }
+    if place != Place::Element {
+        return None;
+    }
+    let is_dumped = has("additional_kwargs") || has("response_metadata") || has("data");
+    match text(fields, "type") {
+        "human" | "ai" => Some(Clue::record("messages whose `type` is `human` or `ai`")),
+        "system" | "tool" | "function" | "chat" | "AIMessageChunk" if is_dumped => {
+            Some(Clue::mark("messages with `additional_kwargs` or `data`"))
+        }
+        _ => None,
+    }
+}
+
+/// Replays a message in any of the shapes.
+fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    #[derive(Deserialize)]
+    struct Envelope<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: Raw<'a>,
+        #[serde(borrow)]
+        id: Raw<'a>,
+        #[serde(borrow)]
+        kwargs: Raw<'a>,
+        #[serde(borrow)]
+        data: Raw<'a>,
+    }
+    let envelope = object::<Envelope<'_>>(json)?;
+    // The class is the last part of a constructor's id.
+    let class = elements(envelope.id).last().and_then(|class| string(Some(class)));
+    let kind = class.filter(|_| is_object(envelope.kwargs)).or_else(|| string(envelope.kind));
+    let kind = kind.ok_or(ProblemKind::Missing { record: "a message", field: "type" })?;
+    let inner = [envelope.kwargs, envelope.data].into_iter().find(|inner| is_object(*inner));
+    let message = match inner.flatten() {
+        Some(inner) => object::<Message<'_>>(inner.get())?,
+        None => object::<Message<'_>>(json)?,
+    };
+    message.replay(&kind, recorder)
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    tool_calls: Raw<'a>,
+    #[serde(borrow)]
+    additional_kwargs: Raw<'a>,
+    #[serde(borrow)]
+    response_metadata: Raw<'a>,
+    #[serde(borrow)]
+    usage_metadata: Raw<'a>,
+    #[serde(borrow)]
+    tool_call_id: Raw<'a>,
+    #[serde(borrow)]
+    status: Raw<'a>,
+    /// The author of a message of class `ChatMessage`.
+    #[serde(borrow)]
+    role: Raw<'a>,
+}
+
+impl<'a> Message<'a> {
+    /// Replays a message. Its kind is a class, such as `AIMessageChunk`, or a name, such as `ai`.
+    fn replay(&self, kind: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let name = kind.strip_suffix("Chunk").unwrap_or(kind);
+        let role = match name.strip_suffix("Message").unwrap_or(name) {
+            "human" | "Human" => Role::User,
+            "ai" | "AI" => Role::Assistant,
+            "system" | "System" => Role::System,
+            "chat" | "Chat" => Role::from_name(&string(self.role).unwrap_or_default()),
+            "tool" | "Tool" => {
+                recorder.recognise();
+                self.answer(recorder);
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        recorder.recognise();
+        recorder.settle(MAIN);
+        let text = words(self.content);
+        if role != Role::Assistant {
+            recorder.message(MAIN, role, &text);
+            return Ok(());
+        }
+        recorder.usage(MAIN, self.tokens());
+        self.turn(&text, recorder)
+    }
+
+    /// Replays the agent's turn. A call that cannot be read is reported after the others are delivered.
+    fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let calls = self.calls();
+        if !text.is_empty() || calls.is_empty() {
+            recorder.say(MAIN, text);
+        }
+        let (mut step, mut outcome) = (Step::New, Ok(()));
+        for call in calls {
+            let Some(name) = string(call.name) else {
+                outcome = Err(ProblemKind::Missing { record: "a tool call", field: "name" });
+                continue;
+            };
+            let arguments = Arguments::new(call.args);
+            let index = recorder.call(MAIN, step, &name, arguments.as_args());
+            step = Step::Same;
+            match string(call.id) {
+                Some(id) => recorder.pairing.issue(MAIN, &id, 0, index),
+                None => recorder.pairing.issue_unnamed(MAIN, index),
+            }
+        }
+        outcome
+    }
+
+    /// Returns the calls, from the first place that has some.
+    fn calls(&self) -> Vec<ToolCall<'a>> {
+        #[derive(Deserialize)]
+        struct Provider<'a> {
+            #[serde(borrow)]
+            tool_calls: Raw<'a>,
+        }
+        #[derive(Deserialize)]
+        struct OfProvider<'a> {
+            #[serde(borrow)]
+            id: Raw<'a>,
+            #[serde(borrow)]
+            function: Raw<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Function<'a> {
+            #[serde(borrow)]
+            name: Raw<'a>,
+            #[serde(borrow)]
+            arguments: Raw<'a>,
+        }
+        let calls: Vec<_> =
+            elements(self.tool_calls).into_iter().filter_map(|call| nested(Some(call))).collect();
+        if !calls.is_empty() {
+            return calls;
+        }
+        let provider = nested::<Provider<'_>>(self.additional_kwargs);
+        let calls = provider.map_or_else(Vec::new, |provider| elements(provider.tool_calls));
+        let calls = calls.into_iter().filter_map(|call| nested::<OfProvider<'_>>(Some(call)));
+        let calls = calls.filter_map(|call| {
+            let Function { name, arguments } = nested(call.function)?;
+            Some(ToolCall { id: call.id, name, args: arguments })
+        });
+        calls.collect()
+    }
+
+    fn answer(&self, recorder: &mut Recorder<'_>) {
+        let status = string(self.status);
+        if status.is_some() {
+            recorder.flags_failures();
+        }
+        let id = string(self.tool_call_id).unwrap_or_default();
+        let Some(call) = recorder.pairing.answer(MAIN, &id) else { return };
+        let text = flat_text(self.content);
+        let failed = status.as_deref() == Some("error");
+        let (worker, cut, refused) = (MAIN, None, false);
+        recorder.outcome(Outcome { call, worker, text: &text, failed, cut, refused });
+    }
+
+    /// Reads the tokens of an answer: LangChain's own figures, or those of OpenAI's services. The cached
+    /// tokens are part of the input.
+    fn tokens(&self) -> Option<Tokens> {
+        #[derive(Deserialize)]
+        struct Usage<'a> {
+            #[serde(borrow)]
+            input_tokens: Raw<'a>,
+            #[serde(borrow)]
+            input_token_details: Raw<'a>,
+            #[serde(borrow)]
+            output_tokens: Raw<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Details<'a> {
+            #[serde(borrow)]
+            cache_read: Raw<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Response<'a> {
+            #[serde(borrow)]
+            token_usage: Raw<'a>,
+        }
+        let Some(usage) = nested::<Usage<'_>>(self.usage_metadata) else {
+            return Tokens::of_openai(nested::<Response<'_>>(self.response_metadata)?.token_usage);
+        };
+        let cached = nested::<Details<'_>>(usage.input_token_details);
+        let cached = count(cached.and_then(|details| details.cache_read))?;
+        let (input, output) = (count(usage.input_tokens)?, count(usage.output_tokens)?);
+        Some(Tokens::with_cached_in_input(input, cached, output))
+    }
+}
+
+#[derive(Deserialize)]
+struct ToolCall<'a> {
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    args: Raw<'a>,
+}
+
+/// Returns the words of a content: a text, or the texts of its blocks, one a line. Blocks without text are
+/// calls, thoughts or pictures.
+fn words(content: Raw<'_>) -> Cow<'_, str> {
+    #[derive(Deserialize)]
+    struct Block<'a> {
+        #[serde(borrow)]
+        text: Raw<'a>,
+    }
+    if let Some(text) = string(content) {
+        return text;
+    }
+    let texts = elements(content).into_iter().filter_map(|block| {
+        string(Some(block)).or_else(|| string(nested::<Block<'_>>(Some(block))?.text))
+    });
+    Cow::Owned(texts.collect::<Vec<_>>().join("\n"))
+}

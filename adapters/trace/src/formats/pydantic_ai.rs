@@ -1,0 +1,197 @@
+//! Messages of Pydantic AI: an array of requests and responses, as `all_messages_json` writes them.
+//!
+//! - **Calls** are parts `tool-call` of a response, and share its step. `args` is an object, or a JSON *string*.
+//!   Tools that the provider runs itself (`builtin-tool-call`) are passed over.
+//! - **Results** are parts `tool-return` of a request, with an `outcome`, or parts `retry-prompt`, which
+//!   have failed. A call that a person denied is refused.
+//! - A `retry-feedback`, or a `retry-prompt` without a tool, is the host's word about an answer in text.
+//! - **Tokens** are the `usage` of a response. The cached ones are part of the input.
+
+use std::io::BufRead;
+
+use serde::Deserialize;
+
+use crate::clue::{Clue, Fields, Place, is_list, is_text, objects, text};
+use crate::costs::count;
+use crate::detect::Layout;
+use crate::document::{self, Lists};
+use crate::event::{Outcome, Role, Tokens};
+use crate::field::{Arguments, Raw, elements, flat_text, nested, object, string};
+use crate::formats::{Definition, Failures, Format, Layouts};
+use crate::problem::ProblemKind;
+use crate::recorder::{MAIN, Recorder, Step};
+use crate::time::time;
+
+impl Format {
+    /// Messages of Pydantic AI: an array of requests and responses with `parts`.
+    pub const PYDANTIC_AI: Self = Self::new(&Definition {
+        name: "pydantic-ai",
+        no_record: "no message of Pydantic AI: expected an array of objects with `kind` and `parts`",
+        failures: Failures::Flagged,
+        reworded: &[],
+        layouts: Layouts::Document,
+        is_document: |fields| is_list(fields, "messages"),
+        recognise,
+        read,
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    let is_message =
+        matches!(text(fields, "kind"), "request" | "response") && is_list(fields, "parts");
+    if place != Place::Element || !is_message {
+        return None;
+    }
+    let is_part = |part: &Fields| is_text(part, "part_kind");
+    let is_record = objects(fields, "parts").any(is_part);
+    Some(if is_record {
+        Clue::record("`parts` with `part_kind`")
+    } else {
+        Clue::mark("`kind` `request` or `response` with `parts`")
+    })
+}
+
+fn read(input: &mut dyn BufRead, _: Layout, recorder: &mut Recorder<'_>) {
+    document::replay(input, Lists::First(&["messages"]), recorder, &mut |json, recorder| {
+        object::<Message<'_>>(json)?.replay(recorder)
+    });
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    parts: Raw<'a>,
+    #[serde(borrow)]
+    usage: Raw<'a>,
+    #[serde(borrow)]
+    timestamp: Raw<'a>,
+}
+
+impl Message<'_> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let kind = string(self.kind);
+        let is_response = match kind.as_deref() {
+            Some("response") => true,
+            Some("request") => false,
+            _ => return Err(ProblemKind::Missing { record: "a message", field: "kind" }),
+        };
+        recorder.recognise();
+        recorder.time(time(self.timestamp));
+        let parts = elements(self.parts).into_iter().filter_map(|part| nested(Some(part)));
+        if is_response {
+            recorder.settle(MAIN);
+            recorder.usage(MAIN, self.tokens());
+            return respond(parts, recorder);
+        }
+        parts.for_each(|part: Part<'_>| part.request(recorder));
+        Ok(())
+    }
+
+    /// Reads the tokens. Versions before 1.0 have other names for them.
+    fn tokens(&self) -> Option<Tokens> {
+        #[derive(Deserialize)]
+        struct Usage<'a> {
+            #[serde(borrow)]
+            input_tokens: Raw<'a>,
+            #[serde(borrow)]
+            request_tokens: Raw<'a>,
+            #[serde(borrow)]
+            cache_read_tokens: Raw<'a>,
+            #[serde(borrow)]
+            output_tokens: Raw<'a>,
+            #[serde(borrow)]
+            response_tokens: Raw<'a>,
+        }
+        let usage = nested::<Usage<'_>>(self.usage)?;
+        Some(Tokens::with_cached_in_input(
+            count(usage.input_tokens.or(usage.request_tokens))?,
+            count(usage.cache_read_tokens)?,
+            count(usage.output_tokens.or(usage.response_tokens))?,
+        ))
+    }
+}
+
+/// Replays the parts of a response. A call that cannot be read is reported after the others are delivered.
+fn respond<'a>(
+    parts: impl Iterator<Item = Part<'a>>,
+    recorder: &mut Recorder<'_>,
+) -> Result<(), ProblemKind> {
+    let (mut step, mut outcome) = (Step::New, Ok(()));
+    for part in parts {
+        match string(part.part_kind).as_deref() {
+            Some("text") if step == Step::New => recorder.say(MAIN, &flat_text(part.content)),
+            Some("text") => recorder.message(MAIN, Role::Assistant, &flat_text(part.content)),
+            Some("tool-call") => match part.call(step, recorder) {
+                Ok(()) => step = Step::Same,
+                Err(kind) => outcome = Err(kind),
+            },
+            _ => {}
+        }
+    }
+    outcome
+}
+
+/// A part of a request or a response.
+#[derive(Deserialize)]
+struct Part<'a> {
+    #[serde(borrow)]
+    part_kind: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    tool_name: Raw<'a>,
+    #[serde(borrow)]
+    args: Raw<'a>,
+    #[serde(borrow)]
+    tool_call_id: Raw<'a>,
+    #[serde(borrow)]
+    outcome: Raw<'a>,
+}
+
+impl Part<'_> {
+    fn call(&self, step: Step, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let name = string(self.tool_name);
+        let name =
+            name.ok_or(ProblemKind::Missing { record: "a tool call", field: "tool_name" })?;
+        let arguments = Arguments::new(self.args);
+        let index = recorder.call(MAIN, step, &name, arguments.as_args());
+        match string(self.tool_call_id) {
+            Some(id) => recorder.pairing.issue(MAIN, &id, 0, index),
+            None => recorder.pairing.issue_unnamed(MAIN, index),
+        }
+        Ok(())
+    }
+
+    fn request(&self, recorder: &mut Recorder<'_>) {
+        let text = || flat_text(self.content);
+        let says = |role, recorder: &mut Recorder<'_>| {
+            recorder.settle(MAIN);
+            recorder.message(MAIN, role, &text());
+        };
+        match string(self.part_kind).as_deref() {
+            Some("user-prompt") => says(Role::User, recorder),
+            Some("system-prompt") => says(Role::System, recorder),
+            Some("retry-feedback") => says(Role::System, recorder),
+            Some("retry-prompt") if self.tool_name.is_none() => says(Role::System, recorder),
+            Some("retry-prompt") => self.answer(true, false, recorder),
+            Some("tool-return") => {
+                let outcome = string(self.outcome);
+                let failed =
+                    matches!(outcome.as_deref(), Some("failed" | "interrupted" | "retried"));
+                self.answer(failed, outcome.as_deref() == Some("denied"), recorder);
+            }
+            _ => {}
+        }
+    }
+
+    fn answer(&self, failed: bool, refused: bool, recorder: &mut Recorder<'_>) {
+        let id = string(self.tool_call_id).unwrap_or_default();
+        if let Some(call) = recorder.pairing.answer(MAIN, &id) {
+            let text = flat_text(self.content);
+            let (worker, cut) = (MAIN, None);
+            recorder.outcome(Outcome { call, worker, text: &text, failed, cut, refused });
+        }
+    }
+}
