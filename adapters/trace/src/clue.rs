@@ -11,7 +11,8 @@ pub(crate) type Fields = Map<String, Value>;
 pub(crate) enum Place {
     /// One line of JSON Lines.
     Line,
-    /// The outermost object of a JSON document.
+    /// The outermost object of a JSON document. A zip archive is an object with the name of its first
+    /// `member`.
     Document,
     /// An element of a document that is an array, or of its `messages`.
     Element,

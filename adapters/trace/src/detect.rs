@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::clue::{Clue, Fields, Place, Strength};
 use crate::foreign;
 use crate::formats::{Format, Layouts};
+use crate::packed;
 use crate::partial::{Break, parse};
 use crate::problem::ProblemKind;
 
@@ -45,6 +46,9 @@ pub(crate) fn format(prefix: &[u8], complete: bool) -> Result<Detection, Problem
     let text = prefix.trim_ascii_start();
     if text.is_empty() && complete {
         return Err(ProblemKind::Empty);
+    }
+    if let Some(Claim { format: Some(format), clue }) = archive(text) {
+        return Ok(Detection { format, layout: Layout::Document, reason: clue.reason });
     }
     if let Some(looks_like) = foreign::binary(text) {
         return Err(ProblemKind::Foreign { looks_like });
@@ -114,11 +118,17 @@ fn is_broken_by_printer(line: &[u8]) -> bool {
 
 /// Returns whether an object that stands alone on a line is a whole document of any format.
 fn is_document(fields: &Fields) -> bool {
-    Format::ALL.iter().any(|format| format.is_document(fields)) || foreign::is_document(fields)
+    Format::ALL.iter().any(|format| format.is_document(fields))
 }
 
 fn records(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
+}
+
+/// Returns the claim to a zip archive, by the name of its first member.
+fn archive(text: &[u8]) -> Option<Claim> {
+    let member = packed::first_member(text)?;
+    claim(Place::Document, &Fields::from_iter([("member".to_owned(), member.into())]))
 }
 
 /// Returns the first claim that is not tentative, or else the last one.

@@ -214,8 +214,22 @@ pub(crate) fn flat_text(raw: Raw<'_>) -> Cow<'_, str> {
     })
 }
 
+/// Returns the words of a content: a text, or the texts of its blocks, one a line. Blocks without text are
+/// calls, thoughts or pictures, and are left out.
+pub(crate) fn texts(content: Raw<'_>) -> Cow<'_, str> {
+    if let Some(text) = string(content) {
+        return text;
+    }
+    let texts = elements(content).into_iter().filter_map(text_of_block);
+    Cow::Owned(texts.collect::<Vec<_>>().join("\n"))
+}
+
 /// Returns a block of a content as text: a string, the `text` of an object, or its JSON.
 pub(crate) fn block_text(block: &RawValue) -> Cow<'_, str> {
+    text_of_block(block).unwrap_or(Cow::Borrowed(block.get()))
+}
+
+fn text_of_block(block: &RawValue) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     struct Block<'a> {
         #[serde(borrow)]
@@ -223,7 +237,6 @@ pub(crate) fn block_text(block: &RawValue) -> Cow<'_, str> {
     }
     string(Some(block))
         .or_else(|| nested::<Block<'_>>(Some(block)).and_then(|block| string(block.text)))
-        .unwrap_or(Cow::Borrowed(block.get()))
 }
 
 fn kind_of(json: &str) -> &'static str {

@@ -9,22 +9,20 @@ use crate::clue::{Clue, Fields, Place, is_list, is_text, text};
 pub(crate) fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     match place {
         Place::Line => mark(fields).or_else(|| line(fields)),
-        Place::Document => mark(fields).or_else(|| document(fields)),
+        Place::Document => mark(fields),
         Place::Element => element(fields).or_else(|| mark(fields)),
     }
 }
 
-/// Returns whether an object that stands alone on a line is a whole document of such a format.
-pub(crate) fn is_document(fields: &Fields) -> bool {
-    is_list(fields, "samples")
-}
-
 /// Names a file that holds no text in UTF-8, by its first bytes.
 pub(crate) fn binary(text: &[u8]) -> Option<&'static str> {
+    if text.get(257..262) == Some(b"ustar") {
+        return Some("a tar archive");
+    }
     let magics: [(&[u8], &str); 6] = [
-        (b"PK\x03\x04", "a zip archive, as Inspect's `.eval` logs are"),
-        (b"\x1f\x8b", "a gzip archive"),
-        (b"\x28\xb5\x2f\xfd", "a zstd archive"),
+        (b"PK\x03\x04", "a zip archive that is no log of Inspect"),
+        (b"\x1f\x8b", "a gzip archive in an archive"),
+        (b"\x28\xb5\x2f\xfd", "a zstd archive in an archive"),
         (b"SQLite format 3\0", "an SQLite database"),
         (b"\xff\xfe", "text in UTF-16"),
         (b"\xfe\xff", "text in UTF-16"),
@@ -44,14 +42,8 @@ fn mark(fields: &Fields) -> Option<Clue> {
         (has("hook_event_name"), "the payload of a hook"),
         (has("sessionID"), "opencode's events"),
         (has("messageID") && has("type"), "an opencode message part"),
-        (has("eval") && (has("samples") || has("plan")), "an Inspect log"),
     ];
     table.into_iter().find_map(|(is_so, looks_like)| is_so.then_some(Clue::mark(looks_like)))
-}
-
-fn document(fields: &Fields) -> Option<Clue> {
-    let is_log = is_list(fields, "events") && !is_list(fields, "messages");
-    is_log.then_some(Clue::hint("the events of an Inspect log"))
 }
 
 fn element(fields: &Fields) -> Option<Clue> {

@@ -2,12 +2,14 @@
 //!
 //! The crate's documentation explains how to [add a format](crate#adding-a-format).
 
+mod acp;
 mod anthropic;
 mod atif;
 mod claude_code;
 mod codex;
 mod copilot;
 mod gemini;
+mod inspect;
 mod langchain;
 mod mini_swe_agent;
 mod native;
@@ -63,6 +65,8 @@ impl Format {
         Self::ATIF,
         Self::LANGCHAIN,
         Self::PYDANTIC_AI,
+        Self::INSPECT,
+        Self::ACP,
     ];
 }
 

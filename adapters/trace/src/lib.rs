@@ -43,8 +43,10 @@
 //! | `atif` | an ATIF trajectory of Harbor and others, versions 1.0 to 1.8 | `schema_version` | tokens, times |
 //! | `langchain` | an array of messages of `LangChain`, or a state with `messages` | `type` `human` or `ai`; `lc` with `kwargs` | tokens |
 //! | `pydantic-ai` | an array of messages of Pydantic AI | `parts` with `part_kind` | tokens, times |
+//! | `inspect` | a log of Inspect: a `.eval` archive, JSON with `samples`, or a list of events | `eval` of a log; `event` `model` or `tool`; the names in an archive | tokens, times |
+//! | `acp` | messages of the Agent Client Protocol, one a line | `method` `session/update`; `sessionUpdate` | tokens |
 //!
-//! The error for a format that is known but not read names it: Cursor, Inspect, `OpenTelemetry`,
+//! The error for a format that is known but not read names it: Cursor, `OpenTelemetry`,
 //! Codex's printed events, and the payloads of hooks.
 //! [`Trace::reason`] names the keys by which a format was recognised.
 //!
@@ -60,6 +62,8 @@
 //! - Lines that are cut off, not UTF-8, or JSON but no object are skipped, counted and reported with
 //!   their number. The lines around them are read. If a JSON *document* breaks off, the records
 //!   before the break are delivered.
+//! - Inputs that are packed by gzip or zstd are unpacked while they are read, whatever their name. If an archive
+//!   breaks off, the records before the break are delivered, and the problem names the byte.
 //! - Byte order marks, CRLF and blank lines are ignored. Half a surrogate pair becomes U+FFFD.
 //! - Call ids may be missing, or the same for several calls. Results are paired in order, by id and
 //!   worker, among the latest 1024 calls. A result that fits no open call is dropped.
@@ -80,6 +84,7 @@
 //!   reported. Figures that are all 0 were not filled in, and are left out as well.
 //! - A pi session is a tree. Only the branch that leads to its last entry is delivered.
 //! - Subagents in the file of their parent are workers of their own.
+//! - An Inspect log has many samples, each a run of its own. Their call ids recur.
 //! - Native traces may be concatenated: a header in mid-file begins another run.
 //!
 //! An assistant's message right before a call belongs to that call's turn. Any other is
@@ -90,7 +95,9 @@
 //!
 //! A record has at most [`LINE_BYTES_MAX`] bytes. A pi session of up to as many bytes is kept in memory. All problems are counted, and the first
 //! [`PROBLEMS_MAX`] are kept. The format is recognised in the first 64 KiB. At most
-//! [`WORKERS_MAX`] workers are followed at a time.
+//! [`WORKERS_MAX`] workers are followed at a time. An archive is read up to 1032 times its size, which is the
+//! most that gzip can reach, and at least up to 64 MiB; a window of zstd may have 128 MiB. An archive in an
+//! archive is read only if it is a `.eval` log.
 //!
 //! # Adding a format
 //!
@@ -152,6 +159,7 @@ mod grammar;
 mod lines;
 mod members;
 mod own;
+mod packed;
 mod pairing;
 mod partial;
 mod prefix;
@@ -169,6 +177,7 @@ pub use problem::{Problem, ProblemKind};
 pub use tool_result::{ToolResult, text_of, without_members};
 
 use detect::Detection;
+use packed::Packing;
 use prefix::Replay;
 use recorder::Recorder;
 
@@ -247,6 +256,17 @@ pub fn read(
     sink: &mut dyn FnMut(Event<'_>),
 ) -> Result<Trace, Problem> {
     let mut input = Replay::new(input);
+    match Packing::of(input.prefix()) {
+        Some(packing) => read_text(Replay::new(packing.unpack(&mut input)), from, sink),
+        None => read_text(input, from, sink),
+    }
+}
+
+fn read_text(
+    mut input: Replay<impl BufRead>,
+    from: Option<Format>,
+    sink: &mut dyn FnMut(Event<'_>),
+) -> Result<Trace, Problem> {
     let Detection { format, layout, reason } = choose(&input, from)?;
     let mut recorder = Recorder::new(format, sink);
     format.read(&mut input, layout, &mut recorder);

@@ -93,6 +93,13 @@ pub enum ProblemKind {
         /// The whole message: what was found, and what was expected.
         message: &'static str,
     },
+    /// A file in an archive could not be read, wholly or in part. The others were.
+    Member {
+        /// The file's name in the archive.
+        name: String,
+        /// The message of its own problem, with the line in the file.
+        message: String,
+    },
     /// A line or an element is longer than [`LINE_BYTES_MAX`](crate::LINE_BYTES_MAX).
     TooLong,
 }
@@ -111,6 +118,11 @@ impl ProblemKind {
     /// Takes the parser's message about one line.
     pub(crate) fn not_json(error: &serde_json::Error) -> Self {
         Self::NotJson { message: without_line(error) }
+    }
+
+    /// Returns the problem of an archive that a file in it has a problem.
+    pub(crate) fn member(name: &str, problem: &Problem) -> Self {
+        Self::Member { name: name.to_owned(), message: problem.to_string() }
     }
 
     pub(crate) fn io(error: &std::io::Error) -> Self {
@@ -152,6 +164,7 @@ impl fmt::Display for ProblemKind {
                 write!(out, "the field `{field}` must be {expected}")
             }
             Self::ForeignPart { message } => out.write_str(message),
+            Self::Member { name, message } => write!(out, "{name} in the archive: {message}"),
             Self::TooLong => {
                 write!(out, "longer than {} MiB: expected one record", crate::LINE_BYTES_MAX >> 20)
             }

@@ -63,7 +63,7 @@ fn native_records_have_tokens_and_times() {
 const TABLE: &str = include_str!("../src/lib.rs");
 
 /// A file of each format with all that the format has.
-const RICH: [(Format, &str); 17] = [
+const RICH: [(Format, &str); 19] = [
     (Format::NATIVE, r#"{"type":"call","tool":"x","time":1,"tokens":{"output":1}}"#),
     (
         Format::CLAUDE_CODE,
@@ -129,6 +129,15 @@ const RICH: [(Format, &str); 17] = [
     (
         Format::PYDANTIC_AI,
         r#"[{"kind":"response","timestamp":"1970-01-01T00:00:01Z","usage":{"output_tokens":1},"parts":[]}]"#,
+    ),
+    (
+        Format::INSPECT,
+        r#"[{"event":"model","timestamp":"1970-01-01T00:00:01Z","output":{"usage":{"output_tokens":1}}}]"#,
+    ),
+    (
+        Format::ACP,
+        r#"{"sessionId":"s","update":{"sessionUpdate":"plan"},"timestamp":1}
+           {"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn","usage":{"outputTokens":1}}}"#,
     ),
 ];
 
@@ -457,4 +466,25 @@ fn cached_tokens_are_part_of_the_input_of_langchain_and_pydantic_ai() {
         &[document],
         &["at 1000", "main pays 40 60 7", "main calls f", "main pays 5 0 1"],
     );
+}
+
+#[test]
+fn answers_of_inspect_have_tokens_unless_its_own_cache_had_them() {
+    let document = r#"{"eval":{},"samples":[{"id":1,"epoch":1,"events":[
+        {"event":"model","timestamp":"1970-01-01T00:00:01Z","output":{"usage":{"input_tokens":3,"input_tokens_cache_write":20,"input_tokens_cache_read":100,"output_tokens":7,"total_tokens":130}}},
+        {"event":"tool","timestamp":"1970-01-01T00:00:02Z","completed":"1970-01-01T00:00:03Z","function":"f"},
+        {"event":"model","cache":"read","output":{"usage":{"input_tokens":3}}}]}]}"#;
+    let expected =
+        ["at 1000", "main pays 23 100 7", "at 2000", "main calls f", "at 3000", "0 returns"];
+    assert_costs(Format::INSPECT, &[document], &expected);
+}
+
+#[test]
+fn the_tokens_of_an_acp_session_are_a_running_total() {
+    let lines = [
+        r#"{"jsonrpc":"2.0","method":"session/prompt","id":1,"params":{"sessionId":"s","prompt":[{"type":"text","text":"Go"}]}}"#,
+        r#"{"id":1,"result":{"stopReason":"end_turn","usage":{"totalTokens":15,"inputTokens":1,"cachedWriteTokens":2,"cachedReadTokens":4,"outputTokens":8}}}"#,
+        r#"{"id":2,"result":{"stopReason":"end_turn","usage":{"totalTokens":19,"inputTokens":2,"cachedWriteTokens":2,"cachedReadTokens":6,"outputTokens":9}}}"#,
+    ];
+    assert_costs(Format::ACP, &lines, &["main pays 3 4 8", "main pays 1 2 1"]);
 }

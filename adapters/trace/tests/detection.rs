@@ -298,6 +298,53 @@ fn archives_of_evaluations_are_recognised_by_their_keys() {
             Format::ATIF,
             "`steps` with `step_id` and `source`",
         ),
+        (
+            r#"{"version":2,"eval":{"task":"t"},"samples":[{"id":1,"epoch":1,"messages":[]}]}"#,
+            Format::INSPECT,
+            "`eval` of an Inspect log",
+        ),
+        (
+            r#"[{"event":"model","timestamp":"1970-01-01T00:00:01Z"}]"#,
+            Format::INSPECT,
+            "events such as `model` and `tool`",
+        ),
+        (
+            r#"{"description":"x","events":[{"event":"tool","span_id":"s","function":"f"}]}"#,
+            Format::INSPECT,
+            "`events` such as `model` and `tool`",
+        ),
+        (
+            r#"{"id":1,"epoch":1,"input":"x","target":"y","events":[{"event":"info"}]}"#,
+            Format::INSPECT,
+            "`epoch`, `input` and `target` of a sample",
+        ),
+    ]);
+}
+
+#[test]
+fn updates_of_the_agent_client_protocol_are_recognised_by_their_methods() {
+    let update = r#"{"sessionUpdate":"plan","entries":[]}"#;
+    are_recognised_by(&[
+        (
+            &format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"session/new","params":{{}}}}
+                {{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{update}}}}}"#
+            ),
+            Format::ACP,
+            "a method of a session, with `jsonrpc`",
+        ),
+        (
+            &format!(
+                r#"{{"method":"session/update","params":{{"sessionId":"s","update":{update}}}}}"#
+            ),
+            Format::ACP,
+            "the method `session/update`",
+        ),
+        (
+            &format!(r#"{{"sessionId":"s","update":{update}}}"#),
+            Format::ACP,
+            "`sessionId` with `sessionUpdate`",
+        ),
     ]);
 }
 
@@ -350,6 +397,9 @@ fn a_single_key_is_no_evidence() {
         "{\"info\":{\"model_stats\":1}}\n{\"a\":1}",
         "{\"info\":{\"config\":1}}",
         "{\"steps\":[{\"source\":\"user\"}]}",
+        "{\"eval\":{},\"x\":1}",
+        "[{\"event\":\"tool\",\"x\":1}]",
+        "{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"id\":1}",
     ];
     for input in table {
         assert_eq!(
@@ -372,11 +422,10 @@ fn other_formats_are_refused_by_name() {
         ("{\"type\":\"server.connected\",\"sessionID\":\"1\"}", "opencode's events"),
         ("{\"messages\":[]}\n{\"messages\":[]}", "conversations one a line"),
         ("{\"history\":[{\"action\":\"run\"}]}\n{\"history\":[]}", "episodes one a line"),
-        ("{\"events\":[{\"event\":\"tool\"}]}", "the events of an Inspect log"),
         ("{\"type\":\"thread.started\",\"thread_id\":\"1\"}", "the events of `codex exec --json`"),
         ("{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"x\"}", "the payload of a hook"),
         ("{\"resourceSpans\":[]}", "OpenTelemetry spans"),
-        ("PK\u{3}\u{4}", "a zip archive"),
+        ("PK\u{3}\u{4}", "a zip archive that is no log of Inspect"),
     ];
     for (input, looks_like) in table {
         let reading = reading(input.as_bytes(), None);
@@ -408,7 +457,7 @@ fn an_input_that_is_no_trace_is_an_error() {
 
 #[test]
 fn a_named_format_that_does_not_fit_is_an_error() {
-    let table: [(&str, Format, &str); 20] = [
+    let table: [(&str, Format, &str); 23] = [
         ("", Format::NATIVE, "the input is empty"),
         ("{\"a\":1}\n", Format::CODEX, "no record of a Codex rollout"),
         ("[1]", Format::ANTHROPIC, "line 1: expected a JSON object"),
@@ -423,6 +472,9 @@ fn a_named_format_that_does_not_fit_is_an_error() {
         ("{\"a\":1}", Format::ATIF, "no step of an ATIF trajectory"),
         ("{\"a\":1}", Format::LANGCHAIN, "line 1: a message needs the field `type`"),
         ("{\"a\":1}", Format::PYDANTIC_AI, "no message of Pydantic AI"),
+        ("{\"a\":1}", Format::INSPECT, "no sample of an Inspect log"),
+        ("{\"a\":1}", Format::ACP, "no update of the Agent Client Protocol"),
+        ("{\"method\":\"session/update\"}", Format::ACP, "line 1: a message of a session needs"),
         ("nonsense\n", Format::NATIVE, "line 1: not a JSON object"),
         ("{\"type\":\"x\"}\n", Format::NATIVE, "no record of a native trace"),
         ("{\"a\":1}\n", Format::CLAUDE_CODE, "no record of a Claude Code session"),

@@ -65,7 +65,11 @@ const OPENHANDS: [&str; 6] = [
 ];
 
 /// A document of each format that has one.
-const DOCUMENTS: [(Format, &str); 13] = [
+const DOCUMENTS: [(Format, &str); 14] = [
+    (
+        Format::INSPECT,
+        r#"{"version":2,"eval":{},"samples":[{"id":"a","epoch":1,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"I look.","tool_calls":[{"id":"c","function":"f","arguments":{}}]},{"role":"tool","tool_call_id":"c","content":"y"}]},{"id":"a","epoch":2,"events":[{"event":"span_begin","id":"s","type":"agent","name":"n"},{"event":"tool","span_id":"s","id":"c","function":"f","arguments":{"x":"attachment://a"},"result":"y","error":{"type":"unknown","message":"z"}},{"event":"span_end","id":"s"}],"attachments":{"a":"long"}}]}"#,
+    ),
     (
         Format::LANGCHAIN,
         r#"{"messages":[{"type":"human","content":"x"},{"type":"ai","data":{"content":"I look.","tool_calls":[{"id":"c","name":"f","args":{"a":1}}]}},{"lc":1,"id":["ToolMessage"],"kwargs":{"tool_call_id":"c","content":"y","status":"error"}},{"type":"ai","content":"Done."}]}"#,
@@ -120,6 +124,15 @@ const DOCUMENTS: [(Format, &str); 13] = [
     ),
 ];
 
+const ACP: [&str; 6] = [
+    r#"{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"x"}]}}"#,
+    r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"I look."}}}}"#,
+    r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"Read a","kind":"read","rawInput":{"path":"a"}}}}"#,
+    r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed","content":[{"type":"content","content":{"type":"text","text":"y"}}]}}}"#,
+    r#"{"sessionId":"t","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"Run","status":"failed","rawOutput":1}}"#,
+    r#"{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}"#,
+];
+
 /// Reads bytes as every format, and by recognition.
 fn read_all_ways(input: &[u8]) {
     let ways = Format::ALL.iter().copied().map(Some).chain([None]);
@@ -143,6 +156,7 @@ fn lines() -> impl Strategy<Value = Vec<&'static str>> {
         vec(prop::sample::select(COPILOT.to_vec()), 1..8),
         vec(prop::sample::select(OPENCODE.to_vec()), 1..8),
         vec(prop::sample::select(OPENHANDS.to_vec()), 1..8),
+        vec(prop::sample::select(ACP[..5].to_vec()), 1..8),
     ]
 }
 

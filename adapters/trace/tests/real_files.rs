@@ -85,12 +85,13 @@ fn summary(
 }
 
 /// The folders of the formats that are read.
-const FOLDERS: [(&str, Format); 14] = [
+const FOLDERS: [(&str, Format); 15] = [
     ("anthropic-messages", Format::ANTHROPIC),
     ("atif", Format::ATIF),
     ("claude-code", Format::CLAUDE_CODE),
     ("codex-rollout", Format::CODEX),
     ("gemini-cli", Format::GEMINI),
+    ("inspect", Format::INSPECT),
     ("langchain", Format::LANGCHAIN),
     ("mini-swe-agent", Format::MINI_SWE_AGENT),
     ("openai-chat", Format::OPENAI),
@@ -176,7 +177,6 @@ fn the_error_for_every_foreign_folder_names_its_format() {
         ("codex-exec-json", "the events of `codex exec --json`"),
         ("cursor", "a Cursor transcript"),
         ("hooks-claude", "the payload of a hook"),
-        ("inspect", "Inspect"),
         ("opencode", "opencode"),
         ("otel-genai", "OpenTelemetry spans"),
     ];

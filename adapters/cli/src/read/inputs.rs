@@ -19,7 +19,10 @@ const BUFFER: usize = 256 * 1024;
 
 /// The file name extensions of transcripts. Other files of a folder are left out. A file that is
 /// named on the command line is read whatever its name.
-const ENDINGS: [&str; 4] = ["jsonl", "json", "ndjson", "traj"];
+const ENDINGS: [&str; 5] = ["jsonl", "json", "ndjson", "traj", "eval"];
+
+/// The extensions that may follow one of a transcript: the packings that its reader knows.
+const PACKINGS: [&str; 2] = ["gz", "zst"];
 
 /// One input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,7 +143,10 @@ impl Inputs {
         let before = count(self);
         self.walk(folder, has_ending);
         if count(self) == before {
-            let why = format!("no transcript in this folder: expected *.{}", ENDINGS.join(", *."));
+            let (endings, packings) = (ENDINGS.join(", *."), PACKINGS.join(" or ."));
+            let why = format!(
+                "no transcript in this folder: expected *.{endings}, also with .{packings}"
+            );
             self.errors.push((folder.display().to_string(), why));
         }
     }
@@ -210,6 +216,10 @@ pub(crate) fn explained(error: &io::Error) -> String {
 }
 
 fn has_ending(path: &Path) -> bool {
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    ending.is_some_and(|ending| ENDINGS.iter().any(|known| known.eq_ignore_ascii_case(ending)))
+    let ends = |path: &Path, endings: &[&str]| {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        ending.is_some_and(|ending| endings.iter().any(|known| known.eq_ignore_ascii_case(ending)))
+    };
+    let is_packed = ends(path, &PACKINGS);
+    ends(path, &ENDINGS) || is_packed && ends(&path.with_extension(""), &ENDINGS)
 }

@@ -9,8 +9,6 @@
 //! messages of old versions. Calls that could not be parsed (`invalid_tool_calls`) never ran, and are passed
 //! over. A result failed if its `status` is `error`.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 
 use crate::clue::{Clue, Fields, Place, is_list, text};
@@ -18,7 +16,7 @@ use crate::costs::count;
 use crate::detect::Layout;
 use crate::document::{self, Lists};
 use crate::event::{Outcome, Role, Tokens};
-use crate::field::{Arguments, Raw, elements, flat_text, is_object, nested, object, string};
+use crate::field::{Arguments, Raw, elements, flat_text, is_object, nested, object, string, texts};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
 use crate::problem::ProblemKind;
@@ -127,7 +125,7 @@ impl<'a> Message<'a> {
         };
         recorder.recognise();
         recorder.settle(MAIN);
-        let text = words(self.content);
+        let text = texts(self.content);
         if role != Role::Assistant {
             recorder.message(MAIN, role, &text);
             return Ok(());
@@ -248,21 +246,4 @@ struct ToolCall<'a> {
     name: Raw<'a>,
     #[serde(borrow)]
     args: Raw<'a>,
-}
-
-/// Returns the words of a content: a text, or the texts of its blocks, one a line. Blocks without text are
-/// calls, thoughts or pictures.
-fn words(content: Raw<'_>) -> Cow<'_, str> {
-    #[derive(Deserialize)]
-    struct Block<'a> {
-        #[serde(borrow)]
-        text: Raw<'a>,
-    }
-    if let Some(text) = string(content) {
-        return text;
-    }
-    let texts = elements(content).into_iter().filter_map(|block| {
-        string(Some(block)).or_else(|| string(nested::<Block<'_>>(Some(block))?.text))
-    });
-    Cow::Owned(texts.collect::<Vec<_>>().join("\n"))
 }

@@ -1,0 +1,297 @@
+//! The Agent Client Protocol: the JSON-RPC messages between an agent and its client, one a line.
+//!
+//! - **Calls** begin with a `tool_call` and go on with `tool_call_update`s, each with the fields that
+//!   changed: most agents send the arguments late. So a call is delivered when it ends, or when one behind it
+//!   does, or when the agent speaks. Calls with no result between them share a step.
+//! - **Names.** The protocol has none. A call is named by its `kind`, such as `read` or `execute`, or by its
+//!   `title` if it is of no kind. Without `rawInput`, the title and the places stand for the arguments.
+//! - **Results** are the latest `content`, or else the `rawOutput`. A call failed if its `status` says so.
+//! - **Messages** come in chunks, which are put together. A `session/prompt` is the person's message.
+//! - **Sessions.** The first is the main worker. Others on the same line are workers of their own.
+//! - **Loading** a session sends its calls again. A call whose id is known counts once.
+
+mod open;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+use serde::Deserialize;
+
+use self::open::OpenCalls;
+use crate::clue::{Clue, Fields, Place, is_text, text};
+use crate::costs::count;
+use crate::detect::Layout;
+use crate::event::{Role, Tokens};
+use crate::field::{Raw, nested, object, string, texts};
+use crate::formats::{Definition, Failures, Format, Layouts};
+use crate::lines;
+use crate::problem::ProblemKind;
+use crate::recorder::{MAIN, Recorder, Turn};
+
+/// The most bytes of a message that are put together. The rest of a longer one is left out.
+const MESSAGE_BYTES_MAX: usize = 1 << 20;
+
+/// The most sessions whose state is kept. One line has a few.
+const SESSIONS_MAX: usize = 1024;
+
+impl Format {
+    /// Updates of the Agent Client Protocol, one a line.
+    pub const ACP: Self = Self::new(&Definition {
+        name: "acp",
+        no_record: "no update of the Agent Client Protocol: expected lines with the method \
+                    `session/update`",
+        failures: Failures::Flagged,
+        reworded: &[],
+        layouts: Layouts::Lines,
+        is_document: |_| false,
+        recognise,
+        read,
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    if place != Place::Line {
+        return None;
+    }
+    let is_update = |fields: &Fields| {
+        let update = fields.get("update").and_then(serde_json::Value::as_object);
+        is_text(fields, "sessionId")
+            && update.is_some_and(|update| is_text(update, "sessionUpdate"))
+    };
+    match text(fields, "method") {
+        "session/update" => Some(Clue::record("the method `session/update`")),
+        "session/new" | "session/load" | "session/prompt" if fields.contains_key("jsonrpc") => {
+            Some(Clue::mark("a method of a session, with `jsonrpc`"))
+        }
+        _ => is_update(fields).then_some(Clue::record("`sessionId` with `sessionUpdate`")),
+    }
+}
+
+fn read(input: &mut dyn BufRead, _: Layout, recorder: &mut Recorder<'_>) {
+    let mut sessions = Sessions::default();
+    lines::replay(input, recorder, &mut |json, recorder| sessions.line(json, recorder));
+    for session in sessions.0.values_mut() {
+        session.flush(recorder);
+    }
+}
+
+/// A message of the protocol, or the parameters of an update alone.
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    method: Raw<'a>,
+    #[serde(borrow)]
+    params: Raw<'a>,
+    #[serde(borrow)]
+    result: Raw<'a>,
+    #[serde(borrow)]
+    update: Raw<'a>,
+}
+
+/// The parameters of an update or of a prompt.
+#[derive(Deserialize)]
+struct Params<'a> {
+    #[serde(borrow, rename = "sessionId")]
+    session: Raw<'a>,
+    #[serde(borrow)]
+    update: Raw<'a>,
+    #[serde(borrow)]
+    prompt: Raw<'a>,
+}
+
+/// The sessions by their ids.
+#[derive(Default)]
+struct Sessions(BTreeMap<String, Session>);
+
+impl Sessions {
+    fn line(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let line = object::<Line<'_>>(json)?;
+        let method = string(line.method);
+        let params = match method.as_deref() {
+            Some("session/update" | "session/prompt") => nested::<Params<'_>>(line.params),
+            None if line.update.is_some() => object(json).ok(),
+            None => {
+                self.end_turn(line.result, recorder);
+                return Ok(());
+            }
+            Some(_) => return Ok(()),
+        };
+        let missing = |field| ProblemKind::Missing { record: "a message of a session", field };
+        let params = params.ok_or(missing("params"))?;
+        let id = string(params.session).ok_or(missing("sessionId"))?;
+        recorder.recognise();
+        recorder.session(&id);
+        let Some(session) = self.session(&id) else { return Ok(()) };
+        if params.prompt.is_some() {
+            session.flush(recorder);
+            session.hears(Role::User, &texts(params.prompt), recorder);
+            return Ok(());
+        }
+        let update = nested::<Update<'_>>(params.update).ok_or(missing("update"))?;
+        session.update(&update, recorder)
+    }
+
+    fn session(&mut self, id: &str) -> Option<&mut Session> {
+        if !self.0.contains_key(id) && self.0.len() < SESSIONS_MAX {
+            let worker = if self.0.is_empty() { MAIN } else { id };
+            self.0.insert(id.to_owned(), Session::new(worker));
+        }
+        self.0.get_mut(id)
+    }
+
+    /// Delivers the tokens at the end of a turn. Its answer does not name the session, so that the tokens
+    /// are delivered only if there is one session.
+    fn end_turn(&mut self, result: Raw<'_>, recorder: &mut Recorder<'_>) {
+        #[derive(Deserialize)]
+        struct Answer<'a> {
+            #[serde(borrow, rename = "stopReason")]
+            stop_reason: Raw<'a>,
+            #[serde(borrow)]
+            usage: Raw<'a>,
+        }
+        let Some(answer) =
+            nested::<Answer<'_>>(result).filter(|answer| answer.stop_reason.is_some())
+        else {
+            return;
+        };
+        for session in self.0.values_mut() {
+            session.flush(recorder);
+        }
+        if self.0.len() == 1 {
+            recorder.usage_up_to(MAIN, tokens(answer.usage));
+        }
+    }
+}
+
+/// Reads the tokens of a session so far. Its parts do not overlap, and thoughts are part of the output.
+fn tokens(usage: Raw<'_>) -> Option<Tokens> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Usage<'a> {
+        #[serde(borrow)]
+        input_tokens: Raw<'a>,
+        #[serde(borrow)]
+        cached_write_tokens: Raw<'a>,
+        #[serde(borrow)]
+        cached_read_tokens: Raw<'a>,
+        #[serde(borrow)]
+        output_tokens: Raw<'a>,
+    }
+    let usage = nested::<Usage<'_>>(usage)?;
+    let input = count(usage.input_tokens)?.saturating_add(count(usage.cached_write_tokens)?);
+    let (cached, output) = (count(usage.cached_read_tokens)?, count(usage.output_tokens)?);
+    Some(Tokens { input, cached, output })
+}
+
+/// An update of a session.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Update<'a> {
+    #[serde(borrow)]
+    session_update: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    message_id: Raw<'a>,
+    #[serde(borrow)]
+    tool_call_id: Raw<'a>,
+    #[serde(borrow)]
+    title: Raw<'a>,
+    #[serde(borrow)]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    status: Raw<'a>,
+    #[serde(borrow)]
+    locations: Raw<'a>,
+    #[serde(borrow)]
+    raw_input: Raw<'a>,
+    #[serde(borrow)]
+    raw_output: Raw<'a>,
+}
+
+/// The state of a session.
+struct Session {
+    worker: String,
+    calls: OpenCalls,
+    /// The message whose chunks are being put together.
+    message: Option<Message>,
+}
+
+struct Message {
+    role: Role,
+    id: Option<String>,
+    text: String,
+}
+
+impl Session {
+    fn new(worker: &str) -> Self {
+        Self { worker: worker.to_owned(), calls: OpenCalls::default(), message: None }
+    }
+
+    fn update(
+        &mut self,
+        update: &Update<'_>,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), ProblemKind> {
+        match string(update.session_update).as_deref() {
+            Some("agent_message_chunk") => self.chunk(Role::Assistant, update, recorder),
+            Some("user_message_chunk") => self.chunk(Role::User, update, recorder),
+            Some("tool_call" | "tool_call_update") => {
+                let missing = ProblemKind::Missing { record: "a tool call", field: "toolCallId" };
+                let id = string(update.tool_call_id).ok_or(missing)?;
+                self.speak(recorder);
+                self.calls.update(&id, update, &self.worker, recorder);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Adds a chunk to its message.
+    fn chunk(&mut self, role: Role, update: &Update<'_>, recorder: &mut Recorder<'_>) {
+        #[derive(Deserialize)]
+        struct Content<'a> {
+            #[serde(borrow)]
+            text: Raw<'a>,
+        }
+        let id = string(update.message_id).map(Cow::into_owned);
+        let goes_on = self.message.as_ref().is_some_and(|message| {
+            message.role == role && (message.id == id || message.id.is_none() || id.is_none())
+        });
+        if !goes_on {
+            self.flush(recorder);
+        }
+        let Some(text) =
+            nested::<Content<'_>>(update.content).and_then(|content| string(content.text))
+        else {
+            return;
+        };
+        let message = self.message.get_or_insert_with(|| Message { role, id, text: String::new() });
+        if message.text.len() + text.len() <= MESSAGE_BYTES_MAX {
+            message.text.push_str(&text);
+        }
+    }
+
+    /// Delivers what is held back: the calls, and then the message behind them.
+    fn flush(&mut self, recorder: &mut Recorder<'_>) {
+        self.calls.issue_all(&self.worker, recorder);
+        self.speak(recorder);
+    }
+
+    /// Delivers the message that is complete now.
+    fn speak(&mut self, recorder: &mut Recorder<'_>) {
+        let Some(Message { role, text, .. }) = self.message.take() else { return };
+        self.hears(role, &text, recorder);
+    }
+
+    fn hears(&mut self, role: Role, text: &str, recorder: &mut Recorder<'_>) {
+        recorder.settle(&self.worker);
+        *recorder.turn(&self.worker) = Turn::default();
+        if role == Role::Assistant {
+            recorder.say(&self.worker, text);
+        } else {
+            recorder.message(&self.worker, role, text);
+        }
+    }
+}

@@ -1,0 +1,460 @@
+//! Logs of Inspect: a `.eval` archive, one JSON document with `samples`, or a list of events.
+//!
+//! - **Runs.** Each sample is a run, once for each epoch. Its name is that of its file in the archive, such as
+//!   `s0_epoch_1`. A sample of a large log may be spread over several files, with lists of its events.
+//! - **Calls** are the events `tool`, each with its result. Those that follow one event `model` share a
+//!   step. A log without events has them in its `messages`.
+//! - **Workers** are the spans of type `agent`, see [`Spans`].
+//! - **Attachments.** Long texts are kept beside the events, see [`Attachments`].
+//! - **Failures** have an `error`, or are marked `failed`. A call that an approver rejected is refused.
+//! - **Tokens** are the `usage` of an event `model`. An answer from Inspect's own cache cost none.
+
+mod attachments;
+mod messages;
+mod spans;
+
+use std::borrow::Cow;
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use self::attachments::Attachments;
+use self::spans::Spans;
+use crate::clue::{Clue, Fields, Place, is_list, objects, text};
+use crate::costs::count;
+use crate::detect::Layout;
+use crate::document::{self, Lists, Part};
+use crate::event::{Args, Outcome, Role, Tokens};
+use crate::field::{
+    Raw, elements, flat_text, is_true, nested, object, string, text_of_json, texts,
+};
+use crate::formats::{Definition, Failures, Format, Layouts};
+use crate::packed;
+use crate::problem::{Problem, ProblemKind};
+use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::stream::Stream;
+use crate::time::time;
+
+/// The events by which a list is recognised.
+const EVENTS: [&str; 7] =
+    ["sample_init", "span_begin", "span_end", "model", "tool", "state", "subtask"];
+
+/// The depth to which events nest in old logs.
+const DEPTH_MAX: usize = 8;
+
+impl Format {
+    /// Logs of Inspect: `.eval` archives, JSON documents, and lists of events.
+    pub const INSPECT: Self = Self::new(&Definition {
+        name: "inspect",
+        no_record: "no sample of an Inspect log: expected a `.eval` archive, an object with `samples`, or \
+                    a list of events",
+        failures: Failures::Flagged,
+        reworded: &[],
+        layouts: Layouts::Document,
+        is_document: |fields| is_list(fields, "samples") || is_log(fields),
+        recognise,
+        read,
+    });
+}
+
+fn is_log(fields: &Fields) -> bool {
+    let is_header = fields.get("eval").is_some_and(serde_json::Value::is_object);
+    is_header && ["samples", "plan", "version"].iter().any(|key| fields.contains_key(*key))
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    let has = |key: &str| fields.contains_key(key);
+    let is_event = |event: &Fields| {
+        EVENTS.contains(&text(event, "event"))
+            && ["timestamp", "span_id"].iter().any(|key| event.contains_key(*key))
+    };
+    let member = text(fields, "member");
+    let is_member = member == "header.json"
+        || ["_journal/", "samples/"].iter().any(|begin| member.starts_with(begin));
+    match place {
+        Place::Document if is_member => Some(Clue::record("a `.eval` archive")),
+        Place::Element if is_event(fields) => {
+            Some(Clue::record("events such as `model` and `tool`"))
+        }
+        Place::Element => None,
+        _ if is_log(fields) => Some(Clue::record("`eval` of an Inspect log")),
+        _ if has("epoch") && has("target") && has("input") => {
+            Some(Clue::mark("`epoch`, `input` and `target` of a sample"))
+        }
+        Place::Document if objects(fields, "events").any(is_event) => {
+            Some(Clue::mark("`events` such as `model` and `tool`"))
+        }
+        _ => None,
+    }
+}
+
+fn read(input: &mut dyn BufRead, _: Layout, recorder: &mut Recorder<'_>) {
+    let mut log = Log::default();
+    let is_archive = input.fill_buf().is_ok_and(|begin| packed::first_member(begin).is_some());
+    if !is_archive {
+        let lists = Lists::All(&["samples", "events"]);
+        document::replay(input, lists, recorder, &mut |json, recorder| log.element(json, recorder));
+        return;
+    }
+    let is_wanted =
+        |name: &str| name == "header.json" || is_start(name) || sample_of(name).is_some();
+    let end = packed::members(input, is_wanted, &mut |name, member| {
+        let read = member.map_err(ProblemKind::of_input);
+        let read = read.and_then(|member| log.member(name, member, recorder));
+        if let Err(problem) = read {
+            recorder.problem(ProblemKind::member(name, &problem).of_input());
+        }
+    });
+    if let Err(kind) = end {
+        recorder.problem(kind.of_input());
+    }
+}
+
+fn is_start(name: &str) -> bool {
+    name == "_journal/start.json"
+}
+
+/// Returns the name of the sample whose file this is, and whether the file has only a part of its events.
+fn sample_of(name: &str) -> Option<(&str, bool)> {
+    let name = name.strip_prefix("samples/")?.strip_suffix(".json")?;
+    if let Some((sample, start)) = name.rsplit_once("/events/") {
+        let is_part = start.bytes().all(|byte| byte.is_ascii_digit());
+        return is_part.then_some((sample, true));
+    }
+    // A sample's id may have slashes, and the other parts of a large sample have names of their own.
+    let is_other = name.contains("_epoch_") && !name.rsplit('/').next()?.contains("_epoch_");
+    (!is_other).then_some((name, false))
+}
+
+/// A log that is being read.
+#[derive(Default)]
+struct Log {
+    /// The name of the sample that is being read.
+    sample: Option<String>,
+    spans: Spans,
+    /// `true` if the sample has calls, or answers of the model, among its events.
+    has_events: bool,
+}
+
+impl Log {
+    /// Begins a sample, which is a run.
+    fn begin(&mut self, name: &str, recorder: &mut Recorder<'_>) {
+        if self.sample.is_some() {
+            recorder.begin(Some(name));
+        } else {
+            recorder.session(name);
+        }
+        self.sample = Some(name.to_owned());
+        self.spans = Spans::default();
+        self.has_events = false;
+    }
+
+    /// Reads a file of an archive.
+    fn member(
+        &mut self,
+        name: &str,
+        mut input: &mut dyn BufRead,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), Problem> {
+        recorder.recognise();
+        let Some((sample, is_part)) = sample_of(name) else { return Ok(()) };
+        if !is_part {
+            let mut json = Stream::of(&mut input);
+            let (text, line) = json.value()?;
+            self.sample(text, sample, recorder).map_err(|kind| kind.at(line))?;
+            return json.peek()?.map_or(Ok(()), |_| Err(json.trailing()));
+        }
+        if self.sample.as_deref() != Some(sample) {
+            self.begin(sample, recorder);
+        }
+        let mut outcome = Ok(());
+        let end = document::parts(&mut input, Lists::All(&[]), &mut |part| {
+            if let Part::Record(json, line) = part {
+                let read = self.event(json, &Attachments::default(), 0, recorder);
+                outcome = core::mem::replace(&mut outcome, Ok(()))
+                    .and(read.map_err(|kind| kind.at(line)));
+            }
+        });
+        outcome.and(end)
+    }
+
+    /// Reads an element of a document: a sample, or an event.
+    fn element(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        #[derive(Deserialize)]
+        struct Element<'a> {
+            #[serde(borrow)]
+            event: Raw<'a>,
+            #[serde(borrow)]
+            id: Raw<'a>,
+            #[serde(borrow)]
+            epoch: Raw<'a>,
+        }
+        let Element { event, id, epoch } = object(json)?;
+        if event.is_some() {
+            return self.event(json, &Attachments::default(), 0, recorder);
+        }
+        let id =
+            id.map(|id| string(Some(id)).unwrap_or_else(|| id.get().into())).unwrap_or_default();
+        let epoch = epoch.map_or("1", RawValue::get);
+        self.sample(json, &format!("{id}_epoch_{epoch}"), recorder)
+    }
+
+    fn sample(
+        &mut self,
+        json: &str,
+        name: &str,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), ProblemKind> {
+        #[derive(Deserialize)]
+        struct Sample<'a> {
+            #[serde(borrow)]
+            events: Raw<'a>,
+            #[serde(borrow)]
+            messages: Raw<'a>,
+            #[serde(borrow)]
+            attachments: Raw<'a>,
+        }
+        let sample = object::<Sample<'_>>(json)?;
+        recorder.recognise();
+        self.begin(name, recorder);
+        let attachments = Attachments::new(sample.attachments);
+        let mut outcome = Ok(());
+        for event in elements(sample.events) {
+            outcome = outcome.and(self.event(event.get(), &attachments, 0, recorder));
+        }
+        if !self.has_events {
+            for message in elements(sample.messages) {
+                outcome = outcome.and(messages::replay(message.get(), &attachments, recorder));
+            }
+        }
+        outcome
+    }
+
+    /// Replays an event, and those within it.
+    fn event(
+        &mut self,
+        json: &str,
+        attachments: &Attachments<'_>,
+        depth: usize,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), ProblemKind> {
+        let event = object::<Event<'_>>(json)?;
+        let kind = string(event.event);
+        let kind = kind.ok_or(ProblemKind::Missing { record: "an event", field: "event" })?;
+        recorder.recognise();
+        recorder.time(time(event.timestamp));
+        let span = string(event.span_id).unwrap_or_default();
+        let worker = self.spans.worker(&span);
+        let outcome = match &*kind {
+            "span_begin" => {
+                let fields = [event.id, event.parent_id, event.kind, event.name];
+                let [id, parent, kind, name] =
+                    fields.map(|field| string(field).unwrap_or_default());
+                self.spans.begin(&id, &parent, (kind == "agent").then_some(&*name));
+                Ok(())
+            }
+            "span_end" => {
+                self.spans.end(&string(event.id).unwrap_or_default());
+                Ok(())
+            }
+            "sample_init" => {
+                event.begin(attachments, recorder);
+                Ok(())
+            }
+            "model" => {
+                self.has_events = true;
+                event.answer(&worker, attachments, recorder);
+                Ok(())
+            }
+            "tool" => {
+                self.has_events = true;
+                event.call(&worker, attachments, recorder)
+            }
+            _ => Ok(()),
+        };
+        if depth == DEPTH_MAX {
+            return outcome;
+        }
+        let inner = elements(event.events).into_iter();
+        inner.fold(outcome, |outcome, event| {
+            outcome.and(self.event(event.get(), attachments, depth + 1, recorder))
+        })
+    }
+}
+
+/// An event, whatever its kind.
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(borrow)]
+    event: Raw<'a>,
+    #[serde(borrow)]
+    timestamp: Raw<'a>,
+    #[serde(borrow)]
+    completed: Raw<'a>,
+    #[serde(borrow)]
+    pending: Raw<'a>,
+    #[serde(borrow)]
+    span_id: Raw<'a>,
+    #[serde(borrow)]
+    parent_id: Raw<'a>,
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    sample: Raw<'a>,
+    #[serde(borrow)]
+    output: Raw<'a>,
+    #[serde(borrow)]
+    cache: Raw<'a>,
+    #[serde(borrow)]
+    function: Raw<'a>,
+    #[serde(borrow)]
+    arguments: Raw<'a>,
+    #[serde(borrow)]
+    result: Raw<'a>,
+    #[serde(borrow)]
+    error: Raw<'a>,
+    #[serde(borrow)]
+    failed: Raw<'a>,
+    #[serde(borrow)]
+    events: Raw<'a>,
+}
+
+impl Event<'_> {
+    /// Delivers the input of a sample: a text, or messages.
+    fn begin(&self, attachments: &Attachments<'_>, recorder: &mut Recorder<'_>) {
+        #[derive(Deserialize)]
+        struct Sample<'a> {
+            #[serde(borrow)]
+            input: Raw<'a>,
+        }
+        let Some(Sample { input: Some(input) }) = nested(self.sample) else { return };
+        let json = attachments.resolve(input.get());
+        match text_of_json(&json) {
+            Some(text) => recorder.message(MAIN, Role::User, &text),
+            None => {
+                let list = serde_json::from_str(&json).ok();
+                for message in elements(list) {
+                    // A message of the input that cannot be read is no part of what the agent did.
+                    let _ = messages::replay(message.get(), attachments, recorder);
+                }
+            }
+        }
+    }
+
+    /// Delivers the words and the tokens of an answer of the model.
+    fn answer(&self, worker: &str, attachments: &Attachments<'_>, recorder: &mut Recorder<'_>) {
+        #[derive(Deserialize)]
+        struct Output<'a> {
+            #[serde(borrow)]
+            choices: Raw<'a>,
+            #[serde(borrow)]
+            usage: Raw<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Choice<'a> {
+            #[serde(borrow)]
+            message: Raw<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Message<'a> {
+            #[serde(borrow)]
+            content: Raw<'a>,
+            #[serde(borrow)]
+            tool_calls: Raw<'a>,
+        }
+        recorder.settle(worker);
+        *recorder.turn(worker) = Turn { key: Some(0), ..Turn::default() };
+        let Some(output) = nested::<Output<'_>>(self.output) else { return };
+        if string(self.cache).as_deref() != Some("read") {
+            recorder.usage(worker, tokens(output.usage));
+        }
+        let choice = elements(output.choices).into_iter().next();
+        let message = nested::<Choice<'_>>(choice).and_then(|choice| nested(choice.message));
+        let Some(Message { content, tool_calls }) = message else { return };
+        let json =
+            content.map_or(Cow::Borrowed("null"), |content| attachments.resolve(content.get()));
+        let text = texts(serde_json::from_str(&json).ok());
+        if !text.is_empty() || elements(tool_calls).is_empty() {
+            recorder.say(worker, &text);
+        }
+    }
+
+    /// Delivers a call, and its result unless the call is still running.
+    fn call(
+        &self,
+        worker: &str,
+        attachments: &Attachments<'_>,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<(), ProblemKind> {
+        let name = string(self.function);
+        let name = name.ok_or(ProblemKind::Missing { record: "a call", field: "function" })?;
+        let turn = recorder.turn(worker);
+        let step = if turn.key.is_some() && turn.called { Step::Same } else { Step::New };
+        turn.called = true;
+        let args =
+            self.arguments.map_or(Cow::Borrowed("null"), |args| attachments.resolve(args.get()));
+        let call = recorder.call(worker, step, &name, Args::Json(&args));
+        let is_done = self.result.is_some() || self.error.is_some() || self.completed.is_some();
+        if is_done && !is_true(self.pending) {
+            recorder.time(time(self.completed));
+            let result = self.result.map(|result| attachments.resolve(result.get()));
+            let result = result.as_deref().and_then(|json| serde_json::from_str(json).ok());
+            let ending = Ending::new(result, self.error, attachments);
+            let failed = !ending.refused && (ending.failed || is_true(self.failed));
+            let (text, refused, cut) = (&*ending.text, ending.refused, None);
+            recorder.outcome(Outcome { call, worker, text, failed, cut, refused });
+        }
+        Ok(())
+    }
+}
+
+/// The end of a call: its result, or its error.
+struct Ending<'a> {
+    text: Cow<'a, str>,
+    failed: bool,
+    refused: bool,
+}
+
+impl<'a> Ending<'a> {
+    fn new(result: Raw<'a>, error: Raw<'a>, attachments: &Attachments<'_>) -> Self {
+        #[derive(Deserialize)]
+        struct Failure<'a> {
+            #[serde(borrow, rename = "type")]
+            kind: Raw<'a>,
+            #[serde(borrow)]
+            message: Raw<'a>,
+        }
+        let Some(failure) = nested::<Failure<'_>>(error) else {
+            return Self { text: flat_text(result), failed: error.is_some(), refused: false };
+        };
+        let message = failure.message.map(|message| attachments.resolve(message.get()));
+        let text = message.and_then(|json| text_of_json(&json).map(Cow::into_owned));
+        let text =
+            text.filter(|text| !text.is_empty()).map_or_else(|| flat_text(result), Cow::Owned);
+        let refused = string(failure.kind).as_deref() == Some("approval");
+        Self { text, failed: !refused, refused }
+    }
+}
+
+/// Reads the tokens of an answer. Its parts do not overlap.
+fn tokens(usage: Raw<'_>) -> Option<Tokens> {
+    #[derive(Deserialize)]
+    struct Usage<'a> {
+        #[serde(borrow, rename = "input_tokens")]
+        input: Raw<'a>,
+        #[serde(borrow, rename = "input_tokens_cache_write")]
+        written: Raw<'a>,
+        #[serde(borrow, rename = "input_tokens_cache_read")]
+        cached: Raw<'a>,
+        #[serde(borrow, rename = "output_tokens")]
+        output: Raw<'a>,
+    }
+    let Usage { input, written, cached, output } = nested(usage)?;
+    let input = count(input)?.saturating_add(count(written)?);
+    Some(Tokens { input, cached: count(cached)?, output: count(output)? })
+}
