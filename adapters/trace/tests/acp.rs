@@ -110,4 +110,16 @@ fn messages_and_open_calls_are_bounded() {
     let found = reading(updates("s", &all).as_bytes(), None);
     assert_eq!(found.events.iter().filter(|event| event.contains("->")).count(), 2);
     assert_eq!(found.end.map(|trace| trace.calls), Ok(1025));
+    let many: String = (0..66)
+        .map(|id| {
+            updates(
+                &format!("s{id}"),
+                &[r#"{"sessionUpdate":"tool_call","toolCallId":"1","title":"Run"}"#],
+            )
+        })
+        .collect();
+    let found = reading(many.as_bytes(), None);
+    let expected = ["line 65: of a session behind the first 64, which are read"; 1];
+    assert_eq!(found.problems()[..1], expected);
+    assert_eq!(found.end.map(|trace| (trace.calls, trace.skipped)), Ok((64, 2)));
 }

@@ -32,6 +32,18 @@ fn each_sample_is_a_run_and_ids_recur() {
 }
 
 #[test]
+fn a_sample_without_events_before_the_first_run_is_none() {
+    let input = br#"{"eval":{},"samples":[
+        {"id":"a","epoch":1,"events":[],"messages":[]},
+        {"id":"b","epoch":1,"events":[{"event":"tool","function":"ls"}]},
+        {"id":"c","epoch":1,"events":[]}]}"#;
+    let reading = reading(input, None);
+    assert_eq!(reading.events, ["#0 main/1 ls null", "begin c_epoch_1"]);
+    let trace = reading.end.expect("a trace");
+    assert_eq!((trace.runs, trace.session.as_deref()), (2, Some("b_epoch_1")));
+}
+
+#[test]
 fn events_have_calls_results_and_words() {
     let input = br#"[
         {"event":"sample_init","timestamp":"1970-01-01T00:00:01Z","sample":{"input":[{"role":"system","content":"Be brief."},{"role":"user","content":[{"type":"text","text":"Go"}]}]}},

@@ -2,29 +2,83 @@
 //! and they do not depend on the pieces in which the input arrives.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 
+use flate2::write::GzEncoder;
+use flate2::{Compression, Crc};
 use serde_json::value::RawValue;
 use unstuck_trace::{Args, Event, Format, PROBLEMS_MAX, Problem, Role, Tokens, Trace, read};
 
 /// The number of workers that a reader surely follows.
 const WORKERS_MAX: usize = 1024;
 
-/// Reads the bytes as a transcript of each format, and of the recognised one.
+/// Reads the bytes as a transcript of each format, and of the recognised one, and packed in archives.
 ///
 /// # Panics
 ///
-/// Panics if the events do not fit together, or differ if the bytes arrive in pieces.
+/// Panics if the events do not fit together, or differ if the bytes arrive in pieces or packed.
 pub fn check(input: &[u8]) {
     for from in [None].into_iter().chain(Format::ALL.iter().copied().map(Some)) {
-        let mut heard = Heard::default();
-        match read(input, from, &mut |event| heard.hear(event)) {
-            Ok(trace) => heard.agree(&trace, from),
-            Err(problem) => assert!(heard.is_silent(), "refused, yet delivered from: {problem}"),
-        }
+        read_from(input, from);
     }
     let pieces = BufReader::with_capacity(7, input);
-    assert_eq!(told(pieces), told(input), "in pieces, and as a whole");
+    let whole = told(input);
+    assert_eq!(told(pieces), whole, "in pieces, and as a whole");
+    // An archive in an archive is refused.
+    if !ARCHIVES.iter().any(|magic| input.starts_with(magic)) {
+        assert_eq!(told(&gzip(input)[..]), whole, "packed, and as it is");
+    }
+    let log = zip("samples/a_epoch_1.json", input);
+    read_from(&log, None);
+    read_from(&log[..log.len() / 2], None);
+}
+
+/// The first bytes of what is unpacked. Of a frame of zstd that is skipped, the first byte is one of sixteen.
+const ARCHIVES: [&[u8]; 18] = [
+    b"\x1f\x8b",
+    b"\x28\xb5\x2f\xfd",
+    b"\x50\x2a",
+    b"\x51\x2a",
+    b"\x52\x2a",
+    b"\x53\x2a",
+    b"\x54\x2a",
+    b"\x55\x2a",
+    b"\x56\x2a",
+    b"\x57\x2a",
+    b"\x58\x2a",
+    b"\x59\x2a",
+    b"\x5a\x2a",
+    b"\x5b\x2a",
+    b"\x5c\x2a",
+    b"\x5d\x2a",
+    b"\x5e\x2a",
+    b"\x5f\x2a",
+];
+
+fn read_from(input: &[u8], from: Option<Format>) {
+    let mut heard = Heard::default();
+    match read(input, from, &mut |event| heard.hear(event)) {
+        Ok(trace) => heard.agree(&trace, from),
+        Err(problem) => assert!(heard.is_silent(), "refused, yet delivered from: {problem}"),
+    }
+}
+
+fn gzip(input: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::none());
+    encoder.write_all(input).expect("memory");
+    encoder.finish().expect("memory")
+}
+
+/// Returns a zip archive with one member, which is not packed.
+fn zip(name: &str, content: &[u8]) -> Vec<u8> {
+    let mut crc = Crc::new();
+    crc.update(content);
+    let size = u32::try_from(content.len()).unwrap_or(u32::MAX).to_le_bytes();
+    let length = u16::try_from(name.len()).unwrap_or(u16::MAX).to_le_bytes();
+    let begin = b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0";
+    let sum = crc.sum().to_le_bytes();
+    [&begin[..], &sum, &size, &size, &length, &[0, 0], name.as_bytes(), content, b"PK\x01\x02"]
+        .concat()
 }
 
 /// Returns every event of an input in words, and how it ended.

@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use unstuck_trace::WORKERS_MAX;
 
@@ -141,6 +144,25 @@ fn trajectories_of_swe_agent_in_a_folder_are_read() {
     for report in ran.lines() {
         assert_eq!((&report["format"], &report["calls"]), (&json!("swe-agent"), &json!(6)));
     }
+}
+
+#[test]
+fn packed_transcripts_of_a_folder_are_read() {
+    let folder = Folder::new();
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(stuck().as_bytes()).expect("memory");
+    let packed = packed.finish().expect("memory");
+    for name in ["runs/a.jsonl.gz", "runs/b.json.GZ", "runs/c.eval"] {
+        folder.file(name, &packed);
+    }
+    folder.file("runs/d.jsonl.gz", &packed[..packed.len() - 4]);
+    folder.file("runs/notes.txt.gz", &packed);
+    folder.file("runs/x.gz", &packed);
+    let ran = scanned(&folder.path().join("runs"));
+    assert_eq!(names(&ran), ["a.jsonl.gz", "b.json.GZ", "c.eval", "d.jsonl.gz"]);
+    let whole = ran.lines()[0]["calls"].clone();
+    assert!(ran.lines().iter().all(|report| report["calls"] == whole));
+    assert!(ran.err.contains("the gzip archive breaks off at byte"), "{}", ran.err);
 }
 
 #[test]

@@ -32,8 +32,8 @@ use crate::recorder::{MAIN, Recorder, Turn};
 /// The most bytes of a message that are put together. The rest of a longer one is left out.
 const MESSAGE_BYTES_MAX: usize = 1 << 20;
 
-/// The most sessions whose state is kept. One line has a few.
-const SESSIONS_MAX: usize = 1024;
+/// The most sessions that are read. One connection has a few.
+const SESSIONS_MAX: usize = 64;
 
 impl Format {
     /// Updates of the Agent Client Protocol, one a line.
@@ -71,9 +71,7 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
 fn read(input: &mut dyn BufRead, _: Layout, recorder: &mut Recorder<'_>) {
     let mut sessions = Sessions::default();
     lines::replay(input, recorder, &mut |json, recorder| sessions.line(json, recorder));
-    for session in sessions.0.values_mut() {
-        session.flush(recorder);
-    }
+    sessions.flush(recorder);
 }
 
 /// A message of the protocol, or the parameters of an update alone.
@@ -100,9 +98,12 @@ struct Params<'a> {
     prompt: Raw<'a>,
 }
 
-/// The sessions by their ids.
+/// The sessions by their ids, and the calls of all of them.
 #[derive(Default)]
-struct Sessions(BTreeMap<String, Session>);
+struct Sessions {
+    sessions: BTreeMap<String, Session>,
+    calls: OpenCalls,
+}
 
 impl Sessions {
     fn line(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
@@ -122,22 +123,30 @@ impl Sessions {
         let id = string(params.session).ok_or(missing("sessionId"))?;
         recorder.recognise();
         recorder.session(&id);
-        let Some(session) = self.session(&id) else { return Ok(()) };
+        let Self { sessions, calls } = self;
+        if !sessions.contains_key(&*id) {
+            if sessions.len() == SESSIONS_MAX {
+                let message = "of a session behind the first 64, which are read";
+                return Err(ProblemKind::ForeignPart { message });
+            }
+            let worker = if sessions.is_empty() { MAIN } else { &*id };
+            sessions.insert(id.clone().into_owned(), Session::new(worker));
+        }
+        let Some(session) = sessions.get_mut(&*id) else { return Ok(()) };
         if params.prompt.is_some() {
-            session.flush(recorder);
+            session.flush(calls, recorder);
             session.hears(Role::User, &texts(params.prompt), recorder);
             return Ok(());
         }
         let update = nested::<Update<'_>>(params.update).ok_or(missing("update"))?;
-        session.update(&update, recorder)
+        session.update(&update, calls, recorder)
     }
 
-    fn session(&mut self, id: &str) -> Option<&mut Session> {
-        if !self.0.contains_key(id) && self.0.len() < SESSIONS_MAX {
-            let worker = if self.0.is_empty() { MAIN } else { id };
-            self.0.insert(id.to_owned(), Session::new(worker));
+    /// Delivers all that is held back.
+    fn flush(&mut self, recorder: &mut Recorder<'_>) {
+        for session in self.sessions.values_mut() {
+            session.flush(&mut self.calls, recorder);
         }
-        self.0.get_mut(id)
     }
 
     /// Delivers the tokens at the end of a turn. Its answer does not name the session, so that the tokens
@@ -155,10 +164,8 @@ impl Sessions {
         else {
             return;
         };
-        for session in self.0.values_mut() {
-            session.flush(recorder);
-        }
-        if self.0.len() == 1 {
+        self.flush(recorder);
+        if self.sessions.len() == 1 {
             recorder.usage_up_to(MAIN, tokens(answer.usage));
         }
     }
@@ -167,29 +174,27 @@ impl Sessions {
 /// Reads the tokens of a session so far. Its parts do not overlap, and thoughts are part of the output.
 fn tokens(usage: Raw<'_>) -> Option<Tokens> {
     #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
     struct Usage<'a> {
-        #[serde(borrow)]
-        input_tokens: Raw<'a>,
-        #[serde(borrow)]
-        cached_write_tokens: Raw<'a>,
-        #[serde(borrow)]
-        cached_read_tokens: Raw<'a>,
-        #[serde(borrow)]
-        output_tokens: Raw<'a>,
+        #[serde(borrow, rename = "inputTokens")]
+        input: Raw<'a>,
+        #[serde(borrow, rename = "cachedWriteTokens")]
+        written: Raw<'a>,
+        #[serde(borrow, rename = "cachedReadTokens")]
+        cached: Raw<'a>,
+        #[serde(borrow, rename = "outputTokens")]
+        output: Raw<'a>,
     }
-    let usage = nested::<Usage<'_>>(usage)?;
-    let input = count(usage.input_tokens)?.saturating_add(count(usage.cached_write_tokens)?);
-    let (cached, output) = (count(usage.cached_read_tokens)?, count(usage.output_tokens)?);
-    Some(Tokens { input, cached, output })
+    let Usage { input, written, cached, output } = nested(usage)?;
+    let input = count(input)?.saturating_add(count(written)?);
+    Some(Tokens { input, cached: count(cached)?, output: count(output)? })
 }
 
 /// An update of a session.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Update<'a> {
-    #[serde(borrow)]
-    session_update: Raw<'a>,
+    #[serde(borrow, rename = "sessionUpdate")]
+    what: Raw<'a>,
     #[serde(borrow)]
     content: Raw<'a>,
     #[serde(borrow)]
@@ -213,7 +218,6 @@ struct Update<'a> {
 /// The state of a session.
 struct Session {
     worker: String,
-    calls: OpenCalls,
     /// The message whose chunks are being put together.
     message: Option<Message>,
 }
@@ -226,22 +230,23 @@ struct Message {
 
 impl Session {
     fn new(worker: &str) -> Self {
-        Self { worker: worker.to_owned(), calls: OpenCalls::default(), message: None }
+        Self { worker: worker.to_owned(), message: None }
     }
 
     fn update(
         &mut self,
         update: &Update<'_>,
+        calls: &mut OpenCalls,
         recorder: &mut Recorder<'_>,
     ) -> Result<(), ProblemKind> {
-        match string(update.session_update).as_deref() {
-            Some("agent_message_chunk") => self.chunk(Role::Assistant, update, recorder),
-            Some("user_message_chunk") => self.chunk(Role::User, update, recorder),
+        match string(update.what).as_deref() {
+            Some("agent_message_chunk") => self.chunk(Role::Assistant, update, calls, recorder),
+            Some("user_message_chunk") => self.chunk(Role::User, update, calls, recorder),
             Some("tool_call" | "tool_call_update") => {
                 let missing = ProblemKind::Missing { record: "a tool call", field: "toolCallId" };
                 let id = string(update.tool_call_id).ok_or(missing)?;
                 self.speak(recorder);
-                self.calls.update(&id, update, &self.worker, recorder);
+                calls.update(&self.worker, &id, update, recorder);
             }
             _ => {}
         }
@@ -249,7 +254,13 @@ impl Session {
     }
 
     /// Adds a chunk to its message.
-    fn chunk(&mut self, role: Role, update: &Update<'_>, recorder: &mut Recorder<'_>) {
+    fn chunk(
+        &mut self,
+        role: Role,
+        update: &Update<'_>,
+        calls: &mut OpenCalls,
+        recorder: &mut Recorder<'_>,
+    ) {
         #[derive(Deserialize)]
         struct Content<'a> {
             #[serde(borrow)]
@@ -260,7 +271,7 @@ impl Session {
             message.role == role && (message.id == id || message.id.is_none() || id.is_none())
         });
         if !goes_on {
-            self.flush(recorder);
+            self.flush(calls, recorder);
         }
         let Some(text) =
             nested::<Content<'_>>(update.content).and_then(|content| string(content.text))
@@ -274,8 +285,8 @@ impl Session {
     }
 
     /// Delivers what is held back: the calls, and then the message behind them.
-    fn flush(&mut self, recorder: &mut Recorder<'_>) {
-        self.calls.issue_all(&self.worker, recorder);
+    fn flush(&mut self, calls: &mut OpenCalls, recorder: &mut Recorder<'_>) {
+        calls.issue_all(&self.worker, recorder);
         self.speak(recorder);
     }
 

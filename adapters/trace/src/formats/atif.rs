@@ -179,8 +179,8 @@ fn issue(
 ) -> Result<(), ProblemKind> {
     #[derive(Deserialize)]
     struct ToolCall<'a> {
-        #[serde(borrow)]
-        tool_call_id: Raw<'a>,
+        #[serde(borrow, rename = "tool_call_id")]
+        id: Raw<'a>,
         #[serde(borrow)]
         function_name: Raw<'a>,
         #[serde(borrow)]
@@ -198,7 +198,7 @@ fn issue(
         let arguments = Arguments::new(call.arguments);
         let index = recorder.call(worker, step, &name, arguments.as_args());
         step = Step::Same;
-        match string(call.tool_call_id).filter(|id| id != REDACTED) {
+        match string(call.id).filter(|id| id != REDACTED) {
             Some(id) => recorder.pairing.issue(worker, &id, 0, index),
             None => recorder.pairing.issue_unnamed(worker, index),
         }

@@ -95,6 +95,7 @@ fn read(input: &mut dyn BufRead, _: Layout, recorder: &mut Recorder<'_>) {
     if !is_archive {
         let lists = Lists::All(&["samples", "events"]);
         document::replay(input, lists, recorder, &mut |json, recorder| log.element(json, recorder));
+        log.name_first(recorder);
         return;
     }
     let is_wanted =
@@ -109,6 +110,7 @@ fn read(input: &mut dyn BufRead, _: Layout, recorder: &mut Recorder<'_>) {
     if let Err(kind) = end {
         recorder.problem(kind.of_input());
     }
+    log.name_first(recorder);
 }
 
 fn is_start(name: &str) -> bool {
@@ -138,16 +140,22 @@ struct Log {
 }
 
 impl Log {
-    /// Begins a sample, which is a run.
+    /// Begins a sample, which is a run. Samples without an event before the first run are none.
     fn begin(&mut self, name: &str, recorder: &mut Recorder<'_>) {
-        if self.sample.is_some() {
+        if recorder.has_begun() {
+            self.name_first(recorder);
             recorder.begin(Some(name));
-        } else {
-            recorder.session(name);
         }
         self.sample = Some(name.to_owned());
         self.spans = Spans::default();
         self.has_events = false;
+    }
+
+    /// Names the first run, if it is not named yet.
+    fn name_first(&self, recorder: &mut Recorder<'_>) {
+        if let Some(sample) = &self.sample {
+            recorder.session(sample);
+        }
     }
 
     /// Reads a file of an archive.
@@ -240,7 +248,7 @@ impl Log {
         recorder: &mut Recorder<'_>,
     ) -> Result<(), ProblemKind> {
         let event = object::<Event<'_>>(json)?;
-        let kind = string(event.event);
+        let kind = string(event.kind);
         let kind = kind.ok_or(ProblemKind::Missing { record: "an event", field: "event" })?;
         recorder.recognise();
         recorder.time(time(event.timestamp));
@@ -248,7 +256,7 @@ impl Log {
         let worker = self.spans.worker(&span);
         let outcome = match &*kind {
             "span_begin" => {
-                let fields = [event.id, event.parent_id, event.kind, event.name];
+                let fields = [event.id, event.parent_id, event.span_type, event.name];
                 let [id, parent, kind, name] =
                     fields.map(|field| string(field).unwrap_or_default());
                 self.spans.begin(&id, &parent, (kind == "agent").then_some(&*name));
@@ -286,8 +294,8 @@ impl Log {
 /// An event, whatever its kind.
 #[derive(Deserialize)]
 struct Event<'a> {
-    #[serde(borrow)]
-    event: Raw<'a>,
+    #[serde(borrow, rename = "event")]
+    kind: Raw<'a>,
     #[serde(borrow)]
     timestamp: Raw<'a>,
     #[serde(borrow)]
@@ -301,7 +309,7 @@ struct Event<'a> {
     #[serde(borrow)]
     id: Raw<'a>,
     #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
+    span_type: Raw<'a>,
     #[serde(borrow)]
     name: Raw<'a>,
     #[serde(borrow)]
@@ -334,15 +342,13 @@ impl Event<'_> {
         }
         let Some(Sample { input: Some(input) }) = nested(self.sample) else { return };
         let json = attachments.resolve(input.get());
-        match text_of_json(&json) {
-            Some(text) => recorder.message(MAIN, Role::User, &text),
-            None => {
-                let list = serde_json::from_str(&json).ok();
-                for message in elements(list) {
-                    // A message of the input that cannot be read is no part of what the agent did.
-                    let _ = messages::replay(message.get(), attachments, recorder);
-                }
-            }
+        if let Some(text) = text_of_json(&json) {
+            recorder.message(MAIN, Role::User, &text);
+            return;
+        }
+        for message in elements(serde_json::from_str(&json).ok()) {
+            // A message of the input that cannot be read is no part of what the agent did.
+            let _ = messages::replay(message.get(), attachments, recorder);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Messages of LangChain and LangGraph: an array of them, or a state with `messages`, in three shapes.
+//! Messages of `LangChain` and `LangGraph`: an array of them, or a state with `messages`, in three shapes.
 //!
 //! - `dumpd`: `{"lc":1,"type":"constructor","id":[…,"AIMessage"],"kwargs":{…}}`, also one a line.
 //! - `messages_to_dict`: `{"type":"ai","data":{…}}`.
@@ -206,7 +206,7 @@ impl<'a> Message<'a> {
         recorder.outcome(Outcome { call, worker, text: &text, failed, cut, refused });
     }
 
-    /// Reads the tokens of an answer: LangChain's own figures, or those of OpenAI's services. The cached
+    /// Reads the tokens of an answer: `LangChain`'s own figures, or those of `OpenAI`'s services. The cached
     /// tokens are part of the input.
     fn tokens(&self) -> Option<Tokens> {
         #[derive(Deserialize)]

@@ -93,23 +93,15 @@ impl Message<'_> {
     fn tokens(&self) -> Option<Tokens> {
         #[derive(Deserialize)]
         struct Usage<'a> {
-            #[serde(borrow)]
-            input_tokens: Raw<'a>,
-            #[serde(borrow)]
-            request_tokens: Raw<'a>,
-            #[serde(borrow)]
-            cache_read_tokens: Raw<'a>,
-            #[serde(borrow)]
-            output_tokens: Raw<'a>,
-            #[serde(borrow)]
-            response_tokens: Raw<'a>,
+            #[serde(borrow, alias = "request_tokens", rename = "input_tokens")]
+            input: Raw<'a>,
+            #[serde(borrow, rename = "cache_read_tokens")]
+            cached: Raw<'a>,
+            #[serde(borrow, alias = "response_tokens", rename = "output_tokens")]
+            output: Raw<'a>,
         }
-        let usage = nested::<Usage<'_>>(self.usage)?;
-        Some(Tokens::with_cached_in_input(
-            count(usage.input_tokens.or(usage.request_tokens))?,
-            count(usage.cache_read_tokens)?,
-            count(usage.output_tokens.or(usage.response_tokens))?,
-        ))
+        let Usage { input, cached, output } = nested(self.usage)?;
+        Some(Tokens::with_cached_in_input(count(input)?, count(cached)?, count(output)?))
     }
 }
 
@@ -120,7 +112,7 @@ fn respond<'a>(
 ) -> Result<(), ProblemKind> {
     let (mut step, mut outcome) = (Step::New, Ok(()));
     for part in parts {
-        match string(part.part_kind).as_deref() {
+        match string(part.kind).as_deref() {
             Some("text") if step == Step::New => recorder.say(MAIN, &flat_text(part.content)),
             Some("text") => recorder.message(MAIN, Role::Assistant, &flat_text(part.content)),
             Some("tool-call") => match part.call(step, recorder) {
@@ -136,8 +128,8 @@ fn respond<'a>(
 /// A part of a request or a response.
 #[derive(Deserialize)]
 struct Part<'a> {
-    #[serde(borrow)]
-    part_kind: Raw<'a>,
+    #[serde(borrow, rename = "part_kind")]
+    kind: Raw<'a>,
     #[serde(borrow)]
     content: Raw<'a>,
     #[serde(borrow)]
@@ -170,10 +162,9 @@ impl Part<'_> {
             recorder.settle(MAIN);
             recorder.message(MAIN, role, &text());
         };
-        match string(self.part_kind).as_deref() {
+        match string(self.kind).as_deref() {
             Some("user-prompt") => says(Role::User, recorder),
-            Some("system-prompt") => says(Role::System, recorder),
-            Some("retry-feedback") => says(Role::System, recorder),
+            Some("system-prompt" | "retry-feedback") => says(Role::System, recorder),
             Some("retry-prompt") if self.tool_name.is_none() => says(Role::System, recorder),
             Some("retry-prompt") => self.answer(true, false, recorder),
             Some("tool-return") => {

@@ -7,18 +7,24 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Update;
+use crate::LINE_BYTES_MAX;
 use crate::event::{Args, Outcome};
 use crate::field::{Raw, elements, nested, string};
 use crate::pairing::{OPEN_CALLS_MAX, digest};
 use crate::recorder::{Recorder, Step, Turn};
 
-/// The calls that have not ended, in the order in which they began.
+/// The calls of all sessions that have not ended, in the order in which they began.
 #[derive(Default)]
-pub(super) struct OpenCalls(VecDeque<OpenCall>);
+pub(super) struct OpenCalls {
+    calls: VecDeque<OpenCall>,
+    /// The bytes of their fields.
+    bytes: usize,
+}
 
 /// A call, with the latest value of each field.
 #[derive(Default)]
-pub(super) struct OpenCall {
+struct OpenCall {
+    worker: String,
     id: String,
     title: Option<String>,
     kind: Option<String>,
@@ -32,67 +38,65 @@ pub(super) struct OpenCall {
 
 impl OpenCalls {
     /// Begins a call, or takes over the fields of it that changed, and ends it if its status says so.
+    ///
+    /// If there are too many calls, or too large ones, the oldest is delivered without its result.
     pub(super) fn update(
         &mut self,
+        worker: &str,
         id: &str,
         update: &Update<'_>,
-        worker: &str,
         recorder: &mut Recorder<'_>,
     ) {
-        let failed = match string(update.status).as_deref() {
-            Some("failed") => Some(true),
-            Some("completed") => Some(false),
-            _ => None,
-        };
-        let Some(at) = self.place(id, update, worker, recorder) else {
-            if let Some(failed) = failed {
-                let mut call = OpenCall { id: id.to_owned(), ..OpenCall::default() };
-                call.take(update);
-                call.end(failed, worker, recorder);
+        let known = self.calls.iter().position(|call| call.id == id && call.worker == worker);
+        let mut call = match known.and_then(|at| self.remove(at)) {
+            Some(call) => call,
+            None => {
+                OpenCall { worker: worker.to_owned(), id: id.to_owned(), ..OpenCall::default() }
             }
-            return;
         };
-        if let Some(call) = self.0.get_mut(at) {
-            call.take(update);
+        call.take(update);
+        let failed = match string(update.status).as_deref() {
+            Some("failed") => true,
+            Some("completed") => false,
+            _ => {
+                // An update that tells nothing of a new call is of one that was forgotten.
+                if known.is_some() || call.is_described() {
+                    self.insert(known.unwrap_or(self.calls.len()), call, recorder);
+                }
+                return;
+            }
+        };
+        if call.is_described() {
+            self.issue(known.unwrap_or(self.calls.len()), worker, recorder);
+            call.issue(recorder);
         }
-        let Some(failed) = failed else { return };
-        self.issue_to(at + 1, worker, recorder);
-        if let Some(call) = self.0.remove(at) {
-            call.end(failed, worker, recorder);
-        }
+        call.end(failed, recorder);
     }
 
-    /// Returns the place of a call, and adds it if it is new. An update that tells nothing of a call but its end
-    /// is of one that was forgotten. If there are too many, the oldest is forgotten.
-    fn place(
-        &mut self,
-        id: &str,
-        update: &Update<'_>,
-        worker: &str,
-        recorder: &mut Recorder<'_>,
-    ) -> Option<usize> {
-        let known = self.0.iter().position(|call| call.id == id);
-        if known.is_some()
-            || [update.title, update.kind, update.raw_input].iter().all(Option::is_none)
-        {
-            return known;
-        }
-        if self.0.len() == OPEN_CALLS_MAX {
-            self.issue_to(1, worker, recorder);
-            self.0.pop_front();
-        }
-        self.0.push_back(OpenCall { id: id.to_owned(), ..OpenCall::default() });
-        Some(self.0.len() - 1)
-    }
-
-    /// Delivers all calls that have begun.
+    /// Delivers all calls of a worker that have begun.
     pub(super) fn issue_all(&mut self, worker: &str, recorder: &mut Recorder<'_>) {
-        self.issue_to(self.0.len(), worker, recorder);
+        self.issue(self.calls.len(), worker, recorder);
     }
 
-    fn issue_to(&mut self, end: usize, worker: &str, recorder: &mut Recorder<'_>) {
-        for call in self.0.iter_mut().take(end).filter(|call| !call.is_issued) {
-            call.issue(worker, recorder);
+    /// Delivers the calls of a worker before a place.
+    fn issue(&mut self, end: usize, worker: &str, recorder: &mut Recorder<'_>) {
+        for call in self.calls.iter_mut().take(end).filter(|call| call.worker == worker) {
+            call.issue(recorder);
+        }
+    }
+
+    fn remove(&mut self, at: usize) -> Option<OpenCall> {
+        let call = self.calls.remove(at)?;
+        self.bytes -= call.bytes();
+        Some(call)
+    }
+
+    fn insert(&mut self, at: usize, call: OpenCall, recorder: &mut Recorder<'_>) {
+        self.bytes += call.bytes();
+        self.calls.insert(at, call);
+        while self.calls.len() > OPEN_CALLS_MAX || self.bytes > LINE_BYTES_MAX {
+            let Some(mut oldest) = self.remove(0) else { return };
+            oldest.issue(recorder);
         }
     }
 }
@@ -114,8 +118,24 @@ impl OpenCall {
         }
     }
 
-    fn issue(&mut self, worker: &str, recorder: &mut Recorder<'_>) {
-        self.is_issued = true;
+    /// Returns whether the call has something that is not only of its end.
+    fn is_described(&self) -> bool {
+        [&self.title, &self.kind, &self.input].into_iter().any(Option::is_some)
+    }
+
+    /// Returns the bytes of the fields.
+    fn bytes(&self) -> usize {
+        let Self { title, kind, places, input, content, output, .. } = self;
+        let fields = [title, kind, places, input, content, output];
+        fields.into_iter().flatten().map(String::len).sum()
+    }
+
+    /// Delivers the call, once.
+    fn issue(&mut self, recorder: &mut Recorder<'_>) {
+        if core::mem::replace(&mut self.is_issued, true) {
+            return;
+        }
+        let worker = &self.worker;
         let kind = self.kind.as_deref().filter(|kind| *kind != "other");
         let tool = kind.or(self.title.as_deref()).unwrap_or("other");
         let args = self.args();
@@ -142,7 +162,8 @@ impl OpenCall {
         }
     }
 
-    fn end(&self, failed: bool, worker: &str, recorder: &mut Recorder<'_>) {
+    fn end(&self, failed: bool, recorder: &mut Recorder<'_>) {
+        let worker = &self.worker;
         let Some(call) = recorder.pairing.answer(worker, &self.id) else { return };
         recorder.turn(worker).answered = true;
         let text = self.text();

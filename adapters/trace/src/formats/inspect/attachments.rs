@@ -56,7 +56,11 @@ impl<'a> Attachments<'a> {
         memmem::find_iter(json.as_bytes(), NAME).find_map(|at| {
             let behind = json.get(at + NAME.len()..)?;
             let (hash, behind) = behind.split_at_checked(memchr(b'"', behind.as_bytes())?)?;
+            let is_within = json.get(..at)?.ends_with('\\') || hash.ends_with('\\');
             let text = self.texts.get(hash)?.get();
+            if is_within || !text.starts_with('"') {
+                return None;
+            }
             let resolved = self.resolved.get().saturating_add(text.len());
             if resolved > RESOLVED_BYTES_MAX {
                 return None;
@@ -73,7 +77,7 @@ mod tests {
 
     #[test]
     fn names_of_attachments_are_replaced_wherever_they_are_a_whole_text() {
-        let json = r#"{"a1":"long \"text\"","b2":"other"}"#;
+        let json = r#"{"a1":"long \"text\"","b2":"other","a1\\":"x","n":{}}"#;
         let attachments = Attachments::new(serde_json::from_str(json).ok());
         let table = [
             (r#""attachment://a1""#, r#""long \"text\"""#),
@@ -85,6 +89,7 @@ mod tests {
             (r#"["attachment://c3","attachment://b2"]"#, r#"["attachment://c3","other"]"#),
             (r#""see attachment://a1""#, r#""see attachment://a1""#),
             (r#""say \"attachment://a1\"""#, r#""say \"attachment://a1\"""#),
+            (r#"{"attachment://n":"attachment://n"}"#, r#"{"attachment://n":"attachment://n"}"#),
             ("7", "7"),
         ];
         for (json, resolved) in table {
