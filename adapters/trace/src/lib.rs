@@ -112,6 +112,7 @@
 //!    among equal clues the first format in the list.
 //! 3. `recognise` gets one object of the first 64 KiB and its `Place`: a line, a whole document, or
 //!    an element of an array or of a document's `messages`. Members behind the 64 KiB are missing.
+//!    A zip archive is a document with the name of its first `member`; `packed::members` reads it.
 //!    Return a `Clue` with the keys that it found: `Clue::mark` for a key that no other format has,
 //!    `Clue::record` for a complete record, `Clue::hint` for likely keys, and `Clue::fallback` for keys
 //!    that several formats share. A clue that is `tentative` holds only if no later line has a firm
