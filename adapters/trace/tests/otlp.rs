@@ -143,7 +143,7 @@ fn every_dialect_has_calls() {
             TOOL,
             name,
             ("gcp.vertex.agent.tool_call_args", args),
-            ("gcp.vertex.agent.tool_response", r#"{"result":"ok"}"#),
+            ("gcp.vertex.agent.tool_response", "ok"),
         ]),
         plain(&[
             ("openinference.span.kind", "TOOL"),
@@ -542,6 +542,12 @@ fn only_new_messages_of_a_person_are_delivered() {
         ("llm.output_messages.0.message.content", "well"),
     ];
     assert_eq!(words(&[span(2, 1, (1, 2), &flat)]), ["main hears go", "main says well"]);
+    let of_langfuse = [
+        ("langfuse.observation.type", "generation"),
+        ("langfuse.observation.input", r#"[{"role":"user","content":"go"}]"#),
+        ("langfuse.observation.output", r#"{"role":"assistant","content":"well"}"#),
+    ];
+    assert_eq!(words(&[span(2, 1, (1, 2), &of_langfuse)]), ["main hears go", "main says well"]);
     let of_adk = [
         (
             "gcp.vertex.agent.llm_request",

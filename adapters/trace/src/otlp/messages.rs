@@ -90,7 +90,10 @@ pub(super) fn said(span: &Span) -> Option<String> {
             return Some(json.into_owned());
         };
         let response = nested::<Response<'_>>(Some(list)).and_then(|response| response.content);
-        let messages = response.map_or_else(|| elements(Some(list)), |message| vec![message]);
+        let response = response.filter(|content| content.get().starts_with('{'));
+        let is_message = list.get().starts_with('{');
+        let only = response.or_else(|| is_message.then_some(list));
+        let messages = only.map_or_else(|| elements(Some(list)), |message| vec![message]);
         let messages = messages.into_iter();
         let messages = messages.filter_map(|message| nested::<Message<'_>>(Some(message)));
         let texts: Vec<_> = messages.filter_map(|message| message.text(AGENTS)).collect();

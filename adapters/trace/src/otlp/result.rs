@@ -32,14 +32,6 @@ struct Wrapper<'a> {
     is_error: Raw<'a>,
 }
 
-/// A result of which ADK made an object.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Only<'a> {
-    #[serde(borrow)]
-    result: Raw<'a>,
-}
-
 /// Reads a result. A message has ids that differ with every call, so only its content is kept.
 pub(super) fn bare(text: String) -> Bare {
     let whole = |text| Bare { text, failed: false };
@@ -55,9 +47,6 @@ pub(super) fn bare(text: String) -> Bare {
         let inner = string(Some(json)).map(Cow::into_owned);
         return whole(inner.unwrap_or(text));
     };
-    if let Some(only) = nested::<Only<'_>>(Some(json)).and_then(|only| string(only.result)) {
-        return whole(only.into_owned());
-    }
     let inner = nested::<Wrapper<'_>>(wrapper.data.or(wrapper.kwargs));
     let message = inner.filter(|inner| inner.call.is_some()).unwrap_or(wrapper);
     if message.content.is_none() || message.call.or(message.is_error).is_none() {
@@ -105,8 +94,7 @@ mod tests {
             (r#""a string""#, "a string", false),
             (r#"[{"text":"one"},{"text":"two"}]"#, "one\ntwo", false),
             (r#"{"count":3}"#, r#"{"count":3}"#, false),
-            (r#"{"result": "of ADK"}"#, "of ADK", false),
-            (r#"{"result":"of many","code":1}"#, r#"{"result":"of many","code":1}"#, false),
+            (r#"{"result":"of ADK"}"#, r#"{"result":"of ADK"}"#, false),
             (r#"{"content":"of a file"}"#, r#"{"content":"of a file"}"#, false),
             (r#"{"content":[{"type":"text","text":"no"}],"isError":true}"#, "no", true),
             (
