@@ -17,6 +17,7 @@ mod openai;
 mod openai_responses;
 mod opencode;
 mod openhands;
+mod otlp;
 mod pi;
 mod pydantic_ai;
 mod qwen;
@@ -67,6 +68,7 @@ impl Format {
         Self::PYDANTIC_AI,
         Self::INSPECT,
         Self::ACP,
+        Self::OTLP,
     ];
 }
 

@@ -45,9 +45,10 @@
 //! | `pydantic-ai` | an array of messages of Pydantic AI | `parts` with `part_kind` | tokens, times |
 //! | `inspect` | a log of Inspect: a `.eval` archive, JSON with `samples`, or a list of events | `eval` of a log; `event` `model` or `tool`; the names in an archive | tokens, times |
 //! | `acp` | messages of the Agent Client Protocol, one a line | `method` `session/update`; `sessionUpdate` | tokens |
+//! | `otlp` | OTLP's JSON of spans, one request a line, or a document | `resourceSpans` | tokens, times |
 //!
-//! The error for a format that is known but not read names it: Cursor, `OpenTelemetry`,
-//! Codex's printed events, and the payloads of hooks.
+//! The error for a format that is known but not read names it: Cursor, spans of other exporters, Codex's
+//! printed events, and the payloads of hooks.
 //! [`Trace::reason`] names the keys by which a format was recognised.
 //!
 //! The last column says what a file of the format can tell of its [costs](Event::Usage). `openai`,
@@ -85,6 +86,8 @@
 //! - A pi session is a tree. Only the branch that leads to its last entry is delivered.
 //! - Subagents in the file of their parent are workers of their own.
 //! - An Inspect log has many samples, each a run of its own. Their call ids recur.
+//! - Traces of OpenTelemetry mix many sessions, and each becomes a run. Most SDKs leave out arguments and
+//!   results by default. Such calls have [`Args::Absent`], and are judged by their tools and failures.
 //! - Native traces may be concatenated: a header in mid-file begins another run.
 //!
 //! An assistant's message right before a call belongs to that call's turn. Any other is
@@ -93,7 +96,8 @@
 //!
 //! # Limits
 //!
-//! A record has at most [`LINE_BYTES_MAX`] bytes. A pi session of up to as many bytes is kept in memory. All problems are counted, and the first
+//! A record has at most [`LINE_BYTES_MAX`] bytes. A pi session of up to as many bytes is kept in memory, and
+//! spans of OpenTelemetry up to the [limits](otlp::Limits) of their module. All problems are counted, and the first
 //! [`PROBLEMS_MAX`] are kept. The format is recognised in the first 64 KiB. At most
 //! [`WORKERS_MAX`] workers are followed at a time. An archive is read up to 1032 times its size, which is the
 //! most that gzip can reach, and at least up to 64 MiB; a window of zstd may have 128 MiB. An archive in an
@@ -159,6 +163,7 @@ mod formats;
 mod grammar;
 mod lines;
 mod members;
+pub mod otlp;
 mod own;
 mod packed;
 mod pairing;
@@ -221,6 +226,9 @@ pub struct Trace {
     pub runs: usize,
     /// The number of calls that were delivered.
     pub calls: usize,
+    /// The number of calls whose arguments the recording left out ([`Args::Absent`]). They are judged by
+    /// their tools and failures alone.
+    pub without_args: usize,
     /// The number of workers that issued calls, added up over all runs.
     pub workers: usize,
     /// The number of workers that were forgotten, because there were more than [`WORKERS_MAX`].

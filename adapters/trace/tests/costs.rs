@@ -63,7 +63,7 @@ fn native_records_have_tokens_and_times() {
 const TABLE: &str = include_str!("../src/lib.rs");
 
 /// A file of each format with all that the format has.
-const RICH: [(Format, &str); 19] = [
+const RICH: [(Format, &str); 20] = [
     (Format::NATIVE, r#"{"type":"call","tool":"x","time":1,"tokens":{"output":1}}"#),
     (
         Format::CLAUDE_CODE,
@@ -138,6 +138,8 @@ const RICH: [(Format, &str); 19] = [
         Format::ACP,
         r#"{"sessionId":"s","update":{"sessionUpdate":"plan"},"timestamp":1}
            {"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn","usage":{"outputTokens":1}}}"#,
+        Format::OTLP,
+        r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331","startTimeUnixNano":"1000000","attributes":{"ai.operationId":"ai.streamText.doStream","ai.usage.outputTokens":1}}]}]}]}"#,
     ),
 ];
 
@@ -487,4 +489,45 @@ fn the_tokens_of_an_acp_session_are_a_running_total() {
         r#"{"id":2,"result":{"stopReason":"end_turn","usage":{"totalTokens":19,"inputTokens":2,"cachedWriteTokens":2,"cachedReadTokens":6,"outputTokens":9}}}"#,
     ];
     assert_costs(Format::ACP, &lines, &["main pays 3 4 8", "main pays 1 2 1"]);
+}
+
+#[test]
+fn spans_have_tokens_and_times() {
+    let span = |id: u8, begin: u32, attributes: &str| {
+        format!(
+            r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"{id:016x}","startTimeUnixNano":"{begin}000000","endTimeUnixNano":{end}000000,"attributes":{{{attributes}}}}}]}}]}}]}}"#,
+            end = begin + 1,
+        )
+    };
+    let lines = [
+        span(
+            3,
+            30,
+            r#""openinference.span.kind":"LLM","llm.token_count.prompt":"7","llm.token_count.completion":1"#,
+        ),
+        span(
+            1,
+            10,
+            r#""gen_ai.operation.name":"chat","gen_ai.usage.input_tokens":9,"gen_ai.usage.cache_read.input_tokens":4,"gen_ai.usage.output_tokens":2"#,
+        ),
+        span(2, 20, r#""gen_ai.operation.name":"execute_tool","gen_ai.tool.name":"ls""#),
+        span(
+            4,
+            40,
+            r#""gen_ai.operation.name":"chat","gen_ai.usage.input_tokens":"many","gen_ai.usage.output_tokens":0"#,
+        ),
+        span(5, 50, r#""gen_ai.operation.name":"invoke_agent","gen_ai.usage.input_tokens":16"#),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let expected = [
+        "at 10",
+        "main pays 5 4 2",
+        "at 20",
+        "main calls ls",
+        "0 returns",
+        "at 21",
+        "at 30",
+        "main pays 7 0 1",
+    ];
+    assert_costs(Format::OTLP, &lines, &expected);
 }

@@ -64,8 +64,14 @@ const OPENHANDS: [&str; 6] = [
     r#"{"kind":"ConversationStateUpdateEvent","source":"environment","timestamp":"2026-06-16T05:39:18.8","value":{"usage_to_metrics":{"x":{"accumulated_token_usage":{"prompt_tokens":3,"completion_tokens":1}}}}}"#,
 ];
 
+const OTLP: [&str; 3] = [
+    r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331","parentSpanId":"00f067aa0ba902b7","startTimeUnixNano":"7000000","endTimeUnixNano":"8000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}},{"key":"gen_ai.tool.name","value":{"stringValue":"ls"}}]}]}]}]}"#,
+    r#"{"resourceSpans":[{"resource":{"attributes":[{"key":"session.id","value":{"stringValue":"s"}}]},"scopeSpans":[{"spans":[{"traceId":"AAAAAAAAAAAAAAAAAAAABw==","spanId":"AAAAAAAAAAk=","startTimeUnixNano":9,"status":{"code":2},"attributes":[{"key":"ai.toolCall.name","value":{"stringValue":"f"}},{"key":"ai.operationId","value":{"stringValue":"ai.toolCall"}},{"key":"ai.toolCall.args","value":{"kvlistValue":{"values":[{"key":"a","value":{"intValue":"1"}}]}}}]}]}]}]}"#,
+    r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00f067aa0ba902b7","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"3"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Go\"}]}]"}}]}]}]}]}"#,
+];
+
 /// A document of each format that has one.
-const DOCUMENTS: [(Format, &str); 14] = [
+const DOCUMENTS: [(Format, &str); 15] = [
     (
         Format::INSPECT,
         r#"{"version":2,"eval":{},"samples":[{"id":"a","epoch":1,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"I look.","tool_calls":[{"id":"c","function":"f","arguments":{}}]},{"role":"tool","tool_call_id":"c","content":"y"}]},{"id":"a","epoch":2,"events":[{"event":"span_begin","id":"s","type":"agent","name":"n"},{"event":"tool","span_id":"s","id":"c","function":"f","arguments":{"x":"attachment://a"},"result":"y","error":{"type":"unknown","message":"z"}},{"event":"span_end","id":"s"}],"attachments":{"a":"long"}}]}"#,
@@ -115,6 +121,10 @@ const DOCUMENTS: [(Format, &str); 14] = [
         r#"{"info":{"id":"s"},"messages":[{"info":{"role":"user","sessionID":"s"},"parts":[{"type":"text","text":"x"}]},{"info":{"role":"assistant"},"parts":[{"type":"text","text":"I look."},{"type":"tool","tool":"bash","state":{"status":"completed","input":{"a":1},"output":"y"}}]},{"info":{"role":"assistant"},"parts":[{"type":"text","text":"Done."}]}]}"#,
     ),
     (
+        Format::OTLP,
+        r#"[{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331","startTimeUnixNano":"1","attributes":{"gen_ai.operation.name":"execute_tool","gen_ai.tool.name":"f","gen_ai.tool.call.arguments":{"a":1}}}]}]}]},{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203332","startTimeUnixNano":"2","attributes":{"gen_ai.operation.name":"execute_tool","gen_ai.tool.name":"g","error.type":"x"}}]}]}]}]"#,
+    ),
+    (
         Format::OPENHANDS,
         r#"[{"id":1,"source":"agent","action":"run","args":{"command":"ls","thought":"I look."}},{"id":2,"source":"agent","observation":"run","cause":1,"content":"x"},{"id":3,"source":"agent","action":"finish","args":{"thought":"Done."}}]"#,
     ),
@@ -157,6 +167,7 @@ fn lines() -> impl Strategy<Value = Vec<&'static str>> {
         vec(prop::sample::select(OPENCODE.to_vec()), 1..8),
         vec(prop::sample::select(OPENHANDS.to_vec()), 1..8),
         vec(prop::sample::select(ACP[..5].to_vec()), 1..8),
+        vec(prop::sample::select(OTLP.to_vec()), 1..8),
     ]
 }
 
