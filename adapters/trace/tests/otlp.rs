@@ -191,11 +191,14 @@ fn every_dialect_has_failures() {
     let exception = json!([{"name": "exception", "attributes": exception}]);
     let table = [
         (with(plain(&[]), json!({"status": {"code": 2, "message": "no file"}})), Some("no file")),
-        (with(plain(&[]), json!({"status": {"code": "STATUS_CODE_ERROR"}})), Some("error")),
+        (
+            with(plain(&[]), json!({"status": {"code": "STATUS_CODE_ERROR"}})),
+            Some("failed without a message"),
+        ),
         (with(plain(&[]), json!({"events": exception})), Some("no file")),
         (with(plain(&[]), json!({"events": exception, "status": {"code": 1}})), None),
         (plain(&[("error.type", "timeout")]), Some("timeout")),
-        (plain(&[("gen_ai.tool.status", "error")]), Some("error")),
+        (plain(&[("gen_ai.tool.status", "error")]), Some("failed without a message")),
         (
             plain(&[
                 ("langfuse.observation.level", "ERROR"),

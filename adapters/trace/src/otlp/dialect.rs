@@ -286,7 +286,7 @@ fn error(span: &Span) -> String {
         of_span("error.type"),
     ];
     let told = told.into_iter().flatten().find(|text| !messages::is_redacted(text));
-    told.unwrap_or_else(|| "error".to_owned())
+    told.unwrap_or_else(|| "failed without a message".to_owned())
 }
 
 /// Returns the tokens of a model's span.
