@@ -72,7 +72,8 @@ def spark(folder: str, output: str) -> None:
 
     builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
-    session = builder.config("spark.log.level", "ERROR").getOrCreate()
+    builder = builder.config("spark.log.level", "ERROR").config("spark.ui.showConsoleProgress", "false")
+    session = builder.getOrCreate()
     started()
     spark.archive(session, folder, output, partitions=PARTITIONS)
     session.stop()

@@ -142,8 +142,8 @@ pub(crate) fn scan(
 
 /// Returns whether a file of a folder is read as a transcript, by its name.
 #[pyfunction]
-pub(crate) fn is_transcript(name: PathBuf) -> bool {
-    unstuck_cli::is_transcript(&name)
+pub(crate) fn is_transcript(name: &str) -> bool {
+    unstuck_cli::is_transcript(Path::new(name))
 }
 
 /// Returns the format of this name, or `None` for `auto`.
