@@ -53,10 +53,11 @@ pub use crate::output::redact::masked;
 pub use crate::output::shown::plain;
 pub use crate::page::{Page, Part};
 #[cfg(feature = "program")]
-pub use crate::program::{run, transcripts};
+pub use crate::program::{is_transcript, run, transcripts};
 use crate::replay::Replay;
 pub use crate::replay::{Excerpt, Location, ReplayFinding, ResultLine};
 pub use crate::scan::html::IncludeArgs;
+pub use crate::scan::rows::{FindingRow, Rows, RunRow};
 
 /// Returns the policy called `name`: a preset, or the rule set of another agent, which is parsed now and
 /// stays in memory.

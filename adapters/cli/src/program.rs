@@ -1,7 +1,7 @@
 //! The program: runs the command that the command line names.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -21,6 +21,11 @@ pub fn transcripts(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<(String, String)>) {
         Input::Stdin => PathBuf::from("-"),
     };
     (inputs.found.into_iter().map(file).collect(), inputs.errors)
+}
+
+/// Returns whether a file of a folder is read as a transcript, by its name.
+pub fn is_transcript(path: &Path) -> bool {
+    inputs::has_ending(path)
 }
 
 /// Runs the program with the arguments of the process.

@@ -32,7 +32,10 @@ pub(crate) mod machine;
 mod markdown;
 #[cfg(feature = "program")]
 pub(crate) mod options;
+#[cfg(feature = "program")]
+mod parquet;
 pub(crate) mod report;
+pub(crate) mod rows;
 #[cfg(feature = "program")]
 mod sarif;
 #[cfg(feature = "program")]

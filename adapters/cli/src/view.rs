@@ -33,8 +33,10 @@ use terminal::Terminal;
 use watch::Watch;
 
 /// The parts of the findings that a row and the page of a run show.
-const ROW: Needs = Needs { loops: 1, lines: false, explain: None, picture: false, steps: false };
-const RUN: Needs = Needs { loops: 20, lines: false, explain: None, picture: true, steps: true };
+const ROW: Needs =
+    Needs { loops: 1, lines: false, rows: false, explain: None, picture: false, steps: false };
+const RUN: Needs =
+    Needs { loops: 20, lines: false, rows: false, explain: None, picture: true, steps: true };
 
 /// The time to wait for a key while something is read, and else.
 const BUSY: Duration = Duration::from_millis(50);

@@ -1,5 +1,6 @@
 //! The scan of runs in the columns of a table, by the `PyCapsule` interface of Arrow.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder};
@@ -11,14 +12,12 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use unstuck_text::Preset;
-use unstuck_trace::Format;
+use unstuck_cli::{FindingRow, Rows, RunRow};
 
-use crate::finding::Finding;
-use crate::scan::{format_of, scanned};
+use crate::scan::format_of;
 use crate::setup::{policy, preset_of};
 
-/// The findings in a table, one a row. It is a stream of Arrow.
+/// The table of findings. It is a stream of Arrow.
 #[pyclass(frozen, module = "unstuck")]
 pub(crate) struct Batches {
     batch: RecordBatch,
@@ -44,7 +43,7 @@ impl Batches {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Batches {} findings>", self.batch.num_rows())
+        format!("<Batches {} rows>", self.batch.num_rows())
     }
 }
 
@@ -66,17 +65,33 @@ pub(crate) fn scan_batches(
     let batch = py.detach(|| {
         let schema = reader.schema();
         let (run, body) = (column(&schema, "run")?, column(&schema, "body")?);
+        let error = schema.index_of("error").ok();
         let mut table = Table::default();
         for batch in &mut reader {
             let batch = batch?;
             let (runs, bodies) = (batch.column(run), batch.column(body));
             for row in 0..batch.num_rows() {
-                table.take(bytes(runs, row)?, bytes(bodies, row)?, format, preset);
+                let run = bytes(runs, row)?.map(String::from_utf8_lossy);
+                let body = bytes(bodies, row)?;
+                let rows = match (body, error) {
+                    (Some(body), _) => Rows::read(body, format, preset),
+                    (None, Some(error)) => Rows::unread(&reason(batch.column(error), row)?),
+                    (None, None) => Rows::unread(NO_BODY),
+                };
+                table.take(run.as_deref(), rows);
             }
         }
         table.finish()
     });
     Ok(Batches { batch: batch.map_err(refused)? })
+}
+
+/// The reason why a run without a body could not be read, if the table has none.
+const NO_BODY: &str = "its body is null";
+
+/// Returns the reason in a table why a run could not be read.
+fn reason(column: &ArrayRef, row: usize) -> Result<Cow<'_, str>, ArrowError> {
+    Ok(bytes(column, row)?.map_or(Cow::Borrowed(NO_BODY), String::from_utf8_lossy))
 }
 
 /// Takes the stream of a table.
@@ -126,78 +141,72 @@ fn bytes(column: &ArrayRef, row: usize) -> Result<Option<&[u8]>, ArrowError> {
     }))
 }
 
-/// The columns of the findings.
+/// The columns, which are those of `unstuck scan --format parquet`.
 #[derive(Default)]
 struct Table {
     run: StringBuilder,
+    status: StringBuilder,
+    format: StringBuilder,
+    run_calls: Int64Builder,
     rule: StringBuilder,
     kind: StringBuilder,
     action: StringBuilder,
+    tool: StringBuilder,
+    worker: StringBuilder,
     first: Int64Builder,
     last: Int64Builder,
     calls: ListBuilder<Int64Builder>,
     finding_id: StringBuilder,
+    tokens_after: Int64Builder,
     error: StringBuilder,
 }
 
 impl Table {
-    /// Scans one run and adds its findings. A run that cannot be read is a row with an error.
-    fn take(
-        &mut self,
-        run: Option<&[u8]>,
-        body: Option<&[u8]>,
-        format: Option<Format>,
-        preset: &'static Preset,
-    ) {
-        let run = run.map(String::from_utf8_lossy);
-        match scanned(body.unwrap_or_default(), format, preset) {
-            Ok(scanned) => {
-                for found in scanned.findings {
-                    self.run.append_option(run.as_deref());
-                    self.add(&Finding::recorded(found));
-                }
-                if let Some(why) = scanned.incomplete {
-                    self.fail(run.as_deref(), why);
-                }
-            }
-            Err(error) => self.fail(run.as_deref(), error),
+    /// Adds the rows of a run.
+    fn take(&mut self, name: Option<&str>, Rows { mut run, findings }: Rows) {
+        if findings.is_empty() {
+            self.add(name, &run, None);
+        }
+        for found in &findings {
+            self.add(name, &run, Some(found));
+            run = run.again();
         }
     }
 
-    /// Adds a row that says what could not be read.
-    fn fail(&mut self, run: Option<&str>, error: String) {
-        self.run.append_option(run);
-        for column in [&mut self.rule, &mut self.kind, &mut self.action, &mut self.finding_id] {
-            column.append_null();
-        }
-        self.first.append_null();
-        self.last.append_null();
-        self.calls.append_null();
-        self.error.append_value(error);
-    }
-
-    fn add(&mut self, finding: &Finding) {
-        let number = |call: u64| i64::try_from(call).unwrap_or(i64::MAX);
-        self.rule.append_value(finding.rule());
-        self.kind.append_value(finding.kind());
-        self.action.append_value(finding.action());
-        self.first.append_value(number(finding.first));
-        self.last.append_value(number(finding.last));
-        self.calls.append_value(finding.calls.iter().map(|call| Some(number(*call))));
-        self.finding_id.append_value(finding.id());
-        self.error.append_null();
+    fn add(&mut self, name: Option<&str>, run: &RunRow, found: Option<&FindingRow>) {
+        self.run.append_option(name);
+        self.status.append_value(run.status);
+        self.format.append_option(run.format);
+        self.run_calls.append_option(run.run_calls.map(number));
+        self.tokens_after.append_option(run.tokens_after.map(number));
+        self.error.append_option(run.error.as_deref());
+        self.rule.append_option(found.map(|one| &one.rule));
+        self.kind.append_option(found.map(|one| &one.kind));
+        self.action.append_option(found.map(|one| &one.action));
+        self.tool.append_option(found.and_then(|one| one.tool.as_ref()));
+        self.worker.append_option(found.map(|one| &one.worker));
+        self.first.append_option(found.map(|one| number(one.first)));
+        self.last.append_option(found.map(|one| number(one.last)));
+        self.calls.append_option(found.map(|one| one.calls.iter().map(|call| Some(number(*call)))));
+        self.finding_id.append_option(found.map(|one| &one.finding_id));
     }
 
     fn finish(mut self) -> Result<RecordBatch, ArrowError> {
-        let columns: [(&str, ArrayRef); 9] = [
+        let columns: [(&str, ArrayRef); 15] = [
             ("run", Arc::new(self.run.finish())),
+            ("status", Arc::new(self.status.finish())),
+            ("format", Arc::new(self.format.finish())),
+            ("run_calls", Arc::new(self.run_calls.finish())),
             ("rule", Arc::new(self.rule.finish())),
             ("kind", Arc::new(self.kind.finish())),
             ("action", Arc::new(self.action.finish())),
+            ("tool", Arc::new(self.tool.finish())),
+            ("worker", Arc::new(self.worker.finish())),
             ("first", Arc::new(self.first.finish())),
             ("last", Arc::new(self.last.finish())),
             ("calls", Arc::new(self.calls.finish())),
             ("finding_id", Arc::new(self.finding_id.finish())),
+            ("tokens_after", Arc::new(self.tokens_after.finish())),
             ("error", Arc::new(self.error.finish())),
         ];
         let field =
@@ -205,4 +214,8 @@ impl Table {
         let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
         RecordBatch::try_new(Arc::new(schema), columns.map(|(_, column)| column).into())
     }
+}
+
+fn number(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }

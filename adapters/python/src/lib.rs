@@ -39,7 +39,7 @@ mod _unstuck {
     #[pymodule_export]
     use crate::guard::{Guard, Statistics};
     #[pymodule_export]
-    use crate::scan::{Run, scan};
+    use crate::scan::{Run, is_transcript, scan};
     #[pymodule_export]
     use crate::setup::presets;
 }

@@ -140,6 +140,12 @@ pub(crate) fn scan(
     read.into_iter().map(|run| Run::of(py, run)).collect()
 }
 
+/// Returns whether a file of a folder is read as a transcript, by its name.
+#[pyfunction]
+pub(crate) fn is_transcript(name: &str) -> bool {
+    unstuck_cli::is_transcript(Path::new(name))
+}
+
 /// Returns the format of this name, or `None` for `auto`.
 pub(crate) fn format_of(name: &str) -> PyResult<Option<Format>> {
     match name {

@@ -1,4 +1,4 @@
-"""The examples of the README. Those of the frameworks have tests of their own."""
+"""The examples of the README. Those that need other packages have tests in `frameworks`."""
 
 import pathlib
 import re
@@ -6,7 +6,7 @@ import re
 import pytest
 
 TEXT = (pathlib.Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-FRAMEWORKS = re.compile(r"^## Frameworks\n.*?(?=^## )", re.MULTILINE | re.DOTALL)
+FRAMEWORKS = re.compile(r"^## (?:Frameworks|Archives)\n.*?(?=^## )", re.MULTILINE | re.DOTALL)
 EXAMPLES = re.findall(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", FRAMEWORKS.sub("", TEXT), re.M | re.S)
 
 

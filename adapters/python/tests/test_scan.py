@@ -242,26 +242,51 @@ def test_a_table_of_runs_has_the_findings_of_its_runs(arrow):
     expected = [
         {
             "run": "a",
+            "status": "stuck",
+            "format": "native",
+            "run_calls": 6,
             "rule": one.rule,
             "kind": one.kind,
             "action": one.action,
+            "tool": one.tool,
+            "worker": one.worker,
             "first": one.first,
             "last": one.last,
             "calls": one.calls,
             "finding_id": one.id,
+            "tokens_after": None,
             "error": None,
         }
         for one in scan(STUCK)[0].findings
     ]
-    assert found[:-1] == expected and expected
-    assert found[-1].pop("error") == scan(b"not a run")[0].error
-    assert found[-1].pop("run") == "b" and set(found[-1].values()) == {None}
+    assert found[:-2] == expected and expected
+    unread, clean = ({key: value for key, value in row.items() if value is not None} for row in found[-2:])
+    assert unread == {"run": "b", "status": "unread", "error": scan(b"not a run")[0].error}
+    assert clean == {"run": "c", "status": "clean", "format": "native", "run_calls": 1}
+
+
+def test_a_run_without_a_body_has_a_reason(arrow):
+    make, rows = arrow
+    columns = {"run": ["a", "b", "c"], "body": [STUCK, None, None], "error": ["", "too large", None]}
+    found = [(row["run"], row["status"], row["error"]) for row in rows(scan_batches(make(columns)))]
+    assert set(found[:-2]) == {("a", "stuck", None)}
+    assert found[-2:] == [("b", "unread", "too large"), ("c", "unread", "its body is null")]
+    (_, *_, found) = rows(scan_batches(make({"run": ["a", "b"], "body": [STUCK, None]})))
+    assert found["error"] == "its body is null"
+
+
+def test_what_a_run_spent_is_in_its_first_row(arrow):
+    make, rows = arrow
+    call = STUCK.splitlines()[0][:-1] + b',"tokens":{"input":3,"cached":0,"output":2}}\n'
+    found = rows(scan_batches(make({"run": ["a"], "body": [call * 6 + b"{broken\n"]})))
+    assert len(found) > 1 and found[0]["tokens_after"] > 0 and "line 7" in found[0]["error"]
+    assert {(row["tokens_after"], row["error"]) for row in found[1:]} == {(None, None)}
 
 
 def test_workers_beyond_the_limit_are_an_error_in_a_table(arrow, crowded):
     make, rows = arrow
     (found,) = rows(scan_batches(make({"run": ["crowd"], "body": [crowded]})))
-    assert found["run"] == "crowd" and "had to be forgotten" in found["error"]
+    assert found["run"] == "crowd" and found["status"] == "partly" and "had to be forgotten" in found["error"]
 
 
 def test_a_table_without_the_columns_is_an_error(arrow):

@@ -138,6 +138,8 @@ const RICH: [(Format, &str); 20] = [
         Format::ACP,
         r#"{"sessionId":"s","update":{"sessionUpdate":"plan"},"timestamp":1}
            {"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn","usage":{"outputTokens":1}}}"#,
+    ),
+    (
         Format::OTLP,
         r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331","startTimeUnixNano":"1000000","attributes":{"ai.operationId":"ai.streamText.doStream","ai.usage.outputTokens":1}}]}]}]}"#,
     ),

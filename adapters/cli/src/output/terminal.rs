@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue};
+use tempfile::TempPath;
 use terminal_size::{Width, terminal_size_of};
 
 use crate::exit::Exit;
@@ -28,6 +29,15 @@ pub(crate) struct Output {
     writer: BufWriter<Box<dyn Write>>,
     name: String,
     columns: usize,
+    /// The temporary file that is written, if it becomes the output only at the end.
+    temporary: Option<Temporary>,
+}
+
+/// A file that replaces another one. It is removed if it never does.
+struct Temporary {
+    file: File,
+    path: TempPath,
+    target: PathBuf,
 }
 
 impl Output {
@@ -42,7 +52,8 @@ impl Output {
             }
             None => COLUMNS,
         };
-        Self { writer: BufWriter::new(writer), name: "standard output".to_owned(), columns }
+        let name = "standard output".to_owned();
+        Self { writer: BufWriter::new(writer), name, columns, temporary: None }
     }
 
     /// Creates the file `path`, or empties it.
@@ -56,7 +67,23 @@ impl Output {
             Reader::Person => Box::new(anstream::StripStream::new(file)),
             Reader::Program => Box::new(file),
         };
-        Ok(Self { writer: BufWriter::new(writer), name, columns: COLUMNS })
+        Ok(Self { writer: BufWriter::new(writer), name, columns: COLUMNS, temporary: None })
+    }
+
+    /// Creates a file that becomes the file `path` by [`Output::commit`]. Until then, `path` stays as it is. A
+    /// device or a pipe is written directly.
+    pub(crate) fn replacing(path: &Path) -> Result<Self, Exit> {
+        let name = path.display().to_string();
+        if path.metadata().is_ok_and(|file| !file.is_file() && !file.is_dir()) {
+            return Self::file(path, Reader::Program);
+        }
+        let opened = Temporary::beside(path).and_then(|new| Ok((new.file.try_clone()?, new)));
+        let (file, temporary) = opened.map_err(|error| {
+            complain(&name, &format!("cannot be written: {error}"));
+            Exit::Setup
+        })?;
+        let writer = BufWriter::new(Box::new(file) as Box<dyn Write>);
+        Ok(Self { writer, name, columns: COLUMNS, temporary: Some(temporary) })
     }
 
     /// Returns the number of columns of a line: the terminal's width, or 80 for a pipe or a file.
@@ -66,7 +93,22 @@ impl Output {
 
     /// Writes `text` in one piece and flushes it, so that no reader sees half of it.
     pub(crate) fn write(&mut self, text: &str) -> Result<(), Closed> {
-        let written = self.writer.write_all(text.as_bytes()).and_then(|()| self.writer.flush());
+        self.write_bytes(text.as_bytes())
+    }
+
+    /// Writes `bytes` in one piece and flushes them.
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), Closed> {
+        let written = self.writer.write_all(bytes).and_then(|()| self.writer.flush());
+        self.checked(written)
+    }
+
+    /// Ends the output. If it is a temporary file, it takes its place, whole.
+    pub(crate) fn commit(&mut self) -> Result<(), Closed> {
+        let committed = self.temporary.take().map_or(Ok(()), Temporary::commit);
+        self.checked(committed)
+    }
+
+    fn checked(&self, written: io::Result<()>) -> Result<(), Closed> {
         written.map_err(|error| {
             if error.kind() == ErrorKind::BrokenPipe {
                 return Closed::ByReader;
@@ -74,6 +116,38 @@ impl Output {
             complain(&self.name, &format!("cannot be written: {error}"));
             Closed::ByError
         })
+    }
+}
+
+impl Temporary {
+    /// Creates a file beside `path`, or beside its target if it is a symbolic link.
+    fn beside(path: &Path) -> io::Result<Self> {
+        if path.is_dir() {
+            return Err(io::Error::other("it is a folder, but a file is expected"));
+        }
+        let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let folder = match target.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let mut builder = tempfile::Builder::new();
+        let prefix = format!(".{name}.");
+        builder.prefix(&prefix).suffix(".unfinished");
+        // By default, only its owner may read it.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let (file, path) = builder.tempfile_in(folder)?.into_parts();
+        Ok(Self { file, path, target })
+    }
+
+    /// Puts the file into its place, with the permissions of the one that it replaces.
+    fn commit(self) -> io::Result<()> {
+        if let Ok(replaced) = self.target.metadata() {
+            self.file.set_permissions(replaced.permissions())?;
+        }
+        self.file.sync_all()?;
+        Ok(self.path.persist(self.target)?)
     }
 }
 

@@ -215,7 +215,8 @@ pub(crate) fn explained(error: &io::Error) -> String {
     }
 }
 
-fn has_ending(path: &Path) -> bool {
+/// Returns whether the name of a file is one of a transcript.
+pub(crate) fn has_ending(path: &Path) -> bool {
     let ends = |path: &Path, endings: &[&str]| {
         let ending = path.extension().and_then(|ending| ending.to_str());
         ending.is_some_and(|ending| endings.iter().any(|known| known.eq_ignore_ascii_case(ending)))

@@ -9,6 +9,7 @@ use crate::replay::{LoopKey, LoopPrefix, Replay, ReplayFinding, Wanted};
 use crate::scan::baseline::{Baseline, Compared};
 use crate::scan::kept::{Standing, Watch};
 use crate::scan::machine;
+use crate::scan::rows::FindingRow;
 use crate::scan::spool::Spool;
 
 /// The most loops that are listed if no loop has the id to explain.
@@ -16,11 +17,14 @@ pub(super) const NAMED_MAX: usize = 20;
 
 /// The parts of the findings that the outputs need.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a part that some output needs")]
 pub(crate) struct Needs {
     /// The most loops to keep with their proofs, the first ones.
     pub(crate) loops: usize,
     /// Each finding as JSON.
     pub(crate) lines: bool,
+    /// Each finding as a row of a table.
+    pub(crate) rows: bool,
     /// The loops that an explanation can name.
     pub(crate) explain: Option<LoopPrefix>,
     /// The calls as they are drawn.
@@ -35,6 +39,7 @@ impl Needs {
         Self {
             loops: self.loops.max(other.loops),
             lines: self.lines || other.lines,
+            rows: self.rows || other.rows,
             explain: self.explain.or(other.explain),
             picture: self.picture || other.picture,
             steps: self.steps || other.steps,
@@ -53,6 +58,8 @@ impl Needs {
 pub(crate) struct Beside {
     /// Each finding as JSON, for programs.
     pub(super) lines: Option<Spool>,
+    /// Each finding as a row of a table, in JSON.
+    pub(super) rows: Option<Spool>,
     /// The loops that an explanation can name.
     pub(super) names: Option<Names>,
     /// The loops beside the baseline, if there is one.
@@ -82,6 +89,7 @@ impl Beside {
         let named = |wanted| Names { wanted, named: Vec::new(), found: HashSet::new() };
         Self {
             lines: needs.lines.then(Spool::default),
+            rows: needs.rows.then(Spool::default),
             names: needs.explain.map(named),
             compared: baseline.map(Compared::new),
             unsilenced: None,
@@ -95,6 +103,11 @@ impl Watch for Beside {
         if let Some(lines) = &mut self.lines {
             let json = machine::finding(found, is_known.map(Standing::of));
             lines.push(found.calls_before, json);
+        }
+        if let Some(rows) = &mut self.rows {
+            // Strings and numbers always have a JSON form.
+            let row = serde_json::to_string(&FindingRow::of(found)).unwrap_or_default();
+            rows.push(found.calls_before, row);
         }
         if let Some(names) = &mut self.names {
             names.take(found);

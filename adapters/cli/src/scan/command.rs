@@ -1,6 +1,7 @@
 //! The command `unstuck scan`: reads the inputs, and passes the reports to the outputs.
 
 use std::collections::BTreeSet;
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use unstuck_core::{Action, LoopId};
@@ -50,6 +51,7 @@ fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Ve
     let sink = |target: &Target| {
         let reader = target.format.reader();
         let output = match &target.path {
+            Some(path) if target.format.is_binary() => Output::replacing(path)?,
             Some(path) => Output::file(path, reader)?,
             None => Output::stdout(reader),
         };
@@ -75,6 +77,12 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
             complain("--format svg", why);
             return Err(Exit::Usage);
         }
+    }
+    let mut shown = scan.outputs().filter(|target| target.path.is_none());
+    if shown.any(|target| target.format.is_binary()) && io::stdout().is_terminal() {
+        let why = "is not text: give -o FILE, or pipe it to a program";
+        complain("--format parquet", why);
+        return Err(Exit::Usage);
     }
     if scan.fails_on_new() && scan.baseline.is_none() {
         return Err(Scan::misused("--fail-on new needs --baseline FILE".to_owned()));

@@ -20,6 +20,8 @@ pub(crate) enum OutputFormat {
     Svg,
     /// One row for each loop
     Csv,
+    /// One row for each finding, for data frames and SQL
+    Parquet,
     /// A summary for people, to paste into a ticket
     Markdown,
     /// A test case for each run, for CI servers

@@ -18,6 +18,7 @@ use crate::scan::junit::Junit;
 use crate::scan::machine::writer::{Document, Lines};
 use crate::scan::markdown::Markdown;
 use crate::scan::options::Scan;
+use crate::scan::parquet::Parquet;
 use crate::scan::report::Report;
 use crate::scan::sarif::Sarif;
 use crate::scan::svg::Svg;
@@ -52,6 +53,7 @@ impl OutputFormat {
             (Self::Human, None) => Needs { loops: Human::LOOPS_MAX, ..Needs::default() },
             (Self::Json | Self::Jsonl, None) => Needs { lines: true, ..Needs::default() },
             (Self::Csv, None) => Needs { loops: Csv::LOOPS_MAX, ..Needs::default() },
+            (Self::Parquet, None) => Needs { rows: true, ..Needs::default() },
             (Self::Sarif, None) => Needs { loops: Sarif::LOOPS_MAX, ..Needs::default() },
             (Self::Markdown | Self::Junit | Self::Github, None) => {
                 Needs { loops: LOOPS_MAX, ..Needs::default() }
@@ -61,6 +63,11 @@ impl OutputFormat {
                 Needs { loops, picture: true, steps: true, ..Needs::default() }
             }
         }
+    }
+
+    /// Returns whether the format is a file of bytes that no terminal can show.
+    pub(super) const fn is_binary(self) -> bool {
+        matches!(self, Self::Parquet)
     }
 
     /// Returns whether the format can show the one loop that `--explain` names.
@@ -82,6 +89,7 @@ impl OutputFormat {
             (Self::Jsonl, _) => Box::new(Lines),
             (Self::Html, _) => Box::new(Page::new(scan, policy)),
             (Self::Csv, _) => Box::new(Csv::default()),
+            (Self::Parquet, _) => Box::new(Parquet::default()),
             (Self::Markdown, _) => Box::new(Markdown::default()),
             (Self::Junit, _) => Box::new(Junit::new(scan.fails_on_new())),
             (Self::Sarif, _) => Box::new(Sarif::new(policy)),

@@ -24,6 +24,7 @@ mod manual;
 mod mcp;
 mod noise;
 mod outputs;
+mod parquet;
 mod person;
 mod pitfalls;
 mod plugin;

@@ -18,6 +18,7 @@ __all__ = [
     "Statistics",
     "Ticket",
     "fingerprint",
+    "is_transcript",
     "normalize",
     "presets",
     "scan",
@@ -317,10 +318,12 @@ class _Table(Protocol):
 
 @final
 class Batches:
-    """The findings in a table, one a row. Arrow, Polars, DuckDB and others read it as a stream.
+    """The table of findings. Arrow, Polars, DuckDB and others read it as a stream.
 
-    The columns are ``run``, ``rule``, ``kind``, ``action``, ``first``, ``last``, ``calls``,
-    ``finding_id`` and ``error``, as in ``Finding`` and ``Run``.
+    A run has a row for each of its findings, or one row if it has none. The columns are those of ``unstuck scan
+    --format parquet``: ``run``, ``status`` (``stuck``, ``clean``, ``empty``, ``partly`` or ``unread``),
+    ``format``, ``run_calls``, ``rule``, ``kind``, ``action``, ``tool``, ``worker``, ``first``, ``last``,
+    ``calls``, ``finding_id``, ``tokens_after`` and ``error``. The last two stand in a run's first row only.
     """
 
     def __len__(self) -> int: ...
@@ -338,7 +341,8 @@ def scan_batches(
     """Finds the loops in recorded runs that are the rows of a table.
 
     ``runs`` has the columns ``run``, the name of a run, and ``body``, its text or bytes. A run that
-    cannot be read is a row with an ``error``.
+    cannot be read is a row with an ``error``. If a body is null, the column ``error``, which the table may
+    have, is the reason. A table that is a stream is read batch by batch.
     """
 
 def fingerprint(value: object) -> str:
@@ -346,6 +350,9 @@ def fingerprint(value: object) -> str:
 
 def normalize(text: object) -> str:
     """Returns a result as results are compared, with a word in place of each volatile part."""
+
+def is_transcript(name: str) -> bool:
+    """Whether a file of a folder is read as a transcript, by its name."""
 
 def presets() -> list[str]:
     """Returns the names of all presets, the default first."""

@@ -1,0 +1,306 @@
+"""Archives of recorded runs: the scan of batches of Arrow, and tables that are committed partition by partition."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import posixpath
+import re
+import uuid
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.metadata import version
+from os import PathLike
+from typing import Any, NamedTuple
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.fs as pafs  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+from . import scan_batches
+from ._unstuck import is_transcript
+
+__all__ = ["DDL", "Archive", "Archived", "Setup"]
+
+# The columns of `scan_batches`, as Spark writes them.
+DDL = (
+    "run string, status string, format string, run_calls bigint, rule string, kind string, action string, "
+    "tool string, worker string, first bigint, last bigint, calls array<bigint>, finding_id string, "
+    "tokens_after bigint, error string"
+)
+
+# The key in the footer of a partition's file, under which its fingerprint stands.
+_KEY = b"unstuck"
+
+_RUNS = pa.schema({"run": pa.string(), "body": pa.large_binary(), "error": pa.string()})
+_TASKS = pa.schema({
+    "number": pa.int32(),
+    "fingerprint": pa.string(),
+    "names": pa.list_(pa.string()),
+    "sizes": pa.list_(pa.int64()),
+})
+_DONE = pa.schema({"number": pa.int32(), "rows": pa.int64()})
+
+# File systems on which a file appears while it is written. On the others, the object stores, a file appears when
+# it is complete.
+_RENAMING = ("local", "hdfs")
+
+
+class Archived(NamedTuple):
+    """The outcome of ``archive``."""
+
+    written: int
+    """The number of partitions that were written."""
+    kept: int
+    """The number of partitions that an earlier job had written."""
+    rows: int
+    """The number of rows in the partitions that were written."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The options of ``scan_batches``, for workers on other machines."""
+
+    preset: str
+    config: str | Mapping[str, Any] | None
+    tools: Mapping[str, Any] | None
+    format: str
+
+    @classmethod
+    def of(
+        cls,
+        preset: str,
+        config: str | PathLike[str] | Mapping[str, Any] | None,
+        tools: Mapping[str, Any] | None,
+        format: str,
+    ) -> Setup:
+        """Checks the options here, and reads a file here that the workers may not have."""
+        if isinstance(config, PathLike):
+            with open(config, encoding="utf-8") as file:
+                config = file.read()
+        setup = cls(preset, config, tools, format)
+        setup.table(_RUNS.empty_table())
+        return setup
+
+    def table(self, runs: Any) -> Any:
+        """Scans a table or a stream of runs. Returns the table of their findings."""
+        found = scan_batches(
+            runs, self.preset, config=self.config, tools=self.tools, format=self.format
+        )
+        return pa.table(found)
+
+    def batches(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Scans batch by batch, in little memory."""
+        for batch in batches:
+            yield from self.table(pa.Table.from_batches([batch])).to_batches()
+
+
+class _File(NamedTuple):
+    name: str
+    size: int
+    changed: int
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A folder of transcripts, and the folder of the table of their findings.
+
+    The table has a file for each partition, and a transcript belongs to the partition that the checksum of its
+    name says. A file takes its place at once and complete, whoever writes it and however often. Its footer has
+    the fingerprint of the options and the transcripts that it was made of, so a later job knows what is left to do.
+    """
+
+    folder: str
+    target: str
+    partitions: int
+    size_max: int
+    setup: Setup
+    version: str
+
+    @classmethod
+    def of(
+        cls, folder: str | PathLike[str], table: str | PathLike[str], partitions: int, size_max: int, setup: Setup
+    ) -> Archive:
+        if not 1 <= partitions <= 99_999:
+            raise ValueError(f"partitions: expected 1 to 99999, not {partitions}")
+        if not 1 <= size_max < 1 << 31:
+            raise ValueError(f"size_max: expected 1 byte to 2 GiB, not {size_max}")
+        return cls(_absolute(folder), _absolute(table), partitions, size_max, setup, version("unstuck"))
+
+    # On the driver
+
+    def plan(self) -> tuple[Any, int]:
+        """Returns the partitions that are left to do, one a row, and the number of finished ones.
+
+        Removes what the table has no use for: files that a broken job left, and partitions without transcripts.
+        """
+        parts = self._parts()
+        files, path = _file_system(self.target)
+        files.create_dir(path, recursive=True)
+        finished = self._finished()
+        for name in finished.keys() - {self._name(number) for number in parts}:
+            files.delete_file(posixpath.join(path, name))
+        left = [
+            {
+                "number": number,
+                "fingerprint": fingerprint,
+                "names": [file.name for file in listed],
+                "sizes": [file.size for file in listed],
+            }
+            for number, (fingerprint, listed) in sorted(parts.items())
+            if finished.get(self._name(number)) != fingerprint
+        ]
+        return pa.Table.from_pylist(left, schema=_TASKS), len(parts) - len(left)
+
+    def finish(self, plan: Any, kept: int, done: Iterable[Any]) -> Archived:
+        """Proves that the table is complete. ``done`` are the tables of ``commit``."""
+        finished = self._finished()
+        lost = [
+            task["number"]
+            for task in plan.select(["number", "fingerprint"]).to_pylist()
+            if finished.get(self._name(task["number"])) != task["fingerprint"]
+        ]
+        if lost:
+            raise RuntimeError(f"{self.target}: the partitions {lost} are missing: run the job again")
+        # A worker that was started twice has reported twice.
+        rows = {row["number"]: row["rows"] for table in done for row in table.to_pylist()}
+        return Archived(plan.num_rows, kept, sum(rows.values()))
+
+    def _parts(self) -> dict[int, tuple[str, list[_File]]]:
+        """Returns the transcripts of each partition, with its fingerprint."""
+        files, folder = _file_system(self.folder)
+        found = files.get_file_info(pafs.FileSelector(folder, recursive=True))
+        parts: dict[int, list[_File]] = {}
+        for info in found:
+            name = posixpath.relpath(info.path, folder)
+            if info.type == pafs.FileType.File and (is_transcript(name) or name.endswith(".parquet")):
+                number = zlib.crc32(name.encode(errors="surrogatepass")) % self.partitions
+                parts.setdefault(number, []).append(_File(name, info.size, info.mtime_ns or 0))
+        if not parts:
+            raise FileNotFoundError(f"{self.folder}: no transcript in this folder")
+        options = [self.version, self.size_max, *map(str, vars(self.setup).values())]
+        return {number: (_fingerprint([options, sorted(of)]), sorted(of)) for number, of in parts.items()}
+
+    def _finished(self) -> dict[str, str | None]:
+        """Returns the files of the table with their fingerprints, and removes those that a broken job left."""
+        files, folder = _file_system(self.target)
+        finished = []
+        for info in files.get_file_info(pafs.FileSelector(folder, allow_not_found=True)):
+            if re.fullmatch(r"\.part-.*\.unfinished", info.base_name):
+                files.delete_file(info.path)
+            elif part := re.fullmatch(r"part-\d{5}-of-(\d{5})\.parquet", info.base_name):
+                if int(part[1]) != self.partitions:
+                    raise ValueError(
+                        f"{self.target} has a table of {int(part[1])} partitions: "
+                        f"pass partitions={int(part[1])}, or another folder"
+                    )
+                finished.append(info.base_name)
+
+        def of(name: str) -> str | None:
+            try:
+                with files.open_input_file(posixpath.join(folder, name)) as file:
+                    return str((pq.read_metadata(file).metadata or {}).get(_KEY, b"").decode())
+            except (pa.ArrowInvalid, FileNotFoundError):
+                return None
+
+        with ThreadPoolExecutor(16) as pool:
+            return dict(zip(finished, pool.map(of, finished), strict=True))
+
+    # On a worker
+
+    def commit(self, tasks: Any) -> Any:
+        """Scans partitions and writes a file for each. ``tasks`` has rows of the plan."""
+        if self.version != version("unstuck"):
+            raise RuntimeError(f"a worker has unstuck {version('unstuck')}: install {self.version}")
+        done = []
+        for task in tasks.to_pylist():
+            runs = pa.RecordBatchReader.from_batches(_RUNS, self._runs(task["names"], task["sizes"]))
+            found = self.setup.table(runs)
+            metadata = {**(found.schema.metadata or {}), _KEY: task["fingerprint"].encode()}
+            whole = pa.BufferOutputStream()
+            pq.write_table(found.replace_schema_metadata(metadata), whole)
+            self._put(self._name(task["number"]), whole.getvalue())
+            done.append({"number": task["number"], "rows": found.num_rows})
+        return pa.Table.from_pylist(done, schema=_DONE)
+
+    def commit_batches(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Does the same for Spark."""
+        for batch in batches:
+            yield from self.commit(pa.Table.from_batches([batch])).to_batches()
+
+    def _runs(self, names: list[str], sizes: list[int]) -> Iterator[Any]:
+        """Reads the transcripts, one at a time."""
+        files, folder = _file_system(self.folder)
+        for name, size in zip(names, sizes, strict=True):
+            path = posixpath.join(folder, name)
+            try:
+                if name.endswith(".parquet"):
+                    yield from _rows(files, path)
+                elif size > self.size_max:
+                    yield _failed(
+                        name, f"{size} bytes, but size_max is {self.size_max}: scan it with `unstuck scan`"
+                    )
+                else:
+                    with files.open_input_file(path) as file:
+                        yield _run(name, file.read_buffer())
+            except (pa.ArrowInvalid, FileNotFoundError, PermissionError) as error:
+                yield _failed(name, f"cannot be read: {error}")
+
+    def _put(self, name: str, content: Any) -> None:
+        files, folder = _file_system(self.target)
+        path = posixpath.join(folder, name)
+        written = path
+        if files.type_name in _RENAMING:
+            written = posixpath.join(folder, f".{name}.{uuid.uuid4().hex}.unfinished")
+        with files.open_output_stream(written) as stream:
+            stream.write(content)
+        if written != path:
+            files.move(written, path)
+
+    def _name(self, number: int) -> str:
+        return f"part-{number:05}-of-{self.partitions:05}.parquet"
+
+
+def _absolute(path: str | PathLike[str]) -> str:
+    path = os.fspath(path)
+    return path if "://" in path else os.path.abspath(path)
+
+
+def _file_system(path: str) -> tuple[Any, str]:
+    """Returns the file system of a URI or a path, and the path in it."""
+    if "://" in path:
+        files, path = pafs.FileSystem.from_uri(path)
+        return files, path.rstrip("/")
+    return pafs.LocalFileSystem(), path
+
+
+def _fingerprint(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
+
+
+def _run(name: str, body: Any) -> Any:
+    """Returns a batch with one run, without a copy of its body."""
+    offsets = pa.py_buffer(b"".join(at.to_bytes(8, "little") for at in (0, body.size)))
+    bodies = pa.Array.from_buffers(pa.large_binary(), 1, [None, offsets, body])
+    return pa.record_batch([pa.array([name]), bodies, pa.array([None], pa.string())], schema=_RUNS)
+
+
+def _failed(name: str, why: str) -> Any:
+    return pa.record_batch(
+        [pa.array([name]), pa.array([None], pa.large_binary()), pa.array([why])], schema=_RUNS
+    )
+
+
+def _rows(files: Any, path: str) -> Iterator[Any]:
+    """Reads the runs of a table in a Parquet file."""
+    with files.open_input_file(path) as file:
+        table = pq.ParquetFile(file)
+        missing = {"run", "body"} - set(table.schema_arrow.names)
+        if missing:
+            raise pa.ArrowInvalid(f"no column {sorted(missing)[0]}")
+        for batch in table.iter_batches(batch_size=16, columns=["run", "body"]):
+            columns = [batch.column("run").cast(pa.string()), batch.column("body").cast(pa.large_binary())]
+            yield pa.record_batch([*columns, pa.nulls(batch.num_rows, pa.string())], schema=_RUNS)

@@ -1,0 +1,171 @@
+"""Tables of findings that are committed partition by partition, without an engine."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from nights import clean, expected, read, record, stuck
+from unstuck import PolicyError
+from unstuck._archives import Archive, Archived, Setup
+
+PARTS = 8
+
+
+def job(home: Path, partitions: int = PARTS, size_max: int = 1 << 20, **options: Any) -> Archive:
+    setup = {"preset": "balanced", "config": None, "tools": None, "format": "auto", **options}
+    return Archive.of(home / "night", home / "table", partitions, size_max, Setup.of(**setup))
+
+
+def run(job: Archive, tasks: int | None = None) -> Archived:
+    """Does what an engine does. Only the first ``tasks`` partitions are done if it is broken off."""
+    plan, kept = job.plan()
+    if tasks is not None:
+        job.commit(plan.slice(0, tasks))
+    # A worker gets the job as bytes.
+    remote = pickle.loads(pickle.dumps(job))
+    done = [remote.commit(plan.slice(number, 1)) for number in range(plan.num_rows) if tasks is None]
+    return job.finish(plan, kept, done)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    record(tmp_path / "night")
+    return tmp_path
+
+
+def test_each_run_is_there_once(home: Path) -> None:
+    done = run(job(home))
+    found = read(home / "table")
+    assert found == expected(home / "night")
+    assert done.written == PARTS and done.kept == 0 and done.rows == len(found)
+    status = {row["run"]: row["status"] for row in found}
+    assert status["0.jsonl"] == status["team a/é.jsonl"] == status["x"] == "stuck"
+    assert status["broken.jsonl"] == status["y"] == "unread"
+    assert (status["1.jsonl"], status["partly.jsonl"], status["z"]) == ("clean", "partly", "clean")
+    assert "notes.txt" not in status and len(status) == 46
+
+
+def test_the_table_is_that_of_the_program(home: Path) -> None:
+    run(job(home))
+    (home / "night" / "more.parquet").unlink()
+    run(job(home))
+    command = [f"{sysconfig.get_path('scripts')}/unstuck", "scan", ".", "--format", "parquet", "-o", "../scan.parquet"]
+    assert subprocess.run(command, cwd=home / "night", stderr=-3).returncode == 1
+    of_program = pq.read_table(home / "scan.parquet")
+    names = [name.removeprefix("./") for name in of_program["run"].to_pylist()]
+    of_program = of_program.set_column(0, "run", pa.array(names))
+    part = pq.read_table(home / "table")
+    assert of_program.schema.names == part.schema.names
+    assert of_program.schema.types == part.schema.types
+    assert sorted(of_program.to_pylist(), key=lambda row: row["run"]) == read(home / "table")
+
+
+def test_a_broken_job_goes_on(home: Path) -> None:
+    with pytest.raises(RuntimeError, match=r"partitions \[3, 4, 5, 6, 7\] are missing: run the job again"):
+        run(job(home), tasks=3)
+    (home / "table" / ".part-00005-of-00008.parquet.0.unfinished").write_bytes(b"half")
+    # A disk that was full, or a power cut.
+    (home / "table" / "part-00001-of-00008.parquet").write_bytes(b"PAR1 half")
+    assert run(job(home))[:2] == (6, 2)
+    assert read(home / "table") == expected(home / "night")
+    assert len(list((home / "table").iterdir())) == PARTS
+    assert run(job(home)) == (0, PARTS, 0)
+
+
+def test_only_the_partitions_of_changed_transcripts_are_done_again(home: Path) -> None:
+    run(job(home))
+    before = {path: path.stat().st_mtime_ns for path in (home / "table").iterdir()}
+    (home / "night" / "1.jsonl").write_text(stuck("now"))
+    (home / "night" / "new.jsonl").write_text(clean(3))
+    (home / "night" / "2.jsonl").unlink()
+    done = run(job(home))
+    assert 1 <= done.written <= 3 and done.written + done.kept == PARTS
+    assert read(home / "table") == expected(home / "night")
+    after = {path: path.stat().st_mtime_ns for path in (home / "table").iterdir()}
+    assert sum(before[path] == after[path] for path in before) == done.kept
+
+
+def test_a_partition_without_transcripts_has_no_file(home: Path) -> None:
+    run(job(home, 1000))
+    for path in (home / "night").glob("?.jsonl"):
+        path.unlink()
+    run(job(home, 1000))
+    assert read(home / "table") == expected(home / "night")
+
+
+def test_other_options_do_all_partitions_again(home: Path) -> None:
+    run(job(home))
+    assert run(job(home, preset="openhands")).written == PARTS
+    assert read(home / "table") == expected(home / "night", preset="openhands")
+
+
+def test_a_configuration_is_read_on_the_driver(home: Path) -> None:
+    (home / "policy.toml").write_text('preset = "openhands"\n')
+    setup = Setup.of("balanced", home / "policy.toml", None, "auto")
+    assert setup.config == 'preset = "openhands"\n'
+
+
+def test_a_large_file_is_a_row_with_the_reason(home: Path) -> None:
+    run(job(home, size_max=600))
+    found = {row["run"]: row for row in read(home / "table")}
+    error = found["38.jsonl"]["error"]
+    assert found["38.jsonl"]["status"] == "unread"
+    assert "bytes, but size_max is 600: scan it with `unstuck scan`" in error
+    assert found["1.jsonl"]["error"] is None
+
+
+def test_a_parquet_file_that_is_no_table_of_runs_is_a_row(home: Path) -> None:
+    (home / "night" / "bad.parquet").write_bytes(b"PAR1")
+    pq.write_table(pa.table({"run": ["a"]}), home / "night" / "other.parquet")
+    run(job(home))
+    found = {row["run"]: row["error"] for row in read(home / "table")}
+    assert found["bad.parquet"].startswith("cannot be read: ")
+    assert found["other.parquet"] == "cannot be read: no column body"
+
+
+def test_a_file_that_vanishes_is_a_row(home: Path) -> None:
+    archive = job(home)
+    plan, kept = archive.plan()
+    (home / "night" / "1.jsonl").unlink()
+    archive.finish(plan, kept, [archive.commit(plan)])
+    found = {row["run"]: row["status"] for row in read(home / "table")}
+    assert found["1.jsonl"] == "unread"
+
+
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        ({"partitions": 0}, ValueError, "partitions: expected 1 to 99999, not 0"),
+        ({"size_max": 1 << 31}, ValueError, "size_max: expected 1 byte to 2 GiB"),
+        ({"preset": "x"}, PolicyError, "no preset"),
+        ({"format": "x"}, ValueError, "x"),
+    ],
+)
+def test_a_wrong_option_is_an_error_on_the_driver(home: Path, options: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        job(home, **options)
+
+
+def test_a_wrong_folder_is_an_error(home: Path) -> None:
+    run(job(home))
+    with pytest.raises(ValueError, match="has a table of 8 partitions: pass partitions=8, or another folder"):
+        job(home, 9).plan()
+    (home / "empty").mkdir()
+    empty = Archive.of(home / "empty", home / "other", 1, 1, Setup.of("balanced", None, None, "auto"))
+    with pytest.raises(FileNotFoundError, match="no transcript in this folder"):
+        empty.plan()
+
+
+def test_an_older_worker_is_an_error(home: Path) -> None:
+    archive = job(home)
+    plan, _ = archive.plan()
+    older = Archive(**{**vars(archive), "version": "0.0.1"})
+    with pytest.raises(RuntimeError, match="install 0.0.1"):
+        older.commit(plan)
