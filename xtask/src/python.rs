@@ -130,6 +130,18 @@ fn built(profile: Profile) -> Outcome {
         })
 }
 
+/// Builds the wheel with programs that are not optimised, and returns its file.
+///
+/// # Errors
+///
+/// The outcome of the step that failed.
+pub(crate) fn plain_wheel() -> Result<String, Outcome> {
+    match built(Profile::Dev) {
+        Outcome::Passed => only(&folder("wheel-dist"), ".whl").map_err(Outcome::Failed),
+        outcome => Err(outcome),
+    }
+}
+
 /// Packs the source distribution and unpacks it.
 fn source() -> Outcome {
     let (packed, unpacked) = (folder("sdist-dist"), folder("source"));
