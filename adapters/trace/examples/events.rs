@@ -65,5 +65,6 @@ fn line(event: &Event<'_>) -> Value {
 fn args(args: Args<'_>) -> Value {
     match args {
         Args::Json(text) | Args::Text(text) => Value::from(text),
+        Args::Absent => Value::Null,
     }
 }
