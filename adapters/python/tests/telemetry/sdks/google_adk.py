@@ -18,8 +18,9 @@ def instrument(provider: TracerProvider, content: bool) -> None:
     """The SDK uses the global provider."""
 
 
-def reads(outcome: str | Exception) -> dict[str, str]:
-    return {"error" if isinstance(outcome, Exception) else "result": str(outcome)}
+def reads(outcome: str | Exception) -> str | dict[str, str]:
+    # The SDK takes a result with `error` for a failure, and puts a text into an object.
+    return outcome if isinstance(outcome, str) else {"error": str(outcome)}
 
 
 class Scripted(BaseLlm):
@@ -39,7 +40,7 @@ class Scripted(BaseLlm):
 
 
 def build(player: Player) -> LlmAgent:
-    async def call(tool: str, args: Args) -> dict[str, Any]:
+    async def call(tool: str, args: Args) -> str | dict[str, str]:
         try:
             return reads(await player.call(tool, args))
         except FileMissing as error:
