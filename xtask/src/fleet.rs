@@ -3,6 +3,7 @@
 //! All servers listen on the loopback interface only.
 
 mod archives;
+mod sdks;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -18,11 +19,18 @@ struct Part {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 1] = [Part {
-    name: "archives",
-    about: "20 GB of transcripts on Spark, Ray, DuckDB and Polars (UNSTUCK_ARCHIVE_GB is another size)",
-    run: archives::run,
-}];
+const PARTS: [Part; 2] = [
+    Part {
+        name: "sdks",
+        about: "spans of the real SDKs, read from files and received, beside the guard inside the run",
+        run: sdks::run,
+    },
+    Part {
+        name: "archives",
+        about: "20 GB of transcripts on Spark, Ray, DuckDB and Polars (UNSTUCK_ARCHIVE_GB is another size)",
+        run: archives::run,
+    },
+];
 
 /// The parts to run.
 #[derive(Clone, Debug, PartialEq, Eq)]

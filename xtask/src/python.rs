@@ -78,7 +78,7 @@ pub(crate) fn check(machine: Machine) -> Outcome {
 
 /// The profile with which cargo builds the program and the extension module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Profile {
+pub(crate) enum Profile {
     Dev,
     Release,
 }
@@ -130,13 +130,13 @@ fn built(profile: Profile) -> Outcome {
         })
 }
 
-/// Builds the wheel with optimised programs, and returns its file.
+/// Builds the wheel, and returns its file.
 ///
 /// # Errors
 ///
 /// The outcome of the step that failed.
-pub(crate) fn optimised_wheel() -> Result<String, Outcome> {
-    match built(Profile::Release) {
+pub(crate) fn wheel(profile: Profile) -> Result<String, Outcome> {
+    match built(profile) {
         Outcome::Passed => only(&folder("wheel-dist"), ".whl").map_err(Outcome::Failed),
         outcome => Err(outcome),
     }

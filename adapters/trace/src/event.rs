@@ -107,9 +107,7 @@ impl<'a> Call<'a> {
     pub fn lasting_args(&self) -> Cow<'a, str> {
         match self.args {
             Args::Json(json) => without_members(json, self.reworded),
-            Args::Text(REDACTED) | Args::Absent => {
-                Cow::Owned(format!("\"{}\"", word(self.index)))
-            }
+            Args::Text(REDACTED) | Args::Absent => Cow::Owned(format!("\"{}\"", word(self.index))),
             Args::Text(text) => Cow::Borrowed(text),
         }
     }
