@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 use crate::environment::Environment;
 use crate::fleet::Table;
@@ -112,6 +112,8 @@ struct Receiver {
     child: Child,
     /// The address, for example `http://127.0.0.1:4318`.
     address: String,
+    /// Its other messages, which need a reader.
+    _errors: Option<BufReader<ChildStderr>>,
 }
 
 impl Receiver {
@@ -124,11 +126,13 @@ impl Receiver {
         watch.args(["watch", "--otlp", "127.0.0.1:0", "--findings"]).arg(findings);
         let child = watch.stdin(Stdio::null()).stderr(Stdio::piped()).spawn();
         let mut child = child.map_err(|error| format!("{UNSTUCK}: {error}"))?;
-        let errors = child.stderr.take().into_iter().map(BufReader::new);
-        let line = errors.flat_map(BufRead::lines).next();
-        let line = line.and_then(Result::ok).unwrap_or_default();
+        let mut errors = child.stderr.take().map(BufReader::new);
+        let mut line = String::new();
+        if let Some(errors) = &mut errors {
+            errors.read_line(&mut line).map_err(|error| format!("{UNSTUCK}: {error}"))?;
+        }
         match address(&line) {
-            Some(address) => Ok(Self { address: address.to_owned(), child }),
+            Some(address) => Ok(Self { address: address.to_owned(), child, _errors: errors }),
             None => Err(format!("`unstuck watch` does not say its address: {line}")),
         }
     }
