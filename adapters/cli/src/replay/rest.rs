@@ -38,9 +38,9 @@ impl Replay {
         self.idle_bytes
     }
 
-    /// Returns the number of workers that were finished because of a limit.
-    pub(crate) const fn forgotten(&self) -> usize {
-        self.forgotten
+    /// Returns the policy.
+    pub(crate) const fn preset(&self) -> &'static Preset {
+        self.preset
     }
 
     /// Makes all workers idle and returns the state. Findings have to be taken before.

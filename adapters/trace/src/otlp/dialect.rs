@@ -3,6 +3,7 @@
 //! A dialect is a set of keys, and no library mixes up the keys of another. So the keys are listed by
 //! meaning, and the first that a span has counts.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::messages;
@@ -138,7 +139,7 @@ pub(super) fn is_read_of_resource(key: &str) -> bool {
 }
 
 /// The kind of a span.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
     Tool,
     Agent,
