@@ -2,6 +2,8 @@
 //!
 //! All servers listen on the loopback interface only.
 
+mod receiver;
+
 use std::fmt;
 use std::process::ExitCode;
 
@@ -16,7 +18,11 @@ struct Part {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 0] = [];
+const PARTS: [Part; 1] = [Part {
+    name: "receiver",
+    about: "unstuck watch under load, killed, and attacked",
+    run: receiver::run,
+}];
 
 /// The parts to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
