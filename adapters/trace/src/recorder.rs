@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::costs::Answers;
 use crate::event::{Args, Begin, Call, Event, Message, Outcome, Role, Tokens, Usage};
 use crate::formats::{Failures, Format};
+use crate::own;
 use crate::pairing::{Pairing, digest};
 use crate::problem::{Problem, ProblemKind};
 use crate::{PROBLEMS_MAX, Trace, WORKERS_MAX};

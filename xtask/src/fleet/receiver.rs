@@ -34,6 +34,11 @@ const KILLS: u64 = 25;
 /// The most memory that hostile input may cost, in MiB.
 const HOSTILE_MAX: u64 = 400;
 
+/// A test of the program at a path.
+type Test = fn(&Path, &mut Table) -> Result<(), String>;
+
+const TESTS: [Test; 4] = [throughput, day, kills, hostile];
+
 /// Runs each test on the program as users get it.
 pub(super) fn run(machine: Machine, table: &mut Table) -> Outcome {
     let unstuck = match built() {
@@ -43,8 +48,7 @@ pub(super) fn run(machine: Machine, table: &mut Table) -> Outcome {
     if let Err(error) = fs::create_dir_all(folder("")) {
         return Outcome::Failed(format!("{FOLDER}: {error}"));
     }
-    let tests: [fn(&Path, &mut Table) -> Result<(), String>; 4] = [throughput, day, kills, hostile];
-    for test in tests {
+    for test in TESTS {
         if let Err(why) = test(&unstuck, table) {
             return Outcome::Failed(why);
         }

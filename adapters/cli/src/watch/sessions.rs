@@ -537,6 +537,7 @@ mod tests {
     fn call(session: u8, n: u64, args: &str) -> Span {
         let trace = format!("{:032x}", u32::from(session) + 1);
         let begin = n * 1_000_000_000;
+        let result = if session == 1 { format!("page {n}") } else { "no such file".to_owned() };
         let text = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
         let span = json!({
             "traceId": trace, "spanId": format!("{:016x}", n + 1), "name": "execute_tool bash",
@@ -544,7 +545,7 @@ mod tests {
             "attributes": [
                 text("gen_ai.operation.name", "execute_tool"), text("gen_ai.tool.name", "bash"),
                 text("gen_ai.conversation.id", &format!("session-{session}")),
-                text("gen_ai.tool.call.arguments", args), text("gen_ai.tool.call.result", "no such file"),
+                text("gen_ai.tool.call.arguments", args), text("gen_ai.tool.call.result", &result),
             ],
         });
         let request = json!({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]});

@@ -47,7 +47,7 @@ impl Watching {
         };
         // Later messages are shown, and the pipe never fills.
         thread::spawn(move || {
-            errors.lines().map_while(Result::ok).for_each(|line| println!("{line}"))
+            errors.lines().map_while(Result::ok).for_each(|line| println!("{line}"));
         });
         Ok(Self { child, port })
     }
@@ -231,8 +231,7 @@ impl Traffic {
         trace[8..].copy_from_slice(&session.to_be_bytes());
         let parent = (u64::MAX - session).to_be_bytes();
         let span = Message::default().bytes(1, trace).bytes(2, id).bytes(4, parent).number(6, 1);
-        let span =
-            span.eight(7, begin).eight(8, begin + 900_000).text("gen_ai.agent.name", "coder");
+        let span = span.eight(7, begin).eight(8, begin + 500).text("gen_ai.agent.name", "coder");
         let span = span.text("gen_ai.conversation.id", &format!("session-{session}"));
         if round.is_multiple_of(3) && result.is_none() {
             let span = span.bytes(5, "chat model-x").text("gen_ai.operation.name", "chat");
