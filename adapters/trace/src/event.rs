@@ -99,13 +99,28 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Returns the arguments by which calls are compared: those that the model does not reword.
+    /// Returns the arguments by which calls are compared: those that the model does not reword. Absent
+    /// arguments become a text that no other call has, in one word without digits, so that it is similar to no other.
     pub fn lasting_args(&self) -> Cow<'a, str> {
         match self.args {
             Args::Json(json) => without_members(json, self.reworded),
             Args::Text(text) => Cow::Borrowed(text),
+            Args::Absent => Cow::Owned(format!("\"{}\"", word(self.index))),
         }
     }
+}
+
+/// Returns a word for a number, which has no part of the words of its neighbours.
+fn word(number: usize) -> String {
+    // A bijection that spreads neighbours over all words, as in SplitMix64.
+    let mut bits = (number as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits ^= bits >> 31;
+    bits.to_le_bytes()
+        .into_iter()
+        .flat_map(|byte| [byte & 15, byte >> 4])
+        .map(|half| char::from(b'a' + half))
+        .collect()
 }
 
 /// The arguments of a call, neither parsed nor reordered.
@@ -132,6 +147,9 @@ pub enum Args<'a> {
     Json(&'a str),
     /// Text that should have been JSON and is not. It is the model's mistake, and kept unchanged.
     Text(&'a str),
+    /// The recording left the arguments out. Nobody knows whether two such calls are equal, so they
+    /// count as different.
+    Absent,
 }
 
 /// The result of a call.

@@ -4,6 +4,10 @@ use serde_json::Value;
 
 use crate::clue::{Clue, Fields, Place, is_list, is_text, text};
 
+/// The name of spans that are not in OTLP's JSON.
+const SPANS: &str =
+    "OpenTelemetry spans of another exporter (expected OTLP's JSON, with `resourceSpans`)";
+
 /// Returns evidence for one of these formats. Its reason says what the input looks like, with an
 /// article.
 pub(crate) fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
@@ -42,8 +46,8 @@ fn mark(fields: &Fields) -> Option<Clue> {
     let is_printed = ["thread.", "turn.", "item."].iter().any(|begin| kind.starts_with(begin));
     let table = [
         (is_printed, "the events of `codex exec --json`"),
-        (has("resourceSpans") || has("spanContext"), "OpenTelemetry spans"),
-        (fields.keys().any(|key| key.starts_with("gen_ai.")), "OpenTelemetry spans"),
+        (has("spanContext"), SPANS),
+        (fields.keys().any(|key| key.starts_with("gen_ai.")), SPANS),
         (has("hook_event_name"), "the payload of a hook"),
         (has("sessionID"), "opencode's events"),
         (has("messageID") && has("type"), "an opencode message part"),

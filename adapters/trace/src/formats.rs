@@ -13,6 +13,7 @@ mod openai;
 mod openai_responses;
 mod opencode;
 mod openhands;
+mod otlp;
 mod pi;
 mod qwen;
 mod swe_agent;
@@ -57,6 +58,7 @@ impl Format {
         Self::SWE_AGENT,
         Self::MINI_SWE_AGENT,
         Self::OPENHANDS,
+        Self::OTLP,
     ];
 }
 

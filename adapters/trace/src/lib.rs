@@ -40,9 +40,10 @@
 //! | `swe-agent` | an object with `trajectory` and `history` | either list, of steps or messages with an `action` | tokens |
 //! | `mini-swe-agent` | an object with `info` and `messages`, or an array of messages | `trajectory_format`; `info` of a run; `extra.actions`; its fenced commands | tokens, times |
 //! | `openhands` | events one a line, an array of them, or an object with `history` | `kind` ending with `Event`; `source` with `action` or `observation` | tokens, times |
+//! | `otlp` | OTLP's JSON of spans, one request a line, or a document | `resourceSpans` | tokens, times |
 //!
-//! The error for a format that is known but not read names it: Cursor, ATIF, Inspect, `OpenTelemetry`,
-//! `LangChain`, Pydantic AI, Codex's printed events, and the payloads of hooks.
+//! The error for a format that is known but not read names it: Cursor, ATIF, Inspect, `LangChain`,
+//! Pydantic AI, Codex's printed events, and the payloads of hooks.
 //! [`Trace::reason`] names the keys by which a format was recognised.
 //!
 //! The last column says what a file of the format can tell of its [costs](Event::Usage). `openai`,
@@ -77,6 +78,8 @@
 //!   reported. Figures that are all 0 were not filled in, and are left out as well.
 //! - A pi session is a tree. Only the branch that leads to its last entry is delivered.
 //! - Subagents in the file of their parent are workers of their own.
+//! - Traces of OpenTelemetry mix many sessions, and each becomes a run. Most SDKs leave out arguments and
+//!   results by default. Such calls have [`Args::Absent`], and are judged by their tools and failures.
 //! - Native traces may be concatenated: a header in mid-file begins another run.
 //!
 //! An assistant's message right before a call belongs to that call's turn. Any other is
@@ -85,7 +88,8 @@
 //!
 //! # Limits
 //!
-//! A record has at most [`LINE_BYTES_MAX`] bytes. A pi session of up to as many bytes is kept in memory. All problems are counted, and the first
+//! A record has at most [`LINE_BYTES_MAX`] bytes. A pi session of up to as many bytes is kept in memory, and
+//! spans of OpenTelemetry up to the [limits](otlp::Limits) of their module. All problems are counted, and the first
 //! [`PROBLEMS_MAX`] are kept. The format is recognised in the first 64 KiB. At most
 //! [`WORKERS_MAX`] workers are followed at a time.
 //!
@@ -209,6 +213,9 @@ pub struct Trace {
     pub runs: usize,
     /// The number of calls that were delivered.
     pub calls: usize,
+    /// The number of calls whose arguments the recording left out ([`Args::Absent`]). They are judged by
+    /// their tools and failures alone.
+    pub without_args: usize,
     /// The number of workers that issued calls, added up over all runs.
     pub workers: usize,
     /// The number of workers that were forgotten, because there were more than [`WORKERS_MAX`].

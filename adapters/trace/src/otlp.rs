@@ -46,6 +46,9 @@ mod assembler;
 mod decode;
 mod dialect;
 mod messages;
+mod result;
+mod session;
+mod tree;
 
 use std::sync::Arc;
 
@@ -55,6 +58,7 @@ use serde_json::{Map, Value};
 use crate::event::Tokens;
 
 pub use assembler::{Assembler, Counts, Limits};
+pub(crate) use decode::request;
 pub use decode::spans_of_json;
 pub use dialect::is_read;
 
@@ -175,4 +179,13 @@ pub struct ToolCall {
     pub result: Option<String>,
     /// `true` if the call failed.
     pub failed: bool,
+}
+
+/// Returns the hexadecimal digits of an id.
+pub(crate) fn hexadecimal(id: &[u8]) -> String {
+    use core::fmt::Write;
+    id.iter().fold(String::with_capacity(2 * id.len()), |mut digits, byte| {
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
 }

@@ -38,6 +38,7 @@ pub(crate) struct Recorder<'s> {
     messages: usize,
     steps: u64,
     issuers: usize,
+    without_args: usize,
     errors: usize,
     /// `true` if a result without a flag succeeded.
     flags: bool,
@@ -104,6 +105,7 @@ impl<'s> Recorder<'s> {
             messages: 0,
             steps: 0,
             issuers: 0,
+            without_args: 0,
             errors: 0,
             flags: format.failures() == Failures::Flagged,
             tokens: None,
@@ -170,6 +172,7 @@ impl<'s> Recorder<'s> {
         self.workers[slot].step = Some(step);
         let index = self.calls;
         self.calls += 1;
+        self.without_args += usize::from(args == Args::Absent);
         let reworded = self.format.reworded(tool);
         (self.sink)(Event::Call(Call { index, worker, step, tool, args, reworded }));
         index
@@ -287,6 +290,7 @@ impl<'s> Recorder<'s> {
             runs: self.runs,
             calls: self.calls,
             workers: self.issuers,
+            without_args: self.without_args,
             forgotten: self.forgotten,
             errors: self.flags.then_some(self.errors),
             tokens: self.tokens,

@@ -63,7 +63,7 @@ fn native_records_have_tokens_and_times() {
 const TABLE: &str = include_str!("../src/lib.rs");
 
 /// A file of each format with all that the format has.
-const RICH: [(Format, &str); 14] = [
+const RICH: [(Format, &str); 15] = [
     (Format::NATIVE, r#"{"type":"call","tool":"x","time":1,"tokens":{"output":1}}"#),
     (
         Format::CLAUDE_CODE,
@@ -117,6 +117,10 @@ const RICH: [(Format, &str); 14] = [
     (
         Format::OPENHANDS,
         r#"{"id":1,"timestamp":"1970-01-01T00:00:01","action":"run","llm_metrics":{"accumulated_token_usage":{"completion_tokens":1}}}"#,
+    ),
+    (
+        Format::OTLP,
+        r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331","startTimeUnixNano":"1000000","attributes":{"ai.operationId":"ai.streamText.doStream","ai.usage.outputTokens":1}}]}]}]}"#,
     ),
 ];
 
@@ -416,4 +420,45 @@ fn actions_of_one_response_of_openhands_count_once() {
     assert_costs(Format::OPENHANDS, &[action, action, unnamed, total], &expected);
     let history = r#"{"metrics":{"accumulated_token_usage":{"prompt_tokens":9,"completion_tokens":2}},"history":[{"action":"run","command":"ls"}]}"#;
     assert_costs(Format::OPENHANDS, &[history], &["main calls run", "main pays 9 0 2"]);
+}
+
+#[test]
+fn spans_have_tokens_and_times() {
+    let span = |id: u8, begin: u32, attributes: &str| {
+        format!(
+            r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"{id:016x}","startTimeUnixNano":"{begin}000000","endTimeUnixNano":{end}000000,"attributes":{{{attributes}}}}}]}}]}}]}}"#,
+            end = begin + 1,
+        )
+    };
+    let lines = [
+        span(
+            3,
+            30,
+            r#""openinference.span.kind":"LLM","llm.token_count.prompt":"7","llm.token_count.completion":1"#,
+        ),
+        span(
+            1,
+            10,
+            r#""gen_ai.operation.name":"chat","gen_ai.usage.input_tokens":9,"gen_ai.usage.cache_read.input_tokens":4,"gen_ai.usage.output_tokens":2"#,
+        ),
+        span(2, 20, r#""gen_ai.operation.name":"execute_tool","gen_ai.tool.name":"ls""#),
+        span(
+            4,
+            40,
+            r#""gen_ai.operation.name":"chat","gen_ai.usage.input_tokens":"many","gen_ai.usage.output_tokens":0"#,
+        ),
+        span(5, 50, r#""gen_ai.operation.name":"invoke_agent","gen_ai.usage.input_tokens":16"#),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let expected = [
+        "at 10",
+        "main pays 5 4 2",
+        "at 20",
+        "main calls ls",
+        "0 returns",
+        "at 21",
+        "at 30",
+        "main pays 7 0 1",
+    ];
+    assert_costs(Format::OTLP, &lines, &expected);
 }

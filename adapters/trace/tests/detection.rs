@@ -325,7 +325,8 @@ fn other_formats_are_refused_by_name() {
         ("{\"events\":[{\"event\":\"tool\"}]}", "the events of an Inspect log"),
         ("{\"type\":\"thread.started\",\"thread_id\":\"1\"}", "the events of `codex exec --json`"),
         ("{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"x\"}", "the payload of a hook"),
-        ("{\"resourceSpans\":[]}", "OpenTelemetry spans"),
+        ("{\"spanContext\":{},\"attributes\":{}}", "OpenTelemetry spans of another exporter"),
+        ("{\"gen_ai.operation.name\":\"chat\"}", "OpenTelemetry spans of another exporter"),
         ("PK\u{3}\u{4}", "a zip archive"),
     ];
     for (input, looks_like) in table {
@@ -357,8 +358,25 @@ fn an_input_that_is_no_trace_is_an_error() {
 }
 
 #[test]
+fn spans_are_recognised_by_their_lists() {
+    let list = "`resourceSpans`";
+    let cut = format!("{{\"resourceSpans\":[{{\"resource\":\"{}", " ".repeat(70_000));
+    let table = [
+        ("{\"resourceSpans\":[]}", Format::OTLP, list),
+        ("{\"resource_spans\":[]}\n{\"resource_spans\":[]}", Format::OTLP, list),
+        ("{\"resourceLogs\":[]}\n{\"resourceSpans\":[]}", Format::OTLP, list),
+        ("{\n \"resourceSpans\": [\n {\"scopeSpans\": []}]}", Format::OTLP, list),
+        ("[{\"resourceSpans\":[]}]", Format::OTLP, list),
+        ("[{\"resource\":{},\"scopeSpans\":[]}]", Format::OTLP, "`scopeSpans` of a `resource`"),
+    ];
+    are_recognised_by(&table);
+    let problem = reading(cut.as_bytes(), None).problems().concat();
+    assert!(problem.starts_with("line 1: not a JSON object"), "{problem}");
+}
+
+#[test]
 fn a_named_format_that_does_not_fit_is_an_error() {
-    let table: [(&str, Format, &str); 17] = [
+    let table: [(&str, Format, &str); 18] = [
         ("", Format::NATIVE, "the input is empty"),
         ("{\"a\":1}\n", Format::CODEX, "no record of a Codex rollout"),
         ("[1]", Format::ANTHROPIC, "line 1: expected a JSON object"),
@@ -370,6 +388,7 @@ fn a_named_format_that_does_not_fit_is_an_error() {
         ("{\"a\":1}", Format::SWE_AGENT, "no step of a SWE-agent trajectory"),
         ("{\"a\":1}", Format::MINI_SWE_AGENT, "no message of a mini-swe-agent trajectory"),
         ("{\"a\":1}", Format::OPENHANDS, "no event of OpenHands"),
+        ("{\"a\":1}", Format::OTLP, "line 1: a request of OTLP needs the field `resourceSpans`"),
         ("nonsense\n", Format::NATIVE, "line 1: not a JSON object"),
         ("{\"type\":\"x\"}\n", Format::NATIVE, "no record of a native trace"),
         ("{\"a\":1}\n", Format::CLAUDE_CODE, "no record of a Claude Code session"),

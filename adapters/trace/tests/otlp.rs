@@ -1,71 +1,697 @@
-//! Spans of OpenTelemetry, as SDKs describe the runs of agents.
+//! Spans of OpenTelemetry: the dialects of SDKs, and spans in any order.
 
-use unstuck_trace::otlp::{Assembler, Limits, Record, What, spans_of_json};
+mod reading;
 
-/// Returns the records of some requests that arrive in this order.
-fn records(requests: &[&str]) -> Vec<Record> {
-    let mut assembler = Assembler::new(Limits::default());
+use proptest::prelude::*;
+use reading::reading;
+use serde_json::{Value, json};
+use unstuck_trace::Format;
+use unstuck_trace::otlp::{
+    Assembler, Counts, Limits, Record, Span, Status, ToolCall, What, spans_of_json,
+};
+
+/// Returns a request with these spans.
+fn request(spans: &[Value]) -> String {
+    json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string()
+}
+
+/// Returns attributes with these texts.
+fn attributes(texts: &[(&str, &str)]) -> Value {
+    texts.iter().map(|(key, value)| json!({"key": key, "value": {"stringValue": value}})).collect()
+}
+
+/// Returns a span of the trace 7 with a parent, or without one if that is 0.
+fn span(id: u64, parent: u64, times: (u64, u64), texts: &[(&str, &str)]) -> Value {
+    let parent = if parent == 0 { String::new() } else { format!("{parent:016x}") };
+    json!({
+        "traceId": format!("{:032x}", 7),
+        "spanId": format!("{id:016x}"),
+        "parentSpanId": parent,
+        "name": "a span",
+        "startTimeUnixNano": (times.0 * 1_000_000).to_string(),
+        "endTimeUnixNano": (times.1 * 1_000_000).to_string(),
+        "attributes": attributes(texts),
+    })
+}
+
+/// Returns a span with some members replaced.
+fn with(mut span: Value, members: Value) -> Value {
+    if let (Value::Object(span), Value::Object(members)) = (&mut span, members) {
+        span.extend(members);
+    }
+    span
+}
+
+const TOOL: (&str, &str) = ("gen_ai.operation.name", "execute_tool");
+const AGENT: (&str, &str) = ("gen_ai.operation.name", "invoke_agent");
+const MODEL: (&str, &str) = ("gen_ai.operation.name", "chat");
+
+/// Returns the call of a tool with these arguments, which returns `ok`.
+fn call(id: u64, parent: u64, times: (u64, u64), tool: &str, args: &str) -> Value {
+    let texts = [
+        TOOL,
+        ("gen_ai.tool.name", tool),
+        ("gen_ai.tool.call.arguments", args),
+        ("gen_ai.tool.call.result", "ok"),
+    ];
+    span(id, parent, times, &texts)
+}
+
+fn agent(id: u64, parent: u64, times: (u64, u64), name: &str) -> Value {
+    span(id, parent, times, &[AGENT, ("gen_ai.agent.name", name)])
+}
+
+/// Returns an answer of a model to a person's message.
+fn answer(id: u64, parent: u64, times: (u64, u64), prompt: &str, said: &str) -> Value {
+    let message =
+        |role, text| json!([{"role": role, "parts": [{"type": "text", "content": text}]}]);
+    let (input, output) = (message("user", prompt).to_string(), message("assistant", said));
+    let output = if said.is_empty() { "[]".to_owned() } else { output.to_string() };
+    let texts = [MODEL, ("gen_ai.input.messages", &input), ("gen_ai.output.messages", &output)];
+    span(id, parent, times, &texts)
+}
+
+/// Returns an assembler that got some requests at once.
+fn assembled(requests: &[String], limits: Limits) -> Assembler {
+    let mut assembler = Assembler::new(limits);
     for request in requests {
         let broken = spans_of_json(request.as_bytes(), &mut |span| assembler.push(span, 0));
         assert_eq!(broken, Ok(0));
     }
-    let mut records = Vec::new();
-    assembler.flush(&mut |record| records.push(record));
-    records
+    assembler
 }
 
-/// Returns a request with these spans.
-fn request(spans: &[String]) -> String {
-    format!(r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{}]}}]}}]}}"#, spans.join(","))
+fn word(record: &Record) -> String {
+    let Record { worker, step, what, .. } = record;
+    match what {
+        What::Call(call) => format!("{worker}/{step} {}", call.tool),
+        What::Said(text) => format!("{worker} says {text}"),
+        What::Prompt(text) => format!("{worker} hears {text}"),
+        What::Usage(tokens) => format!("{worker} pays {}", tokens.total()),
+    }
 }
 
-/// Returns a span of the trace `t` with these attributes, written as `key=value`.
-fn span(id: u8, parent: Option<u8>, times: (u64, u64), attributes: &[&str]) -> String {
-    let parent = parent.map_or(String::new(), |parent| format!("{parent:016x}"));
-    let attributes = attributes.iter().filter_map(|attribute| attribute.split_once('='));
-    let attributes = attributes.map(|(key, value)| {
-        let value = serde_json::json!({ "stringValue": value });
-        format!(r#"{{"key":"{key}","value":{value}}}"#)
+/// Returns the records of a request, in words.
+fn words(spans: &[Value]) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut assembler = assembled(&[request(spans)], Limits::default());
+    assembler.flush(&mut |record| words.push(word(&record)));
+    words
+}
+
+/// Returns the only call of a span.
+fn only_call(span: &Value) -> ToolCall {
+    let mut calls = Vec::new();
+    let mut assembler = assembled(&[request(std::slice::from_ref(span))], Limits::default());
+    assembler.flush(&mut |record| {
+        if let What::Call(call) = record.what {
+            calls.push(call);
+        }
     });
-    let attributes = attributes.collect::<Vec<_>>().join(",");
-    let (begin, end) = times;
-    format!(
-        r#"{{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"{id:016x}","parentSpanId":"{parent}",
-            "name":"a span","startTimeUnixNano":"{begin}","endTimeUnixNano":"{end}",
-            "attributes":[{attributes}]}}"#
-    )
-}
-
-/// Returns the attributes of a call.
-const fn call<'a>(tool: &'a str, args: &'a str) -> [&'a str; 3] {
-    ["gen_ai.operation.name=execute_tool", tool, args]
+    let [call] = calls.try_into().expect("one call");
+    call
 }
 
 #[test]
-fn calls_are_in_order_with_their_agent_and_step() {
-    let agent =
-        ["gen_ai.operation.name=invoke_agent", "gen_ai.agent.name=fixer", "session.id=run-7"];
-    let read = call("gen_ai.tool.name=read", r#"gen_ai.tool.call.arguments={"path":"a"}"#);
-    let test = call("gen_ai.tool.name=test", "gen_ai.tool.call.arguments={}");
+fn every_dialect_has_calls() {
+    let event = |name: &str, texts: &[(&str, &str)]| json!({"name": name, "timeUnixNano": "5", "attributes": attributes(texts)});
+    let plain = |texts: &[(&str, &str)]| span(1, 0, (1, 2), texts);
+    let of_strands = [
+        event("gen_ai.tool.message", &[("role", "tool"), ("content", r#"{"path":"a"}"#)]),
+        event("gen_ai.choice", &[("message", r#"[{"text":"ok"}]"#)]),
+    ];
+    let details = "gen_ai.client.inference.operation.details";
+    let asked = r#"[{"role":"tool","parts":[{"type":"tool_call","name":"read","arguments":{"path":"a"}}]}]"#;
+    let answered = r#"[{"role":"tool","parts":[{"type":"tool_call_response","response":"ok"}]}]"#;
+    let of_details = [
+        event(details, &[("gen_ai.input.messages", asked)]),
+        event(details, &[("gen_ai.output.messages", answered)]),
+    ];
+    let name = ("gen_ai.tool.name", "read");
+    let args = r#"{"path":"a"}"#;
     let spans = [
-        span(4, Some(1), (50, 60), &test),
-        span(3, Some(1), (12, 40), &read),
-        span(2, Some(1), (10, 20), &read),
-        span(1, None, (0, 100), &agent),
-        span(2, Some(1), (10, 20), &read),
+        plain(&[
+            TOOL,
+            name,
+            ("gen_ai.tool.call.arguments", args),
+            ("gen_ai.tool.call.result", "ok"),
+        ]),
+        plain(&[TOOL, name, ("tool_arguments", args), ("tool_response", "ok")]),
+        with(plain(&[TOOL, name]), json!({"events": of_strands})),
+        with(plain(&[TOOL, name]), json!({"events": of_details})),
+        plain(&[
+            TOOL,
+            name,
+            ("gcp.vertex.agent.tool_call_args", args),
+            ("gcp.vertex.agent.tool_response", "ok"),
+        ]),
+        plain(&[
+            ("openinference.span.kind", "TOOL"),
+            ("tool.name", "read"),
+            ("tool.parameters", r#"{"type":"object"}"#),
+            ("input.value", args),
+            ("output.value", r#"{"type":"tool","data":{"content":"ok","tool_call_id":"c8"}}"#),
+        ]),
+        with(
+            plain(&[
+                ("langfuse.observation.type", "tool"),
+                ("langfuse.observation.input", r#"{"args":[],"kwargs":{"path":"a"}}"#),
+                ("langfuse.observation.output", "\"ok\""),
+            ]),
+            json!({"name": "read"}),
+        ),
+        plain(&[
+            ("traceloop.span.kind", "tool"),
+            ("traceloop.entity.name", "read"),
+            ("traceloop.entity.input", args),
+            ("traceloop.entity.output", "ok"),
+        ]),
+        plain(&[
+            ("ai.operationId", "ai.toolCall"),
+            ("ai.toolCall.name", "read"),
+            ("ai.toolCall.args", args),
+            ("ai.toolCall.result", "\"ok\""),
+        ]),
     ];
-    let words: Vec<_> = records(&[&request(&spans)])
-        .into_iter()
-        .map(|record| {
-            let What::Call(call) = record.what else { return "no call".to_owned() };
-            let (session, worker, step) = (record.session, record.worker, record.step);
-            format!("{session} {worker} {step} {} {:?}", call.tool, call.args)
-        })
-        .collect();
+    for span in spans {
+        let call = only_call(&span);
+        let found = (&*call.tool, call.args.as_deref(), call.result.as_deref(), call.failed);
+        assert_eq!(found, ("read", Some(args), Some("ok"), false), "{span}");
+    }
+}
+
+#[test]
+fn every_dialect_has_failures() {
+    let plain = |texts: &[(&str, &str)]| {
+        let mut all = vec![TOOL, ("gen_ai.tool.name", "read")];
+        all.extend_from_slice(texts);
+        span(1, 0, (1, 2), &all)
+    };
+    let exception = attributes(&[("exception.type", "OSError"), ("exception.message", "no file")]);
+    let exception = json!([{"name": "exception", "attributes": exception}]);
+    let table = [
+        (with(plain(&[]), json!({"status": {"code": 2, "message": "no file"}})), Some("no file")),
+        (with(plain(&[]), json!({"status": {"code": "STATUS_CODE_ERROR"}})), Some("error")),
+        (with(plain(&[]), json!({"events": exception})), Some("no file")),
+        (with(plain(&[]), json!({"events": exception, "status": {"code": 1}})), None),
+        (plain(&[("error.type", "timeout")]), Some("timeout")),
+        (plain(&[("gen_ai.tool.status", "error")]), Some("error")),
+        (
+            plain(&[
+                ("langfuse.observation.level", "ERROR"),
+                ("langfuse.observation.status_message", "no file"),
+            ]),
+            Some("no file"),
+        ),
+        (
+            plain(&[(
+                "gen_ai.tool.call.result",
+                r#"{"content":[{"text":"no file"}],"isError":true}"#,
+            )]),
+            Some("no file"),
+        ),
+        (plain(&[("gen_ai.tool.status", "success")]), None),
+        (plain(&[]), None),
+    ];
+    for (span, error) in table {
+        let call = only_call(&span);
+        assert_eq!(call.result.as_deref(), error, "{span}");
+        assert_eq!(call.failed, error.is_some(), "{span}");
+    }
+}
+
+#[test]
+fn what_was_left_out_is_absent() {
+    for redacted in ["", "[REDACTED]", "__REDACTED__", "<redacted>"] {
+        let texts =
+            [TOOL, ("gen_ai.tool.call.arguments", redacted), ("gen_ai.tool.call.result", redacted)];
+        let call = only_call(&span(1, 0, (1, 2), &texts));
+        assert_eq!((call.args, call.result), (None, None), "{redacted}");
+    }
+    let of_adk =
+        [TOOL, ("gcp.vertex.agent.tool_call_args", "{}"), ("gcp.vertex.agent.tool_response", "{}")];
+    let call = only_call(&span(1, 0, (1, 2), &of_adk));
+    assert_eq!((call.args, call.result), (None, None));
+    let line = request(&[span(1, 0, (1, 2), &[TOOL, ("gen_ai.tool.name", "read")])]);
+    let reading = reading(line.as_bytes(), None);
+    let expected = ["#0 main/1 read absent", r#"#0 main -> "" +0000000000000001"#];
+    assert_eq!(reading.events, expected);
+    assert_eq!(reading.end.map(|trace| trace.without_args), Ok(1));
+}
+
+#[test]
+fn adk_has_one_span_for_several_calls_in_addition() {
+    let merged = span(3, 0, (5, 6), &[TOOL, ("gen_ai.tool.name", "(merged tools)")]);
+    let one = call(1, 0, (1, 2), "read", "{}");
+    assert_eq!(words(&[one, merged]), ["main/1 read"]);
+}
+
+#[test]
+fn langchain_has_the_arguments_by_name_around_the_tool() {
+    let metadata = r#"{"lc_agent_name":"fixer"}"#;
+    let kind = |kind| ("openinference.span.kind", kind);
+    let tool = [
+        kind("TOOL"),
+        ("tool.name", "read"),
+        ("input.value", "a.txt"),
+        ("output.value", "ok"),
+        ("metadata", metadata),
+    ];
+    let asked = r#"[{"name":"read","args":{"path":"a.txt"},"id":"c1","type":"tool_call"}]"#;
+    let chain = with(
+        span(1, 0, (0, 9), &[kind("CHAIN"), ("metadata", metadata)]),
+        json!({"name": "fixer"}),
+    );
+    let around =
+        span(2, 1, (1, 8), &[kind("CHAIN"), ("input.value", asked), ("metadata", metadata)]);
+    let line = request(&[span(3, 2, (2, 3), &tool), around, chain]);
+    let expected = [r#"#0 fixer/1 read {"path":"a.txt"}"#, r#"#0 fixer -> "ok""#];
+    assert_eq!(reading(line.as_bytes(), None).events, expected);
+}
+
+/// Decodes the only span of a request.
+fn decoded(request: &str) -> Span {
+    let mut spans = Vec::new();
+    assert_eq!(spans_of_json(request.as_bytes(), &mut |span| spans.push(span)), Ok(0), "{request}");
+    let [span] = spans.try_into().expect("one span");
+    span
+}
+
+#[test]
+fn writers_differ_in_numbers_names_and_ids() {
+    let plain = request(&[with(
+        span(9, 3, (1, 2), &[TOOL, ("gen_ai.tool.call.id", "c")]),
+        json!({"status": {"code": 2, "message": "no"}}),
+    )]);
+    let in_base64 = |id: &str, base64: &str| plain.replace(id, base64);
+    let trace = format!("{:032x}", 7);
+    let spellings = [
+        format!("[{plain}]"),
+        plain
+            .strip_prefix("{\"resourceSpans\":")
+            .and_then(|list| list.strip_suffix('}'))
+            .expect("a list")
+            .to_owned(),
+        plain.replace("\"1000000\"", "1000000"),
+        plain.replace("\"code\":2", "\"code\":\"STATUS_CODE_ERROR\""),
+        plain.replace("resourceSpans", "resource_spans").replace("scopeSpans", "scope_spans"),
+        plain
+            .replace("traceId", "trace_id")
+            .replace("spanId", "span_id")
+            .replace("parentSpanId", "parent_span_id")
+            .replace("startTimeUnixNano", "start_time_unix_nano")
+            .replace("endTimeUnixNano", "end_time_unix_nano")
+            .replace("stringValue", "string_value"),
+        plain.replace("scopeSpans", "instrumentationLibrarySpans"),
+        in_base64(&trace, "AAAAAAAAAAAAAAAAAAAABw=="),
+        in_base64("0000000000000009", "AAAAAAAAAAk="),
+    ];
+    let expected = decoded(&plain);
+    assert_eq!(
+        (expected.status, expected.begin, expected.end),
+        (Status::Error, 1_000_000, 2_000_000)
+    );
+    assert_eq!((expected.id, expected.parent), (9_u64.to_be_bytes(), Some(3_u64.to_be_bytes())));
+    for spelling in &spellings {
+        assert_eq!(decoded(spelling), expected, "{spelling}");
+    }
+}
+
+#[test]
+fn values_of_all_types_become_json() {
+    let value = json!({"kvlistValue": {"values": [
+        {"key": "text", "value": {"stringValue": "x"}},
+        {"key": "flag", "value": {"boolValue": true}},
+        {"key": "count", "value": {"intValue": "-9007199254740993"}},
+        {"key": "small", "value": {"intValue": 3}},
+        {"key": "share", "value": {"doubleValue": 0.5}},
+        {"key": "list", "value": {"arrayValue": {"values": [{"intValue": "1"}, {}]}}},
+        {"key": "none", "value": {"arrayValue": {}}},
+        {"key": "nothing"},
+    ]}});
+    let attribute = json!({"key": "gen_ai.tool.call.arguments", "value": value});
+    let span = with(span(1, 0, (1, 2), &[]), json!({"attributes": [attribute]}));
+    let expected = json!({
+        "text": "x", "flag": true, "count": -9_007_199_254_740_993_i64, "small": 3, "share": 0.5,
+        "list": [1, null], "none": [], "nothing": null,
+    });
+    let found = decoded(&request(&[span])).attributes;
+    assert_eq!(found["gen_ai.tool.call.arguments"], expected);
+}
+
+#[test]
+fn half_a_character_costs_nothing() {
+    let line = request(&[call(1, 0, (1, 2), "read", "HALF")]).replace("HALF", "\\ud83d");
+    let first = &reading(line.as_bytes(), None).events[0];
+    assert!(first.starts_with("#0 main/1 read text \"\u{fffd}"), "{first}");
+}
+
+#[test]
+fn broken_spans_are_skipped_and_reported() {
+    let good = call(1, 0, (1, 2), "read", "{}");
+    let bad = [
+        json!(7),
+        json!({"traceId": "", "spanId": "0000000000000002"}),
+        json!({"traceId": format!("{:032x}", 7), "spanId": "0000000000000000"}),
+        json!({"traceId": format!("{:032x}", 7), "spanId": "nonsense"}),
+    ];
+    let mut spans = bad.to_vec();
+    spans.push(good);
+    let mut found = 0;
+    let broken = spans_of_json(request(&spans).as_bytes(), &mut |_| found += 1);
+    assert_eq!((broken, found), (Ok(4), 1));
+    let reading = reading(request(&spans).as_bytes(), None);
+    assert_eq!(reading.events.len(), 2);
+    assert_eq!(reading.problems(), ["line 1: a span needs the field `traceId` or `spanId`"]);
+    for text in ["{}", "[7]", "{\"resourceSpans\":7}", "\"x\"", "{\"resourceSpans\":[", "\u{feff}"]
+    {
+        assert!(spans_of_json(text.as_bytes(), &mut |_| {}).is_err(), "{text}");
+    }
+    assert!(spans_of_json(b"\xff", &mut |_| {}).is_err());
+}
+
+#[test]
+fn lines_of_logs_and_metrics_are_passed_over() {
+    let line = request(&[call(1, 0, (1, 2), "read", "{}")]);
+    let input = format!("{{\"resourceLogs\":[]}}\n{line}\n{{\"resourceMetrics\":[]}}\n");
+    let reading = reading(input.as_bytes(), None);
+    assert_eq!(reading.events.len(), 2);
+    assert_eq!(reading.problems(), Vec::<String>::new());
+}
+
+#[test]
+fn each_session_is_a_run_in_its_own_order() {
+    let of = |session: &str, span: Value| {
+        let mut span = span;
+        let list = span["attributes"].as_array_mut().expect("a list");
+        list.push(json!({"key": "gen_ai.conversation.id", "value": {"stringValue": session}}));
+        span
+    };
+    let lines = [
+        request(&[of("b", call(1, 0, (6, 7), "late", "{}"))]),
+        request(&[of("a", call(2, 0, (4, 5), "second", "{}"))]),
+        request(&[of("b", call(3, 0, (3, 4), "early", "{}"))]),
+        request(&[of("a", call(4, 0, (1, 2), "first", "{}"))]),
+    ];
+    let reading = reading(lines.join("\n").as_bytes(), None);
+    let calls = reading.events.iter().filter(|event| !event.contains("->"));
     let expected = [
-        r#"run-7 fixer 1 read Some("{\"path\":\"a\"}")"#,
-        r#"run-7 fixer 1 read Some("{\"path\":\"a\"}")"#,
-        r#"run-7 fixer 2 test Some("{}")"#,
+        "#0 main/1 first {}",
+        "#1 main/2 second {}",
+        "begin b",
+        "#2 main/3 early {}",
+        "#3 main/4 late {}",
     ];
-    assert_eq!(words, expected);
+    assert_eq!(calls.collect::<Vec<_>>(), expected);
+    let trace = reading.end.expect("a trace");
+    assert_eq!((trace.session.as_deref(), trace.runs, trace.workers), (Some("a"), 2, 2));
+}
+
+#[test]
+fn a_trace_without_a_session_is_one() {
+    let trace = reading(request(&[call(1, 0, (1, 2), "read", "{}")]).as_bytes(), None).end;
+    assert_eq!(trace.expect("a trace").session, Some(format!("{:032x}", 7)));
+    let resource = json!({"attributes": attributes(&[("session.id", "of a process")])});
+    let spans = [call(1, 0, (1, 2), "read", "{}")];
+    let line = json!({"resourceSpans": [{"resource": resource, "scopeSpans": [{"spans": spans}]}]});
+    let trace = reading(line.to_string().as_bytes(), None).end;
+    assert_eq!(trace.expect("a trace").session.as_deref(), Some("of a process"));
+}
+
+#[test]
+fn an_agent_within_an_agent_belongs_to_the_outer_session() {
+    let conversation = |id| ("gen_ai.conversation.id", id);
+    let spans = [
+        span(1, 0, (0, 9), &[AGENT, ("gen_ai.agent.name", "boss"), conversation("outer")]),
+        span(2, 1, (1, 8), &[AGENT, ("gen_ai.agent.name", "helper"), conversation("inner")]),
+        span(3, 2, (2, 3), &[TOOL, ("gen_ai.tool.name", "read"), conversation("inner")]),
+    ];
+    let mut found = Vec::new();
+    let mut assembler = assembled(&[request(&spans)], Limits::default());
+    assembler.flush(&mut |record| found.push((record.session, record.worker)));
+    assert_eq!(found, [("outer".into(), "helper".into())]);
+}
+
+#[test]
+fn calls_that_were_issued_together_share_a_step() {
+    let table: [(&str, Vec<Value>, &[&str]); 5] = [
+        (
+            "those that overlap do",
+            vec![
+                call(2, 1, (1, 4), "a", "{}"),
+                call(3, 1, (2, 3), "b", "{}"),
+                call(4, 1, (5, 6), "c", "{}"),
+            ],
+            &["main/1 a", "main/1 b", "main/2 c"],
+        ),
+        (
+            "those that touch do not",
+            vec![call(2, 1, (1, 2), "a", "{}"), call(3, 1, (2, 3), "b", "{}")],
+            &["main/1 a", "main/2 b"],
+        ),
+        (
+            "those of one answer do, one after the other",
+            vec![
+                answer(9, 1, (0, 1), "go", ""),
+                call(2, 1, (1, 2), "a", "{}"),
+                call(3, 1, (3, 4), "b", "{}"),
+                answer(8, 1, (5, 6), "go", ""),
+                call(4, 1, (6, 7), "c", "{}"),
+            ],
+            &["main hears go", "main/1 a", "main/1 b", "main/2 c"],
+        ),
+        (
+            "a call within a call does not",
+            vec![
+                call(2, 1, (1, 9), "a", "{}"),
+                call(3, 2, (2, 3), "b", "{}"),
+                call(4, 2, (3, 4), "c", "{}"),
+            ],
+            &["main/1 a", "main/2 b", "main/3 c"],
+        ),
+        (
+            "the same call of two libraries is one",
+            vec![call(2, 1, (1, 9), "a", "{}"), call(3, 2, (2, 3), "a", "{}")],
+            &["main/1 a"],
+        ),
+    ];
+    for (what, spans, expected) in table {
+        assert_eq!(words(&spans), expected, "{what}");
+    }
+}
+
+#[test]
+fn agents_of_one_name_are_apart_unless_one_goes_on() {
+    let at_once = [
+        agent(1, 9, (0, 50), "fixer"),
+        agent(2, 9, (0, 50), "fixer"),
+        call(3, 1, (1, 2), "read", "{}"),
+        call(4, 2, (3, 4), "read", "{}"),
+    ];
+    assert_eq!(words(&at_once), ["fixer/1 read", "fixer 0000000000000002/2 read"]);
+    let in_turn = |prompt: &str| {
+        vec![
+            agent(1, 9, (0, 5), "fixer"),
+            agent(2, 9, (6, 9), "fixer"),
+            call(3, 1, (1, 2), "read", "{}"),
+            answer(5, 2, (6, 7), prompt, "done"),
+            call(4, 2, (8, 9), "read", "{}"),
+        ]
+    };
+    let expected = ["fixer/1 read", "fixer hears go on", "fixer says done", "fixer/2 read"];
+    assert_eq!(words(&in_turn("go on")), expected);
+    // Without a prompt, nobody knows that the second one is asked something new.
+    let second = "fixer 0000000000000002";
+    let expected =
+        ["fixer/1 read".to_owned(), format!("{second} says done"), format!("{second}/2 read")];
+    assert_eq!(words(&in_turn("")), expected);
+}
+
+#[test]
+fn only_new_messages_of_a_person_are_delivered() {
+    let user = |text| json!({"role": "user", "parts": [{"type": "text", "content": text}]});
+    let results =
+        json!({"role": "user", "parts": [{"type": "tool_call_response", "result": "ok"}]});
+    let model = |id, begin, messages: Value| {
+        let messages = messages.to_string();
+        span(id, 1, (begin, begin + 1), &[MODEL, ("gen_ai.input.messages", &messages)])
+    };
+    let spans = [
+        model(2, 1, json!([user("go")])),
+        model(3, 3, json!([user("go")])),
+        model(4, 5, json!([user("go"), results])),
+        model(5, 7, json!([user("go"), results, user("go")])),
+    ];
+    assert_eq!(words(&spans), ["main hears go", "main hears go"]);
+    let event = |name: &str, content: &str| json!({"name": name, "attributes": attributes(&[("content", content), ("message", content)])});
+    let text = r#"[{"text":"go"}]"#;
+    let of_events =
+        |events: &[Value]| words(&[with(span(2, 1, (1, 2), &[MODEL]), json!({"events": events}))]);
+    let asked =
+        [event("gen_ai.user.message", text), event("gen_ai.choice", r#"[{"text":"well"}]"#)];
+    assert_eq!(of_events(&asked), ["main hears go", "main says well"]);
+    let answered = [event("gen_ai.user.message", text), event("gen_ai.tool.message", text)];
+    assert_eq!(of_events(&answered), Vec::<String>::new());
+    let flat = [
+        ("openinference.span.kind", "LLM"),
+        ("llm.input_messages.0.message.role", "system"),
+        ("llm.input_messages.0.message.content", "be brief"),
+        ("llm.input_messages.1.message.role", "user"),
+        ("llm.input_messages.1.message.content", "go"),
+        ("llm.output_messages.0.message.role", "assistant"),
+        ("llm.output_messages.0.message.content", "well"),
+    ];
+    assert_eq!(words(&[span(2, 1, (1, 2), &flat)]), ["main hears go", "main says well"]);
+    let of_langfuse = [
+        ("langfuse.observation.type", "generation"),
+        ("langfuse.observation.input", r#"[{"role":"user","content":"go"}]"#),
+        ("langfuse.observation.output", r#"{"role":"assistant","content":"well"}"#),
+    ];
+    assert_eq!(words(&[span(2, 1, (1, 2), &of_langfuse)]), ["main hears go", "main says well"]);
+    let of_adk = [
+        (
+            "gcp.vertex.agent.llm_request",
+            r#"{"contents":[{"parts":[{"text":"go"}],"role":"user"}]}"#,
+        ),
+        (
+            "gcp.vertex.agent.llm_response",
+            r#"{"content":{"parts":[{"text":"well"}],"role":"model"}}"#,
+        ),
+    ];
+    assert_eq!(words(&[span(2, 1, (1, 2), &of_adk)]), ["main hears go", "main says well"]);
+}
+
+#[test]
+fn spans_arrive_live_and_keep_their_worker() {
+    let mut assembler = Assembler::new(Limits::default());
+    let mut heard = Vec::new();
+    let mut at = |now: u64, spans: &[Value], heard: &mut Vec<String>| {
+        let broken =
+            spans_of_json(request(spans).as_bytes(), &mut |span| assembler.push(span, now));
+        assert_eq!(broken, Ok(0));
+        assembler.settled(now, &mut |record| heard.push(word(&record)));
+        assembler.counts()
+    };
+    at(1_000, &[call(3, 2, (20, 30), "b", "{}"), call(4, 8, (20, 30), "x", "{}")], &mut heard);
+    at(2_000, &[call(5, 2, (1, 10), "a", "{}")], &mut heard);
+    assert_eq!(heard, Vec::<String>::new(), "the first call may still be on its way");
+    at(11_000, &[], &mut heard);
+    assert_eq!(heard, ["main/1 a", "main/2 b", "main 0000000000000008/3 x"]);
+    heard.clear();
+    // Now the spans above arrive: a cycle of the first agent, and the other agent.
+    let above =
+        [span(2, 1, (0, 40), &[]), agent(1, 0, (0, 90), "fixer"), agent(8, 0, (0, 90), "other")];
+    at(12_000, &above, &mut heard);
+    at(13_000, &[call(6, 1, (50, 60), "c", "{}"), call(7, 8, (50, 60), "y", "{}")], &mut heard);
+    let counts = at(99_000, &[call(5, 2, (1, 10), "a", "{}")], &mut heard);
+    assert_eq!(heard, ["main/4 c", "main 0000000000000008/5 y"]);
+    assert_eq!(counts, Counts { spans: 9, duplicates: 1, ..Counts::default() });
+    heard.clear();
+    at(99_000, &[call(9, 1, (2, 3), "late", "{}")], &mut heard);
+    assert_eq!(at(199_000, &[], &mut heard).late, 1);
+    assert_eq!(heard, ["main/6 late"]);
+}
+
+#[test]
+fn memory_is_bounded_in_bytes_spans_and_workers() {
+    let text = json!({"text": "x".repeat(1000)}).to_string();
+    let calls = (1..=100).map(|id| call(id, 0, (id, id + 1), "read", &text));
+    let requests: Vec<String> = calls.map(|call| request(&[call])).collect();
+    let limits = Limits { bytes: 20_000, ..Limits::default() };
+    let mut assembler = assembled(&requests, limits);
+    assert!((80..100).contains(&assembler.counts().hurried), "{:?}", assembler.counts());
+    let mut begins = Vec::new();
+    assembler.flush(&mut |record| begins.push(record.begin));
+    assert!(begins.len() == 100 && begins.is_sorted());
+
+    let limits = Limits { spans: 20, ..Limits::default() };
+    let mut assembler = assembled(&requests, limits);
+    let counts = assembler.counts();
+    assert!((80..100).contains(&counts.forgotten_spans), "{counts:?}");
+    let mut calls = 0;
+    assembler.flush(&mut |_| calls += 1);
+    assert_eq!(calls, 100, "what is forgotten has been delivered");
+
+    let agents = (1..=100).flat_map(|id| {
+        [
+            agent(1000 + id, 0, (id, id + 1), "fixer"),
+            call(id, 1000 + id, (id, id + 1), "read", "{}"),
+        ]
+    });
+    let limits = Limits { workers: 10, ..Limits::default() };
+    let mut assembler = assembled(&[request(&agents.collect::<Vec<_>>())], limits);
+    let mut workers = std::collections::BTreeSet::new();
+    assembler.flush(&mut |record| _ = workers.insert(record.worker));
+    assert_eq!(workers.len(), 100, "a forgotten name is not given again");
+    assert!(assembler.counts().forgotten_workers > 80);
+}
+
+#[test]
+fn hostile_spans_are_read() {
+    let nested = |depth: usize| {
+        let (open, close) = (r#"{"arrayValue":{"values":["#, "]}}");
+        format!("{}{}", open.repeat(depth), close.repeat(depth))
+    };
+    let deep = |depth| {
+        let span = call(1, 0, (1, 2), "read", "DEEP");
+        request(&[span]).replace(r#"{"stringValue":"DEEP"}"#, &nested(depth))
+    };
+    assert_eq!(reading(deep(10).as_bytes(), None).events.len(), 2);
+    assert_eq!(reading(deep(10_000).as_bytes(), None).events[0], "#0 main/1 read absent");
+    let circle = [
+        call(1, 2, (1, 2), "a", "{}"),
+        call(2, 1, (3, 4), "b", "{}"),
+        call(3, 3, (5, 6), "c", "{}"),
+    ];
+    assert_eq!(words(&circle).len(), 3);
+    let chain: Vec<Value> = (1..=2000)
+        .map(|id| span(id, id + 1, (1, 2), &[]))
+        .chain([call(9000, 1, (1, 2), "a", "{}")])
+        .collect();
+    assert_eq!(words(&chain), ["main/1 a"]);
+    let absurd = ["18446744073709551615", "99999999999999999999999", "-1", "soon", ""];
+    for time in absurd {
+        let span = with(
+            call(1, 0, (1, 2), "a", "{}"),
+            json!({"startTimeUnixNano": time, "endTimeUnixNano": "3"}),
+        );
+        assert_eq!(reading(request(&[span]).as_bytes(), None).events.len(), 2, "{time}");
+    }
+}
+
+/// The spans of a small run with two agents, which come in any order and on any lines.
+fn run() -> Vec<Value> {
+    vec![
+        agent(1, 0, (0, 90), "boss"),
+        answer(2, 1, (1, 2), "go", "I look."),
+        call(3, 1, (3, 6), "read", r#"{"path":"a"}"#),
+        call(4, 1, (4, 5), "read", r#"{"path":"b"}"#),
+        call(5, 1, (10, 60), "ask", "{}"),
+        agent(6, 5, (11, 59), "helper"),
+        answer(7, 6, (12, 13), "look", ""),
+        call(8, 6, (20, 30), "read", r#"{"path":"c"}"#),
+        call(9, 1, (70, 80), "read", r#"{"path":"d"}"#),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn the_order_and_the_lines_of_a_file_do_not_matter(
+        spans in Just(run()).prop_shuffle(),
+        cuts in proptest::collection::vec(any::<bool>(), 9),
+    ) {
+        let expected = reading(request(&run()).as_bytes(), None).events;
+        prop_assert_eq!(expected.len(), 13);
+        let mut lines = vec![Vec::new()];
+        for (span, cut) in spans.into_iter().zip(cuts) {
+            if cut {
+                lines.push(Vec::new());
+            }
+            lines.last_mut().expect("a line").push(span);
+        }
+        let lines: Vec<String> = lines.iter().map(|spans| request(spans)).collect();
+        prop_assert_eq!(&reading(lines.join("\n").as_bytes(), None).events, &expected);
+        let array = format!("[{}]", lines.join(","));
+        prop_assert_eq!(&reading(array.as_bytes(), Some(Format::OTLP)).events, &expected);
+    }
 }

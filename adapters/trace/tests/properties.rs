@@ -64,8 +64,14 @@ const OPENHANDS: [&str; 6] = [
     r#"{"kind":"ConversationStateUpdateEvent","source":"environment","timestamp":"2026-06-16T05:39:18.8","value":{"usage_to_metrics":{"x":{"accumulated_token_usage":{"prompt_tokens":3,"completion_tokens":1}}}}}"#,
 ];
 
+const OTLP: [&str; 3] = [
+    r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331","parentSpanId":"00f067aa0ba902b7","startTimeUnixNano":"7000000","endTimeUnixNano":"8000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}},{"key":"gen_ai.tool.name","value":{"stringValue":"ls"}}]}]}]}]}"#,
+    r#"{"resourceSpans":[{"resource":{"attributes":[{"key":"session.id","value":{"stringValue":"s"}}]},"scopeSpans":[{"spans":[{"traceId":"AAAAAAAAAAAAAAAAAAAABw==","spanId":"AAAAAAAAAAk=","startTimeUnixNano":9,"status":{"code":2},"attributes":[{"key":"ai.toolCall.name","value":{"stringValue":"f"}},{"key":"ai.operationId","value":{"stringValue":"ai.toolCall"}},{"key":"ai.toolCall.args","value":{"kvlistValue":{"values":[{"key":"a","value":{"intValue":"1"}}]}}}]}]}]}]}"#,
+    r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00f067aa0ba902b7","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"3"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Go\"}]}]"}}]}]}]}]}"#,
+];
+
 /// A document of each format that has one.
-const DOCUMENTS: [(Format, &str); 10] = [
+const DOCUMENTS: [(Format, &str); 11] = [
     (
         Format::OPENAI_RESPONSES,
         r#"{"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"f","arguments":"{\"a\":1}"},{"type":"function_call_output","call_id":"c","output":"y"}],"output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}]}"#,
@@ -97,6 +103,10 @@ const DOCUMENTS: [(Format, &str); 10] = [
     (
         Format::OPENCODE,
         r#"{"info":{"id":"s"},"messages":[{"info":{"role":"user","sessionID":"s"},"parts":[{"type":"text","text":"x"}]},{"info":{"role":"assistant"},"parts":[{"type":"text","text":"I look."},{"type":"tool","tool":"bash","state":{"status":"completed","input":{"a":1},"output":"y"}}]},{"info":{"role":"assistant"},"parts":[{"type":"text","text":"Done."}]}]}"#,
+    ),
+    (
+        Format::OTLP,
+        r#"[{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331","startTimeUnixNano":"1","attributes":{"gen_ai.operation.name":"execute_tool","gen_ai.tool.name":"f","gen_ai.tool.call.arguments":{"a":1}}}]}]}]},{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203332","startTimeUnixNano":"2","attributes":{"gen_ai.operation.name":"execute_tool","gen_ai.tool.name":"g","error.type":"x"}}]}]}]}]"#,
     ),
     (
         Format::OPENHANDS,
@@ -131,6 +141,7 @@ fn lines() -> impl Strategy<Value = Vec<&'static str>> {
         vec(prop::sample::select(COPILOT.to_vec()), 1..8),
         vec(prop::sample::select(OPENCODE.to_vec()), 1..8),
         vec(prop::sample::select(OPENHANDS.to_vec()), 1..8),
+        vec(prop::sample::select(OTLP.to_vec()), 1..8),
     ]
 }
 

@@ -59,6 +59,7 @@ fn summary(
             let args = match call.args {
                 Args::Json(json) => serde_json::from_str(json).expect("JSON"),
                 Args::Text(text) => Value::from(text),
+                Args::Absent => Value::Null,
             };
             calls.push(serde_json::json!({"tool": call.tool, "args": args}));
         }
@@ -85,7 +86,7 @@ fn summary(
 }
 
 /// The folders of the formats that are read.
-const FOLDERS: [(&str, Format); 11] = [
+const FOLDERS: [(&str, Format); 12] = [
     ("anthropic-messages", Format::ANTHROPIC),
     ("claude-code", Format::CLAUDE_CODE),
     ("codex-rollout", Format::CODEX),
@@ -95,6 +96,7 @@ const FOLDERS: [(&str, Format); 11] = [
     ("openai-responses", Format::OPENAI_RESPONSES),
     ("opencode", Format::OPENCODE),
     ("openhands", Format::OPENHANDS),
+    ("otel-genai", Format::OTLP),
     ("pi-mono", Format::PI),
     ("swe-agent", Format::SWE_AGENT),
 ];
@@ -103,7 +105,17 @@ const FOLDERS: [(&str, Format); 11] = [
 /// as any log of a chat has, so it is refused unless the caller names the format. It has 0 calls.
 const UNMARKED: &str = "codex-rollout/jaz-session_branch.jsonl";
 
+/// Spans in other JSON than OTLP's: bare attributes, and objects of an SDK.
+const OTHER_SPANS: [&str; 3] = [
+    "otel-genai/otel_genai_client_span_tool_calls.json",
+    "otel-genai/otel_genai_tool_execution_span.json",
+    "otel-genai/vercel-all-spans.json",
+];
+
 fn format_of(name: &str) -> Option<Format> {
+    if OTHER_SPANS.contains(&name) {
+        return None;
+    }
     if name.starts_with("gemini-cli/qwen-") {
         return Some(Format::QWEN);
     }

@@ -47,8 +47,11 @@ fn workers(file: &Path) -> BTreeMap<String, Vec<WorkerEvent>> {
         |worker: &str, events| workers.entry(worker.to_owned()).or_default().push(events);
     let trace = read(input, None, &mut |event| match event {
         Event::Call(call) => {
-            let (Args::Json(args) | Args::Text(args)) = call.args;
-            let (tool, args) = (call.tool.to_owned(), args.to_owned());
+            let args = match call.args {
+                Args::Json(args) | Args::Text(args) => args.to_owned(),
+                Args::Absent => call.lasting_args().into_owned(),
+            };
+            let tool = call.tool.to_owned();
             record(
                 call.worker,
                 WorkerEvent::Call { index: call.index, tool, args, step: call.step },

@@ -158,9 +158,10 @@ fn heading(report: &Report) -> String {
         0 => String::new(),
         n => format!(", {n} of them not followed to the end"),
     };
+    let bare = report.without_content().map_or_else(String::new, |bare| format!("; {bare}"));
     let path = plain(&report.path);
     format!(
-        "{style}{word}{style:#}  {path}  {FAINT}({calls}{runs}{workers}{forgotten}{after}){FAINT:#}\n"
+        "{style}{word}{style:#}  {path}  {FAINT}({calls}{runs}{workers}{forgotten}{after}{bare}){FAINT:#}\n"
     )
 }
 

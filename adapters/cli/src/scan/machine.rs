@@ -25,6 +25,9 @@ struct TraceLine<'a> {
     workers: usize,
     /// The number of results flagged as failed, or null if the format has no flag.
     errors: Option<usize>,
+    /// The number of calls whose arguments the recording left out. Absent if it is 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    calls_without_arguments: usize,
     /// The number of workers that were not followed to their end. Absent if it is 0.
     #[serde(skip_serializing_if = "is_zero")]
     forgotten_workers: usize,
@@ -130,6 +133,7 @@ impl<'a> TraceLine<'a> {
             calls: trace.calls,
             workers: trace.workers,
             errors: trace.errors,
+            calls_without_arguments: trace.without_args,
             forgotten_workers: report.forgotten,
             cost: CostLine::of(report.cost),
         }

@@ -108,6 +108,17 @@ impl Report {
         (*skipped > 0).then(|| format!("{} could not be read{first}", counted(*skipped, "record")))
     }
 
+    /// Returns a remark on the calls whose arguments the recording left out, if there are any.
+    pub(super) fn without_content(&self) -> Option<String> {
+        let Trace { without_args, calls, .. } = self.trace;
+        let which = match without_args {
+            0 => return None,
+            n if n == calls => "no arguments recorded".to_owned(),
+            n => format!("{} without arguments", counted(n, "call")),
+        };
+        Some(format!("{which}: judged by tool names and failures alone"))
+    }
+
     /// Returns whether there was nothing to judge: no call, and no finding about text.
     pub(super) fn is_empty(&self) -> bool {
         self.trace.calls == 0 && self.kept.worst == Action::Proceed

@@ -44,6 +44,9 @@ impl Report {
         if let Some(errors @ 1..) = trace.errors {
             let _ = write!(text, ", {errors} flagged as failed");
         }
+        if let Some(bare) = self.without_content() {
+            let _ = write!(text, ", {bare}");
+        }
         if trace.skipped > 0 {
             let _ = write!(text, ", {} could not be read", counted(trace.skipped, "record"));
         }

@@ -398,7 +398,9 @@ mod tests {
 
     fn fill(folder: &Path) {
         let (mut store, _) = open(folder);
-        ENTRIES.into_iter().for_each(|entry| store.add(entry).expect("an entry"));
+        for entry in ENTRIES {
+            store.add(entry).expect("an entry");
+        }
     }
 
     #[test]

@@ -241,7 +241,7 @@ mod tests {
         let values: String = text
             .lines()
             .filter(|line| !line.starts_with('#'))
-            .map(|line| format!("{line}\n"))
+            .flat_map(|line| [line, "\n"])
             .collect();
         insta::assert_snapshot!(values);
         for (name, ..) in METRICS {

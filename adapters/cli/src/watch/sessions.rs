@@ -490,7 +490,7 @@ impl Session {
 /// Passes a call and its result to the replay, as a transcript would have them.
 fn judge(replay: &mut Replay, worker: &str, step: u64, origin: Origin, call: &ToolCall) {
     let Origin { index, span, .. } = origin;
-    let args = Args::Json(call.args.as_deref().unwrap_or("null"));
+    let args = call.args.as_deref().map_or(Args::Absent, Args::Json);
     let (tool, reworded) = (call.tool.as_str(), &[]);
     replay.take(&Event::Call(Call { index, worker, step, tool, args, reworded }));
     // A result that was left out is equal to no other.

@@ -36,6 +36,7 @@ mod reports;
 mod schema;
 mod sessions;
 mod shown;
+mod spans;
 mod start_over;
 mod status;
 #[cfg(unix)]

@@ -6,13 +6,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::dialect::{Kind, Meaning};
-use super::{Record, Span, SpanId, ToolCall, TraceId, What};
-use crate::event::Tokens;
+use super::session::Session;
+use super::tree::{Above, Names, Trace, Waiting};
+use super::{Record, Span, SpanId, TraceId, What};
 use crate::pairing::digest;
 use crate::recorder::MAIN;
-
-/// The most spans above a span that are looked at. Real traces are tens of spans deep.
-const ANCESTORS_MAX: usize = 128;
 
 /// The memory of a trace, in spans.
 const SPANS_OF_TRACE: usize = 4;
@@ -84,91 +82,14 @@ pub struct Assembler {
     counts: Counts,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Trace {
-    nodes: HashMap<SpanId, Node>,
-    /// The spans that wait, by begin and by arrival.
-    waiting: BTreeMap<(u64, u64), Waiting>,
-    bytes: usize,
-    /// The first session that a span named.
-    session: Option<Arc<str>>,
-    /// The workers by the span that stands for them, and by the agent that other spans name.
-    workers: HashMap<(SpanId, Option<Arc<str>>), Arc<str>>,
-    seen: u64,
-}
-
-/// A span as its descendants see it.
-#[derive(Debug, Serialize, Deserialize)]
-struct Node {
-    parent: Option<SpanId>,
-    kind: Kind,
-    /// A digest of the tool's name, to recognise a call that two libraries observe.
-    tool: u64,
-    agent: Option<Arc<str>>,
-    session: Option<Arc<str>>,
-    /// `true` if the span has a record.
-    is_told: bool,
-}
-
-/// A span that waits.
-#[derive(Debug, Serialize, Deserialize)]
-struct Waiting {
-    id: SpanId,
-    parent: Option<SpanId>,
-    begin: u64,
-    end: u64,
-    arrived: u64,
-    bytes: usize,
-    agent: Option<Arc<str>>,
-    session: Option<Arc<str>>,
-    call: Option<ToolCall>,
-    prompt: Option<(String, usize)>,
-    said: Option<String>,
-    usage: Option<Tokens>,
-}
-
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Session {
-    workers: HashMap<Arc<str>, Worker>,
-    steps: u64,
-    seen: u64,
-    /// `true` if workers were forgotten, so that a name alone is not known to be new.
-    is_crowded: bool,
-}
-
-/// The latest step of a worker.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Worker {
-    step: u64,
-    begin: u64,
-    end: u64,
-    /// The call within which the step's calls run.
-    inside: Option<SpanId>,
-    /// A digest of the latest prompt and of its place.
-    prompt: u64,
-    /// The beginning of the latest record.
-    latest: u64,
-}
-
 /// The place of a span among the others.
 #[derive(Debug, Serialize, Deserialize)]
 struct Place {
     trace: TraceId,
     session: Arc<str>,
     worker: Arc<str>,
-    inside: Option<SpanId>,
-}
-
-/// The spans above a span.
-#[derive(Default)]
-struct Above {
-    /// The span that stands for the worker: the nearest agent, or else the last span that is known or
-    /// named. `None` for a span without parent.
     instance: Option<SpanId>,
-    /// The nearest tool below that span.
     inside: Option<SpanId>,
-    /// `true` if a span above says the same.
-    is_mirror: bool,
 }
 
 impl Assembler {
@@ -197,7 +118,7 @@ impl Assembler {
     /// Takes in a span that arrived at this time, in milliseconds of any clock that does not go back.
     ///
     /// If a [limit](Limits) is reached, records become ready before they settle. So a caller takes them
-    /// with [`Assembler::settled`] after each batch.
+    /// after each batch, with [`Assembler::settled`] or with [`Assembler::deliver_ready`].
     pub fn push(&mut self, mut span: Span, arrived: u64) {
         self.clock += 1;
         self.counts.spans += 1;
@@ -212,7 +133,7 @@ impl Assembler {
         }
         let waiting = trace.waiting(Meaning::of(&mut span), &span, arrived);
         self.spans += 1;
-        if waiting.is_told() {
+        if waiting.is_told() || waiting.kind == Kind::Model {
             self.bytes += waiting.bytes;
             trace.bytes += waiting.bytes;
             self.awaited.insert(span.trace);
@@ -252,6 +173,12 @@ impl Assembler {
         for (_, id) in ids {
             self.release(id, LAST);
         }
+        self.deliver_ready(each);
+    }
+
+    /// Delivers the records that could not wait because of a limit: session by session, each in the order
+    /// of the beginnings.
+    pub fn deliver_ready(&mut self, each: &mut dyn FnMut(Record)) {
         let mut ready = core::mem::take(&mut self.ready);
         ready.sort_by_key(|(_, waiting)| waiting.begin);
         let mut places: HashMap<Arc<str>, usize> = HashMap::new();
@@ -275,7 +202,7 @@ impl Assembler {
 
     /// Finds the places of the spans of a trace up to one of them. They need not wait any longer.
     fn release(&mut self, id: TraceId, last: (u64, u64)) {
-        let Some(trace) = self.traces.get_mut(&id) else { return };
+        let Some(mut trace) = self.traces.remove(&id) else { return };
         let later = match last {
             LAST => BTreeMap::new(),
             (begin, arrival) => trace.waiting.split_off(&(begin, arrival.saturating_add(1))),
@@ -283,26 +210,59 @@ impl Assembler {
         if later.is_empty() {
             self.awaited.remove(&id);
         }
-        for waiting in core::mem::replace(&mut trace.waiting, later).into_values() {
+        for mut waiting in core::mem::replace(&mut trace.waiting, later).into_values() {
             trace.bytes -= waiting.bytes;
             self.bytes -= waiting.bytes;
             let above = trace.above(&waiting);
             if above.is_mirror {
                 continue;
             }
-            let session = trace.session_of(&id, &waiting, &above);
-            let of_session = self.sessions.entry(Arc::clone(&session)).or_default();
-            of_session.seen = self.clock;
-            let (before, known) = (of_session.workers.len(), trace.workers.len());
-            let worker = trace.worker(&waiting, &above, of_session);
-            self.workers += of_session.workers.len() - before;
-            self.spans += trace.workers.len() - known;
-            let place = Place { trace: id, session, worker, inside: above.inside };
-            self.ready.push((place, waiting));
+            trace.name_arguments(&mut waiting);
+            let (session, worker) = self.worker(id, &mut trace, &waiting, &above);
+            let Above { instance, inside, .. } = above;
+            self.ready.push((Place { trace: id, session, worker, instance, inside }, waiting));
         }
+        self.traces.insert(id, trace);
         if self.workers > self.limits.workers {
             self.forget_workers();
         }
+    }
+
+    /// Returns the session and the name of a span's worker, and gives the worker a name if it is new.
+    fn worker(
+        &mut self,
+        id: TraceId,
+        trace: &mut Trace,
+        waiting: &Waiting,
+        above: &Above,
+    ) -> Names {
+        let node = above.instance.and_then(|id| trace.nodes.get(&id));
+        let agent = waiting.agent.clone().or_else(|| node.and_then(|node| node.agent.clone()));
+        let known = above.instance.and_then(|_| trace.known_worker(waiting, agent.as_ref()));
+        let (session, worker) = match known {
+            Some((session, worker)) => (session, Some(worker)),
+            None => (trace.session_of(&id, above), None),
+        };
+        let of_session = self.sessions.entry(Arc::clone(&session)).or_default();
+        of_session.seen = self.clock;
+        let before = of_session.workers.len();
+        let worker = worker.unwrap_or_else(|| {
+            let name = agent.clone().unwrap_or_else(|| MAIN.into());
+            let Some(instance) = above.instance else { return of_session.shared(name) };
+            // Only a prompt says that the agent does not simply go on.
+            let is_over = |(of, span): (TraceId, SpanId)| {
+                let trace = if of == id { Some(&*trace) } else { self.traces.get(&of) };
+                let node = trace.and_then(|trace| trace.nodes.get(&span));
+                waiting.prompt.is_some() && node.is_some_and(|node| node.end <= waiting.begin)
+            };
+            of_session.worker(name, (id, instance), is_over)
+        });
+        self.workers += of_session.workers.len() - before;
+        let names = (session, worker);
+        if let Some(instance) = above.instance {
+            self.spans += usize::from(trace.stands_for(instance, agent, names.clone()));
+        }
+        names
     }
 
     fn deliver(&mut self, place: &Place, waiting: Waiting, each: &mut dyn FnMut(Record)) {
@@ -313,9 +273,10 @@ impl Assembler {
         if waiting.call.is_some() {
             worker.join_step(&waiting, place.inside, &mut session.steps);
         }
+        worker.is_answered |= waiting.kind == Kind::Model;
         let step = worker.step;
         let prompt = waiting.prompt.filter(|prompt| {
-            let digest = digest(prompt);
+            let digest = digest((prompt, place.trace, place.instance));
             core::mem::replace(&mut worker.prompt, digest) != digest
         });
         let whats = [
@@ -396,168 +357,4 @@ impl Assembler {
             }
         }
     }
-}
-
-impl Trace {
-    /// Adds a span, and returns what it has to say.
-    fn waiting(&mut self, meaning: Meaning, span: &Span, arrived: u64) -> Waiting {
-        let session = meaning.session.map(|name| match &self.session {
-            Some(known) if **known == *name => Arc::clone(known),
-            _ => name.into(),
-        });
-        if self.session.is_none() {
-            self.session.clone_from(&session);
-        }
-        let agent: Option<Arc<str>> = meaning.agent.map(Into::into);
-        let tool = meaning.call.as_ref().map_or(0, |call| digest(&call.tool));
-        let mut waiting = Waiting {
-            id: span.id,
-            parent: span.parent,
-            begin: span.begin,
-            end: span.end,
-            arrived,
-            bytes: 0,
-            agent: agent.clone(),
-            session: session.clone(),
-            call: meaning.call,
-            prompt: meaning.prompt,
-            said: meaning.said,
-            usage: meaning.usage,
-        };
-        waiting.bytes = waiting.size();
-        let is_told = waiting.is_told();
-        let node = Node { parent: span.parent, kind: meaning.kind, tool, agent, session, is_told };
-        self.nodes.insert(span.id, node);
-        waiting
-    }
-
-    fn begin(&self) -> u64 {
-        self.waiting.keys().next().map_or(u64::MAX, |(begin, _)| *begin)
-    }
-
-    /// Returns the spans above a span that are known or named, the nearest first.
-    fn ancestors(&self, parent: Option<SpanId>) -> impl Iterator<Item = (SpanId, Option<&Node>)> {
-        let node = |id: SpanId| (id, self.nodes.get(&id));
-        let next = move |(_, of): &(SpanId, Option<&Node>)| of.and_then(|of| of.parent).map(node);
-        core::iter::successors(parent.map(node), next).take(ANCESTORS_MAX)
-    }
-
-    fn above(&self, waiting: &Waiting) -> Above {
-        let tool = waiting.call.as_ref().map(|call| digest(&call.tool));
-        let mut above = Above::default();
-        let mut in_model = false;
-        for (id, node) in self.ancestors(waiting.parent) {
-            above.instance = Some(id);
-            let Some(node) = node else { break };
-            match node.kind {
-                Kind::Agent => break,
-                Kind::Tool if above.inside.is_none() => {
-                    above.inside = Some(id);
-                    above.is_mirror |= tool == Some(node.tool);
-                }
-                Kind::Model if !in_model => {
-                    in_model = true;
-                    above.is_mirror |= tool.is_none() && node.is_told;
-                }
-                Kind::Tool | Kind::Model | Kind::Other => {}
-            }
-        }
-        above
-    }
-
-    /// Returns the session that a span or its agent names, or else the first one of the trace. Without
-    /// any, the trace is a session.
-    fn session_of(&mut self, id: &TraceId, waiting: &Waiting, above: &Above) -> Arc<str> {
-        let of_agent = || self.nodes.get(&above.instance?)?.session.clone();
-        if let Some(session) = waiting.session.clone().or_else(of_agent) {
-            return session;
-        }
-        Arc::clone(self.session.get_or_insert_with(|| hexadecimal(id).into()))
-    }
-
-    /// Returns the name of a span's worker, and gives it one if it is new.
-    fn worker(&mut self, waiting: &Waiting, above: &Above, session: &mut Session) -> Arc<str> {
-        let node = above.instance.and_then(|id| self.nodes.get(&id));
-        let agent = waiting.agent.clone().or_else(|| node.and_then(|node| node.agent.clone()));
-        let Some(instance) = above.instance else {
-            let name = agent.unwrap_or_else(|| MAIN.into());
-            session.workers.entry(Arc::clone(&name)).or_default();
-            return name;
-        };
-        let key = (instance, agent);
-        if let Some(known) = self.workers.get(&key) {
-            return Arc::clone(known);
-        }
-        // The spans between may have stood for the worker, as long as no others were known.
-        let known = self.ancestors(waiting.parent).find_map(|(id, _)| {
-            let named = self.workers.get(&(id, key.1.clone()));
-            named.or_else(|| self.workers.get(&(id, None))).cloned()
-        });
-        let name = known.unwrap_or_else(|| {
-            let name = key.1.clone().unwrap_or_else(|| MAIN.into());
-            session.name(name, instance)
-        });
-        self.workers.insert(key, Arc::clone(&name));
-        name
-    }
-}
-
-impl Waiting {
-    /// Returns whether the span has a record.
-    fn is_told(&self) -> bool {
-        self.call.is_some() || self.prompt.is_some() || self.said.is_some() || self.usage.is_some()
-    }
-
-    /// Returns the bytes of the span in memory.
-    fn size(&self) -> usize {
-        let call = self.call.as_ref().map_or(0, |call| {
-            let texts = [&call.id, &call.args, &call.result];
-            call.tool.len() + texts.into_iter().flatten().map(String::len).sum::<usize>()
-        });
-        let prompt = self.prompt.as_ref().map_or(0, |(text, _)| text.len());
-        size_of::<Self>() + call + prompt + self.said.as_ref().map_or(0, String::len)
-    }
-}
-
-impl Session {
-    /// Adds a worker, with its span's id behind its name if it is not the only one.
-    fn name(&mut self, name: Arc<str>, instance: SpanId) -> Arc<str> {
-        let name = if self.is_crowded || self.workers.contains_key(&name) {
-            format!("{name} {}", hexadecimal(&instance)).into()
-        } else {
-            name
-        };
-        self.workers.entry(Arc::clone(&name)).or_default();
-        name
-    }
-}
-
-impl Worker {
-    /// Finds the step of a call: the latest one if they overlap in time, or else a new one.
-    fn join_step(&mut self, call: &Waiting, inside: Option<SpanId>, steps: &mut u64) {
-        let overlaps = call.begin < self.end && self.begin < call.end;
-        if self.step > 0 && self.inside == inside && overlaps {
-            self.begin = self.begin.min(call.begin);
-            self.end = self.end.max(call.end);
-            return;
-        }
-        *steps += 1;
-        *self = Self {
-            step: *steps,
-            begin: call.begin,
-            end: call.end,
-            inside,
-            prompt: self.prompt,
-            latest: self.latest,
-        };
-    }
-}
-
-/// Returns the hexadecimal digits of an id.
-fn hexadecimal(id: &[u8]) -> String {
-    use core::fmt::Write;
-    id.iter().fold(String::with_capacity(2 * id.len()), |mut digits, byte| {
-        let _ = write!(digits, "{byte:02x}");
-        digits
-    })
 }

@@ -50,8 +50,14 @@ pub(crate) fn request(json: &str, each: &mut dyn FnMut(Span)) -> Result<usize, P
         resource: Raw<'a>,
         #[serde(borrow, alias = "scope_spans", alias = "instrumentationLibrarySpans")]
         scope_spans: Raw<'a>,
+        #[serde(borrow, alias = "resourceMetrics")]
+        resource_logs: Raw<'a>,
     }
     let request = object::<Request<'_>>(json)?;
+    if request.resource_spans.is_none() && request.resource_logs.is_some() {
+        // A collector writes logs and metrics into the same file.
+        return Ok(0);
+    }
     if request.scope_spans.is_some() {
         return Ok(of_resource(request.resource, request.scope_spans, each));
     }

@@ -4,9 +4,11 @@
 //! meaning, and the first that a span has counts.
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::messages;
+use super::result::{bare, bare_arguments};
 use super::{Span, SpanEvent, Status, ToolCall};
 use crate::event::Tokens;
 
@@ -47,13 +49,7 @@ const TOOLS: &[&str] =
     &["gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"];
 
 /// The keys of a call's id.
-const CALL_IDS: &[&str] = &[
-    "gen_ai.tool.call.id",
-    "tool.id",
-    "tool_call.id",
-    "ai.toolCall.id",
-    "gcp.vertex.agent.event_id",
-];
+const CALL_IDS: &[&str] = &["gen_ai.tool.call.id", "tool.id", "tool_call.id", "ai.toolCall.id"];
 
 /// The keys of a call's arguments.
 const ARGUMENTS: &[&str] = &[
@@ -64,7 +60,6 @@ const ARGUMENTS: &[&str] = &[
     "langfuse.observation.input",
     "traceloop.entity.input",
     "input.value",
-    "tool.parameters",
 ];
 
 /// The keys of a call's result.
@@ -77,12 +72,6 @@ const RESULTS: &[&str] = &[
     "traceloop.entity.output",
     "output.value",
 ];
-
-/// The keys of a list of messages for the model.
-const INPUTS: &[&str] = &["gen_ai.input.messages", "ai.prompt.messages"];
-
-/// The keys of the model's answer, as a list of messages or as text.
-const OUTPUTS: &[&str] = &["gen_ai.output.messages", "ai.response.text"];
 
 /// The keys of the tokens of an answer: all that the model read, those from a cache, and those that it
 /// wrote.
@@ -119,6 +108,12 @@ const ERRORS: &[&str] = &[
     "exception.message",
 ];
 
+/// The key of `LangChain`'s metadata.
+const METADATA: &str = "metadata";
+
+/// The name that ADK gives the span of several calls, in addition to a span for each of them.
+const MERGED: &str = "(merged tools)";
+
 /// Returns whether this module reads an attribute of a span or of its events. The others, among them the
 /// definitions of all tools in each span, only take up memory.
 ///
@@ -128,9 +123,12 @@ const ERRORS: &[&str] = &[
 /// assert!(is_read("gen_ai.tool.name") && !is_read("gen_ai.tool.definitions"));
 /// ```
 pub fn is_read(key: &str) -> bool {
-    let lists = [SESSIONS, AGENTS, TOOLS, CALL_IDS, ARGUMENTS, RESULTS, INPUTS, OUTPUTS, ERRORS];
+    let lists = [SESSIONS, AGENTS, TOOLS, CALL_IDS, ARGUMENTS, RESULTS, ERRORS];
     let mut keys = lists.into_iter().chain(TOKENS).flatten();
-    KINDS.iter().any(|(of, _)| *of == key) || keys.any(|of| *of == key) || messages::is_read(key)
+    key == METADATA
+        || KINDS.iter().any(|(of, _)| *of == key)
+        || keys.any(|of| *of == key)
+        || messages::is_read(key)
 }
 
 /// Returns whether this module reads an attribute of a resource.
@@ -139,22 +137,25 @@ pub(super) fn is_read_of_resource(key: &str) -> bool {
 }
 
 /// The kind of a span.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
     Tool,
     Agent,
     Model,
+    #[default]
     Other,
 }
 
 /// The meaning of a span.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Meaning {
     pub(super) kind: Kind,
     pub(super) session: Option<String>,
     /// The agent that a span names, even if it is not the agent's own.
     pub(super) agent: Option<String>,
     pub(super) call: Option<ToolCall>,
+    /// The call within a span around a tool, whose arguments the tool's own span has only as text.
+    pub(super) asked: Option<Asked>,
     /// A person's message, and the number of messages up to it.
     pub(super) prompt: Option<(String, usize)>,
     pub(super) said: Option<String>,
@@ -165,28 +166,74 @@ impl Meaning {
     /// Reads a span.
     pub(super) fn of(span: &mut Span) -> Self {
         let kind = kind(&span.attributes);
+        let kind =
+            if kind == Kind::Other && is_agent_of_langchain(span) { Kind::Agent } else { kind };
         let session = text_of(&mut span.attributes, SESSIONS)
-            .or_else(|| Some(texts(&span.resource, SESSIONS).next()?.to_owned()));
-        let agent = text_of(&mut span.attributes, AGENTS).or_else(|| {
-            let name = span.name.strip_prefix("invoke_agent ").unwrap_or(&span.name);
-            (kind == Kind::Agent).then(|| name.to_owned())
-        });
-        let mut meaning =
-            Self { kind, session, agent, call: None, prompt: None, said: None, usage: None };
+            .or_else(|| text_of(&mut Map::clone(&span.resource), SESSIONS));
+        let agent = text_of(&mut span.attributes, AGENTS)
+            .or_else(|| agent_of_langchain(span))
+            .or_else(|| {
+                let name = span.name.strip_prefix("invoke_agent ").unwrap_or(&span.name);
+                // The name of a function of Vercel's AI SDK names no agent.
+                (kind == Kind::Agent && !name.starts_with("ai.")).then(|| name.to_owned())
+            });
+        let mut meaning = Self { kind, session, agent, ..Self::default() };
         match kind {
             Kind::Tool => meaning.call = Some(call(span)),
             Kind::Model => {
-                meaning.prompt = messages::prompt(&span.attributes, INPUTS);
-                meaning.said = messages::said(&span.attributes, OUTPUTS);
+                meaning.prompt = messages::prompt(span);
+                meaning.said = messages::said(span);
                 meaning.usage = tokens(&span.attributes);
             }
-            Kind::Agent | Kind::Other => {}
+            Kind::Other => meaning.asked = asked(span),
+            Kind::Agent => {}
         }
         meaning
     }
 }
 
+/// A call as `LangChain` hands it to a tool.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Asked {
+    pub(super) name: String,
+    /// The arguments in JSON.
+    pub(super) args: String,
+}
+
+/// Returns the call that a span of `LangChain` around a tool has.
+fn asked(span: &Span) -> Option<Asked> {
+    #[derive(Deserialize)]
+    struct Given<'a> {
+        name: String,
+        #[serde(borrow)]
+        args: &'a RawValue,
+    }
+    let text = span
+        .attributes
+        .get("input.value")?
+        .as_str()
+        .filter(|text| text.starts_with("[{\"name\""))?;
+    let [Given { name, args }] = serde_json::from_str::<[Given<'_>; 1]>(text).ok()?;
+    Some(Asked { name, args: args.get().to_owned() })
+}
+
+/// Returns the name of the agent in the metadata of a span of `LangChain`.
+fn agent_of_langchain(span: &Span) -> Option<String> {
+    const KEY: &str = "lc_agent_name";
+    let metadata = span.attributes.get(METADATA)?.as_str().filter(|text| text.contains(KEY))?;
+    let metadata = serde_json::from_str::<Value>(metadata).ok()?;
+    Some(metadata.get(KEY)?.as_str()?.to_owned())
+}
+
+/// Returns whether a span of `LangChain` is an agent's own: it is a chain with the agent's name.
+fn is_agent_of_langchain(span: &Span) -> bool {
+    agent_of_langchain(span).is_some_and(|agent| agent == span.name)
+}
+
 fn kind(attributes: &Map<String, Value>) -> Kind {
+    if attributes.get("gen_ai.tool.name").and_then(Value::as_str) == Some(MERGED) {
+        return Kind::Other;
+    }
     for (key, words) in KINDS {
         let Some(word) = attributes.get(*key).and_then(Value::as_str) else { continue };
         for (words, kind) in words.iter().zip([Kind::Tool, Kind::Agent, Kind::Model]) {
@@ -198,6 +245,9 @@ fn kind(attributes: &Map<String, Value>) -> Kind {
     if attributes.contains_key("gcp.vertex.agent.tool_call_args") {
         return Kind::Tool;
     }
+    if attributes.contains_key("gcp.vertex.agent.llm_request") {
+        return Kind::Model;
+    }
     Kind::Other
 }
 
@@ -207,10 +257,12 @@ fn call(span: &mut Span) -> ToolCall {
         span.name.strip_prefix("execute_tool ").unwrap_or(&span.name).to_owned()
     });
     let id = text_of(&mut span.attributes, CALL_IDS);
-    let failed = has_failed(span);
-    let args = text_of(&mut span.attributes, ARGUMENTS);
-    let result = text_of(&mut span.attributes, RESULTS);
-    let result = result.or_else(|| failed.then(|| error(span)).flatten());
+    let (args, result) = messages::call(span);
+    let args = text_of(&mut span.attributes, ARGUMENTS).or(args).map(bare_arguments);
+    let result = text_of(&mut span.attributes, RESULTS).or(result).map(bare);
+    let failed = has_failed(span) || result.as_ref().is_some_and(|result| result.failed);
+    let result = result.map(|result| result.text);
+    let result = result.or_else(|| failed.then(|| error(span)));
     ToolCall { tool, id, args, result, failed }
 }
 
@@ -228,16 +280,20 @@ fn is_exception(event: &SpanEvent) -> bool {
     event.name == "exception"
 }
 
-/// Returns the message of an error.
-fn error(span: &Span) -> Option<String> {
+/// Returns the message of an error, or else its type.
+fn error(span: &Span) -> String {
     let exception = span.events.iter().rfind(|event| is_exception(event));
-    let of_exception = |keys| exception.and_then(|event| texts(&event.attributes, keys).next());
-    let message = of_exception(&["exception.message"])
-        .or_else(|| Some(&*span.message).filter(|message| !message.is_empty()))
-        .or_else(|| texts(&span.attributes, &["langfuse.observation.status_message"]).next())
-        .or_else(|| of_exception(&["exception.type"]))
-        .or_else(|| texts(&span.attributes, &["error.type"]).next())?;
-    Some(message.to_owned())
+    let of_exception = |key| Some(exception?.attributes.get(key)?.as_str()?.to_owned());
+    let of_span = |key| Some(span.attributes.get(key)?.as_str()?.to_owned());
+    let told = [
+        of_exception("exception.message"),
+        Some(span.message.clone()),
+        of_span("langfuse.observation.status_message"),
+        of_exception("exception.type"),
+        of_span("error.type"),
+    ];
+    let told = told.into_iter().flatten().find(|text| !messages::is_redacted(text));
+    told.unwrap_or_else(|| "error".to_owned())
 }
 
 /// Returns the tokens of a model's span.
@@ -252,20 +308,13 @@ fn tokens(attributes: &Map<String, Value>) -> Option<Tokens> {
     Some(tokens).filter(|tokens| tokens.total() > 0)
 }
 
-/// Takes the first of these attributes that is there, as text: JSON, if it is not a string.
+/// Takes the first of these attributes that has a text: JSON, if it is not a string.
 fn text_of(attributes: &mut Map<String, Value>, keys: &[&str]) -> Option<String> {
-    let taken = keys.iter().find_map(|key| attributes.remove(*key).filter(|it| !it.is_null()))?;
-    match taken {
-        Value::String(text) => Some(text),
+    keys.iter().find_map(|key| match attributes.remove(*key)? {
+        Value::Null => None,
+        // ADK writes an empty object in place of what it may not tell.
+        Value::String(text) if text == "{}" && key.starts_with("gcp.") => None,
+        Value::String(text) => Some(text).filter(|text| !messages::is_redacted(text)),
         other => Some(other.to_string()),
-    }
-}
-
-/// Returns the strings of these attributes that are not empty.
-fn texts<'a>(
-    attributes: &'a Map<String, Value>,
-    keys: &'a [&str],
-) -> impl Iterator<Item = &'a str> {
-    let texts = keys.iter().filter_map(|key| attributes.get(*key)?.as_str());
-    texts.filter(|text| !text.is_empty())
+    })
 }

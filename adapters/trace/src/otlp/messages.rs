@@ -1,4 +1,9 @@
-//! Reads the messages in the span of a model: a person's newest one, and the model's answer.
+//! Reads the messages in a span: a person's newest one, the model's answer, and a call that only the
+//! events of its span describe.
+//!
+//! The messages of a span are in one of three places: in one attribute as JSON (the `GenAI` conventions,
+//! Vercel's AI SDK), in one event each (the older `GenAI` conventions), or in one attribute each
+//! (`OpenInference`, `OpenLLMetry`).
 
 use std::borrow::Cow;
 
@@ -6,41 +11,181 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::{Span, SpanEvent};
 use crate::field::{Raw, elements, nested, string};
 
-/// Returns whether this module reads an attribute that no other module names.
+/// The keys of a list of messages for the model.
+const INPUTS: &[&str] = &[
+    "gen_ai.input.messages",
+    "ai.prompt.messages",
+    "langfuse.observation.input",
+    "gcp.vertex.agent.llm_request",
+];
+
+/// The keys of the model's answer, as a list of messages or as text.
+const OUTPUTS: &[&str] = &[
+    "gen_ai.output.messages",
+    "ai.response.text",
+    "langfuse.observation.output",
+    "gcp.vertex.agent.llm_response",
+];
+
+/// The beginnings of keys with one message each, followed by its number.
+const FLAT_INPUTS: &[&str] = &["llm.input_messages.", "gen_ai.prompt."];
+const FLAT_OUTPUTS: &[&str] = &["llm.output_messages.", "gen_ai.completion."];
+
+/// The keys of a message's content in an event.
+const CONTENTS: [&str; 2] = ["content", "message"];
+
+/// The roles of a person.
+const PERSONS: &[&str] = &["user", "human"];
+
+/// The roles of an agent.
+const AGENTS: &[&str] = &["assistant", "model"];
+
+/// The values that libraries write in place of a text that they may not tell.
+const REDACTED: [&str; 5] = ["", "[REDACTED]", "__REDACTED__", "<redacted>", "[Filtered]"];
+
+/// Returns whether an attribute has a message.
 pub(super) fn is_read(key: &str) -> bool {
-    ["llm.input_messages.", "llm.output_messages."].iter().any(|begin| key.starts_with(begin))
+    let is_flat = || {
+        let mut begins = FLAT_INPUTS.iter().chain(FLAT_OUTPUTS);
+        let ends = [".role", ".content", ".message_content.text"];
+        begins.any(|begin| key.starts_with(begin)) && ends.iter().any(|end| key.ends_with(end))
+    };
+    let mut keys = INPUTS.iter().chain(OUTPUTS).chain(&CONTENTS);
+    keys.any(|of| *of == key) || is_flat()
 }
 
-/// Returns the last message of the input if a person wrote it, and the number of messages.
-pub(super) fn prompt(attributes: &Map<String, Value>, keys: &[&str]) -> Option<(String, usize)> {
-    let json = json(attributes, keys)?;
-    let messages = elements(serde_json::from_str(&json).ok());
-    let newest = nested::<Message<'_>>(messages.last().copied())?;
-    let text = newest.text(&["user", "human"])?;
-    Some((text, messages.len()))
+/// Returns whether a library left out this text.
+pub(super) fn is_redacted(text: &str) -> bool {
+    REDACTED.contains(&text)
 }
 
-/// Returns the text of the model's answer. It may be empty if the model only calls tools.
-pub(super) fn said(attributes: &Map<String, Value>, keys: &[&str]) -> Option<String> {
-    let json = json(attributes, keys)?;
-    let Ok(list) = serde_json::from_str::<&RawValue>(&json) else { return Some(json.into_owned()) };
-    if !list.get().starts_with('[') {
-        return Some(json.into_owned());
+/// Returns the last message for the model if a person wrote it, and the number of messages up to it.
+pub(super) fn prompt(span: &Span) -> Option<(String, usize)> {
+    if let Some(json) = json(span, INPUTS) {
+        let json: Raw<'_> = serde_json::from_str(&json).ok();
+        let request = nested::<Request<'_>>(json);
+        let messages = elements(request.and_then(|request| request.contents).or(json));
+        let newest = nested::<Message<'_>>(messages.last().copied())?;
+        return Some((newest.text(PERSONS)?, messages.len()));
     }
-    let messages = elements(Some(list)).into_iter();
-    let messages = messages.filter_map(|message| nested::<Message<'_>>(Some(message)));
-    let texts: Vec<_> = messages.filter_map(|message| message.text(&["assistant"])).collect();
-    Some(texts.join("\n")).filter(|text| !text.is_empty())
+    let inputs = span
+        .events
+        .iter()
+        .filter(|event| event.name.starts_with("gen_ai.") && event.name.ends_with(".message"));
+    if let Some(newest) = inputs.clone().next_back() {
+        let text = text_of_event(newest).filter(|_| newest.name == "gen_ai.user.message")?;
+        return Some((text, inputs.count()));
+    }
+    let (number, role, text) = flat(&span.attributes, FLAT_INPUTS)?;
+    Some((text?, number + 1)).filter(|_| PERSONS.contains(&role))
 }
 
-/// Returns the first of these attributes, which are JSON or hold JSON in a string.
-fn json<'a>(attributes: &'a Map<String, Value>, keys: &[&str]) -> Option<Cow<'a, str>> {
-    match keys.iter().find_map(|key| attributes.get(*key))? {
-        Value::String(text) => Some(Cow::Borrowed(text)),
+/// Returns the text of the model's answer, or `None` if the model only calls tools.
+pub(super) fn said(span: &Span) -> Option<String> {
+    if let Some(json) = json(span, OUTPUTS) {
+        let Ok(list) = serde_json::from_str::<&RawValue>(&json) else {
+            return Some(json.into_owned());
+        };
+        let response = nested::<Response<'_>>(Some(list)).and_then(|response| response.content);
+        let response = response.filter(|content| content.get().starts_with('{'));
+        let is_message = list.get().starts_with('{');
+        let only = response.or_else(|| is_message.then_some(list));
+        let messages = only.map_or_else(|| elements(Some(list)), |message| vec![message]);
+        let messages = messages.into_iter();
+        let messages = messages.filter_map(|message| nested::<Message<'_>>(Some(message)));
+        let texts: Vec<_> = messages.filter_map(|message| message.text(AGENTS)).collect();
+        return Some(texts.join("\n")).filter(|text| !text.is_empty());
+    }
+    if let Some(choice) = span.events.iter().find(|event| event.name == "gen_ai.choice") {
+        return text_of_event(choice);
+    }
+    flat(&span.attributes, FLAT_OUTPUTS)?.2
+}
+
+/// Returns the arguments and the result of a call from the events of its span.
+pub(super) fn call(span: &Span) -> (Option<String>, Option<String>) {
+    let event = |name: &str| {
+        let event = span.events.iter().find(|event| event.name == name)?;
+        content(event).filter(|text| !is_redacted(text)).map(Cow::into_owned)
+    };
+    let part = |key: &str| {
+        let list = span.events.iter().find_map(|event| event.attributes.get(key)?.as_str())?;
+        let messages = elements(serde_json::from_str(list).ok());
+        nested::<Message<'_>>(messages.last().copied())?.call()
+    };
+    let args = event("gen_ai.tool.message").or_else(|| part("gen_ai.input.messages"));
+    let result = event("gen_ai.choice").or_else(|| part("gen_ai.output.messages"));
+    (args, result)
+}
+
+/// Returns the first of these attributes of a span or of its events, which are JSON or hold JSON in a
+/// string.
+fn json<'a>(span: &'a Span, keys: &[&str]) -> Option<Cow<'a, str>> {
+    let of_span = keys.iter().find_map(|key| span.attributes.get(*key));
+    let of_events = || {
+        let mut events = span.events.iter().map(|event| &event.attributes);
+        events.find_map(|attributes| keys.iter().find_map(|key| attributes.get(*key)))
+    };
+    text_of_value(of_span.or_else(of_events)?)
+}
+
+/// Returns a value as text: JSON, if it is not a string. A text that was left out is none.
+fn text_of_value(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(Cow::Borrowed(&**text)).filter(|text| !is_redacted(text)),
         other => Some(Cow::Owned(other.to_string())),
     }
+}
+
+fn content(event: &SpanEvent) -> Option<Cow<'_, str>> {
+    text_of_value(CONTENTS.iter().find_map(|key| event.attributes.get(*key))?)
+}
+
+/// Returns the text of a message in an event: blocks as JSON, or the text itself.
+fn text_of_event(event: &SpanEvent) -> Option<String> {
+    let content = content(event)?;
+    match serde_json::from_str::<&RawValue>(&content) {
+        Ok(json) if json.get().starts_with(['[', '{', '"']) => {
+            let inner = nested::<Message<'_>>(Some(json)).and_then(|inner| inner.content);
+            text_of_parts(inner.or(Some(json)))
+        }
+        _ => Some(content.into_owned()),
+    }
+}
+
+/// Returns the number, the role and the text of the last message with keys of its own.
+fn flat<'a>(
+    attributes: &'a Map<String, Value>,
+    begins: &[&str],
+) -> Option<(usize, &'a str, Option<String>)> {
+    let keys = attributes.iter().filter_map(|(key, value)| {
+        let rest = begins.iter().find_map(|begin| key.strip_prefix(begin))?;
+        let (number, rest) = rest.split_once('.')?;
+        Some((number.parse::<usize>().ok()?, rest, value.as_str()?))
+    });
+    let last = keys.clone().map(|(number, ..)| number).max()?;
+    let of_last = keys.filter(|(number, ..)| *number == last);
+    let role = of_last.clone().find_map(|(_, key, role)| key.ends_with("role").then_some(role));
+    let texts = of_last.filter_map(|(_, key, text)| (!key.ends_with("role")).then_some(text));
+    let text = texts.filter(|text| !is_redacted(text)).collect::<Vec<_>>().join("\n");
+    Some((last, role.unwrap_or_default(), Some(text).filter(|text| !text.is_empty())))
+}
+
+/// A request to Gemini.
+#[derive(Deserialize)]
+struct Request<'a> {
+    #[serde(borrow)]
+    contents: Raw<'a>,
+}
+
+/// A response of Gemini.
+#[derive(Deserialize)]
+struct Response<'a> {
+    #[serde(borrow)]
+    content: Raw<'a>,
 }
 
 /// A message of any vendor's shape.
@@ -63,30 +208,43 @@ struct Part<'a> {
     text: Raw<'a>,
     #[serde(borrow)]
     content: Raw<'a>,
+    #[serde(borrow)]
+    arguments: Raw<'a>,
+    #[serde(borrow, alias = "result")]
+    response: Raw<'a>,
 }
 
 impl Message<'_> {
-    /// Returns the text of a message with one of these roles. A message with the result of a tool is
-    /// nobody's words.
+    /// Returns the text of a message with one of these roles.
     fn text(&self, roles: &[&str]) -> Option<String> {
-        if !roles.contains(&&*string(self.role)?) {
-            return None;
-        }
-        let parts = self.parts.or(self.content);
-        if let Some(text) = string(parts) {
-            return Some(text.into_owned()).filter(|text| !text.is_empty());
-        }
-        let mut texts = Vec::new();
-        for part in elements(parts) {
-            let Some(part) = nested::<Part<'_>>(Some(part)) else { continue };
-            match string(part.kind).as_deref() {
-                None | Some("text") => texts.extend(string(part.text.or(part.content))),
-                Some(kind) if is_result(kind) => return None,
-                Some(_) => {}
-            }
-        }
-        Some(texts.join("\n")).filter(|text| !text.is_empty())
+        let is_theirs = roles.contains(&&*string(self.role)?);
+        text_of_parts(self.parts.or(self.content)).filter(|_| is_theirs)
     }
+
+    /// Returns the arguments or the response in a message about a call.
+    fn call(&self) -> Option<String> {
+        let part = nested::<Part<'_>>(elements(self.parts).first().copied())?;
+        let json = part.arguments.or(part.response);
+        let text = string(json).or_else(|| Some(Cow::Borrowed(json?.get())))?;
+        Some(text.into_owned()).filter(|text| !is_redacted(text))
+    }
+}
+
+/// Returns the text of a message's parts. A message with the result of a tool is nobody's words.
+fn text_of_parts(parts: Raw<'_>) -> Option<String> {
+    if let Some(text) = string(parts) {
+        return Some(text.into_owned()).filter(|text| !is_redacted(text));
+    }
+    let mut texts = Vec::new();
+    for part in elements(parts) {
+        let Some(part) = nested::<Part<'_>>(Some(part)) else { continue };
+        match string(part.kind).as_deref() {
+            None | Some("text") => texts.extend(string(part.text.or(part.content))),
+            Some(kind) if is_result(kind) => return None,
+            Some(_) => {}
+        }
+    }
+    Some(texts.join("\n")).filter(|text| !is_redacted(text))
 }
 
 fn is_result(kind: &str) -> bool {

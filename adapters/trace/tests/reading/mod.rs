@@ -40,6 +40,7 @@ fn word(event: &Event<'_>) -> String {
             let args = match call.args {
                 Args::Json(json) => json.to_owned(),
                 Args::Text(text) => format!("text {text:?}"),
+                Args::Absent => "absent".to_owned(),
             };
             let (index, worker, step, tool) = (call.index, call.worker, call.step, call.tool);
             format!("#{index} {worker}/{step} {tool} {args}")

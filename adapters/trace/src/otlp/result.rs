@@ -1,0 +1,132 @@
+//! Reads the result of a call out of what libraries put around it.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::field::{Raw, flat_text, is_true, nested, string};
+
+/// A result as text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Bare {
+    pub(super) text: String,
+    /// `true` if the library says within the result that the call failed.
+    pub(super) failed: bool,
+}
+
+/// A message of `LangChain` in either of its forms, or the result of an MCP server.
+#[derive(Deserialize)]
+struct Wrapper<'a> {
+    #[serde(borrow)]
+    data: Raw<'a>,
+    #[serde(borrow)]
+    kwargs: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    status: Raw<'a>,
+    #[serde(borrow, rename = "tool_call_id")]
+    call: Raw<'a>,
+    #[serde(borrow, rename = "isError")]
+    is_error: Raw<'a>,
+}
+
+/// Reads a result. A message has ids that differ with every call, so only its content is kept.
+pub(super) fn bare(text: String) -> Bare {
+    let whole = |text| Bare { text, failed: false };
+    if let Some(content) = content_of_repr(&text) {
+        let failed = text.ends_with(" status='error'");
+        return Bare { text: content.to_owned(), failed };
+    }
+    let Ok(json) = serde_json::from_str::<&RawValue>(&text) else { return whole(text) };
+    if json.get().starts_with('[') {
+        return whole(flat_text(Some(json)).into_owned());
+    }
+    let Some(wrapper) = nested::<Wrapper<'_>>(Some(json)) else {
+        let inner = string(Some(json)).map(Cow::into_owned);
+        return whole(inner.unwrap_or(text));
+    };
+    let inner = nested::<Wrapper<'_>>(wrapper.data.or(wrapper.kwargs));
+    let message = inner.filter(|inner| inner.call.is_some()).unwrap_or(wrapper);
+    if message.content.is_none() || message.call.or(message.is_error).is_none() {
+        return whole(text);
+    }
+    let failed = is_true(message.is_error) || string(message.status).as_deref() == Some("error");
+    Bare { text: flat_text(message.content).into_owned(), failed }
+}
+
+/// Returns the content of a message that was printed by Python: `content='…' name='…' tool_call_id='…'`.
+fn content_of_repr(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix("content=")?;
+    let quote = inner.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
+    let end = inner.rfind(" tool_call_id=")?;
+    let end = inner[..end].rfind(" name=").unwrap_or(end);
+    inner[..end].strip_prefix(quote)?.strip_suffix(quote)
+}
+
+/// Returns the arguments without what a decorator of Python puts around them: `{"args":[],"kwargs":{…}}`.
+pub(super) fn bare_arguments(text: String) -> String {
+    #[derive(Deserialize)]
+    struct Decorated<'a> {
+        #[serde(borrow)]
+        args: Raw<'a>,
+        #[serde(borrow)]
+        kwargs: Raw<'a>,
+    }
+    let decorated =
+        serde_json::from_str(&text).ok().and_then(|raw| nested::<Decorated<'_>>(Some(raw)));
+    let named = decorated.filter(|of| of.args.is_some_and(|list| list.get() == "[]"));
+    match named.and_then(|of| of.kwargs) {
+        Some(named) => named.get().to_owned(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_the_content_of_its_message() {
+        let table = [
+            ("plain text", "plain text", false),
+            (r#""a string""#, "a string", false),
+            (r#"[{"text":"one"},{"text":"two"}]"#, "one\ntwo", false),
+            (r#"{"count":3}"#, r#"{"count":3}"#, false),
+            (r#"{"result":"of ADK"}"#, r#"{"result":"of ADK"}"#, false),
+            (r#"{"content":"of a file"}"#, r#"{"content":"of a file"}"#, false),
+            (r#"{"content":[{"type":"text","text":"no"}],"isError":true}"#, "no", true),
+            (
+                r#"{"type":"tool","data":{"content":"no","status":"error","tool_call_id":"c7"}}"#,
+                "no",
+                true,
+            ),
+            (
+                r#"{"lc":1,"id":["ToolMessage"],"kwargs":{"content":"yes","tool_call_id":"c8"}}"#,
+                "yes",
+                false,
+            ),
+            ("content='it\\'s' name='read' tool_call_id='c9'", "it\\'s", false),
+            ("content='no' tool_call_id='c9' status='error'", "no", true),
+            ("content=1", "content=1", false),
+        ];
+        for (text, expected, failed) in table {
+            let expected = Bare { text: expected.to_owned(), failed };
+            assert_eq!(bare(text.to_owned()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn named_arguments_lose_their_wrapping() {
+        let table = [
+            (r#"{"args":[],"kwargs":{"path":"a"}}"#, r#"{"path":"a"}"#),
+            (r#"{"args":[1],"kwargs":{"path":"a"}}"#, r#"{"args":[1],"kwargs":{"path":"a"}}"#),
+            (r#"{"path":"a"}"#, r#"{"path":"a"}"#),
+            ("a", "a"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(bare_arguments(text.to_owned()), expected);
+        }
+    }
+}

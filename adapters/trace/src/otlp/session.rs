@@ -1,0 +1,84 @@
+//! The workers of one session, and the latest step of each.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::tree::Waiting;
+use super::{SpanId, TraceId, hexadecimal};
+
+/// The workers of a session.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Session {
+    pub(super) workers: HashMap<Arc<str>, Worker>,
+    pub(super) steps: u64,
+    pub(super) seen: u64,
+    /// `true` if workers were forgotten, so that a name alone is not known to be new.
+    pub(super) is_crowded: bool,
+}
+
+/// The latest step of a worker.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Worker {
+    pub(super) step: u64,
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    /// The call within which the step's calls run.
+    pub(super) inside: Option<SpanId>,
+    /// `true` if the model answered before the step, so that it would be known if it answered since.
+    pub(super) is_answer: bool,
+    /// `true` if the model answered since the step's latest call.
+    pub(super) is_answered: bool,
+    /// The span that stands for the worker.
+    pub(super) instance: Option<(TraceId, SpanId)>,
+    /// A digest of the latest prompt and of its place.
+    pub(super) prompt: u64,
+    /// The beginning of the latest record.
+    pub(super) latest: u64,
+}
+
+impl Session {
+    /// Returns the worker of this name, for spans that no agent is known of.
+    pub(super) fn shared(&mut self, name: Arc<str>) -> Arc<str> {
+        self.workers.entry(Arc::clone(&name)).or_default();
+        name
+    }
+
+    /// Returns the name of a new worker, with its span's id behind it if another one has the name. If that
+    /// one `is_over`, the same worker goes on.
+    pub(super) fn worker(
+        &mut self,
+        name: Arc<str>,
+        instance: (TraceId, SpanId),
+        is_over: impl Fn((TraceId, SpanId)) -> bool,
+    ) -> Arc<str> {
+        let is_free = match self.workers.get(&name) {
+            Some(known) => known.instance.is_some_and(is_over),
+            None => !self.is_crowded,
+        };
+        let name =
+            if is_free { name } else { format!("{name} {}", hexadecimal(&instance.1)).into() };
+        self.workers.entry(Arc::clone(&name)).or_default().instance = Some(instance);
+        name
+    }
+}
+
+impl Worker {
+    /// Finds the step of a call: the latest one if both were issued together, or else a new one.
+    pub(super) fn join_step(&mut self, call: &Waiting, inside: Option<SpanId>, steps: &mut u64) {
+        let overlaps = call.begin < self.end && self.begin < call.end;
+        // Some libraries run the calls of one answer one after the other.
+        let follows = self.is_answer && !self.is_answered;
+        let is_answer = core::mem::take(&mut self.is_answered);
+        if self.step > 0 && self.inside == inside && (overlaps || follows) {
+            self.begin = self.begin.min(call.begin);
+            self.end = self.end.max(call.end);
+            return;
+        }
+        *steps += 1;
+        self.step = *steps;
+        (self.begin, self.end) = (call.begin, call.end);
+        (self.inside, self.is_answer) = (inside, is_answer);
+    }
+}
