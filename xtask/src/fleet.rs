@@ -3,6 +3,7 @@
 //! All servers listen on the loopback interface only.
 
 mod archives;
+mod receiver;
 mod sdks;
 
 use std::fmt;
@@ -19,11 +20,16 @@ struct Part {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 2] = [
+const PARTS: [Part; 3] = [
     Part {
         name: "sdks",
         about: "spans of the real SDKs, read from files and received, beside the guard inside the run",
         run: sdks::run,
+    },
+    Part {
+        name: "receiver",
+        about: "unstuck watch under load, killed, and attacked",
+        run: receiver::run,
     },
     Part {
         name: "archives",

@@ -52,6 +52,7 @@ mod tree;
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::event::Tokens;
@@ -166,7 +167,7 @@ pub enum What {
 }
 
 /// A call of a tool, as a span describes it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The tool's name.
     pub tool: String,

@@ -1,7 +1,9 @@
 //! Puts spans in order: finds the session, the worker and the step of each.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use super::dialect::{Kind, Meaning};
 use super::session::Session;
@@ -17,7 +19,7 @@ const SPANS_OF_TRACE: usize = 4;
 const LAST: (u64, u64) = (u64::MAX, u64::MAX);
 
 /// The bounds of an [`Assembler`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// The most bytes of calls and texts that wait. Beyond it, the traces that were idle longest are
     /// ready at once.
@@ -41,7 +43,7 @@ impl Default for Limits {
 }
 
 /// The counts of an [`Assembler`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// The spans that were pushed.
     pub spans: u64,
@@ -61,10 +63,14 @@ pub struct Counts {
 ///
 /// A span waits until it [settles](Assembler::settled), because the spans that began before it arrive
 /// later if they take longer.
-#[derive(Debug)]
+///
+/// The state may be stored, and go on after a restart. Its form changes between versions.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Assembler {
     limits: Limits,
     traces: HashMap<TraceId, Trace>,
+    /// The traces with spans that wait.
+    awaited: BTreeSet<TraceId>,
     sessions: HashMap<Arc<str>, Session>,
     /// The spans that need not wait any longer.
     ready: Vec<(Place, Waiting)>,
@@ -77,7 +83,7 @@ pub struct Assembler {
 }
 
 /// The place of a span among the others.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Place {
     trace: TraceId,
     session: Arc<str>,
@@ -92,6 +98,7 @@ impl Assembler {
         Self {
             limits,
             traces: HashMap::new(),
+            awaited: BTreeSet::new(),
             sessions: HashMap::new(),
             ready: Vec::new(),
             bytes: 0,
@@ -100,6 +107,12 @@ impl Assembler {
             clock: 0,
             counts: Counts::default(),
         }
+    }
+
+    /// Changes the limits, which hold from the next span on.
+    #[must_use]
+    pub fn limited(self, limits: Limits) -> Self {
+        Self { limits, ..self }
     }
 
     /// Takes in a span that arrived at this time, in milliseconds of any clock that does not go back.
@@ -123,6 +136,7 @@ impl Assembler {
         if waiting.is_told() || waiting.kind == Kind::Model {
             self.bytes += waiting.bytes;
             trace.bytes += waiting.bytes;
+            self.awaited.insert(span.trace);
             trace.waiting.insert((span.begin, self.clock), waiting);
         }
         if self.bytes > self.limits.bytes {
@@ -138,8 +152,8 @@ impl Assembler {
     pub fn settled(&mut self, now: u64, each: &mut dyn FnMut(Record)) {
         let settle = self.limits.settle;
         let is_due = |waiting: &Waiting| waiting.arrived.saturating_add(settle) <= now;
-        let due = self.traces.iter().filter_map(|(id, trace)| {
-            let last = trace.waiting.iter().rfind(|(_, waiting)| is_due(waiting));
+        let due = self.awaited.iter().filter_map(|id| {
+            let last = self.traces.get(id)?.waiting.iter().rfind(|(_, waiting)| is_due(waiting));
             last.map(|(last, _)| (*id, *last))
         });
         for (id, last) in due.collect::<Vec<_>>() {
@@ -193,6 +207,9 @@ impl Assembler {
             LAST => BTreeMap::new(),
             (begin, arrival) => trace.waiting.split_off(&(begin, arrival.saturating_add(1))),
         };
+        if later.is_empty() {
+            self.awaited.remove(&id);
+        }
         for mut waiting in core::mem::replace(&mut trace.waiting, later).into_values() {
             trace.bytes -= waiting.bytes;
             self.bytes -= waiting.bytes;

@@ -3,7 +3,7 @@
 //! A dialect is a set of keys, and no library mixes up the keys of another. So the keys are listed by
 //! meaning, and the first that a span has counts.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -137,7 +137,7 @@ pub(super) fn is_read_of_resource(key: &str) -> bool {
 }
 
 /// The kind of a span.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
     Tool,
     Agent,
@@ -193,21 +193,28 @@ impl Meaning {
 }
 
 /// A call as `LangChain` hands it to a tool.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Asked {
     pub(super) name: String,
-    pub(super) args: Box<RawValue>,
+    /// The arguments in JSON.
+    pub(super) args: String,
 }
 
 /// Returns the call that a span of `LangChain` around a tool has.
 fn asked(span: &Span) -> Option<Asked> {
+    #[derive(Deserialize)]
+    struct Given<'a> {
+        name: String,
+        #[serde(borrow)]
+        args: &'a RawValue,
+    }
     let text = span
         .attributes
         .get("input.value")?
         .as_str()
         .filter(|text| text.starts_with("[{\"name\""))?;
-    let [asked] = serde_json::from_str::<[Asked; 1]>(text).ok()?;
-    Some(asked)
+    let [Given { name, args }] = serde_json::from_str::<[Given<'_>; 1]>(text).ok()?;
+    Some(Asked { name, args: args.get().to_owned() })
 }
 
 /// Returns the name of the agent in the metadata of a span of `LangChain`.

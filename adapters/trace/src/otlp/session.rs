@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::tree::Waiting;
 use super::{SpanId, TraceId, hexadecimal};
 
 /// The workers of a session.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Session {
     pub(super) workers: HashMap<Arc<str>, Worker>,
     pub(super) steps: u64,
@@ -17,7 +19,7 @@ pub(super) struct Session {
 }
 
 /// The latest step of a worker.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Worker {
     pub(super) step: u64,
     pub(super) begin: u64,

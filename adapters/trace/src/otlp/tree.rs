@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::dialect::{Asked, Kind, Meaning};
 use super::{Span, SpanId, ToolCall, TraceId, hexadecimal};
 use crate::event::Tokens;
@@ -12,7 +14,7 @@ use crate::pairing::digest;
 const ANCESTORS_MAX: usize = 128;
 
 /// The spans of a trace that are remembered, and those that wait.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Trace {
     pub(super) nodes: HashMap<SpanId, Node>,
     /// The spans that wait, by begin and by arrival.
@@ -32,7 +34,7 @@ pub(super) type Names = (Arc<str>, Arc<str>);
 pub(super) type Stood = (Option<Arc<str>>, Names);
 
 /// A span as its descendants see it.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Node {
     pub(super) parent: Option<SpanId>,
     pub(super) kind: Kind,
@@ -47,7 +49,7 @@ pub(super) struct Node {
 }
 
 /// A span that waits.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Waiting {
     pub(super) id: SpanId,
     pub(super) parent: Option<SpanId>,
@@ -188,7 +190,7 @@ impl Trace {
         let Some(call) = &mut waiting.call else { return };
         let around = waiting.parent.and_then(|parent| self.nodes.get(&parent)?.asked.as_ref());
         if let Some(asked) = around.filter(|asked| asked.name == call.tool) {
-            call.args = Some(asked.args.get().to_owned());
+            call.args = Some(asked.args.clone());
         }
     }
 
