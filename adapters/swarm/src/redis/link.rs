@@ -140,8 +140,10 @@ impl Link {
             let reply = self.only(command)?;
             let Some(meaning) = Reply::of_error(&reply) else { return Ok(reply) };
             match (meaning.remedy(), meaning) {
+                (Some(Remedy::Wait), Reply::PutOff(_, why)) | (None, Reply::Refused(why)) => {
+                    return Err(refused(&self.server(), why));
+                }
                 (Some(remedy), _) => self.heal(remedy)?,
-                (None, Reply::Refused(why)) => return Err(refused(&self.server(), why)),
                 (None, _) => return Err(nonsense(&self.server())),
             }
         }
@@ -152,6 +154,7 @@ impl Link {
     pub(super) fn heal(&mut self, remedy: Remedy) -> Result<(), RedisError> {
         match remedy {
             Remedy::Load => return self.load(),
+            Remedy::Wait => return Ok(()),
             Remedy::Move(node) => self.nodes.follow(&node),
             Remedy::Leave => self.nodes.next(),
         }
@@ -162,9 +165,11 @@ impl Link {
     /// Loads the functions. If the node is a replica and cannot take them, selects another node.
     fn load(&mut self) -> Result<(), RedisError> {
         let reply = self.only(&request::load())?;
-        let Some(Reply::Refused(why)) = Reply::of_error(&reply) else { return Ok(()) };
-        let error = refused(&self.server(), why.clone());
-        Reply::Refused(why).remedy().map_or(Err(error), |remedy| self.heal(remedy))
+        match Reply::of_error(&reply) {
+            Some(Reply::PutOff(remedy, _)) => self.heal(remedy),
+            Some(Reply::Refused(why)) => Err(refused(&self.server(), why)),
+            _ => Ok(()),
+        }
     }
 
     /// Sends one command, once.

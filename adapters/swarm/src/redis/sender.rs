@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
+use std::thread;
 use std::time::Instant;
 use std::vec::Vec;
 
@@ -9,12 +10,15 @@ use crate::redis::breaker::Breaker;
 use crate::redis::error::RedisError;
 use crate::redis::health::add;
 use crate::redis::link::Link;
-use crate::redis::state::{BATCH_MAX, PATIENCE, Request, StoreState, nonsense};
+use crate::redis::state::{
+    BATCH_MAX, HOLD_PAUSE_MAX, HOLD_PAUSE_MIN, PATIENCE, Request, StoreState, refused,
+};
 
 /// Sends the queued calls to the server in one pipeline, and delivers its replies.
 ///
 /// If it is unknown whether the server counted a call, the call is not sent again, because a call that counts
-/// twice may accuse a worker.
+/// twice may accuse a worker. Calls that a server puts off were not counted. They are sent again, and their workers
+/// do not wait for them.
 pub(super) struct Sender {
     state: Arc<StoreState>,
     link: Link,
@@ -41,16 +45,34 @@ impl Sender {
             return;
         }
         add(&self.state.tally.sent, batch.len());
-        let mut rest = self.exchange(batch);
-        // A cluster may name another node, and that node may lack the functions.
-        for _ in 0..2 {
+        let (mut rest, mut pause) = (batch, HOLD_PAUSE_MIN);
+        loop {
+            // A cluster may name another node, and that node may lack the functions.
+            for _ in 0..3 {
+                rest = self.exchange(rest);
+                if rest.is_empty() {
+                    return;
+                }
+            }
+            self.hold(&mut rest);
             if rest.is_empty() {
                 return;
             }
-            rest = self.exchange(rest);
+            thread::sleep(pause);
+            pause = (pause * 2).min(HOLD_PAUSE_MAX);
         }
-        if !rest.is_empty() {
-            self.state.tally.fail(rest.len(), nonsense(&self.link.server()));
+    }
+
+    /// Keeps calls that no node counts at present, and lets their workers go on. Calls that are too old have failed.
+    fn hold(&self, calls: &mut Vec<Request>) {
+        let released = calls.iter_mut().map(|call| usize::from(call.release())).sum();
+        add(&self.state.tally.late, released);
+        let (now, has_ended, held) = (Instant::now(), self.state.has_ended(), calls.len());
+        calls.retain(|call| !has_ended && !call.is_over(now));
+        let over = held - calls.len();
+        if over > 0 {
+            let why = "no node counted a call of this swarm in time".into();
+            self.state.tally.fail(over, refused(&self.link.server(), why));
         }
     }
 
