@@ -1,5 +1,6 @@
 //! The thread that sends the calls of all workers to the server.
 
+use std::boxed::Box;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::thread;
@@ -32,10 +33,10 @@ impl Sender {
     }
 
     /// Works until the queue is closed and empty.
-    pub(super) fn work(mut self, queue: &Receiver<Request>) {
+    pub(super) fn work(mut self, queue: &Receiver<Box<Request>>) {
         while let Ok(first) = queue.recv() {
-            let mut batch = Vec::from([first]);
-            batch.extend(queue.try_iter().take(BATCH_MAX - 1));
+            let mut batch = Vec::from([*first]);
+            batch.extend(queue.try_iter().take(BATCH_MAX - 1).map(|request| *request));
             self.send(batch);
         }
     }

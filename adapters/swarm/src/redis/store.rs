@@ -41,7 +41,7 @@ use crate::verdict::Verdict;
 pub struct RedisStore {
     state: Arc<StoreState>,
     /// `None` once the store is dropped.
-    queue: Option<SyncSender<Request>>,
+    queue: Option<SyncSender<Box<Request>>>,
     /// Closed when the thread has ended.
     ended: Mutex<Receiver<()>>,
 }
@@ -129,7 +129,8 @@ impl RedisStore {
 
     fn enqueue(&self, request: Request) {
         let Some(queue) = &self.queue else { return };
-        match queue.try_send(request) {
+        // The queue has room for all its calls from the start, so it holds pointers.
+        match queue.try_send(Box::new(request)) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => add(&self.state.tally.dropped, 1),
             Err(TrySendError::Disconnected(_)) => add(&self.state.tally.failed, 1),
