@@ -2,6 +2,8 @@
 //!
 //! All servers listen on the loopback interface only.
 
+mod swarm;
+
 use std::fmt;
 use std::process::ExitCode;
 
@@ -16,7 +18,11 @@ struct Part {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 0] = [];
+const PARTS: [Part; 1] = [Part {
+    name: "swarm",
+    about: "100,000 workers on a Redis Cluster, with a fail-over and a slot that moves",
+    run: swarm::run,
+}];
 
 /// The parts to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
