@@ -66,8 +66,9 @@ impl Sender {
 
     /// Keeps calls that no node counts at present, and lets their workers go on. Calls that are too old have failed.
     fn hold(&self, calls: &mut Vec<Request>) {
-        let released = calls.iter_mut().map(|call| usize::from(call.release())).sum();
-        add(&self.state.tally.late, released);
+        // Counted first, so that a worker that goes on finds itself counted.
+        add(&self.state.tally.late, calls.iter().filter(|call| call.is_awaited()).count());
+        calls.iter_mut().for_each(Request::release);
         let (now, has_ended, held) = (Instant::now(), self.state.has_ended(), calls.len());
         calls.retain(|call| !has_ended && !call.is_over(now));
         let over = held - calls.len();

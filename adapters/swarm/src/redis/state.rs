@@ -69,9 +69,14 @@ impl Request {
         now.saturating_duration_since(self.made) >= HOLD_MAX
     }
 
-    /// Lets the worker go on without a reply. Returns whether it waited.
-    pub(super) fn release(&mut self) -> bool {
-        self.waiting.take().is_some()
+    /// Returns whether a worker may wait for the reply.
+    pub(super) const fn is_awaited(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// Lets the worker go on without a reply.
+    pub(super) fn release(&mut self) {
+        self.waiting = None;
     }
 }
 
