@@ -115,7 +115,7 @@ impl Link {
     }
 
     /// Sends commands in one pipeline and reads a reply to each. If that fails, the connection is closed, because
-    /// its next reply could not be matched to a command.
+    /// its next reply could not be matched to a command, and another node is asked next.
     pub(super) fn ask<'c>(
         &mut self,
         commands: impl Iterator<Item = &'c Cmd>,
@@ -128,10 +128,17 @@ impl Link {
             command.write_packed_command(&mut bytes);
             count += 1;
         }
-        let replies = wire.exchange(&bytes, count, self.patience);
-        let replies = replies.map_err(|fault| failed(&node, fault))?;
-        self.open = Some(wire);
-        Ok(replies)
+        match wire.exchange(&bytes, count, self.patience) {
+            Ok(replies) => {
+                self.open = Some(wire);
+                Ok(replies)
+            }
+            Err(fault) => {
+                // A node that hangs still accepts connections.
+                self.nodes.next();
+                Err(failed(&node, fault))
+            }
+        }
     }
 
     /// Sends one command. Sends it again if the server lacks the functions, or is not the right node.
