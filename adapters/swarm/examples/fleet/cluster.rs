@@ -122,6 +122,13 @@ impl Node {
         Ok(())
     }
 
+    /// Sends a signal to the process by name.
+    pub(crate) fn signal(&self, name: &str) -> Result<(), Failure> {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &id]).status()?;
+        if sent.success() { Ok(()) } else { Err(format!("the signal {name} was not sent").into()) }
+    }
+
     /// Starts the process again. It has its old ports, and no data.
     pub(crate) fn revive(&mut self) -> Result<(), Failure> {
         self.child = self.command.spawn()?;

@@ -19,13 +19,14 @@ use unstuck_swarm::{Rule, Window};
 
 use crate::cluster::{Cluster, Encryption};
 use crate::oracle::Fate;
+use crate::trouble::Fall;
 use crate::workers::{Crew, Load, Swarm};
 
 /// An error that ends the program. Its message says what happened.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 const USAGE: &str = "usage: fleet [--workers N] [--seconds N] [--rate CALLS_A_SECOND] [--folder FOLDER] \
-                     [--server PROGRAM] [--tls FOLDER_OF_CERTIFICATES]";
+                     [--server PROGRAM] [--tls FOLDER_OF_CERTIFICATES] [--master killed|hung]";
 
 /// The secret of the swarms.
 const SECRET: &[u8] = b"of the simulated fleet alone";
@@ -44,6 +45,7 @@ struct Options {
     folder: PathBuf,
     server: String,
     certificates: Option<PathBuf>,
+    fall: Fall,
 }
 
 impl Options {
@@ -55,6 +57,7 @@ impl Options {
             folder: "target/fleet/swarm".into(),
             server: "redis-server".into(),
             certificates: None,
+            fall: Fall::Killed,
         };
         while let Some(name) = words.next() {
             let value = words.next().ok_or(USAGE)?;
@@ -65,6 +68,8 @@ impl Options {
                 "--folder" => options.folder = value.into(),
                 "--server" => options.server = value,
                 "--tls" => options.certificates = Some(value.into()),
+                "--master" if value == "killed" => options.fall = Fall::Killed,
+                "--master" if value == "hung" => options.fall = Fall::Hung,
                 _ => return Err(USAGE.into()),
             }
         }
@@ -119,7 +124,7 @@ fn run(options: &Options) -> Result<Vec<String>, Failure> {
     // Until then, all workers exist.
     let start = Instant::now() + Duration::from_secs(2);
     let crew = Crew::start(swarms, load, start);
-    let trouble = trouble::cause(&mut cluster, swarms, load, start)?;
+    let trouble = trouble::cause(&mut cluster, swarms, options.fall, load, start)?;
     let mut made = crew.join()?;
     cluster::until("all calls are settled", || Ok(swarms.iter().all(Swarm::is_idle)))?;
     let took = start.elapsed();

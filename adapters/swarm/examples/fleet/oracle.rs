@@ -57,7 +57,7 @@ impl Audit {
             let what = match fate {
                 Fate::Unharmed => "swarms that were left alone",
                 Fate::Moved => "the swarm whose slot moved",
-                Fate::Killed => "swarms whose master was killed",
+                Fate::Killed => "swarms whose master failed",
             };
             let silent = lost.saturating_sub(failed + dropped);
             let known = format!(

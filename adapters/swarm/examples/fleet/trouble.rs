@@ -1,4 +1,4 @@
-//! The trouble: the slot of one swarm moves, and a master is killed in the meantime.
+//! The trouble: the slot of one swarm moves, and a master fails in the meantime.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,6 +13,15 @@ const BEFORE_KEYS: Duration = Duration::from_secs(1);
 
 /// The pause after each hundred keys.
 const PAUSE: Duration = Duration::from_millis(10);
+
+/// The way in which a master fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fall {
+    /// Its process is killed, and started again later.
+    Killed,
+    /// Its process stops, with all its connections open, and goes on later.
+    Hung,
+}
 
 /// What happened.
 pub(crate) struct Trouble {
@@ -44,6 +53,7 @@ impl Trouble {
 pub(crate) fn cause(
     cluster: &mut Cluster,
     swarms: &'static [Swarm],
+    fall: Fall,
     load: Load,
     start: Instant,
 ) -> Result<Trouble, Failure> {
@@ -55,7 +65,10 @@ pub(crate) fn cause(
     thread::sleep(BEFORE_KEYS);
 
     let killed_at = Instant::now();
-    cluster.masters[0].kill()?;
+    match fall {
+        Fall::Killed => cluster.masters[0].kill()?,
+        Fall::Hung => cluster.masters[0].signal("STOP")?,
+    }
     let acknowledged = swarms.iter().map(answered).zip(&before).map(|(now, before)| now - before);
     let acknowledged = acknowledged.collect();
     let killed = watch(swarms.iter().filter(|swarm| swarm.fate == Fate::Killed).collect());
@@ -81,7 +94,10 @@ pub(crate) fn cause(
     let moved = ended(moved)?.first().copied().unwrap_or_default();
     let killed = ended(killed)?;
     sleep_until(start + load.lasts * 3 / 4);
-    cluster.masters[0].revive()?;
+    match fall {
+        Fall::Killed => cluster.masters[0].revive()?,
+        Fall::Hung => cluster.masters[0].signal("CONT")?,
+    }
     until("the old master is a replica", || {
         let role: String = cluster.masters[0].ask("INFO replication")?;
         Ok(role.contains("role:slave") && role.contains("master_link_status:up"))

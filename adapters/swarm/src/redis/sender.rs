@@ -103,7 +103,11 @@ impl Sender {
         let (again, remedy) = self.state.settle(batch, &replies, &self.link.server());
         match remedy.map(|remedy| self.link.heal(remedy)) {
             Some(Err(error)) => self.lose(&again, error),
-            _ => again,
+            Some(Ok(())) => again,
+            None => {
+                self.link.trust();
+                again
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use unstuck_swarm::SwarmStore as _;
 use unstuck_swarm::redis::{RedisStore, Settings, Watch};
 
 use crate::counts::{counts, observation};
+use crate::liar::{Liar, Lie};
 use crate::server::{Server, free_port, settings, talkative, until};
 
 /// All slots of a cluster, in three parts.
@@ -172,4 +173,17 @@ fn a_call_waits_for_a_node_to_take_its_slot() {
     node.ask::<()>("CLUSTER ADDSLOTSRANGE 0 16383");
     until(|| store.health().answered == 1);
     assert_eq!(counts(store.record(&observation(2, 1))), (2, 2));
+}
+
+#[test]
+fn a_call_that_is_put_off_is_not_lost_on_a_server_that_hangs() {
+    let options = ["--cluster-enabled", "yes", "--cluster-port", &free_port().to_string()];
+    let Some(node) = Server::with(&options) else { return };
+    let liar = Liar::start(Lie::Nothing);
+    let hosts = format!("redis://127.0.0.1:{},", node.port());
+    let store = RedisStore::open(settings(&liar.url().replace("redis://", &hosts)));
+    assert_eq!(store.record(&observation(1, 1)).rung, 0);
+    node.ask::<()>("CLUSTER ADDSLOTSRANGE 0 16383");
+    until(|| store.health().answered == 1);
+    assert_eq!(store.health().failed, 0);
 }
