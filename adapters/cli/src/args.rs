@@ -13,6 +13,7 @@ use crate::scan::options::{EXIT_CODES, Scan};
 use crate::start_over::StartOver;
 use crate::swarm::options::Swarm;
 use crate::view::View;
+use crate::watch::options::Watch;
 
 /// Finds loops of agents that call tools, in recorded runs and while an agent works.
 #[derive(Parser)]
@@ -43,6 +44,8 @@ pub(crate) enum Command {
     Mcp(Mcp),
     /// Save what an agent did to a git work tree and restore the start of its run
     StartOver(StartOver),
+    /// Receive spans from OpenTelemetry and print the loops in them as they happen
+    Watch(Watch),
     /// Show or clear the calls that the workers of a swarm count on a server
     Swarm(Swarm),
     /// Answer an event of a coding agent, which runs this command as its hook
@@ -77,7 +80,7 @@ pub(crate) struct Man {
 }
 
 /// The commands that have a page. A list, because building the whole command line takes time.
-const fn command_names() -> [&'static str; 17] {
+const fn command_names() -> [&'static str; 18] {
     [
         "scan",
         "view",
@@ -88,6 +91,7 @@ const fn command_names() -> [&'static str; 17] {
         "report",
         "mcp",
         "start-over",
+        "watch",
         "swarm",
         "hook",
         "eval",

@@ -41,6 +41,8 @@ mod start_over;
 mod swarm;
 #[cfg(feature = "program")]
 mod view;
+#[cfg(feature = "program")]
+mod watch;
 
 use std::io::BufRead;
 

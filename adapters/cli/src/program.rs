@@ -10,7 +10,9 @@ use crate::agents::hook::options::Hook;
 use crate::args::{Arguments, Command};
 use crate::exit::Exit;
 use crate::read::inputs::{self, Input};
-use crate::{agents, calibrate, config, json, manual, mcp, output, scan, start_over, swarm, view};
+use crate::{
+    agents, calibrate, config, json, manual, mcp, output, scan, start_over, swarm, view, watch,
+};
 
 /// Returns the files that the paths lead to, in order: of a folder all transcripts. Returns as well the
 /// paths that cannot be read, each with the reason.
@@ -49,6 +51,7 @@ pub fn run() -> ExitCode {
         Command::Swarm(swarm) => {
             swarm::run(&swarm, |inputs| agents::sessions::find(inputs, None, |_, _| {}))
         }
+        Command::Watch(watch) => watch::run(&watch),
         Command::Hook(hook) => agents::hook::run(&hook),
         Command::Eval(eval) => calibrate::eval::run(&eval),
         Command::Tune(tune) => calibrate::tune::run(&tune),

@@ -12,6 +12,8 @@ mod nearest;
 mod numbering;
 mod open_loops;
 mod picture;
+#[cfg(feature = "program")]
+mod rest;
 mod worker;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -31,6 +33,8 @@ pub(crate) use nearest::Nearest;
 use open_loops::{Elapsed, OpenLoops};
 use picture::Drawing;
 pub(crate) use picture::{CALLS_MAX, Drawn, Ending, Picture};
+#[cfg(feature = "program")]
+pub(crate) use rest::Rest;
 use worker::{IdleWorker, VerdictAt, Worker};
 
 /// The most workers whose engines are ready, at some 30 KB each. The others are idle, in less than 1 KB
@@ -239,9 +243,13 @@ impl Replay {
 
     /// Makes the active worker idle that had no event for longest, if there is no room for another.
     fn make_room(&mut self) {
-        if self.workers.len() < self.limits.active {
-            return;
+        if self.workers.len() >= self.limits.active {
+            self.idle_stalest();
         }
+    }
+
+    /// Makes the active worker idle that had no event for longest.
+    fn idle_stalest(&mut self) {
         let seen = |worker: &Worker| match self.places.get(&worker.name) {
             Some(Place::Active { seen, .. }) => *seen,
             _ => 0,

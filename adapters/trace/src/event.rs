@@ -232,7 +232,7 @@ pub struct Usage<'a> {
 /// let tokens = Tokens { input: 90, cached: 10, output: 5 };
 /// assert_eq!((tokens + tokens).total(), 210);
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Tokens {
     /// Tokens that the model read, without those from a cache. Tokens that were written to a cache are
     /// among them.

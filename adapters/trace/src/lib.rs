@@ -148,6 +148,7 @@ mod formats;
 mod grammar;
 mod lines;
 mod members;
+pub mod otlp;
 mod own;
 mod pairing;
 mod partial;

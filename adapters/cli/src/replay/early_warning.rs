@@ -2,6 +2,8 @@
 
 use std::mem::replace;
 
+#[cfg(feature = "program")]
+use serde::{Deserialize, Serialize};
 use unstuck_core::{Nearness, Policy, Rule, RuleIndex};
 
 /// The nearest rule about calls since the latest finding.
@@ -29,6 +31,45 @@ pub(super) struct EarlyWarning {
 pub(super) enum Judged {
     Quiet,
     Loop,
+}
+
+/// A warning as a checkpoint stores it, without its policy.
+#[cfg(feature = "program")]
+#[derive(Serialize, Deserialize)]
+pub(super) struct StoredWarning {
+    step: Option<u64>,
+    announced: u64,
+    settled: u64,
+    moved: bool,
+    highest: Option<(StoredNearness, u64)>,
+    latest: Option<StoredNearness>,
+}
+
+/// The place of a rule among those about text or about calls, `held` and `needed`.
+#[cfg(feature = "program")]
+type StoredNearness = (bool, u8, u16, u16);
+
+#[cfg(feature = "program")]
+impl EarlyWarning {
+    pub(super) fn stored(&self) -> StoredWarning {
+        let Self { policy: _, step, announced, settled, moved, highest, latest } = *self;
+        let near = |Nearness { rule, held, needed }| match rule {
+            RuleIndex::Text(place) => (true, place, held, needed),
+            RuleIndex::Call(place) => (false, place, held, needed),
+        };
+        let highest = highest.map(|(highest, judged)| (near(highest), judged));
+        StoredWarning { step, announced, settled, moved, highest, latest: latest.map(near) }
+    }
+
+    pub(super) fn of_stored(policy: &'static Policy<'static>, stored: &StoredWarning) -> Self {
+        let StoredWarning { step, announced, settled, moved, highest, latest } = *stored;
+        let near = |(is_text, place, held, needed): StoredNearness| {
+            let rule = if is_text { RuleIndex::Text(place) } else { RuleIndex::Call(place) };
+            Nearness { rule, held, needed }
+        };
+        let highest = highest.map(|(highest, judged)| (near(highest), judged));
+        Self { policy, step, announced, settled, moved, highest, latest: latest.map(near) }
+    }
 }
 
 impl EarlyWarning {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use serde::{Deserialize, Serialize};
 use unstuck_core::{LoopId, Verdict};
 
 use super::findings::LoopKey;
@@ -10,7 +11,7 @@ use super::findings::LoopKey;
 const OPEN_MIN: usize = 1024;
 
 /// The loops of one trace.
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct OpenLoops {
     /// The loops that may continue, by the number of their worker.
     open: HashMap<(u64, LoopId), OpenLoop>,
@@ -23,6 +24,7 @@ pub(super) struct OpenLoops {
 }
 
 /// A loop that may continue.
+#[derive(Clone, Serialize, Deserialize)]
 struct OpenLoop {
     key: LoopKey,
     /// The number of calls when it was last found.

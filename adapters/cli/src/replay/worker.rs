@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Detector, Finding, RuleIndex, Verdict};
-use unstuck_text::{Answer, LINE_WORDS, Preset, Ticket, is_placeholder};
+use unstuck_text::{Answer, LINE_WORDS, Lines, Preset, SimilarCalls, Ticket, is_placeholder};
 use unstuck_trace::{Call, Message, Outcome, Role};
 
+#[cfg(feature = "program")]
+use super::early_warning::StoredWarning;
 use super::early_warning::{EarlyWarning, Judged};
 use super::findings::{Excerpt, Location, ResultLine, Warning};
 use super::history::{CallResult, Explained, LoopHistory, Near, Wanted};
@@ -88,14 +90,56 @@ impl IdleWorker {
     /// Returns the worker as it was.
     pub(super) fn resume(self, preset: &'static Preset) -> Worker {
         let Self { name, number, early_warning, history, bytes } = self;
-        let mut reader = postcard::Deserializer::from_bytes(&bytes);
         let mut worker = Worker { early_warning, history, ..Worker::new(name, number, preset) };
-        // The bytes never leave the process.
-        worker.engine.detector = Detector::deserialize(preset.policy, &mut reader).expect(OWN);
-        (worker.engine.digester.similar, worker.engine.digester.lines, worker.recent) =
-            Deserialize::deserialize(&mut reader).expect(OWN);
+        // The bytes never left the process, or were read once when they came back.
+        (
+            worker.engine.detector,
+            (worker.engine.digester.similar, worker.engine.digester.lines, worker.recent),
+        ) = state(&bytes, preset).expect(OWN);
         worker
     }
+}
+
+/// An idle worker as a checkpoint stores it.
+#[cfg(feature = "program")]
+#[derive(Serialize, Deserialize)]
+pub(super) struct StoredWorker {
+    name: String,
+    number: u64,
+    early_warning: StoredWarning,
+    bytes: Vec<u8>,
+}
+
+#[cfg(feature = "program")]
+impl IdleWorker {
+    /// Returns the worker for a checkpoint. The steps of a loop to explain are left out.
+    pub(super) fn stored(&self) -> StoredWorker {
+        StoredWorker {
+            name: (*self.name).to_owned(),
+            number: self.number,
+            early_warning: self.early_warning.stored(),
+            bytes: self.bytes.to_vec(),
+        }
+    }
+
+    /// Returns the stored worker, or `None` if its bytes cannot be read.
+    pub(super) fn of_stored(stored: StoredWorker, preset: &'static Preset) -> Option<Self> {
+        let StoredWorker { name, number, early_warning, bytes } = stored;
+        state(&bytes, preset)?;
+        let early_warning = EarlyWarning::of_stored(preset.policy, &early_warning);
+        let (name, bytes) = (name.into(), bytes.into());
+        Some(Self { name, number, early_warning, history: None, bytes })
+    }
+}
+
+/// The engine of an idle worker, and the state of its digester and its events.
+type State = (Detector<'static, 64, 32>, (SimilarCalls, Lines<LINE_WORDS>, Recent));
+
+/// Reads the bytes of an idle worker.
+fn state(bytes: &[u8], preset: &'static Preset) -> Option<State> {
+    let mut reader = postcard::Deserializer::from_bytes(bytes);
+    let detector = Detector::deserialize(preset.policy, &mut reader).ok()?;
+    Some((detector, Deserialize::deserialize(&mut reader).ok()?))
 }
 
 /// Why the bytes of a worker can be read.

@@ -13,7 +13,7 @@ use crate::scan::kept::Standing;
 use crate::scan::report::Report;
 
 /// The version of the output's format. A new field does not change it.
-pub(super) const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
 struct TraceLine<'a> {

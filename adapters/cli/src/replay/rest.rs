@@ -1,0 +1,126 @@
+//! The checkpoint of a replay: all workers idle, and what is left of their loops.
+//!
+//! A replay that goes on from its checkpoint finds what it would have found without one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use unstuck_text::Preset;
+
+use super::open_loops::OpenLoops;
+use super::worker::{IdleWorker, StoredWorker};
+use super::{Limits, Place, Replay};
+
+/// A replay at rest, without its policy and its limits.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Rest {
+    /// The workers, with the clock of their latest event.
+    workers: Vec<(u64, StoredWorker)>,
+    workers_ever: u64,
+    forgotten: usize,
+    open_loops: OpenLoops,
+    calls: usize,
+    clock: u64,
+}
+
+impl Replay {
+    /// Limits the workers to `workers`, of which one is active at a time, and idle ones to `idle_bytes`.
+    pub(crate) fn limited(self, workers: usize, idle_bytes: usize) -> Self {
+        Self { limits: Limits { active: 1, workers, idle_bytes }, ..self }
+    }
+
+    /// Makes all workers idle. Returns the bytes that they take.
+    pub(crate) fn rest(&mut self) -> usize {
+        while !self.workers.is_empty() {
+            self.idle_stalest();
+        }
+        self.idle_bytes
+    }
+
+    /// Returns the policy.
+    pub(crate) const fn preset(&self) -> &'static Preset {
+        self.preset
+    }
+
+    /// Makes all workers idle and returns the state. Findings have to be taken before.
+    pub(crate) fn checkpoint(&mut self) -> Rest {
+        self.rest();
+        Rest {
+            workers: self.idle.iter().map(|(seen, worker)| (*seen, worker.stored())).collect(),
+            workers_ever: self.workers_ever,
+            forgotten: self.forgotten,
+            open_loops: self.open_loops.clone(),
+            calls: self.calls,
+            clock: self.clock,
+        }
+    }
+
+    /// Returns the replay as it was at its checkpoint, by the same policy. Returns `None` if the bytes of
+    /// a worker cannot be read.
+    pub(crate) fn resumed(preset: &'static Preset, rest: Rest) -> Option<Self> {
+        let Rest { workers, workers_ever, forgotten, open_loops, calls, clock } = rest;
+        let (mut idle, mut places) = (BTreeMap::new(), HashMap::new());
+        for (seen, worker) in workers {
+            let worker = IdleWorker::of_stored(worker, preset)?;
+            places.insert(Arc::clone(&worker.name), Place::Idle(seen));
+            idle.insert(seen, worker);
+        }
+        let idle_bytes = idle.values().map(IdleWorker::size).sum();
+        let new = Self::new(preset);
+        Some(Self {
+            idle,
+            idle_bytes,
+            places,
+            workers_ever,
+            forgotten,
+            open_loops,
+            calls,
+            clock,
+            ..new
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use unstuck_text::PRESETS;
+    use unstuck_trace::read;
+    use walkdir::WalkDir;
+
+    use super::*;
+    use crate::read::inputs::Input;
+    use crate::read::progress::Progress;
+
+    #[test]
+    fn a_replay_goes_on_from_its_checkpoint_after_any_event() {
+        let runs = WalkDir::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs"));
+        let (mut found, mut checkpoints) = (0, 0);
+        for entry in runs.into_iter().map(|entry| entry.expect("a folder that can be listed")) {
+            let input = Input::File(entry.path().to_owned());
+            for preset in PRESETS.iter().filter(|_| entry.file_type().is_file()) {
+                let open = || input.open(&Progress::of([])).expect("a file");
+                let mut whole = Replay::new(preset);
+                let (mut parts, mut list) = (Some(Replay::new(preset)), Vec::new());
+                read(open(), None, &mut |event| whole.take(&event)).expect("a trace");
+                read(open(), None, &mut |event| {
+                    let mut replay = parts.take().expect("a replay");
+                    replay.take(&event);
+                    list.extend(replay.take_findings());
+                    let bytes = postcard::to_stdvec(&replay.checkpoint()).expect("memory");
+                    let rest = postcard::from_bytes(&bytes).expect("its own bytes");
+                    parts = Replay::resumed(preset, rest);
+                    checkpoints += 1;
+                })
+                .expect("a trace");
+                let (whole, parts) = (whole.finish(), parts.expect("a replay").finish());
+                list.extend(parts.list);
+                list.sort_by_key(|found| found.calls_before);
+                assert_eq!(format!("{:?}", whole.list), format!("{list:?}"), "{}", input.name());
+                assert_eq!(whole.ends, parts.ends);
+                found += list.len();
+            }
+        }
+        assert!(found > 40 && checkpoints > 1000, "{found} findings, {checkpoints} checkpoints");
+    }
+}

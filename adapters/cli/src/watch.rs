@@ -1,0 +1,296 @@
+//! `unstuck watch`: receives spans over the network and finds loops while agents work.
+
+mod body;
+mod client;
+mod deliver;
+mod finding;
+mod journal;
+mod lines;
+mod metrics;
+pub(crate) mod options;
+mod outputs;
+mod protobuf;
+mod receiver;
+mod server;
+mod sessions;
+mod wire;
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+use tokio::sync::watch;
+use tokio::task::{LocalSet, spawn_blocking, spawn_local};
+use tokio::time::{interval, timeout};
+use unstuck_trace::otlp::Limits as AssemblerLimits;
+
+use crate::exit::Exit;
+use crate::output::{complain, remark};
+use crate::watch::options::Watch;
+use client::Target;
+use deliver::{Secret, Sender};
+use journal::Store;
+use lines::Lines;
+use outputs::{Outputs, Remote};
+use receiver::{Former, Receiver};
+use server::{Shared, serve};
+use sessions::{Limits, Sessions};
+
+/// The environment variable with the secret of the webhook.
+const SECRET: &str = "UNSTUCK_WEBHOOK_SECRET";
+
+/// The environment variable with the headers for the server that log records go to.
+const HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
+
+/// The time between two looks at the clock.
+const TICK: Duration = Duration::from_millis(250);
+
+/// The time between two texts of metrics in a file.
+const TEXTFILE_TICKS: u32 = 60;
+
+/// The time in which what waits for a server is sent at the end.
+const FLUSH_TIME: Duration = Duration::from_secs(5);
+
+/// The name of the command in messages.
+const NAME: &str = "watch";
+
+pub(crate) fn run(watch: &Watch) -> Exit {
+    match prepared(watch).and_then(|(receiver, senders)| receive(watch, receiver, senders)) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+/// Prints why the program cannot start.
+fn fails(name: &str, why: &str) -> Exit {
+    complain(name, why);
+    Exit::Setup
+}
+
+/// Opens everything but the address.
+fn prepared(watch: &Watch) -> Result<(Receiver, Vec<Sender>), Exit> {
+    if !watch.otlp.ip().is_loopback() && !watch.allow_remote {
+        let what = format!(
+            "{} can be reached from other machines, and there is no authentication: add --allow-remote if \
+             only a collector or a proxy can reach it",
+            watch.otlp
+        );
+        complain("--otlp", &what);
+        return Err(Exit::Usage);
+    }
+    let preset = watch.policy.preset()?;
+    let senders = senders(watch)?;
+    let memory = usize::try_from(watch.memory).unwrap_or(usize::MAX).saturating_mul(1 << 20);
+    let limits = Limits {
+        sessions: usize::try_from(watch.sessions).unwrap_or(usize::MAX),
+        bytes: memory,
+        quiet: watch.quiet * 1000,
+        assembler: AssemblerLimits {
+            bytes: memory,
+            settle: watch.settle * 1000,
+            ..AssemblerLimits::default()
+        },
+    };
+    let sessions = Sessions::new(preset, watch.include_args, limits);
+    let remotes: Vec<Remote> = senders.iter().map(|sender| sender.remote).collect();
+    let Some(folder) = &watch.state else {
+        let outputs = Outputs::new(lines(watch.findings.as_deref(), 0)?, &remotes);
+        return Ok((Receiver::new(preset, watch.clock, sessions, outputs, None), senders));
+    };
+    let opened = Store::open(folder).map_err(|trouble| fails("--state", &trouble.to_string()))?;
+    let (store, stored) = opened;
+    let former = Former::of(stored, folder);
+    let outputs = Outputs::new(lines(watch.findings.as_deref(), former.lines())?, &remotes);
+    let receiver = Receiver::new(preset, watch.clock, sessions, outputs, Some(store));
+    let (receiver, what) = receiver.restored(former);
+    remark("--state", &what);
+    Ok((receiver, senders))
+}
+
+/// Opens the place for the lines. `from` is the length of the file at the latest snapshot.
+fn lines(path: Option<&Path>, from: u64) -> Result<Lines, Exit> {
+    let Some(path) = path else { return Ok(Lines::stdout()) };
+    Lines::file(path, from)
+        .map_err(|error| fails(&path.display().to_string(), &format!("cannot be written: {error}")))
+}
+
+/// Returns the senders for the servers that are named.
+fn senders(watch: &Watch) -> Result<Vec<Sender>, Exit> {
+    let target = |option: &str, url: &str, path: &str| {
+        let target = Target::parse(url, path).map_err(|why| fails(option, &why))?;
+        if !target.is_private() {
+            remark(option, "findings leave this machine without encryption: use https");
+        }
+        Ok(target)
+    };
+    let mut senders = Vec::new();
+    if let Some(url) = &watch.forward {
+        let text = env::var(HEADERS).unwrap_or_default();
+        let headers = client::headers(&text).map_err(|why| fails(HEADERS, &why))?;
+        let target = target("--forward", url, "/v1/logs")?;
+        senders.push(Sender { remote: Remote::Forward, target, headers, secret: None });
+    }
+    if let Some(url) = &watch.webhook {
+        let secret = secret(watch)?;
+        let target = target("--webhook", url, "/")?;
+        let (remote, headers) = (Remote::Webhook, hyper::HeaderMap::new());
+        senders.push(Sender { remote, target, headers, secret: Some(secret) });
+    }
+    Ok(senders)
+}
+
+/// Reads the secret of the webhook.
+fn secret(watch: &Watch) -> Result<Secret, Exit> {
+    let (name, text) = match &watch.webhook_secret {
+        Some(path) => {
+            let name = path.display().to_string();
+            let read = fs::read_to_string(path);
+            (name.clone(), read.map_err(|error| fails(&name, &error.to_string()))?)
+        }
+        None => (SECRET.to_owned(), env::var(SECRET).unwrap_or_default()),
+    };
+    if text.trim().is_empty() {
+        let what = "a webhook is signed, and there is no secret: set it, for example to one from \
+                    openssl rand -hex 16";
+        return Err(fails(&name, what));
+    }
+    Secret::parse(&text).map_err(|why| fails(&name, &format!("the secret {why}")))
+}
+
+/// Receives spans until a signal arrives, on one thread.
+fn receive(watch: &Watch, receiver: Receiver, senders: Vec<Sender>) -> Result<Exit, Exit> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| fails(NAME, &error.to_string()))?;
+    LocalSet::new().block_on(&runtime, async {
+        let listener = TcpListener::bind(watch.otlp).await;
+        let listener =
+            listener.map_err(|error| fails(&watch.otlp.to_string(), &error.to_string()))?;
+        say(watch, &listener);
+        let body_max =
+            usize::try_from(watch.max_body).unwrap_or(usize::MAX).saturating_mul(1 << 20);
+        let shared = Rc::new(Shared::new(receiver, body_max));
+        Ok(work(watch, listener, &shared, senders.into_iter().map(Rc::new).collect()).await)
+    })
+}
+
+/// Says where spans are received, and what is kept.
+fn say(watch: &Watch, listener: &TcpListener) {
+    let address = listener.local_addr().unwrap_or(watch.otlp);
+    remark(NAME, &format!("receives spans at http://{address}/v1/traces"));
+    if watch.state.is_none() {
+        remark(
+            NAME,
+            "the state is in memory only: without --state, a kill loses what was not yet found",
+        );
+    }
+    if !watch.otlp.ip().is_loopback() {
+        let what = "other machines can send spans and read metrics here, without authentication";
+        remark(NAME, what);
+    }
+}
+
+/// Serves, sends and lets the time pass, until the end.
+async fn work(
+    watch: &Watch,
+    listener: TcpListener,
+    shared: &Rc<Shared>,
+    senders: Vec<Rc<Sender>>,
+) -> Exit {
+    let (end, ended) = watch::channel(());
+    let server = spawn_local(serve(listener, Rc::clone(shared), ended));
+    let sending: Vec<_> = senders
+        .iter()
+        .map(|sender| spawn_local(Rc::clone(sender).run(Rc::clone(shared))))
+        .collect();
+    tokio::select! {
+        () = signal() => {}
+        () = pass_time(watch, shared) => {}
+    }
+    // The server ends when it sees the change.
+    let _ = end.send(());
+    let _ = server.await;
+    sending.iter().for_each(tokio::task::JoinHandle::abort);
+    if watch.state.is_none() {
+        shared.receiver.borrow_mut().finish();
+    }
+    for sender in senders {
+        // What is not taken stays in the state, if there is one.
+        let _ = timeout(FLUSH_TIME, sender.flush(shared)).await;
+    }
+    if watch.state.is_some() {
+        shared.receiver.borrow_mut().finish();
+    }
+    write_metrics(watch, shared);
+    let closed = shared.receiver.borrow_mut().closed.take();
+    closed.map_or(Exit::Clean, |closed| closed.exit(Exit::Clean))
+}
+
+/// Lets the time pass, until nobody reads standard output any more.
+async fn pass_time(watch: &Watch, shared: &Rc<Shared>) {
+    let mut ticks = interval(TICK);
+    let mut count = 0_u32;
+    loop {
+        ticks.tick().await;
+        let unsynced = {
+            let mut receiver = shared.receiver.borrow_mut();
+            receiver.tick(server::now());
+            if receiver.closed.is_some() {
+                return;
+            }
+            receiver.unsynced()
+        };
+        if let Some(file) = unsynced {
+            // A failure shows at the next write.
+            let _ = spawn_blocking(move || file.sync_data()).await;
+        }
+        if count.is_multiple_of(TEXTFILE_TICKS) {
+            write_metrics(watch, shared);
+        }
+        count = count.wrapping_add(1);
+    }
+}
+
+/// Writes the metrics to the file for `node_exporter`, in one piece.
+fn write_metrics(watch: &Watch, shared: &Shared) {
+    let Some(path) = &watch.textfile else { return };
+    let text = shared.receiver.borrow().metrics();
+    let beside = path.with_extension("new");
+    let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
+    if let Err(error) = written {
+        complain(&path.display().to_string(), &format!("cannot be written: {error}"));
+    }
+}
+
+/// Waits for the signal to end.
+async fn signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{Signal, SignalKind, signal};
+        let mut signals: [io::Result<Signal>; 2] =
+            [SignalKind::terminate(), SignalKind::interrupt()].map(signal);
+        let [terminate, interrupt] = &mut signals;
+        tokio::select! {
+            () = received(terminate) => {}
+            () = received(interrupt) => {}
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _: io::Result<()> = tokio::signal::ctrl_c().await;
+    }
+}
+
+/// Waits for a signal. One that cannot be received ends the program by itself.
+#[cfg(unix)]
+async fn received(signal: &mut io::Result<tokio::signal::unix::Signal>) {
+    match signal {
+        Ok(signal) => {
+            signal.recv().await;
+        }
+        Err(_) => std::future::pending().await,
+    }
+}

@@ -1,0 +1,153 @@
+//! Reads the body of a request, with limits on its length before and after decompression, and on time.
+
+use std::io::{self, Read as _};
+use std::time::Duration;
+
+use flate2::read::MultiGzDecoder;
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use tokio::time::timeout;
+
+use super::journal::Encoding;
+
+/// The time in which a body has to arrive. A collector gives up after ten seconds.
+const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// The reason why a body was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// It is longer than the limit, or becomes so when it is decompressed.
+    TooLong,
+    /// It did not arrive in time.
+    TooSlow,
+    /// The client broke off.
+    BrokenOff,
+    /// It is no gzip.
+    NotGzip,
+}
+
+/// The compression of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compression {
+    None,
+    Gzip,
+}
+
+/// Returns the encoding that a request names, or `None` if it is neither protobuf nor JSON.
+pub(super) fn encoding(headers: &HeaderMap) -> Option<Encoding> {
+    let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    let kind = value.split(';').next().unwrap_or_default().trim();
+    match () {
+        () if kind.eq_ignore_ascii_case("application/x-protobuf") => Some(Encoding::Protobuf),
+        () if kind.eq_ignore_ascii_case("application/json") => Some(Encoding::Json),
+        () => None,
+    }
+}
+
+/// Returns the compression that a request names, or `None` if it is neither gzip nor identity.
+pub(super) fn compression(headers: &HeaderMap) -> Option<Compression> {
+    let Some(value) = headers.get(CONTENT_ENCODING) else { return Some(Compression::None) };
+    match value.to_str().ok()?.trim() {
+        "" => Some(Compression::None),
+        word if word.eq_ignore_ascii_case("identity") => Some(Compression::None),
+        word if word.eq_ignore_ascii_case("gzip") => Some(Compression::Gzip),
+        _ => None,
+    }
+}
+
+/// Reads a body of at most `most` bytes.
+pub(super) async fn read(
+    body: Incoming,
+    compression: Compression,
+    most: usize,
+) -> Result<Vec<u8>, Unread> {
+    let collected = timeout(BODY_TIME, Limited::new(body, most).collect()).await;
+    let collected = collected.map_err(|_| Unread::TooSlow)?.map_err(|error| {
+        let is_limit = error.is::<http_body_util::LengthLimitError>();
+        if is_limit { Unread::TooLong } else { Unread::BrokenOff }
+    })?;
+    let bytes = collected.to_bytes();
+    match compression {
+        Compression::None => Ok(bytes.into()),
+        Compression::Gzip => unzipped(&bytes, most),
+    }
+}
+
+/// Decompresses at most `most` bytes.
+fn unzipped(bytes: &[u8], most: usize) -> Result<Vec<u8>, Unread> {
+    let mut plain = Vec::new();
+    let mut reader = MultiGzDecoder::new(bytes).take(most as u64 + 1);
+    match reader.read_to_end(&mut plain) {
+        Ok(_) if plain.len() > most => Err(Unread::TooLong),
+        Ok(_) => Ok(plain),
+        Err(error) => {
+            debug_assert_ne!(error.kind(), io::ErrorKind::WouldBlock, "a slice is there at once");
+            Err(Unread::NotGzip)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::Compression as Level;
+    use flate2::write::GzEncoder;
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    fn zipped(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Level::best());
+        encoder.write_all(bytes).expect("memory");
+        encoder.finish().expect("memory")
+    }
+
+    #[test]
+    fn a_bomb_stops_at_the_limit() {
+        let bomb = zipped(&vec![0; 50 << 20]);
+        assert!(bomb.len() < 100_000);
+        assert_eq!(unzipped(&bomb, 1 << 20), Err(Unread::TooLong));
+        assert_eq!(unzipped(&zipped(b"spans"), 5), Ok(b"spans".to_vec()));
+        assert_eq!(unzipped(&zipped(b"spans"), 4), Err(Unread::TooLong));
+    }
+
+    #[test]
+    fn what_is_no_gzip_is_refused() {
+        let whole = zipped(b"some spans");
+        for bytes in
+            [&b""[..], b"{}", &whole[..whole.len() - 9], &[whole.clone(), b"x".to_vec()].concat()]
+        {
+            assert_eq!(unzipped(bytes, 100), Err(Unread::NotGzip), "{bytes:?}");
+        }
+        let twice = [whole.clone(), whole].concat();
+        assert_eq!(unzipped(&twice, 100), Ok(b"some spanssome spans".to_vec()));
+    }
+
+    #[test]
+    fn headers_name_the_encoding_and_the_compression() {
+        for (name, encoding) in [
+            ("application/json", Some(Encoding::Json)),
+            ("Application/JSON; charset=utf-8", Some(Encoding::Json)),
+            ("application/x-protobuf", Some(Encoding::Protobuf)),
+            ("application/jsonl", None),
+            ("text/plain", None),
+        ] {
+            let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(name))]);
+            assert_eq!(super::encoding(&headers), encoding, "{name}");
+        }
+        assert_eq!(encoding(&HeaderMap::new()), None);
+        for (name, compression) in [
+            ("gzip", Some(Compression::Gzip)),
+            ("GZIP", Some(Compression::Gzip)),
+            ("identity", Some(Compression::None)),
+            ("zstd", None),
+            ("gzip, gzip", None),
+        ] {
+            let headers =
+                HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static(name))]);
+            assert_eq!(super::compression(&headers), compression, "{name}");
+        }
+    }
+}

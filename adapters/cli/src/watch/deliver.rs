@@ -1,0 +1,353 @@
+//! Sends findings to servers, again and again until they are taken.
+//!
+//! A finding is sent at least once: after a kill between the answer and the note in the journal it is sent
+//! again, with the same id.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, Mac as _};
+use hyper::StatusCode;
+use hyper::body::Bytes;
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
+use sha2::Sha256;
+use tokio::time::{Instant, sleep};
+
+use super::client::{Answered, NoAnswer, Target};
+use super::finding::Finding;
+use super::outputs::Remote;
+use super::server::{Shared, now};
+use super::wire::Message;
+use crate::output::remark;
+
+/// The first and the longest pause before another attempt.
+const PAUSE_MIN: Duration = Duration::from_secs(1);
+const PAUSE_MAX: Duration = Duration::from_secs(300);
+
+/// The time after which a finding that no attempt could deliver is dropped.
+const GIVE_UP: Duration = Duration::from_secs(24 * 3600);
+
+/// The most findings in one request of log records.
+const BATCH_MAX: usize = 64;
+
+/// The sender for one output.
+pub(super) struct Sender {
+    pub(super) remote: Remote,
+    pub(super) target: Target,
+    pub(super) headers: HeaderMap,
+    /// The secret of a webhook.
+    pub(super) secret: Option<Secret>,
+}
+
+/// The key by which a webhook's receiver knows the sender.
+pub(super) struct Secret(Vec<u8>);
+
+impl Secret {
+    /// The fewest bytes of a secret, as the Standard Webhooks ask for.
+    const BYTES_MIN: usize = 24;
+
+    /// Reads a secret: the text itself, or base64 behind `whsec_`.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let bytes = match text.strip_prefix("whsec_") {
+            Some(encoded) => {
+                STANDARD.decode(encoded).map_err(|_| "has no base64 behind whsec_".to_owned())?
+            }
+            None => text.as_bytes().to_vec(),
+        };
+        if bytes.len() < Self::BYTES_MIN {
+            let least = Self::BYTES_MIN;
+            return Err(format!(
+                "has {} bytes, and {least} are needed: for example openssl rand -hex 16",
+                bytes.len()
+            ));
+        }
+        Ok(Self(bytes))
+    }
+
+    /// Returns the value of `webhook-signature`.
+    fn signature(&self, id: &str, seconds: u64, body: &str) -> Option<HeaderValue> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).ok()?;
+        mac.update(format!("{id}.{seconds}.{body}").as_bytes());
+        let code = STANDARD.encode(mac.finalize().into_bytes());
+        HeaderValue::try_from(format!("v1,{code}")).ok()
+    }
+}
+
+/// The result of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attempt {
+    Taken,
+    /// The server does not want it. Sending it again would not help.
+    Refused,
+    /// Later, perhaps not before this time.
+    Later(Option<Duration>),
+}
+
+impl Attempt {
+    fn of(answered: &Result<Answered, NoAnswer>) -> Self {
+        match answered {
+            Err(_) => Self::Later(None),
+            Ok(Answered { status, .. }) if status.is_success() => Self::Taken,
+            Ok(Answered { status, retry_after }) => {
+                let is_temporary = status.is_server_error()
+                    || matches!(
+                        *status,
+                        StatusCode::REQUEST_TIMEOUT
+                            | StatusCode::TOO_MANY_REQUESTS
+                            | StatusCode::TOO_EARLY
+                    );
+                if is_temporary { Self::Later(*retry_after) } else { Self::Refused }
+            }
+        }
+    }
+}
+
+impl Sender {
+    /// Sends what waits, for as long as the program runs.
+    pub(super) async fn run(self: Rc<Self>, shared: Rc<Shared>) {
+        let (mut pause, mut since) = (PAUSE_MIN, None::<Instant>);
+        loop {
+            let findings = self.wait(&shared).await;
+            let answered = self.send(&findings).await;
+            let attempt = Attempt::of(&answered);
+            let has_expired = since.is_some_and(|since| since.elapsed() > GIVE_UP);
+            let mut receiver = shared.receiver.borrow_mut();
+            match attempt {
+                Attempt::Taken => receiver.sent(self.remote, &findings),
+                Attempt::Later(least) if !has_expired => {
+                    drop(receiver);
+                    if since.replace(since.unwrap_or_else(Instant::now)).is_none() {
+                        self.complain(&answered, "The findings wait, and are sent again");
+                    }
+                    sleep(least.unwrap_or_default().min(PAUSE_MAX).max(jittered(pause))).await;
+                    pause = (2 * pause).min(PAUSE_MAX);
+                    continue;
+                }
+                Attempt::Later(_) | Attempt::Refused => {
+                    let reason = if attempt == Attempt::Refused { "refused" } else { "expired" };
+                    for finding in &findings {
+                        receiver.dropped(self.remote, finding, reason);
+                    }
+                    drop(receiver);
+                    self.complain(&answered, "Findings were dropped");
+                }
+            }
+            (pause, since) = (PAUSE_MIN, None);
+        }
+    }
+
+    /// Sends what waits once, at the end of the program.
+    pub(super) async fn flush(&self, shared: &Shared) {
+        loop {
+            let findings = self.next(shared);
+            if findings.is_empty() {
+                return;
+            }
+            let answered = self.send(&findings).await;
+            let mut receiver = shared.receiver.borrow_mut();
+            match Attempt::of(&answered) {
+                Attempt::Taken => receiver.sent(self.remote, &findings),
+                Attempt::Later(_) | Attempt::Refused => return,
+            }
+        }
+    }
+
+    /// Waits until there are findings, and returns the first ones.
+    async fn wait(&self, shared: &Shared) -> Vec<Finding> {
+        loop {
+            let findings = self.next(shared);
+            if !findings.is_empty() {
+                return findings;
+            }
+            let notify = shared
+                .receiver
+                .borrow_mut()
+                .queue(self.remote)
+                .map(|queue| Rc::clone(&queue.notify));
+            match notify {
+                Some(notify) => notify.notified().await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// Returns the first findings that wait. They stay in the queue until they are taken.
+    fn next(&self, shared: &Shared) -> Vec<Finding> {
+        let most = if self.remote == Remote::Forward { BATCH_MAX } else { 1 };
+        let mut receiver = shared.receiver.borrow_mut();
+        let queue = receiver.queue(self.remote);
+        queue.map_or_else(Vec::new, |queue| queue.findings.iter().take(most).cloned().collect())
+    }
+
+    async fn send(&self, findings: &[Finding]) -> Result<Answered, NoAnswer> {
+        let mut headers = self.headers.clone();
+        let body = match self.remote {
+            Remote::Forward => {
+                let kind = HeaderValue::from_static("application/x-protobuf");
+                headers.insert(CONTENT_TYPE, kind);
+                Bytes::from(logs(findings, now()))
+            }
+            Remote::Webhook => {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                let finding = &findings[0];
+                self.sign(&mut headers, finding, now() / 1000);
+                Bytes::from(finding.line.clone())
+            }
+        };
+        self.target.post(&headers, body).await
+    }
+
+    /// Adds the headers of the Standard Webhooks, and the id as the key of the request.
+    fn sign(&self, headers: &mut HeaderMap, finding: &Finding, seconds: u64) {
+        let Finding { id, line, .. } = finding;
+        let named = |name, value: &str| Some((HeaderName::from_static(name), value.parse().ok()?));
+        headers.extend(named("webhook-id", id));
+        headers.extend(named("idempotency-key", id));
+        headers.extend(named("webhook-timestamp", &seconds.to_string()));
+        if let Some(secret) = &self.secret
+            && let Some(signature) = secret.signature(id, seconds, line)
+        {
+            headers.insert(HeaderName::from_static("webhook-signature"), signature);
+        }
+    }
+
+    fn complain(&self, answered: &Result<Answered, NoAnswer>, then: &str) {
+        let why = match answered {
+            Ok(answered) => format!("the server answered {}", answered.status),
+            Err(error) => error.to_string(),
+        };
+        remark(&format!("--{}", self.remote.name()), &format!("{why}. {then}"));
+    }
+}
+
+/// Returns a pause between half of `pause` and all of it, so that many senders do not come at once.
+fn jittered(pause: Duration) -> Duration {
+    pause.mul_f64(0.5 + 0.5 * fastrand::f64())
+}
+
+/// Returns an `ExportLogsServiceRequest` with a log record for each finding.
+pub(super) fn logs(findings: &[Finding], now: u64) -> Vec<u8> {
+    let resource = Message::default().message(1, &attribute("service.name", &text("unstuck")));
+    let scope = Message::default().bytes(1, "unstuck").bytes(2, env!("CARGO_PKG_VERSION"));
+    let mut of_scope = Message::default().message(1, &scope);
+    for finding in findings {
+        of_scope = of_scope.message(2, &record(finding, now));
+    }
+    let of_resource = Message::default().message(1, &resource).message(2, &of_scope);
+    Message::default().message(1, &of_resource).into_bytes()
+}
+
+/// Returns the log record of a finding.
+fn record(finding: &Finding, now: u64) -> Message {
+    const NAME: &str = "unstuck.finding";
+    const WARN: (u64, &str) = (13, "WARN");
+    const ERROR: (u64, &str) = (17, "ERROR");
+    let (number, severity) = if finding.is_error { ERROR } else { WARN };
+    // The line is this program's own.
+    let line: Value = serde_json::from_str(&finding.line).unwrap_or_default();
+    let mut record = Message::default()
+        .eight(1, finding.time)
+        .number(2, number)
+        .bytes(3, severity)
+        .message(5, &text(line["message"].as_str().unwrap_or_default()))
+        .message(6, &attribute("event.name", &text(NAME)));
+    for (member, name) in ATTRIBUTES {
+        let value = match &line[member] {
+            Value::String(value) => text(value),
+            Value::Number(value) => {
+                Message::default().number(3, value.as_u64().unwrap_or_default())
+            }
+            _ => continue,
+        };
+        record = record.message(6, &attribute(name, &value));
+    }
+    record
+        .bytes(9, finding.trace)
+        .bytes(10, finding.span)
+        .eight(11, now.saturating_mul(1_000_000))
+        .bytes(12, NAME)
+}
+
+/// The attributes of a log record, by the members of the line.
+const ATTRIBUTES: [(&str, &str); 12] = [
+    ("session", "gen_ai.conversation.id"),
+    ("worker", "gen_ai.agent.name"),
+    ("tool", "gen_ai.tool.name"),
+    ("id", "unstuck.id"),
+    ("rule", "unstuck.rule"),
+    ("kind", "unstuck.kind"),
+    ("action", "unstuck.action"),
+    ("laps", "unstuck.count"),
+    ("period", "unstuck.period"),
+    ("loop", "unstuck.loop"),
+    ("confidence", "unstuck.confidence"),
+    ("at_call", "unstuck.call"),
+];
+
+fn text(value: &str) -> Message {
+    Message::default().bytes(1, value)
+}
+
+fn attribute(key: &str, value: &Message) -> Message {
+    Message::default().bytes(1, key).message(2, value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_that_of_the_standard() {
+        // The example of the Standard Webhooks.
+        let secret = Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").expect("a secret");
+        let body = "{\"test\": 2432232314}";
+        let signature = secret.signature("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, body);
+        let expected = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=";
+        assert_eq!(signature.expect("a header").to_str(), Ok(expected));
+    }
+
+    #[test]
+    fn short_secrets_are_refused() {
+        for (text, is_read) in [
+            ("0123456789abcdef01234567", true),
+            (" 0123456789abcdef01234567\n", true),
+            ("0123456789abcdef", false),
+            ("whsec_AAAA", false),
+            ("whsec_not base64", false),
+            ("", false),
+        ] {
+            assert_eq!(Secret::parse(text).is_ok(), is_read, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_answer_decides_what_happens_next() {
+        let retry_after = Some(Duration::from_secs(7));
+        for (status, expected) in [
+            (200, Attempt::Taken),
+            (204, Attempt::Taken),
+            (301, Attempt::Refused),
+            (400, Attempt::Refused),
+            (401, Attempt::Refused),
+            (408, Attempt::Later(retry_after)),
+            (429, Attempt::Later(retry_after)),
+            (500, Attempt::Later(retry_after)),
+            (503, Attempt::Later(retry_after)),
+        ] {
+            let status = StatusCode::from_u16(status).expect("a status");
+            assert_eq!(Attempt::of(&Ok(Answered { status, retry_after })), expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn pauses_vary() {
+        for _ in 0..100 {
+            let pause = jittered(PAUSE_MAX);
+            assert!(pause >= PAUSE_MAX / 2 && pause <= PAUSE_MAX);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! A finding as it leaves the receiver: one line of JSON with an id.
+
+use serde::{Deserialize, Serialize};
+use unstuck_core::Action;
+use unstuck_json::{Hash64 as _, Rapid};
+use unstuck_trace::otlp::{SpanId, TraceId};
+
+use crate::output::json::json;
+use crate::output::shown::{plain, shortened};
+use crate::replay::{Excerpt, Location, ReplayFinding};
+use crate::scan::html::IncludeArgs;
+use crate::scan::machine;
+
+/// The most calls that are listed as evidence, the latest ones.
+const CALLS_MAX: usize = 32;
+
+/// The most characters of arguments and results with `--include-args short`.
+const SHORT: usize = 160;
+
+/// A finding, ready to be written and sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Finding {
+    /// The id: 16 hexadecimal digits. The same spans give the same finding the same id, so that receivers can
+    /// recognise one that they get twice.
+    pub(super) id: String,
+    /// The time of the span that completed the loop, in nanoseconds since 1970.
+    pub(super) time: u64,
+    /// The trace and the span of that call or message.
+    pub(super) trace: TraceId,
+    pub(super) span: SpanId,
+    /// `true` if the action blocks, or ends the run.
+    pub(super) is_error: bool,
+    /// One JSON object, without a line break.
+    pub(super) line: String,
+}
+
+/// The span of a call or of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Origin {
+    /// The index of the call or the message in its session.
+    pub(super) index: usize,
+    pub(super) trace: TraceId,
+    pub(super) span: SpanId,
+    /// The time of its end, in nanoseconds since 1970.
+    pub(super) end: u64,
+}
+
+/// The members of the line before those of `unstuck scan`.
+#[derive(Serialize)]
+struct Head<'a> {
+    schema: u32,
+    id: &'a str,
+    time: String,
+    session: &'a str,
+    trace_id: String,
+    span_id: String,
+}
+
+/// A call or a message that proves the loop.
+#[derive(Serialize)]
+struct Evidence {
+    index: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    span_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<String>,
+    #[serde(skip_serializing_if = "is_false")]
+    failed: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
+impl Finding {
+    /// Returns `found` with the spans of its calls or messages, as far back as `origins` has them. `latest`
+    /// is the span that completed it.
+    pub(super) fn of(
+        session: &str,
+        found: &ReplayFinding,
+        latest: Origin,
+        origins: &impl Fn(usize) -> Option<Origin>,
+        include: IncludeArgs,
+    ) -> Self {
+        let at = match found.location {
+            Location::Calls { at, .. } | Location::Messages { at, .. } => at,
+        };
+        let origin = origins(at).unwrap_or(latest);
+        let id = id(session, found, &origin);
+        let head = Head {
+            schema: machine::SCHEMA,
+            id: &id,
+            time: time(origin.end),
+            session,
+            trace_id: hexadecimal(&origin.trace),
+            span_id: hexadecimal(&origin.span),
+        };
+        let first = found.proof.len().saturating_sub(CALLS_MAX);
+        let evidence = found.proof[first..].iter();
+        let evidence: Vec<_> =
+            evidence.map(|call| Evidence::of(call, origins(call.index), include)).collect();
+        let (head, found_line) = (json(&head), machine::finding(found, None));
+        let line = format!(
+            "{},{},\"evidence\":{}}}",
+            head.trim_end_matches('}'),
+            found_line.trim_start_matches('{').trim_end_matches('}'),
+            json(&evidence)
+        );
+        let Origin { trace, span, end, .. } = origin;
+        Self { id, time: end, trace, span, is_error: found.action >= Action::Block, line }
+    }
+}
+
+impl Evidence {
+    fn of(call: &Excerpt, origin: Option<Origin>, include: IncludeArgs) -> Self {
+        let shown = |text: &str| match include {
+            IncludeArgs::None => None,
+            IncludeArgs::Short => Some(shortened(&plain(text), SHORT)),
+            IncludeArgs::Full => Some(plain(text)),
+        };
+        Self {
+            index: call.index,
+            tool: call.tool.as_deref().map(plain),
+            trace_id: origin.map(|origin| hexadecimal(&origin.trace)),
+            span_id: origin.map(|origin| hexadecimal(&origin.span)),
+            text: shown(&call.text),
+            result: call.result.as_ref().and_then(|result| shown(&result.text)),
+            failed: call.result.as_ref().is_some_and(|result| result.failed),
+        }
+    }
+}
+
+/// Returns the id of a finding: a hash of the session, the loop, the rung and the span that completed it.
+fn id(session: &str, found: &ReplayFinding, origin: &Origin) -> String {
+    let finding = &found.finding;
+    let text = format!(
+        "{session}\n{}\n{}\n{}\n{}\n{}\n{}{}",
+        found.worker,
+        finding.loop_id,
+        found.rule,
+        found.action.name(),
+        finding.laps,
+        hexadecimal(&origin.trace),
+        hexadecimal(&origin.span)
+    );
+    format!("{:016x}", Rapid::new(u64::from(machine::SCHEMA)).hash(text.as_bytes()))
+}
+
+/// Returns the hexadecimal digits of an id.
+pub(super) fn hexadecimal(id: &[u8]) -> String {
+    use std::fmt::Write as _;
+    id.iter().fold(String::with_capacity(2 * id.len()), |mut digits, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
+}
+
+/// Returns a time by RFC 3339, in UTC with milliseconds. `nanoseconds` counts since 1970.
+pub(super) fn time(nanoseconds: u64) -> String {
+    const DAY: u64 = 24 * 3600;
+    let (seconds, millis) = (nanoseconds / 1_000_000_000, nanoseconds / 1_000_000 % 1000);
+    let (mut days, clock) = (seconds / DAY, seconds % DAY);
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let mut year = 1970;
+    while days >= 365 + u64::from(is_leap(year)) {
+        days -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(is_leap(year));
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    let (hour, minute, second) = (clock / 3600, clock / 60 % 60, clock % 60);
+    format!("{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z", days + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_written_by_rfc_3339() {
+        for (milliseconds, expected) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_399_999, "2000-02-28T23:59:59.999Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (1_709_251_199_000, "2024-02-29T23:59:59.000Z"),
+            (1_798_761_599_500, "2026-12-31T23:59:59.500Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+            // The last millisecond that fits.
+            (u64::MAX, "2554-07-21T23:34:33.709Z"),
+        ] {
+            assert_eq!(time(u64::saturating_mul(milliseconds, 1_000_000)), expected);
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! The state folder: a snapshot, and a journal of what was taken in since.
+//!
+//! The journal is a list of entries, each with its length and checksum. A snapshot names the journal that goes
+//! on from it, so a kill at any moment leaves a pair that belongs together: first the next journal is created,
+//! then the snapshot is renamed into place, then the old journal is removed.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use fs4::{FileExt, TryLockError};
+use unstuck_json::{Hash64 as _, Rapid};
+
+use crate::output::remark;
+
+/// The version of both files. Every change of what they hold raises it.
+const VERSION: u16 = 1;
+
+/// The first bytes of the journal and of the snapshot.
+const JOURNAL: [u8; 4] = *b"ustj";
+const SNAPSHOT: [u8; 4] = *b"usts";
+
+/// The length of magic bytes and version.
+const HEAD: u64 = 6;
+
+/// The longest entry: a request with the largest body that can be allowed, and its head.
+const ENTRY_MAX: usize = (1 << 30) + 64;
+
+/// An entry of the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry<'a> {
+    /// Spans that were taken in at a time in milliseconds, in the encoding of their request.
+    Spans { at: u64, encoding: Encoding, body: &'a [u8] },
+    /// An output has taken the finding with this id, or gave it up.
+    Done { output: u8, id: &'a str },
+}
+
+/// The encoding of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Encoding {
+    Protobuf,
+    Json,
+}
+
+/// The reason why a state folder cannot be used.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// Another process uses it.
+    Busy,
+    /// Another version of the program wrote it.
+    Version { file: PathBuf, found: u16 },
+    /// The file system reported an error.
+    Io(PathBuf, io::Error),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Busy => f.write_str("another process uses this folder: give each its own"),
+            Self::Version { file, found } => write!(
+                f,
+                "{} has version {found} of the format, and this program reads {VERSION}: finish with the \
+                 program that wrote it, or name another folder",
+                file.display()
+            ),
+            Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+/// The files of a state folder, which is locked while this value lives.
+#[derive(Debug)]
+pub(super) struct Store {
+    folder: PathBuf,
+    _lock: File,
+    generation: u64,
+    journal: File,
+    /// The length of the journal.
+    length: u64,
+    is_dirty: bool,
+}
+
+/// What was read when a folder was opened.
+#[derive(Debug, Default)]
+pub(super) struct Stored {
+    /// The content of the snapshot, if there is one.
+    pub(super) snapshot: Option<Vec<u8>>,
+    /// The entries since then, in their encoding.
+    entries: Vec<u8>,
+}
+
+impl Stored {
+    /// Returns the entries of the journal, in their order.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        let mut rest = &self.entries[..];
+        std::iter::from_fn(move || {
+            let (body, after) = entry(rest)?;
+            rest = after;
+            Entry::read(body)
+        })
+    }
+}
+
+impl Store {
+    /// Opens the folder `path`, which is created if it does not exist, and reads what it holds. What cannot be
+    /// read is kept under another name, and a remark says so.
+    pub(super) fn open(path: &Path) -> Result<(Self, Stored), Trouble> {
+        let folder = path.to_owned();
+        let failed = |error| Trouble::Io(folder.clone(), error);
+        create(&folder).map_err(failed)?;
+        let lock = private().open(folder.join("lock")).map_err(failed)?;
+        match FileExt::try_lock(&lock) {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Trouble::Busy),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        let (generation, snapshot) = read_snapshot(&folder)?;
+        let generation = match generation {
+            Some(generation) => generation,
+            None => journals(&folder).map_err(failed)?.first().copied().unwrap_or_default(),
+        };
+        for other in journals(&folder).map_err(failed)? {
+            if other != generation {
+                // It belongs to a former snapshot, or to one that was not finished and is empty.
+                let _ = fs::remove_file(journal_path(&folder, other));
+            }
+        }
+        let (journal, entries) = read_journal(&journal_path(&folder, generation))?;
+        let length = HEAD + entries.len() as u64;
+        let store = Self { folder, _lock: lock, generation, journal, length, is_dirty: false };
+        Ok((store, Stored { snapshot, entries }))
+    }
+
+    /// Adds an entry. It is there after a kill of the process when this returns, and after a crash of the
+    /// machine when [`Store::sync`] has returned.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written. Then the journal is as it was.
+    pub(super) fn add(&mut self, entry: Entry<'_>) -> io::Result<()> {
+        let bytes = entry.written();
+        if let Err(error) = self.journal.write_all(&bytes) {
+            // Half an entry would hide those behind it.
+            self.journal.set_len(self.length)?;
+            self.journal.seek(SeekFrom::End(0))?;
+            return Err(error);
+        }
+        self.length += bytes.len() as u64;
+        self.is_dirty = true;
+        Ok(())
+    }
+
+    /// Returns the journal's file if entries were added since the last time, to bring them to the disk.
+    pub(super) fn unsynced(&mut self) -> Option<File> {
+        if !std::mem::take(&mut self.is_dirty) {
+            return None;
+        }
+        self.journal.try_clone().ok()
+    }
+
+    /// Returns the length of the journal in bytes.
+    pub(super) const fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Returns whether the journal has no entries.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.length <= HEAD
+    }
+
+    /// Replaces the snapshot, and begins another journal.
+    pub(super) fn snapshot(&mut self, state: &[u8]) -> io::Result<()> {
+        let next = self.generation + 1;
+        let path = journal_path(&self.folder, next);
+        let mut journal = private().truncate(true).open(&path)?;
+        journal.write_all(&head(JOURNAL))?;
+        let unfinished = self.folder.join("snapshot.new");
+        let mut file = private().truncate(true).open(&unfinished)?;
+        file.write_all(&head(SNAPSHOT))?;
+        file.write_all(&next.to_le_bytes())?;
+        file.write_all(&sum(state))?;
+        file.write_all(state)?;
+        file.sync_data()?;
+        fs::rename(&unfinished, self.folder.join("snapshot"))?;
+        // If it stays, the next start removes it.
+        let _ = fs::remove_file(journal_path(&self.folder, self.generation));
+        (self.generation, self.journal, self.length) = (next, journal, HEAD);
+        Ok(())
+    }
+}
+
+impl<'a> Entry<'a> {
+    fn written(self) -> Vec<u8> {
+        let mut body = Vec::new();
+        match self {
+            Self::Spans { at, encoding, body: spans } => {
+                body.reserve(spans.len() + 21);
+                body.extend([0; 12]);
+                body.push(match encoding {
+                    Encoding::Protobuf => 1,
+                    Encoding::Json => 2,
+                });
+                body.extend(at.to_le_bytes());
+                body.extend(spans);
+            }
+            Self::Done { output, id } => {
+                body.extend([0; 12]);
+                body.extend([3, output]);
+                body.extend(id.as_bytes());
+            }
+        }
+        let (head, rest) = body.split_at_mut(12);
+        // The largest body has less than 4 GiB.
+        let length = u32::try_from(rest.len()).unwrap_or(u32::MAX);
+        head[..4].copy_from_slice(&length.to_le_bytes());
+        head[4..].copy_from_slice(&sum(rest));
+        body
+    }
+
+    fn read(body: &'a [u8]) -> Option<Self> {
+        let (kind, rest) = body.split_first()?;
+        let spans = |encoding| {
+            let (at, body) = rest.split_first_chunk()?;
+            Some(Self::Spans { at: u64::from_le_bytes(*at), encoding, body })
+        };
+        match kind {
+            1 => spans(Encoding::Protobuf),
+            2 => spans(Encoding::Json),
+            3 => {
+                let (output, id) = rest.split_first()?;
+                Some(Self::Done { output: *output, id: str::from_utf8(id).ok()? })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns the body of the first entry, and what is behind it. Returns `None` if it is not whole.
+fn entry(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    let (expected, rest) = rest.split_first_chunk::<8>()?;
+    let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+    let (body, rest) = rest.split_at_checked(length).filter(|_| length <= ENTRY_MAX)?;
+    (sum(body) == *expected).then_some((body, rest))
+}
+
+fn sum(body: &[u8]) -> [u8; 8] {
+    Rapid::new(u64::from(VERSION)).hash(body).to_le_bytes()
+}
+
+fn head(magic: [u8; 4]) -> Vec<u8> {
+    [&magic[..], &VERSION.to_le_bytes()].concat()
+}
+
+/// Checks the first bytes of a file. Returns what is behind them, or `None` if they are damaged.
+fn behind_head<'b>(
+    path: &Path,
+    bytes: &'b [u8],
+    magic: [u8; 4],
+) -> Result<Option<&'b [u8]>, Trouble> {
+    let Some((found, rest)) = bytes.split_first_chunk::<4>() else { return Ok(None) };
+    let Some((version, rest)) = rest.split_first_chunk() else { return Ok(None) };
+    match u16::from_le_bytes(*version) {
+        _ if *found != magic => Ok(None),
+        VERSION => Ok(Some(rest)),
+        found => Err(Trouble::Version { file: path.to_owned(), found }),
+    }
+}
+
+/// Reads the snapshot and the number of its journal. A damaged one is put aside.
+fn read_snapshot(folder: &Path) -> Result<(Option<u64>, Option<Vec<u8>>), Trouble> {
+    let path = folder.join("snapshot");
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok((None, None)),
+        Err(error) => return Err(Trouble::Io(path, error)),
+    };
+    let whole = behind_head(&path, &bytes, SNAPSHOT)?.and_then(|rest| {
+        let (generation, rest) = rest.split_first_chunk()?;
+        let (expected, state) = rest.split_first_chunk::<8>()?;
+        (sum(state) == *expected).then(|| (u64::from_le_bytes(*generation), state.to_vec()))
+    });
+    if let Some((generation, state)) = whole {
+        return Ok((Some(generation), Some(state)));
+    }
+    let what = "is damaged: the sessions in it begin anew, only the journal is read";
+    put_aside(&path, what)?;
+    Ok((None, None))
+}
+
+/// Opens a journal, or creates it, and returns its whole entries. What is behind them is cut off.
+fn read_journal(path: &Path) -> Result<(File, Vec<u8>), Trouble> {
+    let failed = |error| Trouble::Io(path.to_owned(), error);
+    let mut bytes = Vec::new();
+    let mut file = private().open(path).map_err(failed)?;
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    let Some(entries) = behind_head(path, &bytes, JOURNAL)? else {
+        if !bytes.is_empty() && !head(JOURNAL).starts_with(&bytes) {
+            put_aside(path, "is damaged: the spans in it are lost")?;
+            file = private().open(path).map_err(failed)?;
+        }
+        file.set_len(0).and_then(|()| file.rewind()).map_err(failed)?;
+        file.write_all(&head(JOURNAL)).map_err(failed)?;
+        return Ok((file, Vec::new()));
+    };
+    let mut rest = entries;
+    while let Some((_, after)) = entry(rest) {
+        rest = after;
+    }
+    let whole = entries.len() - rest.len();
+    if is_damaged(rest) {
+        let name = path.display().to_string();
+        let copy = path.with_extension("damaged");
+        fs::copy(path, &copy).map_err(failed)?;
+        let what = format!(
+            "is damaged behind byte {}: the {} bytes that follow are lost, and kept in {}",
+            HEAD + whole as u64,
+            rest.len(),
+            copy.display()
+        );
+        remark(&name, &what);
+    }
+    // An entry that a kill cut off was never answered.
+    file.set_len(HEAD + whole as u64).map_err(failed)?;
+    file.seek(SeekFrom::End(0)).map_err(failed)?;
+    let entries = entries[..whole].to_vec();
+    Ok((file, entries))
+}
+
+/// Returns whether the end of a journal is more than the beginning of an entry that a kill cut off.
+fn is_damaged(rest: &[u8]) -> bool {
+    let Some((length, body)) = rest.split_first_chunk() else { return false };
+    let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
+    body.len() >= length.saturating_add(8)
+}
+
+/// Renames a damaged file, and says so.
+fn put_aside(path: &Path, what: &str) -> Result<(), Trouble> {
+    let aside = path.with_extension("damaged");
+    fs::rename(path, &aside).map_err(|error| Trouble::Io(path.to_owned(), error))?;
+    remark(&path.display().to_string(), &format!("{what}; it is kept as {}", aside.display()));
+    Ok(())
+}
+
+fn journal_path(folder: &Path, generation: u64) -> PathBuf {
+    folder.join(format!("journal-{generation}"))
+}
+
+/// Returns the numbers of the journals in the folder, sorted.
+fn journals(folder: &Path) -> io::Result<Vec<u64>> {
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        numbers.extend(
+            name.to_str().and_then(|name| name.strip_prefix("journal-")?.parse::<u64>().ok()),
+        );
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Creates the folder, readable by this user only.
+fn create(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Returns options to read and write a file that only this user can read.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}

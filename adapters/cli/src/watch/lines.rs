@@ -1,0 +1,162 @@
+//! Findings as JSON Lines, on standard output or at the end of a file.
+
+use std::collections::HashSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::finding::Finding;
+use crate::output::{Closed, Output, Reader};
+
+/// The place where lines are written.
+pub(super) enum Lines {
+    Stdout(Output),
+    File(Appended),
+}
+
+/// A file that lines are added to.
+pub(super) struct Appended {
+    file: File,
+    name: String,
+    /// The ids behind the place that a snapshot knows. They are not written again.
+    known: HashSet<String>,
+}
+
+/// The reason why a line was not written.
+#[derive(Debug)]
+pub(super) enum NotWritten {
+    /// The reader of standard output has gone.
+    Closed(Closed),
+    /// The file cannot be written now, for example because the disk is full.
+    Later(io::Error),
+}
+
+impl Lines {
+    pub(super) fn stdout() -> Self {
+        Self::Stdout(Output::stdout(Reader::Program))
+    }
+
+    /// Opens a file, or creates it. `from` is its length at the latest snapshot: what is behind it may be
+    /// found again, and is written once.
+    pub(super) fn file(path: &Path, from: u64) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        let mut file = options.read(true).append(true).create(true).open(path)?;
+        let length = file.seek(SeekFrom::End(0))?;
+        // A shorter file is another one, for example after a rotation.
+        let from = if from <= length { from } else { 0 };
+        file.seek(SeekFrom::Start(from))?;
+        let (known, whole) = ids(&file)?;
+        // A line that a kill cut off is written again.
+        file.set_len(from + whole)?;
+        let name = path.display().to_string();
+        Ok(Self::File(Appended { file, name, known }))
+    }
+
+    /// Returns the length of the file, for a snapshot.
+    pub(super) fn length(&self) -> u64 {
+        match self {
+            Self::Stdout(_) => 0,
+            Self::File(appended) => appended.file.metadata().map_or(0, |metadata| metadata.len()),
+        }
+    }
+
+    /// Forgets the ids, once no finding of the time before the start can come again.
+    pub(super) fn forget(&mut self) {
+        if let Self::File(appended) = self {
+            appended.known = HashSet::new();
+        }
+    }
+
+    /// Writes a finding, unless the file has it.
+    pub(super) fn write(&mut self, finding: &Finding) -> Result<(), NotWritten> {
+        let line = format!("{}\n", finding.line);
+        match self {
+            Self::Stdout(output) => output.write(&line).map_err(NotWritten::Closed),
+            Self::File(appended) if appended.known.contains(&finding.id) => Ok(()),
+            Self::File(appended) => appended.add(&line).map_err(NotWritten::Later),
+        }
+    }
+
+    /// Returns the name of the output for a message.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Stdout(_) => "standard output",
+            Self::File(appended) => &appended.name,
+        }
+    }
+}
+
+impl Appended {
+    fn add(&mut self, line: &str) -> io::Result<()> {
+        let before = self.file.metadata()?.len();
+        self.file.write_all(line.as_bytes()).inspect_err(|_| {
+            // If half a line stays, the next one is unreadable, too; nothing else can be done.
+            let _ = self.file.set_len(before);
+        })
+    }
+}
+
+/// Returns the ids in the lines of a file from its place on, and the length of its whole lines.
+fn ids(file: &File) -> io::Result<(HashSet<String>, u64)> {
+    #[derive(Deserialize)]
+    struct Line {
+        id: String,
+    }
+    let (mut known, mut whole, mut line) = (HashSet::new(), 0, Vec::new());
+    let mut reader = BufReader::new(file);
+    loop {
+        line.clear();
+        let length = reader.by_ref().take(LINE_MAX).read_until(b'\n', &mut line)?;
+        if line.last() != Some(&b'\n') && length < usize::try_from(LINE_MAX).unwrap_or(usize::MAX) {
+            return Ok((known, whole));
+        }
+        whole += length as u64;
+        // A line of another program is left as it is.
+        known.extend(serde_json::from_slice::<Line>(&line).map(|line| line.id));
+    }
+}
+
+/// The longest piece that is read at a time. No finding is as long.
+const LINE_MAX: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn finding(id: &str) -> Finding {
+        let line = format!("{{\"schema\":1,\"id\":\"{id}\"}}");
+        let id = id.to_owned();
+        Finding { id, time: 0, trace: [0; 16], span: [0; 8], is_error: false, line }
+    }
+
+    #[test]
+    fn a_file_gets_each_finding_once_and_no_half_line() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("findings.jsonl");
+        let write = |from, ids: &[&str]| {
+            let mut lines = Lines::file(&path, from).expect("a file");
+            for id in ids {
+                lines.write(&finding(id)).expect("a line");
+            }
+            lines.length()
+        };
+        let of_a = write(0, &["a"]);
+        write(of_a, &["b", "c"]);
+        let whole = fs::read_to_string(&path).expect("a file");
+        // A kill cut off the last line. What came since the snapshot comes again.
+        fs::write(&path, &whole[..whole.len() - 4]).expect("a file");
+        write(of_a, &["b", "c", "d"]);
+        let ids = |text: &str| text.matches("\"id\"").count();
+        let again = fs::read_to_string(&path).expect("a file");
+        assert!(again.starts_with(&whole) && ids(&again) == 4, "{again}");
+        // After a rotation, the file is another one.
+        fs::write(&path, "of another program\n").expect("a file");
+        write(of_a, &["e"]);
+        let rotated = fs::read_to_string(&path).expect("a file");
+        assert_eq!(rotated, "of another program\n{\"schema\":1,\"id\":\"e\"}\n");
+    }
+}

@@ -1,0 +1,262 @@
+//! The counters of the receiver, as text for Prometheus.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use crate::output::shown::{plain, shortened};
+
+/// The metrics: name, type and help. The dashboard and the alert rules use no other name.
+pub(super) const METRICS: [(&str, &str, &str); 22] = [
+    ("unstuck_build_info", "gauge", "The version of the program and the policy. Always 1."),
+    (
+        "unstuck_calls_total",
+        "counter",
+        "Calls that were judged, by tool. Tools beyond the first 200 are `other`.",
+    ),
+    ("unstuck_calls_without_content_total", "counter", "Calls whose spans have no arguments."),
+    ("unstuck_findings_total", "counter", "Findings, by rule and action."),
+    (
+        "unstuck_wasted_calls_total",
+        "counter",
+        "Calls after the first finding of their session, by its rule.",
+    ),
+    ("unstuck_wasted_tokens_total", "counter", "Tokens after the first finding of their session."),
+    (
+        "unstuck_runs_total",
+        "counter",
+        "Sessions that ended, by outcome: clean (no finding), freed (went on after its last loop), stopped (a rule asked for its end), stuck.",
+    ),
+    ("unstuck_rescued_total", "counter", "Sessions that went on after a finding."),
+    ("unstuck_check_seconds", "histogram", "The time to judge one call."),
+    ("unstuck_spans_total", "counter", "Spans that were taken in."),
+    (
+        "unstuck_spans_dropped_total",
+        "counter",
+        "Spans that were not taken in, or lost a part of their order, by reason.",
+    ),
+    ("unstuck_requests_total", "counter", "Requests, by path and status code."),
+    (
+        "unstuck_connections_refused_total",
+        "counter",
+        "Connections that were refused because there were too many.",
+    ),
+    ("unstuck_connections", "gauge", "Open connections."),
+    ("unstuck_sessions", "gauge", "Sessions in memory."),
+    ("unstuck_sessions_bytes", "gauge", "The memory of sessions that rest, in bytes."),
+    (
+        "unstuck_sessions_evicted_total",
+        "counter",
+        "Sessions that were ended before their quiet time, by the limit that was reached.",
+    ),
+    ("unstuck_outputs_queued", "gauge", "Findings that wait for an output."),
+    ("unstuck_outputs_sent_total", "counter", "Findings that an output has taken."),
+    (
+        "unstuck_outputs_dropped_total",
+        "counter",
+        "Findings that an output did not take, by reason.",
+    ),
+    ("unstuck_journal_bytes", "gauge", "The length of the journal, in bytes. 0 without --state."),
+    ("unstuck_ready", "gauge", "1 if spans are taken in, 0 if the last one could not be stored."),
+];
+
+/// The most tools that have a label of their own.
+const TOOLS_MAX: usize = 200;
+
+/// The longest label, in characters.
+const LABEL_MAX: usize = 64;
+
+/// The upper bounds of the histogram, in microseconds. A check takes a few.
+const BUCKETS: [u64; 10] = [1, 2, 5, 10, 25, 50, 100, 1_000, 10_000, 100_000];
+
+/// The counters since the start of the program.
+#[derive(Debug, Default)]
+pub(super) struct Metrics {
+    counts: BTreeMap<(&'static str, String), u64>,
+    tools: BTreeMap<String, u64>,
+    other_tools: u64,
+    buckets: [u64; BUCKETS.len()],
+    checks: u64,
+    nanoseconds: u64,
+}
+
+/// The values that are measured when the metrics are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Gauges {
+    pub(super) policy: String,
+    pub(super) connections: usize,
+    pub(super) sessions: usize,
+    pub(super) sessions_bytes: usize,
+    pub(super) queued: Vec<(&'static str, usize)>,
+    pub(super) journal_bytes: u64,
+    pub(super) is_ready: bool,
+}
+
+impl Metrics {
+    /// Adds `more` to the counter `name` with these labels.
+    pub(super) fn add(&mut self, name: &'static str, labels: &[(&str, &str)], more: u64) {
+        if more > 0 {
+            *self.counts.entry((name, labelled(labels))).or_default() += more;
+        }
+    }
+
+    /// Counts a call of `tool`, which was judged in this time.
+    pub(super) fn call(&mut self, tool: &str, time: Duration) {
+        if let Some(count) = self.tools.get_mut(tool) {
+            *count += 1;
+        } else if self.tools.len() < TOOLS_MAX {
+            self.tools.insert(tool.to_owned(), 1);
+        } else {
+            self.other_tools += 1;
+        }
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.checks += 1;
+        self.nanoseconds = self.nanoseconds.saturating_add(nanoseconds);
+        let bucket = BUCKETS.iter().position(|bound| nanoseconds <= bound * 1000);
+        if let Some(count) = bucket.and_then(|bucket| self.buckets.get_mut(bucket)) {
+            *count += 1;
+        }
+    }
+
+    /// Returns the value of a counter.
+    #[cfg(test)]
+    pub(super) fn count(&self, name: &'static str, labels: &[(&str, &str)]) -> u64 {
+        self.counts.get(&(name, labelled(labels))).copied().unwrap_or_default()
+    }
+
+    /// Returns all metrics in the text format of Prometheus.
+    pub(super) fn text(&self, gauges: &Gauges) -> String {
+        let mut text = String::new();
+        for (name, kind, help) in METRICS {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+            self.values(name, gauges, &mut |suffix, labels, value| {
+                let _ = writeln!(text, "{name}{suffix}{labels} {value}");
+            });
+        }
+        text
+    }
+
+    fn values(&self, name: &str, gauges: &Gauges, each: &mut dyn FnMut(&str, &str, &str)) {
+        match name {
+            "unstuck_build_info" => {
+                let labels =
+                    [("policy", gauges.policy.as_str()), ("version", env!("CARGO_PKG_VERSION"))];
+                each("", &labelled(&labels), "1");
+            }
+            "unstuck_calls_total" => {
+                for (tool, count) in &self.tools {
+                    each("", &labelled(&[("tool", tool)]), &count.to_string());
+                }
+                if self.other_tools > 0 {
+                    each("", &labelled(&[("tool", "other")]), &self.other_tools.to_string());
+                }
+            }
+            "unstuck_check_seconds" => self.histogram(each),
+            "unstuck_connections" => each("", "", &gauges.connections.to_string()),
+            "unstuck_sessions" => each("", "", &gauges.sessions.to_string()),
+            "unstuck_sessions_bytes" => each("", "", &gauges.sessions_bytes.to_string()),
+            "unstuck_journal_bytes" => each("", "", &gauges.journal_bytes.to_string()),
+            "unstuck_ready" => each("", "", if gauges.is_ready { "1" } else { "0" }),
+            "unstuck_outputs_queued" => {
+                for (output, queued) in &gauges.queued {
+                    each("", &labelled(&[("output", output)]), &queued.to_string());
+                }
+            }
+            _ => {
+                let of_name = self.counts.iter().filter(|((of, _), _)| *of == name);
+                let mut is_empty = true;
+                for ((_, labels), count) in of_name {
+                    each("", labels, &count.to_string());
+                    is_empty = false;
+                }
+                // A counter without labels is there from the start, so that its rate is known.
+                if is_empty && UNLABELLED.contains(&name) {
+                    each("", "", "0");
+                }
+            }
+        }
+    }
+
+    fn histogram(&self, each: &mut dyn FnMut(&str, &str, &str)) {
+        let mut sum = 0;
+        for (bound, count) in BUCKETS.iter().zip(self.buckets) {
+            sum += count;
+            each("_bucket", &labelled(&[("le", &seconds(bound * 1000))]), &sum.to_string());
+        }
+        each("_bucket", &labelled(&[("le", "+Inf")]), &self.checks.to_string());
+        each("_sum", "", &seconds(self.nanoseconds));
+        each("_count", "", &self.checks.to_string());
+    }
+}
+
+/// The counters that have no label.
+const UNLABELLED: [&str; 5] = [
+    "unstuck_calls_without_content_total",
+    "unstuck_wasted_tokens_total",
+    "unstuck_rescued_total",
+    "unstuck_spans_total",
+    "unstuck_connections_refused_total",
+];
+
+/// Returns nanoseconds as seconds in decimal digits.
+fn seconds(nanoseconds: u64) -> String {
+    let text = format!("{}.{:09}", nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Returns labels in braces. Values are on one line, without secrets and not long.
+fn labelled(labels: &[(&str, &str)]) -> String {
+    if labels.is_empty() {
+        return String::new();
+    }
+    let label = |(name, value): &(&str, &str)| {
+        let value = shortened(&plain(value), LABEL_MAX);
+        let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+        format!("{name}=\"{value}\"")
+    };
+    format!("{{{}}}", labels.iter().map(label).collect::<Vec<_>>().join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_are_text_for_prometheus() {
+        let mut metrics = Metrics::default();
+        metrics.add("unstuck_findings_total", &[("rule", "same-effect"), ("action", "nudge")], 2);
+        metrics.add("unstuck_spans_total", &[], 5);
+        metrics.add("unstuck_spans_dropped_total", &[("reason", "broken")], 0);
+        metrics.call("a \"b\"\n\\", Duration::from_micros(3));
+        metrics.call("slow", Duration::from_secs(2));
+        let gauges = Gauges {
+            policy: "balanced".to_owned(),
+            queued: vec![("webhook", 7)],
+            is_ready: true,
+            ..Gauges::default()
+        };
+        let version = env!("CARGO_PKG_VERSION");
+        let text = metrics.text(&gauges).replace(version, "VERSION");
+        let values: String = text
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        insta::assert_snapshot!(values);
+        for (name, ..) in METRICS {
+            assert!(text.contains(&format!("# TYPE {name} ")));
+        }
+    }
+
+    #[test]
+    fn tools_have_a_limited_number_of_labels() {
+        let mut metrics = Metrics::default();
+        for n in 0..3 * TOOLS_MAX {
+            metrics.call(&format!("tool-{n}"), Duration::ZERO);
+        }
+        let text = metrics.text(&Gauges::default());
+        assert_eq!(text.matches("unstuck_calls_total{").count(), TOOLS_MAX + 1);
+        assert!(text.contains("unstuck_calls_total{tool=\"other\"} 400\n"));
+    }
+}

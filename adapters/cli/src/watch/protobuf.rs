@@ -1,0 +1,407 @@
+//! Decodes the spans of an `ExportTraceServiceRequest` in protobuf, in bounded memory.
+//!
+//! Attributes that no dialect reads are skipped. Texts are cut and lists end at a limit, so a request takes
+//! no more memory than a few times its own length.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value as Json};
+use unstuck_trace::otlp::{Span, SpanEvent, SpanId, Status, TraceId, is_read};
+
+use super::wire::{Fields, Malformed, Value};
+
+/// The longest text of an attribute, in bytes. The rest is cut off, which leaves equal texts equal.
+pub(super) const TEXT_MAX: usize = 1 << 20;
+
+/// The most attributes of a span or an event that are read. SDKs stop at 128, and those that flatten
+/// messages into attributes at some thousand.
+const ATTRIBUTES_MAX: usize = 4096;
+
+/// The most events of a span that are read. SDKs stop at 128.
+const EVENTS_MAX: usize = 1024;
+
+/// The most values within one attribute, and how deep they nest.
+const VALUES_MAX: usize = 100_000;
+const DEPTH_MAX: usize = 32;
+
+/// Decodes a request and delivers its spans in order. Returns the number of spans that could not be decoded,
+/// because they have no id.
+///
+/// # Errors
+///
+/// If the message breaks off, or a field has the type of another message. Spans before that place may have
+/// been delivered.
+pub(super) fn spans_of_protobuf(
+    request: &[u8],
+    each: &mut dyn FnMut(Span),
+) -> Result<usize, Malformed> {
+    let mut broken = 0;
+    for of_resource in messages(request, 1) {
+        let of_resource = of_resource?;
+        let mut resource = Map::new();
+        for message in messages(of_resource, 1) {
+            attributes(message?, 1, &|_| true, &mut resource)?;
+        }
+        let resource = Arc::new(resource);
+        for of_scope in messages(of_resource, 2) {
+            broken += spans_of_scope(of_scope?, &resource, each)?;
+        }
+    }
+    Ok(broken)
+}
+
+fn spans_of_scope(
+    of_scope: &[u8],
+    resource: &Arc<Map<String, Json>>,
+    each: &mut dyn FnMut(Span),
+) -> Result<usize, Malformed> {
+    let mut scope: Arc<str> = "".into();
+    for message in messages(of_scope, 1) {
+        for name in messages(message?, 1) {
+            scope = text(name?)?.into();
+        }
+    }
+    let mut broken = 0;
+    for span in messages(of_scope, 2) {
+        match self::span(span?, resource, &scope)? {
+            Some(span) => each(span),
+            None => broken += 1,
+        }
+    }
+    Ok(broken)
+}
+
+/// Decodes a span. Returns `None` if an id is missing or has another length.
+fn span(
+    message: &[u8],
+    resource: &Arc<Map<String, Json>>,
+    scope: &Arc<str>,
+) -> Result<Option<Span>, Malformed> {
+    let (mut trace, mut id) = (None, None);
+    let mut span = Span {
+        trace: TraceId::default(),
+        id: SpanId::default(),
+        parent: None,
+        name: String::new(),
+        begin: 0,
+        end: 0,
+        status: Status::Unset,
+        message: String::new(),
+        attributes: Map::new(),
+        events: Vec::new(),
+        resource: Arc::clone(resource),
+        scope: Arc::clone(scope),
+    };
+    let mut count = 0;
+    for field in Fields::of(message) {
+        match field? {
+            (1, Value::Bytes(bytes)) => trace = id_of(bytes),
+            (2, Value::Bytes(bytes)) => id = id_of(bytes),
+            (4, Value::Bytes(bytes)) => span.parent = id_of(bytes),
+            (5, Value::Bytes(name)) => span.name = text(name)?,
+            (7, Value::Eight(time)) => span.begin = time,
+            (8, Value::Eight(time)) => span.end = time,
+            (9, Value::Bytes(attribute)) if count < ATTRIBUTES_MAX => {
+                count += usize::from(add(attribute, &is_read, &mut span.attributes)?);
+            }
+            (11, Value::Bytes(event)) if span.events.len() < EVENTS_MAX => {
+                span.events.push(self::event(event)?);
+            }
+            (15, Value::Bytes(status)) => (span.status, span.message) = self::status(status)?,
+            (1 | 2 | 4 | 5 | 7 | 8, _) => return Err(Malformed),
+            _ => {}
+        }
+    }
+    let (Some(trace), Some(id)) = (trace, id) else { return Ok(None) };
+    Ok(Some(Span { trace, id, ..span }))
+}
+
+fn event(message: &[u8]) -> Result<SpanEvent, Malformed> {
+    let mut event = SpanEvent { name: String::new(), time: 0, attributes: Map::new() };
+    for field in Fields::of(message) {
+        match field? {
+            (1, Value::Eight(time)) => event.time = time,
+            (2, Value::Bytes(name)) => event.name = text(name)?,
+            _ => {}
+        }
+    }
+    attributes(message, 3, &is_read, &mut event.attributes)?;
+    Ok(event)
+}
+
+fn status(message: &[u8]) -> Result<(Status, String), Malformed> {
+    let mut status = (Status::Unset, String::new());
+    for field in Fields::of(message) {
+        match field? {
+            (2, Value::Bytes(message)) => status.1 = text(message)?,
+            (3, Value::Varint(code)) => {
+                status.0 = Status::of_code(i64::try_from(code).unwrap_or_default());
+            }
+            _ => {}
+        }
+    }
+    Ok(status)
+}
+
+/// Adds the wanted attributes in the fields `number` of a message.
+fn attributes(
+    message: &[u8],
+    number: u32,
+    is_wanted: &dyn Fn(&str) -> bool,
+    all: &mut Map<String, Json>,
+) -> Result<(), Malformed> {
+    let mut count = 0;
+    for attribute in messages(message, number) {
+        if count == ATTRIBUTES_MAX {
+            break;
+        }
+        count += usize::from(add(attribute?, is_wanted, all)?);
+    }
+    Ok(())
+}
+
+/// Adds an attribute, if it is wanted. Returns whether it was.
+fn add(
+    attribute: &[u8],
+    is_wanted: &dyn Fn(&str) -> bool,
+    all: &mut Map<String, Json>,
+) -> Result<bool, Malformed> {
+    let (mut key, mut value) = (&[][..], None);
+    for field in Fields::of(attribute) {
+        match field? {
+            (1, Value::Bytes(bytes)) => key = bytes,
+            (2, Value::Bytes(bytes)) => value = Some(bytes),
+            _ => {}
+        }
+    }
+    let key = str::from_utf8(key).map_err(|_| Malformed)?;
+    let Some(value) = value.filter(|_| is_wanted(key)) else { return Ok(false) };
+    let mut room = VALUES_MAX;
+    all.insert(key.to_owned(), any_value(value, DEPTH_MAX, &mut room)?);
+    Ok(true)
+}
+
+/// Decodes an `AnyValue` as JSON. What is beyond the limits is null, or left out of its list.
+fn any_value(message: &[u8], depth: usize, room: &mut usize) -> Result<Json, Malformed> {
+    let mut value = Json::Null;
+    for field in Fields::of(message) {
+        value = match field? {
+            (1, Value::Bytes(bytes)) => text(bytes)?.into(),
+            (2, Value::Varint(number)) => (number != 0).into(),
+            (3, Value::Varint(number)) => number.cast_signed().into(),
+            (4, Value::Eight(bits)) => f64::from_bits(bits).into(),
+            (5, Value::Bytes(list)) if depth > 0 => array(list, depth - 1, room)?,
+            (6, Value::Bytes(list)) if depth > 0 => object(list, depth - 1, room)?,
+            (7, Value::Bytes(bytes)) => STANDARD.encode(&bytes[..bytes.len().min(TEXT_MAX)]).into(),
+            _ => value,
+        };
+    }
+    Ok(value)
+}
+
+fn array(list: &[u8], depth: usize, room: &mut usize) -> Result<Json, Malformed> {
+    let mut values = Vec::new();
+    for value in messages(list, 1) {
+        let value = value?;
+        if !taken(room) {
+            break;
+        }
+        values.push(any_value(value, depth, room)?);
+    }
+    Ok(Json::Array(values))
+}
+
+fn object(list: &[u8], depth: usize, room: &mut usize) -> Result<Json, Malformed> {
+    let mut members = Map::new();
+    for member in messages(list, 1) {
+        let (mut key, mut value) = (String::new(), Json::Null);
+        if !taken(room) {
+            break;
+        }
+        for field in Fields::of(member?) {
+            match field? {
+                (1, Value::Bytes(bytes)) => key = text(bytes)?,
+                (2, Value::Bytes(bytes)) => value = any_value(bytes, depth, room)?,
+                _ => {}
+            }
+        }
+        members.insert(key, value);
+    }
+    Ok(Json::Object(members))
+}
+
+/// Takes one of the values for which there is room.
+const fn taken(room: &mut usize) -> bool {
+    let is_left = *room > 0;
+    *room = room.saturating_sub(1);
+    is_left
+}
+
+/// Returns the messages in the fields `number` of a message. Another type in such a field is an error.
+fn messages(message: &[u8], number: u32) -> impl Iterator<Item = Result<&[u8], Malformed>> {
+    Fields::of(message).filter_map(move |field| match field {
+        Ok((of, Value::Bytes(bytes))) if of == number => Some(Ok(bytes)),
+        Ok((of, _)) if of == number => Some(Err(Malformed)),
+        Ok(_) => None,
+        Err(malformed) => Some(Err(malformed)),
+    })
+}
+
+/// Returns an id of the right length that is not all zeros.
+fn id_of<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+    bytes.try_into().ok().filter(|id| *id != [0; N])
+}
+
+/// Returns a text, at most [`TEXT_MAX`] bytes of it.
+fn text(bytes: &[u8]) -> Result<String, Malformed> {
+    let text = str::from_utf8(bytes).map_err(|_| Malformed)?;
+    Ok(beginning(text).to_owned())
+}
+
+/// Returns the part of a text that is kept.
+fn beginning(text: &str) -> &str {
+    if text.len() <= TEXT_MAX {
+        return text;
+    }
+    let end = (0..=TEXT_MAX).rev().find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::super::wire::Message;
+    use super::*;
+
+    fn attribute(key: &str, value: &Message) -> Message {
+        Message::default().bytes(1, key).message(2, value)
+    }
+
+    fn of_text(text: &str) -> Message {
+        Message::default().bytes(1, text)
+    }
+
+    /// Returns a span with an id, and these further fields.
+    fn span(fields: impl FnOnce(Message) -> Message) -> Message {
+        fields(Message::default().bytes(1, [7; 16]).bytes(2, [8; 8]))
+    }
+
+    fn request(spans: &[Message]) -> Vec<u8> {
+        let scope = Message::default().message(1, &Message::default().bytes(1, "lib"));
+        let of_scope = spans.iter().fold(scope, |all, span| all.message(2, span));
+        let resource = Message::default().message(1, &attribute("service.name", &of_text("s")));
+        // A writer may put the resource last.
+        let of_resource = Message::default().message(2, &of_scope).message(1, &resource);
+        Message::default().message(1, &of_resource).into_bytes()
+    }
+
+    fn decoded(request: &[u8]) -> Result<(Vec<Span>, usize), Malformed> {
+        let mut spans = Vec::new();
+        let broken = spans_of_protobuf(request, &mut |span| spans.push(span))?;
+        Ok((spans, broken))
+    }
+
+    #[test]
+    fn every_field_is_read() {
+        let key = "gen_ai.tool.call.arguments";
+        let list =
+            Message::default().message(1, &Message::default().number(3, 1_u64.wrapping_neg()));
+        let member = attribute("a", &Message::default().message(5, &list));
+        let arguments = Message::default().message(6, &Message::default().message(1, &member));
+        let event =
+            Message::default().eight(1, 5).bytes(2, "e").message(3, &attribute(key, &of_text("x")));
+        let status = Message::default().bytes(2, "no").number(3, 2);
+        let span = span(|span| {
+            let span = span.bytes(4, [9; 8]).bytes(5, "n").number(6, 1).eight(7, 1).eight(8, 2);
+            let span = span.message(9, &attribute(key, &arguments));
+            let span = span.message(9, &attribute("unread", &of_text("x")));
+            span.message(11, &event).message(15, &status)
+        });
+        let (spans, broken) = decoded(&request(&[span])).expect("a request");
+        assert_eq!((spans.len(), broken), (1, 0));
+        let Span {
+            trace, id, parent, name, begin, end, status, message, attributes, events, ..
+        } = &spans[0];
+        assert_eq!((*trace, *id, *parent), ([7; 16], [8; 8], Some([9; 8])));
+        assert_eq!((name.as_str(), *begin, *end), ("n", 1, 2));
+        assert_eq!((*status, message.as_str()), (Status::Error, "no"));
+        assert_eq!(Json::Object(attributes.clone()), json!({key: {"a": [-1]}}));
+        assert_eq!((events[0].name.as_str(), events[0].time), ("e", 5));
+        assert_eq!(Json::Object(events[0].attributes.clone()), json!({key: "x"}));
+        assert_eq!(Json::Object((*spans[0].resource).clone()), json!({"service.name": "s"}));
+        assert_eq!(&*spans[0].scope, "lib");
+    }
+
+    #[test]
+    fn spans_without_an_id_are_counted() {
+        let none = Message::default().bytes(5, "n");
+        let zero = Message::default().bytes(1, [0; 16]).bytes(2, [1; 8]);
+        let (spans, broken) =
+            decoded(&request(&[none, span(|span| span), zero])).expect("a request");
+        assert_eq!((spans.len(), broken), (1, 2));
+    }
+
+    #[test]
+    fn values_of_each_type_are_json() {
+        for (value, expected) in [
+            (of_text("é"), json!("é")),
+            (Message::default().number(2, 1), json!(true)),
+            (Message::default().number(3, 5), json!(5)),
+            (Message::default().eight(4, 0.5_f64.to_bits()), json!(0.5)),
+            (Message::default().eight(4, f64::NAN.to_bits()), json!(null)),
+            (Message::default().bytes(7, [1, 2]), json!("AQI=")),
+            (Message::default(), json!(null)),
+        ] {
+            let value = any_value(&value.into_bytes(), DEPTH_MAX, &mut 1);
+            assert_eq!(value, Ok(expected));
+        }
+    }
+
+    #[test]
+    fn large_values_are_bounded() {
+        let long = "é".repeat(TEXT_MAX);
+        assert_eq!(text(long.as_bytes()).map(|text| text.len()), Ok(TEXT_MAX));
+        let mut deep = of_text("x");
+        for _ in 0..1000 {
+            deep = Message::default().message(5, &Message::default().message(1, &deep));
+        }
+        let deep = any_value(&deep.into_bytes(), DEPTH_MAX, &mut 1000).expect("a value");
+        assert_eq!(deep.to_string().matches('[').count(), DEPTH_MAX);
+        let empty = Message::default().bytes(1, "").into_bytes();
+        let wide = Message::default().bytes(5, empty.repeat(3 * VALUES_MAX)).into_bytes();
+        let mut room = VALUES_MAX;
+        let wide = any_value(&wide, DEPTH_MAX, &mut room).expect("a value");
+        assert_eq!(wide.as_array().map(Vec::len), Some(VALUES_MAX));
+        let events = span(|span| (0..2 * EVENTS_MAX).fold(span, |span, _| span.bytes(11, "")));
+        let (spans, _) = decoded(&request(&[events])).expect("a request");
+        assert_eq!(spans[0].events.len(), EVENTS_MAX);
+    }
+
+    #[test]
+    fn a_message_of_another_type_is_malformed() {
+        for bytes in [&b"\x08\x01"[..], b"{}", b"not protobuf", &[0x0a, 0x05, 0x12]] {
+            assert_eq!(decoded(bytes).err(), Some(Malformed), "{bytes:?}");
+        }
+        assert_eq!(decoded(b"").map(|(spans, broken)| (spans.len(), broken)), Ok((0, 0)));
+    }
+
+    proptest! {
+        #[test]
+        fn a_request_that_is_damaged_is_read_or_refused(at in 0..400_usize, byte in any::<u8>(), tail in vec(any::<u8>(), 0..40)) {
+            let arguments = attribute("gen_ai.tool.call.arguments", &of_text("{\"a\":1}"));
+            let spans = [span(|span| span.message(9, &arguments)), span(|span| span.bytes(5, "n"))];
+            let mut bytes = request(&spans);
+            let at = at % bytes.len();
+            bytes[at] = byte;
+            bytes.extend(tail);
+            if let Ok((spans, broken)) = decoded(&bytes) {
+                prop_assert!(spans.len() + broken <= bytes.len());
+            }
+        }
+    }
+}

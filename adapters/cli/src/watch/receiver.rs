@@ -1,0 +1,395 @@
+//! Takes in requests, stores them, and passes on what is found.
+
+use std::fs::File;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use unstuck_json::{Hash64 as _, Rapid};
+use unstuck_text::Preset;
+use unstuck_trace::otlp::{Span, spans_of_json};
+
+use super::finding::Finding;
+use super::journal::{Encoding, Entry, Store, Stored};
+use super::metrics::{Gauges, Metrics};
+use super::outputs::{LINES, Outputs, Queue, Remote, Waiting};
+use super::protobuf::spans_of_protobuf;
+use super::sessions::{Made, Sessions};
+use crate::output::{Closed, complain, remark};
+
+/// The length of the journal, in bytes, and its age, in milliseconds, at which a snapshot replaces it.
+const JOURNAL_BYTES: u64 = 256 << 20;
+const JOURNAL_AGE: u64 = 60_000;
+
+/// The most spans of a request. Collectors send some thousand.
+const SPANS_MAX: usize = 100_000;
+
+/// The source of the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Clock {
+    /// The clock of this machine
+    Wall,
+    /// The latest end of a span, to send recorded telemetry at any speed
+    Spans,
+}
+
+/// The receiver, without its connections.
+pub(super) struct Receiver {
+    preset: &'static Preset,
+    clock: Clock,
+    sessions: Sessions,
+    store: Option<Store>,
+    outputs: Outputs,
+    metrics: Metrics,
+    /// The latest time in milliseconds, which never goes back.
+    now: u64,
+    snapshot_at: u64,
+    /// `true` while the journal cannot be written.
+    is_failing: bool,
+    pub(super) connections: usize,
+    /// Set when nobody reads standard output any more.
+    pub(super) closed: Option<Closed>,
+}
+
+/// The answer to a request whose spans were taken in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Accepted {
+    pub(super) rejected: usize,
+    pub(super) why: String,
+}
+
+/// The reason why no span of a request was taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// The body cannot be read. The client must not send it again.
+    Malformed(String),
+    /// The journal or the findings cannot be written. The client sends the request again, later.
+    Unready(&'static str),
+}
+
+/// What a snapshot stores beside the sessions.
+#[derive(Serialize, Deserialize)]
+struct Beside {
+    policy: u64,
+    now: u64,
+    lines: u64,
+    waiting: Waiting,
+}
+
+/// The state that was found at the start.
+pub(super) struct Former {
+    beside: Option<Beside>,
+    sessions: Vec<u8>,
+    stored: Stored,
+}
+
+impl Former {
+    /// Reads the snapshot. `name` is the folder.
+    pub(super) fn of(mut stored: Stored, name: &Path) -> Self {
+        let snapshot = stored.snapshot.take();
+        let read = snapshot.as_deref().map(postcard::take_from_bytes::<Beside>);
+        let (beside, sessions) = match read {
+            None => (None, Vec::new()),
+            Some(Ok((beside, sessions))) => (Some(beside), sessions.to_vec()),
+            Some(Err(_)) => {
+                let what = "the snapshot cannot be read: its sessions begin anew, only the journal is read";
+                remark(&name.display().to_string(), what);
+                (None, Vec::new())
+            }
+        };
+        Self { beside, sessions, stored }
+    }
+
+    /// Returns the length of the file of findings at the snapshot.
+    pub(super) fn lines(&self) -> u64 {
+        self.beside.as_ref().map_or(0, |beside| beside.lines)
+    }
+}
+
+impl Receiver {
+    pub(super) fn new(
+        preset: &'static Preset,
+        clock: Clock,
+        sessions: Sessions,
+        outputs: Outputs,
+        store: Option<Store>,
+    ) -> Self {
+        Self {
+            preset,
+            clock,
+            sessions,
+            store,
+            outputs,
+            metrics: Metrics::default(),
+            now: 0,
+            snapshot_at: 0,
+            is_failing: false,
+            connections: 0,
+            closed: None,
+        }
+    }
+
+    /// Goes on from a former state: its snapshot, and the journal since. Returns a sentence about it.
+    pub(super) fn restored(mut self, former: Former) -> (Self, String) {
+        let Former { beside, sessions, stored } = former;
+        let mut remarks = String::new();
+        if let Some(Beside { policy, now, waiting, .. }) = beside {
+            self.now = now;
+            self.outputs.restore(waiting);
+            if policy == fingerprint(self.preset) {
+                self = self.with_sessions(&sessions, &mut remarks);
+            } else {
+                remarks.push_str("the policy has changed, so running sessions begin anew; ");
+            }
+        }
+        let (mut requests, mut scratch) = (0, Metrics::default());
+        for entry in stored.entries() {
+            match entry {
+                Entry::Spans { at, encoding, body } => {
+                    requests += 1;
+                    self.now = self.now.max(at);
+                    // Only bodies that could be read were stored.
+                    let spans =
+                        decode(encoding, body).map(|decoded| decoded.spans).unwrap_or_default();
+                    let mut made = Made { findings: Vec::new(), metrics: &mut scratch };
+                    self.sessions.push(spans, self.now, &mut made);
+                    for finding in made.findings {
+                        self.outputs.put(&finding);
+                    }
+                }
+                Entry::Done { output, id } => self.outputs.done(output, id),
+            }
+        }
+        let (count, _) = self.sessions.size();
+        let remarks =
+            format!("{remarks}{count} sessions go on, {requests} requests were read again");
+        self.write();
+        self.outputs.started();
+        (self, remarks)
+    }
+
+    fn with_sessions(self, stored: &[u8], remarks: &mut String) -> Self {
+        let Self { sessions, .. } = self;
+        let (sessions, is_read) = sessions.restored(stored);
+        if !is_read {
+            remarks.push_str("the sessions of the snapshot cannot be read, and begin anew; ");
+        }
+        Self { sessions, ..self }
+    }
+
+    /// Takes in the body of a request, once it is stored. `wall` is the time in milliseconds since 1970.
+    pub(super) fn take(
+        &mut self,
+        encoding: Encoding,
+        body: &[u8],
+        wall: u64,
+    ) -> Result<Accepted, Refused> {
+        if !self.outputs.is_ready() {
+            self.write();
+        }
+        if !self.outputs.is_ready() {
+            return Err(Refused::Unready("findings cannot be written"));
+        }
+        let Decoded { spans, broken, beyond } =
+            decode(encoding, body).map_err(Refused::Malformed)?;
+        let now = self.now.max(match self.clock {
+            Clock::Wall => wall,
+            Clock::Spans => spans.iter().map(|span| span.end / 1_000_000).max().unwrap_or_default(),
+        });
+        self.store(Entry::Spans { at: now, encoding, body })?;
+        self.now = now;
+        for (reason, count) in [("broken", broken), ("request_too_long", beyond)] {
+            self.metrics.add("unstuck_spans_dropped_total", &[("reason", reason)], count as u64);
+        }
+        self.judge(|sessions, made| sessions.push(spans, now, made));
+        Ok(Accepted { rejected: broken + beyond, why: why(broken, beyond) })
+    }
+
+    /// Adds an entry to the journal, if there is one.
+    fn store(&mut self, entry: Entry<'_>) -> Result<(), Refused> {
+        let Some(store) = &mut self.store else { return Ok(()) };
+        let added = store.add(entry);
+        if let Err(error) = &added
+            && !self.is_failing
+        {
+            let what = format!(
+                "the journal cannot be written: {error}. No spans are taken in until it can"
+            );
+            complain("--state", &what);
+        }
+        self.is_failing = added.is_err();
+        added.map_err(|_| Refused::Unready("the journal cannot be written"))
+    }
+
+    /// Lets the time pass: records that have waited are judged, and quiet sessions end. Replaces the snapshot
+    /// if the journal is long or old.
+    pub(super) fn tick(&mut self, wall: u64) {
+        if self.clock == Clock::Wall {
+            self.now = self.now.max(wall);
+            let now = self.now;
+            self.judge(|sessions, made| sessions.advance(now, made));
+        }
+        self.write();
+        let Some(store) = &self.store else { return };
+        let is_old = wall >= self.snapshot_at.saturating_add(JOURNAL_AGE) && !store.is_empty();
+        if is_old || store.length() > JOURNAL_BYTES {
+            self.snapshot();
+            self.snapshot_at = wall;
+        }
+    }
+
+    /// Lets `what` happen to the sessions, and passes on what is found.
+    fn judge(&mut self, what: impl FnOnce(&mut Sessions, &mut Made<'_>)) {
+        let mut made = Made { findings: Vec::new(), metrics: &mut self.metrics };
+        what(&mut self.sessions, &mut made);
+        let findings = made.findings;
+        for finding in findings {
+            for (remote, oldest) in self.outputs.put(&finding) {
+                self.dropped(remote, &oldest, "full");
+            }
+        }
+        self.write();
+    }
+
+    /// Writes the lines that wait.
+    fn write(&mut self) {
+        let (written, result) = self.outputs.write();
+        if let Err(closed) = result {
+            self.closed = Some(closed);
+        }
+        self.metrics.add(
+            "unstuck_outputs_sent_total",
+            &[("output", "lines")],
+            written.len() as u64,
+        );
+        for id in written {
+            // If it cannot be stored, the line comes again after a kill.
+            let _ = self.store(Entry::Done { output: LINES, id: &id });
+        }
+    }
+
+    /// Returns the queue of an output.
+    pub(super) fn queue(&mut self, remote: Remote) -> Option<&mut Queue> {
+        self.outputs.queue(remote)
+    }
+
+    /// Notes that a server has taken these findings.
+    pub(super) fn sent(&mut self, remote: Remote, findings: &[Finding]) {
+        let count = findings.len() as u64;
+        self.metrics.add("unstuck_outputs_sent_total", &[("output", remote.name())], count);
+        for finding in findings {
+            self.done(remote, finding);
+        }
+    }
+
+    /// Notes that a finding is not sent to a server.
+    pub(super) fn dropped(&mut self, remote: Remote, finding: &Finding, reason: &str) {
+        let labels = [("output", remote.name()), ("reason", reason)];
+        self.metrics.add("unstuck_outputs_dropped_total", &labels, 1);
+        self.done(remote, finding);
+    }
+
+    fn done(&mut self, remote: Remote, finding: &Finding) {
+        self.outputs.done(remote.number(), &finding.id);
+        // If it cannot be stored, the finding is sent again after a kill.
+        let _ = self.store(Entry::Done { output: remote.number(), id: &finding.id });
+    }
+
+    /// Replaces the snapshot.
+    fn snapshot(&mut self) {
+        let Some(store) = &mut self.store else { return };
+        let (lines, waiting) = self.outputs.stored();
+        let beside = Beside { policy: fingerprint(self.preset), now: self.now, lines, waiting };
+        // Writing to memory does not fail.
+        let mut state = postcard::to_stdvec(&beside).unwrap_or_default();
+        state.extend(self.sessions.snapshot());
+        if let Err(error) = store.snapshot(&state) {
+            complain("--state", &format!("the snapshot cannot be written: {error}"));
+        }
+    }
+
+    /// Ends the receiver. With a state it goes on later; without, all sessions end now.
+    pub(super) fn finish(&mut self) {
+        if self.store.is_some() {
+            self.snapshot();
+        } else {
+            self.judge(Sessions::finish);
+        }
+    }
+
+    /// Returns the journal's file if it has to be brought to the disk.
+    pub(super) fn unsynced(&mut self) -> Option<File> {
+        self.store.as_mut()?.unsynced()
+    }
+
+    /// Counts an answer.
+    pub(super) fn answered(&mut self, path: &str, status: u16) {
+        let labels = [("path", path), ("code", &status.to_string())];
+        self.metrics.add("unstuck_requests_total", &labels, 1);
+    }
+
+    /// Counts a connection that was refused.
+    pub(super) fn refused(&mut self) {
+        self.metrics.add("unstuck_connections_refused_total", &[], 1);
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        !self.is_failing && self.outputs.is_ready()
+    }
+
+    /// Returns the metrics as text.
+    pub(super) fn metrics(&self) -> String {
+        let (sessions, sessions_bytes) = self.sessions.size();
+        self.metrics.text(&Gauges {
+            policy: self.preset.policy.name().to_owned(),
+            connections: self.connections,
+            sessions,
+            sessions_bytes,
+            queued: self.outputs.queued(),
+            journal_bytes: self.store.as_ref().map_or(0, Store::length),
+            is_ready: self.is_ready(),
+        })
+    }
+}
+
+/// The spans of a request.
+struct Decoded {
+    spans: Vec<Span>,
+    /// The spans without an id, and those beyond the limit.
+    broken: usize,
+    beyond: usize,
+}
+
+fn decode(encoding: Encoding, body: &[u8]) -> Result<Decoded, String> {
+    let (mut spans, mut beyond) = (Vec::new(), 0);
+    let mut each = |span| {
+        if spans.len() < SPANS_MAX {
+            spans.push(span);
+        } else {
+            beyond += 1;
+        }
+    };
+    let broken = match encoding {
+        Encoding::Protobuf => spans_of_protobuf(body, &mut each)
+            .map_err(|_| "the body is no ExportTraceServiceRequest in protobuf".to_owned()),
+        // The protocol allows an empty request.
+        Encoding::Json if body.trim_ascii() == b"{}" => Ok(0),
+        Encoding::Json => spans_of_json(body, &mut each)
+            .map_err(|why| format!("the body is no ExportTraceServiceRequest in JSON: {why}")),
+    }?;
+    Ok(Decoded { spans, broken, beyond })
+}
+
+/// Describes the spans that were not taken in.
+fn why(broken: usize, beyond: usize) -> String {
+    let parts = [
+        (broken, "have no trace id of 16 bytes and span id of 8".to_owned()),
+        (beyond, format!("are beyond the limit of {SPANS_MAX} spans a request")),
+    ];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    parts.map(|(count, why)| format!("{count} spans {why}")).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns a hash of all that a policy says.
+fn fingerprint(preset: &Preset) -> u64 {
+    Rapid::new(0).hash(format!("{preset:?}").as_bytes())
+}

@@ -1,0 +1,313 @@
+//! The HTTP server: connections, paths and answers.
+
+use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
+use std::rc::Rc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use http_body_util::Full;
+use hyper::body::{Body as _, Bytes, Incoming};
+use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::spawn_local;
+use tokio::time::{sleep, timeout};
+
+use super::body::{self, Unread};
+use super::journal::Encoding;
+use super::receiver::{Accepted, Receiver, Refused};
+use super::wire::Message;
+
+/// The most connections. A collector has some ten.
+pub(super) const CONNECTIONS_MAX: usize = 256;
+
+/// The most bodies, in bytes, that arrive at a time, in bodies of the largest length.
+const BODIES_MAX: usize = 8;
+
+/// The time in which the head of a request has to arrive, also of the next one on a connection.
+const HEAD_TIME: Duration = Duration::from_secs(60);
+
+/// The time that open requests have at the end.
+const END_TIME: Duration = Duration::from_secs(5);
+
+/// The pause after a failed accept, for example because there are too many open files.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// The seconds after which a refused client sends its spans again.
+const RETRY_SECONDS: &str = "2";
+
+/// What all connections share.
+pub(super) struct Shared {
+    pub(super) receiver: RefCell<Receiver>,
+    pub(super) body_max: usize,
+    /// The bytes that bodies may still take.
+    room: Cell<usize>,
+}
+
+impl Shared {
+    pub(super) fn new(receiver: Receiver, body_max: usize) -> Self {
+        let room = Cell::new(BODIES_MAX * body_max);
+        Self { receiver: RefCell::new(receiver), body_max, room }
+    }
+}
+
+/// Room for a body, which is given back at the end.
+struct Room<'s> {
+    shared: &'s Shared,
+    bytes: usize,
+}
+
+impl<'s> Room<'s> {
+    fn take(shared: &'s Shared, bytes: usize) -> Option<Self> {
+        shared.room.set(shared.room.get().checked_sub(bytes)?);
+        Some(Self { shared, bytes })
+    }
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        self.shared.room.set(self.shared.room.get() + self.bytes);
+    }
+}
+
+/// An open connection, which is counted while it lives.
+struct Open(Rc<Shared>);
+
+impl Open {
+    fn new(shared: &Rc<Shared>) -> Self {
+        shared.receiver.borrow_mut().connections += 1;
+        Self(Rc::clone(shared))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.receiver.borrow_mut().connections -= 1;
+    }
+}
+
+/// Accepts connections until `end` changes. Then open requests are answered, for a while.
+pub(super) async fn serve(listener: TcpListener, shared: Rc<Shared>, mut end: watch::Receiver<()>) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = end.changed() => break,
+        };
+        match accepted {
+            Ok((stream, _)) if shared.receiver.borrow().connections < CONNECTIONS_MAX => {
+                spawn_local(connection(stream, Open::new(&shared), end.clone()));
+            }
+            Ok((stream, _)) => refuse(&stream, &shared),
+            Err(_) => sleep(ACCEPT_PAUSE).await,
+        }
+    }
+    drop(listener);
+    let all_closed = async {
+        while shared.receiver.borrow().connections > 0 {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    // A client that does not read its answer is left.
+    let _ = timeout(END_TIME, all_closed).await;
+}
+
+/// Answers without reading the request. The kernel's buffer has room for it.
+fn refuse(stream: &TcpStream, shared: &Shared) {
+    shared.receiver.borrow_mut().refused();
+    let answer = format!(
+        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: {RETRY_SECONDS}\r\nContent-Length: 0\r\n\
+         Connection: close\r\n\r\n"
+    );
+    // If it does not go out, the client sees a closed connection and tries again as well.
+    let _ = stream.try_write(answer.as_bytes());
+}
+
+async fn connection(stream: TcpStream, open: Open, mut end: watch::Receiver<()>) {
+    let shared = &open.0;
+    let service = service_fn(|request| async {
+        let path = known(request.uri().path());
+        let answer = answer(request, shared).await;
+        shared.receiver.borrow_mut().answered(path, answer.status().as_u16());
+        Ok::<_, Infallible>(answer)
+    });
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(64 << 10);
+    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
+    // Errors are those of the client: it went away, or sent no HTTP.
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        _ = end.changed() => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}
+
+/// Returns the path for the metrics, which do not repeat what a client makes up.
+fn known(path: &str) -> &'static str {
+    const PATHS: [&str; 6] =
+        ["/v1/traces", "/v1/logs", "/v1/metrics", "/metrics", "/healthz", "/readyz"];
+    PATHS.into_iter().find(|known| *known == path).unwrap_or("other")
+}
+
+type Answer = Response<Full<Bytes>>;
+
+async fn answer(request: Request<Incoming>, shared: &Shared) -> Answer {
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    match (request.uri().path(), is_read) {
+        ("/v1/traces" | "/v1/logs" | "/v1/metrics", false) if request.method() == Method::POST => {
+            export(request, shared).await
+        }
+        ("/v1/traces" | "/v1/logs" | "/v1/metrics", _) => not_allowed("POST"),
+        ("/metrics", true) => {
+            let text = shared.receiver.borrow().metrics();
+            with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", text)
+        }
+        ("/healthz", true) => plain(StatusCode::OK, "ok\n"),
+        ("/readyz", true) if shared.receiver.borrow().is_ready() => {
+            plain(StatusCode::OK, "ready\n")
+        }
+        ("/readyz", true) => plain(StatusCode::SERVICE_UNAVAILABLE, "not ready: see the log\n"),
+        ("/metrics" | "/healthz" | "/readyz", _) => not_allowed("GET, HEAD"),
+        _ => plain(
+            StatusCode::NOT_FOUND,
+            "there are /v1/traces, /v1/logs, /v1/metrics, /metrics, /healthz and /readyz\n",
+        ),
+    }
+}
+
+/// Takes in the signals that a client exports.
+async fn export(request: Request<Incoming>, shared: &Shared) -> Answer {
+    let Some(encoding) = body::encoding(request.headers()) else {
+        let why = "the Content-Type has to be application/x-protobuf or application/json\n";
+        return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, why);
+    };
+    let Some(compression) = body::compression(request.headers()) else {
+        let why = "the Content-Encoding has to be gzip or identity";
+        return failure(StatusCode::UNSUPPORTED_MEDIA_TYPE, encoding, why);
+    };
+    let hint = request.body().size_hint();
+    let most = shared.body_max;
+    if hint.lower() > most as u64 {
+        return too_long(encoding, most);
+    }
+    let bytes = hint.exact().and_then(|exact| usize::try_from(exact).ok()).unwrap_or(most);
+    // What is compressed may become as long as is allowed.
+    let bytes = if compression == body::Compression::Gzip { most } else { bytes };
+    let Some(room) = Room::take(shared, bytes) else {
+        return later(encoding, "too many requests at a time");
+    };
+    let is_traces = request.uri().path() == "/v1/traces";
+    let read = body::read(request.into_body(), compression, most).await;
+    let answer = match read {
+        // The other signals hold nothing that could be judged.
+        Ok(_) if !is_traces => success(encoding, &Accepted::default()),
+        Ok(bytes) => take(encoding, &bytes, shared),
+        Err(Unread::TooLong) => too_long(encoding, most),
+        Err(Unread::TooSlow) => closing(failure(
+            StatusCode::REQUEST_TIMEOUT,
+            encoding,
+            "the body did not arrive in time",
+        )),
+        Err(Unread::BrokenOff) => {
+            closing(failure(StatusCode::BAD_REQUEST, encoding, "the body broke off"))
+        }
+        Err(Unread::NotGzip) => failure(StatusCode::BAD_REQUEST, encoding, "the body is no gzip"),
+    };
+    drop(room);
+    answer
+}
+
+fn take(encoding: Encoding, body: &[u8], shared: &Shared) -> Answer {
+    match shared.receiver.borrow_mut().take(encoding, body, now()) {
+        Ok(accepted) => success(encoding, &accepted),
+        Err(Refused::Malformed(why)) => failure(StatusCode::BAD_REQUEST, encoding, &why),
+        Err(Refused::Unready(why)) => later(encoding, why),
+    }
+}
+
+/// An `ExportTraceServiceResponse`. The responses of the other signals have the same fields.
+fn success(encoding: Encoding, accepted: &Accepted) -> Answer {
+    let Accepted { rejected, why } = accepted;
+    match encoding {
+        Encoding::Protobuf => {
+            let mut response = Message::default();
+            if *rejected > 0 {
+                let partial = Message::default().number(1, *rejected as u64).bytes(2, why);
+                response = response.message(1, &partial);
+            }
+            with_type(StatusCode::OK, "application/x-protobuf", response.into_bytes())
+        }
+        Encoding::Json => {
+            let partial = serde_json::json!({
+                // Numbers of 64 bits are texts in protobuf's JSON.
+                "partialSuccess": {"rejectedSpans": rejected.to_string(), "errorMessage": why}
+            });
+            let text = if *rejected > 0 { partial.to_string() } else { "{}".to_owned() };
+            with_type(StatusCode::OK, "application/json", text)
+        }
+    }
+}
+
+/// An error with a `google.rpc.Status`, as the protocol asks for.
+fn failure(code: StatusCode, encoding: Encoding, why: &str) -> Answer {
+    const INVALID_ARGUMENT: u8 = 3;
+    const UNAVAILABLE: u8 = 14;
+    let status = if code.is_server_error() { UNAVAILABLE } else { INVALID_ARGUMENT };
+    match encoding {
+        Encoding::Protobuf => {
+            let status = Message::default().number(1, status.into()).bytes(2, why);
+            with_type(code, "application/x-protobuf", status.into_bytes())
+        }
+        Encoding::Json => {
+            let status = serde_json::json!({"code": status, "message": why});
+            with_type(code, "application/json", status.to_string())
+        }
+    }
+}
+
+fn too_long(encoding: Encoding, most: usize) -> Answer {
+    let why = format!(
+        "the body has more than {} MiB, also after decompression: send smaller batches, or raise --max-body",
+        most >> 20
+    );
+    closing(failure(StatusCode::PAYLOAD_TOO_LARGE, encoding, &why))
+}
+
+/// An answer after which the client sends the same again, later.
+fn later(encoding: Encoding, why: &str) -> Answer {
+    let mut answer = failure(StatusCode::SERVICE_UNAVAILABLE, encoding, why);
+    answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static(RETRY_SECONDS));
+    closing(answer)
+}
+
+/// Ends the connection, because the rest of the body is not read.
+fn closing(mut answer: Answer) -> Answer {
+    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    answer
+}
+
+fn not_allowed(methods: &'static str) -> Answer {
+    let mut answer = plain(StatusCode::METHOD_NOT_ALLOWED, "");
+    answer.headers_mut().insert(ALLOW, HeaderValue::from_static(methods));
+    answer
+}
+
+fn plain(code: StatusCode, text: &'static str) -> Answer {
+    with_type(code, "text/plain; charset=utf-8", text)
+}
+
+fn with_type(code: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answer {
+    let mut answer = Response::new(Full::new(body.into()));
+    *answer.status_mut() = code;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    answer
+}
+
+/// Returns the time in milliseconds since 1970.
+pub(super) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

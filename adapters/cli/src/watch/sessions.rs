@@ -1,0 +1,465 @@
+//! The sessions that are followed, each with its own replay. Time comes from outside, and nothing else does.
+//!
+//! The state is a function of the spans and of the times at which they were taken in. So a journal of both gives
+//! the same findings again after a restart.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use unstuck_core::Action;
+use unstuck_text::Preset;
+use unstuck_trace::otlp::{Assembler, Limits as AssemblerLimits, Record, Span, What};
+use unstuck_trace::{Args, Call, Event, Message, Outcome, Role};
+
+use super::finding::{Finding, Origin};
+use super::metrics::Metrics;
+use crate::replay::{Location, LoopKey, Replay, ReplayFinding, Rest};
+use crate::scan::html::IncludeArgs;
+
+/// The milliseconds between two looks for records that have waited long enough. Looks are at multiples of it,
+/// whenever the clock is read, so that a journal is replayed exactly.
+const TICK: u64 = 500;
+
+/// The most sessions whose engine is ready, at some 30 KB each. The others rest, in a few KB.
+const AWAKE_MAX: usize = 256;
+
+/// The spans of a session that are known, for the evidence of findings: of calls and of messages. No rule looks
+/// back further, unless many workers take turns.
+const CALLS_KEPT: usize = 256;
+const MESSAGES_KEPT: usize = 32;
+
+/// The most loops of a session whose ends are known.
+const LOOPS_KEPT: usize = 32;
+
+/// The number of calls after its last loop from which on a session counts as freed.
+const FREED: usize = 10;
+
+/// The most workers of a session, and the bytes of those that are idle.
+const WORKERS_MAX: usize = 1000;
+const IDLE_BYTES_MAX: usize = 4 << 20;
+
+/// The bounds of all sessions together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// The most sessions, and the most bytes of those that rest.
+    pub(super) sessions: usize,
+    pub(super) bytes: usize,
+    /// The milliseconds without a record after which a session ends.
+    pub(super) quiet: u64,
+    pub(super) assembler: AssemblerLimits,
+}
+
+/// All sessions.
+pub(super) struct Sessions {
+    preset: &'static Preset,
+    include: IncludeArgs,
+    limits: Limits,
+    assembler: Assembler,
+    followed: HashMap<Arc<str>, Session>,
+    /// The sessions by their latest record, the oldest first, and those of them that are awake.
+    order: BTreeMap<u64, Arc<str>>,
+    awake: BTreeMap<u64, Arc<str>>,
+    /// The number of the latest record.
+    touched: u64,
+    /// The latest look.
+    tick: u64,
+    /// The time of the latest span.
+    pushed: u64,
+    bytes: usize,
+    counts: Counted,
+}
+
+/// The counts of the assembler that the metrics know.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct Counted {
+    duplicates: u64,
+    late: u64,
+    hurried: u64,
+    forgotten: u64,
+}
+
+/// A session.
+struct Session {
+    replay: Replay,
+    history: History,
+}
+
+/// The history of a session beside its replay.
+#[derive(Default, Serialize, Deserialize)]
+struct History {
+    /// The number of its latest record, and the time at which it was taken in.
+    touched: u64,
+    seen: u64,
+    calls: usize,
+    messages: usize,
+    calls_kept: VecDeque<Origin>,
+    messages_kept: VecDeque<Origin>,
+    /// The rule of the first finding.
+    rule: Option<String>,
+    /// `true` if a rule asked for the end of the run.
+    asked_to_end: bool,
+    /// The loops that may continue, and the number of calls at the latest finding about text.
+    loops: VecDeque<LoopKey>,
+    texts_at: Option<usize>,
+    /// The bytes when it rested last.
+    bytes: usize,
+}
+
+/// The clocks of all sessions.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Clocks {
+    touched: u64,
+    tick: u64,
+    pushed: u64,
+}
+
+/// What comes of spans: findings, and counts.
+pub(super) struct Made<'a> {
+    pub(super) findings: Vec<Finding>,
+    pub(super) metrics: &'a mut Metrics,
+}
+
+impl Sessions {
+    pub(super) fn new(preset: &'static Preset, include: IncludeArgs, limits: Limits) -> Self {
+        Self {
+            preset,
+            include,
+            limits,
+            assembler: Assembler::new(limits.assembler),
+            followed: HashMap::new(),
+            order: BTreeMap::new(),
+            awake: BTreeMap::new(),
+            touched: 0,
+            tick: 0,
+            pushed: 0,
+            bytes: 0,
+            counts: Counted::default(),
+        }
+    }
+
+    /// Takes in spans at the time `now`, which never goes back.
+    pub(super) fn push(&mut self, spans: Vec<Span>, now: u64, made: &mut Made<'_>) {
+        self.advance(now, made);
+        made.metrics.add("unstuck_spans_total", &[], spans.len() as u64);
+        let hurried = self.assembler.counts().hurried;
+        for span in spans {
+            self.assembler.push(span, now);
+        }
+        self.pushed = now;
+        if self.assembler.counts().hurried > hurried {
+            self.settle(self.tick, made);
+        }
+        self.count(made.metrics);
+    }
+
+    /// Looks for records that have waited long enough, and for sessions that are quiet, up to the time `now`.
+    pub(super) fn advance(&mut self, now: u64, made: &mut Made<'_>) {
+        while self.tick.saturating_add(TICK) <= now {
+            let settled = self.pushed.saturating_add(self.limits.assembler.settle + TICK);
+            if self.followed.is_empty() && self.tick > settled {
+                self.tick = now / TICK * TICK;
+                return;
+            }
+            self.tick += TICK;
+            if self.tick <= settled {
+                self.settle(self.tick, made);
+            }
+            self.end_quiet(made);
+        }
+    }
+
+    /// Ends all sessions, because nothing more will come.
+    pub(super) fn finish(&mut self, made: &mut Made<'_>) {
+        let mut records = Vec::new();
+        self.assembler.flush(&mut |record| records.push(record));
+        for record in records {
+            self.take(record, made);
+        }
+        while let Some((_, id)) = self.order.pop_first() {
+            self.end(&id, made);
+        }
+    }
+
+    /// Returns the number of sessions, and the bytes of those that rest.
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.followed.len(), self.bytes)
+    }
+
+    /// Returns the state to be stored. All sessions rest, as they do after a restart.
+    pub(super) fn snapshot(&mut self) -> Vec<u8> {
+        while let Some((_, id)) = self.awake.pop_first() {
+            self.rest(&id);
+        }
+        let Self { touched, tick, pushed, .. } = *self;
+        let sessions: Vec<(&str, &History, Rest)> = self
+            .followed
+            .iter_mut()
+            .map(|(id, Session { replay, history })| (&**id, &*history, replay.checkpoint()))
+            .collect();
+        let state = (Clocks { touched, tick, pushed }, &self.counts, &self.assembler, sessions);
+        // Writing to memory does not fail.
+        postcard::to_stdvec(&state).unwrap_or_default()
+    }
+
+    /// Goes on from a snapshot. Returns `false` if it cannot be read, and then begins anew.
+    pub(super) fn restored(self, snapshot: &[u8]) -> (Self, bool) {
+        let new = Self::new(self.preset, self.include, self.limits);
+        self.with(snapshot).map_or((new, false), |all| (all, true))
+    }
+
+    fn with(self, snapshot: &[u8]) -> Option<Self> {
+        type State = (Clocks, Counted, Assembler, Vec<(String, History, Rest)>);
+        let (clocks, counts, assembler, stored): State = postcard::from_bytes(snapshot).ok()?;
+        let Clocks { touched, tick, pushed } = clocks;
+        let assembler = assembler.limited(self.limits.assembler);
+        let mut all = Self { assembler, touched, tick, pushed, counts, ..self };
+        for (id, history, rest) in stored {
+            let id: Arc<str> = id.into();
+            let replay = Replay::resumed(all.preset, rest)?.limited(WORKERS_MAX, IDLE_BYTES_MAX);
+            all.bytes += history.bytes;
+            all.order.insert(history.touched, Arc::clone(&id));
+            all.followed.insert(id, Session { replay, history });
+        }
+        Some(all)
+    }
+
+    fn settle(&mut self, tick: u64, made: &mut Made<'_>) {
+        let mut records = Vec::new();
+        self.assembler.settled(tick, &mut |record| records.push(record));
+        for record in records {
+            self.take(record, made);
+        }
+        self.count(made.metrics);
+    }
+
+    /// Counts what the assembler counted since the last time.
+    fn count(&mut self, metrics: &mut Metrics) {
+        let counts = self.assembler.counts();
+        let now = Counted {
+            duplicates: counts.duplicates,
+            late: counts.late,
+            hurried: counts.hurried,
+            forgotten: counts.forgotten_spans,
+        };
+        let before = std::mem::replace(&mut self.counts, now);
+        for (reason, now, before) in [
+            ("duplicate", now.duplicates, before.duplicates),
+            ("late", now.late, before.late),
+            ("hurried", now.hurried, before.hurried),
+            ("forgotten", now.forgotten, before.forgotten),
+        ] {
+            metrics.add("unstuck_spans_dropped_total", &[("reason", reason)], now - before);
+        }
+    }
+
+    /// Takes in a record of a session, which is created if it is new.
+    fn take(&mut self, record: Record, made: &mut Made<'_>) {
+        self.touched += 1;
+        let id = Arc::clone(&record.session);
+        let session = self.followed.entry(Arc::clone(&id)).or_insert_with(|| Session {
+            replay: Replay::new(self.preset).limited(WORKERS_MAX, IDLE_BYTES_MAX),
+            history: History::default(),
+        });
+        let before = std::mem::replace(&mut session.history.touched, self.touched);
+        session.history.seen = self.tick;
+        session.take(record, &id, self.include, made);
+        self.order.remove(&before);
+        self.awake.remove(&before);
+        self.order.insert(self.touched, Arc::clone(&id));
+        self.awake.insert(self.touched, id);
+        if self.awake.len() > AWAKE_MAX
+            && let Some((_, id)) = self.awake.pop_first()
+        {
+            self.rest(&id);
+        }
+        self.evict(made);
+    }
+
+    /// Puts a session to rest, which frees its engine.
+    fn rest(&mut self, id: &str) {
+        let Some(Session { replay, history }) = self.followed.get_mut(id) else { return };
+        let before = history.bytes;
+        let kept = history.calls_kept.len() + history.messages_kept.len();
+        history.bytes =
+            size_of::<Session>() + id.len() + kept * size_of::<Origin>() + replay.rest();
+        self.bytes = self.bytes + history.bytes - before;
+    }
+
+    /// Ends the sessions that were idle longest, if there are too many.
+    fn evict(&mut self, made: &mut Made<'_>) {
+        loop {
+            let limit = match () {
+                () if self.followed.len() > self.limits.sessions => "sessions",
+                () if self.bytes > self.limits.bytes && self.followed.len() > 1 => "bytes",
+                () => return,
+            };
+            let Some((_, id)) = self.order.pop_first() else { return };
+            made.metrics.add("unstuck_sessions_evicted_total", &[("limit", limit)], 1);
+            self.end(&id, made);
+        }
+    }
+
+    fn end_quiet(&mut self, made: &mut Made<'_>) {
+        while let Some(first) = self.order.first_entry() {
+            let is_quiet = self.followed.get(first.get()).is_none_or(|session| {
+                session.history.seen.saturating_add(self.limits.quiet) <= self.tick
+            });
+            if !is_quiet {
+                return;
+            }
+            let id = first.remove();
+            self.end(&id, made);
+        }
+    }
+
+    /// Ends a session that is no longer in the order of sessions.
+    fn end(&mut self, id: &Arc<str>, made: &mut Made<'_>) {
+        let Some(session) = self.followed.remove(id) else { return };
+        self.awake.remove(&session.history.touched);
+        self.bytes -= session.history.bytes;
+        session.end(id, self.include, made);
+    }
+}
+
+impl Session {
+    fn take(&mut self, record: Record, id: &str, include: IncludeArgs, made: &mut Made<'_>) {
+        let Record { worker, step, trace, span, end, what, .. } = record;
+        let history = &mut self.history;
+        let latest = |index| Origin { index, trace, span, end };
+        let latest = match &what {
+            What::Call(_) => {
+                let origin = latest(history.calls);
+                push(&mut history.calls_kept, origin, CALLS_KEPT);
+                history.calls += 1;
+                if let Some(rule) = &history.rule {
+                    made.metrics.add("unstuck_wasted_calls_total", &[("rule", rule)], 1);
+                }
+                origin
+            }
+            What::Said(_) | What::Prompt(_) => {
+                let origin = latest(history.messages);
+                push(&mut history.messages_kept, origin, MESSAGES_KEPT);
+                history.messages += 1;
+                origin
+            }
+            What::Usage(tokens) => {
+                if history.rule.is_some() {
+                    made.metrics.add("unstuck_wasted_tokens_total", &[], tokens.total());
+                }
+                return;
+            }
+        };
+        let begin = Instant::now();
+        judge(&mut self.replay, &worker, step, latest.index, &what);
+        if let What::Call(call) = &what {
+            made.metrics.call(&call.tool, begin.elapsed());
+            made.metrics.add(
+                "unstuck_calls_without_content_total",
+                &[],
+                u64::from(call.args.is_none()),
+            );
+        }
+        let found: Vec<_> = self.replay.take_findings().collect();
+        for found in found {
+            self.found(&found, id, latest, include, made);
+        }
+    }
+
+    fn found(
+        &mut self,
+        found: &ReplayFinding,
+        id: &str,
+        latest: Origin,
+        include: IncludeArgs,
+        made: &mut Made<'_>,
+    ) {
+        let history = &mut self.history;
+        history.rule.get_or_insert_with(|| found.rule.to_owned());
+        history.asked_to_end |= found.action >= Action::StartOver;
+        let kept = match found.location {
+            Location::Calls { .. } => {
+                if !history.loops.contains(&found.key)
+                    && let Some(oldest) = push(&mut history.loops, found.key, LOOPS_KEPT)
+                {
+                    self.replay.leave(oldest);
+                }
+                &history.calls_kept
+            }
+            Location::Messages { .. } => {
+                history.texts_at = Some(history.calls);
+                self.replay.leave(found.key);
+                &history.messages_kept
+            }
+        };
+        let origins = |index| {
+            let at = kept.binary_search_by_key(&index, |origin| origin.index).ok()?;
+            kept.get(at).copied()
+        };
+        let labels = [("rule", found.rule), ("action", found.action.name())];
+        made.metrics.add("unstuck_findings_total", &labels, 1);
+        made.findings.push(Finding::of(id, found, latest, &origins, include));
+    }
+
+    /// Ends the run and counts its outcome.
+    fn end(mut self, id: &str, include: IncludeArgs, made: &mut Made<'_>) {
+        let latest = self.history.calls_kept.back().or(self.history.messages_kept.back()).copied();
+        let preset = self.replay.preset();
+        let findings = std::mem::replace(&mut self.replay, Replay::new(preset)).finish();
+        if let Some(latest) = latest {
+            for found in &findings.list {
+                self.found(found, id, latest, include, made);
+            }
+        }
+        let last = findings.ends.into_values().chain(self.history.texts_at).max();
+        let since = self.history.calls.saturating_sub(last.map_or(0, |last| last + 1));
+        let outcome = match last {
+            None => "clean",
+            Some(_) if since >= FREED => "freed",
+            Some(_) if self.history.asked_to_end => "stopped",
+            Some(_) => "stuck",
+        };
+        made.metrics.add("unstuck_runs_total", &[("outcome", outcome)], 1);
+        made.metrics.add("unstuck_rescued_total", &[], u64::from(outcome == "freed"));
+    }
+}
+
+/// Passes a record to the replay as the events that a transcript would have.
+fn judge(replay: &mut Replay, worker: &str, step: u64, index: usize, what: &What) {
+    match what {
+        What::Call(call) => {
+            let args = match call.args.as_deref() {
+                None => Args::Json("null"),
+                Some(args) => Args::Json(args),
+            };
+            let (tool, reworded) = (call.tool.as_str(), &[]);
+            replay.take(&Event::Call(Call { index, worker, step, tool, args, reworded }));
+            if call.result.is_some() || call.failed {
+                let text = call.result.as_deref().unwrap_or_default();
+                let (failed, cut, refused) = (call.failed, None, false);
+                replay.take(&Event::Outcome(Outcome {
+                    call: index,
+                    worker,
+                    text,
+                    failed,
+                    cut,
+                    refused,
+                }));
+            }
+        }
+        What::Said(text) | What::Prompt(text) => {
+            let role = if matches!(what, What::Prompt(_)) { Role::User } else { Role::Assistant };
+            let text_only = role == Role::Assistant;
+            replay.take(&Event::Message(Message { index, worker, role, text, text_only }));
+        }
+        What::Usage(_) => {}
+    }
+}
+
+/// Adds `new` to a queue of at most `most` elements. Returns the oldest one if it had to leave.
+fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) -> Option<T> {
+    let oldest = if queue.len() == most { queue.pop_front() } else { None };
+    queue.push_back(new);
+    oldest
+}

@@ -1,0 +1,178 @@
+//! Spans of OpenTelemetry's protocol, put in order as the runs of agents.
+//!
+//! The module knows what spans mean, and no transport. A span says what happened in one of several
+//! dialects: the `GenAI` conventions (in attributes or in span events), `OpenInference`, Langfuse,
+//! `OpenLLMetry`, Google's ADK or Vercel's AI SDK. [`spans_of_json`] decodes spans; a receiver may decode
+//! them from protobuf just as well. The [`Assembler`] makes [records](Record) of them.
+//!
+//! ```
+//! use unstuck_trace::otlp::{Assembler, Limits, What, spans_of_json};
+//!
+//! let request = br#"{"resourceSpans":[{"scopeSpans":[{"spans":[{
+//!     "traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174",
+//!     "name":"execute_tool ls","startTimeUnixNano":"1000","endTimeUnixNano":"2000",
+//!     "attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}},
+//!                   {"key":"gen_ai.tool.name","value":{"stringValue":"ls"}}]}]}]}]}"#;
+//! let mut assembler = Assembler::new(Limits::default());
+//! let broken = spans_of_json(request, &mut |span| assembler.push(span, 0))?;
+//! let mut tools = Vec::new();
+//! assembler.flush(&mut |record| {
+//!     if let What::Call(call) = record.what {
+//!         tools.push(call.tool);
+//!     }
+//! });
+//! assert_eq!((broken, tools), (0, vec!["ls".to_owned()]));
+//! # Ok::<(), unstuck_trace::ProblemKind>(())
+//! ```
+//!
+//! # Sessions, workers and steps
+//!
+//! - The **session** is the conversation that a span names, or else the first one that its trace names.
+//!   A trace without one is a session of its own, named by its id.
+//! - The **worker** is the nearest agent above a span. Each agent span is a worker of its own, with the
+//!   agent's name. A second worker of the same name in the session has its span's id behind the name. An
+//!   agent's span ends, and so arrives, after the spans of its calls. Until then the worker is known by
+//!   the id of the agent's span, and it keeps the name that it was given. Spans without any agent belong
+//!   to their trace's root, and spans without parents to the worker `main`.
+//! - Calls of a worker that overlap in time share a **step**, unless one of them runs within the other.
+//!
+//! # Repeated spans
+//!
+//! A span that arrives twice counts once. If two libraries observe one call, their spans are nested, and
+//! the outer one counts. Messages repeat the history of their conversation in each span; only the
+//! newest message of a person is delivered.
+
+mod assembler;
+mod decode;
+mod dialect;
+mod messages;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::event::Tokens;
+
+pub use assembler::{Assembler, Counts, Limits};
+pub use decode::spans_of_json;
+pub use dialect::is_read;
+
+/// The id of a trace.
+pub type TraceId = [u8; 16];
+
+/// The id of a span.
+pub type SpanId = [u8; 8];
+
+/// A span, decoded from JSON or from protobuf.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Span {
+    /// The trace that the span belongs to.
+    pub trace: TraceId,
+    /// The span's id, unique within its trace.
+    pub id: SpanId,
+    /// The span within which this one ran.
+    pub parent: Option<SpanId>,
+    /// The span's name.
+    pub name: String,
+    /// The time of the beginning, in nanoseconds since 1970.
+    pub begin: u64,
+    /// The time of the end, in nanoseconds since 1970.
+    pub end: u64,
+    /// The status: of an error, of success, or unset.
+    pub status: Status,
+    /// The message of the status.
+    pub message: String,
+    /// The attributes. Only those that [`is_read`] names matter; a decoder may leave out the others.
+    pub attributes: Map<String, Value>,
+    /// The events within the span.
+    pub events: Vec<SpanEvent>,
+    /// The attributes of the resource: the process or service that the span is of.
+    pub resource: Arc<Map<String, Value>>,
+    /// The name of the instrumentation scope: the library that made the span.
+    pub scope: Arc<str>,
+}
+
+/// The status of a span.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Status {
+    /// The library did not set it.
+    #[default]
+    Unset,
+    /// A person or the library says that the operation worked.
+    Ok,
+    /// The operation failed.
+    Error,
+}
+
+impl Status {
+    /// Returns the status with this code in the protocol. An unknown code is [`Status::Unset`].
+    pub const fn of_code(code: i64) -> Self {
+        match code {
+            1 => Self::Ok,
+            2 => Self::Error,
+            _ => Self::Unset,
+        }
+    }
+}
+
+/// An event within a span.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpanEvent {
+    /// The event's name.
+    pub name: String,
+    /// The time of the event, in nanoseconds since 1970.
+    pub time: u64,
+    /// The attributes of the event.
+    pub attributes: Map<String, Value>,
+}
+
+/// An event of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// The conversation, or the id of the trace in hexadecimal digits.
+    pub session: Arc<str>,
+    /// The agent.
+    pub worker: Arc<str>,
+    /// The step of a call: calls that overlap in time share one. For other events, the latest step of
+    /// the worker. Steps count from 1 over all workers of a session.
+    pub step: u64,
+    /// The trace of the span.
+    pub trace: TraceId,
+    /// The span that says so.
+    pub span: SpanId,
+    /// The time of the span's beginning, in nanoseconds since 1970.
+    pub begin: u64,
+    /// The time of the span's end, in nanoseconds since 1970.
+    pub end: u64,
+    /// The event itself.
+    pub what: What,
+}
+
+/// The kinds of [`Record`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// A call of a tool, with its result.
+    Call(ToolCall),
+    /// The words of an agent.
+    Said(String),
+    /// A new message of a person, or of a program in the person's place.
+    Prompt(String),
+    /// The tokens of an answer of the model.
+    Usage(Tokens),
+}
+
+/// A call of a tool, as a span describes it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The tool's name.
+    pub tool: String,
+    /// The id that the model gave the call.
+    pub id: Option<String>,
+    /// The arguments, as JSON or as text. `None` if the SDK left them out, as most do by default.
+    pub args: Option<String>,
+    /// The result, as JSON or as text, or the message of the error. `None` if the SDK left it out.
+    pub result: Option<String>,
+    /// `true` if the call failed.
+    pub failed: bool,
+}
