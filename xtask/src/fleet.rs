@@ -2,6 +2,7 @@
 //!
 //! All servers listen on the loopback interface only.
 
+mod receiver;
 mod swarm;
 
 use std::fmt;
@@ -18,11 +19,18 @@ struct Part {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 1] = [Part {
-    name: "swarm",
-    about: "100,000 workers on a Redis Cluster, with a fail-over and a slot that moves",
-    run: swarm::run,
-}];
+const PARTS: [Part; 2] = [
+    Part {
+        name: "receiver",
+        about: "unstuck watch under load, killed, and attacked",
+        run: receiver::run,
+    },
+    Part {
+        name: "swarm",
+        about: "100,000 workers on a Redis Cluster, with a fail-over and a slot that moves",
+        run: swarm::run,
+    },
+];
 
 /// The parts to run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use core::ops::{Add, AddAssign};
 use std::borrow::Cow;
 
+use crate::own;
 use crate::tool_result::without_members;
 
 /// An event of a run.
@@ -159,6 +160,31 @@ pub struct Outcome<'a> {
     /// `true` if the call was refused and did not run, by a person or by this project's hooks or proxy.
     /// Then `failed` is `false`, and `text` is the reason.
     pub refused: bool,
+}
+
+impl Outcome<'_> {
+    /// Passes the outcome on without notes of this project. A call that this project refused did not run, and
+    /// so did not fail.
+    ///
+    /// [`read`](crate::read) does this to every outcome. A program that makes outcomes of
+    /// [records](crate::otlp::Record) has to do it itself.
+    ///
+    /// ```
+    /// use unstuck_trace::Outcome;
+    ///
+    /// let outcome = Outcome { call: 3, worker: "main", text: "no", failed: true, cut: None, refused: false };
+    /// outcome.without_notes(|bare| assert_eq!(bare, outcome));
+    /// ```
+    pub fn without_notes<R>(self, then: impl FnOnce(Outcome<'_>) -> R) -> R {
+        let bare = if self.failed {
+            own::error_without_notes(self.text)
+        } else {
+            own::without_notes(self.text)
+        };
+        let refused = self.refused || own::is_refusal(&bare, self.failed);
+        let failed = self.failed && !refused;
+        then(Outcome { text: &bare, failed, refused, ..self })
+    }
 }
 
 /// A message in words, by the agent or to it.

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use crate::costs::Answers;
 use crate::event::{Args, Begin, Call, Event, Message, Outcome, Role, Tokens, Usage};
 use crate::formats::{Failures, Format};
-use crate::own;
 use crate::pairing::{Pairing, digest};
 use crate::problem::{Problem, ProblemKind};
 use crate::{PROBLEMS_MAX, Trace, WORKERS_MAX};
@@ -176,20 +175,13 @@ impl<'s> Recorder<'s> {
     }
 
     /// Delivers the result of a call, without notes of this project. A call that this project
-    /// [refused](own::is_refusal) did not run, and so did not fail.
+    /// [refused](Outcome::without_notes) did not run, and so did not fail.
     pub(crate) fn outcome(&mut self, outcome: Outcome<'_>) {
-        let bare = if outcome.failed {
-            own::error_without_notes(outcome.text)
-        } else {
-            own::without_notes(outcome.text)
-        };
-        let text = &*bare;
-        let refused = outcome.refused || own::is_refusal(text, outcome.failed);
-        let failed = outcome.failed && !refused;
-        let outcome = Outcome { text, failed, refused, ..outcome };
-        self.errors += usize::from(outcome.failed);
-        self.flags |= outcome.failed;
-        (self.sink)(Event::Outcome(outcome));
+        outcome.without_notes(|outcome| {
+            self.errors += usize::from(outcome.failed);
+            self.flags |= outcome.failed;
+            (self.sink)(Event::Outcome(outcome));
+        });
     }
 
     /// Notes that the file reports failures, which its format need not do.

@@ -99,7 +99,8 @@ mod tests {
         for entry in runs.into_iter().map(|entry| entry.expect("a folder that can be listed")) {
             let input = Input::File(entry.path().to_owned());
             for preset in PRESETS.iter().filter(|_| entry.file_type().is_file()) {
-                let open = || input.open(&Progress::of([])).expect("a file");
+                let progress = Progress::of([]);
+                let open = || input.open(&progress).expect("a file");
                 let mut whole = Replay::new(preset);
                 let (mut parts, mut list) = (Some(Replay::new(preset)), Vec::new());
                 read(open(), None, &mut |event| whole.take(&event)).expect("a trace");

@@ -1,10 +1,10 @@
 //! Reads the body of a request, with limits on its length before and after decompression, and on time.
 
-use std::io::{self, Read as _};
+use std::io::Read as _;
 use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
-use http_body_util::{BodyExt as _, Limited};
+use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use tokio::time::timeout;
@@ -13,6 +13,9 @@ use super::journal::Encoding;
 
 /// The time in which a body has to arrive. A collector gives up after ten seconds.
 const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// The most bytes beyond the limit that are read and dropped.
+const DROPPED_MAX: usize = 256 << 20;
 
 /// The reason why a body was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,16 +65,38 @@ pub(super) async fn read(
     compression: Compression,
     most: usize,
 ) -> Result<Vec<u8>, Unread> {
-    let collected = timeout(BODY_TIME, Limited::new(body, most).collect()).await;
-    let collected = collected.map_err(|_| Unread::TooSlow)?.map_err(|error| {
-        let is_limit = error.is::<http_body_util::LengthLimitError>();
-        if is_limit { Unread::TooLong } else { Unread::BrokenOff }
-    })?;
-    let bytes = collected.to_bytes();
+    let collected = timeout(BODY_TIME, collected(body, most)).await;
+    let bytes = collected.map_err(|_| Unread::TooSlow)??;
     match compression {
-        Compression::None => Ok(bytes.into()),
+        Compression::None => Ok(bytes),
         Compression::Gzip => unzipped(&bytes, most),
     }
+}
+
+/// Collects a body. One that is too long is read to its end all the same, and dropped: a client that is still
+/// writing would not see the answer.
+async fn collected(mut body: Incoming, most: usize) -> Result<Vec<u8>, Unread> {
+    let (mut bytes, mut length) = (Vec::new(), 0_usize);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Unread::BrokenOff)?;
+        let Some(data) = frame.data_ref() else { continue };
+        length = length.saturating_add(data.len());
+        if length <= most {
+            bytes.extend_from_slice(data);
+            continue;
+        }
+        bytes = Vec::new();
+        if length > most.saturating_add(DROPPED_MAX) {
+            break;
+        }
+    }
+    if length > most { Err(Unread::TooLong) } else { Ok(bytes) }
+}
+
+/// Reads a body and drops it.
+pub(super) async fn discard(body: Incoming) {
+    // The answer is the same, whatever becomes of the body.
+    let _ = timeout(BODY_TIME, collected(body, 0)).await;
 }
 
 /// Decompresses at most `most` bytes.
@@ -81,10 +106,7 @@ fn unzipped(bytes: &[u8], most: usize) -> Result<Vec<u8>, Unread> {
     match reader.read_to_end(&mut plain) {
         Ok(_) if plain.len() > most => Err(Unread::TooLong),
         Ok(_) => Ok(plain),
-        Err(error) => {
-            debug_assert_ne!(error.kind(), io::ErrorKind::WouldBlock, "a slice is there at once");
-            Err(Unread::NotGzip)
-        }
+        Err(_) => Err(Unread::NotGzip),
     }
 }
 

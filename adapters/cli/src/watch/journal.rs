@@ -377,3 +377,138 @@ fn private() -> OpenOptions {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENTRIES: [Entry<'static>; 3] = [
+        Entry::Spans { at: 5, encoding: Encoding::Protobuf, body: b"spans" },
+        Entry::Done { output: 2, id: "0123456789abcdef" },
+        Entry::Spans { at: u64::MAX, encoding: Encoding::Json, body: b"" },
+    ];
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().expect("a folder")
+    }
+
+    fn open(folder: &Path) -> (Store, Stored) {
+        Store::open(folder).expect("a state folder")
+    }
+
+    fn fill(folder: &Path) {
+        let (mut store, _) = open(folder);
+        ENTRIES.into_iter().for_each(|entry| store.add(entry).expect("an entry"));
+    }
+
+    #[test]
+    fn entries_come_back_until_a_snapshot_replaces_them() {
+        let folder = folder();
+        fill(folder.path());
+        let (mut store, stored) = open(folder.path());
+        assert!(stored.entries().eq(ENTRIES) && stored.snapshot.is_none());
+        store.snapshot(b"state").expect("a snapshot");
+        assert!(store.is_empty());
+        store.add(ENTRIES[1]).expect("an entry");
+        drop(store);
+        let (_store, stored) = open(folder.path());
+        assert_eq!(stored.snapshot.as_deref(), Some(&b"state"[..]));
+        assert!(stored.entries().eq([ENTRIES[1]]));
+        assert_eq!(journals(folder.path()).expect("a folder"), [1]);
+    }
+
+    #[test]
+    fn a_journal_that_a_kill_cut_off_loses_only_its_last_entry() {
+        let folder = folder();
+        fill(folder.path());
+        let path = journal_path(folder.path(), 0);
+        let whole = fs::read(&path).expect("a journal");
+        for length in 0..whole.len() {
+            fs::write(&path, &whole[..length]).expect("a journal");
+            let (mut store, stored) = open(folder.path());
+            let count = stored.entries().count();
+            assert!(count < 3 && stored.entries().eq(ENTRIES[..count].iter().copied()));
+            store.add(ENTRIES[1]).expect("an entry");
+            drop(store);
+            let (_store, stored) = open(folder.path());
+            assert_eq!(stored.entries().last(), Some(ENTRIES[1]), "cut at {length}");
+            assert!(!path.with_extension("damaged").exists());
+        }
+    }
+
+    #[test]
+    fn a_snapshot_that_a_kill_cut_off_changes_nothing() {
+        let folder = folder();
+        fill(folder.path());
+        // The next journal is there, and the snapshot is not in its place.
+        fs::write(journal_path(folder.path(), 1), head(JOURNAL)).expect("a journal");
+        fs::write(folder.path().join("snapshot.new"), b"us").expect("a snapshot");
+        let (mut store, stored) = open(folder.path());
+        assert!(stored.entries().eq(ENTRIES));
+        store.snapshot(b"state").expect("a snapshot");
+        // The old journal was not removed.
+        fs::write(journal_path(folder.path(), 0), head(JOURNAL)).expect("a journal");
+        drop(store);
+        let (_store, stored) = open(folder.path());
+        assert_eq!(
+            (stored.snapshot.as_deref(), stored.entries().count()),
+            (Some(&b"state"[..]), 0)
+        );
+    }
+
+    #[test]
+    fn damaged_files_are_kept_aside() {
+        let folder = folder();
+        fill(folder.path());
+        let path = journal_path(folder.path(), 0);
+        let mut bytes = fs::read(&path).expect("a journal");
+        bytes[25] ^= 1;
+        fs::write(&path, &bytes).expect("a journal");
+        let (mut store, stored) = open(folder.path());
+        assert_eq!(stored.entries().count(), 0);
+        assert_eq!(fs::read(path.with_extension("damaged")).expect("a copy"), bytes);
+        store.snapshot(b"state").expect("a snapshot");
+        store.add(ENTRIES[0]).expect("an entry");
+        drop(store);
+        let snapshot = folder.path().join("snapshot");
+        let mut bytes = fs::read(&snapshot).expect("a snapshot");
+        *bytes.last_mut().expect("a byte") ^= 1;
+        fs::write(&snapshot, &bytes).expect("a snapshot");
+        let (_store, stored) = open(folder.path());
+        assert!(stored.snapshot.is_none() && stored.entries().eq([ENTRIES[0]]));
+        assert!(snapshot.with_extension("damaged").exists());
+    }
+
+    #[test]
+    fn a_folder_of_another_process_or_version_is_left_unchanged() {
+        let folder = folder();
+        let (store, _) = open(folder.path());
+        let again = Store::open(folder.path()).err().map(|trouble| trouble.to_string());
+        assert_eq!(again.as_deref(), Some("another process uses this folder: give each its own"));
+        drop(store);
+        let newer = [&JOURNAL[..], &(VERSION + 1).to_le_bytes(), b"entries"].concat();
+        fs::write(journal_path(folder.path(), 0), &newer).expect("a journal");
+        let trouble = Store::open(folder.path()).err().map(|trouble| trouble.to_string());
+        assert!(
+            trouble
+                .expect("trouble")
+                .contains("has version 2 of the format, and this program reads 1")
+        );
+        assert_eq!(fs::read(journal_path(folder.path(), 0)).expect("a journal"), newer);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_this_user_can_read_the_state() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = folder();
+        let state = folder.path().join("state");
+        let (mut store, _) = open(&state);
+        store.snapshot(b"state").expect("a snapshot");
+        let mode = |path: &Path| fs::metadata(path).expect("a file").permissions().mode() & 0o777;
+        assert_eq!(mode(&state), 0o700);
+        for entry in fs::read_dir(&state).expect("a folder") {
+            assert_eq!(mode(&entry.expect("a file").path()), 0o600);
+        }
+    }
+}

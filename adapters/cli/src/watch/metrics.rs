@@ -259,4 +259,29 @@ mod tests {
         assert_eq!(text.matches("unstuck_calls_total{").count(), TOOLS_MAX + 1);
         assert!(text.contains("unstuck_calls_total{tool=\"other\"} 400\n"));
     }
+
+    /// The files that use the metrics.
+    const OPERATIONS: [&str; 3] = [
+        include_str!("../../operations/grafana.json"),
+        include_str!("../../operations/alerts.yml"),
+        include_str!("../../operations/alerts.test.yml"),
+    ];
+
+    #[test]
+    fn the_dashboard_and_the_alerts_use_metrics_that_exist() {
+        let known = |name: &str| METRICS.iter().any(|(known, ..)| *known == name);
+        let mut used = std::collections::BTreeSet::new();
+        for text in OPERATIONS {
+            for (at, _) in text.match_indices("unstuck_") {
+                let is_end = |c: char| !c.is_ascii_lowercase() && c != '_';
+                let rest = &text[at..];
+                let name = &rest[..rest.find(is_end).unwrap_or(rest.len())];
+                let base =
+                    ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end));
+                assert!(known(name) || base.is_some_and(known), "{name}");
+                used.insert(name);
+            }
+        }
+        assert!(used.len() > 12, "{used:?}");
+    }
 }

@@ -190,13 +190,14 @@ async fn export(request: Request<Incoming>, shared: &Shared) -> Answer {
     };
     let hint = request.body().size_hint();
     let most = shared.body_max;
-    if hint.lower() > most as u64 {
-        return too_long(encoding, most);
-    }
-    let bytes = hint.exact().and_then(|exact| usize::try_from(exact).ok()).unwrap_or(most);
+    let bytes = hint
+        .exact()
+        .and_then(|exact| usize::try_from(exact).ok())
+        .map_or(most, |exact| exact.min(most));
     // What is compressed may become as long as is allowed.
     let bytes = if compression == body::Compression::Gzip { most } else { bytes };
     let Some(room) = Room::take(shared, bytes) else {
+        body::discard(request.into_body()).await;
         return later(encoding, "too many requests at a time");
     };
     let is_traces = request.uri().path() == "/v1/traces";

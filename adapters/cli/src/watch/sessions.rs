@@ -10,10 +10,10 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use unstuck_core::Action;
 use unstuck_text::Preset;
-use unstuck_trace::otlp::{Assembler, Limits as AssemblerLimits, Record, Span, What};
+use unstuck_trace::otlp::{Assembler, Limits as AssemblerLimits, Record, Span, ToolCall, What};
 use unstuck_trace::{Args, Call, Event, Message, Outcome, Role};
 
-use super::finding::{Finding, Origin};
+use super::finding::{Finding, Origin, hexadecimal};
 use super::metrics::Metrics;
 use crate::replay::{Location, LoopKey, Replay, ReplayFinding, Rest};
 use crate::scan::html::IncludeArgs;
@@ -29,6 +29,9 @@ const AWAKE_MAX: usize = 256;
 /// back further, unless many workers take turns.
 const CALLS_KEPT: usize = 256;
 const MESSAGES_KEPT: usize = 32;
+
+/// The most workers of a session whose latest words wait.
+const SAID_KEPT: usize = 16;
 
 /// The most loops of a session whose ends are known.
 const LOOPS_KEPT: usize = 32;
@@ -96,6 +99,8 @@ struct History {
     messages: usize,
     calls_kept: VecDeque<Origin>,
     messages_kept: VecDeque<Origin>,
+    /// The latest words of each worker. They are a turn of their own unless a call follows.
+    said: BTreeMap<String, (Origin, String)>,
     /// The rule of the first finding.
     rule: Option<String>,
     /// `true` if a rule asked for the end of the run.
@@ -326,6 +331,17 @@ impl Sessions {
 impl Session {
     fn take(&mut self, record: Record, id: &str, include: IncludeArgs, made: &mut Made<'_>) {
         let Record { worker, step, trace, span, end, what, .. } = record;
+        let said = match &what {
+            What::Usage(_) => None,
+            What::Call(_) => {
+                self.history.said.remove(&*worker);
+                None
+            }
+            What::Said(_) | What::Prompt(_) => self.history.said.remove(&*worker),
+        };
+        if let Some((origin, text)) = said {
+            self.turn(&worker, origin, &text, id, include, made);
+        }
         let history = &mut self.history;
         let latest = |index| Origin { index, trace, span, end };
         let latest = match &what {
@@ -352,7 +368,12 @@ impl Session {
             }
         };
         let begin = Instant::now();
-        judge(&mut self.replay, &worker, step, latest.index, &what);
+        match &what {
+            What::Call(call) => judge(&mut self.replay, &worker, step, latest, call),
+            What::Prompt(text) => say(&mut self.replay, &worker, latest.index, Role::User, text),
+            What::Said(text) => self.hold(&worker, latest, text, id, include, made),
+            What::Usage(_) => {}
+        }
         if let What::Call(call) = &what {
             made.metrics.call(&call.tool, begin.elapsed());
             made.metrics.add(
@@ -361,6 +382,44 @@ impl Session {
                 u64::from(call.args.is_none()),
             );
         }
+        self.found_since(latest, id, include, made);
+    }
+
+    /// Keeps the words of a worker until its next record. If there are too many workers, those of one of them
+    /// are a turn at once.
+    fn hold(
+        &mut self,
+        worker: &str,
+        origin: Origin,
+        text: &str,
+        id: &str,
+        include: IncludeArgs,
+        made: &mut Made<'_>,
+    ) {
+        self.history.said.insert(worker.to_owned(), (origin, text.to_owned()));
+        if self.history.said.len() > SAID_KEPT
+            && let Some((worker, (origin, text))) = self.history.said.pop_first()
+        {
+            self.turn(&worker, origin, &text, id, include, made);
+        }
+    }
+
+    /// Judges a turn without a call.
+    fn turn(
+        &mut self,
+        worker: &str,
+        origin: Origin,
+        text: &str,
+        id: &str,
+        include: IncludeArgs,
+        made: &mut Made<'_>,
+    ) {
+        say(&mut self.replay, worker, origin.index, Role::Assistant, text);
+        self.found_since(origin, id, include, made);
+    }
+
+    /// Passes on what was found since the last time.
+    fn found_since(&mut self, latest: Origin, id: &str, include: IncludeArgs, made: &mut Made<'_>) {
         let found: Vec<_> = self.replay.take_findings().collect();
         for found in found {
             self.found(&found, id, latest, include, made);
@@ -404,6 +463,9 @@ impl Session {
 
     /// Ends the run and counts its outcome.
     fn end(mut self, id: &str, include: IncludeArgs, made: &mut Made<'_>) {
+        while let Some((worker, (origin, text))) = self.history.said.pop_first() {
+            self.turn(&worker, origin, &text, id, include, made);
+        }
         let latest = self.history.calls_kept.back().or(self.history.messages_kept.back()).copied();
         let preset = self.replay.preset();
         let findings = std::mem::replace(&mut self.replay, Replay::new(preset)).finish();
@@ -425,36 +487,24 @@ impl Session {
     }
 }
 
-/// Passes a record to the replay as the events that a transcript would have.
-fn judge(replay: &mut Replay, worker: &str, step: u64, index: usize, what: &What) {
-    match what {
-        What::Call(call) => {
-            let args = match call.args.as_deref() {
-                None => Args::Json("null"),
-                Some(args) => Args::Json(args),
-            };
-            let (tool, reworded) = (call.tool.as_str(), &[]);
-            replay.take(&Event::Call(Call { index, worker, step, tool, args, reworded }));
-            if call.result.is_some() || call.failed {
-                let text = call.result.as_deref().unwrap_or_default();
-                let (failed, cut, refused) = (call.failed, None, false);
-                replay.take(&Event::Outcome(Outcome {
-                    call: index,
-                    worker,
-                    text,
-                    failed,
-                    cut,
-                    refused,
-                }));
-            }
-        }
-        What::Said(text) | What::Prompt(text) => {
-            let role = if matches!(what, What::Prompt(_)) { Role::User } else { Role::Assistant };
-            let text_only = role == Role::Assistant;
-            replay.take(&Event::Message(Message { index, worker, role, text, text_only }));
-        }
-        What::Usage(_) => {}
-    }
+/// Passes a call and its result to the replay, as a transcript would have them.
+fn judge(replay: &mut Replay, worker: &str, step: u64, origin: Origin, call: &ToolCall) {
+    let Origin { index, span, .. } = origin;
+    let args = Args::Json(call.args.as_deref().unwrap_or("null"));
+    let (tool, reworded) = (call.tool.as_str(), &[]);
+    replay.take(&Event::Call(Call { index, worker, step, tool, args, reworded }));
+    // A result that was left out is equal to no other.
+    let unknown = hexadecimal(&span);
+    let (text, cut) =
+        call.result.as_deref().map_or(("", Some(unknown.as_str())), |text| (text, None));
+    let (failed, refused) = (call.failed, false);
+    let outcome = Outcome { call: index, worker, text, failed, cut, refused };
+    outcome.without_notes(|bare| replay.take(&Event::Outcome(bare)));
+}
+
+fn say(replay: &mut Replay, worker: &str, index: usize, role: Role, text: &str) {
+    let text_only = role == Role::Assistant;
+    replay.take(&Event::Message(Message { index, worker, role, text, text_only }));
 }
 
 /// Adds `new` to a queue of at most `most` elements. Returns the oldest one if it had to leave.
@@ -462,4 +512,188 @@ fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) -> Option<T> {
     let oldest = if queue.len() == most { queue.pop_front() } else { None };
     queue.push_back(new);
     oldest
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use unstuck_text::PRESETS;
+    use unstuck_trace::otlp::spans_of_json;
+
+    use super::*;
+
+    const LIMITS: Limits = Limits {
+        sessions: 100,
+        bytes: 1 << 20,
+        quiet: 60_000,
+        assembler: AssemblerLimits { bytes: 1 << 20, spans: 1000, workers: 100, settle: 2000 },
+    };
+
+    fn sessions(limits: Limits) -> Sessions {
+        Sessions::new(&PRESETS[0], IncludeArgs::None, limits)
+    }
+
+    /// Returns the span of the call number `n` of a session, which begins `n` seconds after the others.
+    fn call(session: u8, n: u64, args: &str) -> Span {
+        let trace = format!("{:032x}", u32::from(session) + 1);
+        let begin = n * 1_000_000_000;
+        let text = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
+        let span = json!({
+            "traceId": trace, "spanId": format!("{:016x}", n + 1), "name": "execute_tool bash",
+            "startTimeUnixNano": begin.to_string(), "endTimeUnixNano": (begin + 500_000_000).to_string(),
+            "attributes": [
+                text("gen_ai.operation.name", "execute_tool"), text("gen_ai.tool.name", "bash"),
+                text("gen_ai.conversation.id", &format!("session-{session}")),
+                text("gen_ai.tool.call.arguments", args), text("gen_ai.tool.call.result", "no such file"),
+            ],
+        });
+        let request = json!({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]});
+        let mut spans = Vec::new();
+        spans_of_json(request.to_string().as_bytes(), &mut |span| spans.push(span))
+            .expect("a request");
+        spans.pop().expect("a span")
+    }
+
+    /// Returns requests of several sessions with their times. Some sessions are stuck, some have an end, and
+    /// spans arrive late and twice.
+    fn requests() -> Vec<(u64, Vec<Span>)> {
+        let mut requests = Vec::new();
+        for n in 0..60 {
+            let at = n * 1000;
+            let mut spans = vec![call(0, n, r#"{"command":"goal-7"}"#)];
+            spans.push(call(1, n, &format!("{{\"command\":\"make {n}\"}}")));
+            if n < 8 {
+                spans.push(call(2, n, &(n % 2).to_string()));
+            }
+            if n % 7 == 3 {
+                spans.push(call(0, n - 2, r#"{"command":"goal-7"}"#));
+                spans.rotate_left(1);
+            }
+            requests.push((at, spans));
+        }
+        requests.push((400_000, vec![call(3, 400, "{}")]));
+        requests
+    }
+
+    /// Judges all requests. `between` may replace the sessions after each.
+    fn judged(
+        limits: Limits,
+        mut between: impl FnMut(Sessions) -> Sessions,
+    ) -> (Vec<Finding>, Metrics) {
+        let (mut sessions, mut metrics) = (sessions(limits), Metrics::default());
+        let mut findings = Vec::new();
+        for (at, spans) in requests() {
+            let mut made = Made { findings, metrics: &mut metrics };
+            sessions.push(spans, at, &mut made);
+            findings = made.findings;
+            sessions = between(sessions);
+        }
+        let mut made = Made { findings, metrics: &mut metrics };
+        sessions.finish(&mut made);
+        (made.findings, metrics)
+    }
+
+    #[test]
+    fn sessions_go_on_from_a_snapshot_after_any_request() {
+        let (whole, metrics) = judged(LIMITS, |sessions| sessions);
+        let mut bytes = 0;
+        let (parts, _) = judged(LIMITS, |mut before| {
+            let snapshot = before.snapshot();
+            bytes += snapshot.len();
+            let (after, is_read) = sessions(LIMITS).restored(&snapshot);
+            assert!(is_read);
+            after
+        });
+        assert_eq!(whole, parts);
+        let of = |session: &str| whole.iter().filter(|found| found.line.contains(session)).count();
+        assert!(of("session-0") > 2 && of("session-1") == 0 && of("session-2") > 0, "{whole:?}");
+        assert!(bytes > 1000);
+        let outcome = |outcome| metrics.count("unstuck_runs_total", &[("outcome", outcome)]);
+        assert_eq!(outcome("clean") + outcome("stuck") + outcome("stopped"), 4);
+        let dropped = metrics.count("unstuck_spans_dropped_total", &[("reason", "duplicate")]);
+        assert_eq!(dropped, 9);
+    }
+
+    #[test]
+    fn another_snapshot_begins_anew() {
+        let (after, is_read) = sessions(LIMITS).restored(b"no snapshot");
+        assert!(!is_read && after.size() == (0, 0));
+    }
+
+    #[test]
+    fn ids_differ_and_name_the_spans_of_the_evidence() {
+        let (findings, _) = judged(LIMITS, |sessions| sessions);
+        let ids: std::collections::BTreeSet<_> = findings.iter().map(|found| &found.id).collect();
+        assert_eq!(ids.len(), findings.len());
+        for found in &findings {
+            let line: serde_json::Value = serde_json::from_str(&found.line).expect("JSON");
+            let evidence = line["evidence"].as_array().expect("a list");
+            assert!(evidence.len() > 1 && evidence.iter().all(|call| call["span_id"].is_string()));
+            assert_eq!(line["span_id"], hexadecimal(&found.span));
+            assert!(!found.line.contains("goal-7"), "no arguments: {}", found.line);
+        }
+    }
+
+    #[test]
+    fn beyond_a_limit_the_session_that_was_idle_longest_ends() {
+        let limits = Limits { sessions: 2, ..LIMITS };
+        let (_, metrics) = judged(limits, |sessions| {
+            assert!(sessions.size().0 <= 2);
+            sessions
+        });
+        assert!(metrics.count("unstuck_sessions_evicted_total", &[("limit", "sessions")]) > 0);
+        let limits = Limits { bytes: 1, ..LIMITS };
+        let (_, metrics) = judged(limits, |mut before| {
+            before.snapshot();
+            before
+        });
+        assert!(metrics.count("unstuck_sessions_evicted_total", &[("limit", "bytes")]) > 0);
+    }
+
+    #[test]
+    fn a_quiet_session_ends() {
+        let (mut sessions, mut metrics) = (sessions(LIMITS), Metrics::default());
+        let mut made = Made { findings: Vec::new(), metrics: &mut metrics };
+        sessions.push(vec![call(0, 1, "{}")], 1000, &mut made);
+        sessions.advance(4000, &mut made);
+        assert_eq!(sessions.size().0, 1);
+        sessions.advance(80_000, &mut made);
+        assert_eq!(sessions.size().0, 0);
+        // A day without spans passes at once.
+        sessions.advance(u64::MAX, &mut made);
+        assert_eq!(metrics.count("unstuck_runs_total", &[("outcome", "clean")]), 1);
+    }
+
+    #[test]
+    fn words_before_a_call_are_no_turn_of_their_own() {
+        let record = |n: u64, what| Record {
+            session: "s".into(),
+            worker: "main".into(),
+            step: n,
+            trace: [1; 16],
+            span: [2; 8],
+            begin: n,
+            end: n,
+            what,
+        };
+        let said = || What::Said("I look again.".to_owned());
+        let run = |with_calls: bool| {
+            let (mut sessions, mut metrics) = (sessions(LIMITS), Metrics::default());
+            let mut made = Made { findings: Vec::new(), metrics: &mut metrics };
+            for n in 0..12 {
+                sessions.take(record(n, said()), &mut made);
+                if with_calls {
+                    let args = Some(format!("{{\"page\":{n}}}"));
+                    let result = Some(format!("page {n}"));
+                    let tool = "read".to_owned();
+                    let call = ToolCall { tool, args, result, ..ToolCall::default() };
+                    sessions.take(record(n, What::Call(call)), &mut made);
+                }
+            }
+            sessions.finish(&mut made);
+            made.findings.len()
+        };
+        assert!(run(false) > 0);
+        assert_eq!(run(true), 0);
+    }
 }

@@ -49,7 +49,7 @@ impl Ran {
 }
 
 /// The environment variables that may affect the program.
-const SURROUNDINGS: [&str; 20] = [
+const SURROUNDINGS: [&str; 22] = [
     "NO_COLOR",
     "CLICOLOR",
     "CLICOLOR_FORCE",
@@ -68,6 +68,8 @@ const SURROUNDINGS: [&str; 20] = [
     "UNSTUCK",
     "UNSTUCK_SWARM_SECRET",
     "UNSTUCK_SWARM_PASSWORD",
+    "UNSTUCK_WEBHOOK_SECRET",
+    "OTEL_EXPORTER_OTLP_HEADERS",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
 ];

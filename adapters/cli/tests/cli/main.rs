@@ -43,4 +43,6 @@ mod swarm;
 mod tune;
 mod view;
 mod warnings;
+#[cfg(unix)]
+mod watch;
 mod wording;
