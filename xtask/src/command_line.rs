@@ -198,6 +198,8 @@ Runs every part of a fleet on the loopback interface of this machine, or only th
 prints a table of what was measured. Needs Python 3.10 or later, and the network to install packages.
 Everything that a part installs or writes is in `target/fleet`.
 
+`SWARM_WORKERS=1000 SWARM_RATE=1000 SWARM_SECONDS=20 cargo xtask fleet swarm` is a short run.
+
 Parts:
 ";
 

@@ -5,6 +5,7 @@
 mod archives;
 mod receiver;
 mod sdks;
+mod swarm;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -20,7 +21,7 @@ struct Part {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 3] = [
+const PARTS: [Part; 4] = [
     Part {
         name: "sdks",
         about: "spans of the real SDKs, read from files and received, beside the guard inside the run",
@@ -35,6 +36,11 @@ const PARTS: [Part; 3] = [
         name: "archives",
         about: "20 GB of transcripts on Spark, Ray, DuckDB and Polars (UNSTUCK_ARCHIVE_GB is another size)",
         run: archives::run,
+    },
+    Part {
+        name: "swarm",
+        about: "100,000 workers on a Redis Cluster, with a fail-over and a slot that moves",
+        run: swarm::run,
     },
 ];
 
@@ -74,7 +80,9 @@ pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
 
 /// Returns the parts, one line each.
 pub(crate) fn list() -> String {
-    PARTS.iter().map(|Part { name, about, .. }| format!("  {name:<10}{about}\n")).collect()
+    PARTS.iter().fold(String::new(), |list, Part { name, about, .. }| {
+        list + &format!("  {name:<10}{about}\n")
+    })
 }
 
 /// The figures that the parts measured.

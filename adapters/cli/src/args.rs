@@ -104,6 +104,9 @@ const fn command_names() -> [&'static str; 18] {
 }
 
 #[cfg(test)]
+mod operations;
+
+#[cfg(test)]
 mod tests {
     use clap::{CommandFactory as _, Parser as _};
 

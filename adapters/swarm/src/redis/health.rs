@@ -22,7 +22,8 @@ pub struct Health {
     pub sent: u64,
     /// The number of calls that the server counted and replied to.
     pub answered: u64,
-    /// The number of calls whose worker went on, because the reply did not come in time.
+    /// The number of calls whose worker went on, because the reply did not come in time, or because the server put
+    /// the call off.
     pub late: u64,
     /// The number of calls that were not sent, because the queue was full.
     pub dropped: u64,

@@ -78,12 +78,15 @@ pub(super) struct Link {
     is_encrypted: bool,
     patience: Duration,
     open: Option<Wire>,
+    /// `true` after a failure, until a node has carried out commands. Meanwhile a new connection has to show that
+    /// there is a reply before calls are sent on it, because a node that hangs still accepts connections.
+    is_doubtful: bool,
 }
 
 impl Link {
     pub(super) fn new(server: &Server, patience: Duration) -> Self {
         let nodes = Nodes::new(server.nodes.clone());
-        Self { nodes, is_encrypted: server.is_encrypted, patience, open: None }
+        Self { nodes, is_encrypted: server.is_encrypted, patience, open: None, is_doubtful: false }
     }
 
     pub(super) const fn is_open(&self) -> bool {
@@ -103,7 +106,12 @@ impl Link {
                 return Ok(());
             }
             let node = self.nodes.current();
-            match Wire::open(&node, self.is_encrypted, self.patience) {
+            let opened = Wire::open(&node, self.is_encrypted, self.patience);
+            let probed = opened.and_then(|wire| match self.is_doubtful {
+                true => wire.probed(self.patience),
+                false => Ok(wire),
+            });
+            match probed {
                 Ok(wire) => self.open = Some(wire),
                 Err(fault) => {
                     self.nodes.next();
@@ -115,7 +123,7 @@ impl Link {
     }
 
     /// Sends commands in one pipeline and reads a reply to each. If that fails, the connection is closed, because
-    /// its next reply could not be matched to a command.
+    /// its next reply could not be matched to a command, and another node is asked next.
     pub(super) fn ask<'c>(
         &mut self,
         commands: impl Iterator<Item = &'c Cmd>,
@@ -128,32 +136,53 @@ impl Link {
             command.write_packed_command(&mut bytes);
             count += 1;
         }
-        let replies = wire.exchange(&bytes, count, self.patience);
-        let replies = replies.map_err(|fault| failed(&node, fault))?;
-        self.open = Some(wire);
-        Ok(replies)
+        match wire.exchange(&bytes, count, self.patience) {
+            Ok(replies) => {
+                self.open = Some(wire);
+                Ok(replies)
+            }
+            Err(fault) => {
+                self.is_doubtful = true;
+                self.nodes.next();
+                Err(failed(&node, fault))
+            }
+        }
     }
 
     /// Sends one command. Sends it again if the server lacks the functions, or is not the right node.
     pub(super) fn ask_one(&mut self, command: &Cmd) -> Result<Value, RedisError> {
         for _ in 0..3 {
             let reply = self.only(command)?;
-            let Some(meaning) = Reply::of_error(&reply) else { return Ok(reply) };
+            let Some(meaning) = Reply::of_error(&reply) else {
+                self.trust();
+                return Ok(reply);
+            };
             match (meaning.remedy(), meaning) {
+                (Some(Remedy::Wait), Reply::PutOff(_, why)) | (None, Reply::Refused(why)) => {
+                    return Err(refused(&self.server(), why));
+                }
                 (Some(remedy), _) => self.heal(remedy)?,
-                (None, Reply::Refused(why)) => return Err(refused(&self.server(), why)),
                 (None, _) => return Err(nonsense(&self.server())),
             }
         }
         Err(nonsense(&self.server()))
     }
 
+    /// Notes that the node has carried out commands.
+    pub(super) const fn trust(&mut self) {
+        self.is_doubtful = false;
+    }
+
     /// Applies a remedy before commands are sent again.
     pub(super) fn heal(&mut self, remedy: Remedy) -> Result<(), RedisError> {
         match remedy {
             Remedy::Load => return self.load(),
+            Remedy::Wait => return Ok(()),
             Remedy::Move(node) => self.nodes.follow(&node),
-            Remedy::Leave => self.nodes.next(),
+            Remedy::Leave => {
+                self.is_doubtful = true;
+                self.nodes.next();
+            }
         }
         self.open = None;
         Ok(())
@@ -162,9 +191,11 @@ impl Link {
     /// Loads the functions. If the node is a replica and cannot take them, selects another node.
     fn load(&mut self) -> Result<(), RedisError> {
         let reply = self.only(&request::load())?;
-        let Some(Reply::Refused(why)) = Reply::of_error(&reply) else { return Ok(()) };
-        let error = refused(&self.server(), why.clone());
-        Reply::Refused(why).remedy().map_or(Err(error), |remedy| self.heal(remedy))
+        match Reply::of_error(&reply) {
+            Some(Reply::PutOff(remedy, _)) => self.heal(remedy),
+            Some(Reply::Refused(why)) => Err(refused(&self.server(), why)),
+            _ => Ok(()),
+        }
     }
 
     /// Sends one command, once.

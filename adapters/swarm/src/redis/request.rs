@@ -21,7 +21,13 @@ use crate::verdict::{Counts, Finding, Outcome, Verdict};
 pub const LIBRARY: &str = include_str!("unstuck.lua");
 
 /// The errors of a node that cannot count in its present role, although another node may.
-const AWAY: [&str; 3] = ["READONLY", "CLUSTERDOWN", "MASTERDOWN"];
+const AWAY: [ServerErrorKind; 3] =
+    [ServerErrorKind::ReadOnly, ServerErrorKind::ClusterDown, ServerErrorKind::MasterDown];
+
+/// The errors of a node that counts later. `ASK` and `TRYAGAIN` come while the slot of the swarm moves to another
+/// node. Neither node has all keys of a call then, so neither can count it, whatever `ASK` says.
+const LATER: [ServerErrorKind; 3] =
+    [ServerErrorKind::Ask, ServerErrorKind::TryAgain, ServerErrorKind::BusyLoading];
 
 /// The number of characters of a tool's name that observers see.
 const NAME_MAX: usize = 64;
@@ -191,6 +197,8 @@ pub(super) enum Remedy {
     Move(String),
     /// Ask another node, or this one on another connection.
     Leave,
+    /// Ask this node later.
+    Wait,
 }
 
 /// The meaning of a reply.
@@ -201,6 +209,8 @@ pub(super) enum Reply {
     Counted { calls: u32, workers: u32, ago: u64 },
     /// The request was not carried out. It can be sent again after the remedy.
     Again(Remedy),
+    /// The request was not carried out for this reason. It can be sent again after the remedy, perhaps much later.
+    PutOff(Remedy, String),
     /// The server refuses the request, with this reason.
     Refused(String),
     /// The reply is invalid.
@@ -228,10 +238,7 @@ impl Reply {
     /// Returns the action before the next request is sent.
     pub(super) fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::Again(remedy) => Some(remedy.clone()),
-            Self::Refused(why) if AWAY.iter().any(|code| why.starts_with(code)) => {
-                Some(Remedy::Leave)
-            }
+            Self::Again(remedy) | Self::PutOff(remedy, _) => Some(remedy.clone()),
             // The next reply cannot be matched to a request.
             Self::Nonsense => Some(Remedy::Leave),
             Self::Counted { .. } | Self::Refused(_) => None,
@@ -242,6 +249,7 @@ impl Reply {
     pub(super) fn of_error(value: &Value) -> Option<Self> {
         let Value::ServerError(error) = value else { return None };
         let details = error.details().unwrap_or_default();
+        let why = || format!("{} {}", error.code(), cut(details));
         Some(match error.kind() {
             Some(ServerErrorKind::Moved) => match details.split_once(' ') {
                 Some((_, node)) => Self::Again(Remedy::Move(node.to_string())),
@@ -250,7 +258,9 @@ impl Reply {
             Some(ServerErrorKind::ResponseError) if details == "Function not found" => {
                 Self::Again(Remedy::Load)
             }
-            _ => Self::Refused(format!("{} {}", error.code(), cut(details))),
+            Some(kind) if AWAY.contains(&kind) => Self::PutOff(Remedy::Leave, why()),
+            Some(kind) if LATER.contains(&kind) => Self::PutOff(Remedy::Wait, why()),
+            _ => Self::Refused(why()),
         })
     }
 }
@@ -294,7 +304,8 @@ mod tests {
     #[test]
     fn every_kind_of_reply_is_recognised() {
         let counted = |calls, workers, ago| Reply::Counted { calls, workers, ago };
-        let away = "READONLY You can't write against a read only replica.";
+        let put_off = |remedy, why: &str| Reply::PutOff(remedy, why.into());
+        let read_only = "READONLY You can't write against a read only replica.";
         for (text, expected) in [
             ("*2\r\n:9\r\n:2\r\n", counted(9, 2, 0)),
             ("*3\r\n:9\r\n:9\r\n:70\r\n", counted(9, 9, 70)),
@@ -315,7 +326,12 @@ mod tests {
             ("-ERR Function not found\r\n", Reply::Again(Remedy::Load)),
             ("-ERR other\r\n", refused("ERR other")),
             ("-OOM too much\r\n", refused("OOM too much")),
-            (&std::format!("-{away}\r\n"), refused(away)),
+            (&std::format!("-{read_only}\r\n"), put_off(Remedy::Leave, read_only)),
+            ("-CLUSTERDOWN x\r\n", put_off(Remedy::Leave, "CLUSTERDOWN x")),
+            ("-MASTERDOWN x\r\n", put_off(Remedy::Leave, "MASTERDOWN x")),
+            ("-ASK 1 h:2\r\n", put_off(Remedy::Wait, "ASK 1 h:2")),
+            ("-TRYAGAIN x\r\n", put_off(Remedy::Wait, "TRYAGAIN x")),
+            ("-LOADING x\r\n", put_off(Remedy::Wait, "LOADING x")),
         ] {
             assert_eq!(reply(text), expected, "{text}");
         }
@@ -324,8 +340,8 @@ mod tests {
     #[test]
     fn another_node_is_selected_after_an_invalid_reply_or_a_wrong_role() {
         for (reply, remedy) in [
-            (refused("READONLY x"), Some(Remedy::Leave)),
-            (refused("CLUSTERDOWN x"), Some(Remedy::Leave)),
+            (Reply::PutOff(Remedy::Leave, "READONLY x".into()), Some(Remedy::Leave)),
+            (Reply::PutOff(Remedy::Wait, "TRYAGAIN x".into()), Some(Remedy::Wait)),
             (Reply::Nonsense, Some(Remedy::Leave)),
             (Reply::Again(Remedy::Load), Some(Remedy::Load)),
             (refused("OOM x"), None),

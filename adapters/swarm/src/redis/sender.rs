@@ -1,7 +1,9 @@
 //! The thread that sends the calls of all workers to the server.
 
+use std::boxed::Box;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
+use std::thread;
 use std::time::Instant;
 use std::vec::Vec;
 
@@ -9,12 +11,15 @@ use crate::redis::breaker::Breaker;
 use crate::redis::error::RedisError;
 use crate::redis::health::add;
 use crate::redis::link::Link;
-use crate::redis::state::{BATCH_MAX, PATIENCE, Request, StoreState, nonsense};
+use crate::redis::state::{
+    BATCH_MAX, HOLD_PAUSE_MAX, HOLD_PAUSE_MIN, PATIENCE, Request, StoreState, refused,
+};
 
 /// Sends the queued calls to the server in one pipeline, and delivers its replies.
 ///
 /// If it is unknown whether the server counted a call, the call is not sent again, because a call that counts
-/// twice may accuse a worker.
+/// twice may accuse a worker. Calls that a server puts off were not counted. They are sent again, and their workers
+/// do not wait for them.
 pub(super) struct Sender {
     state: Arc<StoreState>,
     link: Link,
@@ -28,10 +33,10 @@ impl Sender {
     }
 
     /// Works until the queue is closed and empty.
-    pub(super) fn work(mut self, queue: &Receiver<Request>) {
+    pub(super) fn work(mut self, queue: &Receiver<Box<Request>>) {
         while let Ok(first) = queue.recv() {
-            let mut batch = Vec::from([first]);
-            batch.extend(queue.try_iter().take(BATCH_MAX - 1));
+            let mut batch = Vec::from([*first]);
+            batch.extend(queue.try_iter().take(BATCH_MAX - 1).map(|request| *request));
             self.send(batch);
         }
     }
@@ -41,16 +46,35 @@ impl Sender {
             return;
         }
         add(&self.state.tally.sent, batch.len());
-        let mut rest = self.exchange(batch);
-        // A cluster may name another node, and that node may lack the functions.
-        for _ in 0..2 {
+        let (mut rest, mut pause) = (batch, HOLD_PAUSE_MIN);
+        loop {
+            // A cluster may name another node, and that node may lack the functions.
+            for _ in 0..3 {
+                rest = self.exchange(rest);
+                if rest.is_empty() {
+                    return;
+                }
+            }
+            self.hold(&mut rest);
             if rest.is_empty() {
                 return;
             }
-            rest = self.exchange(rest);
+            thread::sleep(pause);
+            pause = (pause * 2).min(HOLD_PAUSE_MAX);
         }
-        if !rest.is_empty() {
-            self.state.tally.fail(rest.len(), nonsense(&self.link.server()));
+    }
+
+    /// Keeps calls that no node counts at present, and lets their workers go on. Calls that are too old have failed.
+    fn hold(&self, calls: &mut Vec<Request>) {
+        // Counted first, so that a worker that goes on finds itself counted.
+        add(&self.state.tally.late, calls.iter().filter(|call| call.is_awaited()).count());
+        calls.iter_mut().for_each(Request::release);
+        let (now, has_ended, held) = (Instant::now(), self.state.has_ended(), calls.len());
+        calls.retain(|call| !has_ended && !call.is_over(now));
+        let over = held - calls.len();
+        if over > 0 {
+            let why = "no node counted a call of this swarm in time".into();
+            self.state.tally.fail(over, refused(&self.link.server(), why));
         }
     }
 
@@ -79,7 +103,11 @@ impl Sender {
         let (again, remedy) = self.state.settle(batch, &replies, &self.link.server());
         match remedy.map(|remedy| self.link.heal(remedy)) {
             Some(Err(error)) => self.lose(&again, error),
-            _ => again,
+            Some(Ok(())) => again,
+            None => {
+                self.link.trust();
+                again
+            }
         }
     }
 

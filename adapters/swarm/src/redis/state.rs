@@ -1,6 +1,6 @@
 //! The state of a store, for blocking and for asynchronous workers: requests, known loops and counters.
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use core::time::Duration;
 use std::boxed::Box;
 use std::string::String;
@@ -35,6 +35,14 @@ const MISSES_MAX: u32 = 3;
 const PAUSE_MIN: Duration = Duration::from_millis(500);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
+/// The longest time for which a call that every node puts off is sent again: longer than a cluster with its default
+/// time-out of 15 s takes to replace a node.
+pub(super) const HOLD_MAX: Duration = Duration::from_secs(30);
+
+/// The time until calls that were put off are sent again. It doubles each time.
+pub(super) const HOLD_PAUSE_MIN: Duration = Duration::from_millis(50);
+pub(super) const HOLD_PAUSE_MAX: Duration = Duration::from_secs(1);
+
 /// The time until a failed connection is tried again.
 const RETRY_MIN: Duration = Duration::from_millis(50);
 const RETRY_MAX: Duration = Duration::from_secs(2);
@@ -47,7 +55,29 @@ pub(super) type Waiting = Option<Box<dyn FnOnce(Verdict) + Send>>;
 pub(super) struct Request {
     pub(super) cmd: Cmd,
     pub(super) pending: PendingCall,
-    pub(super) waiting: Waiting,
+    waiting: Waiting,
+    made: Instant,
+}
+
+impl Request {
+    pub(super) fn new(cmd: Cmd, pending: PendingCall, waiting: Waiting) -> Self {
+        Self { cmd, pending, waiting, made: Instant::now() }
+    }
+
+    /// Returns whether the call is too old to be sent again at `now`.
+    pub(super) fn is_over(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.made) >= HOLD_MAX
+    }
+
+    /// Returns whether a worker may wait for the reply.
+    pub(super) const fn is_awaited(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// Lets the worker go on without a reply.
+    pub(super) fn release(&mut self) {
+        self.waiting = None;
+    }
 }
 
 /// The state of a store.
@@ -59,6 +89,8 @@ pub(super) struct StoreState {
     numbers: AtomicU32,
     loops: Mutex<LoopCache>,
     breaker: Mutex<Breaker>,
+    /// Set when the store is dropped.
+    ended: AtomicBool,
 }
 
 /// Locks a mutex. Its counts stay usable after a thread panicked.
@@ -72,7 +104,17 @@ impl StoreState {
         let loops = LoopCache::new(Duration::from_millis(settings.half()));
         let breaker = Breaker::new(MISSES_MAX, PAUSE_MIN, PAUSE_MAX);
         let (loops, breaker) = (Mutex::new(loops), Mutex::new(breaker));
-        Self { settings, tally: Tally::default(), keys, numbers: AtomicU32::new(1), loops, breaker }
+        let (numbers, ended) = (AtomicU32::new(1), AtomicBool::new(false));
+        Self { settings, tally: Tally::default(), keys, numbers, loops, breaker, ended }
+    }
+
+    /// Notes that the store is dropped, so that nothing is sent again later.
+    pub(super) fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
     }
 
     /// Returns a breaker for new connections.
@@ -145,6 +187,10 @@ impl StoreState {
             match reply {
                 Reply::Counted { calls, workers, .. } => self.deliver(request, calls, workers),
                 Reply::Again(_) => again.push(request),
+                Reply::PutOff(_, why) => {
+                    self.tally.fail(0, refused(server, why));
+                    again.push(request);
+                }
                 Reply::Refused(why) => self.tally.fail(1, refused(server, why)),
                 Reply::Nonsense => self.tally.fail(1, nonsense(server)),
             }
@@ -188,7 +234,7 @@ mod tests {
         let request = |call| {
             let observation = Observation::new(Worker::new(1), tool, call);
             let (cmd, pending) = state.request(&observation, "bash").expect("it counts");
-            Request { cmd, pending, waiting: None }
+            Request::new(cmd, pending, None)
         };
         let hot = |number| Value::Array([50, 9, number].map(Value::Int).into());
         let replies = [hot(1), Value::Okay, hot(3)];

@@ -41,7 +41,7 @@ use crate::verdict::Verdict;
 pub struct RedisStore {
     state: Arc<StoreState>,
     /// `None` once the store is dropped.
-    queue: Option<SyncSender<Request>>,
+    queue: Option<SyncSender<Box<Request>>>,
     /// Closed when the thread has ended.
     ended: Mutex<Receiver<()>>,
 }
@@ -73,11 +73,11 @@ impl RedisStore {
             return Verdict::PROCEED;
         };
         if !self.state.may_wait() {
-            self.enqueue(Request { cmd, pending, waiting: None });
+            self.enqueue(Request::new(cmd, pending, None));
             return self.state.known_verdict(&pending);
         }
         let (waiting, reply) = verdict_channel();
-        self.enqueue(Request { cmd, pending, waiting });
+        self.enqueue(Request::new(cmd, pending, waiting));
         let left = until.saturating_duration_since(Instant::now());
         let reply = reply.recv_timeout(left);
         if reply == Err(RecvTimeoutError::Timeout) {
@@ -100,14 +100,14 @@ impl RedisStore {
             return Verdict::PROCEED;
         };
         if !self.state.may_wait() {
-            self.enqueue(Request { cmd, pending, waiting: None });
+            self.enqueue(Request::new(cmd, pending, None));
             return self.state.known_verdict(&pending);
         }
         let (send, reply) = tokio::sync::oneshot::channel();
         let waiting: Waiting = Some(Box::new(move |verdict| {
             let _ = send.send(verdict);
         }));
-        self.enqueue(Request { cmd, pending, waiting });
+        self.enqueue(Request::new(cmd, pending, waiting));
         let reply = tokio::time::timeout_at(until, reply).await;
         if reply.is_err() {
             add(&self.state.tally.late, 1);
@@ -118,7 +118,7 @@ impl RedisStore {
     /// Counts a call without waiting. [`SwarmStore::look`] knows the verdict when the reply has come.
     pub fn record_detached(&self, observation: &Observation, tool: &str) {
         if let Some((cmd, pending)) = self.state.request(observation, tool) {
-            self.enqueue(Request { cmd, pending, waiting: None });
+            self.enqueue(Request::new(cmd, pending, None));
         }
     }
 
@@ -129,7 +129,8 @@ impl RedisStore {
 
     fn enqueue(&self, request: Request) {
         let Some(queue) = &self.queue else { return };
-        match queue.try_send(request) {
+        // The queue has room for all its calls from the start, so it holds pointers.
+        match queue.try_send(Box::new(request)) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => add(&self.state.tally.dropped, 1),
             Err(TrySendError::Disconnected(_)) => add(&self.state.tally.failed, 1),
@@ -173,6 +174,7 @@ impl fmt::Debug for RedisStore {
 impl Drop for RedisStore {
     fn drop(&mut self) {
         self.queue = None;
+        self.state.end();
         // A thread that still waits for the server ends at its time-out.
         let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
         let _closed = ended.recv_timeout(self.state.settings.deadline);

@@ -62,6 +62,12 @@ impl Wire {
         Ok(wire)
     }
 
+    /// Waits until the server replies to a command that changes nothing, whatever the reply is.
+    pub(super) fn probed(mut self, patience: Duration) -> Result<Self, Fault> {
+        self.exchange(&::redis::cmd("PING").get_packed_command(), 1, patience)?;
+        Ok(self)
+    }
+
     /// Sends a pipeline and reads the replies to its commands, all of them within `patience`.
     pub(super) fn exchange(
         &mut self,

@@ -1,12 +1,15 @@
 //! A cluster of three nodes: one of them counts a swarm, whichever node a worker asks first.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
+use redis::Cmd;
 use unstuck_swarm::SwarmStore as _;
-use unstuck_swarm::redis::{RedisStore, Watch};
+use unstuck_swarm::redis::{RedisStore, Settings, Watch};
 
 use crate::counts::{counts, observation};
-use crate::server::{Server, free_port, settings, until};
+use crate::liar::{Liar, Lie};
+use crate::server::{Server, free_port, settings, talkative, until};
 
 /// All slots of a cluster, in three parts.
 const SLOTS: [(u32, u32); 3] = [(0, 5460), (5461, 10922), (10923, 16383)];
@@ -96,4 +99,91 @@ fn a_node_that_stops_affects_only_its_swarms() {
     assert!(stores[1].record(&observation(1, 1)).rung > 0, "it has a node of its own");
     nodes[gone].revive();
     until(|| stores[0].record(&observation(1, 3)).rung > 0);
+}
+
+/// Sets the state of a slot on a node.
+fn set_slot(node: &Server, slot: u32, state: &str) {
+    node.ask::<()>(&format!("CLUSTER SETSLOT {slot} {state}"));
+}
+
+/// Moves the keys of a slot from one node to another.
+fn migrate(slot: u32, from: &Server, to: &Server) {
+    let keys: Vec<String> = from.ask(&format!("CLUSTER GETKEYSINSLOT {slot} 1000"));
+    let mut command = Cmd::new();
+    command
+        .arg("MIGRATE")
+        .arg("127.0.0.1")
+        .arg(to.port())
+        .arg("")
+        .arg(0)
+        .arg(5000)
+        .arg("KEYS")
+        .arg(keys);
+    command.query::<()>(&mut from.connection()).expect("the keys can be moved");
+}
+
+#[test]
+fn calls_that_are_made_while_a_slot_moves_are_counted_afterwards() {
+    let Some(nodes) = cluster() else { return };
+    let slot: u32 = nodes[0].ask("CLUSTER KEYSLOT {unstuck:a}");
+    let home = SLOTS.iter().position(|(_, last)| slot <= *last).expect("every slot is somewhere");
+    let (from, to) = (&nodes[home], &nodes[(home + 1) % 3]);
+    let ids = [from, to].map(|node| node.ask::<String>("CLUSTER MYID"));
+    let other = Settings::parse(&to.url("a"), b"of another swarm").expect("it is an address");
+    let other = other.rule(talkative()).expect("it can work");
+    let other = other.deadline(Duration::from_secs(1)).expect("it is none too long");
+    let [old, new] = [from.settings("a"), other].map(RedisStore::open);
+    for _ in 0..3 {
+        let _ = old.record(&observation(1, 1));
+    }
+    set_slot(to, slot, &format!("IMPORTING {}", ids[0]));
+    set_slot(from, slot, &format!("MIGRATING {}", ids[1]));
+    // The node has some keys of the first swarm, and none of the second.
+    for (store, code) in [(&old, "TRYAGAIN"), (&new, "ASK")] {
+        let verdict = store.record(&observation(2, 1));
+        assert_eq!(verdict.rung, u8::from(code == "TRYAGAIN"), "the known verdict");
+        let health = store.health();
+        assert!(health.last_error.as_ref().is_some_and(|error| error.contains(code)), "{health:?}");
+        assert_eq!(
+            (health.late, health.failed),
+            (1, 0),
+            "the worker goes on, and the call is kept"
+        );
+    }
+    migrate(slot, from, to);
+    for node in [to, from] {
+        set_slot(node, slot, &format!("NODE {}", ids[1]));
+    }
+    until(|| (old.health().answered, new.health().answered) == (4, 1));
+    assert_eq!(counts(old.record(&observation(3, 1))), (5, 3));
+    assert_eq!(counts(new.record(&observation(3, 1))), (2, 2));
+    assert!([old, new].iter().all(|store| store.health().failed == 0));
+    assert_eq!(keys(from), Vec::<String>::new());
+}
+
+#[test]
+fn a_call_waits_for_a_node_to_take_its_slot() {
+    let options = ["--cluster-enabled", "yes", "--cluster-port", &free_port().to_string()];
+    let Some(node) = Server::with(&options) else { return };
+    let store = node.store("a");
+    assert_eq!(store.record(&observation(1, 1)).rung, 0);
+    let health = store.health();
+    assert!(health.last_error.is_some_and(|error| error.contains("CLUSTERDOWN")));
+    assert_eq!((health.late, health.failed), (1, 0), "the worker goes on, and the call is kept");
+    node.ask::<()>("CLUSTER ADDSLOTSRANGE 0 16383");
+    until(|| store.health().answered == 1);
+    assert_eq!(counts(store.record(&observation(2, 1))), (2, 2));
+}
+
+#[test]
+fn a_call_that_is_put_off_is_not_lost_on_a_server_that_hangs() {
+    let options = ["--cluster-enabled", "yes", "--cluster-port", &free_port().to_string()];
+    let Some(node) = Server::with(&options) else { return };
+    let liar = Liar::start(Lie::Nothing);
+    let hosts = format!("redis://127.0.0.1:{},", node.port());
+    let store = RedisStore::open(settings(&liar.url().replace("redis://", &hosts)));
+    assert_eq!(store.record(&observation(1, 1)).rung, 0);
+    node.ask::<()>("CLUSTER ADDSLOTSRANGE 0 16383");
+    until(|| store.health().answered == 1);
+    assert_eq!(store.health().failed, 0);
 }

@@ -154,6 +154,17 @@ fn a_replica_is_left_for_another_server() {
 }
 
 #[test]
+fn a_server_that_accepts_connections_and_never_replies_is_left_for_another() {
+    let (Some(first), Some(second)) = (Server::start(), Server::start()) else { return };
+    let hosts = format!("127.0.0.1:{},127.0.0.1:{}", first.port(), second.port());
+    let store = hasty(&format!("redis://{hosts}/?swarm=s"));
+    finds(&store, 1);
+    first.signal("STOP");
+    finds(&store, 2);
+    assert_eq!(second.ask::<Vec<String>>("KEYS *").len(), 2);
+}
+
+#[test]
 fn the_next_server_is_asked_if_one_is_missing() {
     let Some(server) = Server::start() else { return };
     let hosts = format!("127.0.0.1:{},127.0.0.1:{}", crate::server::free_port(), server.port());
