@@ -135,7 +135,7 @@ fn built(profile: Profile) -> Outcome {
 /// # Errors
 ///
 /// The outcome of the step that failed.
-pub(crate) fn wheel(profile: Profile) -> Result<String, Outcome> {
+pub(crate) fn built_wheel(profile: Profile) -> Result<String, Outcome> {
     match built(profile) {
         Outcome::Passed => only(&folder("wheel-dist"), ".whl").map_err(Outcome::Failed),
         outcome => Err(outcome),

@@ -50,7 +50,7 @@ pub(super) fn run(machine: Machine, table: &mut Table) -> Outcome {
 
 /// Installs the engines and the wheel, whose program is measured as well.
 fn installed() -> Outcome {
-    let wheel = match python::wheel(python::Profile::Release) {
+    let wheel = match python::built_wheel(python::Profile::Release) {
         Ok(wheel) => wheel,
         Err(outcome) => return outcome,
     };

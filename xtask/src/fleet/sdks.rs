@@ -33,7 +33,7 @@ const FOLDER: &str = "target/fleet/sdks";
 
 /// Plays all scenarios, to files and to the receiver, and compares.
 pub(super) fn run(_: Machine, table: &mut Table) -> Outcome {
-    let wheel = match python::wheel(python::Profile::Dev) {
+    let wheel = match python::built_wheel(python::Profile::Dev) {
         Ok(wheel) => wheel,
         Err(outcome) => return outcome,
     };
