@@ -107,10 +107,9 @@ impl Link {
             }
             let node = self.nodes.current();
             let opened = Wire::open(&node, self.is_encrypted, self.patience);
-            let probed = opened.and_then(|wire| match self.is_doubtful {
-                true => wire.probed(self.patience),
-                false => Ok(wire),
-            });
+            let probe =
+                |wire: Wire| if self.is_doubtful { wire.probed(self.patience) } else { Ok(wire) };
+            let probed = opened.and_then(probe);
             match probed {
                 Ok(wire) => self.open = Some(wire),
                 Err(fault) => {
