@@ -363,7 +363,8 @@ fn limited(hooks: &Hooks, limit: &str, payload: &str) -> (Option<i32>, String) {
 #[cfg(unix)]
 #[test]
 fn limits_of_the_process_end_no_hook_otherwise_than_with_0() {
-    for limit in ["-f 0", "-f 1", "-v 20000", "-v 60000"] {
+    let least = format!("-v {}", least_memory());
+    for limit in ["-f 0", "-f 1", &least, "-v 60000"] {
         for agent in ["gemini", "claude-code"] {
             let hooks = Hooks::of(agent);
             for n in 0..3 {
