@@ -24,12 +24,12 @@ struct Part {
 const PARTS: [Part; 4] = [
     Part {
         name: "sdks",
-        about: "spans of the real SDKs, read from files and received, beside the guard inside the run",
+        about: "spans of real SDKs, from files and by the receiver, compared with a guard inside the run",
         run: sdks::run,
     },
     Part {
         name: "receiver",
-        about: "unstuck watch under load, killed, and attacked",
+        about: "unstuck watch under load, after kills, and with hostile input",
         run: receiver::run,
     },
     Part {
@@ -39,7 +39,7 @@ const PARTS: [Part; 4] = [
     },
     Part {
         name: "swarm",
-        about: "100,000 workers on a Redis Cluster, with a fail-over and a slot that moves",
+        about: "100,000 workers on a Redis Cluster, with a fail-over and a moving slot",
         run: swarm::run,
     },
 ];

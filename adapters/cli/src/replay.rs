@@ -248,7 +248,7 @@ impl Replay {
         }
     }
 
-    /// Makes the active worker idle that had no event for longest.
+    /// Makes the active worker with the oldest latest event idle.
     fn idle_stalest(&mut self) {
         let seen = |worker: &Worker| match self.places.get(&worker.name) {
             Some(Place::Active { seen, .. }) => *seen,

@@ -47,13 +47,13 @@ const SECRET: &str = "UNSTUCK_WEBHOOK_SECRET";
 /// The environment variable with the headers for the server that log records go to.
 const HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
 
-/// The time between two looks at the clock.
+/// The interval at which the clock is read.
 const TICK: Duration = Duration::from_millis(250);
 
-/// The time between two texts of metrics in a file.
+/// The interval at which the file of metrics is written, in ticks.
 const TEXTFILE_TICKS: u32 = 60;
 
-/// The time in which what waits for a server is sent at the end.
+/// The time that is left at the end to send queued findings.
 const FLUSH_TIME: Duration = Duration::from_secs(5);
 
 /// The name of the command in messages.
@@ -71,7 +71,7 @@ fn fails(name: &str, why: &str) -> Exit {
     Exit::Setup
 }
 
-/// Opens everything but the address.
+/// Opens the state and the outputs.
 fn prepared(watch: &Watch) -> Result<(Receiver, Vec<Sender>), Exit> {
     if !watch.otlp.ip().is_loopback() && !watch.allow_remote {
         let what = format!(
@@ -118,7 +118,7 @@ fn lines(path: Option<&Path>, from: u64) -> Result<Lines, Exit> {
         .map_err(|error| fails(&path.display().to_string(), &format!("cannot be written: {error}")))
 }
 
-/// Returns the senders for the servers that are named.
+/// Returns a sender for each server that the options name.
 fn senders(watch: &Watch) -> Result<Vec<Sender>, Exit> {
     let target = |option: &str, url: &str, path: &str| {
         let target = Target::parse(url, path).map_err(|why| fails(option, &why))?;
@@ -177,7 +177,7 @@ fn receive(watch: &Watch, receiver: Receiver, senders: Vec<Sender>) -> Result<Ex
     })
 }
 
-/// Says where spans are received, and what is kept.
+/// Prints the address, and warns of a state in memory and of an open address.
 fn say(watch: &Watch, listener: &TcpListener) {
     let address = listener.local_addr().unwrap_or(watch.otlp);
     remark(NAME, &format!("receives spans at http://{address}/v1/traces"));
@@ -193,7 +193,7 @@ fn say(watch: &Watch, listener: &TcpListener) {
     }
 }
 
-/// Serves, sends and lets the time pass, until the end.
+/// Runs the server, the senders and the clock, until the end.
 async fn work(
     watch: &Watch,
     listener: TcpListener,
@@ -218,7 +218,7 @@ async fn work(
         shared.receiver.borrow_mut().finish();
     }
     for sender in senders {
-        // What is not taken stays in the state, if there is one.
+        // Findings that no server took stay in the state, if there is one.
         let _ = timeout(FLUSH_TIME, sender.flush(shared)).await;
     }
     if watch.state.is_some() {
@@ -229,7 +229,7 @@ async fn work(
     closed.map_or(Exit::Clean, |closed| closed.exit(Exit::Clean))
 }
 
-/// Lets the time pass, until nobody reads standard output any more.
+/// Runs the clock. Returns when the reader of standard output has gone.
 async fn pass_time(watch: &Watch, shared: &Rc<Shared>) {
     let mut ticks = interval(TICK);
     let mut count = 0_u32;
@@ -284,7 +284,7 @@ async fn signal() {
     }
 }
 
-/// Waits for a signal. One that cannot be received ends the program by itself.
+/// Waits for a signal. A signal without a handler ends the program by default.
 #[cfg(unix)]
 async fn received(signal: &mut io::Result<tokio::signal::unix::Signal>) {
     match signal {

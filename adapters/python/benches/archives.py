@@ -1,4 +1,4 @@
-"""Measures engines over an archive of transcripts on this machine, and compares their tables with that of `scan`.
+"""Measures engines over an archive of transcripts on this machine, and compares their tables with the table of `scan`.
 
     archives.py make FOLDER GIGABYTES SOURCES…    writes an archive that varies these recorded runs
     archives.py measure FOLDER OUTPUT UNSTUCK     prints the figures, `what<TAB>figure` a line
@@ -43,7 +43,7 @@ def make(folder: str, gigabytes: str, *sources: str) -> None:
     for path in sorted(file for source in sources for file in Path(source).rglob("*.json*")):
         if path.name != "labels.jsonl":
             text = IDS.sub(rb"\1\0", path.read_bytes())
-            # Only lines can be continued with those of another run.
+            # Only JSON Lines can be continued with the lines of another run.
             kinds.setdefault((path.parent, path.suffix), []).append(text.split(b"\0"))
     left, number = int(float(gigabytes) * 1e9), 0
     weights = [sum(len(b"".join(parts)) for parts in runs) for runs in kinds.values()]
@@ -198,7 +198,7 @@ class Measured:
 
 
 def memory(pid: int) -> int:
-    """Returns the memory of a process in bytes, with its share of what it shares."""
+    """Returns the memory of a process in bytes, with its share of shared pages."""
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except OSError:

@@ -141,7 +141,7 @@ fn bytes(column: &ArrayRef, row: usize) -> Result<Option<&[u8]>, ArrowError> {
     }))
 }
 
-/// The columns, which are those of `unstuck scan --format parquet`.
+/// The columns, the same as in `unstuck scan --format parquet`.
 #[derive(Default)]
 struct Table {
     run: StringBuilder,

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::own;
 use crate::tool_result::without_members;
 
-/// The words that some programs leave in place of a value that they took out.
+/// The words that some programs write in place of a redacted value.
 pub(crate) const REDACTED: &str = "<redacted>";
 
 /// An event of a run.
@@ -114,7 +114,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Returns a word for a number, which has no part of the words of its neighbours.
+/// Returns a word for a number. It shares no part with the words of neighbouring numbers.
 fn word(number: usize) -> String {
     // A bijection that spreads neighbours over all words, as in SplitMix64.
     let mut bits = (number as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);

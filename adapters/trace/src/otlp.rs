@@ -83,7 +83,7 @@ pub struct Span {
     pub begin: u64,
     /// The time of the end, in nanoseconds since 1970.
     pub end: u64,
-    /// The status: of an error, of success, or unset.
+    /// The status: error, success or unset.
     pub status: Status,
     /// The message of the status.
     pub message: String,
@@ -91,7 +91,7 @@ pub struct Span {
     pub attributes: Map<String, Value>,
     /// The events within the span.
     pub events: Vec<SpanEvent>,
-    /// The attributes of the resource: the process or service that the span is of.
+    /// The attributes of the resource, which is the process or service that made the span.
     pub resource: Arc<Map<String, Value>>,
     /// The name of the instrumentation scope: the library that made the span.
     pub scope: Arc<str>,
@@ -143,7 +143,7 @@ pub struct Record {
     pub step: u64,
     /// The trace of the span.
     pub trace: TraceId,
-    /// The span that says so.
+    /// The span from which the record was read.
     pub span: SpanId,
     /// The time of the span's beginning, in nanoseconds since 1970.
     pub begin: u64,

@@ -120,7 +120,7 @@ impl ProblemKind {
         Self::NotJson { message: without_line(error) }
     }
 
-    /// Returns the problem of an archive that a file in it has a problem.
+    /// Wraps the problem of a file in an archive as a problem of the archive.
     pub(crate) fn member(name: &str, problem: &Problem) -> Self {
         Self::Member { name: name.to_owned(), message: problem.to_string() }
     }

@@ -1,4 +1,4 @@
-//! `unstuck watch` under load, killed, and attacked: what it takes in, what it remembers, and what it refuses.
+//! Tests `unstuck watch` under load, after kills, and with hostile input.
 
 mod sender;
 
@@ -66,12 +66,12 @@ fn built() -> Result<PathBuf, Outcome> {
     }
 }
 
-/// Returns an empty place in the folder.
+/// Returns a path in the folder.
 fn folder(name: &str) -> PathBuf {
     machine::root().join(FOLDER).join(name)
 }
 
-/// Returns a place in the folder where nothing is.
+/// Returns a path in the folder where no file exists.
 fn fresh(name: &str) -> PathBuf {
     let path = folder(name);
     // Only one of them exists.
@@ -140,7 +140,7 @@ fn day(unstuck: &Path, table: &mut Table) -> Result<(), String> {
     Ok(())
 }
 
-/// Kills the program at random moments, and compares the findings with those of a run without kills.
+/// Kills the program at random moments, and compares the findings with a run without kills.
 fn kills(unstuck: &Path, table: &mut Table) -> Result<(), String> {
     let whole = findings(unstuck, "whole", 0)?;
     let killed = findings(unstuck, "killed", KILLS)?;

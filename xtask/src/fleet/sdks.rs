@@ -1,4 +1,4 @@
-//! Plays scenarios under the SDKs of agent frameworks, and compares what their spans tell with the runs themselves.
+//! Plays scenarios under the SDKs of agent frameworks, and compares their spans with the runs themselves.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

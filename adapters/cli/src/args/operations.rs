@@ -1,4 +1,4 @@
-//! The commands in the files for operators are commands of this program.
+//! Tests that the commands in the files for operators are commands of this program.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ fn read(name: &str) -> String {
     fs::read_to_string(path).expect("a file for operators")
 }
 
-/// Parses the words of a command line, of which the first one is the path of the program.
+/// Parses the words of a command line. The first word is the path of the program.
 fn check(words: &[String]) {
     assert!(words.first().is_some_and(|path| path.ends_with("unstuck")), "{words:?}");
     let parsed = Arguments::try_parse_from(words);
@@ -31,7 +31,7 @@ fn the_unit_starts_the_program_with_options_that_it_has() {
     assert_eq!(commands.len(), 1);
     let words = shlex::split(&commands[0].replace("%S", "/var/lib")).expect("words");
     check(&words);
-    // What it writes is in the folder that it may write.
+    // Its files are in the folder that it may write.
     let paths: Vec<_> = words.iter().filter(|word| word.starts_with("/var")).collect();
     assert_eq!(paths.len(), 2);
     assert!(unit.contains("\nStateDirectory=unstuck-watch\n"));

@@ -33,7 +33,7 @@ pub(crate) struct Output {
     temporary: Option<Temporary>,
 }
 
-/// A file that replaces another one. It is removed if it never does.
+/// A temporary file that replaces another file. It is removed if it is not committed.
 struct Temporary {
     file: File,
     path: TempPath,
@@ -102,7 +102,7 @@ impl Output {
         self.checked(written)
     }
 
-    /// Ends the output. If it is a temporary file, it takes its place, whole.
+    /// Ends the output. A temporary file replaces its target.
     pub(crate) fn commit(&mut self) -> Result<(), Closed> {
         let committed = self.temporary.take().map_or(Ok(()), Temporary::commit);
         self.checked(committed)

@@ -21,7 +21,7 @@ const BUFFER: usize = 256 * 1024;
 /// named on the command line is read whatever its name.
 const ENDINGS: [&str; 5] = ["jsonl", "json", "ndjson", "traj", "eval"];
 
-/// The extensions that may follow one of a transcript: the packings that its reader knows.
+/// The extensions of packed files, which may follow the extension of a transcript.
 const PACKINGS: [&str; 2] = ["gz", "zst"];
 
 /// One input.
@@ -215,7 +215,7 @@ pub(crate) fn explained(error: &io::Error) -> String {
     }
 }
 
-/// Returns whether the name of a file is one of a transcript.
+/// Returns whether a file is a transcript, by its name.
 pub(crate) fn has_ending(path: &Path) -> bool {
     let ends = |path: &Path, endings: &[&str]| {
         let ending = path.extension().and_then(|ending| ending.to_str());

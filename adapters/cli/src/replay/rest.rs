@@ -1,6 +1,6 @@
-//! The checkpoint of a replay: all workers idle, and what is left of their loops.
+//! The checkpoint of a replay: its idle workers, and the state of their loops.
 //!
-//! A replay that goes on from its checkpoint finds what it would have found without one.
+//! A replay that continues from its checkpoint has the same findings as one without a break.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

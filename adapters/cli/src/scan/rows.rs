@@ -1,7 +1,7 @@
 //! The table of findings: the rows of a run, for Parquet files and data frames.
 //!
-//! Each run has a row for each of its findings, or one row if it has none. So a table proves by itself that every
-//! run is in it exactly once, and rates can be computed from it alone.
+//! Each run has a row for each of its findings, or one row if it has none. So a table shows that it has every
+//! run exactly once, and rates can be computed from it.
 
 use std::io::BufRead;
 

@@ -26,7 +26,7 @@ pub(super) enum Unread {
     TooSlow,
     /// The client broke off.
     BrokenOff,
-    /// It is no gzip.
+    /// It is not gzip.
     NotGzip,
 }
 
@@ -73,8 +73,8 @@ pub(super) async fn read(
     }
 }
 
-/// Collects a body. One that is too long is read to its end all the same, and dropped: a client that is still
-/// writing would not see the answer.
+/// Collects a body. A body that is too long is still read to its end and dropped, because a client does not see
+/// the answer while it is writing.
 async fn collected(mut body: Incoming, most: usize) -> Result<Vec<u8>, Unread> {
     let (mut bytes, mut length) = (Vec::new(), 0_usize);
     while let Some(frame) = body.frame().await {
@@ -95,7 +95,7 @@ async fn collected(mut body: Incoming, most: usize) -> Result<Vec<u8>, Unread> {
 
 /// Reads a body and drops it.
 pub(super) async fn discard(body: Incoming) {
-    // The answer is the same, whatever becomes of the body.
+    // The answer does not depend on the body.
     let _ = timeout(BODY_TIME, collected(body, 0)).await;
 }
 

@@ -23,7 +23,7 @@ use tokio_rustls::TlsConnector;
 /// The time for a request and its answer.
 const TIME: Duration = Duration::from_secs(10);
 
-/// The part of an answer that is read. Its content does not matter.
+/// The most bytes of an answer that are read. Its content is not used.
 const ANSWER_MAX: usize = 64 << 10;
 
 /// A server and a path on it.
@@ -93,7 +93,7 @@ impl Target {
         self.host.trim_start_matches('[').trim_end_matches(']')
     }
 
-    /// Sends `body`. Another status than success is an answer as well.
+    /// Sends `body`. Returns the answer, also if its status is not a success.
     pub(super) async fn post(
         &self,
         headers: &HeaderMap,

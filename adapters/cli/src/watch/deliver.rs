@@ -1,7 +1,7 @@
-//! Sends findings to servers, again and again until they are taken.
+//! Sends findings to servers, and retries until they are accepted.
 //!
-//! A finding is sent at least once: after a kill between the answer and the note in the journal it is sent
-//! again, with the same id.
+//! A finding is sent at least once. If the program is killed between the answer and the entry in the journal,
+//! it sends the finding again with the same id.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ use crate::output::remark;
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(300);
 
-/// The time after which a finding that no attempt could deliver is dropped.
+/// The age at which a finding is dropped if no attempt could deliver it.
 const GIVE_UP: Duration = Duration::from_secs(24 * 3600);
 
 /// The most findings in one request of log records.
@@ -42,11 +42,11 @@ pub(super) struct Sender {
     pub(super) secret: Option<Secret>,
 }
 
-/// The key by which a webhook's receiver knows the sender.
+/// The key that signs the requests to a webhook.
 pub(super) struct Secret(Vec<u8>);
 
 impl Secret {
-    /// The fewest bytes of a secret, as the Standard Webhooks ask for.
+    /// The fewest bytes of a secret, by the Standard Webhooks.
     const BYTES_MIN: usize = 24;
 
     /// Reads a secret: the text itself, or base64 behind `whsec_`.
@@ -107,7 +107,7 @@ impl Attempt {
 }
 
 impl Sender {
-    /// Sends what waits, for as long as the program runs.
+    /// Sends queued findings until the program ends.
     pub(super) async fn run(self: Rc<Self>, shared: Rc<Shared>) {
         let (mut pause, mut since) = (PAUSE_MIN, None::<Instant>);
         loop {
@@ -140,7 +140,7 @@ impl Sender {
         }
     }
 
-    /// Sends what waits once, at the end of the program.
+    /// Sends the queued findings once, at the end of the program.
     pub(super) async fn flush(&self, shared: &Shared) {
         loop {
             let findings = self.next(shared);
@@ -224,7 +224,7 @@ impl Sender {
     }
 }
 
-/// Returns a pause between half of `pause` and all of it, so that many senders do not come at once.
+/// Returns a random time between half of `pause` and `pause`, so that many senders do not retry at once.
 fn jittered(pause: Duration) -> Duration {
     pause.mul_f64(0.5 + 0.5 * fastrand::f64())
 }
@@ -247,7 +247,7 @@ fn record(finding: &Finding, now: u64) -> Message {
     const WARN: (u64, &str) = (13, "WARN");
     const ERROR: (u64, &str) = (17, "ERROR");
     let (number, severity) = if finding.is_error { ERROR } else { WARN };
-    // The line is this program's own.
+    // This program wrote the line, so it is valid.
     let line: Value = serde_json::from_str(&finding.line).unwrap_or_default();
     let mut record = Message::default()
         .eight(1, finding.time)

@@ -45,7 +45,7 @@ pub(super) struct Origin {
     pub(super) end: u64,
 }
 
-/// The members of the line before those of `unstuck scan`.
+/// The members of the line that precede the members of `unstuck scan`.
 #[derive(Serialize)]
 struct Head<'a> {
     schema: u32,

@@ -1,4 +1,4 @@
-//! The state folder: a snapshot, and a journal of what was taken in since.
+//! The state folder: a snapshot, and a journal of the requests since then.
 //!
 //! The journal is a list of entries, each with its length and checksum. A snapshot names the journal that goes
 //! on from it, so a kill at any moment leaves a pair that belongs together: first the next journal is created,
@@ -14,7 +14,7 @@ use unstuck_json::{Hash64 as _, Rapid};
 
 use crate::output::remark;
 
-/// The version of both files. Every change of what they hold raises it.
+/// The version of both files. Every change of their format raises it.
 const VERSION: u16 = 1;
 
 /// The first bytes of the journal and of the snapshot.
@@ -32,7 +32,7 @@ const ENTRY_MAX: usize = (1 << 30) + 64;
 pub(super) enum Entry<'a> {
     /// Spans that were taken in at a time in milliseconds, in the encoding of their request.
     Spans { at: u64, encoding: Encoding, body: &'a [u8] },
-    /// An output has taken the finding with this id, or gave it up.
+    /// An output has delivered the finding with this id, or has dropped it.
     Done { output: u8, id: &'a str },
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Store {
     is_dirty: bool,
 }
 
-/// What was read when a folder was opened.
+/// The contents of a folder that was opened.
 #[derive(Debug, Default)]
 pub(super) struct Stored {
     /// The content of the snapshot, if there is one.
@@ -103,8 +103,8 @@ impl Stored {
 }
 
 impl Store {
-    /// Opens the folder `path`, which is created if it does not exist, and reads what it holds. What cannot be
-    /// read is kept under another name, and a remark says so.
+    /// Opens the folder `path` and reads its files. Creates the folder if it does not exist. A damaged file is
+    /// renamed, and a message says so.
     pub(super) fn open(path: &Path) -> Result<(Self, Stored), Trouble> {
         let folder = path.to_owned();
         let failed = |error| Trouble::Io(folder.clone(), error);
@@ -132,12 +132,12 @@ impl Store {
         Ok((store, Stored { snapshot, entries }))
     }
 
-    /// Adds an entry. It is there after a kill of the process when this returns, and after a crash of the
-    /// machine when [`Store::sync`] has returned.
+    /// Adds an entry. From then on, it survives a kill of the process. After [`Store::sync`], it also survives a
+    /// crash of the machine.
     ///
     /// # Errors
     ///
-    /// If it cannot be written. Then the journal is as it was.
+    /// If the entry cannot be written. The journal is then unchanged.
     pub(super) fn add(&mut self, entry: Entry<'_>) -> io::Result<()> {
         let bytes = entry.written();
         if let Err(error) = self.journal.write_all(&bytes) {
@@ -236,7 +236,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Returns the body of the first entry, and what is behind it. Returns `None` if it is not whole.
+/// Returns the body of the first entry, and the bytes after it. Returns `None` if the entry is incomplete.
 fn entry(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk()?;
     let (expected, rest) = rest.split_first_chunk::<8>()?;
@@ -253,7 +253,7 @@ fn head(magic: [u8; 4]) -> Vec<u8> {
     [&magic[..], &VERSION.to_le_bytes()].concat()
 }
 
-/// Checks the first bytes of a file. Returns what is behind them, or `None` if they are damaged.
+/// Checks the first bytes of a file. Returns the bytes after them, or `None` if they are damaged.
 fn behind_head<'b>(
     path: &Path,
     bytes: &'b [u8],
@@ -289,7 +289,7 @@ fn read_snapshot(folder: &Path) -> Result<(Option<u64>, Option<Vec<u8>>), Troubl
     Ok((None, None))
 }
 
-/// Opens a journal, or creates it, and returns its whole entries. What is behind them is cut off.
+/// Opens or creates a journal, and returns its complete entries. The bytes after them are cut off.
 fn read_journal(path: &Path) -> Result<(File, Vec<u8>), Trouble> {
     let failed = |error| Trouble::Io(path.to_owned(), error);
     let mut bytes = Vec::new();
@@ -328,14 +328,14 @@ fn read_journal(path: &Path) -> Result<(File, Vec<u8>), Trouble> {
     Ok((file, entries))
 }
 
-/// Returns whether the end of a journal is more than the beginning of an entry that a kill cut off.
+/// Returns whether the end of a journal is damaged, and not just an entry that a kill cut off.
 fn is_damaged(rest: &[u8]) -> bool {
     let Some((length, body)) = rest.split_first_chunk() else { return false };
     let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
     body.len() >= length.saturating_add(8)
 }
 
-/// Renames a damaged file, and says so.
+/// Renames a damaged file, and prints a message.
 fn put_aside(path: &Path, what: &str) -> Result<(), Trouble> {
     let aside = path.with_extension("damaged");
     fs::rename(path, &aside).map_err(|error| Trouble::Io(path.to_owned(), error))?;

@@ -20,7 +20,7 @@ pub(super) enum Lines {
 pub(super) struct Appended {
     file: File,
     name: String,
-    /// The ids behind the place that a snapshot knows. They are not written again.
+    /// The ids of the lines after the latest snapshot. They are not written again.
     known: HashSet<String>,
 }
 
@@ -38,8 +38,8 @@ impl Lines {
         Self::Stdout(Output::stdout(Reader::Program))
     }
 
-    /// Opens a file, or creates it. `from` is its length at the latest snapshot: what is behind it may be
-    /// found again, and is written once.
+    /// Opens or creates a file. `from` is its length at the latest snapshot. Later findings may be found again,
+    /// and are written once.
     pub(super) fn file(path: &Path, from: u64) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         let mut file = options.read(true).append(true).create(true).open(path)?;
@@ -62,7 +62,7 @@ impl Lines {
         }
     }
 
-    /// Forgets the ids, once no finding of the time before the start can come again.
+    /// Forgets the ids, when no finding from before the restart can be found again.
     pub(super) fn forget(&mut self) {
         if let Self::File(appended) = self {
             appended.known = HashSet::new();
@@ -92,7 +92,7 @@ impl Appended {
     fn add(&mut self, line: &str) -> io::Result<()> {
         let before = self.file.metadata()?.len();
         self.file.write_all(line.as_bytes()).inspect_err(|_| {
-            // If half a line stays, the next one is unreadable, too; nothing else can be done.
+            // If half a line stays, the next line cannot be read either. There is no other remedy.
             let _ = self.file.set_len(before);
         })
     }

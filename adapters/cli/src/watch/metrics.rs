@@ -80,7 +80,7 @@ pub(super) struct Metrics {
     nanoseconds: u64,
 }
 
-/// The values that are measured when the metrics are asked for.
+/// The values that are read at each request for metrics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Gauges {
     pub(super) policy: String,

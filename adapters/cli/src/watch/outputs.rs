@@ -39,7 +39,7 @@ impl Remote {
     }
 }
 
-/// The number of the lines in the journal.
+/// The number of the output of lines in the journal.
 pub(super) const LINES: u8 = 0;
 
 /// The findings that wait.
@@ -91,7 +91,7 @@ impl Outputs {
         dropped
     }
 
-    /// Writes the lines that wait. Returns the ids of those that were written.
+    /// Writes the queued lines. Returns the ids of the findings that were written.
     ///
     /// # Errors
     ///
@@ -145,7 +145,7 @@ impl Outputs {
         }
     }
 
-    /// Returns the number of findings that wait for each output that there is.
+    /// Returns the number of queued findings of each output.
     pub(super) fn queued(&self) -> Vec<(&'static str, usize)> {
         let remotes = Remote::ALL.iter().zip(&self.remotes);
         let remotes = remotes
@@ -164,7 +164,7 @@ impl Outputs {
         (self.lines.length(), Waiting { lines, remotes: [of(forward), of(webhook)] })
     }
 
-    /// Adds what waited at a snapshot. An output that there is no more loses its findings.
+    /// Adds the findings that waited at a snapshot. Findings for an output that is no longer used are dropped.
     pub(super) fn restore(&mut self, waiting: Waiting) {
         let Waiting { lines, remotes } = waiting;
         self.unwritten.extend(lines);
@@ -175,7 +175,7 @@ impl Outputs {
         }
     }
 
-    /// Ends the time in which findings may come again.
+    /// Notes that the journal has been read, so that no finding comes again.
     pub(super) fn started(&mut self) {
         self.lines.forget();
     }

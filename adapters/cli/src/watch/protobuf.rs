@@ -15,8 +15,8 @@ use super::wire::{Fields, Malformed, Value};
 /// The longest text of an attribute, in bytes. The rest is cut off, which leaves equal texts equal.
 pub(super) const TEXT_MAX: usize = 1 << 20;
 
-/// The most attributes of a span or an event that are read. SDKs stop at 128, and those that flatten
-/// messages into attributes at some thousand.
+/// The most attributes of a span or an event that are read. SDKs stop at 128 by default. SDKs that
+/// flatten messages into attributes reach some thousand.
 const ATTRIBUTES_MAX: usize = 4096;
 
 /// The most events of a span that are read. SDKs stop at 128.
@@ -183,7 +183,7 @@ fn add(
     Ok(true)
 }
 
-/// Decodes an `AnyValue` as JSON. What is beyond the limits is null, or left out of its list.
+/// Decodes an `AnyValue` as JSON. Values beyond the limits become null, or are left out of their list.
 fn any_value(message: &[u8], depth: usize, room: &mut usize) -> Result<Json, Malformed> {
     let mut value = Json::Null;
     for field in Fields::of(message) {
@@ -232,7 +232,7 @@ fn object(list: &[u8], depth: usize, room: &mut usize) -> Result<Json, Malformed
     Ok(Json::Object(members))
 }
 
-/// Takes one of the values for which there is room.
+/// Takes room for one value. Returns whether there was room.
 const fn taken(room: &mut usize) -> bool {
     let is_left = *room > 0;
     *room = room.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Takes in requests, stores them, and passes on what is found.
+//! Stores requests, judges their spans, and passes the findings on.
 
 use std::fs::File;
 use std::path::Path;
@@ -66,7 +66,7 @@ pub(super) enum Refused {
     Unready(&'static str),
 }
 
-/// What a snapshot stores beside the sessions.
+/// The parts of a snapshot beside the sessions.
 #[derive(Serialize, Deserialize)]
 struct Beside {
     policy: u64,
@@ -128,7 +128,7 @@ impl Receiver {
         }
     }
 
-    /// Goes on from a former state: its snapshot, and the journal since. Returns a sentence about it.
+    /// Restores a former state: its snapshot, and the journal since then. Returns a message about it.
     pub(super) fn restored(mut self, former: Former) -> (Self, String) {
         let Former { beside, sessions, stored } = former;
         let mut remarks = String::new();
@@ -220,8 +220,8 @@ impl Receiver {
         added.map_err(|_| Refused::Unready("the journal cannot be written"))
     }
 
-    /// Lets the time pass: records that have waited are judged, and quiet sessions end. Replaces the snapshot
-    /// if the journal is long or old.
+    /// Advances the time: judges records that have waited, and ends quiet sessions. Replaces the snapshot if the
+    /// journal is long or old.
     pub(super) fn tick(&mut self, wall: u64) {
         if self.clock == Clock::Wall {
             self.now = self.now.max(wall);
@@ -237,7 +237,7 @@ impl Receiver {
         }
     }
 
-    /// Lets `what` happen to the sessions, and passes on what is found.
+    /// Runs `what` on the sessions, and passes the findings on.
     fn judge(&mut self, what: impl FnOnce(&mut Sessions, &mut Made<'_>)) {
         let mut made = Made { findings: Vec::new(), metrics: &mut self.metrics };
         what(&mut self.sessions, &mut made);
@@ -307,7 +307,7 @@ impl Receiver {
         }
     }
 
-    /// Ends the receiver. With a state it goes on later; without, all sessions end now.
+    /// Ends the receiver. With a state folder, sessions continue after a restart. Without one, they end now.
     pub(super) fn finish(&mut self) {
         if self.store.is_some() {
             self.snapshot();
@@ -379,7 +379,7 @@ fn decode(encoding: Encoding, body: &[u8]) -> Result<Decoded, String> {
     Ok(Decoded { spans, broken, beyond })
 }
 
-/// Describes the spans that were not taken in.
+/// Describes the spans that were rejected.
 fn why(broken: usize, beyond: usize) -> String {
     let parts = [
         (broken, "have no trace id of 16 bytes and span id of 8".to_owned()),
@@ -389,7 +389,7 @@ fn why(broken: usize, beyond: usize) -> String {
     parts.map(|(count, why)| format!("{count} spans {why}")).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns a hash of all that a policy says.
+/// Returns a hash of a policy.
 fn fingerprint(preset: &Preset) -> u64 {
     Rapid::new(0).hash(format!("{preset:?}").as_bytes())
 }

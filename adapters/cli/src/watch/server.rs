@@ -25,7 +25,7 @@ use super::wire::Message;
 /// The most connections. A collector has some ten.
 pub(super) const CONNECTIONS_MAX: usize = 256;
 
-/// The most bodies, in bytes, that arrive at a time, in bodies of the largest length.
+/// The memory for bodies that arrive at the same time, in bodies of the largest length.
 const BODIES_MAX: usize = 8;
 
 /// The time in which the head of a request has to arrive, also of the next one on a connection.
@@ -137,7 +137,7 @@ async fn connection(stream: TcpStream, open: Open, mut end: watch::Receiver<()>)
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(64 << 10);
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
-    // Errors are those of the client: it went away, or sent no HTTP.
+    // The client caused the error: it went away, or did not send HTTP.
     tokio::select! {
         _ = connection.as_mut() => return,
         _ = end.changed() => connection.as_mut().graceful_shutdown(),
@@ -145,7 +145,7 @@ async fn connection(stream: TcpStream, open: Open, mut end: watch::Receiver<()>)
     let _ = connection.await;
 }
 
-/// Returns the path for the metrics, which do not repeat what a client makes up.
+/// Returns the label of a path in the metrics. Unknown paths share the label `other`.
 fn known(path: &str) -> &'static str {
     const PATHS: [&str; 6] =
         ["/v1/traces", "/v1/logs", "/v1/metrics", "/metrics", "/healthz", "/readyz"];
@@ -194,7 +194,7 @@ async fn export(request: Request<Incoming>, shared: &Shared) -> Answer {
         .exact()
         .and_then(|exact| usize::try_from(exact).ok())
         .map_or(most, |exact| exact.min(most));
-    // What is compressed may become as long as is allowed.
+    // A compressed body may unpack to the largest length.
     let bytes = if compression == body::Compression::Gzip { most } else { bytes };
     let Some(room) = Room::take(shared, bytes) else {
         body::discard(request.into_body()).await;
@@ -203,7 +203,7 @@ async fn export(request: Request<Incoming>, shared: &Shared) -> Answer {
     let is_traces = request.uri().path() == "/v1/traces";
     let read = body::read(request.into_body(), compression, most).await;
     let answer = match read {
-        // The other signals hold nothing that could be judged.
+        // Logs and metrics contain no calls.
         Ok(_) if !is_traces => success(encoding, &Accepted::default()),
         Ok(bytes) => take(encoding, &bytes, shared),
         Err(Unread::TooLong) => too_long(encoding, most),

@@ -1,4 +1,4 @@
-//! The sessions that are followed, each with its own replay. Time comes from outside, and nothing else does.
+//! The sessions, each with its own replay. The caller passes the time.
 //!
 //! The state is a function of the spans and of the times at which they were taken in. So a journal of both gives
 //! the same findings again after a restart.
@@ -18,35 +18,35 @@ use super::metrics::Metrics;
 use crate::replay::{Location, LoopKey, Replay, ReplayFinding, Rest};
 use crate::scan::html::IncludeArgs;
 
-/// The milliseconds between two looks for records that have waited long enough. Looks are at multiples of it,
-/// whenever the clock is read, so that a journal is replayed exactly.
+/// The milliseconds between two checks for records that have waited long enough. Checks are at multiples of it,
+/// independent of when the clock is read, so that a journal is replayed exactly.
 const TICK: u64 = 500;
 
 /// The most sessions whose engine is ready, at some 30 KB each. The others rest, in a few KB.
 const AWAKE_MAX: usize = 256;
 
-/// The spans of a session that are known, for the evidence of findings: of calls and of messages. No rule looks
-/// back further, unless many workers take turns.
+/// The latest calls and messages of a session whose spans are kept as evidence. No rule looks back further,
+/// unless many workers take turns.
 const CALLS_KEPT: usize = 256;
 const MESSAGES_KEPT: usize = 32;
 
 /// The most workers of a session whose latest words wait.
 const SAID_KEPT: usize = 16;
 
-/// The most loops of a session whose ends are known.
+/// The most loops of a session whose last calls are remembered.
 const LOOPS_KEPT: usize = 32;
 
-/// The number of calls after its last loop from which on a session counts as freed.
+/// The number of calls after the last loop at which a session counts as freed.
 const FREED: usize = 10;
 
-/// The most workers of a session, and the bytes of those that are idle.
+/// The most workers of a session, and the most bytes of its idle workers.
 const WORKERS_MAX: usize = 1000;
 const IDLE_BYTES_MAX: usize = 4 << 20;
 
 /// The bounds of all sessions together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// The most sessions, and the most bytes of those that rest.
+    /// The most sessions, and the most bytes of resting sessions.
     pub(super) sessions: usize,
     pub(super) bytes: usize,
     /// The milliseconds without a record after which a session ends.
@@ -61,12 +61,12 @@ pub(super) struct Sessions {
     limits: Limits,
     assembler: Assembler,
     followed: HashMap<Arc<str>, Session>,
-    /// The sessions by their latest record, the oldest first, and those of them that are awake.
+    /// The sessions by their latest record, the oldest first, and the awake sessions in the same order.
     order: BTreeMap<u64, Arc<str>>,
     awake: BTreeMap<u64, Arc<str>>,
     /// The number of the latest record.
     touched: u64,
-    /// The latest look.
+    /// The latest check.
     tick: u64,
     /// The time of the latest span.
     pushed: u64,
@@ -120,7 +120,7 @@ struct Clocks {
     pushed: u64,
 }
 
-/// What comes of spans: findings, and counts.
+/// The results of spans: findings and counts.
 pub(super) struct Made<'a> {
     pub(super) findings: Vec<Finding>,
     pub(super) metrics: &'a mut Metrics,
@@ -187,7 +187,7 @@ impl Sessions {
         }
     }
 
-    /// Returns the number of sessions, and the bytes of those that rest.
+    /// Returns the number of sessions, and the bytes of resting sessions.
     pub(super) fn size(&self) -> (usize, usize) {
         (self.followed.len(), self.bytes)
     }
@@ -385,8 +385,8 @@ impl Session {
         self.found_since(latest, id, include, made);
     }
 
-    /// Keeps the words of a worker until its next record. If there are too many workers, those of one of them
-    /// are a turn at once.
+    /// Keeps the words of a worker until its next record. If there are too many workers, the words of one of
+    /// them become a turn at once.
     fn hold(
         &mut self,
         worker: &str,

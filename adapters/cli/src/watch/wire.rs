@@ -1,7 +1,7 @@
 //! Reads and writes the wire format of Protocol Buffers, one field at a time.
 //!
 //! A library would build the whole message in memory before a limit could apply: two bytes of an empty
-//! span become two hundred. Here the reader allocates nothing, and its caller counts.
+//! span become two hundred. This reader allocates nothing, so its caller can apply limits.
 
 /// A field that breaks off, or has a type that no message of OTLP has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum Value<'a> {
     Eight(u64),
     /// A text, bytes, or a message.
     Bytes(&'a [u8]),
-    /// Four bytes, which no field that is read has.
+    /// Four bytes. No field that is read has this type.
     Four,
 }
 

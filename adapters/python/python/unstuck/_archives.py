@@ -77,7 +77,7 @@ class Setup:
         tools: Mapping[str, Any] | None,
         format: str,
     ) -> Setup:
-        """Checks the options here, and reads a file here that the workers may not have."""
+        """Checks the options on the driver, and reads the policy file there, because the workers may not have it."""
         if isinstance(config, PathLike):
             with open(config, encoding="utf-8") as file:
                 config = file.read()
@@ -109,7 +109,7 @@ class Archive:
     """A folder of transcripts, and the folder of the table of their findings.
 
     The table has a file for each partition, and a transcript belongs to the partition that the checksum of its
-    name says. A file takes its place at once and complete, whoever writes it and however often. Its footer has
+    name says. A file appears only when it is complete, even if several workers write it. Its footer has
     the fingerprint of the options and the transcripts that it was made of, so a later job knows what is left to do.
     """
 
@@ -135,7 +135,7 @@ class Archive:
     def plan(self) -> tuple[Any, int]:
         """Returns the partitions that are left to do, one a row, and the number of finished ones.
 
-        Removes what the table has no use for: files that a broken job left, and partitions without transcripts.
+        Removes the files that an interrupted job left, and partitions without transcripts.
         """
         parts = self._parts()
         files, path = _file_system(self.target)
@@ -156,7 +156,7 @@ class Archive:
         return pa.Table.from_pylist(left, schema=_TASKS), len(parts) - len(left)
 
     def finish(self, plan: Any, kept: int, done: Iterable[Any]) -> Archived:
-        """Proves that the table is complete. ``done`` are the tables of ``commit``."""
+        """Checks that the table is complete. ``done`` has the tables of ``commit``."""
         finished = self._finished()
         lost = [
             task["number"]
@@ -185,7 +185,7 @@ class Archive:
         return {number: (_fingerprint([options, sorted(of)]), sorted(of)) for number, of in parts.items()}
 
     def _finished(self) -> dict[str, str | None]:
-        """Returns the files of the table with their fingerprints, and removes those that a broken job left."""
+        """Returns the files of the table with their fingerprints, and removes files that an interrupted job left."""
         files, folder = _file_system(self.target)
         finished = []
         for info in files.get_file_info(pafs.FileSelector(folder, allow_not_found=True)):
@@ -227,7 +227,7 @@ class Archive:
         return pa.Table.from_pylist(done, schema=_DONE)
 
     def commit_batches(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Does the same for Spark."""
+        """Does the same as ``commit``, for Spark."""
         for batch in batches:
             yield from self.commit(pa.Table.from_batches([batch])).to_batches()
 

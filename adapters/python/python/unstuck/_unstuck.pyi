@@ -341,8 +341,8 @@ def scan_batches(
     """Finds the loops in recorded runs that are the rows of a table.
 
     ``runs`` has the columns ``run``, the name of a run, and ``body``, its text or bytes. A run that
-    cannot be read is a row with an ``error``. If a body is null, the column ``error``, which the table may
-    have, is the reason. A table that is a stream is read batch by batch.
+    cannot be read is a row with an ``error``. If a body is null, the optional column ``error`` of ``runs`` has
+    the reason. A stream is read batch by batch.
     """
 
 def fingerprint(value: object) -> str:
@@ -352,7 +352,7 @@ def normalize(text: object) -> str:
     """Returns a result as results are compared, with a word in place of each volatile part."""
 
 def is_transcript(name: str) -> bool:
-    """Whether a file of a folder is read as a transcript, by its name."""
+    """Returns whether a file in a folder is read as a transcript, by its name."""
 
 def presets() -> list[str]:
     """Returns the names of all presets, the default first."""

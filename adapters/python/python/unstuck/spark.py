@@ -51,8 +51,8 @@ def archive(
 ) -> Archived:
     """Finds the loops in the transcripts of a folder, and writes the table of findings to another folder.
 
-    Both are paths or URIs that ``pyarrow.fs`` can open on the driver and on the workers. A job that was broken off
-    goes on where it ended if it is started again. A file of more than ``size_max`` bytes is a row with an error.
+    Both are paths or URIs that ``pyarrow.fs`` can open on the driver and on the workers. If a job was interrupted,
+    start it again: it continues where it ended. A file of more than ``size_max`` bytes is a row with an error.
 
     >>> archive(session, "s3://agents/night", "s3://agents/findings")  # doctest: +SKIP
     """

@@ -1,4 +1,4 @@
-"""What the tests of archives share: a folder of transcripts, its findings, and workers that die."""
+"""The parts that the tests of archives share: a folder of transcripts, its findings, and workers that die."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ Worker = tuple[str, str]
 """A session and the name of a worker."""
 
 Found = tuple[str, str, str, str, str, int]
-"""A finding: session, worker, rule, action, tool, and the number of the call among those of the worker."""
+"""A finding: session, worker, rule, action, tool, and the number of the call among the worker's calls."""
 
 
 @dataclass

@@ -19,7 +19,7 @@ Script = dict[str, list[Turn]]
 
 
 class FileMissing(Exception):
-    """Raised by the tools for what is not there."""
+    """Raised by the tools for a missing file."""
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Scenario:
 
     conversations: dict[str, Script]
     content: bool = True
-    """Whether the SDK may write arguments and results into its spans."""
+    """``True`` if the SDK may write arguments and results into its spans."""
     messages: int = 1
     """The number of messages of the user in each conversation."""
 
@@ -122,7 +122,7 @@ class Agent:
     world: World
     guard: Any
     reads: Callable[[str | Exception], Any]
-    """What the model reads of a result, or of the exception of a failed call."""
+    """Returns the text that the model reads for a result, or for the exception of a failed call."""
     ask: Callable[[str], Awaitable[str]] | None = None
     """Runs the helper."""
     records: list[dict[str, Any]] = field(default_factory=list)

@@ -244,7 +244,7 @@ impl Cluster {
     }
 
     /// Returns the master that has a slot at first.
-    #[expect(clippy::unused_self, reason = "it is a question to the cluster")]
+    #[expect(clippy::unused_self, reason = "it is a property of the cluster")]
     pub(crate) fn home(&self, slot: u32) -> usize {
         SLOTS.iter().position(|last| slot <= *last).unwrap_or(0)
     }

@@ -24,8 +24,8 @@ pub const LIBRARY: &str = include_str!("unstuck.lua");
 const AWAY: [ServerErrorKind; 3] =
     [ServerErrorKind::ReadOnly, ServerErrorKind::ClusterDown, ServerErrorKind::MasterDown];
 
-/// The errors of a node that counts later. `ASK` and `TRYAGAIN` come while the slot of the swarm moves to another
-/// node. Neither node has all keys of a call then, so neither can count it, whatever `ASK` says.
+/// The errors of a node that cannot count a call at present. `ASK` and `TRYAGAIN` come while the slot of the swarm
+/// moves to another node. Neither node has all keys of a call then, so neither can count it, whatever `ASK` says.
 const LATER: [ServerErrorKind; 3] =
     [ServerErrorKind::Ask, ServerErrorKind::TryAgain, ServerErrorKind::BusyLoading];
 

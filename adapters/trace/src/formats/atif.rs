@@ -6,8 +6,8 @@
 //! - **Subagents** in `subagent_trajectories` are workers of their own, named by their `trajectory_id`.
 //! - **Copies.** A step with `is_copied_context` was copied from another trajectory, and is skipped.
 //! - **Failures** have no field. Some writers flag them in the `extra` of a result.
-//! - **Redacted** values say nothing: such a message is no message, a result is equal to no other, an id
-//!   names no call, and calls are not compared by such arguments.
+//! - **Redacted** values are not compared: such a message is dropped, a result or arguments are equal to no
+//!   other, and an id names no call.
 //! - **Tokens** are the `metrics` of a step. The cached ones are part of the input.
 
 use std::borrow::Cow;
@@ -96,7 +96,7 @@ struct Element<'a> {
 }
 
 impl Element<'_> {
-    /// Replays the trajectory of a subagent, and those of its own subagents.
+    /// Replays the trajectory of a subagent, and the trajectories of its own subagents.
     fn delegate(&self, depth: usize, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         if depth > DEPTH_MAX {
             let message =

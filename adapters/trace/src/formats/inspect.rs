@@ -1,6 +1,6 @@
 //! Logs of Inspect: a `.eval` archive, one JSON document with `samples`, or a list of events.
 //!
-//! - **Runs.** Each sample is a run, once for each epoch. Its name is that of its file in the archive, such as
+//! - **Runs.** Each sample is a run, once for each epoch. Its name is the name of its file in the archive, such as
 //!   `s0_epoch_1`. A sample of a large log may be spread over several files, with lists of its events.
 //! - **Calls** are the events `tool`, each with its result. Those that follow one event `model` share a
 //!   step. A log without events has them in its `messages`.

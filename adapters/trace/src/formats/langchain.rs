@@ -206,7 +206,7 @@ impl<'a> Message<'a> {
         recorder.outcome(Outcome { call, worker, text: &text, failed, cut, refused });
     }
 
-    /// Reads the tokens of an answer: `LangChain`'s own figures, or those of `OpenAI`'s services. The cached
+    /// Reads the tokens of an answer: `LangChain`'s own figures, or the figures of `OpenAI`'s services. The cached
     /// tokens are part of the input.
     fn tokens(&self) -> Option<Tokens> {
         #[derive(Deserialize)]

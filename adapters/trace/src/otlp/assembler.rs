@@ -64,7 +64,7 @@ pub struct Counts {
 /// A span waits until it [settles](Assembler::settled), because the spans that began before it arrive
 /// later if they take longer.
 ///
-/// The state may be stored, and go on after a restart. Its form changes between versions.
+/// The state can be stored and restored. Its format changes between versions.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Assembler {
     limits: Limits,

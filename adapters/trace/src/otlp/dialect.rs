@@ -1,7 +1,7 @@
 //! Reads the meaning of a span, in whichever dialect its library speaks.
 //!
-//! A dialect is a set of keys, and no library mixes up the keys of another. So the keys are listed by
-//! meaning, and the first that a span has counts.
+//! Each dialect has its own keys, and they do not conflict. So the keys are listed by meaning, and the first
+//! one that a span has is used.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -312,7 +312,7 @@ fn tokens(attributes: &Map<String, Value>) -> Option<Tokens> {
 fn text_of(attributes: &mut Map<String, Value>, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| match attributes.remove(*key)? {
         Value::Null => None,
-        // ADK writes an empty object in place of what it may not tell.
+        // ADK writes an empty object in place of hidden content.
         Value::String(text) if text == "{}" && key.starts_with("gcp.") => None,
         Value::String(text) => Some(text).filter(|text| !messages::is_redacted(text)),
         other => Some(other.to_string()),

@@ -43,7 +43,7 @@ const PERSONS: &[&str] = &["user", "human"];
 /// The roles of an agent.
 const AGENTS: &[&str] = &["assistant", "model"];
 
-/// The values that libraries write in place of a text that they may not tell.
+/// The values that libraries write in place of a hidden text.
 const REDACTED: [&str; 5] = ["", "[REDACTED]", "__REDACTED__", "<redacted>", "[Filtered]"];
 
 /// Returns whether an attribute has a message.

@@ -1,4 +1,4 @@
-//! Reads the result of a call out of what libraries put around it.
+//! Reads the result of a call without the wrappers that libraries add.
 
 use std::borrow::Cow;
 
@@ -65,7 +65,7 @@ fn content_of_repr(text: &str) -> Option<&str> {
     inner[..end].strip_prefix(quote)?.strip_suffix(quote)
 }
 
-/// Returns the arguments without what a decorator of Python puts around them: `{"args":[],"kwargs":{…}}`.
+/// Returns the arguments without the wrapper of a Python decorator: `{"args":[],"kwargs":{…}}`.
 pub(super) fn bare_arguments(text: String) -> String {
     #[derive(Deserialize)]
     struct Decorated<'a> {

@@ -26,7 +26,7 @@ pub(super) struct Worker {
     pub(super) end: u64,
     /// The call within which the step's calls run.
     pub(super) inside: Option<SpanId>,
-    /// `true` if the model answered before the step, so that it would be known if it answered since.
+    /// `true` if the trace has a span of the model's answer before the step.
     pub(super) is_answer: bool,
     /// `true` if the model answered since the step's latest call.
     pub(super) is_answered: bool,
@@ -39,7 +39,7 @@ pub(super) struct Worker {
 }
 
 impl Session {
-    /// Returns the worker of this name, for spans that no agent is known of.
+    /// Returns the worker of this name, for spans without a known agent.
     pub(super) fn shared(&mut self, name: Arc<str>) -> Arc<str> {
         self.workers.entry(Arc::clone(&name)).or_default();
         name

@@ -76,12 +76,12 @@ pub(super) struct Above {
     pub(super) instance: Option<SpanId>,
     /// The nearest tool below that span.
     pub(super) inside: Option<SpanId>,
-    /// `true` if a span above says the same.
+    /// `true` if a span above describes the same call.
     pub(super) is_mirror: bool,
 }
 
 impl Trace {
-    /// Adds a span, and returns what it has to say.
+    /// Adds a span, and returns it as a waiting record.
     pub(super) fn waiting(&mut self, meaning: Meaning, span: &Span, arrived: u64) -> Waiting {
         let session = meaning.session.map(|name| match &self.session {
             Some(known) if **known == *name => Arc::clone(known),

@@ -20,7 +20,7 @@ const MEMBER: [u8; 4] = *b"PK\x03\x04";
 /// The first bytes of what follows the last member: the directory, its end, and others.
 const ENDS: [[u8; 4]; 4] = [*b"PK\x01\x02", *b"PK\x05\x06", *b"PK\x06\x06", *b"PK\x06\x08"];
 
-/// The bytes of a member's header, behind its first four.
+/// The number of bytes in a member's header, after the first four.
 const HEADER_BYTES: usize = 26;
 
 /// A function that reads a member, or gets the reason why it cannot be read.
@@ -33,8 +33,8 @@ pub(crate) fn first_member(mut begin: &[u8]) -> Option<String> {
     Some(header.name)
 }
 
-/// Delivers the members of an archive that are `wanted`, by their names. A member that cannot be read costs
-/// no other.
+/// Delivers the members of an archive that are `wanted`, by their names. A member that cannot be read does
+/// not affect the others.
 ///
 /// # Errors
 ///

@@ -5,8 +5,8 @@ use std::io::{BufRead, Error, ErrorKind, Read, Result};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// The largest window of a frame, which is kept in memory: that of `zstd --ultra -22`, and the most that
-/// `zstd` unpacks without being asked to.
+/// The largest window of a frame, which is kept in memory. `zstd --ultra -22` uses this size, and `zstd` accepts
+/// no larger one by default.
 const WINDOW_BYTES_MAX: u64 = 128 << 20;
 
 /// The end of a frame: a last block without content, and a checksum.
@@ -17,7 +17,7 @@ pub(super) struct Frames<R> {
     input: R,
     decoder: FrameDecoder,
     state: State,
-    /// `true` if nothing but one frame is read.
+    /// `true` if only one frame is read.
     is_single: bool,
 }
 

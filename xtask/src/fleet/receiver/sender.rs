@@ -99,7 +99,7 @@ impl Watching {
         let sent = connection.send("", request);
         thread::sleep(after);
         self.child.kill().and_then(|()| self.child.wait()).map_err(|error| error.to_string())?;
-        // It was not answered, or it was; both have to be right.
+        // It may have been answered or not. Both cases have to work.
         sent.or(Ok(()))
     }
 

@@ -1,4 +1,4 @@
-//! Calls that have begun, until all that is to be known of them is known.
+//! Calls that have begun and wait for the rest of their fields.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -37,7 +37,7 @@ struct OpenCall {
 }
 
 impl OpenCalls {
-    /// Begins a call, or takes over the fields of it that changed, and ends it if its status says so.
+    /// Begins a call, or updates its fields, and ends it if its status says so.
     ///
     /// If there are too many calls, or too large ones, the oldest is delivered without its result.
     pub(super) fn update(
@@ -59,7 +59,7 @@ impl OpenCalls {
             Some("failed") => true,
             Some("completed") => false,
             _ => {
-                // An update that tells nothing of a new call is of one that was forgotten.
+                // An update without the fields of a new call belongs to a call that was forgotten.
                 if known.is_some() || call.is_described() {
                     self.insert(known.unwrap_or(self.calls.len()), call, recorder);
                 }
@@ -118,7 +118,7 @@ impl OpenCall {
         }
     }
 
-    /// Returns whether the call has something that is not only of its end.
+    /// Returns whether the call has a title, a kind or an input.
     fn is_described(&self) -> bool {
         [&self.title, &self.kind, &self.input].into_iter().any(Option::is_some)
     }
@@ -150,7 +150,7 @@ impl OpenCall {
         recorder.pairing.issue(worker, &self.id, content, index);
     }
 
-    /// Returns the arguments, or what stands for them.
+    /// Returns the arguments, or the title and the places in their stead.
     fn args(&self) -> Cow<'_, str> {
         let places =
             || self.places.as_deref().and_then(|json| serde_json::from_str::<&RawValue>(json).ok());

@@ -1,4 +1,4 @@
-//! Long texts of a sample, which stand beside its events and are named there by their hash.
+//! Long texts of a sample, which are stored beside its events. The events refer to them by hash.
 
 use core::cell::Cell;
 use std::borrow::Cow;

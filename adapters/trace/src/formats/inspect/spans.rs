@@ -7,8 +7,8 @@ use crate::recorder::MAIN;
 
 /// The open spans, each with the worker of its events.
 ///
-/// A worker is an agent: the innermost span of that type around an event. An agent that is called again
-/// knows nothing of its first call, so that it is another worker: `search`, then `search 2`.
+/// A worker is an agent: the innermost span of that type around an event. An agent that is called again does
+/// not remember its first call, so it is another worker: `search`, then `search 2`.
 #[derive(Debug, Default)]
 pub(super) struct Spans {
     workers: HashMap<String, String>,
