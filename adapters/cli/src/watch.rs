@@ -184,7 +184,7 @@ fn say(watch: &Watch, listener: &TcpListener) {
     if watch.state.is_none() {
         remark(
             NAME,
-            "the state is in memory only: without --state, a kill loses what was not yet found",
+            "the state is in memory only: add --state, or a kill loses the calls so far",
         );
     }
     if !watch.otlp.ip().is_loopback() {

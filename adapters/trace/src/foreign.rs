@@ -24,7 +24,7 @@ pub(crate) fn binary(text: &[u8]) -> Option<&'static str> {
         return Some("a tar archive");
     }
     let magics: [(&[u8], &str); 6] = [
-        (b"PK\x03\x04", "a zip archive that is no log of Inspect"),
+        (b"PK\x03\x04", "a zip archive that is not an Inspect log"),
         (b"\x1f\x8b", "a gzip archive in an archive"),
         (b"\x28\xb5\x2f\xfd", "a zstd archive in an archive"),
         (b"SQLite format 3\0", "an SQLite database"),

@@ -119,7 +119,7 @@ fn messages_and_open_calls_are_bounded() {
         })
         .collect();
     let found = reading(many.as_bytes(), None);
-    let expected = ["line 65: of a session behind the first 64, which are read"; 1];
+    let expected = ["line 65: of a session after the first 64; only these are read"; 1];
     assert_eq!(found.problems()[..1], expected);
     assert_eq!(found.end.map(|trace| (trace.calls, trace.skipped)), Ok((64, 2)));
 }

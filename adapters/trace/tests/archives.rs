@@ -254,7 +254,7 @@ fn archives_that_hold_no_transcript_are_named() {
         (zstd(&gzip(b"x")), "looks like a gzip archive in an archive"),
         (
             zip(8, Sizes::InHeader, &[("a.txt", "x")]),
-            "looks like a zip archive that is no log of Inspect",
+            "looks like a zip archive that is not an Inspect log",
         ),
         (gzip(b"notes"), "not recognised as a trace"),
         (gzip(b" \n"), "the input is empty"),

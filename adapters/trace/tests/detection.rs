@@ -424,7 +424,7 @@ fn other_formats_are_refused_by_name() {
         ("{\"history\":[{\"action\":\"run\"}]}\n{\"history\":[]}", "episodes one a line"),
         ("{\"type\":\"thread.started\",\"thread_id\":\"1\"}", "the events of `codex exec --json`"),
         ("{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"x\"}", "the payload of a hook"),
-        ("PK\u{3}\u{4}", "a zip archive that is no log of Inspect"),
+        ("PK\u{3}\u{4}", "a zip archive that is not an Inspect log"),
         ("{\"spanContext\":{},\"attributes\":{}}", "OpenTelemetry spans of another exporter"),
         ("{\"gen_ai.operation.name\":\"chat\"}", "OpenTelemetry spans of another exporter"),
     ];

@@ -121,7 +121,7 @@ impl Sender {
                 Attempt::Later(least) if !has_expired => {
                     drop(receiver);
                     if since.replace(since.unwrap_or_else(Instant::now)).is_none() {
-                        self.complain(&answered, "The findings wait, and are sent again");
+                        self.complain(&answered, "The findings are kept and sent again");
                     }
                     sleep(least.unwrap_or_default().min(PAUSE_MAX).max(jittered(pause))).await;
                     pause = (2 * pause).min(PAUSE_MAX);

@@ -43,33 +43,33 @@ pub(crate) struct Watch {
     pub(super) findings: Option<PathBuf>,
     #[arg(long, value_name = "URL", help = FORWARD)]
     pub(super) forward: Option<String>,
-    /// Send each finding to this URL, signed as the Standard Webhooks say
+    /// Send each finding to this URL, signed by the Standard Webhooks specification
     #[arg(long, value_name = "URL")]
     pub(super) webhook: Option<String>,
     #[arg(long, value_name = "FILE", requires = "webhook", help = SECRET)]
     pub(super) webhook_secret: Option<PathBuf>,
-    /// How much of arguments and results findings contain
+    /// The part of arguments and results to put into findings
     #[arg(long, value_name = "PART", value_enum, default_value_t = IncludeArgs::None)]
     pub(super) include_args: IncludeArgs,
-    /// Keep the state in this folder, so that a restart loses no finding and makes none twice
+    /// Keep the state in this folder, so that a restart loses no finding
     #[arg(long, value_name = "FOLDER")]
     pub(super) state: Option<PathBuf>,
-    /// The time that a span waits for others that began earlier
+    /// How long a span waits for spans that began earlier
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=600))]
     pub(super) settle: u64,
-    /// The time without a span after which a session ends
+    /// How long a session may be without spans before it ends
     #[arg(long, value_name = "SECONDS", default_value_t = 1800, value_parser = clap::value_parser!(u64).range(1..=604_800))]
     pub(super) quiet: u64,
-    /// The most sessions at a time. If there are more, the one that was idle longest ends
+    /// The maximum number of sessions. Beyond it, the session that was idle longest ends
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) sessions: u32,
-    /// The memory of sessions, and the memory of spans that wait, in MiB each
+    /// The memory limit for sessions, and the same limit for waiting spans, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(super) memory: u32,
-    /// The longest body of a request in MiB, also after decompression
+    /// The maximum size of a request's body in MiB, before and after decompression
     #[arg(long, value_name = "MIB", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=512))]
     pub(super) max_body: u32,
-    /// The clock by which spans wait and sessions end
+    /// The clock for --settle and --quiet
     #[arg(long, value_name = "CLOCK", value_enum, default_value_t = Clock::Wall)]
     pub(super) clock: Clock,
     #[arg(long, value_name = "FILE", help = TEXTFILE)]

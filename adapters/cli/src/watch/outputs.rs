@@ -105,7 +105,7 @@ impl Outputs {
                 Err(NotWritten::Later(error)) => {
                     if !std::mem::replace(&mut self.is_failing, true) {
                         let what = format!(
-                            "cannot be written: {error}. No spans are taken in until it can"
+                            "cannot be written: {error}. No spans are accepted until it can be written"
                         );
                         complain(self.lines.name(), &what);
                     }

@@ -161,7 +161,7 @@ impl Receiver {
         }
         let (count, _) = self.sessions.size();
         let remarks =
-            format!("{remarks}{count} sessions go on, {requests} requests were read again");
+            format!("{remarks}{count} sessions continue, {requests} requests were read from the journal");
         self.write();
         self.outputs.started();
         (self, remarks)
@@ -212,7 +212,7 @@ impl Receiver {
             && !self.is_failing
         {
             let what = format!(
-                "the journal cannot be written: {error}. No spans are taken in until it can"
+                "the journal cannot be written: {error}. No spans are accepted until it can be written"
             );
             complain("--state", &what);
         }
@@ -370,11 +370,11 @@ fn decode(encoding: Encoding, body: &[u8]) -> Result<Decoded, String> {
     };
     let broken = match encoding {
         Encoding::Protobuf => spans_of_protobuf(body, &mut each)
-            .map_err(|_| "the body is no ExportTraceServiceRequest in protobuf".to_owned()),
+            .map_err(|_| "the body is not ExportTraceServiceRequest in protobuf".to_owned()),
         // The protocol allows an empty request.
         Encoding::Json if body.trim_ascii() == b"{}" => Ok(0),
         Encoding::Json => spans_of_json(body, &mut each)
-            .map_err(|why| format!("the body is no ExportTraceServiceRequest in JSON: {why}")),
+            .map_err(|why| format!("the body is not ExportTraceServiceRequest in JSON: {why}")),
     }?;
     Ok(Decoded { spans, broken, beyond })
 }

@@ -215,7 +215,7 @@ async fn export(request: Request<Incoming>, shared: &Shared) -> Answer {
         Err(Unread::BrokenOff) => {
             closing(failure(StatusCode::BAD_REQUEST, encoding, "the body broke off"))
         }
-        Err(Unread::NotGzip) => failure(StatusCode::BAD_REQUEST, encoding, "the body is no gzip"),
+        Err(Unread::NotGzip) => failure(StatusCode::BAD_REQUEST, encoding, "the body is not gzip"),
     };
     drop(room);
     answer

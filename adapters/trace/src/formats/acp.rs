@@ -126,7 +126,7 @@ impl Sessions {
         let Self { sessions, calls } = self;
         if !sessions.contains_key(&*id) {
             if sessions.len() == SESSIONS_MAX {
-                let message = "of a session behind the first 64, which are read";
+                let message = "of a session after the first 64; only these are read";
                 return Err(ProblemKind::ForeignPart { message });
             }
             let worker = if sessions.is_empty() { MAIN } else { &*id };

@@ -214,7 +214,7 @@ impl<R: Read> Read for Checked<R> {
         self.crc.update(&buffer[..count]);
         let is_end = count == 0 && !buffer.is_empty();
         if is_end && self.expected.is_some_and(|expected| expected != self.crc.sum()) {
-            return Err(Error::other("the checksum of the member is not that of its content"));
+            return Err(Error::other("the checksum of the member does not match its content"));
         }
         Ok(count)
     }

@@ -80,7 +80,7 @@ impl<R: BufRead> Frames<R> {
         }
         let expected = self.decoder.get_checksum_from_data();
         if expected.is_some() && expected != self.decoder.get_calculated_checksum() {
-            return Err(Error::other("the checksum is not that of the content"));
+            return Err(Error::other("the checksum does not match the content"));
         }
         Ok(if self.is_single { State::Ended } else { State::Between })
     }
