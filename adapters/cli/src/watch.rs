@@ -182,10 +182,7 @@ fn say(watch: &Watch, listener: &TcpListener) {
     let address = listener.local_addr().unwrap_or(watch.otlp);
     remark(NAME, &format!("receives spans at http://{address}/v1/traces"));
     if watch.state.is_none() {
-        remark(
-            NAME,
-            "the state is in memory only: add --state, or a kill loses the calls so far",
-        );
+        remark(NAME, "the state is in memory only: add --state, or a kill loses the calls so far");
     }
     if !watch.otlp.ip().is_loopback() {
         let what = "other machines can send spans and read metrics here, without authentication";

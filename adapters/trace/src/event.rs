@@ -3,11 +3,45 @@
 use core::ops::{Add, AddAssign};
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use crate::own;
 use crate::tool_result::without_members;
 
-/// The words that some programs write in place of a redacted value.
-pub(crate) const REDACTED: &str = "<redacted>";
+/// The words with which programs begin a note in place of a hidden value, such as `<redacted>`.
+const HIDDEN: &[&str] =
+    &["redacted", "filtered", "masked", "hidden", "scrubbed", "omitted", "truncated"];
+
+/// Returns whether a program wrote this text in place of a hidden value: a note in brackets or between
+/// underscores, or stars. One or two stars may be a pattern for files.
+pub(crate) fn is_redacted(text: &str) -> bool {
+    let text = text.trim().trim_matches('"').trim();
+    let marks: &[_] = &['[', ']', '<', '>', '(', ')', '_'];
+    let note = text.trim_matches(marks);
+    let is_marked = text.starts_with(marks) && text.ends_with(marks);
+    let begins =
+        |word: &&str| note.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
+    (text.len() > 2 && text.bytes().all(|byte| byte == b'*'))
+        || text == "REDACTED"
+        || is_marked && note.len() < 200 && HIDDEN.iter().any(begins)
+}
+
+/// Returns whether a text was redacted, or is JSON with such a text as a value.
+pub(crate) fn is_hidden(text: &str) -> bool {
+    const BEGINS: [&str; 6] = ["\"[", "\"<", "\"(", "\"__", "\"***", "\"REDACTED"];
+    fn holds(value: &Value) -> bool {
+        match value {
+            Value::String(text) => is_redacted(text),
+            Value::Array(list) => list.iter().any(holds),
+            Value::Object(members) => members.values().any(holds),
+            _ => false,
+        }
+    }
+    is_redacted(text)
+        || text.trim_start().starts_with(['{', '[', '"'])
+            && BEGINS.iter().any(|begin| text.contains(begin))
+            && serde_json::from_str(text).is_ok_and(|value| holds(&value))
+}
 
 /// An event of a run.
 ///
@@ -107,10 +141,15 @@ impl<'a> Call<'a> {
     /// is similar to no other.
     pub fn lasting_args(&self) -> Cow<'a, str> {
         match self.args {
+            Args::Json(text) | Args::Text(text) if is_hidden(text) => self.unlike_others(),
+            Args::Absent => self.unlike_others(),
             Args::Json(json) => without_members(json, self.reworded),
-            Args::Text(REDACTED) | Args::Absent => Cow::Owned(format!("\"{}\"", word(self.index))),
             Args::Text(text) => Cow::Borrowed(text),
         }
+    }
+
+    fn unlike_others(&self) -> Cow<'a, str> {
+        Cow::Owned(format!("\"{}\"", word(self.index)))
     }
 }
 

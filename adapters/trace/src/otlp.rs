@@ -55,7 +55,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::Tokens;
+use crate::event::{Args, Tokens, is_hidden};
+use crate::members::is_json;
 
 pub use assembler::{Assembler, Counts, Limits};
 pub(crate) use decode::request;
@@ -179,6 +180,39 @@ pub struct ToolCall {
     pub result: Option<String>,
     /// `true` if the call failed.
     pub failed: bool,
+}
+
+impl ToolCall {
+    /// Returns the arguments as the event of a transcript has them. JSON that a limit of the SDK cut off may
+    /// differ behind the cut, and redacted arguments may differ anywhere, so both are absent.
+    ///
+    /// ```
+    /// use unstuck_trace::Args;
+    /// use unstuck_trace::otlp::ToolCall;
+    ///
+    /// let with = |args: &str| ToolCall { args: Some(args.to_owned()), ..ToolCall::default() };
+    /// assert_eq!(with(r#"{"path":"a"}"#).args(), Args::Json(r#"{"path":"a"}"#));
+    /// assert_eq!(with(r#"{"path":"a","conte"#).args(), Args::Absent);
+    /// ```
+    pub fn args(&self) -> Args<'_> {
+        match self.args.as_deref() {
+            None => Args::Absent,
+            Some(text) if is_hidden(text) => Args::Absent,
+            Some(text) if is_json(text) => Args::Json(text),
+            Some(text) if text.trim_start().starts_with(['{', '[', '"']) && !is_of_python(text) => {
+                Args::Absent
+            }
+            Some(text) => Args::Text(text),
+        }
+    }
+}
+
+/// Returns whether a text is a whole object or list as Python prints it.
+fn is_of_python(text: &str) -> bool {
+    let text = text.trim();
+    let begins = |begin: &str| text.starts_with(begin);
+    (begins("{'") && text.ends_with('}'))
+        || ((begins("['") || begins("[{'")) && text.ends_with(']'))
 }
 
 /// Returns the hexadecimal digits of an id.

@@ -90,6 +90,24 @@ fn subagents_nest_to_a_limit() {
 }
 
 #[test]
+fn arguments_with_a_redacted_value_are_equal_to_no_others() {
+    for args in [r#"{"path":"a","content":"<redacted>"}"#, r#""[REDACTED]""#, r#"{"x":["****"]}"#] {
+        let call = format!(r#"{{"tool_call_id":"c","function_name":"ls","arguments":{args}}}"#);
+        let step =
+            format!(r#"{{"step_id":1,"source":"agent","message":"","tool_calls":[{call}]}}"#);
+        let input = format!(r#"{{"schema_version":"ATIF-v1.7","steps":[{step},{step}]}}"#);
+        let mut found = Vec::new();
+        let trace = read(input.as_bytes(), None, &mut |event| {
+            if let Event::Call(call) = event {
+                found.push(call.lasting_args().into_owned());
+            }
+        });
+        assert_eq!(trace.map(|trace| trace.calls), Ok(2));
+        assert_ne!(found.first(), found.get(1), "{args}");
+    }
+}
+
+#[test]
 fn redacted_values_are_equal_to_no_others() {
     let call = r#"{"tool_call_id":"<redacted>","function_name":"ls","arguments":"<redacted>"}"#;
     let step = format!(

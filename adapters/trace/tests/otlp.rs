@@ -225,7 +225,20 @@ fn every_dialect_has_failures() {
 
 #[test]
 fn what_was_left_out_is_absent() {
-    for redacted in ["", "[REDACTED]", "__REDACTED__", "<redacted>"] {
+    let redacted = [
+        "",
+        "[REDACTED]",
+        "__REDACTED__",
+        "<redacted>",
+        "****",
+        "REDACTED",
+        "<REDACTED>",
+        "[redacted]",
+        "\"[REDACTED]\"",
+        "[Scrubbed due to 'password']",
+        " [Filtered] ",
+    ];
+    for redacted in redacted {
         let texts =
             [TOOL, ("gen_ai.tool.call.arguments", redacted), ("gen_ai.tool.call.result", redacted)];
         let call = only_call(&span(1, 0, (1, 2), &texts));
@@ -240,6 +253,30 @@ fn what_was_left_out_is_absent() {
     let expected = ["#0 main/1 read absent", r#"#0 main -> "" +0000000000000001"#];
     assert_eq!(reading.events, expected);
     assert_eq!(reading.end.map(|trace| trace.without_args), Ok(1));
+}
+
+#[test]
+fn arguments_that_were_cut_off_or_redacted_within_are_absent() {
+    let table = [
+        (r#"{"path":"/a","content":"import"#, true),
+        (r#"[{"path":"#, true),
+        (r#""a text"#, true),
+        ("{'path': '/a', 'conte", true),
+        (r#"{"command":"<redacted>"}"#, true),
+        (r#"{"list":[1,{"key":"[REDACTED]"}]}"#, true),
+        (r#"{"command":"grep redacted **"}"#, false),
+        (r#"{"pattern":"**"}"#, false),
+        (r#"{"html":"<b>masked</b>"}"#, false),
+        ("{'path': '/a'}", false),
+        ("a text", false),
+    ];
+    for (args, is_absent) in table {
+        let line = request(&[call(1, 0, (1, 2), "write", args)]);
+        let first = &reading(line.as_bytes(), None).events[0];
+        assert_eq!(first == "#0 main/1 write absent", is_absent, "{args}: {first}");
+    }
+    let cut = [("gen_ai.tool.call.result", r#"{"rows":[1,2"#), TOOL];
+    assert_eq!(only_call(&span(1, 0, (1, 2), &cut)).result, None);
 }
 
 #[test]

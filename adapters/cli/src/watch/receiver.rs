@@ -160,8 +160,9 @@ impl Receiver {
             }
         }
         let (count, _) = self.sessions.size();
-        let remarks =
-            format!("{remarks}{count} sessions continue, {requests} requests were read from the journal");
+        let remarks = format!(
+            "{remarks}{count} sessions continue, {requests} requests were read from the journal"
+        );
         self.write();
         self.outputs.started();
         (self, remarks)

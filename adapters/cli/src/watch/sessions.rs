@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use unstuck_core::Action;
 use unstuck_text::Preset;
 use unstuck_trace::otlp::{Assembler, Limits as AssemblerLimits, Record, Span, ToolCall, What};
-use unstuck_trace::{Args, Call, Event, Message, Outcome, Role};
+use unstuck_trace::{Call, Event, Message, Outcome, Role};
 
 use super::finding::{Finding, Origin, hexadecimal};
 use super::metrics::Metrics;
@@ -490,7 +490,7 @@ impl Session {
 /// Passes a call and its result to the replay, as a transcript would have them.
 fn judge(replay: &mut Replay, worker: &str, step: u64, origin: Origin, call: &ToolCall) {
     let Origin { index, span, .. } = origin;
-    let args = call.args.as_deref().map_or(Args::Absent, Args::Json);
+    let args = call.args();
     let (tool, reworded) = (call.tool.as_str(), &[]);
     replay.take(&Event::Call(Call { index, worker, step, tool, args, reworded }));
     // A result that was left out is equal to no other.

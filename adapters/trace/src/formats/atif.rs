@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use crate::clue::{Clue, Fields, Place, is_list, is_text, objects, text};
 use crate::costs::count;
 use crate::document::{self, Lists};
-use crate::event::{Outcome, REDACTED, Role, Tokens};
+use crate::event::{Outcome, Role, Tokens, is_hidden, is_redacted};
 use crate::field::{Arguments, Raw, elements, flat_text, is_true, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
@@ -129,7 +129,7 @@ impl Element<'_> {
         recorder.usage(worker, self.tokens());
         let message = flat_text(self.message);
         let calls = elements(self.tool_calls);
-        if message != REDACTED {
+        if !is_redacted(&message) {
             match Role::from_name(if source == "agent" { "assistant" } else { &source }) {
                 Role::Assistant if message.is_empty() && !calls.is_empty() => {}
                 Role::Assistant => recorder.say(worker, &message),
@@ -198,7 +198,7 @@ fn issue(
         let arguments = Arguments::new(call.arguments);
         let index = recorder.call(worker, step, &name, arguments.as_args());
         step = Step::Same;
-        match string(call.id).filter(|id| id != REDACTED) {
+        match string(call.id).filter(|id| !is_redacted(id)) {
             Some(id) => recorder.pairing.issue(worker, &id, 0, index),
             None => recorder.pairing.issue_unnamed(worker, index),
         }
@@ -220,10 +220,10 @@ struct Answer<'a> {
 impl Answer<'_> {
     fn deliver(&self, worker: &str, recorder: &mut Recorder<'_>) {
         let Some(id) = string(self.source_call_id) else { return };
-        let id = if id == REDACTED { "" } else { &*id };
+        let id = if is_redacted(&id) { "" } else { &*id };
         let Some(call) = recorder.pairing.answer(worker, id) else { return };
         let text = flat_text(self.content);
-        let cut = (text == REDACTED).then(|| call.to_string());
+        let cut = is_hidden(&text).then(|| call.to_string());
         let (cut, failed) = (cut.as_deref(), self.failed());
         recorder.outcome(Outcome { call, worker, text: &text, failed, cut, refused: false });
     }

@@ -17,9 +17,8 @@ use std::sync::Arc;
 use crate::clue::{Clue, Fields, Place};
 use crate::detect::Layout;
 use crate::document::Lists;
-use crate::event::{Args, Outcome, Role};
+use crate::event::{Outcome, Role};
 use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::members::is_json;
 use crate::otlp::{Assembler, Limits, Record, ToolCall, What, hexadecimal, request};
 use crate::problem::ProblemKind;
 use crate::recorder::{Recorder, Step};
@@ -126,12 +125,7 @@ fn deliver_call(
     span: &str,
     recorder: &mut Recorder<'_>,
 ) {
-    let args = match call.args.as_deref() {
-        None => Args::Absent,
-        Some(text) if is_json(text) => Args::Json(text),
-        Some(text) => Args::Text(text),
-    };
-    let index = recorder.call(worker, step, &call.tool, args);
+    let index = recorder.call(worker, step, &call.tool, call.args());
     let (text, cut) = match call.result.as_deref() {
         None => ("", Some(span)),
         Some(text) => (text, None),

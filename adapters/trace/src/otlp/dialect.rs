@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::messages;
-use super::result::{bare, bare_arguments};
+use super::result::{bare, bare_arguments, is_cut_off};
 use super::{Span, SpanEvent, Status, ToolCall};
-use crate::event::Tokens;
+use crate::event::{Tokens, is_hidden};
 
 /// The keys that name the conversation.
 const SESSIONS: &[&str] = &[
@@ -259,7 +259,8 @@ fn call(span: &mut Span) -> ToolCall {
     let id = text_of(&mut span.attributes, CALL_IDS);
     let (args, result) = messages::call(span);
     let args = text_of(&mut span.attributes, ARGUMENTS).or(args).map(bare_arguments);
-    let result = text_of(&mut span.attributes, RESULTS).or(result).map(bare);
+    let result = text_of(&mut span.attributes, RESULTS).or(result);
+    let result = result.filter(|text| !is_hidden(text) && !is_cut_off(text)).map(bare);
     let failed = has_failed(span) || result.as_ref().is_some_and(|result| result.failed);
     let result = result.map(|result| result.text);
     let result = result.or_else(|| failed.then(|| error(span)));

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{Span, SpanEvent};
+use crate::event;
 use crate::field::{Raw, elements, nested, string};
 
 /// The keys of a list of messages for the model.
@@ -43,9 +44,6 @@ const PERSONS: &[&str] = &["user", "human"];
 /// The roles of an agent.
 const AGENTS: &[&str] = &["assistant", "model"];
 
-/// The values that libraries write in place of a hidden text.
-const REDACTED: [&str; 5] = ["", "[REDACTED]", "__REDACTED__", "<redacted>", "[Filtered]"];
-
 /// Returns whether an attribute has a message.
 pub(super) fn is_read(key: &str) -> bool {
     let is_flat = || {
@@ -59,7 +57,7 @@ pub(super) fn is_read(key: &str) -> bool {
 
 /// Returns whether a library left out this text.
 pub(super) fn is_redacted(text: &str) -> bool {
-    REDACTED.contains(&text)
+    text.is_empty() || event::is_redacted(text)
 }
 
 /// Returns the last message for the model if a person wrote it, and the number of messages up to it.

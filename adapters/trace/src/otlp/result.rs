@@ -56,6 +56,13 @@ pub(super) fn bare(text: String) -> Bare {
     Bare { text: flat_text(message.content).into_owned(), failed }
 }
 
+/// Returns whether a limit cut off the JSON of a result. A line of a log may begin with a bracket, too.
+pub(super) fn is_cut_off(text: &str) -> bool {
+    let text = text.trim();
+    let begins = ["{\"", "[{", "[\""].iter().any(|begin| text.starts_with(begin));
+    begins && !text.ends_with(['}', ']'])
+}
+
 /// Returns the content of a message that was printed by Python: `content='…' name='…' tool_call_id='…'`.
 fn content_of_repr(text: &str) -> Option<&str> {
     let inner = text.strip_prefix("content=")?;
@@ -115,6 +122,14 @@ mod tests {
             let expected = Bare { text: expected.to_owned(), failed };
             assert_eq!(bare(text.to_owned()), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn json_without_an_end_was_cut_off() {
+        let cut = [r#"{"a":"b"#, r#"[{"a""#, r#"["a","#];
+        let whole = [r#"{"a":"b"}"#, "[INFO] done", "{'a': 1", "{\"a\":1}\n{\"b\":2}\n", ""];
+        assert!(cut.into_iter().all(is_cut_off));
+        assert!(!whole.into_iter().any(is_cut_off));
     }
 
     #[test]
