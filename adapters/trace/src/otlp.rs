@@ -33,7 +33,7 @@
 //!   agent's name. A second worker of the same name in the session has its span's id behind the name. An
 //!   agent's span ends, and so arrives, after the spans of its calls. Until then the worker is known by
 //!   the id of the agent's span, and it keeps the name that it was given. Spans without any agent belong
-//!   to their trace's root, and spans without parents to the worker `main`.
+//!   to their trace's root. Spans without parents belong to the worker `main`, in each trace to another one.
 //! - Calls of a worker that overlap in time share a **step**, unless one of them runs within the other.
 //!
 //! # Repeated spans

@@ -548,6 +548,23 @@ fn agents_of_one_name_are_apart_unless_one_goes_on() {
 }
 
 #[test]
+fn traces_without_parents_are_workers_of_their_own() {
+    let conversation = ("gen_ai.conversation.id", "c");
+    let tool = [TOOL, ("gen_ai.tool.name", "read"), conversation];
+    let of = |trace: u64, id: u64| {
+        with(span(id, 0, (id, id + 1), &tool), json!({"traceId": format!("{trace:032x}")}))
+    };
+    let second = format!("main {:032x}", 9);
+    let expected = [
+        "main/1 read".into(),
+        "main/2 read".into(),
+        format!("{second}/3 read"),
+        format!("{second}/4 read"),
+    ];
+    assert_eq!(words(&[of(7, 1), of(7, 2), of(9, 3), of(9, 4)]), expected);
+}
+
+#[test]
 fn only_new_messages_of_a_person_are_delivered() {
     let user = |text| json!({"role": "user", "parts": [{"type": "text", "content": text}]});
     let results =

@@ -248,7 +248,7 @@ impl Assembler {
         let before = of_session.workers.len();
         let worker = worker.unwrap_or_else(|| {
             let name = agent.clone().unwrap_or_else(|| MAIN.into());
-            let Some(instance) = above.instance else { return of_session.shared(name) };
+            let Some(instance) = above.instance else { return of_session.shared(name, id) };
             // Only a prompt says that the agent does not simply go on.
             let is_over = |(of, span): (TraceId, SpanId)| {
                 let trace = if of == id { Some(&*trace) } else { self.traces.get(&of) };

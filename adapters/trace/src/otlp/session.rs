@@ -39,9 +39,16 @@ pub(super) struct Worker {
 }
 
 impl Session {
-    /// Returns the worker of this name, for spans without a known agent.
-    pub(super) fn shared(&mut self, name: Arc<str>) -> Arc<str> {
-        self.workers.entry(Arc::clone(&name)).or_default();
+    /// Returns the worker of this name in a trace, for spans without parent. Nobody knows that the traces
+    /// of a session are turns of one agent, so the worker of a second trace has the trace's id behind the name.
+    pub(super) fn shared(&mut self, name: Arc<str>, trace: TraceId) -> Arc<str> {
+        let instance = (trace, SpanId::default());
+        let is_free = match self.workers.get(&name) {
+            Some(known) => known.instance == Some(instance),
+            None => !self.is_crowded,
+        };
+        let name = if is_free { name } else { format!("{name} {}", hexadecimal(&trace)).into() };
+        self.workers.entry(Arc::clone(&name)).or_default().instance = Some(instance);
         name
     }
 
