@@ -165,3 +165,13 @@ fn nested_events_are_read_to_a_limit() {
         assert_eq!(found, Ok(calls), "{depth}");
     }
 }
+
+#[test]
+fn each_sample_of_a_list_of_events_is_a_run() {
+    let begin = r#"{"event":"sample_init","timestamp":"2026-01-01T00:00:00+00:00","sample":{"input":"Go"}}"#;
+    let call =
+        r#"{"event":"tool","timestamp":"2026-01-01T00:00:00+00:00","function":"ls","result":"x"}"#;
+    let input = format!("[{begin},{call},{begin},{call}]");
+    let reading = reading(input.as_bytes(), None);
+    assert_eq!(reading.end.map(|trace| trace.runs), Ok(2));
+}

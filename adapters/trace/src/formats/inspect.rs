@@ -267,6 +267,11 @@ impl Log {
                 Ok(())
             }
             "sample_init" => {
+                // In a list of events alone, only this event tells samples apart.
+                if depth == 0 && self.sample.is_none() && recorder.has_begun() {
+                    recorder.begin(None);
+                    *self = Self::default();
+                }
                 event.begin(attachments, recorder);
                 Ok(())
             }
