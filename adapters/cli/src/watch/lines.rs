@@ -62,10 +62,11 @@ impl Lines {
         }
     }
 
-    /// Forgets the ids, when no finding from before the restart can be found again.
-    pub(super) fn forget(&mut self) {
-        if let Self::File(appended) = self {
-            appended.known = HashSet::new();
+    /// Returns the ids in the file of findings that did not come again, and forgets them.
+    pub(super) fn take_known(&mut self) -> HashSet<String> {
+        match self {
+            Self::Stdout(_) => HashSet::new(),
+            Self::File(appended) => std::mem::take(&mut appended.known),
         }
     }
 
@@ -74,8 +75,12 @@ impl Lines {
         let line = format!("{}\n", finding.line);
         match self {
             Self::Stdout(output) => output.write(&line).map_err(NotWritten::Closed),
-            Self::File(appended) if appended.known.contains(&finding.id) => Ok(()),
-            Self::File(appended) => appended.add(&line).map_err(NotWritten::Later),
+            Self::File(appended) => {
+                if appended.known.remove(&finding.id) {
+                    return Ok(());
+                }
+                appended.add(&line).map_err(NotWritten::Later)
+            }
         }
     }
 

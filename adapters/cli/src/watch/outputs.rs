@@ -1,6 +1,6 @@
 //! The outputs of findings: lines, OTLP and a webhook, each with a bounded queue.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
@@ -56,13 +56,17 @@ pub(super) struct Outputs {
     unwritten: VecDeque<Finding>,
     is_failing: bool,
     remotes: [Option<Queue>; 2],
+    /// The findings that an output took before a restart, and that were not found again since: the number of the
+    /// output, and the id. A finding that time brings, and not a span, comes again only some time after the restart.
+    taken: BTreeSet<(u8, String)>,
 }
 
-/// The findings that wait, as a snapshot stores them.
+/// The findings that wait, and the ones that were taken and may come again, as a snapshot stores them.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Waiting {
     lines: Vec<Finding>,
     remotes: [Vec<Finding>; 2],
+    taken: BTreeSet<(u8, String)>,
 }
 
 impl Outputs {
@@ -73,14 +77,21 @@ impl Outputs {
             unwritten: VecDeque::new(),
             is_failing: false,
             remotes: Remote::ALL.map(queue),
+            taken: BTreeSet::new(),
         }
     }
 
-    /// Adds a finding to each output. Returns the oldest findings that had to be dropped.
+    /// Adds a finding to each output that did not take it before a restart. Returns the oldest findings that had to
+    /// be dropped.
     pub(super) fn put(&mut self, finding: &Finding) -> Vec<(Remote, Finding)> {
-        self.unwritten.push_back(finding.clone());
+        if !self.is_taken(LINES, finding) {
+            self.unwritten.push_back(finding.clone());
+        }
         let mut dropped = Vec::new();
         for remote in Remote::ALL {
+            if self.is_taken(remote.number(), finding) {
+                continue;
+            }
             let Some(queue) = self.queue(remote) else { continue };
             queue.findings.push_back(finding.clone());
             if queue.findings.len() > QUEUE_MAX {
@@ -89,6 +100,11 @@ impl Outputs {
             queue.notify.notify_one();
         }
         dropped
+    }
+
+    /// Returns whether an output took a finding before a restart. The finding does not come a third time.
+    fn is_taken(&mut self, output: u8, finding: &Finding) -> bool {
+        !self.taken.is_empty() && self.taken.remove(&(output, finding.id.clone()))
     }
 
     /// Writes the queued lines. Returns the ids of the findings that were written.
@@ -131,18 +147,24 @@ impl Outputs {
         }
     }
 
-    /// Removes a finding that an output has taken.
-    pub(super) fn done(&mut self, output: u8, id: &str) {
+    /// Removes a finding that an output took before a restart. If it has not come again yet, its id is kept until
+    /// it does.
+    pub(super) fn was_done(&mut self, output: u8, id: &str) {
+        if !self.done(output, id) {
+            self.taken.insert((output, id.to_owned()));
+        }
+    }
+
+    /// Removes a finding that an output has taken. Returns whether it waited.
+    pub(super) fn done(&mut self, output: u8, id: &str) -> bool {
         let remote = Remote::ALL.into_iter().find(|remote| remote.number() == output);
         let findings = match remote {
             None => Some(&mut self.unwritten),
             Some(remote) => self.queue(remote).map(|queue| &mut queue.findings),
         };
-        if let Some(findings) = findings
-            && let Some(at) = findings.iter().position(|finding| finding.id == id)
-        {
-            findings.remove(at);
-        }
+        let Some(findings) = findings else { return false };
+        let at = findings.iter().position(|finding| finding.id == id);
+        at.and_then(|at| findings.remove(at)).is_some()
     }
 
     /// Returns the number of queued findings of each output.
@@ -161,12 +183,14 @@ impl Outputs {
         };
         let [forward, webhook] = &self.remotes;
         let lines = self.unwritten.iter().cloned().collect();
-        (self.lines.length(), Waiting { lines, remotes: [of(forward), of(webhook)] })
+        let (remotes, taken) = ([of(forward), of(webhook)], self.taken.clone());
+        (self.lines.length(), Waiting { lines, remotes, taken })
     }
 
     /// Adds the findings that waited at a snapshot. Findings for an output that is no longer used are dropped.
     pub(super) fn restore(&mut self, waiting: Waiting) {
-        let Waiting { lines, remotes } = waiting;
+        let Waiting { lines, remotes, taken } = waiting;
+        self.taken = taken;
         self.unwritten.extend(lines);
         for (remote, findings) in Remote::ALL.into_iter().zip(remotes) {
             if let Some(queue) = self.queue(remote) {
@@ -175,8 +199,10 @@ impl Outputs {
         }
     }
 
-    /// Notes that the journal has been read, so that no finding comes again.
+    /// Notes that the journal has been read. A line in the file that did not come again yet was written, although a
+    /// kill kept that out of the journal.
     pub(super) fn started(&mut self) {
-        self.lines.forget();
+        let written = self.lines.take_known().into_iter();
+        self.taken.extend(written.map(|id| (LINES, id)));
     }
 }

@@ -156,7 +156,7 @@ impl Receiver {
                         self.outputs.put(&finding);
                     }
                 }
-                Entry::Done { output, id } => self.outputs.done(output, id),
+                Entry::Done { output, id } => self.outputs.was_done(output, id),
             }
         }
         let (count, _) = self.sessions.size();
@@ -393,4 +393,88 @@ fn why(broken: usize, beyond: usize) -> String {
 /// Returns a hash of a policy.
 fn fingerprint(preset: &Preset) -> u64 {
     Rapid::new(0).hash(format!("{preset:?}").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::json;
+    use unstuck_text::PRESETS;
+    use unstuck_trace::otlp::Limits as AssemblerLimits;
+
+    use super::super::lines::Lines;
+    use super::super::sessions::Limits;
+    use super::*;
+    use crate::scan::html::IncludeArgs;
+
+    /// Starts a receiver with a webhook, a state and a file of findings in a folder. Spans wait for a second.
+    fn start(folder: &Path) -> Receiver {
+        let (store, stored) = Store::open(&folder.join("state")).expect("a state folder");
+        let former = Former::of(stored, folder);
+        let lines = Lines::file(&folder.join("findings.jsonl"), former.lines()).expect("a file");
+        let limits = Limits {
+            sessions: 100,
+            bytes: 1 << 20,
+            quiet: 600_000,
+            assembler: AssemblerLimits { settle: 1000, ..AssemblerLimits::default() },
+        };
+        let sessions = Sessions::new(&PRESETS[0], IncludeArgs::None, limits);
+        let outputs = Outputs::new(lines, &[Remote::Webhook]);
+        Receiver::new(&PRESETS[0], Clock::Wall, sessions, outputs, Some(store)).restored(former).0
+    }
+
+    /// Takes in nine equal calls that fail.
+    fn take_a_loop(receiver: &mut Receiver, wall: u64) {
+        let text = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
+        let span = |n: u64| {
+            json!({
+                "traceId": format!("{:032x}", 1), "spanId": format!("{n:016x}"), "name": "call",
+                "startTimeUnixNano": (n * 1000).to_string(), "endTimeUnixNano": (n * 1000 + 9).to_string(),
+                "attributes": [
+                    text("gen_ai.operation.name", "execute_tool"), text("gen_ai.tool.name", "make"),
+                    text("gen_ai.tool.call.arguments", "{}"),
+                    text("gen_ai.tool.call.result", "error: no rule to make it"),
+                ],
+            })
+        };
+        let spans: Vec<_> = (1..10).map(span).collect();
+        let body = json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string();
+        receiver.take(Encoding::Json, body.as_bytes(), wall).expect("spans that are stored");
+    }
+
+    /// Sends all that waits for the webhook, and returns the ids.
+    fn sent(receiver: &mut Receiver) -> Vec<String> {
+        let queue = receiver.queue(Remote::Webhook).expect("a webhook");
+        let findings: Vec<Finding> = queue.findings.iter().cloned().collect();
+        receiver.sent(Remote::Webhook, &findings);
+        findings.into_iter().map(|finding| finding.id).collect()
+    }
+
+    #[test]
+    fn a_finding_that_time_brings_comes_once_over_restarts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let lines = || {
+            let text = fs::read_to_string(folder.path().join("findings.jsonl"));
+            text.expect("a file of findings").lines().count()
+        };
+        let mut receiver = start(folder.path());
+        receiver.tick(1_000);
+        take_a_loop(&mut receiver, 2_000);
+        assert_eq!(lines(), 0, "spans wait");
+        receiver.tick(4_000);
+        let found = sent(&mut receiver);
+        assert!(found.len() > 1, "{found:?}");
+        assert_eq!(lines(), found.len());
+        drop(receiver);
+        // Nothing follows but time: after a kill, after a restart that ends at once, and after a further kill.
+        drop(start(folder.path()));
+        let mut receiver = start(folder.path());
+        receiver.snapshot();
+        drop(receiver);
+        let mut receiver = start(folder.path());
+        receiver.tick(5_000);
+        assert_eq!(sent(&mut receiver), Vec::<String>::new());
+        assert_eq!(lines(), found.len());
+    }
 }
