@@ -108,20 +108,6 @@ fn arguments_with_a_redacted_value_are_equal_to_no_others() {
 }
 
 #[test]
-fn a_result_without_an_id_answers_the_call_at_its_place() {
-    let call = r#"{"tool_call_id":"c","function_name":"ls"}"#;
-    let step = |results: &str| {
-        format!(
-            r#"{{"schema_version":"ATIF-v1.7","steps":[{{"step_id":1,"source":"agent","message":"","tool_calls":[{call}],"observation":{{"results":[{results}]}}}}]}}"#
-        )
-    };
-    let one = reading(step(r#"{"content":"x"}"#).as_bytes(), None);
-    assert_eq!(one.events, ["#0 main/1 ls null", "#0 main -> \"x\""]);
-    let two = reading(step(r#"{"content":"x"},{"content":"y"}"#).as_bytes(), None);
-    assert_eq!(two.events, ["#0 main/1 ls null"]);
-}
-
-#[test]
 fn redacted_values_are_equal_to_no_others() {
     let call = r#"{"tool_call_id":"<redacted>","function_name":"ls","arguments":"<redacted>"}"#;
     let step = format!(

@@ -2,7 +2,7 @@
 //!
 //! - **Calls** are the `tool_calls` of an agent's step, and share its step.
 //! - **Results** are in the `observation` of the same step or a later one. A result without `source_call_id`
-//!   belongs to the call at its place in the step if there are as many results as calls, and is dropped otherwise.
+//!   belongs to no call, and is dropped.
 //! - **Subagents** in `subagent_trajectories` are workers of their own, named by their `trajectory_id`.
 //! - **Copies.** A step with `is_copied_context` was copied from another trajectory, and is skipped.
 //! - **Failures** have no field. Some writers flag them in the `extra` of a result.
@@ -137,17 +137,12 @@ impl Element<'_> {
             }
         }
         let outcome = issue(worker, &calls, recorder);
-        self.observe(worker, &calls, recorder);
+        self.observe(worker, recorder);
         outcome
     }
 
     /// Delivers the results of a step.
-    fn observe(&self, worker: &str, calls: &[&RawValue], recorder: &mut Recorder<'_>) {
-        #[derive(Deserialize)]
-        struct Issued<'a> {
-            #[serde(borrow, rename = "tool_call_id")]
-            id: Raw<'a>,
-        }
+    fn observe(&self, worker: &str, recorder: &mut Recorder<'_>) {
         #[derive(Deserialize)]
         struct Observation<'a> {
             #[serde(borrow)]
@@ -156,14 +151,8 @@ impl Element<'_> {
         let observation = nested::<Observation<'_>>(self.observation);
         let results =
             observation.map_or_else(Vec::new, |observation| elements(observation.results));
-        let are_paired = results.len() == calls.len();
-        for (place, result) in results.into_iter().enumerate() {
-            let call = calls.get(place).filter(|_| are_paired);
-            let call = call.and_then(|call| nested::<Issued<'_>>(Some(*call)));
-            let place = call.map(|call| string(call.id).unwrap_or_default());
-            if let Some(result) = nested::<Answer<'_>>(Some(result)) {
-                result.deliver(worker, place, recorder);
-            }
+        for result in results.into_iter().filter_map(|result| nested::<Answer<'_>>(Some(result))) {
+            result.deliver(worker, recorder);
         }
     }
 
@@ -229,9 +218,8 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// Delivers the result of the call that it names, or else of the call with the id `at_place`.
-    fn deliver(&self, worker: &str, at_place: Option<Cow<'_, str>>, recorder: &mut Recorder<'_>) {
-        let Some(id) = string(self.source_call_id).or(at_place) else { return };
+    fn deliver(&self, worker: &str, recorder: &mut Recorder<'_>) {
+        let Some(id) = string(self.source_call_id) else { return };
         let id = if is_redacted(&id) { "" } else { &*id };
         let Some(call) = recorder.pairing.answer(worker, id) else { return };
         let text = flat_text(self.content);
