@@ -185,8 +185,8 @@ fn a_broken_member_costs_no_other() {
     let mut archive = zip(0, Sizes::InHeader, &MEMBERS);
     let at = place(&archive, b"long");
     archive[at] = b'L';
-    let expected = "samples/a_epoch_1.json in the archive: line 1: reading failed: the checksum of the member is \
-                    not that of its content";
+    let expected = "samples/a_epoch_1.json in the archive: line 1: reading failed: the checksum of the member does not \
+                    match its content";
     assert_eq!(reading(&archive, None).problems(), [expected]);
 }
 
