@@ -40,7 +40,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// The seconds after which a refused client sends its spans again.
 const RETRY_SECONDS: &str = "2";
 
-/// What all connections share.
+/// The state that all connections share.
 pub(super) struct Shared {
     pub(super) receiver: RefCell<Receiver>,
     pub(super) body_max: usize,
