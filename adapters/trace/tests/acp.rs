@@ -90,6 +90,58 @@ fn a_session_that_is_loaded_again_counts_once() {
 }
 
 #[test]
+fn a_known_session_is_skipped_while_it_is_loaded() {
+    let load = |id: u8, session: &str| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"session/load\",\"params\":{{\"sessionId\":\"{session}\",\"cwd\":\"/\"}}}}\n"
+        )
+    };
+    let answer = |id: u8| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":null}}\n");
+    let prompt = "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\",\"prompt\":[{\"type\":\"text\",\"text\":\"Go\"}]}}\n";
+    let calls = updates(
+        "s",
+        &[
+            r#"{"sessionUpdate":"tool_call","toolCallId":"call_0","title":"Run","kind":"execute","status":"completed","rawInput":{"command":"ls"},"rawOutput":"x"}"#,
+        ],
+    );
+    for (lines, expected) in [
+        (vec![load(1, "s"), calls.clone(), answer(1), calls.clone()], 2),
+        (vec![calls.clone(), load(1, "s"), calls.clone(), answer(1)], 1),
+        (vec![calls.clone(), load(1, "s"), calls.clone(), answer(1), calls.clone()], 2),
+        (vec![calls.clone(), load(1, "s"), answer(2), calls.clone()], 1),
+        (vec![calls.clone(), load(1, "s"), calls.clone(), prompt.to_owned(), calls.clone()], 2),
+        (vec![calls.clone(), load(1, "t"), calls.clone()], 2),
+    ] {
+        let reading = reading(lines.concat().as_bytes(), None);
+        assert_eq!(reading.end.map(|trace| trace.calls), Ok(expected), "{lines:?}");
+    }
+}
+
+#[test]
+fn results_that_were_not_recorded_are_equal_to_no_others() {
+    for result in [
+        "",
+        r#","rawOutput":null"#,
+        r#","content":[]"#,
+        r#","content":[{"type":"terminal","terminalId":"t"}]"#,
+    ] {
+        let calls = [1, 2].map(|id| {
+            format!(
+                r#"{{"sessionUpdate":"tool_call","toolCallId":"{id}","kind":"execute","status":"completed","rawInput":{{"command":"ls"}}{result}}}"#
+            )
+        });
+        let reading = reading(updates("s", &[&calls[0], &calls[1]]).as_bytes(), None);
+        let expected = [
+            "#0 main/1 execute {\"command\":\"ls\"}",
+            "#0 main -> \"\" +0",
+            "#1 main/2 execute {\"command\":\"ls\"}",
+            "#1 main -> \"\" +1",
+        ];
+        assert_eq!(reading.events, expected, "{result}");
+    }
+}
+
+#[test]
 fn messages_and_open_calls_are_bounded() {
     let long = "x".repeat(700_000);
     let chunk = format!(

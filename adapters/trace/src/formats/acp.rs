@@ -5,10 +5,13 @@
 //!   does, or when the agent speaks. Calls with no result between them share a step.
 //! - **Names.** The protocol has none. A call is named by its `kind`, such as `read` or `execute`, or by its
 //!   `title` if it is of no kind. Without `rawInput`, the title and the places stand for the arguments.
-//! - **Results** are the latest `content`, or else the `rawOutput`. A call failed if its `status` says so.
+//! - **Results** are the latest `content`, or else the `rawOutput`. A result without both, or with a terminal
+//!   alone, is unknown and equal to no other. A call failed if its `status` says so.
 //! - **Messages** come in chunks, which are put together. A `session/prompt` is the person's message.
 //! - **Sessions.** The first is the main worker. Others on the same line are workers of their own.
-//! - **Loading** a session sends its calls again. A call whose id is known counts once.
+//! - **Loading** a session sends all of it again. What comes between a `session/load` and its answer is skipped
+//!   if the session was read before. Without these messages, a call counts once if its id looks random: some
+//!   agents pass on the ids of their providers, which count from 0 with every answer.
 
 mod open;
 
@@ -78,6 +81,8 @@ fn read(input: &mut dyn BufRead, _: Layout, recorder: &mut Recorder<'_>) {
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
     method: Raw<'a>,
     #[serde(borrow)]
     params: Raw<'a>,
@@ -103,6 +108,14 @@ struct Params<'a> {
 struct Sessions {
     sessions: BTreeMap<String, Session>,
     calls: OpenCalls,
+    loading: Option<Loading>,
+}
+
+/// A `session/load` without answer so far, for a session that was read before.
+struct Loading {
+    /// The JSON of the request's id.
+    request: String,
+    session: String,
 }
 
 impl Sessions {
@@ -111,8 +124,15 @@ impl Sessions {
         let method = string(line.method);
         let params = match method.as_deref() {
             Some("session/update" | "session/prompt") => nested::<Params<'_>>(line.params),
+            Some("session/load") => {
+                self.load(&line);
+                return Ok(());
+            }
             None if line.update.is_some() => object(json).ok(),
             None => {
+                let is_answer =
+                    |loading: &mut Loading| line.id.is_some_and(|id| id.get() == loading.request);
+                self.loading.take_if(is_answer);
                 self.end_turn(line.result, recorder);
                 return Ok(());
             }
@@ -123,7 +143,13 @@ impl Sessions {
         let id = string(params.session).ok_or(missing("sessionId"))?;
         recorder.recognise();
         recorder.session(&id);
-        let Self { sessions, calls } = self;
+        if self.loading.as_ref().is_some_and(|loading| *loading.session == *id) {
+            if params.prompt.is_none() {
+                return Ok(());
+            }
+            self.loading = None;
+        }
+        let Self { sessions, calls, .. } = self;
         if !sessions.contains_key(&*id) {
             if sessions.len() == SESSIONS_MAX {
                 let message = "of a session after the first 64; only these are read";
@@ -140,6 +166,16 @@ impl Sessions {
         }
         let update = nested::<Update<'_>>(params.update).ok_or(missing("update"))?;
         session.update(&update, calls, recorder)
+    }
+
+    /// Begins to skip what the agent sends again, if the session is known.
+    fn load(&mut self, line: &Line<'_>) {
+        let session = nested::<Params<'_>>(line.params).and_then(|params| string(params.session));
+        let session = session.filter(|session| self.sessions.contains_key(&**session));
+        self.loading = line.id.zip(session).map(|(id, session)| Loading {
+            request: id.get().to_owned(),
+            session: session.into_owned(),
+        });
     }
 
     /// Delivers all that is held back.

@@ -167,13 +167,14 @@ impl OpenCall {
         let Some(call) = recorder.pairing.answer(worker, &self.id) else { return };
         recorder.turn(worker).answered = true;
         let text = self.text();
-        let (cut, refused) = (None, false);
-        recorder.outcome(Outcome { call, worker, text: &text, failed, cut, refused });
+        let cut = text.is_none().then(|| call.to_string());
+        let (text, cut) = (text.as_deref().unwrap_or_default(), cut.as_deref());
+        recorder.outcome(Outcome { call, worker, text, failed, cut, refused: false });
     }
 
     /// Returns the texts and the changes of files in the content, or else the raw output. A terminal has
-    /// nothing but a random id.
-    fn text(&self) -> Cow<'_, str> {
+    /// nothing but a random id. `None` if the recording has no result.
+    fn text(&self) -> Option<Cow<'_, str>> {
         #[derive(Deserialize)]
         struct Block<'a> {
             #[serde(borrow, rename = "type")]
@@ -199,9 +200,9 @@ impl OpenCall {
         });
         let text = blocks.collect::<Vec<_>>().join("\n");
         if !text.is_empty() {
-            return Cow::Owned(text);
+            return Some(Cow::Owned(text));
         }
-        let output = self.output.as_deref().unwrap_or_default();
-        string(serde_json::from_str(output).ok()).unwrap_or(Cow::Borrowed(output))
+        let output = self.output.as_deref().filter(|json| *json != "null")?;
+        Some(string(serde_json::from_str(output).ok()).unwrap_or(Cow::Borrowed(output)))
     }
 }
