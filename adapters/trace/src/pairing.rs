@@ -61,6 +61,19 @@ impl Pairing {
     /// Returns the call that a result with this id answers, and closes it: the earliest open one.
     pub(crate) fn answer(&mut self, worker: &str, id: &str) -> Option<usize> {
         let place = self.open_place(worker, id)?;
+        self.close(place)
+    }
+
+    /// Closes the earliest open call from the index `first` on, whatever its id, and returns its index.
+    pub(crate) fn answer_any(&mut self, worker: &str, first: usize) -> Option<usize> {
+        let worker = digest(worker);
+        let is_meant = |call: &Paired| call.worker == worker && call.index >= first;
+        let place = self.open_call(is_meant)?;
+        self.close(place)
+    }
+
+    /// Closes the call at a place in `open`, and returns its index.
+    fn close(&mut self, place: usize) -> Option<usize> {
         let number = self.open.remove(place)?;
         let call = self.calls.get_mut(self.index_of(number))?;
         call.open = false;
@@ -73,10 +86,14 @@ impl Pairing {
             return None;
         }
         let (worker, id) = (digest(worker), digest(id));
-        let is_meant = |call: &Paired| call.id == id && call.worker == worker;
+        self.open_call(|call| call.id == id && call.worker == worker)
+    }
+
+    /// Returns the place in `open` of the earliest call that is meant.
+    fn open_call(&self, is_meant: impl Fn(&Paired) -> bool) -> Option<usize> {
         self.open
             .iter()
-            .position(|number| self.calls.get(self.index_of(*number)).is_some_and(is_meant))
+            .position(|number| self.calls.get(self.index_of(*number)).is_some_and(&is_meant))
     }
 
     fn index_of(&self, number: u64) -> usize {
@@ -174,6 +191,19 @@ mod tests {
         pairing.issue_unnamed("main", 1);
         assert_eq!(pairing.answer("main", ""), Some(1));
         assert_eq!(pairing.answer("main", ""), None);
+    }
+
+    #[test]
+    fn any_open_call_of_a_worker_is_answered_from_an_index_on() {
+        let mut pairing = Pairing::default();
+        for (index, worker) in ["main", "main", "other", "main"].into_iter().enumerate() {
+            pairing.issue(worker, &index.to_string(), 0, index);
+        }
+        assert_eq!(pairing.answer("main", "1"), Some(1));
+        assert_eq!(pairing.answer_any("main", 1), Some(3));
+        assert_eq!(pairing.answer_any("main", 1), None);
+        assert_eq!(pairing.answer_any("main", 0), Some(0));
+        assert_eq!(pairing.answer("other", "2"), Some(2));
     }
 
     #[test]

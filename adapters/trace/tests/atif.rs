@@ -51,6 +51,31 @@ fn calls_share_their_step_and_results_name_them() {
 }
 
 #[test]
+fn results_of_no_call_leave_the_calls_of_their_step_with_unknown_results() {
+    let call = |id| {
+        format!(r#"{{"tool_call_id":"{id}","function_name":"bash_command","arguments":{{}}}}"#)
+    };
+    let (a, b, c) = (call("a"), call("b"), call("c"));
+    let input = format!(
+        r#"{{"schema_version":"ATIF-v1.5","steps":[
+        {{"step_id":1,"source":"agent","tool_calls":[{a}]}},
+        {{"step_id":2,"source":"agent","tool_calls":[{b},{c}],
+          "observation":{{"results":[{{"content":"root@x:/# "}},{{"source_call_id":"c","content":"x"}}]}}}},
+        {{"step_id":3,"source":"system","message":"m","observation":{{"results":[{{"source_call_id":null,"content":"y"}}]}}}}]}}"#
+    );
+    let expected = [
+        "#0 main/1 bash_command {}",
+        "#1 main/2 bash_command {}",
+        "#2 main/2 bash_command {}",
+        "#2 main -> \"x\"",
+        "#1 main -> \"\" +1",
+        "main System: m",
+        "#0 main -> \"\" +0",
+    ];
+    assert_eq!(reading(input.as_bytes(), None).events, expected);
+}
+
+#[test]
 fn copied_steps_are_skipped_and_subagents_are_workers() {
     let call = r#"{"source":"agent","tool_calls":[{"tool_call_id":"1","function_name":"ls"}],"observation":{"results":[{"source_call_id":"1","content":"x"}]},"metrics":{"prompt_tokens":1}"#;
     let inner = format!(

@@ -1,8 +1,9 @@
 //! ATIF, the Agent Trajectory Interchange Format of Harbor: one document with `steps`, versions 1.0 to 1.8.
 //!
 //! - **Calls** are the `tool_calls` of an agent's step, and share its step.
-//! - **Results** are in the `observation` of the same step or a later one. A result without `source_call_id`
-//!   belongs to no call, and is dropped.
+//! - **Results** are in the `observation` of the same step or a later one. Some writers, such as Terminus 2, leave
+//!   out `source_call_id`. Such a result belongs to no call, and is dropped; but it shows that the calls of the
+//!   step returned, so that their results are unknown and not missing.
 //! - **Subagents** in `subagent_trajectories` are workers of their own, named by their `trajectory_id`.
 //! - **Copies.** A step with `is_copied_context` was copied from another trajectory, and is skipped.
 //! - **Failures** have no field. Some writers flag them in the `extra` of a result.
@@ -136,13 +137,13 @@ impl Element<'_> {
                 role => recorder.message(worker, role, &message),
             }
         }
-        let outcome = issue(worker, &calls, recorder);
-        self.observe(worker, recorder);
+        let (first, outcome) = issue(worker, &calls, recorder);
+        self.observe(worker, first.unwrap_or(0), recorder);
         outcome
     }
 
-    /// Delivers the results of a step.
-    fn observe(&self, worker: &str, recorder: &mut Recorder<'_>) {
+    /// Delivers the results of a step, whose calls have the indexes from `first` on.
+    fn observe(&self, worker: &str, first: usize, recorder: &mut Recorder<'_>) {
         #[derive(Deserialize)]
         struct Observation<'a> {
             #[serde(borrow)]
@@ -151,8 +152,15 @@ impl Element<'_> {
         let observation = nested::<Observation<'_>>(self.observation);
         let results =
             observation.map_or_else(Vec::new, |observation| elements(observation.results));
+        let mut is_unnamed = false;
         for result in results.into_iter().filter_map(|result| nested::<Answer<'_>>(Some(result))) {
+            is_unnamed |= result.source_call_id.is_none();
             result.deliver(worker, recorder);
+        }
+        while is_unnamed && let Some(call) = recorder.pairing.answer_any(worker, first) {
+            let cut = call.to_string();
+            let (text, failed, cut) = ("", false, Some(&*cut));
+            recorder.outcome(Outcome { call, worker, text, failed, cut, refused: false });
         }
     }
 
@@ -171,12 +179,13 @@ impl Element<'_> {
     }
 }
 
-/// Delivers the calls of a step. One that cannot be read is reported after the others are delivered.
+/// Delivers the calls of a step, and returns the index of the first. One that cannot be read is reported after
+/// the others are delivered.
 fn issue(
     worker: &str,
     calls: &[&RawValue],
     recorder: &mut Recorder<'_>,
-) -> Result<(), ProblemKind> {
+) -> (Option<usize>, Result<(), ProblemKind>) {
     #[derive(Deserialize)]
     struct ToolCall<'a> {
         #[serde(borrow, rename = "tool_call_id")]
@@ -187,7 +196,7 @@ fn issue(
         arguments: Raw<'a>,
     }
     let missing = ProblemKind::Missing { record: "a tool call", field: "function_name" };
-    let (mut step, mut outcome) = (Step::New, Ok(()));
+    let (mut step, mut first, mut outcome) = (Step::New, None, Ok(()));
     for call in calls {
         let call = nested::<ToolCall<'_>>(Some(call));
         let name = call.as_ref().and_then(|call| string(call.function_name));
@@ -198,12 +207,13 @@ fn issue(
         let arguments = Arguments::new(call.arguments);
         let index = recorder.call(worker, step, &name, arguments.as_args());
         step = Step::Same;
+        first.get_or_insert(index);
         match string(call.id).filter(|id| !is_redacted(id)) {
             Some(id) => recorder.pairing.issue(worker, &id, 0, index),
             None => recorder.pairing.issue_unnamed(worker, index),
         }
     }
-    outcome
+    (first, outcome)
 }
 
 /// A result of an observation.
