@@ -542,9 +542,49 @@ fn agents_of_one_name_are_apart_unless_one_goes_on() {
     assert_eq!(words(&in_turn("go on")), expected);
     // Without a prompt, nobody knows that the second one is asked something new.
     let second = "fixer 0000000000000002";
-    let expected =
-        ["fixer/1 read".to_owned(), format!("{second} says done"), format!("{second}/2 read")];
-    assert_eq!(words(&in_turn("")), expected);
+    assert_eq!(words(&in_turn("")), ["fixer/1 read".to_owned(), format!("{second}/2 read")]);
+}
+
+#[test]
+fn an_agent_that_is_asked_the_same_again_starts_anew() {
+    let turn = |trace: u64, prompt: &str| {
+        let begin = 10 * trace;
+        let spans = [
+            agent(1, 0, (begin, begin + 5), "cron"),
+            answer(2, 1, (begin + 1, begin + 2), prompt, ""),
+            call(3, 1, (begin + 3, begin + 4), "check_queue", "{}"),
+        ];
+        let conversation = json!({"key": "gen_ai.conversation.id", "value": {"stringValue": "c"}});
+        spans.map(|mut span| {
+            let attributes = span["attributes"].as_array_mut().expect("a list");
+            attributes.push(conversation.clone());
+            with(span, json!({"traceId": format!("{trace:032x}")}))
+        })
+    };
+    let turns =
+        [turn(1, "check"), turn(2, "check"), turn(3, "check"), turn(4, "and now?")].concat();
+    let anew = "cron 0000000000000001";
+    let expected = [
+        "cron hears check".to_owned(),
+        "cron/1 check_queue".to_owned(),
+        format!("{anew} hears check"),
+        format!("{anew}/2 check_queue"),
+        format!("{anew} hears check"),
+        format!("{anew}/3 check_queue"),
+        "cron hears and now?".to_owned(),
+        "cron/4 check_queue".to_owned(),
+    ];
+    assert_eq!(words(&turns), expected);
+}
+
+#[test]
+fn answers_to_questions_that_were_left_out_are_no_turns_of_an_agent() {
+    let said = |id, text| answer(id, 1, (id, id + 1), "", text);
+    assert_eq!(words(&[said(2, "positive"), said(3, "positive")]), Vec::<String>::new());
+    let after = [said(2, "well"), call(3, 1, (4, 5), "read", "{}"), said(6, "done")];
+    assert_eq!(words(&after), ["main/1 read", "main says done"]);
+    let asked = [answer(2, 1, (2, 3), "go", "well"), said(4, "done")];
+    assert_eq!(words(&asked), ["main hears go", "main says well", "main says done"]);
 }
 
 #[test]

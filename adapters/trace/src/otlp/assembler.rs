@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::dialect::{Kind, Meaning};
-use super::session::Session;
+use super::session::{Session, Worker};
 use super::tree::{Above, Names, Trace, Waiting};
 use super::{Record, Span, SpanId, TraceId, What};
 use crate::pairing::digest;
@@ -246,17 +246,23 @@ impl Assembler {
         let of_session = self.sessions.entry(Arc::clone(&session)).or_default();
         of_session.seen = self.clock;
         let before = of_session.workers.len();
+        let asked = waiting.prompt.as_ref().map(|(text, _)| digest(text));
         let worker = worker.unwrap_or_else(|| {
             let name = agent.clone().unwrap_or_else(|| MAIN.into());
             let Some(instance) = above.instance else { return of_session.shared(name, id) };
-            // Only a prompt says that the agent does not simply go on.
-            let is_over = |(of, span): (TraceId, SpanId)| {
+            // Only another prompt says that the same agent goes on. Without one, or with an equal one as a
+            // schedule gives it, nobody knows.
+            let is_over = |known: &Worker, (of, span): (TraceId, SpanId)| {
                 let trace = if of == id { Some(&*trace) } else { self.traces.get(&of) };
                 let node = trace.and_then(|trace| trace.nodes.get(&span));
-                waiting.prompt.is_some() && node.is_some_and(|node| node.end <= waiting.begin)
+                asked.is_some_and(|asked| known.asked != asked)
+                    && node.is_some_and(|node| node.end <= waiting.begin)
             };
             of_session.worker(name, (id, instance), is_over)
         });
+        if let Some((asked, worker)) = asked.zip(of_session.workers.get_mut(&worker)) {
+            worker.asked = asked;
+        }
         self.workers += of_session.workers.len() - before;
         let names = (session, worker);
         if let Some(instance) = above.instance {
@@ -274,6 +280,8 @@ impl Assembler {
             worker.join_step(&waiting, place.inside, &mut session.steps);
         }
         worker.is_answered |= waiting.kind == Kind::Model;
+        worker.is_agent |= waiting.call.is_some() || waiting.prompt.is_some();
+        let is_agent = worker.is_agent;
         let step = worker.step;
         let prompt = waiting.prompt.filter(|prompt| {
             let digest = digest((prompt, place.trace, place.instance));
@@ -282,7 +290,7 @@ impl Assembler {
         let whats = [
             prompt.map(|(text, _)| What::Prompt(text)),
             waiting.usage.map(What::Usage),
-            waiting.said.map(What::Said),
+            waiting.said.filter(|_| is_agent).map(What::Said),
             waiting.call.map(What::Call),
         ];
         for what in whats.into_iter().flatten() {

@@ -32,8 +32,13 @@ pub(super) struct Worker {
     pub(super) is_answered: bool,
     /// The span that stands for the worker.
     pub(super) instance: Option<(TraceId, SpanId)>,
-    /// A digest of the latest prompt and of its place.
+    /// A digest of the latest prompt and of its place, among the records that were delivered.
     pub(super) prompt: u64,
+    /// A digest of the latest prompt's text, among all records whose places are known.
+    pub(super) asked: u64,
+    /// `true` if the worker had a prompt or a call. Other spans of models may be single questions, whose
+    /// answers are equal without being a loop.
+    pub(super) is_agent: bool,
     /// The beginning of the latest record.
     pub(super) latest: u64,
 }
@@ -58,10 +63,10 @@ impl Session {
         &mut self,
         name: Arc<str>,
         instance: (TraceId, SpanId),
-        is_over: impl Fn((TraceId, SpanId)) -> bool,
+        is_over: impl Fn(&Worker, (TraceId, SpanId)) -> bool,
     ) -> Arc<str> {
         let is_free = match self.workers.get(&name) {
-            Some(known) => known.instance.is_some_and(is_over),
+            Some(known) => known.instance.is_some_and(|instance| is_over(known, instance)),
             None => !self.is_crowded,
         };
         let name =
