@@ -3,6 +3,7 @@
 mod body;
 mod client;
 mod deliver;
+mod entry;
 mod finding;
 mod journal;
 mod lines;

@@ -9,7 +9,7 @@ use hyper::body::Incoming;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use tokio::time::timeout;
 
-use super::journal::Encoding;
+use super::entry::Encoding;
 
 /// The time in which a body has to arrive. A collector gives up after ten seconds.
 const BODY_TIME: Duration = Duration::from_secs(30);

@@ -18,7 +18,7 @@ use tokio::task::spawn_local;
 use tokio::time::{sleep, timeout};
 
 use super::body::{self, Unread};
-use super::journal::Encoding;
+use super::entry::Encoding;
 use super::receiver::{Accepted, Receiver, Refused};
 use super::wire::Message;
 
