@@ -13,6 +13,7 @@ mod outputs;
 mod protobuf;
 mod receiver;
 mod server;
+mod session;
 mod sessions;
 mod wire;
 
