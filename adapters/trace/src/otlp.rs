@@ -35,6 +35,8 @@
 //!   the id of the agent's span, and it keeps the name that it was given. Spans without any agent belong
 //!   to their trace's root. Spans without parents belong to the worker `main`, in each trace to another one.
 //! - Calls of a worker that overlap in time share a **step**, unless one of them runs within the other.
+//! - The name of a session, an agent or a tool has at most 256 bytes. A longer one is cut, and a digest of the
+//!   whole name follows.
 //!
 //! # Repeated spans
 //!
@@ -46,6 +48,7 @@ mod assembler;
 mod decode;
 mod dialect;
 mod messages;
+mod name;
 mod result;
 mod session;
 mod tree;
