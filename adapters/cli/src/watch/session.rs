@@ -18,8 +18,9 @@ use crate::scan::html::IncludeArgs;
 const CALLS_KEPT: usize = 256;
 const MESSAGES_KEPT: usize = 32;
 
-/// The most workers of a session whose latest words wait.
+/// The most workers of a session whose latest words wait, and the most bytes of these words.
 const SAID_KEPT: usize = 16;
+const SAID_BYTES_MAX: usize = 1 << 20;
 
 /// The most loops of a session whose last calls are remembered.
 const LOOPS_KEPT: usize = 32;
@@ -54,6 +55,14 @@ pub(super) struct History {
     texts_at: Option<usize>,
     /// The bytes when it rested last.
     pub(super) bytes: usize,
+}
+
+impl History {
+    /// Returns the bytes of the words that wait.
+    pub(super) fn said_bytes(&self) -> usize {
+        let said = self.said.iter();
+        said.map(|(worker, (_, text))| worker.len() + size_of::<Origin>() + text.len()).sum()
+    }
 }
 
 impl Session {
@@ -119,8 +128,8 @@ impl Session {
         self.found_since(latest, id, include, made);
     }
 
-    /// Keeps the words of a worker until its next record. If there are too many workers, the words of one of
-    /// them become a turn at once.
+    /// Keeps the words of a worker until its next record. If there are too many workers or words, the words of
+    /// one of the workers become a turn at once.
     fn hold(
         &mut self,
         worker: &str,
@@ -131,7 +140,7 @@ impl Session {
         made: &mut Made<'_>,
     ) {
         self.history.said.insert(worker.to_owned(), (origin, text.to_owned()));
-        if self.history.said.len() > SAID_KEPT
+        while (self.history.said.len() > SAID_KEPT || self.history.said_bytes() > SAID_BYTES_MAX)
             && let Some((worker, (origin, text))) = self.history.said.pop_first()
         {
             self.turn(&worker, origin, &text, id, include, made);
@@ -246,4 +255,118 @@ fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) -> Option<T> {
     let oldest = if queue.len() == most { queue.pop_front() } else { None };
     queue.push_back(new);
     oldest
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use unstuck_text::PRESETS;
+    use unstuck_trace::otlp::{Limits as AssemblerLimits, Span, spans_of_json};
+
+    use super::super::metrics::Metrics;
+    use super::super::sessions::{Limits, Sessions};
+    use super::*;
+
+    /// The most bytes of sessions and of waiting spans, each.
+    const BYTES: usize = 1 << 20;
+
+    /// The length of the texts and names. Two hundred of them are many times the memory.
+    const LONG: usize = 100_000;
+
+    fn sessions() -> Sessions {
+        let assembler =
+            AssemblerLimits { bytes: BYTES, settle: 1000, ..AssemblerLimits::default() };
+        let limits = Limits { sessions: 20_000, bytes: BYTES, quiet: 600_000, assembler };
+        Sessions::new(&PRESETS[0], IncludeArgs::None, limits)
+    }
+
+    /// Returns the span number `n`, with a trace of its own.
+    fn span(n: u64, texts: &[(&str, String)]) -> Span {
+        let attribute =
+            |(key, value): &(&str, String)| json!({"key": key, "value": {"stringValue": value}});
+        let span = json!({
+            "traceId": format!("{n:032x}"), "spanId": format!("{n:016x}"), "name": "a span",
+            "startTimeUnixNano": (n * 1000).to_string(), "endTimeUnixNano": (n * 1000 + 9).to_string(),
+            "attributes": texts.iter().map(attribute).collect::<Value>(),
+        });
+        let request = json!({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).to_string();
+        let mut spans = Vec::new();
+        spans_of_json(request.as_bytes(), &mut |span| spans.push(span)).expect("a request");
+        spans.pop().expect("a span")
+    }
+
+    /// Returns a span in which a session says a text.
+    fn saying(n: u64, session: u64, agent: u64, text: &str) -> Span {
+        let said = json!([{"role": "assistant", "parts": [{"type": "text", "content": text}]}]);
+        span(
+            n,
+            &[
+                ("gen_ai.operation.name", "chat".to_owned()),
+                ("gen_ai.conversation.id", format!("session-{session}")),
+                ("gen_ai.agent.name", format!("agent-{agent}")),
+                ("gen_ai.output.messages", said.to_string()),
+            ],
+        )
+    }
+
+    #[test]
+    fn words_that_wait_are_within_the_memory() {
+        let (mut sessions, mut metrics) = (sessions(), Metrics::default());
+        let mut made = Made { findings: Vec::new(), metrics: &mut metrics };
+        for n in 1..200 {
+            let text = format!("{n} {}", "x".repeat(LONG));
+            sessions.push(vec![saying(n, n, 1, &text)], n * 2000, &mut made);
+            assert!(sessions.size().1 <= BYTES);
+        }
+        sessions.advance(500_000, &mut made);
+        let (count, bytes) = sessions.size();
+        assert!(count > 5 && bytes > BYTES / 2 && bytes <= BYTES, "{count} with {bytes}");
+        assert!(sessions.snapshot().len() < 2 * BYTES);
+        assert!(metrics.count("unstuck_sessions_evicted_total", &[("limit", "bytes")]) > 180);
+    }
+
+    #[test]
+    fn words_of_one_session_are_bounded() {
+        let (mut sessions, mut metrics) = (sessions(), Metrics::default());
+        let mut made = Made { findings: Vec::new(), metrics: &mut metrics };
+        let longest = |agent: u64| format!("{agent} {}", "x".repeat(SAID_BYTES_MAX / 4));
+        for agent in 1..=8 {
+            sessions.push(vec![saying(agent, 1, agent, &longest(agent))], agent * 2000, &mut made);
+        }
+        sessions.advance(100_000, &mut made);
+        let (count, bytes) = sessions.size();
+        assert!(count == 1 && bytes > SAID_BYTES_MAX / 2, "{count} with {bytes}");
+        assert!(sessions.snapshot().len() < SAID_BYTES_MAX + BYTES / 4);
+    }
+
+    #[test]
+    fn names_and_spans_around_calls_are_within_the_memory() {
+        let long = |n: u64| format!("{}{n}", "x".repeat(LONG));
+        let around = |n: u64| {
+            let asked = format!("[{{\"name\":\"write\",\"args\":{{\"text\":\"{}\"}}}}]", long(n));
+            span(n, &[("openinference.span.kind", "CHAIN".to_owned()), ("input.value", asked)])
+        };
+        let agent = |n: u64| {
+            let kind = ("gen_ai.operation.name", "invoke_agent".to_owned());
+            span(n, &[kind, ("gen_ai.agent.name", long(n))])
+        };
+        let call = |n: u64| {
+            let kind = ("gen_ai.operation.name", "execute_tool".to_owned());
+            let session = ("gen_ai.conversation.id", long(n));
+            span(n, &[kind, session, ("gen_ai.tool.name", long(n))])
+        };
+        let mut bytes = Vec::new();
+        for make in [&around as &dyn Fn(u64) -> Span, &agent, &call] {
+            let (mut sessions, mut metrics) = (sessions(), Metrics::default());
+            let mut made = Made { findings: Vec::new(), metrics: &mut metrics };
+            for n in 1..200 {
+                sessions.push(vec![make(n)], 1000, &mut made);
+                assert!(sessions.snapshot().len() < 2 * BYTES);
+            }
+            sessions.advance(9000, &mut made);
+            bytes.push(sessions.snapshot().len());
+        }
+        // When they have settled, only ids and names are left.
+        assert!(bytes.iter().all(|bytes| *bytes < 200 * 4096), "{bytes:?}");
+    }
 }

@@ -30,7 +30,7 @@ const IDLE_BYTES_MAX: usize = 4 << 20;
 /// The bounds of all sessions together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// The most sessions, and the most bytes of resting sessions.
+    /// The most sessions, and the most bytes of resting sessions and of words that wait.
     pub(super) sessions: usize,
     pub(super) bytes: usize,
     /// The milliseconds without a record after which a session ends.
@@ -142,7 +142,7 @@ impl Sessions {
         }
     }
 
-    /// Returns the number of sessions, and the bytes of resting sessions.
+    /// Returns the number of sessions, and the bytes of resting sessions and of words that wait.
     pub(super) fn size(&self) -> (usize, usize) {
         (self.followed.len(), self.bytes)
     }
@@ -178,7 +178,7 @@ impl Sessions {
         for (id, history, rest) in stored {
             let id: Arc<str> = id.into();
             let replay = Replay::resumed(all.preset, rest)?.limited(WORKERS_MAX, IDLE_BYTES_MAX);
-            all.bytes += history.bytes;
+            all.bytes += history.bytes + history.said_bytes();
             all.order.insert(history.touched, Arc::clone(&id));
             all.followed.insert(id, Session { replay, history });
         }
@@ -224,7 +224,9 @@ impl Sessions {
         });
         let before = std::mem::replace(&mut session.history.touched, self.touched);
         session.history.seen = self.tick;
+        let said = session.history.said_bytes();
         session.take(record, &id, self.include, made);
+        self.bytes = self.bytes - said + session.history.said_bytes();
         self.order.remove(&before);
         self.awake.remove(&before);
         self.order.insert(self.touched, Arc::clone(&id));
@@ -278,7 +280,7 @@ impl Sessions {
     fn end(&mut self, id: &Arc<str>, made: &mut Made<'_>) {
         let Some(session) = self.followed.remove(id) else { return };
         self.awake.remove(&session.history.touched);
-        self.bytes -= session.history.bytes;
+        self.bytes -= session.history.bytes + session.history.said_bytes();
         session.end(id, self.include, made);
     }
 }
