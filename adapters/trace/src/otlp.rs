@@ -50,6 +50,7 @@ mod dialect;
 mod messages;
 mod name;
 mod result;
+mod room;
 mod session;
 mod tree;
 
@@ -64,7 +65,9 @@ use crate::members::is_json;
 pub use assembler::{Assembler, Counts, Limits};
 pub(crate) use decode::request;
 pub use decode::spans_of_json;
-pub use dialect::is_read;
+pub use dialect::{is_read, is_read_of_resource};
+pub use name::cut_names;
+pub use room::Room;
 
 /// The id of a trace.
 pub type TraceId = [u8; 16];
@@ -95,7 +98,8 @@ pub struct Span {
     pub attributes: Map<String, Value>,
     /// The events within the span.
     pub events: Vec<SpanEvent>,
-    /// The attributes of the resource, which is the process or service that made the span.
+    /// The attributes of the resource, which is the process or service that made the span. Only those that
+    /// [`is_read_of_resource`] names matter. A decoder cuts them with [`cut_names`].
     pub resource: Arc<Map<String, Value>>,
     /// The name of the instrumentation scope: the library that made the span.
     pub scope: Arc<str>,

@@ -181,3 +181,57 @@ fn long_names_count_as_spans() {
     assert_eq!(of_one_trace(true), 0);
     assert!(of_one_trace(false) > 0);
 }
+
+/// Returns the call of a tool with a list of empty values as its arguments.
+fn with_list(id: u64, length: usize) -> String {
+    let texts = [("tool.name", "read"), ("input.value", "LIST")];
+    let list = vec!["{}"; length].join(",");
+    let list = format!("{{\"arrayValue\":{{\"values\":[{list}]}}}}");
+    span(7, [id, 0], [1, 2], &texts).to_string().replace("{\"stringValue\":\"LIST\"}", &list)
+}
+
+#[test]
+fn lists_of_a_request_share_its_room() {
+    let read = |lengths: &[usize]| {
+        let spans = (1..).zip(lengths).map(|(id, length)| with_list(id, *length));
+        let spans: Vec<String> = spans.collect();
+        let request = request(&[json!("SPANS")]).replace("\"SPANS\"", &spans.join(","));
+        let mut read = Vec::new();
+        let broken = spans_of_json(request.as_bytes(), &mut |span| {
+            assert!(span.attributes.contains_key("tool.name"));
+            read.push(span.attributes.contains_key("input.value"));
+        });
+        assert_eq!(broken, Ok(0));
+        read
+    };
+    // A list that alone is too long is left out, and those that fit are read.
+    assert_eq!(read(&[1000, 100_000, 1000]), [true, false, true]);
+    let read = read(&[50_000; 30]);
+    assert_eq!(read, (0..30).map(|n| n < 20).collect::<Vec<_>>());
+}
+
+#[test]
+fn events_of_a_request_are_limited() {
+    let mut events = span(7, [1, 0], [1, 2], &[]);
+    events["events"] = json!("EVENTS");
+    let list = vec![r#"{"name":""}"#; 200_000].join(",");
+    let request = request(&[events]).replace("\"EVENTS\"", &format!("[{list}]"));
+    let mut count = 0;
+    let broken = spans_of_json(request.as_bytes(), &mut |span| count += span.events.len());
+    assert_eq!(broken, Ok(0));
+    assert!((100_000..110_000).contains(&count), "{count}");
+}
+
+#[test]
+fn a_session_of_a_resource_is_cut_before_its_spans_share_it() {
+    let mut request =
+        json!({"resourceSpans": [{"scopeSpans": [{"spans": [span(7, [1, 0], [1, 2], &[])]}]}]});
+    let attribute = |key: &str| json!({"key": key, "value": {"stringValue": "x".repeat(1 << 20)}});
+    request["resourceSpans"][0]["resource"] =
+        json!({"attributes": [attribute("session.id"), attribute("process.command_args")]});
+    let mut lengths = Vec::new();
+    let broken = spans_of_json(request.to_string().as_bytes(), &mut |span| {
+        lengths.extend(span.resource.values().map(|value| value.as_str().map(str::len)));
+    });
+    assert_eq!((broken, lengths), (Ok(0), vec![Some(256)]));
+}

@@ -2,6 +2,8 @@
 
 use core::fmt::Write as _;
 
+use serde_json::{Map, Value};
+
 use super::dialect::Meaning;
 use crate::pairing::digest;
 
@@ -22,6 +24,19 @@ pub(super) fn cut(meaning: &mut Meaning) {
     }
 }
 
+/// Makes names of the attributes of a resource, and cuts them. All spans of the resource share them, so each span
+/// would copy a long one.
+pub fn cut_names(resource: &mut Map<String, Value>) {
+    for value in resource.values_mut().filter(|value| !value.is_null()) {
+        let mut name = match core::mem::take(value) {
+            Value::String(name) => name,
+            other => other.to_string(),
+        };
+        cut_name(&mut name);
+        *value = Value::String(name);
+    }
+}
+
 fn cut_name(name: &mut String) {
     if name.len() <= NAME_MAX {
         return;
@@ -38,7 +53,22 @@ fn cut_name(name: &mut String) {
 mod tests {
     use std::collections::BTreeSet;
 
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn attributes_of_a_resource_become_short_names() {
+        let json = json!({"a": "b", "n": 5, "none": null, "list": [1], "long": "x".repeat(300)});
+        let Value::Object(mut resource) = json else { return };
+        cut_names(&mut resource);
+        let long = resource.remove("long");
+        assert!(long.as_ref().and_then(Value::as_str).is_some_and(|name| name.len() == NAME_MAX));
+        assert_eq!(
+            Value::Object(resource),
+            json!({"a": "b", "n": "5", "none": null, "list": "[1]"})
+        );
+    }
 
     #[test]
     fn only_long_names_are_cut_and_they_stay_different() {
