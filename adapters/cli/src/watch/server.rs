@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http_body_util::Full;
-use hyper::body::{Body as _, Bytes, Incoming};
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use tokio::task::spawn_local;
 use tokio::time::{sleep, timeout};
 
-use super::body::{self, Unread};
+use super::body::{self, Room, Unread};
 use super::entry::Encoding;
 use super::receiver::{Accepted, Receiver, Refused};
 use super::wire::Message;
@@ -25,7 +25,7 @@ use super::wire::Message;
 /// The most connections. A collector has some ten.
 pub(super) const CONNECTIONS_MAX: usize = 256;
 
-/// The memory for bodies that arrive at the same time, in bodies of the largest length.
+/// The memory for bodies that have arrived, or a part of them, at the same time, in bodies of the largest length.
 const BODIES_MAX: usize = 8;
 
 /// The time in which the head of a request has to arrive, also of the next one on a connection.
@@ -52,25 +52,6 @@ impl Shared {
     pub(super) fn new(receiver: Receiver, body_max: usize) -> Self {
         let room = Cell::new(BODIES_MAX * body_max);
         Self { receiver: RefCell::new(receiver), body_max, room }
-    }
-}
-
-/// Room for a body, which is given back at the end.
-struct Room<'s> {
-    shared: &'s Shared,
-    bytes: usize,
-}
-
-impl<'s> Room<'s> {
-    fn take(shared: &'s Shared, bytes: usize) -> Option<Self> {
-        shared.room.set(shared.room.get().checked_sub(bytes)?);
-        Some(Self { shared, bytes })
-    }
-}
-
-impl Drop for Room<'_> {
-    fn drop(&mut self) {
-        self.shared.room.set(self.shared.room.get() + self.bytes);
     }
 }
 
@@ -188,21 +169,10 @@ async fn export(request: Request<Incoming>, shared: &Shared) -> Answer {
         let why = "the Content-Encoding has to be gzip or identity";
         return failure(StatusCode::UNSUPPORTED_MEDIA_TYPE, encoding, why);
     };
-    let hint = request.body().size_hint();
-    let most = shared.body_max;
-    let bytes = hint
-        .exact()
-        .and_then(|exact| usize::try_from(exact).ok())
-        .map_or(most, |exact| exact.min(most));
-    // A compressed body may unpack to the largest length.
-    let bytes = if compression == body::Compression::Gzip { most } else { bytes };
-    let Some(room) = Room::take(shared, bytes) else {
-        body::discard(request.into_body()).await;
-        return later(encoding, "too many requests at a time");
-    };
     let is_traces = request.uri().path() == "/v1/traces";
-    let read = body::read(request.into_body(), compression, most).await;
-    let answer = match read {
+    let most = shared.body_max;
+    let mut room = Room::of(&shared.room);
+    match body::read(request.into_body(), compression, most, &mut room).await {
         // Logs and metrics contain no calls.
         Ok(_) if !is_traces => success(encoding, &Accepted::default()),
         Ok(bytes) => take(encoding, &bytes, shared),
@@ -216,9 +186,8 @@ async fn export(request: Request<Incoming>, shared: &Shared) -> Answer {
             closing(failure(StatusCode::BAD_REQUEST, encoding, "the body broke off"))
         }
         Err(Unread::NotGzip) => failure(StatusCode::BAD_REQUEST, encoding, "the body is not gzip"),
-    };
-    drop(room);
-    answer
+        Err(Unread::NoRoom) => later(encoding, "too many requests at a time"),
+    }
 }
 
 fn take(encoding: Encoding, body: &[u8], shared: &Shared) -> Answer {

@@ -208,6 +208,42 @@ fn each_request_has_its_status() {
     assert_eq!(watching.end().exit, 0);
 }
 
+/// Sends the head of a request with a long body in gzip, and this many bytes of the body.
+fn begin(watching: &Watching, count: usize) -> TcpStream {
+    let head = "POST /v1/traces HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n\
+                Content-Encoding: gzip\r\nContent-Length: 1048576\r\n\r\n";
+    let mut stream = TcpStream::connect(("127.0.0.1", watching.port)).expect("a connection");
+    stream.write_all(head.as_bytes()).expect("a head");
+    stream.write_all(&vec![0; count]).expect("a part of a body");
+    stream
+}
+
+#[test]
+fn bodies_take_the_memory_of_what_has_arrived() {
+    let watching = Watching::start(&["--max-body", "1"]);
+    let body = format!("{{}}{}", " ".repeat(100));
+    let becomes = |status: u16| {
+        (0..10_000).any(|_| watching.post("application/json", body.as_bytes()).status == status)
+    };
+    let mut zipped = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    zipped.write_all(body.as_bytes()).expect("memory");
+    let zipped = zipped.finish().expect("memory");
+    // Clients that only announce a body keep nobody out.
+    let idle: Vec<TcpStream> = (0..40).map(|_| begin(&watching, 1)).collect();
+    for _ in 0..20 {
+        assert_eq!(watching.post("application/json", body.as_bytes()).status, 200);
+        let headers = [("Content-Type", "application/json"), ("Content-Encoding", "gzip")];
+        assert_eq!(watching.request("POST /v1/traces", &headers, &zipped).status, 200);
+    }
+    drop(idle);
+    let slow: Vec<TcpStream> = (0..8).map(|_| begin(&watching, (1 << 20) - 100)).collect();
+    let next = begin(&watching, 750);
+    assert!(becomes(503), "the memory is full once all of it has arrived");
+    drop((slow, next));
+    assert!(becomes(200), "the memory is free again");
+    assert_eq!(watching.end().exit, 0);
+}
+
 #[test]
 fn spans_without_an_id_are_rejected_and_the_others_are_taken_in() {
     let watching = Watching::start(&[]);
