@@ -15,6 +15,7 @@ mod receiver;
 mod server;
 mod session;
 mod sessions;
+mod stream;
 mod wire;
 
 use std::env;

@@ -20,6 +20,7 @@ use tokio::time::{sleep, timeout};
 use super::body::{self, Room, Unread};
 use super::entry::Encoding;
 use super::receiver::{Accepted, Receiver, Refused};
+use super::stream::Timed;
 use super::wire::Message;
 
 /// The most connections. A collector has some ten.
@@ -30,6 +31,9 @@ const BODIES_MAX: usize = 8;
 
 /// The time in which the head of a request has to arrive, also of the next one on a connection.
 const HEAD_TIME: Duration = Duration::from_secs(60);
+
+/// The time that a client has to take an answer which does not fit into the buffers of the network.
+const ANSWER_TIME: Duration = Duration::from_secs(30);
 
 /// The time that open requests have at the end.
 const END_TIME: Duration = Duration::from_secs(5);
@@ -117,8 +121,9 @@ async fn connection(stream: TcpStream, open: Open, mut end: watch::Receiver<()>)
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(64 << 10);
-    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
-    // The client caused the error: it went away, or did not send HTTP.
+    let stream = TokioIo::new(Timed::new(stream, ANSWER_TIME));
+    let mut connection = std::pin::pin!(builder.serve_connection(stream, service));
+    // The client caused the error: it went away, did not send HTTP, or did not read the answer.
     tokio::select! {
         _ = connection.as_mut() => return,
         _ = end.changed() => connection.as_mut().graceful_shutdown(),
