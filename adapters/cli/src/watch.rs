@@ -5,6 +5,7 @@ mod client;
 mod deliver;
 mod entry;
 mod finding;
+mod host;
 mod journal;
 mod lines;
 mod metrics;
@@ -37,6 +38,7 @@ use crate::output::{complain, remark};
 use crate::watch::options::Watch;
 use client::Target;
 use deliver::{Secret, Sender};
+use host::Hosts;
 use journal::Store;
 use lines::Lines;
 use outputs::{Outputs, Remote};
@@ -175,7 +177,8 @@ fn receive(watch: &Watch, receiver: Receiver, senders: Vec<Sender>) -> Result<Ex
         say(watch, &listener);
         let body_max =
             usize::try_from(watch.max_body).unwrap_or(usize::MAX).saturating_mul(1 << 20);
-        let shared = Rc::new(Shared::new(receiver, body_max));
+        let hosts = Hosts::at(watch.otlp, watch.allow_remote);
+        let shared = Rc::new(Shared::new(receiver, body_max, hosts));
         Ok(work(watch, listener, &shared, senders.into_iter().map(Rc::new).collect()).await)
     })
 }

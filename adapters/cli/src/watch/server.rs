@@ -19,6 +19,7 @@ use tokio::time::{sleep, timeout};
 
 use super::body::{self, Room, Unread};
 use super::entry::Encoding;
+use super::host::{Hosts, WRONG_HOST};
 use super::receiver::{Accepted, Receiver, Refused};
 use super::stream::Timed;
 use super::wire::Message;
@@ -48,14 +49,15 @@ const RETRY_SECONDS: &str = "2";
 pub(super) struct Shared {
     pub(super) receiver: RefCell<Receiver>,
     pub(super) body_max: usize,
+    hosts: Hosts,
     /// The bytes that bodies may still take.
     room: Cell<usize>,
 }
 
 impl Shared {
-    pub(super) fn new(receiver: Receiver, body_max: usize) -> Self {
+    pub(super) fn new(receiver: Receiver, body_max: usize, hosts: Hosts) -> Self {
         let room = Cell::new(BODIES_MAX * body_max);
-        Self { receiver: RefCell::new(receiver), body_max, room }
+        Self { receiver: RefCell::new(receiver), body_max, hosts, room }
     }
 }
 
@@ -141,6 +143,9 @@ fn known(path: &str) -> &'static str {
 type Answer = Response<Full<Bytes>>;
 
 async fn answer(request: Request<Incoming>, shared: &Shared) -> Answer {
+    if !shared.hosts.allow(request.headers()) {
+        return misdirected(request).await;
+    }
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     match (request.uri().path(), is_read) {
         ("/v1/traces" | "/v1/logs" | "/v1/metrics", false) if request.method() == Method::POST => {
@@ -201,6 +206,17 @@ fn take(encoding: Encoding, body: &[u8], shared: &Shared) -> Answer {
         Err(Refused::Malformed(why)) => failure(StatusCode::BAD_REQUEST, encoding, &why),
         Err(Refused::Unready(why)) => later(encoding, why),
     }
+}
+
+/// Refuses a request that names another host.
+async fn misdirected(request: Request<Incoming>) -> Answer {
+    let encoding = body::encoding(request.headers());
+    body::discard(request.into_body()).await;
+    let code = StatusCode::MISDIRECTED_REQUEST;
+    closing(match encoding {
+        Some(encoding) => failure(code, encoding, WRONG_HOST),
+        None => with_type(code, "text/plain; charset=utf-8", format!("{WRONG_HOST}\n")),
+    })
 }
 
 /// An `ExportTraceServiceResponse`. The responses of the other signals have the same fields.

@@ -74,7 +74,7 @@ impl Watching {
         let headers = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
         let headers: String = headers.collect();
         let head = format!(
-            "{line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n",
+            "{line} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n",
             body.len()
         );
         self.send(&[head.as_bytes(), body].concat())
@@ -205,6 +205,34 @@ fn each_request_has_its_status() {
         metrics.contains("unstuck_requests_total{path=\"other\",code=\"404\"} 2\n"),
         "{metrics}"
     );
+    assert_eq!(watching.end().exit, 0);
+}
+
+#[test]
+fn a_web_page_under_another_name_reads_nothing() {
+    let ask = |watching: &Watching, path: &str, host: &str| {
+        let head = format!("{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
+        let kind = "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+        let end = if path.starts_with("GET") { "\r\n" } else { kind };
+        watching.send(format!("{head}{end}").as_bytes())
+    };
+    let watching = Watching::start(&[]);
+    for path in ["GET /metrics", "GET /healthz", "GET /", "POST /v1/traces"] {
+        let answer = ask(&watching, path, "attacker.example:4318");
+        let body = String::from_utf8_lossy(&answer.body);
+        assert_eq!(answer.status, 421, "{path}");
+        assert!(body.contains("the Host has to be localhost or an IP address"), "{body}");
+        assert!(!body.contains("unstuck_"), "{body}");
+    }
+    for host in ["localhost:4318", "127.0.0.1", "[::1]:4318"] {
+        assert_eq!(ask(&watching, "GET /metrics", host).status, 200, "{host}");
+        assert_eq!(ask(&watching, "POST /v1/traces", host).status, 200, "{host}");
+    }
+    assert_eq!(watching.send(b"GET /healthz HTTP/1.0\r\n\r\n").status, 200);
+    assert_eq!(watching.end().exit, 0);
+    // A receiver behind a proxy, or in a network of containers, has any name.
+    let watching = Watching::start(&["--allow-remote"]);
+    assert_eq!(ask(&watching, "POST /v1/traces", "unstuck:4318").status, 200);
     assert_eq!(watching.end().exit, 0);
 }
 
