@@ -171,7 +171,7 @@ fn receive(watch: &Watch, receiver: Receiver, senders: Vec<Sender>) -> Result<Ex
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| fails(NAME, &error.to_string()))?;
     LocalSet::new().block_on(&runtime, async {
-        let listener = TcpListener::bind(watch.otlp).await;
+        let listener = server::listen(watch.otlp);
         let listener =
             listener.map_err(|error| fails(&watch.otlp.to_string(), &error.to_string()))?;
         say(watch, &listener);

@@ -2,6 +2,8 @@
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,7 +14,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio::task::spawn_local;
 use tokio::time::{sleep, timeout};
@@ -35,6 +37,12 @@ const HEAD_TIME: Duration = Duration::from_secs(60);
 
 /// The time that a client has to take an answer which does not fit into the buffers of the network.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
+
+/// The bytes that the system keeps for a client which does not read. By default, they grow to some MB.
+const SEND_BUFFER: u32 = 64 << 10;
+
+/// The most connections that wait to be accepted.
+const BACKLOG: u32 = 1024;
 
 /// The time that open requests have at the end.
 const END_TIME: Duration = Duration::from_secs(5);
@@ -75,6 +83,17 @@ impl Drop for Open {
     fn drop(&mut self) {
         self.0.receiver.borrow_mut().connections -= 1;
     }
+}
+
+/// Listens at an address, with a small buffer for each connection.
+pub(super) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // Elsewhere, it would allow a second program at the same address.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Accepts connections until `end` changes. Then open requests are answered, for a while.
@@ -301,4 +320,30 @@ fn with_type(code: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> An
 pub(super) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime::Builder;
+
+    use super::*;
+
+    #[test]
+    fn the_system_keeps_little_for_a_client_that_does_not_read() {
+        let runtime = Builder::new_current_thread().enable_io().build().expect("a runtime");
+        runtime.block_on(async {
+            let address = "127.0.0.1:0".parse().expect("an address");
+            let listener = listen(address).expect("a free port");
+            let address = listener.local_addr().expect("an address");
+            let client = std::net::TcpStream::connect(address).expect("a connection");
+            let (stream, _) = listener.accept().await.expect("a connection");
+            stream.writable().await.expect("a connection");
+            let mut count = 0;
+            while let Ok(more) = stream.try_write(&[0; 4096]) {
+                count += more;
+            }
+            assert!((1..1 << 20).contains(&count), "{count}");
+            drop(client);
+        });
+    }
 }
