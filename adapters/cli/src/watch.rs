@@ -3,7 +3,9 @@
 mod body;
 mod client;
 mod deliver;
+mod entry;
 mod finding;
+mod host;
 mod journal;
 mod lines;
 mod metrics;
@@ -12,7 +14,9 @@ mod outputs;
 mod protobuf;
 mod receiver;
 mod server;
+mod session;
 mod sessions;
+mod stream;
 mod wire;
 
 use std::env;
@@ -34,6 +38,7 @@ use crate::output::{complain, remark};
 use crate::watch::options::Watch;
 use client::Target;
 use deliver::{Secret, Sender};
+use host::Hosts;
 use journal::Store;
 use lines::Lines;
 use outputs::{Outputs, Remote};
@@ -166,13 +171,14 @@ fn receive(watch: &Watch, receiver: Receiver, senders: Vec<Sender>) -> Result<Ex
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| fails(NAME, &error.to_string()))?;
     LocalSet::new().block_on(&runtime, async {
-        let listener = TcpListener::bind(watch.otlp).await;
+        let listener = server::listen(watch.otlp);
         let listener =
             listener.map_err(|error| fails(&watch.otlp.to_string(), &error.to_string()))?;
         say(watch, &listener);
         let body_max =
             usize::try_from(watch.max_body).unwrap_or(usize::MAX).saturating_mul(1 << 20);
-        let shared = Rc::new(Shared::new(receiver, body_max));
+        let hosts = Hosts::at(watch.otlp, watch.allow_remote);
+        let shared = Rc::new(Shared::new(receiver, body_max, hosts));
         Ok(work(watch, listener, &shared, senders.into_iter().map(Rc::new).collect()).await)
     })
 }

@@ -179,6 +179,12 @@ pub(crate) fn elements(raw: Raw<'_>) -> Vec<&RawValue> {
         .unwrap_or_default()
 }
 
+/// Returns the elements of a field that holds an array, like [`elements`], without a list of them in memory.
+pub(crate) fn each_element(raw: Raw<'_>) -> impl Iterator<Item = &RawValue> {
+    let list = raw.map(RawValue::get).filter(|json| json.starts_with('['));
+    list.into_iter().flat_map(members::each_element).map_while(Result::ok)
+}
+
 /// Returns the values of a field that holds an object, in the order of their keys.
 pub(crate) fn values(raw: Raw<'_>) -> Vec<&RawValue> {
     let members = raw.map(|raw| serde_json::from_str::<BTreeMap<Cow<'_, str>, _>>(raw.get()));

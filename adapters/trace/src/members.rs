@@ -20,14 +20,21 @@ pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Broken>
 
 /// Returns the elements of a JSON array.
 pub(crate) fn elements(json: &str) -> Result<Vec<&RawValue>, Broken> {
+    each_element(json).collect()
+}
+
+/// Returns the elements of a JSON array one by one. An error is the last of them.
+pub(crate) fn each_element(json: &str) -> impl Iterator<Item = Result<&RawValue, Broken>> {
     let mut list = Members::new(json);
-    let mut elements = Vec::new();
-    while list.goes_on(b'[', b']')? {
-        let element = <&RawValue>::deserialize(Value(list.value()?));
-        elements.push(element.map_err(|_| Broken)?);
-    }
-    list.end()?;
-    Ok(elements)
+    let mut is_over = false;
+    core::iter::from_fn(move || {
+        if is_over {
+            return None;
+        }
+        let element = list.element();
+        is_over = !matches!(element, Ok(Some(_)));
+        element.transpose()
+    })
 }
 
 /// Returns whether a text is JSON.
@@ -58,6 +65,15 @@ impl<'a> Members<'a> {
             self.scanner.pass();
         }
         self.scanner.more(close, is_first)
+    }
+
+    /// Passes an element of a list and returns it. Behind the last one, it returns `None`.
+    fn element(&mut self) -> Result<Option<&'a RawValue>, Broken> {
+        if !self.goes_on(b'[', b']')? {
+            self.end()?;
+            return Ok(None);
+        }
+        <&RawValue>::deserialize(Value(self.value()?)).map(Some).map_err(|_| Broken)
     }
 
     /// Passes a value and returns it.

@@ -35,6 +35,8 @@
 //!   the id of the agent's span, and it keeps the name that it was given. Spans without any agent belong
 //!   to their trace's root. Spans without parents belong to the worker `main`, in each trace to another one.
 //! - Calls of a worker that overlap in time share a **step**, unless one of them runs within the other.
+//! - The name of a session, an agent or a tool has at most 256 bytes. A longer one is cut, and a digest of the
+//!   whole name follows.
 //!
 //! # Repeated spans
 //!
@@ -46,7 +48,9 @@ mod assembler;
 mod decode;
 mod dialect;
 mod messages;
+mod name;
 mod result;
+mod room;
 mod session;
 mod tree;
 
@@ -61,7 +65,9 @@ use crate::members::is_json;
 pub use assembler::{Assembler, Counts, Limits};
 pub(crate) use decode::request;
 pub use decode::spans_of_json;
-pub use dialect::is_read;
+pub use dialect::{is_read, is_read_of_resource};
+pub use name::cut_names;
+pub use room::Room;
 
 /// The id of a trace.
 pub type TraceId = [u8; 16];
@@ -92,7 +98,8 @@ pub struct Span {
     pub attributes: Map<String, Value>,
     /// The events within the span.
     pub events: Vec<SpanEvent>,
-    /// The attributes of the resource, which is the process or service that made the span.
+    /// The attributes of the resource, which is the process or service that made the span. Only those that
+    /// [`is_read_of_resource`] names matter. A decoder cuts them with [`cut_names`].
     pub resource: Arc<Map<String, Value>>,
     /// The name of the instrumentation scope: the library that made the span.
     pub scope: Arc<str>,

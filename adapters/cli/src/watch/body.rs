@@ -1,6 +1,8 @@
 //! Reads the body of a request, with limits on its length before and after decompression, and on time.
 
+use std::cell::Cell;
 use std::io::Read as _;
+use std::mem;
 use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
@@ -9,7 +11,7 @@ use hyper::body::Incoming;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use tokio::time::timeout;
 
-use super::journal::Encoding;
+use super::entry::Encoding;
 
 /// The time in which a body has to arrive. A collector gives up after ten seconds.
 const BODY_TIME: Duration = Duration::from_secs(30);
@@ -28,6 +30,41 @@ pub(super) enum Unread {
     BrokenOff,
     /// It is not gzip.
     NotGzip,
+    /// Other bodies take up the memory.
+    NoRoom,
+}
+
+/// The memory that a body takes of the bytes that all of them may take. It grows with the bytes that arrive, so
+/// a client that only announces a body keeps nobody out. It is given back at the end.
+pub(super) struct Room<'s> {
+    left: &'s Cell<usize>,
+    taken: usize,
+}
+
+impl<'s> Room<'s> {
+    pub(super) const fn of(left: &'s Cell<usize>) -> Self {
+        Self { left, taken: 0 }
+    }
+
+    /// Takes room for more bytes. Returns whether there was as much.
+    fn take(&mut self, bytes: usize) -> bool {
+        let left = self.left.get().checked_sub(bytes);
+        if let Some(left) = left {
+            self.left.set(left);
+            self.taken += bytes;
+        }
+        left.is_some()
+    }
+
+    fn give_back(&mut self) {
+        self.left.set(self.left.get() + mem::take(&mut self.taken));
+    }
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        self.give_back();
+    }
 }
 
 /// The compression of a body.
@@ -59,13 +96,15 @@ pub(super) fn compression(headers: &HeaderMap) -> Option<Compression> {
     }
 }
 
-/// Reads a body of at most `most` bytes.
+/// Reads a body of at most `most` bytes. `room` is for the bytes that arrive: a body is decompressed at once, so
+/// only one decompressed body is in memory beside them.
 pub(super) async fn read(
     body: Incoming,
     compression: Compression,
     most: usize,
+    room: &mut Room<'_>,
 ) -> Result<Vec<u8>, Unread> {
-    let collected = timeout(BODY_TIME, collected(body, most)).await;
+    let collected = timeout(BODY_TIME, collected(body, most, room)).await;
     let bytes = collected.map_err(|_| Unread::TooSlow)??;
     match compression {
         Compression::None => Ok(bytes),
@@ -73,30 +112,41 @@ pub(super) async fn read(
     }
 }
 
-/// Collects a body. A body that is too long is still read to its end and dropped, because a client does not see
-/// the answer while it is writing.
-async fn collected(mut body: Incoming, most: usize) -> Result<Vec<u8>, Unread> {
-    let (mut bytes, mut length) = (Vec::new(), 0_usize);
+/// Collects a body. A body that is too long, or for which there is no room, is still read to its end and dropped,
+/// because a client does not see the answer while it is writing.
+async fn collected(
+    mut body: Incoming,
+    most: usize,
+    room: &mut Room<'_>,
+) -> Result<Vec<u8>, Unread> {
+    let (mut bytes, mut length, mut unread) = (Vec::new(), 0_usize, None);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Unread::BrokenOff)?;
         let Some(data) = frame.data_ref() else { continue };
         length = length.saturating_add(data.len());
-        if length <= most {
+        if length > most {
+            unread = Some(Unread::TooLong);
+        } else if unread.is_none() && !room.take(data.len()) {
+            unread = Some(Unread::NoRoom);
+        }
+        if unread.is_none() {
             bytes.extend_from_slice(data);
             continue;
         }
         bytes = Vec::new();
+        room.give_back();
         if length > most.saturating_add(DROPPED_MAX) {
             break;
         }
     }
-    if length > most { Err(Unread::TooLong) } else { Ok(bytes) }
+    unread.map_or(Ok(bytes), Err)
 }
 
 /// Reads a body and drops it.
 pub(super) async fn discard(body: Incoming) {
+    let none = Cell::new(0);
     // The answer does not depend on the body.
-    let _ = timeout(BODY_TIME, collected(body, 0)).await;
+    let _ = timeout(BODY_TIME, collected(body, 0, &mut Room::of(&none))).await;
 }
 
 /// Decompresses at most `most` bytes.
@@ -124,6 +174,20 @@ mod tests {
         let mut encoder = GzEncoder::new(Vec::new(), Level::best());
         encoder.write_all(bytes).expect("memory");
         encoder.finish().expect("memory")
+    }
+
+    #[test]
+    fn room_is_given_back() {
+        let left = Cell::new(10);
+        let (mut first, mut second) = (Room::of(&left), Room::of(&left));
+        assert!(first.take(3) && second.take(6) && first.take(1));
+        assert!(!second.take(1) && left.get() == 0);
+        second.give_back();
+        assert_eq!(left.get(), 6);
+        assert!(!first.take(7) && first.take(6));
+        drop(first);
+        drop(second);
+        assert_eq!(left.get(), 10);
     }
 
     #[test]

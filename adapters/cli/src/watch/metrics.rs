@@ -43,7 +43,11 @@ pub(super) const METRICS: [(&str, &str, &str); 22] = [
     ),
     ("unstuck_connections", "gauge", "Open connections."),
     ("unstuck_sessions", "gauge", "Sessions in memory."),
-    ("unstuck_sessions_bytes", "gauge", "The memory of sessions that rest, in bytes."),
+    (
+        "unstuck_sessions_bytes",
+        "gauge",
+        "The memory of sessions that rest and of words that wait for a call, in bytes.",
+    ),
     (
         "unstuck_sessions_evicted_total",
         "counter",

@@ -32,8 +32,8 @@ pub(crate) struct Watch {
     /// Receive spans at this address, for example 127.0.0.1:4318
     #[arg(long, value_name = "ADDRESS")]
     pub(super) otlp: SocketAddr,
-    /// Allow an address that other machines can reach. There is no authentication and no encryption: put a
-    /// collector or a proxy before it
+    /// Allow an address that other machines can reach, and any name of it as the Host of a request. There is no
+    /// authentication and no encryption: put a collector or a proxy before it
     #[arg(long)]
     pub(super) allow_remote: bool,
     #[command(flatten)]

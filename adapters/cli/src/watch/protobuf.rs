@@ -1,14 +1,16 @@
 //! Decodes the spans of an `ExportTraceServiceRequest` in protobuf, in bounded memory.
 //!
-//! Attributes that no dialect reads are skipped. Texts are cut and lists end at a limit, so a request takes
-//! no more memory than a few times its own length.
+//! Attributes that no dialect reads are skipped, texts are cut, and lists and objects that do not fit are left
+//! out. So a request takes no more memory than a few times its own length.
 
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value as Json};
-use unstuck_trace::otlp::{Span, SpanEvent, SpanId, Status, TraceId, is_read};
+use unstuck_trace::otlp::{
+    Room, Span, SpanEvent, SpanId, Status, TraceId, cut_names, is_read, is_read_of_resource,
+};
 
 use super::wire::{Fields, Malformed, Value};
 
@@ -22,8 +24,7 @@ const ATTRIBUTES_MAX: usize = 4096;
 /// The most events of a span that are read. SDKs stop at 128.
 const EVENTS_MAX: usize = 1024;
 
-/// The most values within one attribute, and how deep they nest.
-const VALUES_MAX: usize = 100_000;
+/// The most lists and objects within each other.
 const DEPTH_MAX: usize = 32;
 
 /// Decodes a request and delivers its spans in order. Returns the number of spans that could not be decoded,
@@ -37,16 +38,17 @@ pub(super) fn spans_of_protobuf(
     request: &[u8],
     each: &mut dyn FnMut(Span),
 ) -> Result<usize, Malformed> {
-    let mut broken = 0;
+    let (mut broken, mut room) = (0, Room::for_request(request.len()));
     for of_resource in messages(request, 1) {
         let of_resource = of_resource?;
         let mut resource = Map::new();
         for message in messages(of_resource, 1) {
-            attributes(message?, 1, &|_| true, &mut resource)?;
+            attributes(message?, 1, &is_read_of_resource, &mut resource, &mut room)?;
         }
+        cut_names(&mut resource);
         let resource = Arc::new(resource);
         for of_scope in messages(of_resource, 2) {
-            broken += spans_of_scope(of_scope?, &resource, each)?;
+            broken += spans_of_scope(of_scope?, &resource, &mut room, each)?;
         }
     }
     Ok(broken)
@@ -55,6 +57,7 @@ pub(super) fn spans_of_protobuf(
 fn spans_of_scope(
     of_scope: &[u8],
     resource: &Arc<Map<String, Json>>,
+    room: &mut Room,
     each: &mut dyn FnMut(Span),
 ) -> Result<usize, Malformed> {
     let mut scope: Arc<str> = "".into();
@@ -65,7 +68,7 @@ fn spans_of_scope(
     }
     let mut broken = 0;
     for span in messages(of_scope, 2) {
-        match self::span(span?, resource, &scope)? {
+        match self::span(span?, resource, &scope, room)? {
             Some(span) => each(span),
             None => broken += 1,
         }
@@ -78,6 +81,7 @@ fn span(
     message: &[u8],
     resource: &Arc<Map<String, Json>>,
     scope: &Arc<str>,
+    room: &mut Room,
 ) -> Result<Option<Span>, Malformed> {
     let (mut trace, mut id) = (None, None);
     let mut span = Span {
@@ -104,10 +108,10 @@ fn span(
             (7, Value::Eight(time)) => span.begin = time,
             (8, Value::Eight(time)) => span.end = time,
             (9, Value::Bytes(attribute)) if count < ATTRIBUTES_MAX => {
-                count += usize::from(add(attribute, &is_read, &mut span.attributes)?);
+                count += usize::from(add(attribute, &is_read, &mut span.attributes, room)?);
             }
-            (11, Value::Bytes(event)) if span.events.len() < EVENTS_MAX => {
-                span.events.push(self::event(event)?);
+            (11, Value::Bytes(event)) if span.events.len() < EVENTS_MAX && room.event() => {
+                span.events.push(self::event(event, room)?);
             }
             (15, Value::Bytes(status)) => (span.status, span.message) = self::status(status)?,
             (1 | 2 | 4 | 5 | 7 | 8, _) => return Err(Malformed),
@@ -118,7 +122,7 @@ fn span(
     Ok(Some(Span { trace, id, ..span }))
 }
 
-fn event(message: &[u8]) -> Result<SpanEvent, Malformed> {
+fn event(message: &[u8], room: &mut Room) -> Result<SpanEvent, Malformed> {
     let mut event = SpanEvent { name: String::new(), time: 0, attributes: Map::new() };
     for field in Fields::of(message) {
         match field? {
@@ -127,7 +131,7 @@ fn event(message: &[u8]) -> Result<SpanEvent, Malformed> {
             _ => {}
         }
     }
-    attributes(message, 3, &is_read, &mut event.attributes)?;
+    attributes(message, 3, &is_read, &mut event.attributes, room)?;
     Ok(event)
 }
 
@@ -151,22 +155,24 @@ fn attributes(
     number: u32,
     is_wanted: &dyn Fn(&str) -> bool,
     all: &mut Map<String, Json>,
+    room: &mut Room,
 ) -> Result<(), Malformed> {
     let mut count = 0;
     for attribute in messages(message, number) {
         if count == ATTRIBUTES_MAX {
             break;
         }
-        count += usize::from(add(attribute?, is_wanted, all)?);
+        count += usize::from(add(attribute?, is_wanted, all, room)?);
     }
     Ok(())
 }
 
-/// Adds an attribute, if it is wanted. Returns whether it was.
+/// Adds an attribute, if it is wanted and there is room for it. Returns whether it was added.
 fn add(
     attribute: &[u8],
     is_wanted: &dyn Fn(&str) -> bool,
     all: &mut Map<String, Json>,
+    room: &mut Room,
 ) -> Result<bool, Malformed> {
     let (mut key, mut value) = (&[][..], None);
     for field in Fields::of(attribute) {
@@ -178,13 +184,19 @@ fn add(
     }
     let key = str::from_utf8(key).map_err(|_| Malformed)?;
     let Some(value) = value.filter(|_| is_wanted(key)) else { return Ok(false) };
-    let mut room = VALUES_MAX;
-    all.insert(key.to_owned(), any_value(value, DEPTH_MAX, &mut room)?);
+    let before = *room;
+    let value = any_value(value, DEPTH_MAX, room)?;
+    if room.is_exceeded() {
+        *room = before;
+        return Ok(false);
+    }
+    all.insert(key.to_owned(), value);
     Ok(true)
 }
 
-/// Decodes an `AnyValue` as JSON. Values beyond the limits become null, or are left out of their list.
-fn any_value(message: &[u8], depth: usize, room: &mut usize) -> Result<Json, Malformed> {
+/// Decodes an `AnyValue` as JSON. Values that nest too deep become null. A list or an object ends where there is
+/// no more room.
+fn any_value(message: &[u8], depth: usize, room: &mut Room) -> Result<Json, Malformed> {
     let mut value = Json::Null;
     for field in Fields::of(message) {
         value = match field? {
@@ -201,11 +213,11 @@ fn any_value(message: &[u8], depth: usize, room: &mut usize) -> Result<Json, Mal
     Ok(value)
 }
 
-fn array(list: &[u8], depth: usize, room: &mut usize) -> Result<Json, Malformed> {
+fn array(list: &[u8], depth: usize, room: &mut Room) -> Result<Json, Malformed> {
     let mut values = Vec::new();
     for value in messages(list, 1) {
         let value = value?;
-        if !taken(room) {
+        if !room.element() {
             break;
         }
         values.push(any_value(value, depth, room)?);
@@ -213,11 +225,11 @@ fn array(list: &[u8], depth: usize, room: &mut usize) -> Result<Json, Malformed>
     Ok(Json::Array(values))
 }
 
-fn object(list: &[u8], depth: usize, room: &mut usize) -> Result<Json, Malformed> {
+fn object(list: &[u8], depth: usize, room: &mut Room) -> Result<Json, Malformed> {
     let mut members = Map::new();
     for member in messages(list, 1) {
         let (mut key, mut value) = (String::new(), Json::Null);
-        if !taken(room) {
+        if members.is_empty() && !room.object() {
             break;
         }
         for field in Fields::of(member?) {
@@ -227,16 +239,12 @@ fn object(list: &[u8], depth: usize, room: &mut usize) -> Result<Json, Malformed
                 _ => {}
             }
         }
+        if !room.member(&key) {
+            break;
+        }
         members.insert(key, value);
     }
     Ok(Json::Object(members))
-}
-
-/// Takes room for one value. Returns whether there was room.
-const fn taken(room: &mut usize) -> bool {
-    let is_left = *room > 0;
-    *room = room.saturating_sub(1);
-    is_left
 }
 
 /// Returns the messages in the fields `number` of a message. Another type in such a field is an error.
@@ -294,7 +302,9 @@ mod tests {
     fn request(spans: &[Message]) -> Vec<u8> {
         let scope = Message::default().message(1, &Message::default().bytes(1, "lib"));
         let of_scope = spans.iter().fold(scope, |all, span| all.message(2, span));
-        let resource = Message::default().message(1, &attribute("service.name", &of_text("s")));
+        let unread = attribute("service.name", &of_text("s"));
+        let resource = Message::default().message(1, &unread);
+        let resource = resource.message(1, &attribute("session.id", &of_text("s")));
         // A writer may put the resource last.
         let of_resource = Message::default().message(2, &of_scope).message(1, &resource);
         Message::default().message(1, &of_resource).into_bytes()
@@ -333,7 +343,7 @@ mod tests {
         assert_eq!(Json::Object(attributes.clone()), json!({key: {"a": [-1]}}));
         assert_eq!((events[0].name.as_str(), events[0].time), ("e", 5));
         assert_eq!(Json::Object(events[0].attributes.clone()), json!({key: "x"}));
-        assert_eq!(Json::Object((*spans[0].resource).clone()), json!({"service.name": "s"}));
+        assert_eq!(Json::Object((*spans[0].resource).clone()), json!({"session.id": "s"}));
         assert_eq!(&*spans[0].scope, "lib");
     }
 
@@ -357,7 +367,7 @@ mod tests {
             (Message::default().bytes(7, [1, 2]), json!("AQI=")),
             (Message::default(), json!(null)),
         ] {
-            let value = any_value(&value.into_bytes(), DEPTH_MAX, &mut 1);
+            let value = any_value(&value.into_bytes(), DEPTH_MAX, &mut Room::for_request(0));
             assert_eq!(value, Ok(expected));
         }
     }
@@ -370,16 +380,59 @@ mod tests {
         for _ in 0..1000 {
             deep = Message::default().message(5, &Message::default().message(1, &deep));
         }
-        let deep = any_value(&deep.into_bytes(), DEPTH_MAX, &mut 1000).expect("a value");
+        let deep =
+            any_value(&deep.into_bytes(), DEPTH_MAX, &mut Room::for_request(0)).expect("a value");
         assert_eq!(deep.to_string().matches('[').count(), DEPTH_MAX);
-        let empty = Message::default().bytes(1, "").into_bytes();
-        let wide = Message::default().bytes(5, empty.repeat(3 * VALUES_MAX)).into_bytes();
-        let mut room = VALUES_MAX;
-        let wide = any_value(&wide, DEPTH_MAX, &mut room).expect("a value");
-        assert_eq!(wide.as_array().map(Vec::len), Some(VALUES_MAX));
         let events = span(|span| (0..2 * EVENTS_MAX).fold(span, |span, _| span.bytes(11, "")));
         let (spans, _) = decoded(&request(&[events])).expect("a request");
         assert_eq!(spans[0].events.len(), EVENTS_MAX);
+    }
+
+    #[test]
+    fn all_attributes_of_a_request_share_the_room() {
+        let empty = Message::default().bytes(1, "").into_bytes();
+        let list = Message::default().bytes(5, empty.repeat(300_000));
+        let member = Message::default().message(1, &attribute("", &of_text("")));
+        let object = Message::default().bytes(6, member.into_bytes().repeat(150_000));
+        for value in [list, object] {
+            let spans: Vec<Message> = (0..6)
+                .map(|_| {
+                    let arguments = attribute("gen_ai.tool.call.arguments", &value);
+                    let result = attribute("gen_ai.tool.call.result", &of_text("ok"));
+                    span(|span| span.message(9, &arguments).message(9, &result))
+                })
+                .collect();
+            let (spans, _) = decoded(&request(&spans)).expect("a request");
+            let attributes = spans.iter().map(|span| span.attributes.len());
+            // What does not fit is left out as a whole, and the texts stay.
+            let expected = (0..6).map(|n| 1 + usize::from(n < 3));
+            assert!(attributes.clone().eq(expected), "{:?}", attributes.collect::<Vec<_>>());
+        }
+        let events = span(|span| (0..1000).fold(span, |span, _| span.bytes(11, "")));
+        let (spans, _) = decoded(&request(&vec![events; 200])).expect("a request");
+        let count: usize = spans.iter().map(|span| span.events.len()).sum();
+        assert!((100_000..110_000).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn attributes_of_a_resource_are_read_only_if_they_name_a_session() {
+        let of = |key: &str, value: &[u8]| {
+            let attribute = Message::default().bytes(1, key).bytes(2, value);
+            let resource = Message::default().message(1, &attribute);
+            let of_resource = Message::default().message(1, &resource);
+            let scope = Message::default().message(2, &span(|span| span));
+            let of_resource = of_resource.message(2, &scope);
+            decoded(&Message::default().message(1, &of_resource).into_bytes())
+        };
+        let broken = b"\x0a\x05";
+        assert_eq!(of("session.id", broken).err(), Some(Malformed));
+        assert!(
+            of("process.command_args", broken).is_ok_and(|(spans, _)| spans[0].resource.is_empty())
+        );
+        let long = of_text(&"x".repeat(1 << 20)).into_bytes();
+        let (spans, _) = of("session.id", &long).expect("a request");
+        let name = spans[0].resource["session.id"].as_str();
+        assert!(name.is_some_and(|name| name.len() == 256), "all spans would copy it");
     }
 
     #[test]

@@ -8,8 +8,9 @@ use unstuck_json::{Hash64 as _, Rapid};
 use unstuck_text::Preset;
 use unstuck_trace::otlp::{Span, spans_of_json};
 
+use super::entry::{Encoding, Entry};
 use super::finding::Finding;
-use super::journal::{Encoding, Entry, Store, Stored};
+use super::journal::{Store, Stored};
 use super::metrics::{Gauges, Metrics};
 use super::outputs::{LINES, Outputs, Queue, Remote, Waiting};
 use super::protobuf::spans_of_protobuf;

@@ -2,34 +2,47 @@
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http_body_util::Full;
-use hyper::body::{Body as _, Bytes, Incoming};
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio::task::spawn_local;
 use tokio::time::{sleep, timeout};
 
-use super::body::{self, Unread};
-use super::journal::Encoding;
+use super::body::{self, Room, Unread};
+use super::entry::Encoding;
+use super::host::{Hosts, WRONG_HOST};
 use super::receiver::{Accepted, Receiver, Refused};
+use super::stream::Timed;
 use super::wire::Message;
 
 /// The most connections. A collector has some ten.
 pub(super) const CONNECTIONS_MAX: usize = 256;
 
-/// The memory for bodies that arrive at the same time, in bodies of the largest length.
+/// The memory for bodies that have arrived, or a part of them, at the same time, in bodies of the largest length.
 const BODIES_MAX: usize = 8;
 
 /// The time in which the head of a request has to arrive, also of the next one on a connection.
 const HEAD_TIME: Duration = Duration::from_secs(60);
+
+/// The time that a client has to take an answer which does not fit into the buffers of the network.
+const ANSWER_TIME: Duration = Duration::from_secs(30);
+
+/// The bytes that the system keeps for a client which does not read. By default, they grow to some MB.
+const SEND_BUFFER: u32 = 64 << 10;
+
+/// The most connections that wait to be accepted.
+const BACKLOG: u32 = 1024;
 
 /// The time that open requests have at the end.
 const END_TIME: Duration = Duration::from_secs(5);
@@ -44,33 +57,15 @@ const RETRY_SECONDS: &str = "2";
 pub(super) struct Shared {
     pub(super) receiver: RefCell<Receiver>,
     pub(super) body_max: usize,
+    hosts: Hosts,
     /// The bytes that bodies may still take.
     room: Cell<usize>,
 }
 
 impl Shared {
-    pub(super) fn new(receiver: Receiver, body_max: usize) -> Self {
+    pub(super) fn new(receiver: Receiver, body_max: usize, hosts: Hosts) -> Self {
         let room = Cell::new(BODIES_MAX * body_max);
-        Self { receiver: RefCell::new(receiver), body_max, room }
-    }
-}
-
-/// Room for a body, which is given back at the end.
-struct Room<'s> {
-    shared: &'s Shared,
-    bytes: usize,
-}
-
-impl<'s> Room<'s> {
-    fn take(shared: &'s Shared, bytes: usize) -> Option<Self> {
-        shared.room.set(shared.room.get().checked_sub(bytes)?);
-        Some(Self { shared, bytes })
-    }
-}
-
-impl Drop for Room<'_> {
-    fn drop(&mut self) {
-        self.shared.room.set(self.shared.room.get() + self.bytes);
+        Self { receiver: RefCell::new(receiver), body_max, hosts, room }
     }
 }
 
@@ -88,6 +83,17 @@ impl Drop for Open {
     fn drop(&mut self) {
         self.0.receiver.borrow_mut().connections -= 1;
     }
+}
+
+/// Listens at an address, with a small buffer for each connection.
+pub(super) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // Elsewhere, it would allow a second program at the same address.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Accepts connections until `end` changes. Then open requests are answered, for a while.
@@ -136,8 +142,9 @@ async fn connection(stream: TcpStream, open: Open, mut end: watch::Receiver<()>)
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(64 << 10);
-    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
-    // The client caused the error: it went away, or did not send HTTP.
+    let stream = TokioIo::new(Timed::new(stream, ANSWER_TIME));
+    let mut connection = std::pin::pin!(builder.serve_connection(stream, service));
+    // The client caused the error: it went away, did not send HTTP, or did not read the answer.
     tokio::select! {
         _ = connection.as_mut() => return,
         _ = end.changed() => connection.as_mut().graceful_shutdown(),
@@ -155,6 +162,9 @@ fn known(path: &str) -> &'static str {
 type Answer = Response<Full<Bytes>>;
 
 async fn answer(request: Request<Incoming>, shared: &Shared) -> Answer {
+    if !shared.hosts.allow(request.headers()) {
+        return misdirected(request).await;
+    }
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     match (request.uri().path(), is_read) {
         ("/v1/traces" | "/v1/logs" | "/v1/metrics", false) if request.method() == Method::POST => {
@@ -188,21 +198,10 @@ async fn export(request: Request<Incoming>, shared: &Shared) -> Answer {
         let why = "the Content-Encoding has to be gzip or identity";
         return failure(StatusCode::UNSUPPORTED_MEDIA_TYPE, encoding, why);
     };
-    let hint = request.body().size_hint();
-    let most = shared.body_max;
-    let bytes = hint
-        .exact()
-        .and_then(|exact| usize::try_from(exact).ok())
-        .map_or(most, |exact| exact.min(most));
-    // A compressed body may unpack to the largest length.
-    let bytes = if compression == body::Compression::Gzip { most } else { bytes };
-    let Some(room) = Room::take(shared, bytes) else {
-        body::discard(request.into_body()).await;
-        return later(encoding, "too many requests at a time");
-    };
     let is_traces = request.uri().path() == "/v1/traces";
-    let read = body::read(request.into_body(), compression, most).await;
-    let answer = match read {
+    let most = shared.body_max;
+    let mut room = Room::of(&shared.room);
+    match body::read(request.into_body(), compression, most, &mut room).await {
         // Logs and metrics contain no calls.
         Ok(_) if !is_traces => success(encoding, &Accepted::default()),
         Ok(bytes) => take(encoding, &bytes, shared),
@@ -216,9 +215,8 @@ async fn export(request: Request<Incoming>, shared: &Shared) -> Answer {
             closing(failure(StatusCode::BAD_REQUEST, encoding, "the body broke off"))
         }
         Err(Unread::NotGzip) => failure(StatusCode::BAD_REQUEST, encoding, "the body is not gzip"),
-    };
-    drop(room);
-    answer
+        Err(Unread::NoRoom) => later(encoding, "too many requests at a time"),
+    }
 }
 
 fn take(encoding: Encoding, body: &[u8], shared: &Shared) -> Answer {
@@ -227,6 +225,17 @@ fn take(encoding: Encoding, body: &[u8], shared: &Shared) -> Answer {
         Err(Refused::Malformed(why)) => failure(StatusCode::BAD_REQUEST, encoding, &why),
         Err(Refused::Unready(why)) => later(encoding, why),
     }
+}
+
+/// Refuses a request that names another host.
+async fn misdirected(request: Request<Incoming>) -> Answer {
+    let encoding = body::encoding(request.headers());
+    body::discard(request.into_body()).await;
+    let code = StatusCode::MISDIRECTED_REQUEST;
+    closing(match encoding {
+        Some(encoding) => failure(code, encoding, WRONG_HOST),
+        None => with_type(code, "text/plain; charset=utf-8", format!("{WRONG_HOST}\n")),
+    })
 }
 
 /// An `ExportTraceServiceResponse`. The responses of the other signals have the same fields.
@@ -311,4 +320,30 @@ fn with_type(code: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> An
 pub(super) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime::Builder;
+
+    use super::*;
+
+    #[test]
+    fn the_system_keeps_little_for_a_client_that_does_not_read() {
+        let runtime = Builder::new_current_thread().enable_io().build().expect("a runtime");
+        runtime.block_on(async {
+            let address = "127.0.0.1:0".parse().expect("an address");
+            let listener = listen(address).expect("a free port");
+            let address = listener.local_addr().expect("an address");
+            let client = std::net::TcpStream::connect(address).expect("a connection");
+            let (stream, _) = listener.accept().await.expect("a connection");
+            stream.writable().await.expect("a connection");
+            let mut count = 0;
+            while let Ok(more) = stream.try_write(&[0; 4096]) {
+                count += more;
+            }
+            assert!((1..1 << 20).contains(&count), "{count}");
+            drop(client);
+        });
+    }
 }

@@ -3,19 +3,17 @@
 //! The state is a function of the spans and of the times at which they were taken in. So a journal of both gives
 //! the same findings again after a restart.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use unstuck_core::Action;
 use unstuck_text::Preset;
-use unstuck_trace::otlp::{Assembler, Limits as AssemblerLimits, Record, Span, ToolCall, What};
-use unstuck_trace::{Call, Event, Message, Outcome, Role};
+use unstuck_trace::otlp::{Assembler, Limits as AssemblerLimits, Record, Span};
 
-use super::finding::{Finding, Origin, hexadecimal};
+use super::finding::{Finding, Origin};
 use super::metrics::Metrics;
-use crate::replay::{Location, LoopKey, Replay, ReplayFinding, Rest};
+use super::session::{History, Session};
+use crate::replay::{Replay, Rest};
 use crate::scan::html::IncludeArgs;
 
 /// The milliseconds between two checks for records that have waited long enough. Checks are at multiples of it,
@@ -25,20 +23,6 @@ const TICK: u64 = 500;
 /// The most sessions whose engine is ready, at some 30 KB each. The others rest, in a few KB.
 const AWAKE_MAX: usize = 256;
 
-/// The latest calls and messages of a session whose spans are kept as evidence. No rule looks back further,
-/// unless many workers take turns.
-const CALLS_KEPT: usize = 256;
-const MESSAGES_KEPT: usize = 32;
-
-/// The most workers of a session whose latest words wait.
-const SAID_KEPT: usize = 16;
-
-/// The most loops of a session whose last calls are remembered.
-const LOOPS_KEPT: usize = 32;
-
-/// The number of calls after the last loop at which a session counts as freed.
-const FREED: usize = 10;
-
 /// The most workers of a session, and the most bytes of its idle workers.
 const WORKERS_MAX: usize = 1000;
 const IDLE_BYTES_MAX: usize = 4 << 20;
@@ -46,7 +30,7 @@ const IDLE_BYTES_MAX: usize = 4 << 20;
 /// The bounds of all sessions together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// The most sessions, and the most bytes of resting sessions.
+    /// The most sessions, and the most bytes of resting sessions and of words that wait.
     pub(super) sessions: usize,
     pub(super) bytes: usize,
     /// The milliseconds without a record after which a session ends.
@@ -81,35 +65,6 @@ struct Counted {
     late: u64,
     hurried: u64,
     forgotten: u64,
-}
-
-/// A session.
-struct Session {
-    replay: Replay,
-    history: History,
-}
-
-/// The history of a session beside its replay.
-#[derive(Default, Serialize, Deserialize)]
-struct History {
-    /// The number of its latest record, and the time at which it was taken in.
-    touched: u64,
-    seen: u64,
-    calls: usize,
-    messages: usize,
-    calls_kept: VecDeque<Origin>,
-    messages_kept: VecDeque<Origin>,
-    /// The latest words of each worker. They are a turn of their own unless a call follows.
-    said: BTreeMap<String, (Origin, String)>,
-    /// The rule of the first finding.
-    rule: Option<String>,
-    /// `true` if a rule asked for the end of the run.
-    asked_to_end: bool,
-    /// The loops that may continue, and the number of calls at the latest finding about text.
-    loops: VecDeque<LoopKey>,
-    texts_at: Option<usize>,
-    /// The bytes when it rested last.
-    bytes: usize,
 }
 
 /// The clocks of all sessions.
@@ -187,7 +142,7 @@ impl Sessions {
         }
     }
 
-    /// Returns the number of sessions, and the bytes of resting sessions.
+    /// Returns the number of sessions, and the bytes of resting sessions and of words that wait.
     pub(super) fn size(&self) -> (usize, usize) {
         (self.followed.len(), self.bytes)
     }
@@ -223,7 +178,7 @@ impl Sessions {
         for (id, history, rest) in stored {
             let id: Arc<str> = id.into();
             let replay = Replay::resumed(all.preset, rest)?.limited(WORKERS_MAX, IDLE_BYTES_MAX);
-            all.bytes += history.bytes;
+            all.bytes += history.bytes + history.said_bytes();
             all.order.insert(history.touched, Arc::clone(&id));
             all.followed.insert(id, Session { replay, history });
         }
@@ -269,7 +224,9 @@ impl Sessions {
         });
         let before = std::mem::replace(&mut session.history.touched, self.touched);
         session.history.seen = self.tick;
+        let said = session.history.said_bytes();
         session.take(record, &id, self.include, made);
+        self.bytes = self.bytes - said + session.history.said_bytes();
         self.order.remove(&before);
         self.awake.remove(&before);
         self.order.insert(self.touched, Arc::clone(&id));
@@ -323,203 +280,18 @@ impl Sessions {
     fn end(&mut self, id: &Arc<str>, made: &mut Made<'_>) {
         let Some(session) = self.followed.remove(id) else { return };
         self.awake.remove(&session.history.touched);
-        self.bytes -= session.history.bytes;
+        self.bytes -= session.history.bytes + session.history.said_bytes();
         session.end(id, self.include, made);
     }
-}
-
-impl Session {
-    fn take(&mut self, record: Record, id: &str, include: IncludeArgs, made: &mut Made<'_>) {
-        let Record { worker, step, trace, span, end, what, .. } = record;
-        let said = match &what {
-            What::Usage(_) => None,
-            What::Call(_) => {
-                self.history.said.remove(&*worker);
-                None
-            }
-            What::Said(_) | What::Prompt(_) => self.history.said.remove(&*worker),
-        };
-        if let Some((origin, text)) = said {
-            self.turn(&worker, origin, &text, id, include, made);
-        }
-        let history = &mut self.history;
-        let latest = |index| Origin { index, trace, span, end };
-        let latest = match &what {
-            What::Call(_) => {
-                let origin = latest(history.calls);
-                push(&mut history.calls_kept, origin, CALLS_KEPT);
-                history.calls += 1;
-                if let Some(rule) = &history.rule {
-                    made.metrics.add("unstuck_wasted_calls_total", &[("rule", rule)], 1);
-                }
-                origin
-            }
-            What::Said(_) | What::Prompt(_) => {
-                let origin = latest(history.messages);
-                push(&mut history.messages_kept, origin, MESSAGES_KEPT);
-                history.messages += 1;
-                origin
-            }
-            What::Usage(tokens) => {
-                if history.rule.is_some() {
-                    made.metrics.add("unstuck_wasted_tokens_total", &[], tokens.total());
-                }
-                return;
-            }
-        };
-        let begin = Instant::now();
-        match &what {
-            What::Call(call) => judge(&mut self.replay, &worker, step, latest, call),
-            What::Prompt(text) => say(&mut self.replay, &worker, latest.index, Role::User, text),
-            What::Said(text) => self.hold(&worker, latest, text, id, include, made),
-            What::Usage(_) => {}
-        }
-        if let What::Call(call) = &what {
-            made.metrics.call(&call.tool, begin.elapsed());
-            made.metrics.add(
-                "unstuck_calls_without_content_total",
-                &[],
-                u64::from(call.args.is_none()),
-            );
-        }
-        self.found_since(latest, id, include, made);
-    }
-
-    /// Keeps the words of a worker until its next record. If there are too many workers, the words of one of
-    /// them become a turn at once.
-    fn hold(
-        &mut self,
-        worker: &str,
-        origin: Origin,
-        text: &str,
-        id: &str,
-        include: IncludeArgs,
-        made: &mut Made<'_>,
-    ) {
-        self.history.said.insert(worker.to_owned(), (origin, text.to_owned()));
-        if self.history.said.len() > SAID_KEPT
-            && let Some((worker, (origin, text))) = self.history.said.pop_first()
-        {
-            self.turn(&worker, origin, &text, id, include, made);
-        }
-    }
-
-    /// Judges a turn without a call.
-    fn turn(
-        &mut self,
-        worker: &str,
-        origin: Origin,
-        text: &str,
-        id: &str,
-        include: IncludeArgs,
-        made: &mut Made<'_>,
-    ) {
-        say(&mut self.replay, worker, origin.index, Role::Assistant, text);
-        self.found_since(origin, id, include, made);
-    }
-
-    /// Passes on what was found since the last time.
-    fn found_since(&mut self, latest: Origin, id: &str, include: IncludeArgs, made: &mut Made<'_>) {
-        let found: Vec<_> = self.replay.take_findings().collect();
-        for found in found {
-            self.found(&found, id, latest, include, made);
-        }
-    }
-
-    fn found(
-        &mut self,
-        found: &ReplayFinding,
-        id: &str,
-        latest: Origin,
-        include: IncludeArgs,
-        made: &mut Made<'_>,
-    ) {
-        let history = &mut self.history;
-        history.rule.get_or_insert_with(|| found.rule.to_owned());
-        history.asked_to_end |= found.action >= Action::StartOver;
-        let kept = match found.location {
-            Location::Calls { .. } => {
-                if !history.loops.contains(&found.key)
-                    && let Some(oldest) = push(&mut history.loops, found.key, LOOPS_KEPT)
-                {
-                    self.replay.leave(oldest);
-                }
-                &history.calls_kept
-            }
-            Location::Messages { .. } => {
-                history.texts_at = Some(history.calls);
-                self.replay.leave(found.key);
-                &history.messages_kept
-            }
-        };
-        let origins = |index| {
-            let at = kept.binary_search_by_key(&index, |origin| origin.index).ok()?;
-            kept.get(at).copied()
-        };
-        let labels = [("rule", found.rule), ("action", found.action.name())];
-        made.metrics.add("unstuck_findings_total", &labels, 1);
-        made.findings.push(Finding::of(id, found, latest, &origins, include));
-    }
-
-    /// Ends the run and counts its outcome.
-    fn end(mut self, id: &str, include: IncludeArgs, made: &mut Made<'_>) {
-        while let Some((worker, (origin, text))) = self.history.said.pop_first() {
-            self.turn(&worker, origin, &text, id, include, made);
-        }
-        let latest = self.history.calls_kept.back().or(self.history.messages_kept.back()).copied();
-        let preset = self.replay.preset();
-        let findings = std::mem::replace(&mut self.replay, Replay::new(preset)).finish();
-        if let Some(latest) = latest {
-            for found in &findings.list {
-                self.found(found, id, latest, include, made);
-            }
-        }
-        let last = findings.ends.into_values().chain(self.history.texts_at).max();
-        let since = self.history.calls.saturating_sub(last.map_or(0, |last| last + 1));
-        let outcome = match last {
-            None => "clean",
-            Some(_) if since >= FREED => "freed",
-            Some(_) if self.history.asked_to_end => "stopped",
-            Some(_) => "stuck",
-        };
-        made.metrics.add("unstuck_runs_total", &[("outcome", outcome)], 1);
-        made.metrics.add("unstuck_rescued_total", &[], u64::from(outcome == "freed"));
-    }
-}
-
-/// Passes a call and its result to the replay, as a transcript would have them.
-fn judge(replay: &mut Replay, worker: &str, step: u64, origin: Origin, call: &ToolCall) {
-    let Origin { index, span, .. } = origin;
-    let args = call.args();
-    let (tool, reworded) = (call.tool.as_str(), &[]);
-    replay.take(&Event::Call(Call { index, worker, step, tool, args, reworded }));
-    // A result that was left out is equal to no other.
-    let unknown = hexadecimal(&span);
-    let (text, cut) =
-        call.result.as_deref().map_or(("", Some(unknown.as_str())), |text| (text, None));
-    let (failed, refused) = (call.failed, false);
-    let outcome = Outcome { call: index, worker, text, failed, cut, refused };
-    outcome.without_notes(|bare| replay.take(&Event::Outcome(bare)));
-}
-
-fn say(replay: &mut Replay, worker: &str, index: usize, role: Role, text: &str) {
-    let text_only = role == Role::Assistant;
-    replay.take(&Event::Message(Message { index, worker, role, text, text_only }));
-}
-
-/// Adds `new` to a queue of at most `most` elements. Returns the oldest one if it had to leave.
-fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) -> Option<T> {
-    let oldest = if queue.len() == most { queue.pop_front() } else { None };
-    queue.push_back(new);
-    oldest
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
     use unstuck_text::PRESETS;
-    use unstuck_trace::otlp::spans_of_json;
+    use unstuck_trace::otlp::{ToolCall, What, spans_of_json};
 
+    use super::super::finding::hexadecimal;
     use super::*;
 
     const LIMITS: Limits = Limits {

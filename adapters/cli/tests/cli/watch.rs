@@ -74,7 +74,7 @@ impl Watching {
         let headers = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
         let headers: String = headers.collect();
         let head = format!(
-            "{line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n",
+            "{line} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n",
             body.len()
         );
         self.send(&[head.as_bytes(), body].concat())
@@ -205,6 +205,70 @@ fn each_request_has_its_status() {
         metrics.contains("unstuck_requests_total{path=\"other\",code=\"404\"} 2\n"),
         "{metrics}"
     );
+    assert_eq!(watching.end().exit, 0);
+}
+
+#[test]
+fn a_web_page_under_another_name_reads_nothing() {
+    let ask = |watching: &Watching, path: &str, host: &str| {
+        let head = format!("{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
+        let kind = "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+        let end = if path.starts_with("GET") { "\r\n" } else { kind };
+        watching.send(format!("{head}{end}").as_bytes())
+    };
+    let watching = Watching::start(&[]);
+    for path in ["GET /metrics", "GET /healthz", "GET /", "POST /v1/traces"] {
+        let answer = ask(&watching, path, "attacker.example:4318");
+        let body = String::from_utf8_lossy(&answer.body);
+        assert_eq!(answer.status, 421, "{path}");
+        assert!(body.contains("the Host has to be localhost or an IP address"), "{body}");
+        assert!(!body.contains("unstuck_"), "{body}");
+    }
+    for host in ["localhost:4318", "127.0.0.1", "[::1]:4318"] {
+        assert_eq!(ask(&watching, "GET /metrics", host).status, 200, "{host}");
+        assert_eq!(ask(&watching, "POST /v1/traces", host).status, 200, "{host}");
+    }
+    assert_eq!(watching.send(b"GET /healthz HTTP/1.0\r\n\r\n").status, 200);
+    assert_eq!(watching.end().exit, 0);
+    // A receiver behind a proxy, or in a network of containers, has any name.
+    let watching = Watching::start(&["--allow-remote"]);
+    assert_eq!(ask(&watching, "POST /v1/traces", "unstuck:4318").status, 200);
+    assert_eq!(watching.end().exit, 0);
+}
+
+/// Sends the head of a request with a long body in gzip, and this many bytes of the body.
+fn begin(watching: &Watching, count: usize) -> TcpStream {
+    let head = "POST /v1/traces HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n\
+                Content-Encoding: gzip\r\nContent-Length: 1048576\r\n\r\n";
+    let mut stream = TcpStream::connect(("127.0.0.1", watching.port)).expect("a connection");
+    stream.write_all(head.as_bytes()).expect("a head");
+    stream.write_all(&vec![0; count]).expect("a part of a body");
+    stream
+}
+
+#[test]
+fn bodies_take_the_memory_of_what_has_arrived() {
+    let watching = Watching::start(&["--max-body", "1"]);
+    let body = format!("{{}}{}", " ".repeat(100));
+    let becomes = |status: u16| {
+        (0..10_000).any(|_| watching.post("application/json", body.as_bytes()).status == status)
+    };
+    let mut zipped = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    zipped.write_all(body.as_bytes()).expect("memory");
+    let zipped = zipped.finish().expect("memory");
+    // Clients that only announce a body keep nobody out.
+    let idle: Vec<TcpStream> = (0..40).map(|_| begin(&watching, 1)).collect();
+    for _ in 0..20 {
+        assert_eq!(watching.post("application/json", body.as_bytes()).status, 200);
+        let headers = [("Content-Type", "application/json"), ("Content-Encoding", "gzip")];
+        assert_eq!(watching.request("POST /v1/traces", &headers, &zipped).status, 200);
+    }
+    drop(idle);
+    let slow: Vec<TcpStream> = (0..8).map(|_| begin(&watching, (1 << 20) - 100)).collect();
+    let next = begin(&watching, 750);
+    assert!(becomes(503), "the memory is full once all of it has arrived");
+    drop((slow, next));
+    assert!(becomes(200), "the memory is free again");
     assert_eq!(watching.end().exit, 0);
 }
 

@@ -1,19 +1,17 @@
 //! Puts spans in order: finds the session, the worker and the step of each.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::dialect::{Kind, Meaning};
+use super::name;
 use super::session::{Session, Worker};
 use super::tree::{Above, Names, Trace, Waiting};
 use super::{Record, Span, SpanId, TraceId, What};
 use crate::pairing::digest;
 use crate::recorder::MAIN;
-
-/// The memory of a trace, in spans.
-const SPANS_OF_TRACE: usize = 4;
 
 /// Behind the last span that waits.
 const LAST: (u64, u64) = (u64::MAX, u64::MAX);
@@ -123,17 +121,22 @@ impl Assembler {
         self.clock += 1;
         self.counts.spans += 1;
         let trace = self.traces.entry(span.trace).or_insert_with(|| {
-            self.spans += SPANS_OF_TRACE;
-            Trace::default()
+            let trace = Trace::default();
+            self.spans += trace.weight();
+            trace
         });
         trace.seen = self.clock;
         if trace.nodes.contains_key(&span.id) {
             self.counts.duplicates += 1;
             return;
         }
-        let waiting = trace.waiting(Meaning::of(&mut span), &span, arrived);
-        self.spans += 1;
-        if waiting.is_told() || waiting.kind == Kind::Model {
+        let before = trace.weight();
+        let mut meaning = Meaning::of(&mut span);
+        name::cut(&mut meaning);
+        let is_around = meaning.asked.is_some();
+        let waiting = trace.waiting(meaning, &span, arrived);
+        self.spans += trace.weight() - before;
+        if waiting.is_told() || waiting.kind == Kind::Model || is_around {
             self.bytes += waiting.bytes;
             trace.bytes += waiting.bytes;
             self.awaited.insert(span.trace);
@@ -207,10 +210,12 @@ impl Assembler {
             LAST => BTreeMap::new(),
             (begin, arrival) => trace.waiting.split_off(&(begin, arrival.saturating_add(1))),
         };
-        if later.is_empty() {
-            self.awaited.remove(&id);
-        }
-        for mut waiting in core::mem::replace(&mut trace.waiting, later).into_values() {
+        let mut around = Vec::new();
+        for (order, mut waiting) in core::mem::replace(&mut trace.waiting, later) {
+            if waiting.is_around() {
+                around.push((order, waiting));
+                continue;
+            }
             trace.bytes -= waiting.bytes;
             self.bytes -= waiting.bytes;
             let above = trace.above(&waiting);
@@ -222,9 +227,29 @@ impl Assembler {
             let Above { instance, inside, .. } = above;
             self.ready.push((Place { trace: id, session, worker, instance, inside }, waiting));
         }
+        self.release_around(&mut trace, around);
+        if trace.waiting.is_empty() {
+            self.awaited.remove(&id);
+        }
         self.traces.insert(id, trace);
         if self.workers > self.limits.workers {
             self.forget_workers();
+        }
+    }
+
+    /// Lets spans around calls go, unless their calls still wait.
+    fn release_around(&mut self, trace: &mut Trace, around: Vec<((u64, u64), Waiting)>) {
+        if around.is_empty() {
+            return;
+        }
+        let parents: HashSet<_> = trace.waiting.values().filter_map(|inner| inner.parent).collect();
+        for (order, waiting) in around {
+            if trace.forget_asked(waiting.id, &parents) {
+                trace.bytes -= waiting.bytes;
+                self.bytes -= waiting.bytes;
+            } else {
+                trace.waiting.insert(order, waiting);
+            }
         }
     }
 
@@ -266,7 +291,9 @@ impl Assembler {
         self.workers += of_session.workers.len() - before;
         let names = (session, worker);
         if let Some(instance) = above.instance {
-            self.spans += usize::from(trace.stands_for(instance, agent, names.clone()));
+            let before = trace.weight();
+            trace.stands_for(instance, agent, names.clone());
+            self.spans += trace.weight() - before;
         }
         names
     }
@@ -331,9 +358,8 @@ impl Assembler {
             }
             self.release(id, LAST);
             if let Some(trace) = self.traces.remove(&id) {
-                let spans = trace.nodes.len();
-                self.spans -= spans + trace.workers.len() + SPANS_OF_TRACE;
-                self.counts.forgotten_spans += spans as u64;
+                self.spans -= trace.weight();
+                self.counts.forgotten_spans += trace.nodes.len() as u64;
             }
         }
     }

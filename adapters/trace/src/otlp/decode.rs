@@ -7,12 +7,14 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::dialect::{is_read, is_read_of_resource};
-use super::{Span, SpanEvent, Status};
-use crate::field::{Raw, elements, nested, object, string};
+use super::name::cut_names;
+use super::{Room, Span, SpanEvent, Status};
+use crate::field::{Raw, each_element, nested, object, string};
 use crate::members;
 use crate::problem::ProblemKind;
 
@@ -29,18 +31,27 @@ pub fn spans_of_json(json: &[u8], each: &mut dyn FnMut(Span)) -> Result<usize, P
     if !json.trim_start().starts_with('[') {
         return request(json, each);
     }
-    let list = members::elements(json).or_else(|_| {
-        serde_json::from_str::<Vec<&RawValue>>(json).map_err(|error| ProblemKind::not_json(&error))
-    })?;
-    let mut broken = 0;
-    for element in list {
-        broken += request(element.get(), each)?;
+    if !members::is_json(json) {
+        serde_json::from_str::<IgnoredAny>(json).map_err(|error| ProblemKind::not_json(&error))?;
+    }
+    let (mut broken, mut room) = (0, Room::for_request(json.len()));
+    for element in members::each_element(json).map_while(Result::ok) {
+        broken += request_within(element.get(), &mut room, each)?;
     }
     Ok(broken)
 }
 
 /// Decodes an object with `resourceSpans`, or an element of that list.
 pub(crate) fn request(json: &str, each: &mut dyn FnMut(Span)) -> Result<usize, ProblemKind> {
+    request_within(json, &mut Room::for_request(json.len()), each)
+}
+
+/// Decodes a request. Attributes for which there is no room are left out.
+fn request_within(
+    json: &str,
+    room: &mut Room,
+    each: &mut dyn FnMut(Span),
+) -> Result<usize, ProblemKind> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Request<'a> {
@@ -59,13 +70,12 @@ pub(crate) fn request(json: &str, each: &mut dyn FnMut(Span)) -> Result<usize, P
         return Ok(0);
     }
     if request.scope_spans.is_some() {
-        return Ok(of_resource(request.resource, request.scope_spans, each));
+        return Ok(of_resource(request.resource, request.scope_spans, room, each));
     }
-    let list = list(request.resource_spans)?;
     let mut broken = 0;
-    for element in list {
+    for element in list(request.resource_spans)? {
         match nested::<Request<'_>>(Some(element)) {
-            Some(of) => broken += of_resource(of.resource, of.scope_spans, each),
+            Some(of) => broken += of_resource(of.resource, of.scope_spans, room, each),
             None => broken += 1,
         }
     }
@@ -73,17 +83,22 @@ pub(crate) fn request(json: &str, each: &mut dyn FnMut(Span)) -> Result<usize, P
 }
 
 /// Returns the elements of the list of `resourceSpans`.
-fn list(raw: Raw<'_>) -> Result<Vec<&RawValue>, ProblemKind> {
+fn list(raw: Raw<'_>) -> Result<impl Iterator<Item = &RawValue>, ProblemKind> {
     const FIELD: &str = "resourceSpans";
     match raw.map(RawValue::get) {
         None => Err(ProblemKind::Missing { record: "a request of OTLP", field: FIELD }),
-        Some(json) if json.starts_with('[') => Ok(elements(raw)),
+        Some(json) if json.starts_with('[') => Ok(each_element(raw)),
         Some(_) => Err(ProblemKind::WrongType { field: FIELD, expected: "an array" }),
     }
 }
 
 /// Decodes the spans of one resource.
-fn of_resource(resource: Raw<'_>, scopes: Raw<'_>, each: &mut dyn FnMut(Span)) -> usize {
+fn of_resource(
+    resource: Raw<'_>,
+    scopes: Raw<'_>,
+    room: &mut Room,
+    each: &mut dyn FnMut(Span),
+) -> usize {
     #[derive(Deserialize)]
     struct Resource<'a> {
         #[serde(borrow)]
@@ -102,17 +117,19 @@ fn of_resource(resource: Raw<'_>, scopes: Raw<'_>, each: &mut dyn FnMut(Span)) -
         spans: Raw<'a>,
     }
     let resource = nested::<Resource<'_>>(resource).and_then(|resource| resource.attributes);
-    let resource = Arc::new(attributes(resource, is_read_of_resource));
+    let mut resource = attributes(resource, is_read_of_resource, room);
+    cut_names(&mut resource);
+    let resource = Arc::new(resource);
     let mut broken = 0;
-    for json in elements(scopes) {
+    for json in each_element(scopes) {
         let Some(of) = nested::<Scoped<'_>>(Some(json)) else {
             broken += 1;
             continue;
         };
         let scope = nested::<Scope<'_>>(of.scope).and_then(|scope| string(scope.name));
         let scope: Arc<str> = scope.unwrap_or_default().into();
-        for json in elements(of.spans) {
-            match span(json, &resource, &scope) {
+        for json in each_element(of.spans) {
+            match span(json, &resource, &scope, room) {
                 Some(span) => each(span),
                 None => broken += 1,
             }
@@ -122,7 +139,12 @@ fn of_resource(resource: Raw<'_>, scopes: Raw<'_>, each: &mut dyn FnMut(Span)) -
 }
 
 /// Decodes a span. Returns `None` if it has no id.
-fn span(json: &RawValue, resource: &Arc<Map<String, Value>>, scope: &Arc<str>) -> Option<Span> {
+fn span(
+    json: &RawValue,
+    resource: &Arc<Map<String, Value>>,
+    scope: &Arc<str>,
+    room: &mut Room,
+) -> Option<Span> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Fields<'a> {
@@ -157,14 +179,15 @@ fn span(json: &RawValue, resource: &Arc<Map<String, Value>>, scope: &Arc<str>) -
         end: number(fields.end_time_unix_nano).max(begin),
         status,
         message,
-        attributes: attributes(fields.attributes, is_read),
-        events: elements(fields.events).into_iter().filter_map(event).collect(),
+        attributes: attributes(fields.attributes, is_read, room),
+        events: each_element(fields.events).filter_map(|json| event(json, room)).collect(),
         resource: Arc::clone(resource),
         scope: Arc::clone(scope),
     })
 }
 
-fn event(json: &RawValue) -> Option<SpanEvent> {
+/// Decodes an event. Returns `None` if it has no name, or if there is no room for it.
+fn event(json: &RawValue, room: &mut Room) -> Option<SpanEvent> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Fields<'a> {
@@ -176,10 +199,11 @@ fn event(json: &RawValue) -> Option<SpanEvent> {
         attributes: Raw<'a>,
     }
     let fields = nested::<Fields<'_>>(Some(json))?;
+    let name = string(fields.name).filter(|_| room.event())?.into_owned();
     Some(SpanEvent {
-        name: string(fields.name)?.into_owned(),
+        name,
         time: number(fields.time_unix_nano),
-        attributes: attributes(fields.attributes, is_read),
+        attributes: attributes(fields.attributes, is_read, room),
     })
 }
 
@@ -254,7 +278,7 @@ fn of_base64<const N: usize>(text: &str) -> Option<[u8; N]> {
 }
 
 /// Returns the attributes that are wanted. Some stores have them in an object and not in a list.
-fn attributes(raw: Raw<'_>, is_wanted: fn(&str) -> bool) -> Map<String, Value> {
+fn attributes(raw: Raw<'_>, is_wanted: fn(&str) -> bool, room: &mut Room) -> Map<String, Value> {
     #[derive(Deserialize)]
     struct Attribute<'a> {
         #[serde(borrow)]
@@ -264,19 +288,21 @@ fn attributes(raw: Raw<'_>, is_wanted: fn(&str) -> bool) -> Map<String, Value> {
     }
     let Some(json) = raw.map(RawValue::get) else { return Map::new() };
     if json.starts_with('{') {
-        let all = serde_json::from_str::<Map<String, Value>>(json).unwrap_or_default();
-        return all.into_iter().filter(|(key, _)| is_wanted(key)).collect();
+        let all = Some(json).filter(|json| room.can_hold(json));
+        let all = all.and_then(|json| serde_json::from_str::<Map<String, Value>>(json).ok());
+        let wanted = all.unwrap_or_default().into_iter().filter(|(key, _)| is_wanted(key));
+        return wanted.filter(|(_, value)| room.value(value)).collect();
     }
-    let list = elements(raw).into_iter().filter_map(|json| {
+    let list = each_element(raw).filter_map(|json| {
         let attribute = nested::<Attribute<'_>>(Some(json))?;
         let key = string(attribute.key).filter(|key| is_wanted(key))?;
-        Some((key.into_owned(), any_value(attribute.value?)?))
+        Some((key.into_owned(), any_value(attribute.value?, room)?))
     });
     list.collect()
 }
 
-/// Returns the JSON of an `AnyValue`.
-fn any_value(raw: &RawValue) -> Option<Value> {
+/// Returns the JSON of an `AnyValue`, if there is room for it.
+fn any_value(raw: &RawValue, room: &mut Room) -> Option<Value> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Fields<'a> {
@@ -287,7 +313,9 @@ fn any_value(raw: &RawValue) -> Option<Value> {
     if let Some(text) = nested::<Fields<'_>>(Some(raw)).and_then(|of| string(of.string_value)) {
         return Some(Value::String(text.into_owned()));
     }
-    Some(plain(serde_json::from_str(raw.get()).ok()?))
+    let value = Some(raw.get()).filter(|json| room.can_hold(json));
+    let value = plain(serde_json::from_str(value?).ok()?);
+    Some(value).filter(|value| room.value(value))
 }
 
 /// Makes plain JSON of an `AnyValue`. `serde_json` limits its depth.

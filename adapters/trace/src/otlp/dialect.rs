@@ -132,7 +132,7 @@ pub fn is_read(key: &str) -> bool {
 }
 
 /// Returns whether this module reads an attribute of a resource.
-pub(super) fn is_read_of_resource(key: &str) -> bool {
+pub fn is_read_of_resource(key: &str) -> bool {
     SESSIONS.contains(&key)
 }
 

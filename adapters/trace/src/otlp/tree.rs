@@ -1,6 +1,6 @@
 //! The spans of one trace: which of them are above a span, and which worker they stand for.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,12 @@ use crate::pairing::digest;
 /// The most spans above a span that are looked at. Real traces are tens of spans deep.
 const ANCESTORS_MAX: usize = 128;
 
+/// The memory of a trace, in spans.
+const SPANS_OF_TRACE: usize = 4;
+
+/// The bytes of names that take as much memory as a span.
+const NAMES_OF_SPAN: usize = 128;
+
 /// The spans of a trace that are remembered, and those that wait.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Trace {
@@ -24,6 +30,11 @@ pub(super) struct Trace {
     pub(super) session: Option<Arc<str>>,
     /// The workers of each span that stands for some: one for each agent that other spans name.
     pub(super) workers: HashMap<SpanId, Vec<Stood>>,
+    /// The number of these workers.
+    stood: usize,
+    /// The latest agent that a span named, and the bytes of all names. Equal names in a row share their memory.
+    agent: Option<Arc<str>>,
+    names: usize,
     pub(super) seen: u64,
 }
 
@@ -83,14 +94,15 @@ pub(super) struct Above {
 impl Trace {
     /// Adds a span, and returns it as a waiting record.
     pub(super) fn waiting(&mut self, meaning: Meaning, span: &Span, arrived: u64) -> Waiting {
-        let session = meaning.session.map(|name| match &self.session {
-            Some(known) if **known == *name => Arc::clone(known),
-            _ => name.into(),
-        });
+        let names = &mut self.names;
+        let session = meaning.session.map(|name| shared(name, self.session.as_ref(), names));
         if self.session.is_none() {
             self.session.clone_from(&session);
         }
-        let agent: Option<Arc<str>> = meaning.agent.map(Into::into);
+        let agent = meaning.agent.map(|name| shared(name, self.agent.as_ref(), names));
+        if agent.is_some() {
+            self.agent.clone_from(&agent);
+        }
         let tool = meaning.call.as_ref().map_or(0, |call| digest(&call.tool));
         let mut waiting = Waiting {
             id: span.id,
@@ -107,18 +119,25 @@ impl Trace {
             said: meaning.said,
             usage: meaning.usage,
         };
-        waiting.bytes = waiting.size();
+        let asked = meaning.asked;
+        waiting.bytes = waiting.size() + asked.as_ref().map_or(0, Asked::size);
         let is_told = waiting.is_told();
         let (parent, kind, end) = (span.parent, meaning.kind, span.end);
-        let asked = meaning.asked;
         let node = Node { parent, kind, end, tool, agent, session, asked, is_told };
         self.nodes.insert(span.id, node);
         self.hand_on(span.id);
         waiting
     }
 
+    /// Returns the beginning of the first record that waits.
     pub(super) fn begin(&self) -> u64 {
-        self.waiting.keys().next().map_or(u64::MAX, |(begin, _)| *begin)
+        let first = self.waiting.iter().find(|(_, waiting)| !waiting.is_around());
+        first.map_or(u64::MAX, |((begin, _), _)| *begin)
+    }
+
+    /// Returns the memory of what is remembered, in spans.
+    pub(super) fn weight(&self) -> usize {
+        SPANS_OF_TRACE + self.nodes.len() + self.stood + self.names / NAMES_OF_SPAN
     }
 
     /// Returns the spans above a span that are known or named, the nearest first.
@@ -130,18 +149,13 @@ impl Trace {
         above.take_while(move |(id, _)| *id != own)
     }
 
-    /// Adds a worker that a span stands for. Returns whether the span has not stood for any.
-    pub(super) fn stands_for(
-        &mut self,
-        span: SpanId,
-        agent: Option<Arc<str>>,
-        names: Names,
-    ) -> bool {
+    /// Adds a worker that a span stands for.
+    pub(super) fn stands_for(&mut self, span: SpanId, agent: Option<Arc<str>>, names: Names) {
         let workers = self.workers.entry(span).or_default();
         if !workers.iter().any(|(known, _)| *known == agent) {
             workers.push((agent, names));
+            self.stood += 1;
         }
-        workers.len() == 1
     }
 
     /// Lets the agent above a span stand for the workers that the span stood for, before it was known to
@@ -194,6 +208,16 @@ impl Trace {
         }
     }
 
+    /// Removes the arguments that a span around a call had by name. Returns `false`, and keeps them, if its call
+    /// still waits. `parents` are the spans around those that wait.
+    pub(super) fn forget_asked(&mut self, around: SpanId, parents: &HashSet<SpanId>) -> bool {
+        let is_over = !parents.contains(&around);
+        if is_over && let Some(node) = self.nodes.get_mut(&around) {
+            node.asked = None;
+        }
+        is_over
+    }
+
     /// Returns the session that a span or one above it names, or else the first one of the trace. Without
     /// any, the trace is a session.
     pub(super) fn session_of(&mut self, id: &TraceId, above: &Above) -> Arc<str> {
@@ -228,6 +252,11 @@ impl Waiting {
         self.call.is_some() || self.prompt.is_some() || self.said.is_some() || self.usage.is_some()
     }
 
+    /// Returns whether the span has no record and only waits for the call within it.
+    pub(super) fn is_around(&self) -> bool {
+        !self.is_told() && self.kind == Kind::Other
+    }
+
     /// Returns the bytes of the span in memory.
     pub(super) fn size(&self) -> usize {
         let call = self.call.as_ref().map_or(0, |call| {
@@ -236,5 +265,22 @@ impl Waiting {
         });
         let prompt = self.prompt.as_ref().map_or(0, |(text, _)| text.len());
         size_of::<Self>() + call + prompt + self.said.as_ref().map_or(0, String::len)
+    }
+}
+
+impl Asked {
+    fn size(&self) -> usize {
+        self.name.len() + self.args.len()
+    }
+}
+
+/// Returns a name in memory that it shares with an equal one, or else in `names` more bytes.
+fn shared(name: String, known: Option<&Arc<str>>, names: &mut usize) -> Arc<str> {
+    match known {
+        Some(known) if **known == *name => Arc::clone(known),
+        _ => {
+            *names += name.len();
+            name.into()
+        }
     }
 }

@@ -138,7 +138,7 @@ impl Connection {
 
     fn send(&mut self, headers: &str, body: &[u8]) -> Result<(), String> {
         let head = format!(
-            "POST /v1/traces HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-protobuf\r\n{headers}\
+            "POST /v1/traces HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-protobuf\r\n{headers}\
              Content-Length: {}\r\n\r\n",
             body.len()
         );
@@ -153,7 +153,7 @@ impl Connection {
     pub(super) fn metrics(&mut self) -> Result<String, String> {
         let stream = self.0.get_mut();
         stream
-            .write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+            .write_all(b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             .map_err(|error| error.to_string())?;
         self.answer().map(|(_, body)| String::from_utf8_lossy(&body).into_owned())
     }

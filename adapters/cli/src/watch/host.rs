@@ -1,0 +1,105 @@
+//! The names under which clients reach the receiver.
+//!
+//! A web page may let its own name point to this machine, and then read from a server on a loopback address what
+//! it likes. Its requests have the name of the page as their `Host`, so they are told apart by it.
+
+use std::net::{IpAddr, SocketAddr};
+
+use hyper::header::{HOST, HeaderMap};
+
+/// The names of this machine, for itself and for its containers. A web page cannot have one of them.
+const NAMES: [&str; 3] = ["localhost", "host.docker.internal", "host.containers.internal"];
+
+/// The answer to a request that names another host.
+pub(super) const WRONG_HOST: &str = "the Host has to be localhost or an IP address, because web pages could reach a \
+                                     loopback address under their own names: change the URL, or add --allow-remote \
+                                     if a proxy passes another name on";
+
+/// The hosts that a request may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hosts {
+    /// This machine, by one of its names or any address.
+    Own,
+    /// Any name: the receiver is in a network whose names only its users know.
+    Any,
+}
+
+impl Hosts {
+    /// Returns the hosts for a receiver at this address.
+    pub(super) const fn at(address: SocketAddr, allow_remote: bool) -> Self {
+        if address.ip().is_loopback() && !allow_remote { Self::Own } else { Self::Any }
+    }
+
+    /// Returns whether a request with these headers is for the receiver. One without a host comes from no web page.
+    pub(super) fn allow(self, headers: &HeaderMap) -> bool {
+        let mut hosts = headers.get_all(HOST).iter();
+        self == Self::Any || hosts.all(|host| host.to_str().is_ok_and(is_own))
+    }
+}
+
+/// Returns whether a host, with or without a port, is a name of this machine or an IP address.
+fn is_own(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(host) => host.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    let is_name = |own: &&str| name.trim_end_matches('.').eq_ignore_ascii_case(own);
+    name.parse::<IpAddr>().is_ok() || NAMES.iter().any(is_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn only_names_of_this_machine_and_addresses_are_its_own() {
+        let own = [
+            "localhost",
+            "LocalHost:4318",
+            "localhost.",
+            "127.0.0.1:4318",
+            "127.0.0.1",
+            "192.168.0.7:80",
+            "[::1]:4318",
+            "[::1]",
+            "host.docker.internal:4318",
+            "host.containers.internal",
+        ];
+        let others = [
+            "a",
+            "attacker.example:4318",
+            "localhost.attacker.example",
+            "127.0.0.1.attacker.example",
+            "notlocalhost",
+            "[attacker.example]:4318",
+            "localhost@attacker.example",
+            "",
+            ":4318",
+        ];
+        assert!(own.into_iter().all(is_own));
+        for other in others {
+            assert!(!is_own(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn only_a_loopback_address_asks_for_the_host() {
+        let at = |address: &str, remote| Hosts::at(address.parse().expect("an address"), remote);
+        assert_eq!(at("127.0.0.1:4318", false), Hosts::Own);
+        assert_eq!(at("[::1]:4318", false), Hosts::Own);
+        assert_eq!(at("127.0.0.1:4318", true), Hosts::Any);
+        assert_eq!(at("0.0.0.0:4318", true), Hosts::Any);
+        let with = |hosts: &[&'static str]| {
+            hosts.iter().map(|host| (HOST, HeaderValue::from_static(host))).collect::<HeaderMap>()
+        };
+        assert!(Hosts::Own.allow(&with(&[])));
+        assert!(Hosts::Own.allow(&with(&["localhost:4318"])));
+        assert!(!Hosts::Own.allow(&with(&["unstuck:4318"])));
+        assert!(Hosts::Any.allow(&with(&["unstuck:4318"])));
+        let mut two = with(&["localhost"]);
+        two.append(HOST, HeaderValue::from_static("attacker.example"));
+        assert!(!Hosts::Own.allow(&two));
+    }
+}

@@ -1,0 +1,372 @@
+//! One session: its replay, and what is kept of its calls and messages as evidence.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use unstuck_core::Action;
+use unstuck_trace::otlp::{Record, ToolCall, What};
+use unstuck_trace::{Call, Event, Message, Outcome, Role};
+
+use super::finding::{Finding, Origin, hexadecimal};
+use super::sessions::Made;
+use crate::replay::{Location, LoopKey, Replay, ReplayFinding};
+use crate::scan::html::IncludeArgs;
+
+/// The latest calls and messages of a session whose spans are kept as evidence. No rule looks back further,
+/// unless many workers take turns.
+const CALLS_KEPT: usize = 256;
+const MESSAGES_KEPT: usize = 32;
+
+/// The most workers of a session whose latest words wait, and the most bytes of these words.
+const SAID_KEPT: usize = 16;
+const SAID_BYTES_MAX: usize = 1 << 20;
+
+/// The most loops of a session whose last calls are remembered.
+const LOOPS_KEPT: usize = 32;
+
+/// The number of calls after the last loop at which a session counts as freed.
+const FREED: usize = 10;
+
+/// A session.
+pub(super) struct Session {
+    pub(super) replay: Replay,
+    pub(super) history: History,
+}
+
+/// The history of a session beside its replay.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct History {
+    /// The number of its latest record, and the time at which it was taken in.
+    pub(super) touched: u64,
+    pub(super) seen: u64,
+    calls: usize,
+    messages: usize,
+    pub(super) calls_kept: VecDeque<Origin>,
+    pub(super) messages_kept: VecDeque<Origin>,
+    /// The latest words of each worker. They are a turn of their own unless a call follows.
+    said: BTreeMap<String, (Origin, String)>,
+    /// The rule of the first finding.
+    rule: Option<String>,
+    /// `true` if a rule asked for the end of the run.
+    asked_to_end: bool,
+    /// The loops that may continue, and the number of calls at the latest finding about text.
+    loops: VecDeque<LoopKey>,
+    texts_at: Option<usize>,
+    /// The bytes when it rested last.
+    pub(super) bytes: usize,
+}
+
+impl History {
+    /// Returns the bytes of the words that wait.
+    pub(super) fn said_bytes(&self) -> usize {
+        let said = self.said.iter();
+        said.map(|(worker, (_, text))| worker.len() + size_of::<Origin>() + text.len()).sum()
+    }
+}
+
+impl Session {
+    pub(super) fn take(
+        &mut self,
+        record: Record,
+        id: &str,
+        include: IncludeArgs,
+        made: &mut Made<'_>,
+    ) {
+        let Record { worker, step, trace, span, end, what, .. } = record;
+        let said = match &what {
+            What::Usage(_) => None,
+            What::Call(_) => {
+                self.history.said.remove(&*worker);
+                None
+            }
+            What::Said(_) | What::Prompt(_) => self.history.said.remove(&*worker),
+        };
+        if let Some((origin, text)) = said {
+            self.turn(&worker, origin, &text, id, include, made);
+        }
+        let history = &mut self.history;
+        let latest = |index| Origin { index, trace, span, end };
+        let latest = match &what {
+            What::Call(_) => {
+                let origin = latest(history.calls);
+                push(&mut history.calls_kept, origin, CALLS_KEPT);
+                history.calls += 1;
+                if let Some(rule) = &history.rule {
+                    made.metrics.add("unstuck_wasted_calls_total", &[("rule", rule)], 1);
+                }
+                origin
+            }
+            What::Said(_) | What::Prompt(_) => {
+                let origin = latest(history.messages);
+                push(&mut history.messages_kept, origin, MESSAGES_KEPT);
+                history.messages += 1;
+                origin
+            }
+            What::Usage(tokens) => {
+                if history.rule.is_some() {
+                    made.metrics.add("unstuck_wasted_tokens_total", &[], tokens.total());
+                }
+                return;
+            }
+        };
+        let begin = Instant::now();
+        match &what {
+            What::Call(call) => judge(&mut self.replay, &worker, step, latest, call),
+            What::Prompt(text) => say(&mut self.replay, &worker, latest.index, Role::User, text),
+            What::Said(text) => self.hold(&worker, latest, text, id, include, made),
+            What::Usage(_) => {}
+        }
+        if let What::Call(call) = &what {
+            made.metrics.call(&call.tool, begin.elapsed());
+            made.metrics.add(
+                "unstuck_calls_without_content_total",
+                &[],
+                u64::from(call.args.is_none()),
+            );
+        }
+        self.found_since(latest, id, include, made);
+    }
+
+    /// Keeps the words of a worker until its next record. If there are too many workers or words, the words of
+    /// one of the workers become a turn at once.
+    fn hold(
+        &mut self,
+        worker: &str,
+        origin: Origin,
+        text: &str,
+        id: &str,
+        include: IncludeArgs,
+        made: &mut Made<'_>,
+    ) {
+        self.history.said.insert(worker.to_owned(), (origin, text.to_owned()));
+        while (self.history.said.len() > SAID_KEPT || self.history.said_bytes() > SAID_BYTES_MAX)
+            && let Some((worker, (origin, text))) = self.history.said.pop_first()
+        {
+            self.turn(&worker, origin, &text, id, include, made);
+        }
+    }
+
+    /// Judges a turn without a call.
+    fn turn(
+        &mut self,
+        worker: &str,
+        origin: Origin,
+        text: &str,
+        id: &str,
+        include: IncludeArgs,
+        made: &mut Made<'_>,
+    ) {
+        say(&mut self.replay, worker, origin.index, Role::Assistant, text);
+        self.found_since(origin, id, include, made);
+    }
+
+    /// Passes on what was found since the last time.
+    fn found_since(&mut self, latest: Origin, id: &str, include: IncludeArgs, made: &mut Made<'_>) {
+        let found: Vec<_> = self.replay.take_findings().collect();
+        for found in found {
+            self.found(&found, id, latest, include, made);
+        }
+    }
+
+    fn found(
+        &mut self,
+        found: &ReplayFinding,
+        id: &str,
+        latest: Origin,
+        include: IncludeArgs,
+        made: &mut Made<'_>,
+    ) {
+        let history = &mut self.history;
+        history.rule.get_or_insert_with(|| found.rule.to_owned());
+        history.asked_to_end |= found.action >= Action::StartOver;
+        let kept = match found.location {
+            Location::Calls { .. } => {
+                if !history.loops.contains(&found.key)
+                    && let Some(oldest) = push(&mut history.loops, found.key, LOOPS_KEPT)
+                {
+                    self.replay.leave(oldest);
+                }
+                &history.calls_kept
+            }
+            Location::Messages { .. } => {
+                history.texts_at = Some(history.calls);
+                self.replay.leave(found.key);
+                &history.messages_kept
+            }
+        };
+        let origins = |index| {
+            let at = kept.binary_search_by_key(&index, |origin| origin.index).ok()?;
+            kept.get(at).copied()
+        };
+        let labels = [("rule", found.rule), ("action", found.action.name())];
+        made.metrics.add("unstuck_findings_total", &labels, 1);
+        made.findings.push(Finding::of(id, found, latest, &origins, include));
+    }
+
+    /// Ends the run and counts its outcome.
+    pub(super) fn end(mut self, id: &str, include: IncludeArgs, made: &mut Made<'_>) {
+        while let Some((worker, (origin, text))) = self.history.said.pop_first() {
+            self.turn(&worker, origin, &text, id, include, made);
+        }
+        let latest = self.history.calls_kept.back().or(self.history.messages_kept.back()).copied();
+        let preset = self.replay.preset();
+        let findings = std::mem::replace(&mut self.replay, Replay::new(preset)).finish();
+        if let Some(latest) = latest {
+            for found in &findings.list {
+                self.found(found, id, latest, include, made);
+            }
+        }
+        let last = findings.ends.into_values().chain(self.history.texts_at).max();
+        let since = self.history.calls.saturating_sub(last.map_or(0, |last| last + 1));
+        let outcome = match last {
+            None => "clean",
+            Some(_) if since >= FREED => "freed",
+            Some(_) if self.history.asked_to_end => "stopped",
+            Some(_) => "stuck",
+        };
+        made.metrics.add("unstuck_runs_total", &[("outcome", outcome)], 1);
+        made.metrics.add("unstuck_rescued_total", &[], u64::from(outcome == "freed"));
+    }
+}
+
+/// Passes a call and its result to the replay, as a transcript would have them.
+fn judge(replay: &mut Replay, worker: &str, step: u64, origin: Origin, call: &ToolCall) {
+    let Origin { index, span, .. } = origin;
+    let args = call.args();
+    let (tool, reworded) = (call.tool.as_str(), &[]);
+    replay.take(&Event::Call(Call { index, worker, step, tool, args, reworded }));
+    // A result that was left out is equal to no other.
+    let unknown = hexadecimal(&span);
+    let (text, cut) =
+        call.result.as_deref().map_or(("", Some(unknown.as_str())), |text| (text, None));
+    let (failed, refused) = (call.failed, false);
+    let outcome = Outcome { call: index, worker, text, failed, cut, refused };
+    outcome.without_notes(|bare| replay.take(&Event::Outcome(bare)));
+}
+
+fn say(replay: &mut Replay, worker: &str, index: usize, role: Role, text: &str) {
+    let text_only = role == Role::Assistant;
+    replay.take(&Event::Message(Message { index, worker, role, text, text_only }));
+}
+
+/// Adds `new` to a queue of at most `most` elements. Returns the oldest one if it had to leave.
+fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) -> Option<T> {
+    let oldest = if queue.len() == most { queue.pop_front() } else { None };
+    queue.push_back(new);
+    oldest
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use unstuck_text::PRESETS;
+    use unstuck_trace::otlp::{Limits as AssemblerLimits, Span, spans_of_json};
+
+    use super::super::metrics::Metrics;
+    use super::super::sessions::{Limits, Sessions};
+    use super::*;
+
+    /// The most bytes of sessions and of waiting spans, each.
+    const BYTES: usize = 1 << 20;
+
+    /// The length of the texts and names. Two hundred of them are many times the memory.
+    const LONG: usize = 100_000;
+
+    fn sessions() -> Sessions {
+        let assembler =
+            AssemblerLimits { bytes: BYTES, settle: 1000, ..AssemblerLimits::default() };
+        let limits = Limits { sessions: 20_000, bytes: BYTES, quiet: 600_000, assembler };
+        Sessions::new(&PRESETS[0], IncludeArgs::None, limits)
+    }
+
+    /// Returns the span number `n`, with a trace of its own.
+    fn span(n: u64, texts: &[(&str, String)]) -> Span {
+        let attribute =
+            |(key, value): &(&str, String)| json!({"key": key, "value": {"stringValue": value}});
+        let span = json!({
+            "traceId": format!("{n:032x}"), "spanId": format!("{n:016x}"), "name": "a span",
+            "startTimeUnixNano": (n * 1000).to_string(), "endTimeUnixNano": (n * 1000 + 9).to_string(),
+            "attributes": texts.iter().map(attribute).collect::<Value>(),
+        });
+        let request = json!({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).to_string();
+        let mut spans = Vec::new();
+        spans_of_json(request.as_bytes(), &mut |span| spans.push(span)).expect("a request");
+        spans.pop().expect("a span")
+    }
+
+    /// Returns a span in which a session says a text.
+    fn saying(n: u64, session: u64, agent: u64, text: &str) -> Span {
+        let said = json!([{"role": "assistant", "parts": [{"type": "text", "content": text}]}]);
+        span(
+            n,
+            &[
+                ("gen_ai.operation.name", "chat".to_owned()),
+                ("gen_ai.conversation.id", format!("session-{session}")),
+                ("gen_ai.agent.name", format!("agent-{agent}")),
+                ("gen_ai.output.messages", said.to_string()),
+            ],
+        )
+    }
+
+    #[test]
+    fn words_that_wait_are_within_the_memory() {
+        let (mut sessions, mut metrics) = (sessions(), Metrics::default());
+        let mut made = Made { findings: Vec::new(), metrics: &mut metrics };
+        for n in 1..200 {
+            let text = format!("{n} {}", "x".repeat(LONG));
+            sessions.push(vec![saying(n, n, 1, &text)], n * 2000, &mut made);
+            assert!(sessions.size().1 <= BYTES);
+        }
+        sessions.advance(500_000, &mut made);
+        let (count, bytes) = sessions.size();
+        assert!(count > 5 && bytes > BYTES / 2 && bytes <= BYTES, "{count} with {bytes}");
+        assert!(sessions.snapshot().len() < 2 * BYTES);
+        assert!(metrics.count("unstuck_sessions_evicted_total", &[("limit", "bytes")]) > 180);
+    }
+
+    #[test]
+    fn words_of_one_session_are_bounded() {
+        let (mut sessions, mut metrics) = (sessions(), Metrics::default());
+        let mut made = Made { findings: Vec::new(), metrics: &mut metrics };
+        let longest = |agent: u64| format!("{agent} {}", "x".repeat(SAID_BYTES_MAX / 4));
+        for agent in 1..=8 {
+            sessions.push(vec![saying(agent, 1, agent, &longest(agent))], agent * 2000, &mut made);
+        }
+        sessions.advance(100_000, &mut made);
+        let (count, bytes) = sessions.size();
+        assert!(count == 1 && bytes > SAID_BYTES_MAX / 2, "{count} with {bytes}");
+        assert!(sessions.snapshot().len() < SAID_BYTES_MAX + BYTES / 4);
+    }
+
+    #[test]
+    fn names_and_spans_around_calls_are_within_the_memory() {
+        let long = |n: u64| format!("{}{n}", "x".repeat(LONG));
+        let around = |n: u64| {
+            let asked = format!("[{{\"name\":\"write\",\"args\":{{\"text\":\"{}\"}}}}]", long(n));
+            span(n, &[("openinference.span.kind", "CHAIN".to_owned()), ("input.value", asked)])
+        };
+        let agent = |n: u64| {
+            let kind = ("gen_ai.operation.name", "invoke_agent".to_owned());
+            span(n, &[kind, ("gen_ai.agent.name", long(n))])
+        };
+        let call = |n: u64| {
+            let kind = ("gen_ai.operation.name", "execute_tool".to_owned());
+            let session = ("gen_ai.conversation.id", long(n));
+            span(n, &[kind, session, ("gen_ai.tool.name", long(n))])
+        };
+        let mut bytes = Vec::new();
+        for make in [&around as &dyn Fn(u64) -> Span, &agent, &call] {
+            let (mut sessions, mut metrics) = (sessions(), Metrics::default());
+            let mut made = Made { findings: Vec::new(), metrics: &mut metrics };
+            for n in 1..200 {
+                sessions.push(vec![make(n)], 1000, &mut made);
+                assert!(sessions.snapshot().len() < 2 * BYTES);
+            }
+            sessions.advance(9000, &mut made);
+            bytes.push(sessions.snapshot().len());
+        }
+        // When they have settled, only ids and names are left.
+        assert!(bytes.iter().all(|bytes| *bytes < 200 * 4096), "{bytes:?}");
+    }
+}
