@@ -206,6 +206,7 @@ async fn work(
     tokio::select! {
         () = signal() => {}
         () = pass_time(watch, shared) => {}
+        () = follow_file(shared) => {}
     }
     // The server ends when it sees the change.
     let _ = end.send(());
@@ -278,6 +279,24 @@ async fn signal() {
     #[cfg(not(unix))]
     {
         let _: io::Result<()> = tokio::signal::ctrl_c().await;
+    }
+}
+
+/// Opens the file of findings again at each SIGHUP, if it was rotated. Does not return.
+async fn follow_file(shared: &Rc<Shared>) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut rotated = signal(SignalKind::hangup());
+        loop {
+            received(&mut rotated).await;
+            shared.receiver.borrow_mut().follow();
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = shared;
+        std::future::pending::<()>().await;
     }
 }
 

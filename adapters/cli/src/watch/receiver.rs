@@ -268,6 +268,11 @@ impl Receiver {
         }
     }
 
+    /// Opens the file of findings again if it was rotated.
+    pub(super) fn follow(&mut self) {
+        self.outputs.follow();
+    }
+
     /// Returns the queue of an output.
     pub(super) fn queue(&mut self, remote: Remote) -> Option<&mut Queue> {
         self.outputs.queue(remote)
