@@ -118,9 +118,13 @@ impl Appended {
     }
 }
 
-/// Opens or creates a file of findings.
+/// Opens or creates a file of findings. Only this user can read a new one.
 fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).append(true).create(true).open(path)
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// Returns whether `path` leads to another file than the open one, or to none.
@@ -224,5 +228,20 @@ mod tests {
         // The folder has gone. The line waits.
         folder.close().expect("a folder");
         assert!(matches!(lines.write(&finding("d")), Err(NotWritten::Later(_))));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_this_user_can_read_a_new_file() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("findings.jsonl");
+        let mode = || fs::metadata(&path).expect("a file").permissions().mode() & 0o777;
+        Lines::file(&path, 0).expect("a file");
+        assert_eq!(mode(), 0o600);
+        // The permissions of an existing file are its owner's choice.
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("a file");
+        Lines::file(&path, 0).expect("a file");
+        assert_eq!(mode(), 0o640);
     }
 }
