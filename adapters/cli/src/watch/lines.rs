@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::finding::Finding;
+use super::finding::{Finding, LINE_MAX};
 use crate::output::{Closed, Output, Reader};
 
 /// The place where lines are written.
@@ -154,8 +154,9 @@ fn ids(file: &File) -> io::Result<(HashSet<String>, u64)> {
     let mut reader = BufReader::new(file);
     loop {
         line.clear();
-        let length = reader.by_ref().take(LINE_MAX).read_until(b'\n', &mut line)?;
-        if line.last() != Some(&b'\n') && length < usize::try_from(LINE_MAX).unwrap_or(usize::MAX) {
+        // No finding is longer.
+        let length = reader.by_ref().take(LINE_MAX as u64).read_until(b'\n', &mut line)?;
+        if line.last() != Some(&b'\n') && length < LINE_MAX {
             return Ok((known, whole));
         }
         whole += length as u64;
@@ -163,9 +164,6 @@ fn ids(file: &File) -> io::Result<(HashSet<String>, u64)> {
         known.extend(serde_json::from_slice::<Line>(&line).map(|line| line.id));
     }
 }
-
-/// The longest piece that is read at a time. No finding is as long.
-const LINE_MAX: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests {
