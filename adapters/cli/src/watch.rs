@@ -21,7 +21,7 @@ mod wire;
 
 use std::env;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
@@ -212,6 +212,7 @@ async fn work(
     tokio::select! {
         () = signal() => {}
         () = pass_time(watch, shared) => {}
+        () = follow_file(shared) => {}
     }
     // The server ends when it sees the change.
     let _ = end.send(());
@@ -261,11 +262,24 @@ async fn pass_time(watch: &Watch, shared: &Rc<Shared>) {
 fn write_metrics(watch: &Watch, shared: &Shared) {
     let Some(path) = &watch.textfile else { return };
     let text = shared.receiver.borrow().metrics();
-    let beside = path.with_extension("new");
-    let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
-    if let Err(error) = written {
+    if let Err(error) = replace(path, &text) {
         complain(&path.display().to_string(), &format!("cannot be written: {error}"));
     }
+}
+
+/// Replaces a file in one piece. Nothing is written through a symbolic link.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    // Nobody can put a link into the place of a random name.
+    let mut file = tempfile::Builder::new()
+        .prefix(".unstuck-")
+        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(text.as_bytes())?;
+    // `node_exporter` runs as another user.
+    #[cfg(unix)]
+    file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
+    file.persist(path)?;
+    Ok(())
 }
 
 /// Waits for the signal to end.
@@ -287,6 +301,24 @@ async fn signal() {
     }
 }
 
+/// Opens the file of findings again at each SIGHUP, if it was rotated. Does not return.
+async fn follow_file(shared: &Rc<Shared>) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut rotated = signal(SignalKind::hangup());
+        loop {
+            received(&mut rotated).await;
+            shared.receiver.borrow_mut().follow();
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = shared;
+        std::future::pending::<()>().await;
+    }
+}
+
 /// Waits for a signal. A signal without a handler ends the program by default.
 #[cfg(unix)]
 async fn received(signal: &mut io::Result<tokio::signal::unix::Signal>) {
@@ -295,5 +327,33 @@ async fn received(signal: &mut io::Result<tokio::signal::unix::Signal>) {
             signal.recv().await;
         }
         Err(_) => std::future::pending().await,
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_file_of_metrics_is_replaced_and_links_are_not_followed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("precious"), "precious").expect("a file");
+        for link in ["m.new", "m.prom"] {
+            symlink(at("precious"), at(link)).expect("a link");
+        }
+        for text in ["1\n", "2\n"] {
+            replace(&at("m.prom"), text).expect("a file that can be written");
+            let metadata = fs::symlink_metadata(at("m.prom")).expect("a file");
+            assert!(metadata.is_file());
+            assert_eq!(metadata.permissions().mode() & 0o777, 0o644);
+            assert_eq!(fs::read_to_string(at("m.prom")).expect("a file"), text);
+        }
+        assert_eq!(fs::read_to_string(at("precious")).expect("a file"), "precious");
+        let missing = replace(&at("missing/m.prom"), "").expect_err("no such folder");
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 3);
     }
 }

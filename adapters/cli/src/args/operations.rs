@@ -36,6 +36,8 @@ fn the_unit_starts_the_program_with_options_that_it_has() {
     assert_eq!(paths.len(), 2);
     assert!(unit.contains("\nStateDirectory=unstuck-watch\n"));
     assert!(paths.iter().all(|path| path.starts_with("/var/lib/unstuck-watch/")), "{paths:?}");
+    // Only a wrong command line is final.
+    assert!(unit.contains("\nRestartPreventExitStatus=64\n"));
 }
 
 #[test]
@@ -51,6 +53,10 @@ fn the_container_starts_the_program_with_options_that_it_has() {
     let paths: Vec<_> = words.iter().skip(1).filter(|word| word.starts_with('/')).collect();
     assert_eq!(paths.len(), 2);
     assert!(paths.iter().all(|path| path.starts_with(volume)), "{paths:?}");
+    // A new volume belongs to the user that the program runs as.
+    let user = file.lines().find_map(|line| line.strip_prefix("USER ")).expect("a user");
+    let copied = format!("\nCOPY --chown={user} state {volume}\nUSER ");
+    assert!(file.contains(&copied), "{copied}");
 }
 
 #[test]

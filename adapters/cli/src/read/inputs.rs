@@ -1,6 +1,7 @@
 //! The inputs of a command: files, folders, standard input.
 
 use std::cmp::Reverse;
+use std::fmt::Write as _;
 use std::fs::{File, Metadata};
 #[cfg(unix)]
 use std::io::IsTerminal as _;
@@ -36,7 +37,7 @@ impl Input {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdin => "-".to_owned(),
-            Self::File(path) => path.display().to_string(),
+            Self::File(path) => name(path),
         }
     }
 
@@ -64,6 +65,19 @@ impl Input {
         };
         Ok(Box::new(BufReader::with_capacity(BUFFER, reader)))
     }
+}
+
+/// Returns a path as text. A byte that is not UTF-8 becomes `\xff`, so that two paths stay different.
+fn name(path: &Path) -> String {
+    let mut name = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        name.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            // Writing to a string cannot fail.
+            let _ = write!(name, "\\x{byte:02x}");
+        }
+    }
+    name
 }
 
 /// The inputs that the paths on the command line lead to.
@@ -128,7 +142,7 @@ impl Inputs {
             Ok(file) if file.is_file() && self.is_older(&file) => self.older += 1,
             Ok(file) if file.is_file() => self.found.push(Input::File(path)),
             Ok(_) => self.left_out.push(path),
-            Err(error) => self.errors.push((path.display().to_string(), explained(&error))),
+            Err(error) => self.errors.push((name(&path), explained(&error))),
         }
     }
 
@@ -147,7 +161,7 @@ impl Inputs {
             let why = format!(
                 "no transcript in this folder: expected *.{endings}, also with .{packings}"
             );
-            self.errors.push((folder.display().to_string(), why));
+            self.errors.push((name(folder), why));
         }
     }
 
@@ -159,7 +173,7 @@ impl Inputs {
                 Ok(entry) if wanted(entry.path()) => self.take(entry.into_path()),
                 Ok(entry) => self.left_out.push(entry.into_path()),
                 Err(error) => {
-                    let path = error.path().unwrap_or(folder).display().to_string();
+                    let path = name(error.path().unwrap_or(folder));
                     let why =
                         error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
                     self.errors.push((path, why));

@@ -22,6 +22,7 @@ use super::outputs::Remote;
 use super::server::{Shared, now};
 use super::wire::Message;
 use crate::output::remark;
+use crate::output::shown::plain;
 
 /// The first and the longest pause before another attempt.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
@@ -253,11 +254,11 @@ fn record(finding: &Finding, now: u64) -> Message {
         .eight(1, finding.time)
         .number(2, number)
         .bytes(3, severity)
-        .message(5, &text(line["message"].as_str().unwrap_or_default()))
+        .message(5, &text(&plain(line["message"].as_str().unwrap_or_default())))
         .message(6, &attribute("event.name", &text(NAME)));
     for (member, name) in ATTRIBUTES {
         let value = match &line[member] {
-            Value::String(value) => text(value),
+            Value::String(value) => text(&plain(value)),
             Value::Number(value) => {
                 Message::default().number(3, value.as_u64().unwrap_or_default())
             }
@@ -341,6 +342,26 @@ mod tests {
             let status = StatusCode::from_u16(status).expect("a status");
             assert_eq!(Attempt::of(&Ok(Answered { status, retry_after })), expected, "{status}");
         }
+    }
+
+    #[test]
+    fn log_records_have_no_control_characters() {
+        let members = ATTRIBUTES.map(|(member, _)| member).into_iter().chain(["message"]);
+        let line: serde_json::Map<_, _> =
+            members.map(|member| (member.to_owned(), "a\u{1b}]0;b\u{9b}31m".into())).collect();
+        let finding = Finding {
+            id: "c".to_owned(),
+            time: 0,
+            trace: [0; 16],
+            span: [0; 8],
+            is_error: false,
+            line: Value::Object(line).to_string(),
+        };
+        let record = logs(&[finding], 0);
+        let count =
+            |text: &str| record.windows(text.len()).filter(|at| *at == text.as_bytes()).count();
+        assert_eq!(count("a\u{fffd}]0;b\u{fffd}31m"), ATTRIBUTES.len() + 1);
+        assert_eq!((count("\u{1b}]"), count("\u{9b}")), (0, 0));
     }
 
     #[test]

@@ -17,6 +17,12 @@ const CALLS_MAX: usize = 32;
 /// The most characters of arguments and results with `--include-args short`.
 const SHORT: usize = 160;
 
+/// The most bytes of a line, with its line break. Its readers need a limit.
+pub(super) const LINE_MAX: usize = 1 << 20;
+
+/// The most columns of a name, and of the message, in a line that would be too long.
+const NAME_MAX: usize = 1024;
+
 /// A finding, ready to be written and sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Finding {
@@ -30,7 +36,7 @@ pub(super) struct Finding {
     pub(super) span: SpanId,
     /// `true` if the action blocks, or ends the run.
     pub(super) is_error: bool,
-    /// One JSON object, without a line break.
+    /// One JSON object, without a line break, shorter than [`LINE_MAX`].
     pub(super) line: String,
 }
 
@@ -46,7 +52,7 @@ pub(super) struct Origin {
 }
 
 /// The members of the line that precede the members of `unstuck scan`.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Head<'a> {
     schema: u32,
     id: &'a str,
@@ -106,13 +112,7 @@ impl Finding {
         let evidence = found.proof[first..].iter();
         let evidence: Vec<_> =
             evidence.map(|call| Evidence::of(call, origins(call.index), include)).collect();
-        let (head, found_line) = (json(&head), machine::finding(found, None));
-        let line = format!(
-            "{},{},\"evidence\":{}}}",
-            head.trim_end_matches('}'),
-            found_line.trim_start_matches('{').trim_end_matches('}'),
-            json(&evidence)
-        );
+        let line = line(&head, found, evidence, LINE_MAX - 1);
         let Origin { trace, span, end, .. } = origin;
         Self { id, time: end, trace, span, is_error: found.action >= Action::Block, line }
     }
@@ -135,6 +135,43 @@ impl Evidence {
             failed: call.result.as_ref().is_some_and(|result| result.failed),
         }
     }
+}
+
+/// Returns the line of a finding. If it would be longer than `most`, the arguments and results of the evidence are left
+/// out, then the evidence, then the ends of the names and of the message.
+fn line(head: &Head<'_>, found: &ReplayFinding, evidence: Vec<Evidence>, most: usize) -> String {
+    let whole = joined(head, found, &evidence);
+    if whole.len() <= most {
+        return whole;
+    }
+    let bare = |call: Evidence| Evidence { text: None, result: None, ..call };
+    let evidence: Vec<_> = evidence.into_iter().map(bare).collect();
+    for evidence in [&evidence[..], &[]] {
+        let line = joined(head, found, evidence);
+        if line.len() <= most {
+            return line;
+        }
+    }
+    let short = |text: &str| shortened(&plain(text), NAME_MAX);
+    let session = short(head.session);
+    let found = ReplayFinding {
+        tool: short(&found.tool),
+        worker: short(&found.worker).into(),
+        message: short(&found.message),
+        ..found.clone()
+    };
+    joined(&Head { session: &session, ..head.clone() }, &found, &[])
+}
+
+/// Returns one JSON object with the members of all parts.
+fn joined(head: &Head<'_>, found: &ReplayFinding, evidence: &[Evidence]) -> String {
+    let (head, found) = (json(head), machine::finding(found, None));
+    format!(
+        "{},{},\"evidence\":{}}}",
+        head.trim_end_matches('}'),
+        found.trim_start_matches('{').trim_end_matches('}'),
+        json(&evidence)
+    )
 }
 
 /// Returns the id of a finding: a hash of the session, the loop, the rung and the span that completed it.
@@ -191,7 +228,74 @@ pub(super) fn time(nanoseconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+    use unstuck_text::PRESETS;
+    use unstuck_trace::{Args, Call, Event, Outcome};
+
     use super::*;
+    use crate::replay::Replay;
+
+    const ORIGIN: Origin = Origin { index: 0, trace: [1; 16], span: [2; 8], end: 3 };
+
+    /// Returns the last finding in calls that are equal and fail.
+    fn found(tool: &str, worker: &str) -> ReplayFinding {
+        let mut replay = Replay::new(&PRESETS[0]);
+        for (index, step) in (0..9).zip(0..) {
+            let args = Args::Json("{\"target\":\"all\"}");
+            replay.take(&Event::Call(Call { index, worker, step, tool, args, reworded: &[] }));
+            let text = "error: no rule to make it";
+            let (failed, cut, refused) = (true, None, false);
+            let outcome = Outcome { call: index, worker, text, failed, cut, refused };
+            replay.take(&Event::Outcome(outcome));
+        }
+        replay.take_findings().next_back().expect("a finding")
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_loses_its_evidence_before_its_names() {
+        let found = found("make", "main");
+        let head = Head {
+            schema: machine::SCHEMA,
+            id: "0123456789abcdef",
+            time: time(0),
+            session: "a session",
+            trace_id: hexadecimal(&ORIGIN.trace),
+            span_id: hexadecimal(&ORIGIN.span),
+        };
+        let line = |most| {
+            let proof = found.proof.iter();
+            let evidence = proof.map(|call| Evidence::of(call, None, IncludeArgs::Full)).collect();
+            line(&head, &found, evidence, most)
+        };
+        let whole = line(usize::MAX);
+        assert_eq!(line(whole.len()), whole);
+        let mut before = whole;
+        for (texts, calls) in [(false, true), (false, false)] {
+            let line = line(before.len() - 1);
+            assert!(line.len() < before.len());
+            let value: Value = serde_json::from_str(&line).expect("JSON");
+            let evidence = value["evidence"].as_array().expect("a list");
+            assert_eq!(evidence.iter().any(|call| call.get("text").is_some()), texts, "{line}");
+            assert_eq!(!evidence.is_empty(), calls, "{line}");
+            assert_eq!((&value["session"], &value["tool"]), (&"a session".into(), &"make".into()));
+            before = line;
+        }
+    }
+
+    #[test]
+    fn a_line_is_bounded_whatever_the_names_are() {
+        for letter in ["a", "\u{1b}"] {
+            let name = &*letter.repeat(LINE_MAX / letter.len() / 2 + 1);
+            for (session, tool, worker) in [(name, "t", name), (name, name, "w")] {
+                let (found, include) = (found(tool, worker), IncludeArgs::Full);
+                let finding = Finding::of(session, &found, ORIGIN, &|_| Some(ORIGIN), include);
+                assert!(finding.line.len() < LINE_MAX, "{letter:?}: {}", finding.line.len());
+                let value: Value = serde_json::from_str(&finding.line).expect("JSON");
+                assert_eq!(value["id"].as_str(), Some(&*finding.id));
+                assert!(value["session"].is_string() && value["rule"].is_string());
+            }
+        }
+    }
 
     #[test]
     fn a_time_is_written_by_rfc_3339() {

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::finding::Finding;
+use super::finding::{Finding, LINE_MAX};
 use crate::output::{Closed, Output, Reader};
 
 /// The place where lines are written.
@@ -19,6 +19,7 @@ pub(super) enum Lines {
 /// A file that lines are added to.
 pub(super) struct Appended {
     file: File,
+    path: PathBuf,
     name: String,
     /// The ids of the lines after the latest snapshot. They are not written again.
     known: HashSet<String>,
@@ -41,8 +42,7 @@ impl Lines {
     /// Opens or creates a file. `from` is its length at the latest snapshot. Later findings may be found again,
     /// and are written once.
     pub(super) fn file(path: &Path, from: u64) -> io::Result<Self> {
-        let mut options = OpenOptions::new();
-        let mut file = options.read(true).append(true).create(true).open(path)?;
+        let mut file = open(path)?;
         let length = file.seek(SeekFrom::End(0))?;
         // A shorter file is another one, for example after a rotation.
         let from = if from <= length { from } else { 0 };
@@ -50,8 +50,16 @@ impl Lines {
         let (known, whole) = ids(&file)?;
         // A line that a kill cut off is written again.
         file.set_len(from + whole)?;
-        let name = path.display().to_string();
-        Ok(Self::File(Appended { file, name, known }))
+        let (path, name) = (path.to_owned(), path.display().to_string());
+        Ok(Self::File(Appended { file, path, name, known }))
+    }
+
+    /// Opens or creates the file again if its path leads to another one, or to none, because it was rotated.
+    pub(super) fn follow(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(_) => Ok(()),
+            Self::File(appended) => appended.follow(),
+        }
     }
 
     /// Returns the length of the file, for a snapshot.
@@ -79,7 +87,7 @@ impl Lines {
                 if appended.known.remove(&finding.id) {
                     return Ok(());
                 }
-                appended.add(&line).map_err(NotWritten::Later)
+                appended.follow().and_then(|()| appended.add(&line)).map_err(NotWritten::Later)
             }
         }
     }
@@ -94,6 +102,13 @@ impl Lines {
 }
 
 impl Appended {
+    fn follow(&mut self) -> io::Result<()> {
+        if is_elsewhere(&self.path, &self.file)? {
+            self.file = open(&self.path)?;
+        }
+        Ok(())
+    }
+
     fn add(&mut self, line: &str) -> io::Result<()> {
         let before = self.file.metadata()?.len();
         self.file.write_all(line.as_bytes()).inspect_err(|_| {
@@ -101,6 +116,32 @@ impl Appended {
             let _ = self.file.set_len(before);
         })
     }
+}
+
+/// Opens or creates a file of findings. Only this user can read a new one.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Returns whether `path` leads to another file than the open one, or to none.
+fn is_elsewhere(path: &Path, open: &File) -> io::Result<bool> {
+    let found = match path.metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        found => found?,
+    };
+    let open = open.metadata()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        Ok((found.dev(), found.ino()) != (open.dev(), open.ino()))
+    }
+    // The standard library has no number of a file there.
+    #[cfg(not(unix))]
+    Ok(found.created().ok() != open.created().ok())
 }
 
 /// Returns the ids in the lines of a file from its place on, and the length of its whole lines.
@@ -113,8 +154,9 @@ fn ids(file: &File) -> io::Result<(HashSet<String>, u64)> {
     let mut reader = BufReader::new(file);
     loop {
         line.clear();
-        let length = reader.by_ref().take(LINE_MAX).read_until(b'\n', &mut line)?;
-        if line.last() != Some(&b'\n') && length < usize::try_from(LINE_MAX).unwrap_or(usize::MAX) {
+        // No finding is longer.
+        let length = reader.by_ref().take(LINE_MAX as u64).read_until(b'\n', &mut line)?;
+        if line.last() != Some(&b'\n') && length < LINE_MAX {
             return Ok((known, whole));
         }
         whole += length as u64;
@@ -122,9 +164,6 @@ fn ids(file: &File) -> io::Result<(HashSet<String>, u64)> {
         known.extend(serde_json::from_slice::<Line>(&line).map(|line| line.id));
     }
 }
-
-/// The longest piece that is read at a time. No finding is as long.
-const LINE_MAX: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -163,5 +202,44 @@ mod tests {
         write(of_a, &["e"]);
         let rotated = fs::read_to_string(&path).expect("a file");
         assert_eq!(rotated, "of another program\n{\"schema\":1,\"id\":\"e\"}\n");
+    }
+
+    #[test]
+    fn lines_follow_the_path_of_their_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("findings.jsonl");
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("a file");
+        let mut lines = Lines::file(&path, 0).expect("a file");
+        lines.write(&finding("a")).expect("a line");
+        fs::rename(&path, folder.path().join("old")).expect("a file that is rotated");
+        lines.follow().expect("a new file");
+        assert_eq!((read("findings.jsonl").as_str(), lines.length()), ("", 0));
+        // Without a signal, and with another file in its place.
+        fs::write(folder.path().join("next"), "of another program\n").expect("a file");
+        fs::rename(folder.path().join("next"), &path).expect("a file that is replaced");
+        lines.write(&finding("b")).expect("a line");
+        assert_eq!(read("findings.jsonl"), "of another program\n{\"schema\":1,\"id\":\"b\"}\n");
+        fs::remove_file(&path).expect("a file");
+        lines.write(&finding("c")).expect("a line");
+        assert_eq!(read("findings.jsonl"), "{\"schema\":1,\"id\":\"c\"}\n");
+        assert_eq!(read("old"), "{\"schema\":1,\"id\":\"a\"}\n");
+        // The folder has gone. The line waits.
+        folder.close().expect("a folder");
+        assert!(matches!(lines.write(&finding("d")), Err(NotWritten::Later(_))));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_this_user_can_read_a_new_file() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("findings.jsonl");
+        let mode = || fs::metadata(&path).expect("a file").permissions().mode() & 0o777;
+        Lines::file(&path, 0).expect("a file");
+        assert_eq!(mode(), 0o600);
+        // The permissions of an existing file are its owner's choice.
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("a file");
+        Lines::file(&path, 0).expect("a file");
+        assert_eq!(mode(), 0o640);
     }
 }

@@ -33,7 +33,7 @@ pub(super) const METRICS: [(&str, &str, &str); 22] = [
     (
         "unstuck_spans_dropped_total",
         "counter",
-        "Spans that were not taken in, or lost a part of their order, by reason.",
+        "Spans that were not taken in, lost a part of their order, or did not move the clock, by reason.",
     ),
     ("unstuck_requests_total", "counter", "Requests, by path and status code."),
     (

@@ -134,6 +134,13 @@ impl Outputs {
         (written, Ok(()))
     }
 
+    /// Opens the file of lines again if it was rotated.
+    pub(super) fn follow(&mut self) {
+        if let Err(error) = self.lines.follow() {
+            complain(self.lines.name(), &format!("cannot be opened again: {error}"));
+        }
+    }
+
     /// Returns whether all lines could be written.
     pub(super) fn is_ready(&self) -> bool {
         self.unwritten.is_empty()

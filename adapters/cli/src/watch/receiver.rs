@@ -21,6 +21,10 @@ use crate::output::{Closed, complain, remark};
 const JOURNAL_BYTES: u64 = 256 << 20;
 const JOURNAL_AGE: u64 = 60_000;
 
+/// The time in milliseconds that a span may end after the clock of this machine. A later span does not move
+/// [`Clock::Spans`].
+const AHEAD_MAX: u64 = 5 * 60_000;
+
 /// The most spans of a request. Collectors send some thousand.
 const SPANS_MAX: usize = 100_000;
 
@@ -193,13 +197,15 @@ impl Receiver {
         }
         let Decoded { spans, broken, beyond } =
             decode(encoding, body).map_err(Refused::Malformed)?;
-        let now = self.now.max(match self.clock {
-            Clock::Wall => wall,
-            Clock::Spans => spans.iter().map(|span| span.end / 1_000_000).max().unwrap_or_default(),
-        });
+        let (latest, ahead) = match self.clock {
+            Clock::Wall => (wall, 0),
+            Clock::Spans => latest_end(&spans, wall.saturating_add(AHEAD_MAX)),
+        };
+        let now = self.now.max(latest);
         self.store(Entry::Spans { at: now, encoding, body })?;
         self.now = now;
-        for (reason, count) in [("broken", broken), ("request_too_long", beyond)] {
+        let reasons = [("broken", broken), ("request_too_long", beyond), ("future", ahead)];
+        for (reason, count) in reasons {
             self.metrics.add("unstuck_spans_dropped_total", &[("reason", reason)], count as u64);
         }
         self.judge(|sessions, made| sessions.push(spans, now, made));
@@ -267,6 +273,11 @@ impl Receiver {
             // If it cannot be stored, the line comes again after a kill.
             let _ = self.store(Entry::Done { output: LINES, id: &id });
         }
+    }
+
+    /// Opens the file of findings again if it was rotated.
+    pub(super) fn follow(&mut self) {
+        self.outputs.follow();
     }
 
     /// Returns the queue of an output.
@@ -381,6 +392,13 @@ fn decode(encoding: Encoding, body: &[u8]) -> Result<Decoded, String> {
     Ok(Decoded { spans, broken, beyond })
 }
 
+/// Returns the latest end of the spans that end up to `most`, in milliseconds, and the number of the others.
+fn latest_end(spans: &[Span], most: u64) -> (u64, usize) {
+    let ends = spans.iter().map(|span| span.end / 1_000_000);
+    let ahead = ends.clone().filter(|end| *end > most).count();
+    (ends.filter(|end| *end <= most).max().unwrap_or_default(), ahead)
+}
+
 /// Describes the spans that were rejected.
 fn why(broken: usize, beyond: usize) -> String {
     let parts = [
@@ -399,6 +417,7 @@ fn fingerprint(preset: &Preset) -> u64 {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::ops::Range;
 
     use serde_json::json;
     use unstuck_text::PRESETS;
@@ -411,6 +430,10 @@ mod tests {
 
     /// Starts a receiver with a webhook, a state and a file of findings in a folder. Spans wait for a second.
     fn start(folder: &Path) -> Receiver {
+        start_by(Clock::Wall, folder)
+    }
+
+    fn start_by(clock: Clock, folder: &Path) -> Receiver {
         let (store, stored) = Store::open(&folder.join("state")).expect("a state folder");
         let former = Former::of(stored, folder);
         let lines = Lines::file(&folder.join("findings.jsonl"), former.lines()).expect("a file");
@@ -422,16 +445,21 @@ mod tests {
         };
         let sessions = Sessions::new(&PRESETS[0], IncludeArgs::None, limits);
         let outputs = Outputs::new(lines, &[Remote::Webhook]);
-        Receiver::new(&PRESETS[0], Clock::Wall, sessions, outputs, Some(store)).restored(former).0
+        Receiver::new(&PRESETS[0], clock, sessions, outputs, Some(store)).restored(former).0
     }
 
     /// Takes in nine equal calls that fail.
     fn take_a_loop(receiver: &mut Receiver, wall: u64) {
+        take(receiver, wall, 1..10, |n| n * 1000);
+    }
+
+    /// Takes in equal calls that fail, which begin at the nanoseconds that `begin` returns.
+    fn take(receiver: &mut Receiver, wall: u64, calls: Range<u64>, begin: impl Fn(u64) -> u64) {
         let text = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
         let span = |n: u64| {
             json!({
                 "traceId": format!("{:032x}", 1), "spanId": format!("{n:016x}"), "name": "call",
-                "startTimeUnixNano": (n * 1000).to_string(), "endTimeUnixNano": (n * 1000 + 9).to_string(),
+                "startTimeUnixNano": begin(n).to_string(), "endTimeUnixNano": (begin(n) + 9).to_string(),
                 "attributes": [
                     text("gen_ai.operation.name", "execute_tool"), text("gen_ai.tool.name", "make"),
                     text("gen_ai.tool.call.arguments", "{}"),
@@ -439,7 +467,7 @@ mod tests {
                 ],
             })
         };
-        let spans: Vec<_> = (1..10).map(span).collect();
+        let spans: Vec<_> = calls.map(span).collect();
         let body = json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string();
         receiver.take(Encoding::Json, body.as_bytes(), wall).expect("spans that are stored");
     }
@@ -477,5 +505,30 @@ mod tests {
         receiver.tick(5_000);
         assert_eq!(sent(&mut receiver), Vec::<String>::new());
         assert_eq!(lines(), found.len());
+    }
+    #[test]
+    fn a_span_of_the_far_future_does_not_move_the_clock_of_the_spans() {
+        const SECOND: u64 = 1_000_000_000;
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut receiver = start_by(Clock::Spans, folder.path());
+        // The clock of this machine is at 1000 seconds. Up to five minutes later is in order.
+        let wall = 1_000_000;
+        for (n, end, moved_to) in [
+            (1, 900 * SECOND, 900_000),
+            (2, u64::MAX - 9, 900_000),
+            (3, 1301 * SECOND, 900_000),
+            (4, 1299 * SECOND, 1_299_000),
+            (5, 1000 * SECOND, 1_299_000),
+        ] {
+            take(&mut receiver, wall, n..n + 1, |_| end);
+            assert_eq!(receiver.now, moved_to, "{n}");
+        }
+        let count =
+            |reason| receiver.metrics.count("unstuck_spans_dropped_total", &[("reason", reason)]);
+        assert_eq!((count("future"), count("broken")), (2, 0));
+        // Such spans are taken in, and later ones bring their findings.
+        take(&mut receiver, wall, 6..7, |_| 1298 * SECOND);
+        take(&mut receiver, wall + 60_000, 7..8, |_| 1350 * SECOND);
+        assert!(!sent(&mut receiver).is_empty());
     }
 }

@@ -194,3 +194,25 @@ fn a_link_and_permissions_stay_and_a_pipe_is_written() {
     let piped = command.output().expect("a program that starts").stdout;
     assert!(piped == fs::read(&out).expect("a file"));
 }
+
+#[cfg(unix)]
+#[test]
+fn runs_whose_names_are_not_utf_8_stay_apart() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let folder = Folder::new();
+    for name in [&b"\xe2\x82\xff.jsonl"[..], b"\xe2\x82\xfe.jsonl", "é\\.jsonl".as_bytes()] {
+        if fs::write(folder.path().join(OsStr::from_bytes(name)), CLEAN).is_err() {
+            eprintln!("skipped: no such names in this file system");
+            return;
+        }
+    }
+    let out = Folder::new();
+    let out = out.path().join("table.parquet");
+    assert_eq!(scan(folder.path(), &["."], &out).exit, 0);
+    let rows = rows(&out);
+    let mut runs: Vec<_> = rows.iter().map(|row| text(row, RUN).expect("a run")).collect();
+    runs.sort_unstable();
+    assert_eq!(runs, ["./\\xe2\\x82\\xfe.jsonl", "./\\xe2\\x82\\xff.jsonl", "./é\\.jsonl"]);
+}

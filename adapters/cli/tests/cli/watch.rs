@@ -1,5 +1,6 @@
 //! `unstuck watch`: requests in; answers, findings and files out.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
@@ -367,6 +368,28 @@ fn a_kill_at_any_moment_loses_no_finding_and_makes_none_twice() {
     let whole = run("whole", &[]);
     assert!(whole.len() > 5, "{whole:?}");
     assert_eq!(run("killed", &[1, 2, 3, 4, 5, 9, 10, 11, 17, 25, 29]), whole);
+}
+
+#[test]
+fn a_hangup_opens_a_rotated_file_again() {
+    let folder = Folder::new();
+    let (file, rotated) = (folder.path().join("findings.jsonl"), folder.path().join("old.jsonl"));
+    let watching = Watching::start(&["--findings", file.to_str().expect("UTF-8")]);
+    let pass = |from: u64| {
+        for n in from..from + 4 {
+            watching.export(&request(1, 1, n));
+        }
+    };
+    pass(1);
+    fs::rename(&file, &rotated).expect("a file that is rotated");
+    kill_process(Pid::from_child(&watching.child), Signal::HUP).expect("a running program");
+    let is_there = |_| watching.metrics().is_empty() || file.exists();
+    assert!((0..10_000).any(is_there), "no new file");
+    pass(5);
+    assert_eq!(watching.end().exit, 0);
+    let (before, after) = (findings(&rotated), findings(&file));
+    assert!(!before.is_empty() && !after.is_empty(), "{before:?} {after:?}");
+    assert!(after.iter().all(|line| !before.contains(line)));
 }
 
 #[test]
