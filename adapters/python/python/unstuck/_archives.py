@@ -141,7 +141,23 @@ class Archive:
 
     # On the driver
 
-    def plan(self) -> tuple[Any, int]:
+    def run(self, engine: Callable[[Any], Iterable[Any]]) -> Archived:
+        """Completes the table. ``engine`` gives each row of a plan to ``commit``, and returns what ``commit`` returned."""
+        plan, kept = self._plan()
+        done = engine(plan) if plan.num_rows else []
+        finished = self._finished()
+        lost = [
+            task["number"]
+            for task in plan.select(["number", "fingerprint"]).to_pylist()
+            if finished.get(self._name(task["number"])) != task["fingerprint"]
+        ]
+        if lost:
+            raise RuntimeError(f"{self.target}: the partitions {lost} are missing: run the job again")
+        # A worker that was started twice has reported twice.
+        rows = {row["number"]: row["rows"] for table in done for row in table.to_pylist()}
+        return Archived(plan.num_rows, kept, sum(rows.values()))
+
+    def _plan(self) -> tuple[Any, int]:
         """Returns the partitions that are left to do, one a row, and the number of finished ones.
 
         Removes the files that an interrupted job left, and partitions without transcripts.
@@ -168,20 +184,6 @@ class Archive:
             if finished.get(self._name(number)) != fingerprint
         ]
         return pa.Table.from_pylist(left, schema=_TASKS), len(parts) - len(left)
-
-    def finish(self, plan: Any, kept: int, done: Iterable[Any]) -> Archived:
-        """Checks that the table is complete. ``done`` has the tables of ``commit``."""
-        finished = self._finished()
-        lost = [
-            task["number"]
-            for task in plan.select(["number", "fingerprint"]).to_pylist()
-            if finished.get(self._name(task["number"])) != task["fingerprint"]
-        ]
-        if lost:
-            raise RuntimeError(f"{self.target}: the partitions {lost} are missing: run the job again")
-        # A worker that was started twice has reported twice.
-        rows = {row["number"]: row["rows"] for table in done for row in table.to_pylist()}
-        return Archived(plan.num_rows, kept, sum(rows.values()))
 
     def _parts(self) -> dict[int, tuple[str, list[_File]]]:
         """Returns the transcripts of each partition, with its fingerprint."""

@@ -56,11 +56,11 @@ def archive(
     >>> archive("s3://agents/night", "s3://agents/findings")  # doctest: +SKIP
     """
     job = Archive.of(folder, table, partitions, size_max, Setup.of(preset, config, tools, format))
-    plan, kept = job.plan()
-    done = []
-    if plan.num_rows:
+
+    def engine(plan: Any) -> list[Any]:
         # One task for each partition.
         tasks = ray.data.from_arrow([plan.slice(number, 1) for number in range(plan.num_rows)])
-        mapped = tasks.map_batches(job.commit, batch_format="pyarrow", batch_size=1)
-        done = list(mapped.iter_batches(batch_format="pyarrow", batch_size=None))
-    return job.finish(plan, kept, done)
+        done = tasks.map_batches(job.commit, batch_format="pyarrow", batch_size=1)
+        return list(done.iter_batches(batch_format="pyarrow", batch_size=None))
+
+    return job.run(engine)

@@ -57,10 +57,10 @@ def archive(
     >>> archive(session, "s3://agents/night", "s3://agents/findings")  # doctest: +SKIP
     """
     job = Archive.of(folder, table, partitions, size_max, Setup.of(preset, config, tools, format))
-    plan, kept = job.plan()
-    done = []
-    if plan.num_rows:
+
+    def engine(plan: Any) -> list[Any]:
         # One task for each partition.
-        frame = session.createDataFrame(plan).repartition(plan.num_rows)
-        done.append(frame.mapInArrow(job.commit_batches, "number int, rows bigint").toArrow())
-    return job.finish(plan, kept, done)
+        tasks = session.createDataFrame(plan).repartition(plan.num_rows)
+        return [tasks.mapInArrow(job.commit_batches, "number int, rows bigint").toArrow()]
+
+    return job.run(engine)

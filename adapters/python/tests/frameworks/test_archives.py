@@ -27,13 +27,13 @@ def job(home: Path, partitions: int = PARTS, size_max: int = 1 << 20, **options:
 
 def run(job: Archive, tasks: int | None = None) -> Archived:
     """Does what an engine does. Only the first ``tasks`` partitions are done if it is broken off."""
-    plan, kept = job.plan()
-    if tasks is not None:
-        job.commit(plan.slice(0, tasks))
     # A worker gets the job as bytes.
     remote = pickle.loads(pickle.dumps(job))
-    done = [remote.commit(plan.slice(number, 1)) for number in range(plan.num_rows) if tasks is None]
-    return job.finish(plan, kept, done)
+
+    def engine(plan: Any) -> list[Any]:
+        return [remote.commit(plan.slice(number, 1)) for number in range(plan.num_rows)[:tasks]]
+
+    return job.run(engine)
 
 
 @pytest.fixture
@@ -251,7 +251,7 @@ def test_a_table_among_the_transcripts_is_an_error(home: Path, table: str) -> No
     target = f"file://{home}/night/table" if table == "file" else home / table
     nested = Archive.of(home / "night", target, 1, 1 << 20, Setup.of("balanced", None, None, "auto"))
     with pytest.raises(ValueError, match="in the folder of the transcripts, .*: pass another folder for the table"):
-        nested.plan()
+        run(nested)
     assert not (home / "night" / "table").exists()
 
 
@@ -262,9 +262,12 @@ def test_a_table_beside_the_transcripts_is_fine(home: Path) -> None:
 
 def test_a_file_that_vanishes_is_a_row(home: Path) -> None:
     archive = job(home)
-    plan, kept = archive.plan()
-    (home / "night" / "1.jsonl").unlink()
-    archive.finish(plan, kept, [archive.commit(plan)])
+
+    def engine(plan: Any) -> list[Any]:
+        (home / "night" / "1.jsonl").unlink()
+        return [archive.commit(plan)]
+
+    archive.run(engine)
     found = {row["run"]: row["status"] for row in read(home / "table")}
     assert found["1.jsonl"] == "unread"
 
@@ -286,16 +289,14 @@ def test_a_wrong_option_is_an_error_on_the_driver(home: Path, options: Any, erro
 def test_a_wrong_folder_is_an_error(home: Path) -> None:
     run(job(home))
     with pytest.raises(ValueError, match="has a table of 8 partitions: pass partitions=8, or another folder"):
-        job(home, 9).plan()
+        run(job(home, 9))
     (home / "empty").mkdir()
     empty = Archive.of(home / "empty", home / "other", 1, 1, Setup.of("balanced", None, None, "auto"))
     with pytest.raises(FileNotFoundError, match="no transcript in this folder"):
-        empty.plan()
+        run(empty)
 
 
 def test_an_older_worker_is_an_error(home: Path) -> None:
-    archive = job(home)
-    plan, _ = archive.plan()
-    older = Archive(**{**vars(archive), "version": "0.0.1"})
+    older = Archive(**{**vars(job(home)), "version": "0.0.1"})
     with pytest.raises(RuntimeError, match="install 0.0.1"):
-        older.commit(plan)
+        run(older)
