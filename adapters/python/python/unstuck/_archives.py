@@ -142,7 +142,7 @@ class Archive:
     # On the driver
 
     def run(self, engine: Callable[[Any], Iterable[Any]]) -> Archived:
-        """Completes the table. ``engine`` gives each row of a plan to ``commit``, and returns what ``commit`` returned."""
+        """Completes the table. ``engine`` gives each row of a plan to ``commit``, and returns the tables it got."""
         plan, kept = self._plan()
         done = engine(plan) if plan.num_rows else []
         finished = self._finished()
@@ -348,7 +348,7 @@ def _is_read(name: bytes) -> bool:
 
 
 def _shown(name: bytes) -> str:
-    r"""Returns a name as ``unstuck scan`` does: a byte that is not UTF-8 becomes ``\xff``, so that names stay different."""
+    r"""Returns a name as ``unstuck scan`` writes it. A byte that is not UTF-8 becomes ``\xff``, so names stay different."""
     return name.decode(errors="backslashreplace")
 
 

@@ -60,7 +60,11 @@ def archive(
     def engine(plan: Any) -> list[Any]:
         # One task for each partition.
         tasks = ray.data.from_arrow([plan.slice(number, 1) for number in range(plan.num_rows)])
-        done = tasks.map_batches(job.commit, batch_format="pyarrow", batch_size=1)
+        # As on Spark, a task has four attempts. By default, Ray retries for ever if a worker dies, and never after
+        # an exception.
+        done = tasks.map_batches(
+            job.commit, batch_format="pyarrow", batch_size=1, retry_exceptions=True, max_retries=3
+        )
         return list(done.iter_batches(batch_format="pyarrow", batch_size=None))
 
     return job.run(engine)
