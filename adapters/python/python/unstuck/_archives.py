@@ -348,7 +348,7 @@ def _is_read(name: bytes) -> bool:
 
 
 def _shown(name: bytes) -> str:
-    r"""Returns a name as ``unstuck scan`` writes it. A byte that is not UTF-8 becomes ``\xff``, so names stay different."""
+    r"""Returns a name as ``unstuck scan`` writes it: ``\xff`` for a byte that is not UTF-8, so names stay different."""
     return name.decode(errors="backslashreplace")
 
 

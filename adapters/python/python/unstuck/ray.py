@@ -11,10 +11,10 @@ try:
     from ray.data import Dataset
 
     from ._archives import Archive, Archived, Setup
-except ModuleNotFoundError as missing:
+except ModuleNotFoundError as _missing:
     raise ModuleNotFoundError(
-        f"unstuck.ray needs the package {missing.name}: pip install 'ray[data]'", name=missing.name
-    ) from missing
+        f"unstuck.ray needs the package {_missing.name}: pip install 'ray[data]'", name=_missing.name
+    ) from _missing
 
 __all__ = ["Archived", "archive", "scan"]
 

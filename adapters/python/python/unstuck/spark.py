@@ -10,10 +10,10 @@ try:
     from pyspark.sql import DataFrame, SparkSession
 
     from ._archives import DDL, Archive, Archived, Setup
-except ModuleNotFoundError as missing:
+except ModuleNotFoundError as _missing:
     raise ModuleNotFoundError(
-        f"unstuck.spark needs the package {missing.name}: pip install 'pyspark[sql]'", name=missing.name
-    ) from missing
+        f"unstuck.spark needs the package {_missing.name}: pip install 'pyspark[sql]'", name=_missing.name
+    ) from _missing
 
 __all__ = ["Archived", "archive", "scan"]
 

@@ -92,7 +92,7 @@ class Dying(Archive):
 
 
 class Failing(Archive):
-    """An archive whose file system fails once, when the folder `deaths` exists."""
+    """An archive whose file system fails once."""
 
     def commit(self, tasks: Any) -> Any:
         try:
