@@ -18,6 +18,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +28,11 @@ import pyarrow.parquet as pq
 
 PARTITIONS = 64
 
-# The workers that an engine starts for `archive`, by their command lines.
-WORKERS = {"spark": re.compile("pyspark.daemon"), "ray": re.compile("^ray::MapBatches")}
+# The disk space in bytes that the tables and the logs of the engines need beside the archive.
+SPARE = 3e9
+
+# The files that are no transcripts beside those that are.
+LISTS = ("labels.jsonl", "expected.jsonl")
 
 # The identifiers of a run, which are varied so that no two runs are equal.
 IDS = re.compile(rb"(toolu_|call_|chatcmpl-|msg_|(?<=[^0-9a-f])[0-9a-f]{8}-(?=[0-9a-f]{4}-))")
@@ -37,15 +42,22 @@ IDS = re.compile(rb"(toolu_|call_|chatcmpl-|msg_|(?<=[^0-9a-f])[0-9a-f]{8}-(?=[0
 
 
 def make(folder: str, gigabytes: str, *sources: str) -> None:
-    """Writes transcripts of the sizes that sessions have: half of them below 350 KB, one of a hundred above 3 MB."""
-    chance = random.Random(24)
+    """Writes transcripts of the sizes that sessions have: half of them below 350 KB, one of a hundred above 3 MB.
+
+    The share of each format is its share of the recorded runs.
+    """
+    target, left = Path(folder), float(gigabytes) * 1e9
+    target.mkdir(parents=True)
+    free = shutil.disk_usage(target).free
+    if left + SPARE > free:
+        raise SystemExit(f"{(left + SPARE) / 1e9:.0f} GB are needed, but {free / 1e9:.0f} GB are free: make less")
     kinds: dict[tuple[Path, str], list[list[bytes]]] = {}
     for path in sorted(file for source in sources for file in Path(source).rglob("*.json*")):
-        if path.name != "labels.jsonl":
+        if path.name not in LISTS and not path.parent.name.startswith("hooks"):
             text = IDS.sub(rb"\1\0", path.read_bytes())
             # Only JSON Lines can be continued with the lines of another run.
             kinds.setdefault((path.parent, path.suffix), []).append(text.split(b"\0"))
-    left, number = int(float(gigabytes) * 1e9), 0
+    chance, number = random.Random(24), 0
     weights = [sum(len(b"".join(parts)) for parts in runs) for runs in kinds.values()]
     while left > 0:
         [((_, suffix), runs)] = chance.choices(list(kinds.items()), weights)
@@ -54,9 +66,9 @@ def make(folder: str, gigabytes: str, *sources: str) -> None:
             parts = chance.choice(runs)
             pieces.append(f"{number:08x}{len(pieces):04x}".encode().join(parts))
             size -= len(pieces[-1])
-        target = Path(folder, f"{number % 256:02x}", f"{number:08x}{suffix}")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        left -= target.write_bytes(b"".join(pieces))
+        file = target / f"{number % 256:02x}" / f"{number:08x}{suffix}"
+        file.parent.mkdir(exist_ok=True)
+        left -= file.write_bytes(b"".join(pieces))
         number += 1
     print(number)
 
@@ -144,29 +156,64 @@ def started() -> None:
 
 
 class Measured:
-    """A process with all that it started: its time, and the memory that all of them have at a time."""
+    """A process with all that it started: its time, and the memory that all of them have at a time.
 
-    def __init__(self, command: list[str], cwd: str | None = None) -> None:
+    At the end of the `with` block, and after ``limit`` seconds, all of them are killed.
+    """
+
+    def __init__(self, command: list[str], limit: float, cwd: str | None = None) -> None:
         self.begin = time.monotonic()
+        self.command = command
+        self.limit = limit
         self.ready: float | None = None
         self.peak = 0
         self.process = subprocess.Popen(
             command, cwd=cwd, stdout=subprocess.PIPE, stderr=sys.stderr, text=True, start_new_session=True
         )
-        self._watching = threading.Thread(target=self._watch)
-        self._watching.start()
-        self._listening = threading.Thread(target=self._listen)
-        self._listening.start()
+        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._watch, self._listen)]
+        for thread in self._threads:
+            thread.start()
+
+    def __enter__(self) -> Measured:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.kill()
+            self.process.wait()
+
+    def kill(self) -> None:
+        for pid in reversed(self.family()):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def wait(self, codes: tuple[int, ...] = (0,)) -> float:
         """Returns the seconds of the work, without the start of the engine."""
-        code = self.process.wait()
+        try:
+            code = self.process.wait(self.left())
+        except subprocess.TimeoutExpired:
+            raise SystemExit(f"{self} has not ended after {self.limit:.0f} s") from None
         end = time.monotonic()
-        self._watching.join()
-        self._listening.join()
+        for thread in self._threads:
+            thread.join(10)
         if code not in codes:
-            raise SystemExit(f"{self.process.args} ended with {code}")
+            raise SystemExit(f"{self} ended with {code}")
         return end - (self.ready or self.begin)
+
+    def left(self) -> float:
+        """Returns the seconds that are left."""
+        return max(0, self.begin + self.limit - time.monotonic())
+
+    def poll(self) -> None:
+        """Waits for a moment, in which the process must not end."""
+        if self.process.poll() is not None:
+            raise SystemExit(f"{self} ended too early")
+        if self.left() == 0:
+            raise SystemExit(f"{self} came to nothing in {self.limit:.0f} s")
+        time.sleep(0.02)
+
+    def __str__(self) -> str:
+        return " ".join(self.command)
 
     def startup(self) -> float:
         return (self.ready or self.begin) - self.begin
@@ -188,7 +235,8 @@ class Measured:
     def _watch(self) -> None:
         while self.process.poll() is None:
             self.peak = max(self.peak, sum(map(memory, self.family())))
-            time.sleep(0.2)
+            # Looking more often would take a tenth of the processors.
+            time.sleep(1)
 
     def _listen(self) -> None:
         assert self.process.stdout is not None
@@ -208,67 +256,74 @@ def memory(pid: int) -> int:
 
 
 def measure(folder: str, output: str, unstuck: str) -> None:
+    folder = os.path.realpath(folder)
     files = [path for path in Path(folder).rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files)
     figure("archive", f"{size / 1e9:.2f} GB, {len(files)} runs, the largest of {max_size(files) / 1e6:.0f} MB")
     shutil.rmtree(output, ignore_errors=True)
     Path(output).mkdir(parents=True)
-    scan = Measured(
-        [unstuck, "scan", ".", "--jobs", "2", "--format", "parquet", "-o", f"{output}/scan.parquet"], cwd=folder
-    )
-    speed("scan --jobs 2", scan, scan.wait((0, 1, 3)), size)
+    scan = [unstuck, "scan", ".", "--jobs", "2", "--format", "parquet", "-o", f"{output}/scan.parquet"]
+    with Measured(scan, 120 + size / 20e6, cwd=folder) as process:
+        seconds = process.wait((0, 1, 3))
+    speed("scan --jobs 2", process, seconds, size)
     expected = rows(f"{output}/scan.parquet")
-    if len(set(expected["run"].to_pylist())) != len(files):
+    status = dict(zip(expected["run"].to_pylist(), expected["status"].to_pylist()))
+    if len(status) != len(files):
         raise SystemExit("scan: not each run is in the table")
+    counts = ", ".join(f"{number} {word}" for word, number in sorted(Counter(status.values()).items()))
+    figure("table", f"{expected.num_rows} rows: {counts}")
+    # An engine that scans on one thread takes twice as long.
+    limit = 120 + 6 * seconds
     for engine in ("spark", "ray", "duckdb", "polars"):
-        process = Measured(command(engine, folder, f"{output}/{engine}"))
-        speed(engine, process, process.wait(), size)
+        with Measured(command(engine, folder, f"{output}/{engine}"), limit) as process:
+            speed(engine, process, process.wait(), size)
         compare(engine, expected, f"{output}/{engine}")
-    for engine, workers in WORKERS.items():
-        table = f"{output}/{engine}-worker"
-        process = Measured(command(engine, folder, table))
-        killed = kill_a_worker(process, Path(table), workers)
-        process.wait()
-        compare(f"{engine}, a worker killed", expected, table)
-        figure(f"{engine}, a worker killed", f"equal to scan; {killed}")
-        table = f"{output}/{engine}-job"
-        process = Measured(command(engine, folder, table))
-        progress(process, Path(table))
-        for pid in reversed(process.family()):
-            os.kill(pid, signal.SIGKILL)
-        process.wait((-signal.SIGKILL,))
-        kept = len(list(Path(table).glob("part-*")))
-        Measured(command(engine, folder, table)).wait()
-        compare(f"{engine}, the job killed", expected, table)
-        figure(f"{engine}, the job killed", f"equal to scan after a restart that kept {kept} of {PARTITIONS} partitions")
+    for engine in ("spark", "ray"):
+        what, table = f"{engine}, a worker killed", f"{output}/{engine}-worker"
+        with Measured(command(engine, folder, table), limit) as process:
+            killed = kill_a_worker(process, folder, Path(table))
+            process.wait()
+        compare(what, expected, table)
+        figure(what, killed)
+        what, table = f"{engine}, the job killed", f"{output}/{engine}-job"
+        with Measured(command(engine, folder, table), limit) as process:
+            progress(process, Path(table))
+            process.kill()
+            process.wait((-signal.SIGKILL,))
+        kept = len(parts(Path(table)))
+        with Measured(command(engine, folder, table), limit) as process:
+            process.wait()
+        compare(what, expected, table)
+        figure(what, f"a restart kept {kept} of {PARTITIONS} partitions")
+    figure("all tables", "equal to scan's, row by row")
 
 
 def command(engine: str, folder: str, output: str) -> list[str]:
     return [sys.executable, __file__, engine, folder, output]
 
 
+def parts(table: Path) -> list[Path]:
+    return list(table.glob("part-*"))
+
+
 def progress(process: Measured, table: Path) -> None:
     """Waits until a quarter of the partitions is there."""
-    while len(list(table.glob("part-*"))) < PARTITIONS / 4:
-        if process.process.poll() is not None:
-            raise SystemExit(f"{process.process.args} ended too early")
-        time.sleep(0.02)
+    while len(parts(table)) < PARTITIONS / 4:
+        process.poll()
 
 
-def kill_a_worker(process: Measured, table: Path, workers: re.Pattern[str]) -> str:
-    """Kills a worker that has no children, so one that does the work."""
+def kill_a_worker(process: Measured, folder: str, table: Path) -> str:
+    """Kills a worker that reads a transcript."""
     progress(process, table)
-    family = process.family()
-    found = []
-    for pid in family:
-        line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        if workers.search(line) and "IDLE" not in line.upper():
-            found.append((pid, line.strip()))
-    if not found:
-        raise SystemExit("no worker to kill")
-    pid, line = found[-1]
-    os.kill(pid, signal.SIGKILL)
-    return f"killed `{line[-40:]}` after {len(list(table.glob('part-*')))} of {PARTITIONS} partitions"
+    while True:
+        for pid in process.family():
+            with suppress(FileNotFoundError, ProcessLookupError):
+                names = [os.readlink(file) for file in Path(f"/proc/{pid}/fd").iterdir()]
+                if any(name.startswith(f"{folder}/") for name in names):
+                    line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                    os.kill(pid, signal.SIGKILL)
+                    return f"`{line.strip()[-40:]}` after {len(parts(table))} of {PARTITIONS} partitions"
+        process.poll()
 
 
 def rows(path: str) -> Any:

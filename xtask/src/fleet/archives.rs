@@ -14,9 +14,9 @@ use crate::step::Outcome;
 /// The program that makes the archive, runs the engines and compares their tables.
 const PROGRAM: &str = "adapters/python/benches/archives.py";
 
-/// The recorded runs that are varied, and labelled runs that are not in every tree.
-const RUNS: &str = "adapters/trace/runs";
-const LABELLED: [&str; 2] = ["../shared/traces", "../shared/traces-modern"];
+/// The recorded runs that are varied. Only the first folder is in every tree.
+const RUNS: [&str; 4] =
+    ["adapters/trace/runs", "../shared/formats", "../shared/traces", "../shared/traces-modern"];
 
 /// The engines, whose pinned versions stand beside their tests.
 const ENGINES: [&str; 4] = ["spark", "ray", "duckdb", "polars"];
@@ -65,7 +65,7 @@ fn installed() -> Outcome {
 /// Writes the archive.
 fn make(archive: &Path, size: &str) -> Outcome {
     let _ = fs::remove_dir_all(archive);
-    let sources = [RUNS].into_iter().chain(LABELLED).map(|source| machine::root().join(source));
+    let sources = RUNS.into_iter().map(|source| machine::root().join(source));
     let mut make = environment().python();
     make.args([PROGRAM, "make"]).arg(archive).arg(size);
     Outcome::of(make.args(sources.filter(|source| source.is_dir())))

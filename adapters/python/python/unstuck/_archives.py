@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import posixpath
 import re
+import stat
 import uuid
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
 from os import PathLike
-from typing import Any, NamedTuple
+from pathlib import PurePath, PurePosixPath
+from typing import Any, NamedTuple, NoReturn
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.fs as pafs  # type: ignore[import-untyped]
@@ -39,7 +42,7 @@ _RUNS = pa.schema({"run": pa.string(), "body": pa.large_binary(), "error": pa.st
 _TASKS = pa.schema({
     "number": pa.int32(),
     "fingerprint": pa.string(),
-    "names": pa.list_(pa.string()),
+    "names": pa.list_(pa.binary()),
     "sizes": pa.list_(pa.int64()),
 })
 _DONE = pa.schema({"number": pa.int32(), "rows": pa.int64()})
@@ -47,6 +50,12 @@ _DONE = pa.schema({"number": pa.int32(), "rows": pa.int64()})
 # File systems on which a file appears while it is written. On the others, the object stores, a file appears when
 # it is complete.
 _RENAMING = ("local", "hdfs")
+
+# The errors of opening a file that another attempt would have, too. After others, the engine retries the task.
+_LASTING = (errno.ENOENT, errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENOTDIR)
+
+# The errors of a broken Parquet file.
+_BROKEN = (pa.ArrowException, OSError, LookupError, ValueError)
 
 
 class Archived(NamedTuple):
@@ -99,7 +108,7 @@ class Setup:
 
 
 class _File(NamedTuple):
-    name: str
+    name: bytes
     size: int
     changed: int
 
@@ -132,11 +141,32 @@ class Archive:
 
     # On the driver
 
-    def plan(self) -> tuple[Any, int]:
+    def run(self, engine: Callable[[Any], Iterable[Any]]) -> Archived:
+        """Completes the table. ``engine`` gives each row of a plan to ``commit``, and returns the tables it got."""
+        plan, kept = self._plan()
+        done = engine(plan) if plan.num_rows else []
+        finished = self._finished()
+        lost = [
+            task["number"]
+            for task in plan.select(["number", "fingerprint"]).to_pylist()
+            if finished.get(self._name(task["number"])) != task["fingerprint"]
+        ]
+        if lost:
+            raise RuntimeError(f"{self.target}: the partitions {lost} are missing: run the job again")
+        # A worker that was started twice has reported twice.
+        rows = {row["number"]: row["rows"] for table in done for row in table.to_pylist()}
+        return Archived(plan.num_rows, kept, sum(rows.values()))
+
+    def _plan(self) -> tuple[Any, int]:
         """Returns the partitions that are left to do, one a row, and the number of finished ones.
 
         Removes the files that an interrupted job left, and partitions without transcripts.
         """
+        if _is_inside(self.target, self.folder):
+            raise ValueError(
+                f"{self.target} is in the folder of the transcripts, {self.folder}, where a later job would scan it: "
+                "pass another folder for the table, for example one beside the transcripts"
+            )
         parts = self._parts()
         files, path = _file_system(self.target)
         files.create_dir(path, recursive=True)
@@ -155,34 +185,15 @@ class Archive:
         ]
         return pa.Table.from_pylist(left, schema=_TASKS), len(parts) - len(left)
 
-    def finish(self, plan: Any, kept: int, done: Iterable[Any]) -> Archived:
-        """Checks that the table is complete. ``done`` has the tables of ``commit``."""
-        finished = self._finished()
-        lost = [
-            task["number"]
-            for task in plan.select(["number", "fingerprint"]).to_pylist()
-            if finished.get(self._name(task["number"])) != task["fingerprint"]
-        ]
-        if lost:
-            raise RuntimeError(f"{self.target}: the partitions {lost} are missing: run the job again")
-        # A worker that was started twice has reported twice.
-        rows = {row["number"]: row["rows"] for table in done for row in table.to_pylist()}
-        return Archived(plan.num_rows, kept, sum(rows.values()))
-
     def _parts(self) -> dict[int, tuple[str, list[_File]]]:
         """Returns the transcripts of each partition, with its fingerprint."""
-        files, folder = _file_system(self.folder)
-        found = files.get_file_info(pafs.FileSelector(folder, recursive=True))
         parts: dict[int, list[_File]] = {}
-        for info in found:
-            name = posixpath.relpath(info.path, folder)
-            if info.type == pafs.FileType.File and (is_transcript(name) or name.endswith(".parquet")):
-                number = zlib.crc32(name.encode(errors="surrogatepass")) % self.partitions
-                parts.setdefault(number, []).append(_File(name, info.size, info.mtime_ns or 0))
+        for file in _listed(*_file_system(self.folder)):
+            parts.setdefault(zlib.crc32(file.name) % self.partitions, []).append(file)
         if not parts:
             raise FileNotFoundError(f"{self.folder}: no transcript in this folder")
         options = [self.version, self.size_max, *map(str, vars(self.setup).values())]
-        return {number: (_fingerprint([options, sorted(of)]), sorted(of)) for number, of in parts.items()}
+        return {number: (_fingerprint(options, sorted(of)), sorted(of)) for number, of in parts.items()}
 
     def _finished(self) -> dict[str, str | None]:
         """Returns the files of the table with their fingerprints, and removes files that an interrupted job left."""
@@ -201,10 +212,17 @@ class Archive:
 
         def of(name: str) -> str | None:
             try:
-                with files.open_input_file(posixpath.join(folder, name)) as file:
-                    return str((pq.read_metadata(file).metadata or {}).get(_KEY, b"").decode())
-            except (pa.ArrowInvalid, FileNotFoundError):
+                file = files.open_input_file(posixpath.join(folder, name))
+            except FileNotFoundError:
                 return None
+            with file:
+                source = _Source(file)
+                try:
+                    metadata = pq.ParquetFile(source.opened()).metadata.metadata or {}
+                    return str(metadata.get(_KEY, b"").decode())
+                except _BROKEN as error:
+                    source.judge(error)
+                    return None
 
         with ThreadPoolExecutor(16) as pool:
             return dict(zip(finished, pool.map(of, finished), strict=True))
@@ -231,23 +249,27 @@ class Archive:
         for batch in batches:
             yield from self.commit(pa.Table.from_batches([batch])).to_batches()
 
-    def _runs(self, names: list[str], sizes: list[int]) -> Iterator[Any]:
+    def _runs(self, names: list[bytes], sizes: list[int]) -> Iterator[Any]:
         """Reads the transcripts, one at a time."""
         files, folder = _file_system(self.folder)
         for name, size in zip(names, sizes, strict=True):
-            path = posixpath.join(folder, name)
             try:
-                if name.endswith(".parquet"):
-                    yield from _rows(files, path)
+                # The path is bytes, because a name on a local disk may not be UTF-8.
+                file = files.open_input_file(posixpath.join(os.fsencode(folder), name))
+            except OSError as error:
+                if error.errno not in _LASTING:
+                    raise
+                yield _failed(name, f"cannot be read: {error}")
+                continue
+            with file:
+                if name.endswith(b".parquet"):
+                    yield from _rows(name, file)
                 elif size > self.size_max:
                     yield _failed(
                         name, f"{size} bytes, but size_max is {self.size_max}: scan it with `unstuck scan`"
                     )
                 else:
-                    with files.open_input_file(path) as file:
-                        yield _run(name, file.read_buffer())
-            except (pa.ArrowInvalid, FileNotFoundError, PermissionError) as error:
-                yield _failed(name, f"cannot be read: {error}")
+                    yield _run(name, file.read_buffer())
 
     def _put(self, name: str, content: Any) -> None:
         files, folder = _file_system(self.target)
@@ -277,30 +299,137 @@ def _file_system(path: str) -> tuple[Any, str]:
     return pafs.LocalFileSystem(), path
 
 
-def _fingerprint(value: object) -> str:
-    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
+def _is_inside(path: str, folder: str) -> bool:
+    """Returns whether a path is a folder or something in it. Symbolic links count as their targets."""
+    (files, path), (others, folder) = _file_system(path), _file_system(folder)
+    if not files.equals(others):
+        return False
+    if files.type_name == "local":
+        return PurePath(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+    return PurePosixPath(path).is_relative_to(folder)
 
 
-def _run(name: str, body: Any) -> Any:
+def _listed(files: Any, folder: str) -> Iterator[_File]:
+    """Lists the transcripts and tables in a folder and below, as ``unstuck scan`` does."""
+    if files.type_name == "local":
+        yield from _on_disk(os.fsencode(folder))
+        return
+    for info in files.get_file_info(pafs.FileSelector(folder, recursive=True)):
+        name = posixpath.relpath(info.path, folder).encode()
+        if info.type == pafs.FileType.File and _is_read(name):
+            yield _File(name, info.size, info.mtime_ns or 0)
+
+
+def _on_disk(folder: bytes) -> Iterator[_File]:
+    """Lists a local folder. A link to a file counts as its target. A link to a folder is not followed, because it
+    may lead in a circle. A link that leads nowhere becomes an error when it is read."""
+    for parent, _, names in os.walk(folder, onerror=_raise):
+        for path in (os.path.join(parent, name) for name in names if _is_read(name)):
+            name = os.path.relpath(path, folder).replace(os.fsencode(os.sep), b"/")
+            try:
+                status = os.stat(path)
+            except OSError as error:
+                if error.errno not in _LASTING:
+                    raise
+                yield _File(name, 0, 0)
+                continue
+            # Reading a pipe could wait forever.
+            if stat.S_ISREG(status.st_mode):
+                yield _File(name, status.st_size, status.st_mtime_ns)
+
+
+def _raise(error: OSError) -> NoReturn:
+    raise error
+
+
+def _is_read(name: bytes) -> bool:
+    """Returns whether a file in the folder is read, by its name."""
+    return name.endswith(b".parquet") or is_transcript(_shown(name))
+
+
+def _shown(name: bytes) -> str:
+    r"""Returns a name as ``unstuck scan`` writes it: ``\xff`` for a byte that is not UTF-8, so names stay different."""
+    return name.decode(errors="backslashreplace")
+
+
+def _fingerprint(options: list[object], of: list[_File]) -> str:
+    files = [(file.name.decode(errors="surrogateescape"), file.size, file.changed) for file in of]
+    return hashlib.sha256(json.dumps([options, files]).encode()).hexdigest()
+
+
+def _run(name: bytes, body: Any) -> Any:
     """Returns a batch with one run, without a copy of its body."""
     offsets = pa.py_buffer(b"".join(at.to_bytes(8, "little") for at in (0, body.size)))
     bodies = pa.Array.from_buffers(pa.large_binary(), 1, [None, offsets, body])
-    return pa.record_batch([pa.array([name]), bodies, pa.array([None], pa.string())], schema=_RUNS)
+    return pa.record_batch([pa.array([_shown(name)]), bodies, pa.array([None], pa.string())], schema=_RUNS)
 
 
-def _failed(name: str, why: str) -> Any:
+def _failed(name: bytes, why: str) -> Any:
     return pa.record_batch(
-        [pa.array([name]), pa.array([None], pa.large_binary()), pa.array([why])], schema=_RUNS
+        [pa.array([_shown(name)]), pa.array([None], pa.large_binary()), pa.array([why])], schema=_RUNS
     )
 
 
-def _rows(files: Any, path: str) -> Iterator[Any]:
-    """Reads the runs of a table in a Parquet file."""
-    with files.open_input_file(path) as file:
-        table = pq.ParquetFile(file)
+def _rows(name: bytes, file: Any) -> Iterator[Any]:
+    """Reads the runs of a table in a Parquet file. If a page is broken, the rows before it are kept."""
+    source = _Source(file)
+    try:
+        table = pq.ParquetFile(source.opened())
         missing = {"run", "body"} - set(table.schema_arrow.names)
         if missing:
             raise pa.ArrowInvalid(f"no column {sorted(missing)[0]}")
         for batch in table.iter_batches(batch_size=16, columns=["run", "body"]):
-            columns = [batch.column("run").cast(pa.string()), batch.column("body").cast(pa.large_binary())]
-            yield pa.record_batch([*columns, pa.nulls(batch.num_rows, pa.string())], schema=_RUNS)
+            bodies = batch.column("body").cast(pa.large_binary())
+            errors = pa.nulls(batch.num_rows, pa.string())
+            yield pa.record_batch([_names(batch.column("run")), bodies, errors], schema=_RUNS)
+    except _BROKEN as error:
+        source.judge(error)
+        yield _failed(name, f"cannot be read: {error}")
+
+
+def _names(column: Any) -> Any:
+    """Returns a column of names as text. Their bytes may not be UTF-8, even if the file says that they are."""
+    names = column.cast(pa.string(), safe=False).cast(pa.binary()).to_pylist()
+    return pa.array([None if name is None else _shown(name) for name in names], pa.string())
+
+
+class _Source:
+    """A file that notes whether reading it failed, because Parquet raises ``OSError`` for a broken page as well."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._has_failed = False
+
+    def opened(self) -> Any:
+        """Returns the file for Parquet."""
+        return pa.PythonFile(self, mode="r")
+
+    def judge(self, error: Exception) -> None:
+        """Raises an error that does not prove that the file is broken, after which the engine retries the task."""
+        if self._has_failed or isinstance(error, MemoryError):
+            raise error
+
+    # The methods that Arrow calls
+
+    def read(self, size: int) -> Any:
+        return self._noted(self._file.read, size)
+
+    def seek(self, offset: int, whence: int = 0) -> Any:
+        return self._noted(self._file.seek, offset, whence)
+
+    def tell(self) -> Any:
+        return self._file.tell()
+
+    def close(self) -> None:
+        self._file.close()
+
+    @property
+    def closed(self) -> bool:
+        return bool(self._file.closed)
+
+    def _noted(self, action: Callable[..., Any], *arguments: int) -> Any:
+        try:
+            return action(*arguments)
+        except OSError:
+            self._has_failed = True
+            raise

@@ -11,10 +11,10 @@ try:
     from ray.data import Dataset
 
     from ._archives import Archive, Archived, Setup
-except ModuleNotFoundError as missing:
+except ModuleNotFoundError as _missing:
     raise ModuleNotFoundError(
-        f"unstuck.ray needs the package {missing.name}: pip install 'ray[data]'", name=missing.name
-    ) from missing
+        f"unstuck.ray needs the package {_missing.name}: pip install 'ray[data]'", name=_missing.name
+    ) from _missing
 
 __all__ = ["Archived", "archive", "scan"]
 
@@ -56,11 +56,15 @@ def archive(
     >>> archive("s3://agents/night", "s3://agents/findings")  # doctest: +SKIP
     """
     job = Archive.of(folder, table, partitions, size_max, Setup.of(preset, config, tools, format))
-    plan, kept = job.plan()
-    done = []
-    if plan.num_rows:
+
+    def engine(plan: Any) -> list[Any]:
         # One task for each partition.
         tasks = ray.data.from_arrow([plan.slice(number, 1) for number in range(plan.num_rows)])
-        mapped = tasks.map_batches(job.commit, batch_format="pyarrow", batch_size=1)
-        done = list(mapped.iter_batches(batch_format="pyarrow", batch_size=None))
-    return job.finish(plan, kept, done)
+        # As on Spark, a task has four attempts. By default, Ray retries for ever if a worker dies, and never after
+        # an exception.
+        done = tasks.map_batches(
+            job.commit, batch_format="pyarrow", batch_size=1, retry_exceptions=True, max_retries=3
+        )
+        return list(done.iter_batches(batch_format="pyarrow", batch_size=None))
+
+    return job.run(engine)

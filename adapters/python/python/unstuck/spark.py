@@ -10,10 +10,10 @@ try:
     from pyspark.sql import DataFrame, SparkSession
 
     from ._archives import DDL, Archive, Archived, Setup
-except ModuleNotFoundError as missing:
+except ModuleNotFoundError as _missing:
     raise ModuleNotFoundError(
-        f"unstuck.spark needs the package {missing.name}: pip install 'pyspark[sql]'", name=missing.name
-    ) from missing
+        f"unstuck.spark needs the package {_missing.name}: pip install 'pyspark[sql]'", name=_missing.name
+    ) from _missing
 
 __all__ = ["Archived", "archive", "scan"]
 
@@ -57,10 +57,10 @@ def archive(
     >>> archive(session, "s3://agents/night", "s3://agents/findings")  # doctest: +SKIP
     """
     job = Archive.of(folder, table, partitions, size_max, Setup.of(preset, config, tools, format))
-    plan, kept = job.plan()
-    done = []
-    if plan.num_rows:
+
+    def engine(plan: Any) -> list[Any]:
         # One task for each partition.
-        frame = session.createDataFrame(plan).repartition(plan.num_rows)
-        done.append(frame.mapInArrow(job.commit_batches, "number int, rows bigint").toArrow())
-    return job.finish(plan, kept, done)
+        tasks = session.createDataFrame(plan).repartition(plan.num_rows)
+        return [tasks.mapInArrow(job.commit_batches, "number int, rows bigint").toArrow()]
+
+    return job.run(engine)

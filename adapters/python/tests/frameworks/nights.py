@@ -89,3 +89,14 @@ class Dying(Archive):
         except (FileExistsError, FileNotFoundError):
             return
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Failing(Archive):
+    """An archive whose file system fails once."""
+
+    def commit(self, tasks: Any) -> Any:
+        try:
+            (Path(self.target).parent / "deaths" / "error").touch(exist_ok=False)
+        except FileExistsError:
+            return super().commit(tasks)
+        raise OSError("the network is down")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nights import EXAMPLES, Dying, bodies, expected, read, record, rows
+from nights import EXAMPLES, Dying, Failing, bodies, expected, read, record, rows
 from unstuck import PolicyError
 
 # The workers are other processes.
@@ -57,6 +57,15 @@ def test_killed_workers_change_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     assert {path.name for path in (tmp_path / "deaths").iterdir()} == {"before", "after"}
     found = read(tmp_path / "table")
     assert found == expected(night) and done == (8, 0, len(found))
+
+
+def test_an_error_of_the_file_system_is_retried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    night = record(tmp_path / "night")
+    (tmp_path / "deaths").mkdir()
+    monkeypatch.setattr(ray, "Archive", Failing)
+    ray.archive(night, tmp_path / "table", partitions=8)
+    assert (tmp_path / "deaths" / "error").exists()
+    assert read(tmp_path / "table") == expected(night)
 
 
 def test_a_second_job_has_nothing_to_do(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nights import EXAMPLES, Dying, bodies, expected, read, record, rows
+from nights import EXAMPLES, Dying, Failing, bodies, expected, read, record, rows
 from unstuck import PolicyError
 
 # The workers are other processes.
@@ -57,6 +57,17 @@ def test_killed_workers_change_nothing(
     assert {path.name for path in (tmp_path / "deaths").iterdir()} == {"before", "after"}
     found = read(tmp_path / "table")
     assert found == expected(night) and done == (8, 0, len(found))
+
+
+def test_an_error_of_the_file_system_is_retried(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    night = record(tmp_path / "night")
+    (tmp_path / "deaths").mkdir()
+    monkeypatch.setattr(spark, "Archive", Failing)
+    spark.archive(session, night, tmp_path / "table", partitions=8)
+    assert (tmp_path / "deaths" / "error").exists()
+    assert read(tmp_path / "table") == expected(night)
 
 
 def test_a_second_job_has_nothing_to_do(session: SparkSession, tmp_path: Path) -> None:
