@@ -297,14 +297,16 @@ mod tests {
 
     /// Returns a span in which a session says a text.
     fn saying(n: u64, session: u64, agent: u64, text: &str) -> Span {
-        let said = json!([{"role": "assistant", "parts": [{"type": "text", "content": text}]}]);
+        let message =
+            |role, text| json!([{"role": role, "parts": [{"type": "text", "content": text}]}]);
         span(
             n,
             &[
                 ("gen_ai.operation.name", "chat".to_owned()),
                 ("gen_ai.conversation.id", format!("session-{session}")),
                 ("gen_ai.agent.name", format!("agent-{agent}")),
-                ("gen_ai.output.messages", said.to_string()),
+                ("gen_ai.input.messages", message("user", "go").to_string()),
+                ("gen_ai.output.messages", message("assistant", text).to_string()),
             ],
         )
     }
