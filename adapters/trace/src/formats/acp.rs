@@ -106,7 +106,7 @@ struct Params<'a> {
 /// The sessions by their ids, and the calls of all of them.
 #[derive(Default)]
 struct Sessions {
-    sessions: BTreeMap<String, Session>,
+    by_id: BTreeMap<String, Session>,
     calls: OpenCalls,
     loading: Option<Loading>,
 }
@@ -149,7 +149,7 @@ impl Sessions {
             }
             self.loading = None;
         }
-        let Self { sessions, calls, .. } = self;
+        let Self { by_id: sessions, calls, .. } = self;
         if !sessions.contains_key(&*id) {
             if sessions.len() == SESSIONS_MAX {
                 let message = "of a session after the first 64; only these are read";
@@ -171,7 +171,7 @@ impl Sessions {
     /// Begins to skip what the agent sends again, if the session is known.
     fn load(&mut self, line: &Line<'_>) {
         let session = nested::<Params<'_>>(line.params).and_then(|params| string(params.session));
-        let session = session.filter(|session| self.sessions.contains_key(&**session));
+        let session = session.filter(|session| self.by_id.contains_key(&**session));
         self.loading = line.id.zip(session).map(|(id, session)| Loading {
             request: id.get().to_owned(),
             session: session.into_owned(),
@@ -180,7 +180,7 @@ impl Sessions {
 
     /// Delivers all that is held back.
     fn flush(&mut self, recorder: &mut Recorder<'_>) {
-        for session in self.sessions.values_mut() {
+        for session in self.by_id.values_mut() {
             session.flush(&mut self.calls, recorder);
         }
     }
@@ -201,7 +201,7 @@ impl Sessions {
             return;
         };
         self.flush(recorder);
-        if self.sessions.len() == 1 {
+        if self.by_id.len() == 1 {
             recorder.usage_up_to(MAIN, tokens(answer.usage));
         }
     }
