@@ -394,7 +394,7 @@ enum Measuring {
 }
 
 /// Adds `new` to a queue of at most `most` elements. Returns the oldest one if it had to leave.
-fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) -> Option<T> {
+pub(crate) fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) -> Option<T> {
     let oldest = if queue.len() == most { queue.pop_front() } else { None };
     queue.push_back(new);
     oldest

@@ -270,7 +270,7 @@ fn write_metrics(watch: &Watch, shared: &Shared) {
 /// Replaces a file in one piece. Nothing is written through a symbolic link.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    // Nobody can put a link into the place of a random name.
+    // Under a random name, nobody can have prepared a link.
     let mut file = tempfile::Builder::new()
         .prefix(".unstuck-")
         .tempfile_in(folder.unwrap_or(Path::new(".")))?;

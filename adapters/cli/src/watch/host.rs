@@ -1,7 +1,7 @@
 //! The names under which clients reach the receiver.
 //!
-//! A web page may let its own name point to this machine, and then read from a server on a loopback address what
-//! it likes. Its requests have the name of the page as their `Host`, so they are told apart by it.
+//! A web page may let its own name point to this machine, and so read the answers of a server on a loopback
+//! address. The `Host` of its requests is the name of the page, by which they are recognised.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -404,7 +404,7 @@ mod tests {
                 .collect();
             let (spans, _) = decoded(&request(&spans)).expect("a request");
             let attributes = spans.iter().map(|span| span.attributes.len());
-            // What does not fit is left out as a whole, and the texts stay.
+            // Arguments that do not fit are left out as a whole. The short results stay.
             let expected = (0..6).map(|n| 1 + usize::from(n < 3));
             assert!(attributes.clone().eq(expected), "{:?}", attributes.collect::<Vec<_>>());
         }

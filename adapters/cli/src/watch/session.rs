@@ -10,7 +10,7 @@ use unstuck_trace::{Call, Event, Message, Outcome, Role};
 
 use super::finding::{Finding, Origin, hexadecimal};
 use super::sessions::Made;
-use crate::replay::{Location, LoopKey, Replay, ReplayFinding};
+use crate::replay::{Location, LoopKey, Replay, ReplayFinding, push};
 use crate::scan::html::IncludeArgs;
 
 /// The latest calls and messages of a session whose spans are kept as evidence. No rule looks back further,
@@ -248,13 +248,6 @@ fn judge(replay: &mut Replay, worker: &str, step: u64, origin: Origin, call: &To
 fn say(replay: &mut Replay, worker: &str, index: usize, role: Role, text: &str) {
     let text_only = role == Role::Assistant;
     replay.take(&Event::Message(Message { index, worker, role, text, text_only }));
-}
-
-/// Adds `new` to a queue of at most `most` elements. Returns the oldest one if it had to leave.
-fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) -> Option<T> {
-    let oldest = if queue.len() == most { queue.pop_front() } else { None };
-    queue.push_back(new);
-    oldest
 }
 
 #[cfg(test)]
