@@ -1,7 +1,7 @@
 """Measures engines over an archive of transcripts on this machine, and compares their tables with the table of `scan`.
 
     archives.py make FOLDER GIGABYTES SOURCES…    writes an archive that varies these recorded runs
-    archives.py measure FOLDER OUTPUT UNSTUCK     prints the figures, `what<TAB>figure` a line
+    archives.py measure FOLDER OUTPUT UNSTUCK     prints the figures, `figure<TAB>what<TAB>value` a line
 
 The other commands do the work that `measure` measures, each in a process of its own.
 """
@@ -354,7 +354,7 @@ def max_size(files: list[Path]) -> int:
 
 
 def figure(what: str, value: str) -> None:
-    print(f"{what}\t{value}", flush=True)
+    print(f"figure\t{what}\t{value}", flush=True)
 
 
 if __name__ == "__main__":

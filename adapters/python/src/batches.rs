@@ -128,6 +128,8 @@ fn bytes(column: &ArrayRef, row: usize) -> Result<Option<&[u8]>, ArrowError> {
         return Ok(None);
     }
     Ok(Some(match column.data_type() {
+        // A column of nothing but nulls, which has no list of them.
+        DataType::Null => return Ok(None),
         DataType::Utf8 => column.as_string::<i32>().value(row).as_bytes(),
         DataType::LargeUtf8 => column.as_string::<i64>().value(row).as_bytes(),
         DataType::Utf8View => column.as_string_view().value(row).as_bytes(),

@@ -83,9 +83,9 @@ fn measured(archive: &Path, table: &mut Table) -> Outcome {
     outcome
 }
 
-/// Returns the figures among the lines of the program.
+/// Returns the figures among the lines of the program and the logs of the engines.
 fn figures(said: &str) -> impl Iterator<Item = (&str, &str)> {
-    said.lines().filter_map(|line| line.split_once('\t'))
+    said.lines().filter_map(|line| line.strip_prefix("figure\t")?.split_once('\t'))
 }
 
 fn environment() -> Environment {
@@ -102,8 +102,8 @@ mod tests {
     use super::figures;
 
     #[test]
-    fn a_figure_is_a_line_with_a_tab() {
-        let said = "WARN: a log\nscan\t900 MB/s\n\nray\t1 MB/s\t2\n";
+    fn a_figure_is_a_line_that_says_so() {
+        let said = "WARN: a log\nfigure\tscan\t900 MB/s\n\n12:00\tINFO figure\t1\nfigure\tray\t1 MB/s\t2\n";
         let expected = [("scan", "900 MB/s"), ("ray", "1 MB/s\t2")];
         assert!(figures(said).eq(expected));
     }

@@ -5,12 +5,13 @@ mod sender;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Table;
 use crate::machine::{self, Machine, program};
 use crate::step::Outcome;
-use sender::{Traffic, Watching, gzip_bomb};
+use sender::{Connection, Traffic, Watching, gzip_bomb};
 
 /// The folder for states and findings.
 const FOLDER: &str = "target/fleet/receiver";
@@ -80,11 +81,12 @@ fn fresh(name: &str) -> PathBuf {
     path
 }
 
-/// Measures the spans that one core takes in, by the time of the process on the processor.
+/// Measures the spans that one core takes in and judges, by the time of the process on the processor.
 fn throughput(unstuck: &Path, table: &mut Table) -> Result<(), String> {
     for (label, is_stored) in [("in memory", false), ("with --state", true)] {
         let findings = fresh("load.jsonl");
-        let mut options = vec!["--findings".into(), findings.into_os_string()];
+        let mut options = ["--settle", "1", "--findings"].map(Into::into).to_vec();
+        options.push(findings.into_os_string());
         if is_stored {
             options.extend(["--state".into(), fresh("load").into_os_string()]);
         }
@@ -97,7 +99,9 @@ fn throughput(unstuck: &Path, table: &mut Table) -> Result<(), String> {
         for request in &requests {
             connection.export(request)?;
         }
-        let (elapsed, processor) = (begin.elapsed(), watching.processor_time()?);
+        let elapsed = begin.elapsed();
+        judged(&mut connection)?;
+        let processor = watching.processor_time()?;
         let rate =
             |time: Duration| (SPANS * 1000) / u64::try_from(time.as_millis()).unwrap_or(1).max(1);
         table.add(format!("spans a second of the processor, {label}"), rate(processor).to_string());
@@ -106,6 +110,21 @@ fn throughput(unstuck: &Path, table: &mut Table) -> Result<(), String> {
         watching.end()?;
     }
     Ok(())
+}
+
+/// Waits until the calls of the throughput are judged.
+fn judged(connection: &mut Connection) -> Result<(), String> {
+    let rounds = (0..SPANS / SESSIONS).filter(|round| Traffic::is_call(*round)).count() as u64;
+    let line = format!("unstuck_calls_total{{tool=\"bash\"}} {}\n", rounds * SESSIONS);
+    let mut metrics = String::new();
+    for _ in 0..600 {
+        metrics = connection.metrics()?;
+        if metrics.contains(&line) {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    Err(format!("within a minute, the metrics have no {line:?}:\n{metrics}"))
 }
 
 /// Sends a day of traffic by the clock of the spans, and watches the memory.

@@ -20,6 +20,9 @@ use crate::scan::html::IncludeArgs;
 /// independent of when the clock is read, so that a journal is replayed exactly.
 const TICK: u64 = 500;
 
+/// The milliseconds between two checks for traces of sessions that have ended, at multiples of it as well.
+const SWEEP: u64 = 60_000;
+
 /// The most sessions whose engine is ready, at some 30 KB each. The others rest, in a few KB.
 const AWAKE_MAX: usize = 256;
 
@@ -119,14 +122,24 @@ impl Sessions {
         while self.tick.saturating_add(TICK) <= now {
             let settled = self.pushed.saturating_add(self.limits.assembler.settle + TICK);
             if self.followed.is_empty() && self.tick > settled {
-                self.tick = now / TICK * TICK;
+                self.sweep(now / TICK * TICK);
                 return;
             }
-            self.tick += TICK;
+            self.sweep(self.tick + TICK);
             if self.tick <= settled {
                 self.settle(self.tick, made);
             }
             self.end_quiet(made);
+        }
+    }
+
+    /// Sets the time of the latest check. Forgets the traces of sessions that have ended.
+    fn sweep(&mut self, tick: u64) {
+        let before = std::mem::replace(&mut self.tick, tick);
+        if before / SWEEP < tick / SWEEP {
+            // A session is quiet from its latest record on, which has waited.
+            let ended = self.limits.quiet + self.limits.assembler.settle + SWEEP;
+            self.assembler.forget_idle((tick / SWEEP * SWEEP).saturating_sub(ended));
         }
     }
 
@@ -435,6 +448,38 @@ mod tests {
         // A day without spans passes at once.
         sessions.advance(u64::MAX, &mut made);
         assert_eq!(metrics.count("unstuck_runs_total", &[("outcome", "clean")]), 1);
+    }
+
+    #[test]
+    fn traces_of_ended_sessions_are_forgotten_before_a_limit() {
+        let limits =
+            Limits { assembler: AssemblerLimits { spans: 200, ..LIMITS.assembler }, ..LIMITS };
+        // For a day, a session of 20 spans follows another. With a store, the program is often started again, and
+        // nobody looks at the clock between two requests.
+        let run = |is_stored: bool| {
+            let (mut all, mut metrics) = (sessions(limits), Metrics::default());
+            let mut made = Made { findings: Vec::new(), metrics: &mut metrics };
+            for n in 0..9000_u64 {
+                let round = n / 20;
+                // After each tenth session, an hour without spans.
+                let at = n * 10_000 + round / 10 * 3_600_000;
+                if !is_stored {
+                    all.advance(at.saturating_sub(1), &mut made);
+                } else if n % 7 == 0 {
+                    let snapshot = all.snapshot();
+                    all = sessions(limits).restored(&snapshot).0;
+                }
+                let mut span = call((round % 200) as u8, n, "{}");
+                span.trace[..8].copy_from_slice(&round.to_be_bytes());
+                all.push(vec![span], at, &mut made);
+                assert_eq!(all.assembler.counts().forgotten_spans, 0);
+                assert_eq!(all.assembler.counts().forgotten_workers, 0);
+            }
+            made.findings
+        };
+        let findings = run(true);
+        assert!(findings.len() > 400);
+        assert!(findings == run(false));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::LocalSet;
 use unstuck_swarm::redis::{RedisStore, Settings};
 use unstuck_swarm::{Digest, Observation, SwarmStore as _, Tool, Worker};
@@ -133,8 +134,8 @@ impl Made {
         self.lateness.at_most().as_secs_f64() * 1e3
     }
 
-    /// Returns what is wrong if a worker waited for longer than `deadline`. A timer of this machine that ends late
-    /// without any network ends late here, too.
+    /// Returns what is wrong if a worker waited for longer than `deadline`. A timer or a task of this
+    /// machine that is late without any network is late here, too.
     pub(crate) fn waited_too_long(&self, deadline: Duration) -> Vec<String> {
         let cap = deadline + 2 * self.lateness.at_most() + Duration::from_millis(20);
         let most = [&self.waits, &self.probes, &self.looks].map(Times::at_most).into_iter().max();
@@ -175,12 +176,14 @@ pub(crate) struct Crew(Vec<JoinHandle<Result<Made, String>>>);
 impl Crew {
     /// Starts all workers: tasks on a few threads, and a thread for each of the first three swarms.
     pub(crate) fn start(swarms: &'static [Swarm], load: Load, start: Instant) -> Self {
-        let drivers = (0..u64::from(DRIVERS))
-            .map(|driver| thread::spawn(move || drive(driver, swarms, load, start)));
+        let (wakers, wakes): (Vec<_>, Vec<_>) = (0..DRIVERS).map(|_| unbounded_channel()).unzip();
+        let drivers = (0_u64..).zip(wakes).map(|(driver, wakes)| {
+            thread::spawn(move || drive(driver, swarms, load, start, wakes))
+        });
         let probe = |number| thread::spawn(move || Ok(probe(number, swarms, load, start)));
         let mut threads: Vec<_> = drivers.collect();
         threads.extend((0..3).map(probe));
-        threads.push(thread::spawn(move || Ok(control(load, start))));
+        threads.push(thread::spawn(move || Ok(control(load, start, &wakers))));
         Self(threads)
     }
 
@@ -204,6 +207,7 @@ fn drive(
     swarms: &'static [Swarm],
     load: Load,
     start: Instant,
+    mut wakes: UnboundedReceiver<Instant>,
 ) -> Result<Made, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
@@ -215,6 +219,13 @@ fn drive(
             let begin = Instant::now();
             tokio::time::sleep(DEADLINE).await;
             late.borrow_mut().lateness.add(begin.elapsed().saturating_sub(DEADLINE));
+        }
+    });
+    // A reply wakes a task from another thread, for which the runtime has another queue than for its timers.
+    let late = Rc::clone(&made);
+    tasks.spawn_local(async move {
+        while let Some(begin) = wakes.recv().await {
+            late.borrow_mut().lateness.add(begin.elapsed());
         }
     });
     for worker in (driver..load.workers).step_by(usize::from(DRIVERS)) {
@@ -262,8 +273,9 @@ fn probe(number: u64, swarms: &[Swarm], load: Load, start: Instant) -> Made {
     made
 }
 
-/// Measures how late a thread of this machine wakes up that waits for nothing.
-fn control(load: Load, start: Instant) -> Made {
+/// Measures how late a thread of this machine wakes up that waits for nothing. Wakes a task of each driver, which
+/// measures the same.
+fn control(load: Load, start: Instant, wakers: &[UnboundedSender<Instant>]) -> Made {
     let mut made = Made::default();
     let (_sender, never) = mpsc::channel::<()>();
     thread::sleep(start.saturating_duration_since(Instant::now()));
@@ -271,6 +283,9 @@ fn control(load: Load, start: Instant) -> Made {
         let begin = Instant::now();
         let _ = never.recv_timeout(DEADLINE);
         made.lateness.add(begin.elapsed().saturating_sub(DEADLINE));
+        for waker in wakers {
+            let _ = waker.send(Instant::now());
+        }
     }
     made
 }

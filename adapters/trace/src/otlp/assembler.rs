@@ -126,6 +126,7 @@ impl Assembler {
             trace
         });
         trace.seen = self.clock;
+        trace.arrived = arrived;
         if trace.nodes.contains_key(&span.id) {
             self.counts.duplicates += 1;
             return;
@@ -196,6 +197,21 @@ impl Assembler {
         for (place, waiting) in sessions.into_iter().flatten() {
             self.deliver(&place, waiting, each);
         }
+    }
+
+    /// Forgets the traces and the sessions of which no span arrived since this time, and none waits. A later span
+    /// of such a trace has no ancestors, and a later span of such a session begins it anew, so a caller passes a
+    /// time before which it has forgotten them as well. Takes time in proportion to what is remembered.
+    pub fn forget_idle(&mut self, since: u64) {
+        let mut spans = 0;
+        self.traces.retain(|_, trace| {
+            let is_idle = trace.arrived < since && trace.waiting.is_empty();
+            spans += if is_idle { trace.weight() } else { 0 };
+            !is_idle
+        });
+        self.spans -= spans;
+        self.sessions.retain(|_, session| session.arrived >= since);
+        self.workers = self.sessions.values().map(|session| session.workers.len()).sum();
     }
 
     /// Returns the counts so far.
@@ -270,6 +286,7 @@ impl Assembler {
         };
         let of_session = self.sessions.entry(Arc::clone(&session)).or_default();
         of_session.seen = self.clock;
+        of_session.arrived = of_session.arrived.max(waiting.arrived);
         let before = of_session.workers.len();
         let asked = waiting.prompt.as_ref().map(|(text, _)| digest(text));
         let worker = worker.unwrap_or_else(|| {
@@ -300,6 +317,7 @@ impl Assembler {
 
     fn deliver(&mut self, place: &Place, waiting: Waiting, each: &mut dyn FnMut(Record)) {
         let session = self.sessions.entry(Arc::clone(&place.session)).or_default();
+        session.arrived = session.arrived.max(waiting.arrived);
         let worker = session.workers.entry(Arc::clone(&place.worker)).or_default();
         self.counts.late += u64::from(waiting.begin < worker.latest);
         worker.latest = worker.latest.max(waiting.begin);

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::messages;
-use super::result::{bare, bare_arguments, is_cut_off};
+use super::result::{bare, bare_arguments, bare_of_adk, is_cut_off};
 use super::{Span, SpanEvent, Status, ToolCall};
 use crate::event::{Tokens, is_hidden};
 
@@ -260,7 +260,9 @@ fn call(span: &mut Span) -> ToolCall {
     let (args, result) = messages::call(span);
     let args = text_of(&mut span.attributes, ARGUMENTS).or(args).map(bare_arguments);
     let result = text_of(&mut span.attributes, RESULTS).or(result);
-    let result = result.filter(|text| !is_hidden(text) && !is_cut_off(text)).map(bare);
+    let is_of_adk = span.attributes.contains_key("gcp.vertex.agent.event_id");
+    let result = result.filter(|text| !is_hidden(text) && !is_cut_off(text));
+    let result = result.map(|text| bare(if is_of_adk { bare_of_adk(text) } else { text }));
     let failed = has_failed(span) || result.as_ref().is_some_and(|result| result.failed);
     let result = result.map(|result| result.text);
     let result = result.or_else(|| failed.then(|| error(span)));

@@ -56,6 +56,21 @@ pub(super) fn bare(text: String) -> Bare {
     Bare { text: flat_text(message.content).into_owned(), failed }
 }
 
+/// Returns the result of a tool as the tool returned it. ADK puts a result that is not an object into one:
+/// `{"result": …}`.
+pub(super) fn bare_of_adk(text: String) -> String {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Object<'a> {
+        #[serde(borrow)]
+        result: &'a RawValue,
+    }
+    match serde_json::from_str::<Object<'_>>(&text) {
+        Ok(object) => object.result.get().to_owned(),
+        Err(_) => text,
+    }
+}
+
 /// Returns whether a limit cut off the JSON of a result. A line of a log may begin with a bracket, too.
 pub(super) fn is_cut_off(text: &str) -> bool {
     let text = text.trim();
@@ -101,7 +116,7 @@ mod tests {
             (r#""a string""#, "a string", false),
             (r#"[{"text":"one"},{"text":"two"}]"#, "one\ntwo", false),
             (r#"{"count":3}"#, r#"{"count":3}"#, false),
-            (r#"{"result":"of ADK"}"#, r#"{"result":"of ADK"}"#, false),
+            (r#"{"result":"kept"}"#, r#"{"result":"kept"}"#, false),
             (r#"{"content":"of a file"}"#, r#"{"content":"of a file"}"#, false),
             (r#"{"content":[{"type":"text","text":"no"}],"isError":true}"#, "no", true),
             (
@@ -121,6 +136,21 @@ mod tests {
         for (text, expected, failed) in table {
             let expected = Bare { text: expected.to_owned(), failed };
             assert_eq!(bare(text.to_owned()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_result_of_adk_loses_its_object() {
+        let table = [
+            (r#"{"result": "a text"}"#, "a text"),
+            (r#"{"result": ""}"#, ""),
+            (r#"{"result": {"count": 3}}"#, r#"{"count": 3}"#),
+            (r#"{"error": "no"}"#, r#"{"error": "no"}"#),
+            (r#"{"result": 1, "more": 2}"#, r#"{"result": 1, "more": 2}"#),
+            ("[1]", "[1]"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(bare(bare_of_adk(text.to_owned())).text, expected);
         }
     }
 

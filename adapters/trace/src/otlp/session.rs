@@ -14,6 +14,8 @@ pub(super) struct Session {
     pub(super) workers: HashMap<Arc<str>, Worker>,
     pub(super) steps: u64,
     pub(super) seen: u64,
+    /// The time of the latest span.
+    pub(super) arrived: u64,
     /// `true` if workers were forgotten, so that a name alone is not known to be new.
     pub(super) is_crowded: bool,
 }

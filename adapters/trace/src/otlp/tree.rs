@@ -36,6 +36,8 @@ pub(super) struct Trace {
     agent: Option<Arc<str>>,
     names: usize,
     pub(super) seen: u64,
+    /// The time of the latest span.
+    pub(super) arrived: u64,
 }
 
 /// The session and the name of a worker.

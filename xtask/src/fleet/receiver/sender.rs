@@ -196,6 +196,11 @@ impl Traffic {
         Self { sessions, first: 0, next: 0, now: 0 }
     }
 
+    /// Returns whether the span of each session in this round is a call. The others are answers of models.
+    pub(super) const fn is_call(round: u64) -> bool {
+        !round.is_multiple_of(3)
+    }
+
     /// Ends all sessions and begins others.
     pub(super) const fn begin_sessions(&mut self, hour: u64) {
         self.first = hour * self.sessions;
@@ -233,7 +238,7 @@ impl Traffic {
         let span = Message::default().bytes(1, trace).bytes(2, id).bytes(4, parent).number(6, 1);
         let span = span.eight(7, begin).eight(8, begin + 500).text("gen_ai.agent.name", "coder");
         let span = span.text("gen_ai.conversation.id", &format!("session-{session}"));
-        if round.is_multiple_of(3) && result.is_none() {
+        if !Self::is_call(round) && result.is_none() {
             let span = span.bytes(5, "chat model-x").text("gen_ai.operation.name", "chat");
             let span =
                 span.text("gen_ai.request.model", "model-x").text("gen_ai.provider.name", "vendor");
