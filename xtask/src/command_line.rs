@@ -104,7 +104,8 @@ valgrind. Figures whose tool is missing are left out and say so.
   --json           Print one JSON array instead of tables
   --record         Write the figures, with a little room, to `benches/bare/budgets.toml`, from which
                    the table of sizes in the documentation is made
-  --check          Compare the figures with the budgets, as `cargo xtask test footprint` does
+  --check          Compare the figures with the budgets. `cargo xtask test footprint` does so for two
+                   of the microcontrollers
   --target TARGET  Measure this microcontroller only; may be repeated
 ";
 

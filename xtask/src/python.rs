@@ -175,6 +175,10 @@ fn source() -> Outcome {
 fn wheel(profile: Profile) -> Outcome {
     let mut build = tools().build("--wheel");
     build.env("CARGO_TARGET_DIR", machine::root().join("target")).env(PROFILE, profile.name());
+    if profile == Profile::Dev {
+        // The crates of the package are built once more here, and its tests are short.
+        build.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0");
+    }
     Outcome::of(build.arg(folder("wheel-dist")).arg(folder("source")))
 }
 

@@ -24,6 +24,8 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::rc::Rc;
+#[cfg(unix)]
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
@@ -40,7 +42,7 @@ use client::Target;
 use deliver::{Secret, Sender};
 use host::Hosts;
 use journal::Store;
-use lines::Lines;
+use lines::{Lines, Place};
 use outputs::{Outputs, Remote};
 use receiver::{Former, Receiver};
 use server::{Shared, serve};
@@ -65,6 +67,11 @@ const FLUSH_TIME: Duration = Duration::from_secs(5);
 const NAME: &str = "watch";
 
 pub(crate) fn run(watch: &Watch) -> Exit {
+    #[cfg(unix)]
+    if watch.findings.is_some() {
+        // From now on, the signal does not end the program. Reading the state takes a while.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::default());
+    }
     match prepared(watch).and_then(|(receiver, senders)| receive(watch, receiver, senders)) {
         Ok(exit) | Err(exit) => exit,
     }
@@ -103,7 +110,7 @@ fn prepared(watch: &Watch) -> Result<(Receiver, Vec<Sender>), Exit> {
     let sessions = Sessions::new(preset, watch.include_args, limits);
     let remotes: Vec<Remote> = senders.iter().map(|sender| sender.remote).collect();
     let Some(folder) = &watch.state else {
-        let outputs = Outputs::new(lines(watch.findings.as_deref(), 0)?, &remotes);
+        let outputs = Outputs::new(lines(watch.findings.as_deref(), Place::default())?, &remotes);
         return Ok((Receiver::new(preset, watch.clock, sessions, outputs, None), senders));
     };
     let opened = Store::open(folder).map_err(|trouble| fails("--state", &trouble.to_string()))?;
@@ -116,10 +123,10 @@ fn prepared(watch: &Watch) -> Result<(Receiver, Vec<Sender>), Exit> {
     Ok((receiver, senders))
 }
 
-/// Opens the place for the lines. `from` is the length of the file at the latest snapshot.
-fn lines(path: Option<&Path>, from: u64) -> Result<Lines, Exit> {
+/// Opens the output of the lines. `end` is the end of the file at the latest snapshot.
+fn lines(path: Option<&Path>, end: Place) -> Result<Lines, Exit> {
     let Some(path) = path else { return Ok(Lines::stdout()) };
-    Lines::file(path, from)
+    Lines::file(path, end)
         .map_err(|error| fails(&path.display().to_string(), &format!("cannot be written: {error}")))
 }
 
@@ -212,7 +219,7 @@ async fn work(
     tokio::select! {
         () = signal() => {}
         () = pass_time(watch, shared) => {}
-        () = follow_file(shared) => {}
+        () = follow_file(watch, shared) => {}
     }
     // The server ends when it sees the change.
     let _ = end.send(());
@@ -301,10 +308,10 @@ async fn signal() {
     }
 }
 
-/// Opens the file of findings again at each SIGHUP, if it was rotated. Does not return.
-async fn follow_file(shared: &Rc<Shared>) {
+/// Opens the file of findings, if there is one, again at each SIGHUP, if it was rotated. Does not return.
+async fn follow_file(watch: &Watch, shared: &Rc<Shared>) {
     #[cfg(unix)]
-    {
+    if watch.findings.is_some() {
         use tokio::signal::unix::{SignalKind, signal};
         let mut rotated = signal(SignalKind::hangup());
         loop {
@@ -312,11 +319,8 @@ async fn follow_file(shared: &Rc<Shared>) {
             shared.receiver.borrow_mut().follow();
         }
     }
-    #[cfg(not(unix))]
-    {
-        let _ = shared;
-        std::future::pending::<()>().await;
-    }
+    let _ = (watch, shared);
+    std::future::pending::<()>().await;
 }
 
 /// Waits for a signal. A signal without a handler ends the program by default.

@@ -111,6 +111,18 @@ fn a_known_session_is_skipped_while_it_is_loaded() {
         (vec![calls.clone(), load(1, "s"), answer(2), calls.clone()], 1),
         (vec![calls.clone(), load(1, "s"), calls.clone(), prompt.to_owned(), calls.clone()], 2),
         (vec![calls.clone(), load(1, "t"), calls.clone()], 2),
+        // Another session is loaded at the same time.
+        (
+            vec![
+                calls.clone(),
+                load(1, "s"),
+                load(2, "t"),
+                calls.clone(),
+                answer(2),
+                calls.clone(),
+            ],
+            1,
+        ),
     ] {
         let reading = reading(lines.concat().as_bytes(), None);
         assert_eq!(reading.end.map(|trace| trace.calls), Ok(expected), "{lines:?}");

@@ -561,18 +561,25 @@ fn an_agent_that_is_asked_the_same_again_starts_anew() {
             with(span, json!({"traceId": format!("{trace:032x}")}))
         })
     };
-    let turns =
-        [turn(1, "check"), turn(2, "check"), turn(3, "check"), turn(4, "and now?")].concat();
+    let prompts = ["check", "check", "check", "and now?", "check", "and now?"];
+    let turns: Vec<Value> =
+        (1..).zip(prompts).flat_map(|(trace, prompt)| turn(trace, prompt)).collect();
     let anew = "cron 0000000000000001";
+    // The spans of each trace are numbered anew.
+    let of = |trace: u64| format!("{anew} {trace:032x}");
     let expected = [
         "cron hears check".to_owned(),
         "cron/1 check_queue".to_owned(),
         format!("{anew} hears check"),
         format!("{anew}/2 check_queue"),
-        format!("{anew} hears check"),
-        format!("{anew}/3 check_queue"),
+        format!("{} hears check", of(3)),
+        format!("{}/3 check_queue", of(3)),
         "cron hears and now?".to_owned(),
         "cron/4 check_queue".to_owned(),
+        format!("{} hears check", of(5)),
+        format!("{}/5 check_queue", of(5)),
+        format!("{} hears and now?", of(6)),
+        format!("{}/6 check_queue", of(6)),
     ];
     assert_eq!(words(&turns), expected);
 }

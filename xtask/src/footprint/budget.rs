@@ -7,6 +7,7 @@ use std::fs;
 use super::part::{Part, Section};
 use super::table::{grouped, short};
 use crate::machine;
+use crate::target::Target;
 
 /// The file of budgets.
 const FILE: &str = "benches/bare/budgets.toml";
@@ -209,6 +210,13 @@ impl Budgets {
         self.columns.get(&(section, place.to_owned()))?.get(what).copied()
     }
 
+    /// Removes the budgets of all microcontrollers but these.
+    pub(super) fn without_others(mut self, targets: &[Target]) -> Self {
+        let is_other = |place: &str| place.parse().is_ok_and(|place| !targets.contains(&place));
+        self.columns.retain(|(_, place), _| !is_other(place));
+        self
+    }
+
     /// Returns every disagreement between figures and budgets. Parts that could not be measured are
     /// left out.
     pub(super) fn misses(&self, parts: &[Part]) -> Vec<Miss> {
@@ -266,6 +274,7 @@ fn why(section: Section, amount: u64, budget: Option<u64>) -> Option<Why> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::footprint::part::HOST;
 
     const PLACE: &str = "thumbv7m-none-eabi";
 
@@ -301,6 +310,17 @@ mod tests {
         ] {
             assert_eq!(why(section, amount, budget), expected, "{section:?} {amount} {budget:?}");
         }
+    }
+
+    #[test]
+    fn budgets_of_other_microcontrollers_are_left_out() {
+        let mut budgets = Budgets::default();
+        let on = |place| Part { place, ..part(Section::Code, &[("engine", 6000)]) };
+        budgets.record(&[on(PLACE), on("riscv32imc-unknown-none-elf"), on(HOST)]);
+        assert_eq!(budgets.misses(&[on(PLACE)]).len(), 2);
+        let of_one = budgets.without_others(&[Target::Thumbv7m]);
+        assert_eq!(of_one.misses(&[on(PLACE)]).len(), 1, "this machine is measured");
+        assert_eq!(of_one.misses(&[on(PLACE), on(HOST)]).len(), 0);
     }
 
     #[test]

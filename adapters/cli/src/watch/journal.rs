@@ -15,7 +15,7 @@ use super::entry::{Entry, entry, sum};
 use crate::output::remark;
 
 /// The version of both files. Every change of their format raises it.
-pub(super) const VERSION: u16 = 1;
+pub(super) const VERSION: u16 = 2;
 
 /// The first bytes of the journal and of the snapshot.
 const JOURNAL: [u8; 4] = *b"ustj";
@@ -193,7 +193,7 @@ fn behind_head<'b>(
 /// Reads the snapshot and the number of its journal. A damaged one is put aside.
 fn read_snapshot(folder: &Path) -> Result<(Option<u64>, Option<Vec<u8>>), Trouble> {
     let path = folder.join("snapshot");
-    let bytes = match fs::read(&path) {
+    let mut bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok((None, None)),
         Err(error) => return Err(Trouble::Io(path, error)),
@@ -201,10 +201,12 @@ fn read_snapshot(folder: &Path) -> Result<(Option<u64>, Option<Vec<u8>>), Troubl
     let whole = behind_head(&path, &bytes, SNAPSHOT)?.and_then(|rest| {
         let (generation, rest) = rest.split_first_chunk()?;
         let (expected, state) = rest.split_first_chunk::<8>()?;
-        (sum(state) == *expected).then(|| (u64::from_le_bytes(*generation), state.to_vec()))
+        (sum(state) == *expected).then(|| (u64::from_le_bytes(*generation), state.len()))
     });
-    if let Some((generation, state)) = whole {
-        return Ok((Some(generation), Some(state)));
+    if let Some((generation, length)) = whole {
+        // A state is large, so it is not copied.
+        bytes.drain(..bytes.len() - length);
+        return Ok((Some(generation), Some(bytes)));
     }
     let what = "is damaged: the sessions in it begin anew, only the journal is read";
     put_aside(&path, what)?;
@@ -246,8 +248,10 @@ fn read_journal(path: &Path) -> Result<(File, Vec<u8>), Trouble> {
     // An entry that a kill cut off was never answered.
     file.set_len(HEAD + whole as u64).map_err(failed)?;
     file.seek(SeekFrom::End(0)).map_err(failed)?;
-    let entries = entries[..whole].to_vec();
-    Ok((file, entries))
+    let before = bytes.len() - entries.len();
+    bytes.truncate(before + whole);
+    bytes.drain(..before);
+    Ok((file, bytes))
 }
 
 /// Returns whether the end of a journal is damaged, and not just an entry that a kill cut off.

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::finding::{Finding, LINE_MAX};
 use crate::output::{Closed, Output, Reader};
@@ -34,18 +34,42 @@ pub(super) enum NotWritten {
     Later(io::Error),
 }
 
+/// The end of a file at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Place {
+    length: u64,
+    /// The device and the number of the file.
+    file: (u64, u64),
+}
+
+impl Place {
+    fn of(file: &File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        #[cfg(unix)]
+        let file = {
+            use std::os::unix::fs::MetadataExt as _;
+            (metadata.dev(), metadata.ino())
+        };
+        // The standard library has no number of a file there.
+        #[cfg(not(unix))]
+        let file = (0, 0);
+        Ok(Self { length: metadata.len(), file })
+    }
+}
+
 impl Lines {
     pub(super) fn stdout() -> Self {
         Self::Stdout(Output::stdout(Reader::Program))
     }
 
-    /// Opens or creates a file. `from` is its length at the latest snapshot. Later findings may be found again,
-    /// and are written once.
-    pub(super) fn file(path: &Path, from: u64) -> io::Result<Self> {
+    /// Opens or creates a file. `end` is its end at the latest snapshot. Later findings may be found again, and are
+    /// written once.
+    pub(super) fn file(path: &Path, end: Place) -> io::Result<Self> {
         let mut file = open(path)?;
-        let length = file.seek(SeekFrom::End(0))?;
-        // A shorter file is another one, for example after a rotation.
-        let from = if from <= length { from } else { 0 };
+        let now = Place::of(&file)?;
+        // After a rotation, it is another file.
+        let is_same = now.file == end.file && now.length >= end.length;
+        let from = if is_same { end.length } else { 0 };
         file.seek(SeekFrom::Start(from))?;
         let (known, whole) = ids(&file)?;
         // A line that a kill cut off is written again.
@@ -62,11 +86,18 @@ impl Lines {
         }
     }
 
-    /// Returns the length of the file, for a snapshot.
-    pub(super) fn length(&self) -> u64 {
+    /// Returns the end of the file, for a snapshot.
+    pub(super) fn place(&self) -> Place {
         match self {
-            Self::Stdout(_) => 0,
-            Self::File(appended) => appended.file.metadata().map_or(0, |metadata| metadata.len()),
+            Self::Stdout(_) => Place::default(),
+            Self::File(appended) => Place::of(&appended.file).unwrap_or_default(),
+        }
+    }
+
+    /// Forgets the id of a line that the file has, because its finding has come again.
+    pub(super) fn forget(&mut self, id: &str) {
+        if let Self::File(appended) = self {
+            appended.known.remove(id);
         }
     }
 
@@ -186,9 +217,9 @@ mod tests {
             for id in ids {
                 lines.write(&finding(id)).expect("a line");
             }
-            lines.length()
+            lines.place()
         };
-        let of_a = write(0, &["a"]);
+        let of_a = write(Place::default(), &["a"]);
         write(of_a, &["b", "c"]);
         let whole = fs::read_to_string(&path).expect("a file");
         // A kill cut off the last line. What came since the snapshot comes again.
@@ -204,16 +235,38 @@ mod tests {
         assert_eq!(rotated, "of another program\n{\"schema\":1,\"id\":\"e\"}\n");
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn the_end_of_a_file_is_not_the_end_of_the_next_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("findings.jsonl");
+        let mut lines = Lines::file(&path, Place::default()).expect("a file");
+        lines.write(&finding("a")).expect("a line");
+        let end = lines.place();
+        fs::rename(&path, folder.path().join("old")).expect("a file that is rotated");
+        for id in ["b", "c"] {
+            lines.write(&finding(id)).expect("a line");
+        }
+        let whole = fs::read_to_string(&path).expect("a file");
+        // A kill cut off a line that began before the end of the other file and ends behind it.
+        fs::write(&path, &whole[..whole.len() - 4]).expect("a file");
+        let mut lines = Lines::file(&path, end).expect("a file");
+        for id in ["b", "c"] {
+            lines.write(&finding(id)).expect("a line");
+        }
+        assert_eq!(fs::read_to_string(&path).expect("a file"), whole);
+    }
+
     #[test]
     fn lines_follow_the_path_of_their_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("findings.jsonl");
         let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("a file");
-        let mut lines = Lines::file(&path, 0).expect("a file");
+        let mut lines = Lines::file(&path, Place::default()).expect("a file");
         lines.write(&finding("a")).expect("a line");
         fs::rename(&path, folder.path().join("old")).expect("a file that is rotated");
         lines.follow().expect("a new file");
-        assert_eq!((read("findings.jsonl").as_str(), lines.length()), ("", 0));
+        assert_eq!((read("findings.jsonl").as_str(), lines.place().length), ("", 0));
         // Without a signal, and with another file in its place.
         fs::write(folder.path().join("next"), "of another program\n").expect("a file");
         fs::rename(folder.path().join("next"), &path).expect("a file that is replaced");
@@ -235,11 +288,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("findings.jsonl");
         let mode = || fs::metadata(&path).expect("a file").permissions().mode() & 0o777;
-        Lines::file(&path, 0).expect("a file");
+        Lines::file(&path, Place::default()).expect("a file");
         assert_eq!(mode(), 0o600);
         // The permissions of an existing file are its owner's choice.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("a file");
-        Lines::file(&path, 0).expect("a file");
+        Lines::file(&path, Place::default()).expect("a file");
         assert_eq!(mode(), 0o640);
     }
 }

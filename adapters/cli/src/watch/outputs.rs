@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
 use super::finding::Finding;
-use super::lines::{Lines, NotWritten};
+use super::lines::{Lines, NotWritten, Place};
 use crate::output::{Closed, complain};
 
 /// The most findings that wait for a server. If more come, the oldest ones are dropped and counted.
@@ -157,9 +157,18 @@ impl Outputs {
     /// Removes a finding that an output took before a restart. If it has not come again yet, its id is kept until
     /// it does.
     pub(super) fn was_done(&mut self, output: u8, id: &str) {
-        if !self.done(output, id) {
+        if self.done(output, id) {
+            if output == LINES {
+                self.lines.forget(id);
+            }
+        } else {
             self.taken.insert((output, id.to_owned()));
         }
+    }
+
+    /// Forgets the findings that an output took before a restart, after the time within which they could come again.
+    pub(super) fn forget_taken(&mut self) {
+        self.taken.clear();
     }
 
     /// Removes a finding that an output has taken. Returns whether it waited.
@@ -182,8 +191,8 @@ impl Outputs {
         [("lines", self.unwritten.len())].into_iter().chain(remotes).collect()
     }
 
-    /// Returns the length of the file, and what waits, for a snapshot.
-    pub(super) fn stored(&self) -> (u64, Waiting) {
+    /// Returns the end of the file, and what waits, for a snapshot.
+    pub(super) fn stored(&self) -> (Place, Waiting) {
         let of = |queue: &Option<Queue>| {
             let findings = queue.iter().flat_map(|queue| queue.findings.iter().cloned());
             findings.collect::<Vec<_>>()
@@ -191,7 +200,7 @@ impl Outputs {
         let [forward, webhook] = &self.remotes;
         let lines = self.unwritten.iter().cloned().collect();
         let (remotes, taken) = ([of(forward), of(webhook)], self.taken.clone());
-        (self.lines.length(), Waiting { lines, remotes, taken })
+        (self.lines.place(), Waiting { lines, remotes, taken })
     }
 
     /// Adds the findings that waited at a snapshot. Findings for an output that is no longer used are dropped.

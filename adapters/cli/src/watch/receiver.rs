@@ -11,6 +11,7 @@ use unstuck_trace::otlp::{Span, spans_of_json};
 use super::entry::{Encoding, Entry};
 use super::finding::Finding;
 use super::journal::{Store, Stored};
+use super::lines::Place;
 use super::metrics::{Gauges, Metrics};
 use super::outputs::{LINES, Outputs, Queue, Remote, Waiting};
 use super::protobuf::spans_of_protobuf;
@@ -48,6 +49,8 @@ pub(super) struct Receiver {
     /// The latest time in milliseconds, which never goes back.
     now: u64,
     snapshot_at: u64,
+    /// The time after which no finding from before the start comes again.
+    restored_until: u64,
     /// `true` while the journal cannot be written.
     is_failing: bool,
     pub(super) connections: usize,
@@ -76,7 +79,7 @@ pub(super) enum Refused {
 struct Beside {
     policy: u64,
     now: u64,
-    lines: u64,
+    lines: Place,
     waiting: Waiting,
 }
 
@@ -90,23 +93,25 @@ pub(super) struct Former {
 impl Former {
     /// Reads the snapshot. `name` is the folder.
     pub(super) fn of(mut stored: Stored, name: &Path) -> Self {
-        let snapshot = stored.snapshot.take();
-        let read = snapshot.as_deref().map(postcard::take_from_bytes::<Beside>);
-        let (beside, sessions) = match read {
-            None => (None, Vec::new()),
-            Some(Ok((beside, sessions))) => (Some(beside), sessions.to_vec()),
-            Some(Err(_)) => {
-                let what = "the snapshot cannot be read: its sessions begin anew, only the journal is read";
-                remark(&name.display().to_string(), what);
-                (None, Vec::new())
-            }
+        let mut sessions = stored.snapshot.take().unwrap_or_default();
+        if sessions.is_empty() {
+            return Self { beside: None, sessions, stored };
+        }
+        let read = postcard::take_from_bytes::<Beside>(&sessions);
+        let Ok((beside, length)) = read.map(|(beside, rest)| (beside, rest.len())) else {
+            let what =
+                "the snapshot cannot be read: its sessions begin anew, only the journal is read";
+            remark(&name.display().to_string(), what);
+            return Self { beside: None, sessions: Vec::new(), stored };
         };
-        Self { beside, sessions, stored }
+        // A state is large, so it is not copied.
+        sessions.drain(..sessions.len() - length);
+        Self { beside: Some(beside), sessions, stored }
     }
 
-    /// Returns the length of the file of findings at the snapshot.
-    pub(super) fn lines(&self) -> u64 {
-        self.beside.as_ref().map_or(0, |beside| beside.lines)
+    /// Returns the end of the file of findings at the snapshot.
+    pub(super) fn lines(&self) -> Place {
+        self.beside.as_ref().map_or(Place::default(), |beside| beside.lines)
     }
 }
 
@@ -127,6 +132,7 @@ impl Receiver {
             metrics: Metrics::default(),
             now: 0,
             snapshot_at: 0,
+            restored_until: 0,
             is_failing: false,
             connections: 0,
             closed: None,
@@ -170,6 +176,7 @@ impl Receiver {
         );
         self.write();
         self.outputs.started();
+        self.restored_until = self.now.saturating_add(self.sessions.horizon());
         (self, remarks)
     }
 
@@ -255,6 +262,9 @@ impl Receiver {
                 self.dropped(remote, &oldest, "full");
             }
         }
+        if self.now > self.restored_until {
+            self.outputs.forget_taken();
+        }
         self.write();
     }
 
@@ -313,8 +323,8 @@ impl Receiver {
         let (lines, waiting) = self.outputs.stored();
         let beside = Beside { policy: fingerprint(self.preset), now: self.now, lines, waiting };
         // Writing to memory does not fail.
-        let mut state = postcard::to_stdvec(&beside).unwrap_or_default();
-        state.extend(self.sessions.snapshot());
+        let state = postcard::to_stdvec(&beside).unwrap_or_default();
+        let state = self.sessions.snapshot(state);
         if let Err(error) = store.snapshot(&state) {
             complain("--state", &format!("the snapshot cannot be written: {error}"));
         }
@@ -506,6 +516,28 @@ mod tests {
         assert_eq!(sent(&mut receiver), Vec::<String>::new());
         assert_eq!(lines(), found.len());
     }
+
+    #[test]
+    fn ids_of_findings_are_kept_only_while_these_may_come_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let stored = |receiver: &Receiver| postcard::to_stdvec(&receiver.outputs.stored().1);
+        let nothing = postcard::to_stdvec(&Waiting::default());
+        let mut receiver = start(folder.path());
+        take_a_loop(&mut receiver, 2_000);
+        // The next request brings the findings. After a kill, both come again.
+        take(&mut receiver, 5_000, 20..21, |n| n * 1000);
+        assert!(!sent(&mut receiver).is_empty());
+        drop(receiver);
+        assert_eq!(stored(&start(folder.path())), nothing);
+        // The file has findings from before the state. None of them comes again, but nobody knows.
+        fs::remove_dir_all(folder.path().join("state")).expect("a state");
+        let mut receiver = start(folder.path());
+        receiver.tick(1_000);
+        assert_ne!(stored(&receiver), nothing);
+        receiver.tick(1_000_000);
+        assert_eq!(stored(&receiver), nothing);
+    }
+
     #[test]
     fn a_span_of_the_far_future_does_not_move_the_clock_of_the_spans() {
         const SECOND: u64 = 1_000_000_000;

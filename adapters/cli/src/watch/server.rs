@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
-use std::io;
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -107,7 +107,7 @@ pub(super) async fn serve(listener: TcpListener, shared: Rc<Shared>, mut end: wa
             Ok((stream, _)) if shared.receiver.borrow().connections < CONNECTIONS_MAX => {
                 spawn_local(connection(stream, Open::new(&shared), end.clone()));
             }
-            Ok((stream, _)) => refuse(&stream, &shared),
+            Ok((stream, _)) => refuse(stream, &shared),
             Err(_) => sleep(ACCEPT_PAUSE).await,
         }
     }
@@ -122,14 +122,15 @@ pub(super) async fn serve(listener: TcpListener, shared: Rc<Shared>, mut end: wa
 }
 
 /// Answers without reading the request. The kernel's buffer has room for it.
-fn refuse(stream: &TcpStream, shared: &Shared) {
+fn refuse(stream: TcpStream, shared: &Shared) {
     shared.receiver.borrow_mut().refused();
     let answer = format!(
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: {RETRY_SECONDS}\r\nContent-Length: 0\r\n\
          Connection: close\r\n\r\n"
     );
     // If it does not go out, the client sees a closed connection and tries again as well.
-    let _ = stream.try_write(answer.as_bytes());
+    // The runtime does not know yet that the stream can be written, so the system is asked.
+    let _ = stream.into_std().and_then(|mut stream| stream.write_all(answer.as_bytes()));
 }
 
 async fn connection(stream: TcpStream, open: Open, mut end: watch::Receiver<()>) {

@@ -316,7 +316,7 @@ mod tests {
         sessions.advance(500_000, &mut made);
         let (count, bytes) = sessions.size();
         assert!(count > 5 && bytes > BYTES / 2 && bytes <= BYTES, "{count} with {bytes}");
-        assert!(sessions.snapshot().len() < 2 * BYTES);
+        assert!(sessions.snapshot(Vec::new()).len() < 2 * BYTES);
         assert!(metrics.count("unstuck_sessions_evicted_total", &[("limit", "bytes")]) > 180);
     }
 
@@ -331,7 +331,7 @@ mod tests {
         sessions.advance(100_000, &mut made);
         let (count, bytes) = sessions.size();
         assert!(count == 1 && bytes > SAID_BYTES_MAX / 2, "{count} with {bytes}");
-        assert!(sessions.snapshot().len() < SAID_BYTES_MAX + BYTES / 4);
+        assert!(sessions.snapshot(Vec::new()).len() < SAID_BYTES_MAX + BYTES / 4);
     }
 
     #[test]
@@ -356,10 +356,10 @@ mod tests {
             let mut made = Made { findings: Vec::new(), metrics: &mut metrics };
             for n in 1..200 {
                 sessions.push(vec![make(n)], 1000, &mut made);
-                assert!(sessions.snapshot().len() < 2 * BYTES);
+                assert!(sessions.snapshot(Vec::new()).len() < 2 * BYTES);
             }
             sessions.advance(9000, &mut made);
-            bytes.push(sessions.snapshot().len());
+            bytes.push(sessions.snapshot(Vec::new()).len());
         }
         // When they have settled, only ids and names are left.
         assert!(bytes.iter().all(|bytes| *bytes < 200 * 4096), "{bytes:?}");

@@ -138,8 +138,7 @@ impl Sessions {
         let before = std::mem::replace(&mut self.tick, tick);
         if before / SWEEP < tick / SWEEP {
             // A session is quiet from its latest record on, which has waited.
-            let ended = self.limits.quiet + self.limits.assembler.settle + SWEEP;
-            self.assembler.forget_idle((tick / SWEEP * SWEEP).saturating_sub(ended));
+            self.assembler.forget_idle((tick / SWEEP * SWEEP).saturating_sub(self.horizon()));
         }
     }
 
@@ -155,13 +154,18 @@ impl Sessions {
         }
     }
 
+    /// Returns the milliseconds within which time alone, without a span, can bring a finding.
+    pub(super) const fn horizon(&self) -> u64 {
+        self.limits.quiet.saturating_add(self.limits.assembler.settle).saturating_add(SWEEP)
+    }
+
     /// Returns the number of sessions, and the bytes of resting sessions and of words that wait.
     pub(super) fn size(&self) -> (usize, usize) {
         (self.followed.len(), self.bytes)
     }
 
-    /// Returns the state to be stored. All sessions rest, as they do after a restart.
-    pub(super) fn snapshot(&mut self) -> Vec<u8> {
+    /// Adds the state to what is to be stored. All sessions rest, as they do after a restart.
+    pub(super) fn snapshot(&mut self, before: Vec<u8>) -> Vec<u8> {
         while let Some((_, id)) = self.awake.pop_first() {
             self.rest(&id);
         }
@@ -173,7 +177,7 @@ impl Sessions {
             .collect();
         let state = (Clocks { touched, tick, pushed }, &self.counts, &self.assembler, sessions);
         // Writing to memory does not fail.
-        postcard::to_stdvec(&state).unwrap_or_default()
+        postcard::to_extend(&state, before).unwrap_or_default()
     }
 
     /// Goes on from a snapshot. Returns `false` if it cannot be read, and then begins anew.
@@ -186,7 +190,7 @@ impl Sessions {
         type State = (Clocks, Counted, Assembler, Vec<(String, History, Rest)>);
         let (clocks, counts, assembler, stored): State = postcard::from_bytes(snapshot).ok()?;
         let Clocks { touched, tick, pushed } = clocks;
-        let assembler = assembler.limited(self.limits.assembler);
+        let assembler = assembler.resumed(self.limits.assembler);
         let mut all = Self { assembler, touched, tick, pushed, counts, ..self };
         for (id, history, rest) in stored {
             let id: Arc<str> = id.into();
@@ -384,7 +388,7 @@ mod tests {
         let (whole, metrics) = judged(LIMITS, |sessions| sessions);
         let mut bytes = 0;
         let (parts, _) = judged(LIMITS, |mut before| {
-            let snapshot = before.snapshot();
+            let snapshot = before.snapshot(Vec::new());
             bytes += snapshot.len();
             let (after, is_read) = sessions(LIMITS).restored(&snapshot);
             assert!(is_read);
@@ -430,7 +434,7 @@ mod tests {
         assert!(metrics.count("unstuck_sessions_evicted_total", &[("limit", "sessions")]) > 0);
         let limits = Limits { bytes: 1, ..LIMITS };
         let (_, metrics) = judged(limits, |mut before| {
-            before.snapshot();
+            before.snapshot(Vec::new());
             before
         });
         assert!(metrics.count("unstuck_sessions_evicted_total", &[("limit", "bytes")]) > 0);
@@ -466,7 +470,7 @@ mod tests {
                 if !is_stored {
                     all.advance(at.saturating_sub(1), &mut made);
                 } else if n % 7 == 0 {
-                    let snapshot = all.snapshot();
+                    let snapshot = all.snapshot(Vec::new());
                     all = sessions(limits).restored(&snapshot).0;
                 }
                 let mut span = call((round % 200) as u8, n, "{}");

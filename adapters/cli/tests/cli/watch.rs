@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Stdio};
 use std::thread;
@@ -390,6 +391,25 @@ fn a_hangup_opens_a_rotated_file_again() {
     let (before, after) = (findings(&rotated), findings(&file));
     assert!(!before.is_empty() && !after.is_empty(), "{before:?} {after:?}");
     assert!(after.iter().all(|line| !before.contains(line)));
+}
+
+#[test]
+fn a_hangup_ends_a_receiver_that_writes_to_its_terminal() {
+    let mut watching = Watching::start(&[]);
+    kill_process(Pid::from_child(&watching.child), Signal::HUP).expect("a running program");
+    let status = watching.child.wait().expect("a program that ends");
+    assert_eq!(status.signal(), Some(Signal::HUP.as_raw()));
+}
+
+#[test]
+fn a_connection_too_many_is_told_to_come_again() {
+    let watching = Watching::start(&[]);
+    let idle: Vec<TcpStream> = (0..256).map(|_| begin(&watching, 0)).collect();
+    let answer = watching.send(b"");
+    assert_eq!(answer.status, 503);
+    assert!(answer.head.contains("Retry-After: "), "{answer:?}");
+    drop(idle);
+    assert_eq!(watching.end().exit, 0);
 }
 
 #[test]

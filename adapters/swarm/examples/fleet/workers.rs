@@ -176,14 +176,15 @@ pub(crate) struct Crew(Vec<JoinHandle<Result<Made, String>>>);
 impl Crew {
     /// Starts all workers: tasks on a few threads, and a thread for each of the first three swarms.
     pub(crate) fn start(swarms: &'static [Swarm], load: Load, start: Instant) -> Self {
-        let (wakers, wakes): (Vec<_>, Vec<_>) = (0..DRIVERS).map(|_| unbounded_channel()).unzip();
-        let drivers = (0_u64..).zip(wakes).map(|(driver, wakes)| {
+        let (senders, receivers): (Vec<_>, Vec<_>) =
+            (0..DRIVERS).map(|_| unbounded_channel()).unzip();
+        let drivers = (0_u64..).zip(receivers).map(|(driver, wakes)| {
             thread::spawn(move || drive(driver, swarms, load, start, wakes))
         });
         let probe = |number| thread::spawn(move || Ok(probe(number, swarms, load, start)));
         let mut threads: Vec<_> = drivers.collect();
         threads.extend((0..3).map(probe));
-        threads.push(thread::spawn(move || Ok(control(load, start, &wakers))));
+        threads.push(thread::spawn(move || Ok(control(load, start, &senders))));
         Self(threads)
     }
 

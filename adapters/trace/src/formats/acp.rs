@@ -108,14 +108,6 @@ struct Params<'a> {
 struct Sessions {
     by_id: BTreeMap<String, Session>,
     calls: OpenCalls,
-    loading: Option<Loading>,
-}
-
-/// A `session/load` without answer so far, for a session that was read before.
-struct Loading {
-    /// The JSON of the request's id.
-    request: String,
-    session: String,
 }
 
 impl Sessions {
@@ -130,9 +122,11 @@ impl Sessions {
             }
             None if line.update.is_some() => object(json).ok(),
             None => {
-                let is_answer =
-                    |loading: &mut Loading| line.id.is_some_and(|id| id.get() == loading.request);
-                self.loading.take_if(is_answer);
+                for session in self.by_id.values_mut() {
+                    let is_answer =
+                        |request: &mut String| line.id.is_some_and(|id| id.get() == request);
+                    session.loading.take_if(is_answer);
+                }
                 self.end_turn(line.result, recorder);
                 return Ok(());
             }
@@ -143,12 +137,6 @@ impl Sessions {
         let id = string(params.session).ok_or(missing("sessionId"))?;
         recorder.recognise();
         recorder.session(&id);
-        if self.loading.as_ref().is_some_and(|loading| *loading.session == *id) {
-            if params.prompt.is_none() {
-                return Ok(());
-            }
-            self.loading = None;
-        }
         let Self { by_id: sessions, calls, .. } = self;
         if !sessions.contains_key(&*id) {
             if sessions.len() == SESSIONS_MAX {
@@ -159,7 +147,11 @@ impl Sessions {
             sessions.insert(id.clone().into_owned(), Session::new(worker));
         }
         let Some(session) = sessions.get_mut(&*id) else { return Ok(()) };
+        if session.loading.is_some() && params.prompt.is_none() {
+            return Ok(());
+        }
         if params.prompt.is_some() {
+            session.loading = None;
             session.flush(calls, recorder);
             session.hears(Role::User, &texts(params.prompt), recorder);
             return Ok(());
@@ -171,11 +163,9 @@ impl Sessions {
     /// Begins to skip what the agent sends again, if the session is known.
     fn load(&mut self, line: &Line<'_>) {
         let session = nested::<Params<'_>>(line.params).and_then(|params| string(params.session));
-        let session = session.filter(|session| self.by_id.contains_key(&**session));
-        self.loading = line.id.zip(session).map(|(id, session)| Loading {
-            request: id.get().to_owned(),
-            session: session.into_owned(),
-        });
+        if let Some(session) = session.and_then(|session| self.by_id.get_mut(&*session)) {
+            session.loading = line.id.map(|id| id.get().to_owned());
+        }
     }
 
     /// Delivers all that is held back.
@@ -254,6 +244,8 @@ struct Update<'a> {
 /// The state of a session.
 struct Session {
     worker: String,
+    /// The JSON of the id of a `session/load` without answer so far. The session was read before.
+    loading: Option<String>,
     /// The message whose chunks are being put together.
     message: Option<Message>,
 }
@@ -266,7 +258,7 @@ struct Message {
 
 impl Session {
     fn new(worker: &str) -> Self {
-        Self { worker: worker.to_owned(), message: None }
+        Self { worker: worker.to_owned(), loading: None, message: None }
     }
 
     fn update(

@@ -107,9 +107,12 @@ impl Assembler {
         }
     }
 
-    /// Changes the limits, which hold from the next span on.
+    /// Goes on from a stored state, with limits that hold from the next span on.
     #[must_use]
-    pub fn limited(self, limits: Limits) -> Self {
+    pub fn resumed(mut self, limits: Limits) -> Self {
+        // Each name was stored where it stands. Equal ones share their memory again.
+        let mut names = HashSet::new();
+        self.traces.values_mut().for_each(|trace| trace.share_names(&mut names));
         Self { limits, ..self }
     }
 
@@ -292,18 +295,18 @@ impl Assembler {
         let worker = worker.unwrap_or_else(|| {
             let name = agent.clone().unwrap_or_else(|| MAIN.into());
             let Some(instance) = above.instance else { return of_session.shared(name, id) };
-            // Only another prompt says that the same agent goes on. Without one, or with an equal one as a
-            // schedule gives it, nobody knows.
+            // Only another prompt says that the same agent goes on. Without one, or with one that it had before,
+            // as a schedule gives it, nobody knows.
             let is_over = |known: &Worker, (of, span): (TraceId, SpanId)| {
                 let trace = if of == id { Some(&*trace) } else { self.traces.get(&of) };
                 let node = trace.and_then(|trace| trace.nodes.get(&span));
-                asked.is_some_and(|asked| known.asked != asked)
+                asked.is_some_and(|asked| known.is_new(asked))
                     && node.is_some_and(|node| node.end <= waiting.begin)
             };
             of_session.worker(name, (id, instance), is_over)
         });
         if let Some((asked, worker)) = asked.zip(of_session.workers.get_mut(&worker)) {
-            worker.asked = asked;
+            worker.asks(asked);
         }
         self.workers += of_session.workers.len() - before;
         let names = (session, worker);

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::tree::Waiting;
 use super::{SpanId, TraceId, hexadecimal};
 
+/// The prompts of a worker that are remembered, as many as the engine remembers.
+const PROMPTS: usize = 8;
+
 /// The workers of a session.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Session {
@@ -36,8 +39,8 @@ pub(super) struct Worker {
     pub(super) instance: Option<(TraceId, SpanId)>,
     /// A digest of the latest prompt and of its place, among the records that were delivered.
     pub(super) prompt: u64,
-    /// A digest of the latest prompt's text, among all records whose places are known.
-    pub(super) asked: u64,
+    /// Digests of the latest prompts' texts, among all records whose places are known.
+    asked: [u64; PROMPTS],
     /// `true` if the worker had a prompt or a call. Other spans of models may be single questions, whose
     /// answers are equal without being a loop.
     pub(super) is_agent: bool,
@@ -71,14 +74,38 @@ impl Session {
             Some(known) => known.instance.is_some_and(|instance| is_over(known, instance)),
             None => !self.is_crowded,
         };
-        let name =
-            if is_free { name } else { format!("{name} {}", hexadecimal(&instance.1)).into() };
+        let name = if is_free { name } else { self.numbered(&name, instance) };
         self.workers.entry(Arc::clone(&name)).or_default().instance = Some(instance);
         name
+    }
+
+    /// Returns a name with the id of the span that stands for the worker. Some libraries number the spans of each
+    /// trace anew, so the trace's id is added if another worker has that name.
+    fn numbered(&self, name: &str, (trace, span): (TraceId, SpanId)) -> Arc<str> {
+        let own = format!("{name} {}", hexadecimal(&span));
+        match self.workers.get(&*own) {
+            Some(known) if known.instance != Some((trace, span)) => {
+                format!("{own} {}", hexadecimal(&trace)).into()
+            }
+            _ => own.into(),
+        }
     }
 }
 
 impl Worker {
+    /// Returns whether a prompt is none of the latest ones.
+    pub(super) fn is_new(&self, prompt: u64) -> bool {
+        !self.asked.contains(&prompt)
+    }
+
+    /// Remembers a prompt as the latest one.
+    pub(super) fn asks(&mut self, prompt: u64) {
+        if self.is_new(prompt) {
+            self.asked.rotate_left(1);
+            self.asked[PROMPTS - 1] = prompt;
+        }
+    }
+
     /// Finds the step of a call: the latest one if both were issued together, or else a new one.
     pub(super) fn join_step(&mut self, call: &Waiting, inside: Option<SpanId>, steps: &mut u64) {
         let overlaps = call.begin < self.end && self.begin < call.end;

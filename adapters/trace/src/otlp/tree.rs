@@ -151,6 +151,24 @@ impl Trace {
         above.take_while(move |(id, _)| *id != own)
     }
 
+    /// Lets equal names share their memory.
+    pub(super) fn share_names(&mut self, names: &mut HashSet<Arc<str>>) {
+        let of_nodes =
+            self.nodes.values_mut().flat_map(|node| [&mut node.agent, &mut node.session]);
+        let of_waiting = self.waiting.values_mut().flat_map(|of| [&mut of.agent, &mut of.session]);
+        let of_trace = [&mut self.session, &mut self.agent];
+        let mut share = |name: &mut Arc<str>| match names.get(name) {
+            Some(known) => *name = Arc::clone(known),
+            None => {
+                names.insert(Arc::clone(name));
+            }
+        };
+        of_nodes.chain(of_waiting).chain(of_trace).flatten().for_each(&mut share);
+        for (agent, (session, worker)) in self.workers.values_mut().flatten() {
+            agent.iter_mut().chain([session, worker]).for_each(&mut share);
+        }
+    }
+
     /// Adds a worker that a span stands for.
     pub(super) fn stands_for(&mut self, span: SpanId, agent: Option<Arc<str>>, names: Names) {
         let workers = self.workers.entry(span).or_default();
