@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from nights import clean, expected, read, record, rows, stuck
-from unstuck import PolicyError
+from unstuck import PolicyError, scan_batches
 from unstuck._archives import Archive, Archived, Setup, _rows
 
 PARTS = 8
@@ -71,6 +71,13 @@ def of_program(home: Path) -> Any:
     table = pq.read_table(home / "scan.parquet")
     names = [name.removeprefix("./") for name in table["run"].to_pylist()]
     return table.set_column(0, "run", pa.array(names))
+
+
+def test_columns_may_have_only_nulls() -> None:
+    found = pa.table(scan_batches(pa.table({"run": pa.nulls(1), "body": [stuck("now")]})))
+    assert found["run"].to_pylist() == [None] and found["rule"].to_pylist() == ["same-effect"]
+    found = pa.table(scan_batches(pa.table({"run": ["a"], "body": pa.nulls(1), "error": pa.nulls(1)})))
+    assert found["error"].to_pylist() == ["its body is null"]
 
 
 def test_a_broken_job_goes_on(home: Path) -> None:

@@ -45,15 +45,6 @@ def test_text_is_a_body_as_well() -> None:
     assert polars.DataFrame(scan_batches(texts)).equals(polars.DataFrame(scan_batches(frame())))
 
 
-def test_columns_may_have_no_type() -> None:
-    empty = polars.DataFrame({"run": [], "body": []})
-    assert polars.DataFrame(scan_batches(empty)).height == 0
-    nameless = polars.DataFrame({"run": [None], "body": [STUCK]})
-    assert polars.DataFrame(scan_batches(nameless))["rule"].to_list() == ["same-effect"]
-    without = polars.DataFrame({"run": ["a"], "body": [None], "error": [None]})
-    assert polars.DataFrame(scan_batches(without))["error"].to_list() == ["its body is null"]
-
-
 def test_the_example_of_the_readme(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
