@@ -89,12 +89,6 @@ const CHECKS: [Check; 19] = [
         run: |_, _| steps::runs(),
     },
     Check {
-        name: "mcp",
-        about: "a real MCP client and server work through `unstuck mcp`",
-        apart: false,
-        run: |machine, _| mcp::check(machine),
-    },
-    Check {
         name: "python",
         about: "the wheel for Python builds from its sources, and its tests and types hold",
         apart: false,
@@ -135,6 +129,12 @@ const CHECKS: [Check; 19] = [
         about: "the package for JavaScript builds, and its tests and types hold",
         apart: true,
         run: |machine, _| javascript::check(machine),
+    },
+    Check {
+        name: "mcp",
+        about: "a real MCP client and server work through `unstuck mcp`",
+        apart: true,
+        run: |machine, _| mcp::check(machine),
     },
     Check {
         name: "agents",
@@ -247,6 +247,6 @@ mod tests {
         let all = Request::of(&[]).expect("every step");
         assert_eq!((all.steps.len(), all.omission), (CHECKS.len(), Omission::Allowed));
         let named = Request::of(&["tidy".into(), "format".into()]).expect("two steps");
-        assert_eq!((named.steps, named.omission), (vec![12, 0], Omission::Failure));
+        assert_eq!((named.steps, named.omission), (vec![11, 0], Omission::Failure));
     }
 }
