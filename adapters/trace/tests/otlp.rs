@@ -280,6 +280,16 @@ fn arguments_that_were_cut_off_or_redacted_within_are_absent() {
 }
 
 #[test]
+fn adk_puts_a_text_into_an_object() {
+    let result = ("gen_ai.tool.call.result", r#"{"result": "a text"}"#);
+    let event = ("gcp.vertex.agent.event_id", "8bababc9");
+    let of = |texts: &[(&str, &str)]| only_call(&span(1, 0, (1, 2), texts)).result;
+    let tool = ("gen_ai.tool.name", "read");
+    assert_eq!(of(&[TOOL, tool, result, event]).as_deref(), Some("a text"));
+    assert_eq!(of(&[TOOL, tool, result]).as_deref(), Some(result.1));
+}
+
+#[test]
 fn adk_has_one_span_for_several_calls_in_addition() {
     let merged = span(3, 0, (5, 6), &[TOOL, ("gen_ai.tool.name", "(merged tools)")]);
     let one = call(1, 0, (1, 2), "read", "{}");

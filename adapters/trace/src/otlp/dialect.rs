@@ -114,6 +114,9 @@ const ERRORS: &[&str] = &[
 /// The key of `LangChain`'s metadata.
 const METADATA: &str = "metadata";
 
+/// A key that only the calls of ADK have.
+const ADK: &str = "gcp.vertex.agent.event_id";
+
 /// The name that ADK gives the span of several calls, in addition to a span for each of them.
 const MERGED: &str = "(merged tools)";
 
@@ -128,7 +131,7 @@ const MERGED: &str = "(merged tools)";
 pub fn is_read(key: &str) -> bool {
     let lists = [SESSIONS, AGENTS, TOOLS, CALL_IDS, ARGUMENTS, RESULTS, ERRORS];
     let mut keys = lists.into_iter().chain(TOKENS).flatten();
-    key == METADATA
+    [METADATA, ADK].contains(&key)
         || KINDS.iter().any(|(of, _)| *of == key)
         || keys.any(|of| *of == key)
         || messages::is_read(key)
@@ -269,7 +272,7 @@ fn call(span: &mut Span) -> ToolCall {
     let (args, result) = messages::call(span);
     let args = text_of(&mut span.attributes, ARGUMENTS).or(args).map(bare_arguments);
     let result = text_of(&mut span.attributes, RESULTS).or(result);
-    let is_of_adk = span.attributes.contains_key("gcp.vertex.agent.event_id");
+    let is_of_adk = span.attributes.contains_key(ADK);
     let result = result.filter(|text| !is_hidden(text) && !is_cut_off(text));
     let result = result.map(|text| bare(if is_of_adk { bare_of_adk(text) } else { text }));
     let failed = has_failed(span) || result.as_ref().is_some_and(|result| result.failed);
