@@ -75,7 +75,7 @@ def of_program(home: Path) -> Any:
 
 def test_columns_may_have_only_nulls() -> None:
     found = pa.table(scan_batches(pa.table({"run": pa.nulls(1), "body": [stuck("now")]})))
-    assert found["run"].to_pylist() == [None] and found["rule"].to_pylist() == ["same-effect"]
+    assert set(found["run"].to_pylist()) == {None} and set(found["rule"].to_pylist()) == {"same-effect"}
     found = pa.table(scan_batches(pa.table({"run": ["a"], "body": pa.nulls(1), "error": pa.nulls(1)})))
     assert found["error"].to_pylist() == ["its body is null"]
 
