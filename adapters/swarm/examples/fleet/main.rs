@@ -137,7 +137,7 @@ fn run(options: &Options) -> Result<Vec<String>, Failure> {
     made.looks.figure("local verdict before a call");
     made.waits.figure("wait after a call, a task");
     made.probes.figure("wait after a call, a thread");
-    figure("lateness of this machine, at most", format!("{:.1} ms", made.lateness_ms()));
+    made.lateness_figures();
     figure("memory of the process per swarm", format!("{of_store} KiB"));
     let each = (resident_kib() - resident) * 1024 / options.workers;
     figure("memory of the process per worker, simulation included", format!("{each} B"));

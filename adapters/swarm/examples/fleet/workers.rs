@@ -107,7 +107,10 @@ pub(crate) struct Made {
     pub(crate) looks: Times,
     pub(crate) waits: Times,
     pub(crate) probes: Times,
+    /// How late a timer ended that waited for nothing.
     lateness: Times,
+    /// How late a task began that another thread woke.
+    wakes: Times,
 }
 
 impl Made {
@@ -117,6 +120,7 @@ impl Made {
         self.waits.0.extend(other.waits.0);
         self.probes.0.extend(other.probes.0);
         self.lateness.0.extend(other.lateness.0);
+        self.wakes.0.extend(other.wakes.0);
     }
 
     pub(crate) fn calls(&self) -> u64 {
@@ -130,19 +134,29 @@ impl Made {
         real(self.calls()) / lasts.as_secs_f64()
     }
 
-    pub(crate) fn lateness_ms(&self) -> f64 {
-        self.lateness.at_most().as_secs_f64() * 1e3
+    /// Prints how late this machine was without any network.
+    pub(crate) fn lateness_figures(&self) {
+        for (what, times) in [("a timer", &self.lateness), ("a task that is woken", &self.wakes)] {
+            let most = times.at_most().as_secs_f64() * 1e3;
+            figure(
+                &format!("lateness of {what} on this machine, at most"),
+                format!("{most:.1} ms"),
+            );
+        }
     }
 
-    /// Returns what is wrong if a worker waited for longer than `deadline`. A timer or a task of this
-    /// machine that is late without any network is late here, too.
+    /// Returns what is wrong if a worker waited for longer than `deadline`. A timer that is late without any
+    /// network is late here, too, and for a worker that is a task, a task that is woken late.
     pub(crate) fn waited_too_long(&self, deadline: Duration) -> Vec<String> {
-        let cap = deadline + 2 * self.lateness.at_most() + Duration::from_millis(20);
-        let most = [&self.waits, &self.probes, &self.looks].map(Times::at_most).into_iter().max();
-        let most = most.filter(|most| *most > cap);
-        most.map(|most| format!("a worker waited {most:?}, and {cap:?} at most are allowed"))
-            .into_iter()
-            .collect()
+        let timers = self.lateness.at_most();
+        let tasks = timers.max(self.wakes.at_most());
+        let kinds = [(&self.waits, tasks), (&self.probes, timers), (&self.looks, timers)];
+        let wrong = kinds.into_iter().filter_map(|(times, lateness)| {
+            let cap = deadline + 2 * lateness + Duration::from_millis(20);
+            let most = Some(times.at_most()).filter(|most| *most > cap)?;
+            Some(format!("a worker waited {most:?}, and {cap:?} at most are allowed"))
+        });
+        wrong.collect()
     }
 }
 
@@ -226,7 +240,7 @@ fn drive(
     let late = Rc::clone(&made);
     tasks.spawn_local(async move {
         while let Some(begin) = wakes.recv().await {
-            late.borrow_mut().lateness.add(begin.elapsed());
+            late.borrow_mut().wakes.add(begin.elapsed());
         }
     });
     for worker in (driver..load.workers).step_by(usize::from(DRIVERS)) {
