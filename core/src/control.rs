@@ -163,9 +163,10 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let seq = self.history.next;
         self.history.next = seq.wrapping_add(1);
         if self.policy.needs().early {
-            let view = self.view_ahead(record);
+            let call = record.without_outcome();
+            let view = self.view_ahead(&call);
             // Its findings were reported before.
-            let _ = self.judge(Moment::Announced, seq, record, &view);
+            let _ = self.judge(Moment::Announced, seq, &call, &view);
         }
         seq
     }

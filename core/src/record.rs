@@ -528,6 +528,22 @@ impl Record {
         self.tag == Tag::Write && self.novel && !self.failed && self.status == Status::Reported
     }
 
+    /// Returns the record as it was before its outcome. A cancelled call stays cancelled.
+    pub(crate) fn without_outcome(&self) -> Self {
+        let is_cancelled = self.status == Status::Cancelled;
+        Self {
+            status: if is_cancelled { Status::Cancelled } else { Status::Open },
+            result: 0,
+            near: 0,
+            raw: 0,
+            failed: false,
+            silent: false,
+            late: false,
+            score: Score::NONE,
+            ..*self
+        }
+    }
+
     pub(crate) fn report(&mut self, outcome: &Outcome) {
         self.result = outcome.result.folded();
         // If the host gave no digest for near results, only the same answer to the same call is

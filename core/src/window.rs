@@ -320,9 +320,7 @@ impl<const W: usize> Window<W> {
         }
         let reach = view.reach.since(open.into()) & Mask::newest(self.len());
         let equal = if rule.results == Results::Near { view.near } else { view.result };
-        // When records are counted again, a rule that is judged before the answer may get a record
-        // that has one.
-        let is_answered = record.status == Status::Reported && !rule.is_judged_early();
+        let is_answered = record.status == Status::Reported;
         let differs = is_answered && !(view.args & self.answered & !equal).is_empty();
         differs || record.moved || self.holds_progress(reach, rule.results)
     }

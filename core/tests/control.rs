@@ -274,6 +274,32 @@ fn taking_back_an_open_call_forgets_nothing_else() {
     assert_eq!(highest, 3, "the rung of the fourth lap, and the fifth");
 }
 
+/// A rule that is judged at announcement does not know the answers when it counts again, either.
+#[test]
+fn counting_again_ignores_answers_where_the_rule_did() {
+    const LADDER: Ladder<'_> =
+        Ladder::by_loop_findings(&[Rung::new(1, Action::Nudge), Rung::new(2, Action::Warn)]);
+    let twice = Rule::new("r", Args::SameTool, Results::Ignored, Pattern::recurrence(2, 4), LADDER);
+    let rules = [twice.select(Select::Except(Tag::Test)).silent_at_most(Action::Nudge)];
+    let policy = Policy::new("p", 20, &rules).unwrap();
+    let answers =
+        [answer(0), answer(0).silent(), answer(0).timed_out(), Outcome::failed(Digest::of(b"e"))];
+    for last in answers {
+        let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
+        let _ = run(&mut detector, call(0), answer(0));
+        // Work that the rule does not see.
+        let _ = run(&mut detector, call(1).tag(Tag::Test), answer(0));
+        let judged = [0, 1].map(|_| run(&mut detector, call(0), last));
+        assert_eq!(judged.map(|verdict| verdict.action), [Action::Nudge, Action::Warn], "{last:?}");
+        let mut retried = detector.clone();
+        let _ = retried.announce(call(0));
+        retried.retry(1);
+        let expected = detector.announce(call(0)).verdict;
+        assert!(!expected.fresh, "{last:?}");
+        assert_eq!(retried.announce(call(0)).verdict, expected, "{last:?}");
+    }
+}
+
 #[test]
 fn a_dropped_call_stays_dropped_when_others_are_taken_back() {
     let rules =

@@ -426,11 +426,11 @@ impl<'p> Model<'p> {
         let open = std::mem::take(&mut self.open);
         self.forget_patterns();
         for record in settled {
-            self.judge(&record, true);
+            self.judge(&unanswered(record), true);
             self.settle_one(record);
         }
         for record in open {
-            self.judge(&record, true);
+            self.judge(&unanswered(record), true);
             self.open.push(record);
         }
     }
@@ -815,9 +815,7 @@ impl<'p> Model<'p> {
     /// `last`, which was answered. If `last` is silent, any novel call is work. Otherwise a novel
     /// write is work, if `last` did not fail or the rule skips successes.
     fn moved(&self, rule: &Rule<'_>, oldest: Record, last: &Record, members: &[Record]) -> bool {
-        // A rule that is judged at announcement does not know the answer, also when a call that was
-        // answered is counted again.
-        let Some(answer) = last.answer().filter(|_| !is_early(rule)) else { return false };
+        let Some(answer) = last.answer() else { return false };
         let between = self.settled.iter().filter(|old| old.seq > oldest.seq && old.novel);
         let is_other = |old: &&Record| members.iter().all(|member| member.seq != old.seq);
         between.filter(is_other).any(|old| {
@@ -832,10 +830,7 @@ impl<'p> Model<'p> {
     /// in it: a call with two answers, or a record that is progress by itself.
     fn undone(&self, rule: &Rule<'_>, record: &Record) -> bool {
         let settled = self.settled.iter().filter(|old| self.in_window(old, record));
-        // A rule that is judged at announcement does not know the answer.
-        let status = if is_early(rule) { Status::Open } else { record.status };
-        let record = Record { status, ..*record };
-        let held: Vec<&Record> = settled.chain([&record]).collect();
+        let held: Vec<&Record> = settled.chain([record]).collect();
         let differ = |a: &Record, b: &Record| {
             let answered = a.answer().is_some() && b.answer().is_some();
             answered && same_call(a, b) && !agree(a, b, rule.results)
@@ -1319,6 +1314,12 @@ fn confidence(args: Args, results: Results, novel: usize, beyond: usize) -> usiz
     };
     let sure = (args * results / 100_usize).saturating_sub(5 * novel);
     100 - (0..beyond).fold(100 - sure, |doubt, _| doubt / 2)
+}
+
+/// Returns the record of a call as it was announced. A cancelled call stays cancelled.
+fn unanswered(record: Record) -> Record {
+    let cancelled = record.status == Status::Cancelled;
+    Record { status: if cancelled { Status::Cancelled } else { Status::Open }, ..record }
 }
 
 fn is_early(rule: &Rule<'_>) -> bool {
