@@ -1,16 +1,20 @@
 //! The steps of `cargo xtask test`: their names, what each checks, and how they run.
 
+use std::collections::VecDeque;
 use std::env;
 use std::fs::{self, File};
 use std::io;
+use std::iter;
 use std::process::{ExitCode, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use crate::machine::{self, Machine};
 use crate::step::{Omission, Outcome, Step, Summary};
 use crate::{agents, bare, c, firmware, footprint, fuzz, javascript, mcp, no_std, python, steps};
 
-/// The output of the steps that CI runs in a second process.
-const LOG: &str = "target/xtask/second.log";
+/// The folder for the output of the steps that CI runs in processes of their own.
+const LOGS: &str = "target/xtask";
 
 /// The heading of the summary.
 const SUMMARY: &str = "\n== summary\n";
@@ -19,14 +23,15 @@ const SUMMARY: &str = "\n== summary\n";
 struct Check {
     name: &'static str,
     about: &'static str,
-    /// Whether CI runs the step beside the other steps. It should build in a folder of its own, or else come last,
-    /// when the other steps have built what it needs. Both processes should take the same time.
+    /// Whether CI runs the step in a process of its own, beside other steps. It should build in a folder of its own,
+    /// or else come last, when the other steps have built what it needs.
     apart: bool,
     /// Runs the step. The text collects lines that are repeated below the summary.
     run: fn(Machine, &mut String) -> Outcome,
 }
 
-/// Every step, in the order in which they run.
+/// Every step, in the order in which they run. Of the steps that run apart, the long ones come first, so that both
+/// processes of CI end at the same time.
 const CHECKS: [Check; 19] = [
     Check {
         name: "format",
@@ -47,12 +52,6 @@ const CHECKS: [Check; 19] = [
         run: steps::tests,
     },
     Check {
-        name: "narrow",
-        about: "the fingerprint's code for 32-bit machines gives the same digests",
-        apart: true,
-        run: |_, _| steps::narrow(),
-    },
-    Check {
         name: "doc-tests",
         about: "the examples in the documentation compile and hold",
         apart: false,
@@ -63,24 +62,6 @@ const CHECKS: [Check; 19] = [
         about: "the documentation builds without a warning",
         apart: false,
         run: |_, _| steps::docs(),
-    },
-    Check {
-        name: "fuzz-targets",
-        about: "the fuzz targets compile without a lint",
-        apart: true,
-        run: |_, _| steps::fuzz_targets(),
-    },
-    Check {
-        name: "fuzzing",
-        about: "each fuzz target holds for a few seconds, and a planted bug is found",
-        apart: true,
-        run: |machine, _| fuzz::briefly(machine),
-    },
-    Check {
-        name: "bare",
-        about: "the engine links without `std`, panics and allocator; planted ones are found",
-        apart: true,
-        run: |_, _| bare::check(),
     },
     Check {
         name: "runs",
@@ -99,12 +80,6 @@ const CHECKS: [Check; 19] = [
         about: "the repository keeps its own rules, listed in `xtask/src/tidy.rs`",
         apart: false,
         run: |_, _| steps::tidy(),
-    },
-    Check {
-        name: "no_std",
-        about: "the crates for microcontrollers build for `thumbv7m-none-eabi`",
-        apart: true,
-        run: |machine, _| no_std::build(machine),
     },
     Check {
         name: "firmware",
@@ -129,6 +104,36 @@ const CHECKS: [Check; 19] = [
         about: "the package for JavaScript builds, and its tests and types hold",
         apart: true,
         run: |machine, _| javascript::check(machine),
+    },
+    Check {
+        name: "fuzzing",
+        about: "each fuzz target holds for a few seconds, and a planted bug is found",
+        apart: true,
+        run: |machine, _| fuzz::briefly(machine),
+    },
+    Check {
+        name: "no_std",
+        about: "the crates for microcontrollers build for `thumbv7m-none-eabi`",
+        apart: true,
+        run: |machine, _| no_std::build(machine),
+    },
+    Check {
+        name: "bare",
+        about: "the engine links without `std`, panics and allocator; planted ones are found",
+        apart: true,
+        run: |_, _| bare::check(),
+    },
+    Check {
+        name: "fuzz-targets",
+        about: "the fuzz targets compile without a lint",
+        apart: true,
+        run: |_, _| steps::fuzz_targets(),
+    },
+    Check {
+        name: "narrow",
+        about: "the fingerprint's code for 32-bit machines gives the same digests",
+        apart: true,
+        run: |_, _| steps::narrow(),
     },
     Check {
         name: "mcp",
@@ -180,8 +185,8 @@ pub(crate) fn list() -> String {
 /// Runs the steps, then prints the outcome of each, then repeats the closing lines of the test
 /// runner, which name the tests that failed.
 ///
-/// In CI, the steps that build in folders of their own run in a second process beside the others. Its
-/// output is printed when the others have ended. This keeps both cores busy while one compiler works.
+/// In CI, the steps that build in folders of their own run beside the others. Their output is printed at the end.
+/// This keeps both cores busy while one compiler works.
 pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
     let is_whole = request.steps.len() == CHECKS.len();
     if machine == Machine::Ci && is_whole {
@@ -209,22 +214,62 @@ fn steps(positions: &[usize], omission: Omission, machine: Machine) -> (Summary,
     (Summary { omission, steps }, closing)
 }
 
-/// Runs the steps `here` in this process, and the steps `apart` in a second one.
+/// Runs the steps `here` in this process, and beside them each step `apart` in a process of its own. When the steps
+/// `here` have ended, the last steps of `apart` take their place.
 fn run_beside(here: &[usize], apart: &[usize]) -> io::Result<ExitCode> {
-    let log = machine::root().join(LOG);
-    fs::create_dir_all(log.parent().unwrap_or(machine::root()))?;
-    let output = File::create(&log)?;
-    let mut command = machine::program(env::current_exe()?);
-    command.arg("test").args(apart.iter().map(|position| CHECKS[*position].name));
-    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
-    let mut second = command.spawn()?;
+    fs::create_dir_all(machine::root().join(LOGS))?;
+    let left = Mutex::new(apart.iter().copied().collect::<VecDeque<_>>());
+    let all = |take: fn(&mut VecDeque<usize>) -> Option<usize>| {
+        let next = || take(&mut left.lock().unwrap_or_else(PoisonError::into_inner));
+        iter::from_fn(next).map(Apart::run).collect::<io::Result<Vec<_>>>()
+    };
+    let (summary, closing, ended) = thread::scope(|scope| {
+        let second = scope.spawn(|| all(VecDeque::pop_front));
+        let (summary, closing) = steps(here, Omission::Failure, Machine::Ci);
+        let last = all(VecDeque::pop_back);
+        let first = second.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")));
+        (summary, closing, first.and_then(|first| Ok((first, last?))))
+    });
+    let (mut apart, last) = ended?;
+    apart.extend(last);
+    apart.sort_by_key(|step| step.position);
+    for step in &apart {
+        print!("{}", step.output);
+    }
+    print!("{SUMMARY}{summary}");
+    for step in &apart {
+        println!("{}", step.summary);
+    }
+    print!("\n{closing}");
+    let has_passed = apart.iter().all(|step| step.has_passed);
+    Ok(if has_passed { summary.exit_code() } else { ExitCode::FAILURE })
+}
 
-    let (summary, closing) = steps(here, Omission::Failure, Machine::Ci);
-    let status = second.wait()?;
-    let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
-    let (output, other_summary) = output.rsplit_once(SUMMARY).unwrap_or((&output, ""));
-    print!("\n{output}{SUMMARY}{summary}{}\n\n{closing}", other_summary.trim_end());
-    Ok(if status.success() { summary.exit_code() } else { ExitCode::FAILURE })
+/// A step that has run in a process of its own.
+struct Apart {
+    position: usize,
+    output: String,
+    /// The outcome in one line, and the lines to repeat below the summary.
+    summary: String,
+    has_passed: bool,
+}
+
+impl Apart {
+    /// Runs the step at `position`. Its output goes to a file, and from there into the result.
+    fn run(position: usize) -> io::Result<Self> {
+        let Check { name, .. } = CHECKS[position];
+        let log = machine::root().join(LOGS).join(name).with_extension("log");
+        let output = File::create(&log)?;
+        let mut command = machine::program(env::current_exe()?);
+        command.args(["test", name]).stdin(Stdio::null());
+        let status = command.stdout(output.try_clone()?).stderr(output).status()?;
+        let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+        let (output, summary) = match output.rsplit_once(SUMMARY) {
+            Some((output, summary)) => (output.to_owned(), summary.trim_end().to_owned()),
+            None => (output, format!("failed    {name}: it ended with {status}")),
+        };
+        Ok(Self { position, output, summary, has_passed: status.success() })
+    }
 }
 
 #[cfg(test)]
