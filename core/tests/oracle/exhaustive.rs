@@ -378,11 +378,11 @@ fn compare(alphabet: &[Symbol], filters: &Filters, length: usize) -> usize {
 /// Compares both detectors like [`compare`], under one policy.
 fn compare_by(policy: &Policy<'_>, alphabet: &[Symbol], length: usize) -> usize {
     let start: Pair<'_, 8> = Pair::new(policy);
-    walk(&start, alphabet, length_of(alphabet, length), &mut Vec::new(), &mut Ids::default())
+    walk(start, alphabet, length_of(alphabet, length), &mut Vec::new(), &mut Ids::default())
 }
 
 fn walk(
-    pair: &Pair<'_, 8>,
+    start: Pair<'_, 8>,
     alphabet: &[Symbol],
     length: usize,
     trail: &mut Vec<usize>,
@@ -391,15 +391,17 @@ fn walk(
     if length == 0 {
         return 0;
     }
-    let mut findings = 0;
+    let (mut findings, mut start) = (0, Some(start));
     for (n, symbol) in alphabet.iter().enumerate() {
         trail.push(n);
-        let mut pair = pair.clone();
+        // The last symbol needs no copy.
+        let pair = if n + 1 < alphabet.len() { start.clone() } else { start.take() };
+        let mut pair = pair.unwrap();
         match play(&mut pair, *symbol, trail.len(), ids) {
             Ok(found) => findings += found,
             Err(difference) => panic!("after {trail:?}:\n{difference}"),
         }
-        findings += walk(&pair, alphabet, length - 1, trail, ids);
+        findings += walk(pair, alphabet, length - 1, trail, ids);
         trail.pop();
     }
     findings

@@ -3,6 +3,7 @@
 //! engine.
 
 use std::iter::successors;
+use std::rc::Rc;
 
 use unstuck_core::{
     Action, Args, Basis, Call, Digest, Force, Kind, LOOPS_MAX, Ladder, MESSAGES_MAX, OPEN_MAX,
@@ -122,7 +123,13 @@ pub(crate) struct PlainFinding {
 
 /// The identity of a loop: the properties that its rule compares, and the arguments and results of
 /// each record as far as the rule compares them, in the rotation that sorts first.
-pub(crate) type Identity = (String, Vec<(Vec<u8>, Vec<u8>)>);
+pub(crate) type Identity = Rc<(Compared, Vec<(Key, Key)>)>;
+
+/// The properties that a rule about calls (`Ok`) or about text (`Err`) compares.
+pub(crate) type Compared = Result<(Select, Args, Results), Texts>;
+
+/// Small numbers that stand for arguments or results. It is cloned millions of times.
+pub(crate) type Key = heapless::Vec<u8, 4>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
@@ -1156,7 +1163,7 @@ impl<'p> Model<'p> {
             Texts::Same | Texts::Inside => (Args::Same, Results::Ignored),
             Texts::Prompt => (Args::Any, Results::Same),
         };
-        let said = if rule.texts == Texts::Any { vec![] } else { vec![text] };
+        let said = if rule.texts == Texts::Any { key(&[]) } else { key(&[text]) };
         let found = PlainFinding {
             rule: Err(place),
             kind: if rule.texts == Texts::Inside { Kind::Echo } else { Kind::Text },
@@ -1169,7 +1176,7 @@ impl<'p> Model<'p> {
             tag: Tag::Other,
             confidence: confidence(args, results, 0, laps - asked),
             most: Action::Stop,
-            identity: (format!("text {:?}", rule.texts), vec![(said, vec![])]),
+            identity: Rc::new((Err(rule.texts), vec![(said, key(&[]))])),
         };
         let count = Count {
             laps: laps + usize::from(rule.times) - asked,
@@ -1348,31 +1355,35 @@ fn agree(a: &Record, b: &Record, results: Results) -> bool {
 /// Returns the identity of the loop of `round`'s last `period` records. A vetoed record takes the
 /// result of the nearest earlier lap in which it has one.
 fn identity(rule: &Rule<'_>, round: &[Record], period: usize) -> Identity {
-    let key = |back: usize| {
+    let pair = |back: usize| {
         let asked = round[round.len() - 1 - back].asked;
         let args = match rule.args {
-            Args::Same => vec![asked.tool, asked.args],
-            Args::Similar => vec![asked.tool, asked.similar],
-            Args::SameTool => vec![asked.tool],
-            Args::Any => vec![],
+            Args::Same => key(&[asked.tool, asked.args]),
+            Args::Similar => key(&[asked.tool, asked.similar]),
+            Args::SameTool => key(&[asked.tool]),
+            Args::Any => key(&[]),
         };
         let laps = (back..round.len()).step_by(period).map(|n| &round[round.len() - 1 - n]);
         let answered = laps.take(64).find(|record| record.status != Status::Vetoed);
         let result = match (answered.map(|record| record.status), rule.results) {
             (Some(Status::Reported(answer)), Results::Near) => {
-                let near = answer.near.map(|near| vec![near]);
-                let alone = || vec![asked.tool, asked.args, answer.result];
-                [near.unwrap_or_else(alone), vec![u8::from(answer.failed)]].concat()
+                let failed = u8::from(answer.failed);
+                let alone = || key(&[asked.tool, asked.args, answer.result, failed]);
+                answer.near.map_or_else(alone, |near| key(&[near, failed]))
             }
             (Some(Status::Reported(answer)), Results::Same) => {
-                vec![answer.result, u8::from(answer.failed)]
+                key(&[answer.result, u8::from(answer.failed)])
             }
-            _ => vec![],
+            _ => key(&[]),
         };
         (args, result)
     };
-    let keys: Vec<_> = (0..period).rev().map(key).collect();
+    let keys: Vec<_> = (0..period).rev().map(pair).collect();
     let rotations = (0..period).map(|n| [&keys[n..], &keys[..n]].concat());
-    let looks_at = format!("{:?} {:?} {:?}", rule.select, rule.args, rule.results);
-    (looks_at, rotations.min().unwrap_or_default())
+    let compared = (rule.select, rule.args, rule.results);
+    Rc::new((Ok(compared), rotations.min().unwrap_or_default()))
+}
+
+fn key(numbers: &[u8]) -> Key {
+    Key::from_slice(numbers).unwrap()
 }

@@ -32,9 +32,9 @@ pub(crate) struct Ids {
 
 impl Ids {
     fn agree(&mut self, id: LoopId, identity: &Identity) -> Result<(), String> {
-        let known = self.ids.entry(identity.clone()).or_insert(id);
+        let known = *self.ids.entry(identity.clone()).or_insert(id);
         let meant = self.identities.entry(id).or_insert_with(|| identity.clone());
-        if *known != id || meant != identity {
+        if known != id || meant != identity {
             return Err(format!("loop {identity:?} has ids {known} and {id}, which is {meant:?}"));
         }
         Ok(())
@@ -172,7 +172,11 @@ impl<'p, const W: usize> Pair<'p, W> {
     }
 
     fn agree(&self, verdict: &Verdict, said: &PlainVerdict, ids: &mut Ids) -> Result<(), String> {
-        let found = verdict.finding.as_ref().map(|finding| PlainFinding {
+        let found = verdict.finding.as_ref().zip(said.finding.as_ref());
+        if found.is_none() && (verdict.finding.is_some() || said.finding.is_some()) {
+            return Err(format!("engine {verdict:?}\noracle {said:?}"));
+        }
+        let found = found.map(|(finding, said)| PlainFinding {
             rule: match finding.rule {
                 RuleIndex::Call(place) => Ok(usize::from(place)),
                 RuleIndex::Text(place) => Err(usize::from(place)),
@@ -187,10 +191,7 @@ impl<'p, const W: usize> Pair<'p, W> {
             tag: finding.tag,
             confidence: usize::from(finding.confidence),
             most: finding.most,
-            identity: said
-                .finding
-                .as_ref()
-                .map_or_else(Identity::default, |found| found.identity.clone()),
+            identity: said.identity.clone(),
         });
         let engine = PlainVerdict {
             action: verdict.action,
