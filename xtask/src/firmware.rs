@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
 use object::{File, Object as _, ObjectSegment as _};
 
 use crate::machine::{self, Machine, cargo};
+use crate::microcontroller;
 use crate::qemu;
 use crate::step::{Outcome, Step, Summary};
 use crate::symbols::{Flaw, Program};
@@ -33,8 +34,8 @@ const PROGRAM: &str = "mission";
 /// The expected log.
 const GOLDEN: &str = "adapters/firmware/mission.log";
 
-/// The target folder for boards.
-const FOLDER: &str = "target/firmware";
+/// The profile of programs for microcontrollers, for these manifests.
+const PROFILE: [&str; 2] = ["--config", "profile.small.inherits='release'"];
 
 /// The target folder for this machine.
 const HOST_FOLDER: [&str; 2] = ["--target-dir", "target/firmware-host"];
@@ -80,7 +81,7 @@ fn steps(request: &Request, machine: Machine) -> Vec<Step> {
     let golden = if request.write { Golden::Write } else { Golden::Compare };
     let mut steps = vec![
         Step::run("firmware", || mission(golden, machine)),
-        Step::run("template", || template(machine)),
+        Step::run("template", || template(TEMPLATE_BOARD, machine)),
     ];
     for target in request.targets.iter().filter(|target| **target != BOARD) {
         steps.push(Step::run(target.name(), || build(*target, machine)));
@@ -89,7 +90,7 @@ fn steps(request: &Request, machine: Machine) -> Vec<Step> {
 }
 
 /// Checks the format, lints and tests of the firmware, its log on the emulated board, and the template for
-/// a real board.
+/// a real board. The template is built for the emulated processor, because `core` is built for it already.
 pub(crate) fn check(machine: Machine) -> Outcome {
     let task = |task: &str, words: &[&str]| {
         let mut command = cargo();
@@ -109,24 +110,25 @@ pub(crate) fn check(machine: Machine) -> Outcome {
             Outcome::of(docs.args(HOST_FOLDER).env("RUSTDOCFLAGS", "-D warnings"))
         })
         .and_then(|| mission(Golden::Compare, machine))
-        .and_then(|| template(machine))
+        .and_then(|| template(BOARD, machine))
 }
 
 /// Builds the template for a real board, and prints its size.
-fn template(machine: Machine) -> Outcome {
-    let toolchain = match Toolchain::ready(TEMPLATE_BOARD, machine) {
+fn template(target: Target, machine: Machine) -> Outcome {
+    let toolchain = match Toolchain::ready(target, machine) {
         Ok(toolchain) => toolchain,
         Err(outcome) => return outcome,
     };
-    let mut build = toolchain.cargo("build", TEMPLATE_BOARD);
-    build.args(["--manifest-path", TEMPLATE, "--release", "--target-dir", FOLDER]);
-    Outcome::of(&mut build).and_then(|| linked(TEMPLATE_BOARD, TEMPLATE_PROGRAM))
+    let mut build = toolchain.cargo("build", target);
+    build.args(["--manifest-path", TEMPLATE]).args(PROFILE);
+    Outcome::of(microcontroller::in_common_folder(&mut build))
+        .and_then(|| linked(target, TEMPLATE_PROGRAM))
 }
 
 /// Builds the firmware for the emulated board and runs it there.
 fn mission(golden: Golden, machine: Machine) -> Outcome {
     build(BOARD, machine).and_then(|| qemu::ready(machine)).and_then(|| {
-        let firmware = built(BOARD, PROGRAM);
+        let firmware = microcontroller::folder(BOARD).join(PROGRAM);
         match allocators(&firmware).and_then(|found| Ok((found, played(&firmware)?))) {
             Ok((found, _)) if !found.is_empty() => {
                 Outcome::Failed(format!("the firmware has an allocator: {}", found.join(", ")))
@@ -146,7 +148,8 @@ fn build(target: Target, machine: Machine) -> Outcome {
         Err(outcome) => return outcome,
     };
     let mut build = toolchain.cargo("build", target);
-    build.args(MANIFEST).args(["--package", PACKAGE, "--release", "--target-dir", FOLDER]);
+    build.args(MANIFEST).args(["--package", PACKAGE]).args(PROFILE);
+    microcontroller::in_common_folder(&mut build);
     // Selects the log entries that are compiled in. Without it, only errors are.
     build.env("DEFMT_LOG", "trace");
     if target == Target::Riscv32imc {
@@ -157,7 +160,7 @@ fn build(target: Target, machine: Machine) -> Outcome {
 
 /// Prints the size of the linked `program` for `target`.
 fn linked(target: Target, program: &str) -> Outcome {
-    match sizes(&built(target, program)) {
+    match sizes(&microcontroller::folder(target).join(program)) {
         Ok((flash, memory)) => {
             let name = target.name();
             println!("{name}: {flash} bytes of flash, {memory} of memory beside the stack");
@@ -165,11 +168,6 @@ fn linked(target: Target, program: &str) -> Outcome {
         }
         Err(error) => Outcome::Failed(error.to_string()),
     }
-}
-
-/// Returns the path of `program` for `target`.
-fn built(target: Target, program: &str) -> PathBuf {
-    machine::root().join(FOLDER).join(target.name()).join("release").join(program)
 }
 
 /// Returns the flash and the static RAM that the program at `path` takes, in bytes.

@@ -1,7 +1,7 @@
-//! Links the programs for microcontrollers that are measured.
+//! Builds for microcontrollers, and links the programs that are measured.
 
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use crate::machine::{self, Machine};
 use crate::step::Outcome;
@@ -14,11 +14,22 @@ pub(crate) const LINKED: &str = "benches/bare/microcontroller/Cargo.toml";
 /// The crate of the programs that the emulator runs.
 pub(crate) const EMULATED: &str = "benches/bare/emulated/Cargo.toml";
 
-/// The target folder of both crates.
+/// The target folder of all programs and libraries for microcontrollers. They have the same profile, so that `core` is
+/// built once for each processor.
 const FOLDER: &str = "target/microcontroller";
 
-/// The profile of both crates, optimised for size.
+/// The profile, optimised for size.
 const PROFILE: &str = "small";
+
+/// Lets a build use the common folder and profile.
+pub(crate) fn in_common_folder(build: &mut Command) -> &mut Command {
+    build.args(["--target-dir", FOLDER, "--profile", PROFILE])
+}
+
+/// Returns the common folder of what is built for `target`.
+pub(crate) fn folder(target: Target) -> PathBuf {
+    machine::root().join(FOLDER).join(target.name()).join(PROFILE)
+}
 
 /// Links every program of the crate at `manifest` for `target`. Returns the folder of the programs.
 ///
@@ -29,10 +40,10 @@ pub(crate) fn link(manifest: &str, target: Target, machine: Machine) -> Result<P
     let toolchain = Toolchain::ready(target, machine)?;
     let mut build = toolchain.cargo("build", target);
     build.args(["--manifest-path", manifest, "--bins", "--quiet"]);
-    build.args(["--target-dir", FOLDER, "--profile", PROFILE]).stdin(Stdio::null());
+    in_common_folder(&mut build).stdin(Stdio::null());
     let why = match build.status() {
         Ok(status) if status.success() => {
-            return Ok(machine::root().join(FOLDER).join(target.name()).join(PROFILE));
+            return Ok(folder(target));
         }
         Ok(status) => format!("the programs for {} were not built: {status}", target.name()),
         Err(error) => format!("cargo did not start: {error}"),

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::slice;
 
 use crate::environment::Environment;
 use crate::machine::{self, Machine};
@@ -17,7 +18,7 @@ const TOOLS: &str = "adapters/python/requirements.txt";
 /// The tests that need the package of a framework, and the versions of each.
 const FRAMEWORKS: &str = "adapters/python/tests/frameworks";
 
-/// The frameworks that CI tries. All of them take minutes to install.
+/// The frameworks that CI tries, in one environment. All of them take minutes to install.
 const BRIEFLY: [&str; 4] = ["archives", "duckdb", "langchain", "polars"];
 
 /// The target folder for everything that belongs to the package.
@@ -64,8 +65,8 @@ pub(crate) fn run(request: &Request) -> ExitCode {
     summary.exit_code()
 }
 
-/// Checks the package as a step of `cargo xtask test`. Its programs are not optimised, because the
-/// optimised ones take minutes to build.
+/// Checks the package as a step of `cargo xtask test`. Its programs are built with the profile of the tests, because
+/// the optimised ones take minutes to build.
 pub(crate) fn check(machine: Machine) -> Outcome {
     if machine == Machine::Developer && !tools().exists() {
         let what = "its tools are not installed; `cargo xtask python` installs them";
@@ -73,7 +74,8 @@ pub(crate) fn check(machine: Machine) -> Outcome {
     }
     let brief = BRIEFLY.map(str::to_owned);
     let brief = brief.into_iter().filter(|name| tests_of(name).exists()).collect::<Vec<_>>();
-    built(Profile::Dev).and_then(tests).and_then(types).and_then(|| each_framework(&brief))
+    let together = || frameworks_in(&environment("frameworks/brief"), &brief);
+    built(Profile::Dev).and_then(tests).and_then(types).and_then(together)
 }
 
 /// The profile with which cargo builds the program and the extension module.
@@ -175,10 +177,6 @@ fn source() -> Outcome {
 fn wheel(profile: Profile) -> Outcome {
     let mut build = tools().build("--wheel");
     build.env("CARGO_TARGET_DIR", machine::root().join("target")).env(PROFILE, profile.name());
-    if profile == Profile::Dev {
-        // The crates of the package are built once more here, and its tests are short.
-        build.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0");
-    }
     Outcome::of(build.arg(folder("wheel-dist")).arg(folder("source")))
 }
 
@@ -263,36 +261,43 @@ fn bench() -> Outcome {
         .and_then(|| Outcome::of(installed().python().arg(format!("{PACKAGE}/benches/guards.py"))))
 }
 
-/// Runs the tests of these frameworks. Returns the first failure.
+/// Runs the tests of these frameworks, each in an environment of its own. Returns the first failure.
 fn each_framework(names: &[String]) -> Outcome {
-    let outcomes: Vec<_> = names.iter().map(|name| framework(name)).collect();
+    let one = |name: &String| {
+        let environment = environment(&format!("frameworks/{name}"));
+        frameworks_in(&environment, slice::from_ref(name))
+    };
+    let outcomes: Vec<_> = names.iter().map(one).collect();
     outcomes.into_iter().fold(Outcome::Passed, |first, outcome| first.and_then(|| outcome))
 }
 
-/// Runs the tests of one framework, and checks the types of its module, in an environment with its
-/// pinned versions.
-fn framework(name: &str) -> Outcome {
-    let environment = environment(&format!("frameworks/{name}"));
-    let requirements = requirements(name);
+/// Runs the tests of these frameworks, and checks the types of their modules, in one environment with their pinned
+/// versions.
+fn frameworks_in(environment: &Environment, names: &[String]) -> Outcome {
+    let requirements: Vec<_> = names.iter().map(|name| requirements(name)).collect();
+    let requirements = requirements.iter().flat_map(|file| ["--requirement", file]);
+    let tools = [pinned("pytest"), pinned("mypy")];
+    let all: Vec<_> = requirements.chain(tools.iter().map(String::as_str)).collect();
     let wheel = match only(&folder("wheel-dist"), ".whl") {
         Ok(wheel) => wheel,
         Err(why) => return Outcome::Failed(why),
     };
     environment
         .make()
-        .and_then(|| environment.install(["--requirement", &requirements]))
-        .and_then(|| environment.install([pinned("pytest"), pinned("mypy")]))
+        .and_then(|| environment.install(all))
         .and_then(|| environment.install(["--no-deps", "--force-reinstall", &wheel]))
         .and_then(|| {
             let mut pytest = environment.run("pytest", ["--quiet", "-p", "no:cacheprovider"]);
-            Outcome::of(pytest.arg(tests_of(name)))
+            Outcome::of(pytest.args(names.iter().map(|name| tests_of(name))))
         })
-        .and_then(|| match module_of(name) {
-            Some(module) => {
-                let mut strict = environment.run("mypy", ["--strict", "-m"]);
-                Outcome::of(strict.arg(module).current_dir(folder("")))
+        .and_then(|| {
+            let modules: Vec<_> = names.iter().filter_map(|name| module_of(name)).collect();
+            if modules.is_empty() {
+                return Outcome::Passed;
             }
-            None => Outcome::Passed,
+            let mut strict = environment.run("mypy", ["--strict"]);
+            strict.args(modules.iter().flat_map(|module| ["-m", module]));
+            Outcome::of(strict.current_dir(folder("")))
         })
 }
 

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::machine::{Machine, cargo};
+use crate::microcontroller;
 use crate::step::Outcome;
 use crate::target::Target;
 use crate::toolchain::Toolchain;
@@ -47,13 +48,9 @@ impl Library {
             Err(outcome) => return Made(Err(outcome)),
         };
         let mut build = toolchain.cargo("rustc", target);
-        build.args(BUILD).args(["--profile", "c-small", "--crate-type", "staticlib"]);
-        // Two compilers that share a folder overwrite each other's output.
-        build.args(["--target-dir", &format!("{FOLDER}/small")]);
-        Made(match Outcome::of(&mut build) {
-            Outcome::Passed => {
-                Ok(Self { folder: folder("small").join(target.name()).join("c-small") })
-            }
+        build.args(BUILD).args(["--crate-type", "staticlib"]);
+        Made(match Outcome::of(microcontroller::in_common_folder(&mut build)) {
+            Outcome::Passed => Ok(Self { folder: microcontroller::folder(target) }),
             other => Err(other),
         })
     }
