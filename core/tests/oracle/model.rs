@@ -2,6 +2,7 @@
 //! pair by pair, and counts by walking back. It shares only the public types of rules with the
 //! engine.
 
+use std::array::from_fn;
 use std::iter::successors;
 use std::rc::Rc;
 
@@ -128,8 +129,8 @@ pub(crate) type Identity = Rc<(Compared, Vec<(Key, Key)>)>;
 /// The properties that a rule about calls (`Ok`) or about text (`Err`) compares.
 pub(crate) type Compared = Result<(Select, Args, Results), Texts>;
 
-/// Small numbers that stand for arguments or results. It is cloned millions of times.
-pub(crate) type Key = heapless::Vec<u8, 4>;
+/// Up to four numbers that stand for arguments or results.
+pub(crate) type Key = [Option<u8>; 4];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
@@ -1385,5 +1386,5 @@ fn identity(rule: &Rule<'_>, round: &[Record], period: usize) -> Identity {
 }
 
 fn key(numbers: &[u8]) -> Key {
-    Key::from_slice(numbers).unwrap()
+    from_fn(|n| numbers.get(n).copied())
 }
