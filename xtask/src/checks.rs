@@ -5,7 +5,8 @@ use std::env;
 use std::fs::{self, File};
 use std::io;
 use std::iter;
-use std::process::{ExitCode, Stdio};
+use std::path::Path;
+use std::process::{ExitCode, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -218,20 +219,20 @@ fn steps(positions: &[usize], omission: Omission, machine: Machine) -> (Summary,
 /// `here` have ended, the last steps of `apart` take their place.
 fn run_beside(here: &[usize], apart: &[usize]) -> io::Result<ExitCode> {
     fs::create_dir_all(machine::root().join(LOGS))?;
+    // The steps build this program again. Then the path of the running one is no longer known.
+    let own = env::current_exe()?;
     let left = Mutex::new(apart.iter().copied().collect::<VecDeque<_>>());
     let all = |take: fn(&mut VecDeque<usize>) -> Option<usize>| {
         let next = || take(&mut left.lock().unwrap_or_else(PoisonError::into_inner));
-        iter::from_fn(next).map(Apart::run).collect::<io::Result<Vec<_>>>()
+        iter::from_fn(next).map(|position| Apart::run(&own, position)).collect::<Vec<_>>()
     };
-    let (summary, closing, ended) = thread::scope(|scope| {
+    let (summary, closing, mut apart) = thread::scope(|scope| {
         let second = scope.spawn(|| all(VecDeque::pop_front));
         let (summary, closing) = steps(here, Omission::Failure, Machine::Ci);
         let last = all(VecDeque::pop_back);
-        let first = second.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")));
-        (summary, closing, first.and_then(|first| Ok((first, last?))))
-    });
-    let (mut apart, last) = ended?;
-    apart.extend(last);
+        let first = second.join().map_err(|_| io::Error::other("it panicked"))?;
+        Ok::<_, io::Error>((summary, closing, [first, last].concat()))
+    })?;
     apart.sort_by_key(|step| step.position);
     for step in &apart {
         print!("{}", step.output);
@@ -246,6 +247,7 @@ fn run_beside(here: &[usize], apart: &[usize]) -> io::Result<ExitCode> {
 }
 
 /// A step that has run in a process of its own.
+#[derive(Clone)]
 struct Apart {
     position: usize,
     output: String,
@@ -255,20 +257,29 @@ struct Apart {
 }
 
 impl Apart {
-    /// Runs the step at `position`. Its output goes to a file, and from there into the result.
-    fn run(position: usize) -> io::Result<Self> {
+    /// Runs the step at `position` by the program `own`.
+    fn run(own: &Path, position: usize) -> Self {
         let Check { name, .. } = CHECKS[position];
-        let log = machine::root().join(LOGS).join(name).with_extension("log");
-        let output = File::create(&log)?;
-        let mut command = machine::program(env::current_exe()?);
-        command.args(["test", name]).stdin(Stdio::null());
-        let status = command.stdout(output.try_clone()?).stderr(output).status()?;
-        let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
-        let (output, summary) = match output.rsplit_once(SUMMARY) {
-            Some((output, summary)) => (output.to_owned(), summary.trim_end().to_owned()),
-            None => (output, format!("failed    {name}: it ended with {status}")),
+        let (output, has_passed, end) = match Self::logged(own, name) {
+            Ok((output, status)) => (output, status.success(), format!("it ended with {status}")),
+            Err(error) => (String::new(), false, error.to_string()),
         };
-        Ok(Self { position, output, summary, has_passed: status.success() })
+        if let Some((output, summary)) = output.rsplit_once(SUMMARY) {
+            let (output, summary) = (output.to_owned(), summary.trim_end().to_owned());
+            return Self { position, output, summary, has_passed };
+        }
+        let summary = format!("failed    {name}: {end}");
+        Self { position, output, summary, has_passed: false }
+    }
+
+    /// Runs a step with its output in a file. Returns the output and the exit status.
+    fn logged(own: &Path, name: &str) -> io::Result<(String, ExitStatus)> {
+        let log = machine::root().join(LOGS).join(name).with_extension("log");
+        let file = File::create(&log)?;
+        let mut command = machine::program(own);
+        command.args(["test", name]).stdin(Stdio::null());
+        let status = command.stdout(file.try_clone()?).stderr(file).status()?;
+        Ok((String::from_utf8_lossy(&fs::read(&log)?).into_owned(), status))
     }
 }
 
