@@ -231,7 +231,7 @@ fn types() -> Outcome {
 }
 
 /// Judges what pyright says about the types of all modules. Those of a framework's module are unknown
-/// without the framework, and [`framework`] checks them.
+/// without the framework, and [`frameworks_in`] checks them.
 fn completeness(pyright: Command) -> Outcome {
     let (outcome, said) = Outcome::captured(pyright);
     if outcome == Outcome::Passed || !said.contains("Type completeness score") {
