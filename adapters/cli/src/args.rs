@@ -8,11 +8,16 @@ use crate::agents::options::{Doctor, Install, Report, Status, Uninstall};
 use crate::calibrate::options::{Eval, Tune};
 use crate::config::options::Presets;
 use crate::json::options::Json;
+use crate::lacking::marked;
+#[cfg(not(feature = "fleet"))]
+use crate::lacking::{Lacking as Swarm, Lacking as Watch};
 use crate::mcp::options::Mcp;
 use crate::scan::options::{EXIT_CODES, Scan};
 use crate::start_over::StartOver;
+#[cfg(feature = "fleet")]
 use crate::swarm::options::Swarm;
 use crate::view::View;
+#[cfg(feature = "fleet")]
 use crate::watch::options::Watch;
 
 /// Finds loops of agents that call tools, in recorded runs and while an agent works.
@@ -44,9 +49,9 @@ pub(crate) enum Command {
     Mcp(Mcp),
     /// Save what an agent did to a git work tree and restore the start of its run
     StartOver(StartOver),
-    /// Receive spans from OpenTelemetry and print the loops in them as they happen
+    #[command(about = marked("Receive spans from OpenTelemetry and print the loops in them as they happen"))]
     Watch(Watch),
-    /// Show or clear the calls that the workers of a swarm count on a server
+    #[command(about = marked("Show or clear the calls that the workers of a swarm count on a server"))]
     Swarm(Swarm),
     /// Answer an event of a coding agent, which runs this command as its hook
     Hook(Hook),
@@ -103,7 +108,7 @@ const fn command_names() -> [&'static str; 18] {
     ]
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "fleet"))]
 mod operations;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `unstuck`: finds loops of agents that call tools, in recorded runs and while an agent works.
 //!
-//! The package is a program, behind the feature `program`. Adapters for other languages use the rest: policies
+//! The package is a program, behind the feature `program`; `fleet` adds what several machines need. Adapters for other languages use the rest: policies
 //! in TOML, the scan of a recorded run, and the functions that make text from a recording safe to show. It opens
 //! no file and starts no thread, so that it also works in a browser.
 //!
@@ -21,6 +21,8 @@ mod exit;
 #[cfg(feature = "program")]
 mod json;
 #[cfg(feature = "program")]
+mod lacking;
+#[cfg(feature = "program")]
 mod manual;
 #[cfg(feature = "program")]
 mod mcp;
@@ -37,11 +39,11 @@ mod scan;
 mod setup;
 #[cfg(feature = "program")]
 mod start_over;
-#[cfg(feature = "program")]
+#[cfg(feature = "fleet")]
 mod swarm;
 #[cfg(feature = "program")]
 mod view;
-#[cfg(feature = "program")]
+#[cfg(feature = "fleet")]
 mod watch;
 
 use std::io::BufRead;

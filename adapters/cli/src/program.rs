@@ -9,10 +9,12 @@ use clap::Parser as _;
 use crate::agents::hook::options::Hook;
 use crate::args::{Arguments, Command};
 use crate::exit::Exit;
+#[cfg(not(feature = "fleet"))]
+use crate::lacking;
 use crate::read::inputs::{self, Input};
-use crate::{
-    agents, calibrate, config, json, manual, mcp, output, scan, start_over, swarm, view, watch,
-};
+use crate::{agents, calibrate, config, json, manual, mcp, output, scan, start_over, view};
+#[cfg(feature = "fleet")]
+use crate::{swarm, watch};
 
 /// Returns the files that the paths lead to, in order: of a folder all transcripts. Returns as well the
 /// paths that cannot be read, each with the reason.
@@ -53,10 +55,16 @@ pub fn run() -> ExitCode {
             Err(exit) => exit,
         },
         Command::StartOver(start_over) => start_over::run(&start_over),
+        #[cfg(feature = "fleet")]
         Command::Swarm(swarm) => {
             swarm::run(&swarm, |inputs| agents::sessions::find(inputs, None, |_, _| {}))
         }
+        #[cfg(feature = "fleet")]
         Command::Watch(watch) => watch::run(&watch),
+        #[cfg(not(feature = "fleet"))]
+        Command::Swarm(_) => lacking::refuse("swarm"),
+        #[cfg(not(feature = "fleet"))]
+        Command::Watch(_) => lacking::refuse("watch"),
         Command::Hook(hook) => agents::hook::run(&hook),
         Command::Eval(eval) => calibrate::eval::run(&eval),
         Command::Tune(tune) => calibrate::tune::run(&tune),

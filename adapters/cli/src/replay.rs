@@ -12,7 +12,7 @@ mod nearest;
 mod numbering;
 mod open_loops;
 mod picture;
-#[cfg(feature = "program")]
+#[cfg(feature = "fleet")]
 mod rest;
 mod worker;
 
@@ -33,7 +33,7 @@ pub(crate) use nearest::Nearest;
 use open_loops::{Elapsed, OpenLoops};
 use picture::Drawing;
 pub(crate) use picture::{CALLS_MAX, Drawn, Ending, Picture};
-#[cfg(feature = "program")]
+#[cfg(feature = "fleet")]
 pub(crate) use rest::Rest;
 use worker::{IdleWorker, VerdictAt, Worker};
 

@@ -32,7 +32,7 @@ pub(crate) mod machine;
 mod markdown;
 #[cfg(feature = "program")]
 pub(crate) mod options;
-#[cfg(feature = "program")]
+#[cfg(feature = "fleet")]
 mod parquet;
 pub(crate) mod report;
 pub(crate) mod rows;

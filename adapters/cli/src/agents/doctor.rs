@@ -3,6 +3,10 @@
 mod examination;
 mod report;
 mod state;
+#[cfg(feature = "fleet")]
+mod swarm;
+#[cfg(not(feature = "fleet"))]
+#[path = "doctor/no_swarm.rs"]
 mod swarm;
 mod trial;
 

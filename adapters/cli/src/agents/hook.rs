@@ -7,6 +7,10 @@ mod input;
 pub(crate) mod options;
 mod session;
 mod shield;
+#[cfg(feature = "fleet")]
+mod swarm;
+#[cfg(not(feature = "fleet"))]
+#[path = "hook/no_swarm.rs"]
 mod swarm;
 
 use std::fmt;
@@ -141,7 +145,7 @@ struct Log {
 impl Log {
     /// Opens the swarm that `hook` names. Returns `None` if there is none or it cannot be used; the
     /// session is then judged alone.
-    fn swarm<'h>(&self, hook: &'h Hook) -> Option<Swarm<'h>> {
+    fn swarm(&self, hook: &Hook) -> Option<Swarm> {
         let swarm = Swarm::open(hook.swarm.as_deref()?, self.folder.as_ref()?, self.now);
         swarm.unwrap_or_else(|alone| {
             self.note(&alone.into());

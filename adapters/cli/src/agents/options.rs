@@ -9,7 +9,11 @@ use crate::agents::host::{Home, Host, Scope};
 use crate::config;
 use crate::config::options::preset_names;
 use crate::exit::Exit;
+#[cfg(not(feature = "fleet"))]
+use crate::lacking::Server;
+use crate::lacking::marked;
 use crate::output::complain;
+#[cfg(feature = "fleet")]
 use crate::swarm::options::Server;
 
 /// The text below the options of `install` and `uninstall`.
@@ -41,6 +45,9 @@ fn place(host: &Host) -> String {
 const MOVED: &str = "The settings name this program by its absolute path. If you move it, run install \
                      again.";
 
+const SWARM: &str = "The swarm that the agent belongs to, as redis://host:port?swarm=name. The agent needs the \
+                     swarm's secret in its environment: see unstuck swarm --help";
+
 #[derive(Args)]
 #[command(after_help = format!("{}\n\n{MOVED}", places()))]
 pub(crate) struct Install {
@@ -59,9 +66,7 @@ pub(crate) struct Install {
     /// The policy, from a file like the output of presets --format toml
     #[arg(long, value_name = "FILE", conflicts_with = "preset")]
     config: Option<PathBuf>,
-    /// The swarm that the agent belongs to, as redis://host:port?swarm=name. The agent needs the
-    /// swarm's secret in its environment: see unstuck swarm --help
-    #[arg(long, value_name = "URL", value_parser = Server)]
+    #[arg(long, value_name = "URL", value_parser = Server, help = marked(SWARM))]
     swarm: Option<String>,
     #[command(flatten)]
     pub(crate) change: Change,

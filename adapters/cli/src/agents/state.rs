@@ -9,9 +9,13 @@ mod folder;
 mod journal;
 mod log;
 mod old;
+#[cfg(feature = "fleet")]
 mod rest;
 mod session;
 mod trial;
+
+/// The file with the pause after a swarm server failed to answer.
+const REST: &str = "swarm.rest";
 
 pub(crate) use envelope::Damage;
 pub(crate) use file::Trouble;

@@ -102,7 +102,7 @@ impl Output {
         self.checked(written)
     }
 
-    /// Ends the output. A temporary file replaces its target.
+    /// Ends the output. A temporary file, if it was written, replaces its target.
     pub(crate) fn commit(&mut self) -> Result<(), Closed> {
         let committed = self.temporary.take().map_or(Ok(()), Temporary::commit);
         self.checked(committed)

@@ -2,7 +2,7 @@
 
 use std::mem::replace;
 
-#[cfg(feature = "program")]
+#[cfg(feature = "fleet")]
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Nearness, Policy, Rule, RuleIndex};
 
@@ -34,7 +34,7 @@ pub(super) enum Judged {
 }
 
 /// A warning as a checkpoint stores it, without its policy.
-#[cfg(feature = "program")]
+#[cfg(feature = "fleet")]
 #[derive(Serialize, Deserialize)]
 pub(super) struct StoredWarning {
     step: Option<u64>,
@@ -46,10 +46,10 @@ pub(super) struct StoredWarning {
 }
 
 /// The place of a rule among those about text or about calls, `held` and `needed`.
-#[cfg(feature = "program")]
+#[cfg(feature = "fleet")]
 type StoredNearness = (bool, u8, u16, u16);
 
-#[cfg(feature = "program")]
+#[cfg(feature = "fleet")]
 impl EarlyWarning {
     pub(super) fn stored(&self) -> StoredWarning {
         let Self { policy: _, step, announced, settled, moved, highest, latest } = *self;

@@ -8,7 +8,7 @@ use unstuck_core::{Action, Detector, Finding, RuleIndex, Verdict};
 use unstuck_text::{Answer, LINE_WORDS, Lines, Preset, SimilarCalls, Ticket, is_placeholder};
 use unstuck_trace::{Call, Message, Outcome, Role};
 
-#[cfg(feature = "program")]
+#[cfg(feature = "fleet")]
 use super::early_warning::StoredWarning;
 use super::early_warning::{EarlyWarning, Judged};
 use super::findings::{Excerpt, Location, ResultLine, Warning};
@@ -101,7 +101,7 @@ impl IdleWorker {
 }
 
 /// An idle worker as a checkpoint stores it.
-#[cfg(feature = "program")]
+#[cfg(feature = "fleet")]
 #[derive(Serialize, Deserialize)]
 pub(super) struct StoredWorker {
     name: String,
@@ -110,7 +110,7 @@ pub(super) struct StoredWorker {
     bytes: Vec<u8>,
 }
 
-#[cfg(feature = "program")]
+#[cfg(feature = "fleet")]
 impl IdleWorker {
     /// Returns the worker for a checkpoint. The steps of a loop to explain are left out.
     pub(super) fn stored(&self) -> StoredWorker {

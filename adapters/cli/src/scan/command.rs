@@ -277,7 +277,7 @@ impl<'s> Reporter<'s> {
         let (tally, mut exit) = (std::mem::take(&mut self.tally), self.exit);
         let written = self.write(|writer, output| {
             exit = exit.max(writer.finish(&tally, output)?);
-            Ok(())
+            output.commit()
         });
         self.exit = exit;
         written

@@ -157,7 +157,6 @@ impl Writer for Parquet {
     fn finish(&mut self, _tally: &Tally, output: &mut Output) -> std::result::Result<Exit, Closed> {
         let written = self.end();
         Self::pass_on(written, output)?;
-        output.commit()?;
         Ok(Exit::Clean)
     }
 }

@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
 
+#[cfg(not(feature = "fleet"))]
+use crate::lacking::how;
+use crate::lacking::marked;
+
 /// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
@@ -20,7 +24,7 @@ pub(crate) enum OutputFormat {
     Svg,
     /// One row for each loop
     Csv,
-    /// One row for each finding, for data frames and SQL
+    #[value(help = marked("One row for each finding, for data frames and SQL"))]
     Parquet,
     /// A summary for people, to paste into a ticket
     Markdown,
@@ -119,7 +123,13 @@ impl Args for Targets {
 
 impl FromArgMatches for Targets {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let targets = Self::of(with_places(matches, "format"), with_places(matches, "output"));
+        let formats = with_places(matches, "format");
+        #[cfg(not(feature = "fleet"))]
+        if formats.iter().any(|(_, format)| *format == OutputFormat::Parquet) {
+            let why = how("--format parquet") + "\n";
+            return Err(clap::Error::raw(ErrorKind::InvalidValue, why));
+        }
+        let targets = Self::of(formats, with_places(matches, "output"));
         targets.map_err(|why| clap::Error::raw(ErrorKind::ArgumentConflict, why + "\n"))
     }
 

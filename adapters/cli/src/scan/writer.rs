@@ -18,6 +18,7 @@ use crate::scan::junit::Junit;
 use crate::scan::machine::writer::{Document, Lines};
 use crate::scan::markdown::Markdown;
 use crate::scan::options::Scan;
+#[cfg(feature = "fleet")]
 use crate::scan::parquet::Parquet;
 use crate::scan::report::Report;
 use crate::scan::sarif::Sarif;
@@ -89,7 +90,10 @@ impl OutputFormat {
             (Self::Jsonl, _) => Box::new(Lines),
             (Self::Html, _) => Box::new(Page::new(scan, policy)),
             (Self::Csv, _) => Box::new(Csv::default()),
+            #[cfg(feature = "fleet")]
             (Self::Parquet, _) => Box::new(Parquet::default()),
+            #[cfg(not(feature = "fleet"))]
+            (Self::Parquet, _) => unreachable!("the command line refuses the format"),
             (Self::Markdown, _) => Box::new(Markdown::default()),
             (Self::Junit, _) => Box::new(Junit::new(scan.fails_on_new())),
             (Self::Sarif, _) => Box::new(Sarif::new(policy)),

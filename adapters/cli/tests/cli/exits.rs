@@ -277,6 +277,7 @@ fn help_that_cannot_be_written_is_4() {
         &["--version"],
         &["help"],
         &["scan", "--help"],
+        #[cfg(feature = "fleet")]
         &["swarm", "watch", "--help"],
         &["man"],
         &["completions", "bash"],

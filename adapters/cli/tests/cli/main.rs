@@ -19,11 +19,14 @@ mod install;
 mod jobs;
 mod json;
 mod judgement;
+#[cfg(not(feature = "fleet"))]
+mod lacking;
 mod manual;
 #[cfg(unix)]
 mod mcp;
 mod noise;
 mod outputs;
+#[cfg(feature = "fleet")]
 mod parquet;
 mod person;
 mod pitfalls;
@@ -40,11 +43,11 @@ mod shown;
 mod spans;
 mod start_over;
 mod status;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "fleet"))]
 mod swarm;
 mod tune;
 mod view;
 mod warnings;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "fleet"))]
 mod watch;
 mod wording;

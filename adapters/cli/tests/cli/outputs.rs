@@ -23,6 +23,7 @@ fn a_reader_that_leaves_ends_the_program_quietly() {
         vec![word("scan"), runs, word("--format=json")],
         vec![word("scan"), runs, word("--format=jsonl")],
         vec![word("scan"), runs, word("--format=csv")],
+        #[cfg(feature = "fleet")]
         vec![word("scan"), runs, word("--format=parquet")],
         vec![word("scan"), runs, word("--format=markdown")],
         vec![word("scan"), runs, word("--format=junit")],

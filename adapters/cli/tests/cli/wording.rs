@@ -82,6 +82,7 @@ fn one_preset() {
     insta::assert_snapshot!(unstuck(["presets", "nudge"]).out);
 }
 
+#[cfg(feature = "fleet")]
 #[test]
 fn help_for_scan() {
     insta::assert_snapshot!(unstuck(["scan", "--help"]).out);
@@ -97,6 +98,7 @@ fn help_for_eval() {
     insta::assert_snapshot!(unstuck(["eval", "--help"]).out);
 }
 
+#[cfg(feature = "fleet")]
 #[test]
 fn help_for_install() {
     insta::assert_snapshot!(unstuck(["install", "--help"]).out);
@@ -108,6 +110,7 @@ fn help_for_doctor_and_report() {
     insta::assert_snapshot!(help.join("\n"));
 }
 
+#[cfg(feature = "fleet")]
 #[test]
 fn help_for_hook() {
     insta::assert_snapshot!(unstuck(["hook", "--help"]).out);
@@ -127,11 +130,13 @@ fn the_example_in_the_help_of_hook_works() {
     assert!(state.path().join("sessions").is_dir(), "the event is understood");
 }
 
+#[cfg(feature = "fleet")]
 #[test]
 fn help_for_swarm_watch() {
     insta::assert_snapshot!(unstuck(["swarm", "watch", "--help"]).out);
 }
 
+#[cfg(feature = "fleet")]
 #[test]
 fn short_help() {
     insta::assert_snapshot!(unstuck(["-h"]).out);

@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::agents::Agent;
 use crate::config::options::PolicyOptions;
+use crate::lacking::marked;
 
 const HOOK: &str = "Reads an event as JSON on standard input, and prints the answer for the agent, or \
                     nothing. A failure never stops the agent: the exit code is 0, and hook.log in \
@@ -18,6 +19,9 @@ const HOOK: &str = "Reads an event as JSON on standard input, and prints the ans
                     \"tool_input\":{\"command\":\"ls\"},\"tool_use_id\":\"1\"}' \
                     | unstuck hook claude-code";
 
+const SWARM: &str = "The swarm that the agent belongs to, as redis://host:port?swarm=name. Without the swarm's \
+                     secret in the environment the agent is judged alone: see unstuck swarm --help";
+
 #[derive(Args, Debug, PartialEq, Eq)]
 #[command(after_help = HOOK)]
 pub(crate) struct Hook {
@@ -29,9 +33,7 @@ pub(crate) struct Hook {
     pub(crate) observe: bool,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
-    /// The swarm that the agent belongs to, as redis://host:port?swarm=name. Without the swarm's
-    /// secret in the environment the agent is judged alone: see unstuck swarm --help
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help = marked(SWARM))]
     pub(crate) swarm: Option<String>,
 }
 

@@ -17,20 +17,20 @@ const DEADLINE: Duration = Duration::from_millis(20);
 pub(crate) const LINE: &str = "swarm: ";
 
 /// A swarm and its address.
-pub(super) struct Swarm<'u> {
-    url: &'u str,
+pub(super) struct Swarm {
+    url: String,
     board: Arc<RedisStore>,
 }
 
-impl<'u> Swarm<'u> {
+impl Swarm {
     /// Opens the swarm at `url`. Returns `None` during the pause after it failed to answer.
-    pub(super) fn open(url: &'u str, folder: &Folder, now: u64) -> Result<Option<Self>, Alone> {
+    pub(super) fn open(url: &str, folder: &Folder, now: u64) -> Result<Option<Self>, Alone> {
         let settings = settings(url).map_err(Alone::Settings)?;
         if folder.rests(url, now) {
             return Ok(None);
         }
         let settings = settings.deadline(DEADLINE).map_err(Alone::Deadline)?;
-        Ok(Some(Self { url, board: Arc::new(RedisStore::open(settings)) }))
+        Ok(Some(Self { url: url.to_owned(), board: Arc::new(RedisStore::open(settings)) }))
     }
 
     pub(super) fn board(&self) -> Arc<RedisStore> {
@@ -47,7 +47,7 @@ impl<'u> Swarm<'u> {
             }
             return Ok(());
         }
-        folder.rest(self.url, now);
+        folder.rest(&self.url, now);
         // Dropping the store would wait for the server once more.
         std::mem::forget(self.board);
         Err(Alone::Unanswered(health.last_error))

@@ -3,11 +3,9 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 
+use super::REST;
 use super::file::{open, read};
 use super::folder::{Folder, digest, make};
-
-/// The name of the file.
-pub(super) const REST: &str = "swarm.rest";
 
 /// The number of failures in a row that starts a pause. A busy machine is late now and then.
 const TIMES: u32 = 3;

@@ -5,11 +5,11 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 
+use super::REST;
 use super::file::open;
 use super::folder::{Folder, STATES, make};
 use super::journal::JOURNAL;
 use super::log::LOG;
-use super::rest::REST;
 
 /// The size of the file: a block of most file systems, and as much as a session needs at first.
 const BYTES: usize = 4096;
