@@ -22,7 +22,7 @@ from maturin import (  # noqa: F401
 )
 
 # The profile of cargo for both: "dev" builds in a fraction of the time.
-PROFILE = os.environ.get("UNSTUCK_PROFILE", "release")
+PROFILE = os.environ.get("UNSTUCK_PROFILE", "dist")
 
 # The folder of pyproject.toml, in which a frontend starts the backend. In a source distribution, it is the
 # root of the workspace.
