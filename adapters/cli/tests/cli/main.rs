@@ -1,4 +1,7 @@
 //! Tests of the program: command lines in; exit codes, reports and messages out.
+//!
+//! Tests that need more than Rust, git and a shell are in modules named `needs_…`. `cargo xtask test` leaves these out
+//! and names them; `cargo xtask test --rest` runs them.
 
 #[cfg(unix)]
 mod action;
@@ -24,13 +27,13 @@ mod lacking;
 mod manual;
 #[cfg(unix)]
 mod mcp;
+mod needs_node;
 mod noise;
 mod outputs;
 #[cfg(feature = "fleet")]
 mod parquet;
 mod person;
 mod pitfalls;
-mod plugin;
 mod published;
 mod readme;
 mod real_runs;

@@ -15,9 +15,8 @@ use crate::server::{Server, free_port, settings, talkative, until};
 const SLOTS: [(u32, u32); 3] = [(0, 5460), (5461, 10922), (10923, 16383)];
 
 /// Starts three nodes that know each other, each with a third of the slots.
-fn cluster() -> Option<Vec<Server>> {
-    let nodes: Option<Vec<_>> = SLOTS.map(node).into_iter().collect();
-    let nodes = nodes?;
+fn cluster() -> Vec<Server> {
+    let nodes = SLOTS.map(node);
     let (first, others) = nodes.split_first().expect("there are three");
     for (node, bus) in others {
         first.0.ask::<()>(&format!("CLUSTER MEET 127.0.0.1 {} {bus}", node.port()));
@@ -28,16 +27,16 @@ fn cluster() -> Option<Vec<Server>> {
             info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:3")
         })
     });
-    Some(nodes.into_iter().map(|(node, _)| node).collect())
+    nodes.into_iter().map(|(node, _)| node).collect()
 }
 
 /// Starts a node with these slots, and returns the port on which it talks to the others.
-fn node((first, last): (u32, u32)) -> Option<(Server, u16)> {
+fn node((first, last): (u32, u32)) -> (Server, u16) {
     let bus = free_port();
     let port = bus.to_string();
-    let node = Server::with(&["--cluster-enabled", "yes", "--cluster-port", &port])?;
+    let node = Server::with(&["--cluster-enabled", "yes", "--cluster-port", &port]);
     node.ask::<()>(&format!("CLUSTER ADDSLOTSRANGE {first} {last}"));
-    Some((node, bus))
+    (node, bus)
 }
 
 fn keys(node: &Server) -> Vec<String> {
@@ -46,7 +45,7 @@ fn keys(node: &Server) -> Vec<String> {
 
 #[test]
 fn a_swarm_is_counted_on_the_one_node_that_has_its_slot() {
-    let Some(nodes) = cluster() else { return };
+    let nodes = cluster();
     for swarm in ["a", "b", "c", "d"] {
         let before: Vec<_> = nodes.iter().map(|node| keys(node).len()).collect();
         // One worker knows each node, and one knows all of them.
@@ -77,7 +76,7 @@ fn a_swarm_is_counted_on_the_one_node_that_has_its_slot() {
 
 #[test]
 fn a_node_that_stops_affects_only_its_swarms() {
-    let Some(mut nodes) = cluster() else { return };
+    let mut nodes = cluster();
     let hosts: Vec<_> = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port())).collect();
     let url = |swarm| format!("redis://{}/?swarm={swarm}", hosts.join(","));
     let home = |swarm: &str| {
@@ -124,7 +123,7 @@ fn migrate(slot: u32, from: &Server, to: &Server) {
 
 #[test]
 fn calls_that_are_made_while_a_slot_moves_are_counted_afterwards() {
-    let Some(nodes) = cluster() else { return };
+    let nodes = cluster();
     let slot: u32 = nodes[0].ask("CLUSTER KEYSLOT {unstuck:a}");
     let home = SLOTS.iter().position(|(_, last)| slot <= *last).expect("every slot is somewhere");
     let (from, to) = (&nodes[home], &nodes[(home + 1) % 3]);
@@ -164,7 +163,7 @@ fn calls_that_are_made_while_a_slot_moves_are_counted_afterwards() {
 #[test]
 fn a_call_waits_for_a_node_to_take_its_slot() {
     let options = ["--cluster-enabled", "yes", "--cluster-port", &free_port().to_string()];
-    let Some(node) = Server::with(&options) else { return };
+    let node = Server::with(&options);
     let store = node.store("a");
     assert_eq!(store.record(&observation(1, 1)).rung, 0);
     let health = store.health();
@@ -178,7 +177,7 @@ fn a_call_waits_for_a_node_to_take_its_slot() {
 #[test]
 fn a_call_that_is_put_off_is_not_lost_on_a_server_that_hangs() {
     let options = ["--cluster-enabled", "yes", "--cluster-port", &free_port().to_string()];
-    let Some(node) = Server::with(&options) else { return };
+    let node = Server::with(&options);
     let liar = Liar::start(Lie::Nothing);
     let hosts = format!("redis://127.0.0.1:{},", node.port());
     let store = RedisStore::open(settings(&liar.url().replace("redis://", &hosts)));

@@ -32,7 +32,7 @@ pub(crate) fn record_all(store: &RedisStore, observations: impl Iterator<Item = 
 
 #[test]
 fn a_loop_climbs_the_ladder_of_its_rule() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let rule = Rule::default().calls(3).workers(2).strongest(Action::Block);
     let store = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
     let actions: Vec<_> =
@@ -46,7 +46,7 @@ fn a_loop_climbs_the_ladder_of_its_rule() {
 
 #[test]
 fn a_finding_has_the_outcome() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let store = server.store("s");
     let plain = observation(1, 1);
     let answer = Digest::of(b"no such file");
@@ -66,7 +66,7 @@ fn a_finding_has_the_outcome() {
 /// Compares the counts of random calls with a naive model.
 #[test]
 fn random_observations_are_counted_as_by_hand() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let once = Tool::named("read_file");
     let rule = talkative().tool(once, Allowance::Once).worked(Allowance::Any);
     let store = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
@@ -95,7 +95,7 @@ fn random_observations_are_counted_as_by_hand() {
 
 #[test]
 fn a_call_counts_for_half_the_span_at_least_and_for_all_of_it_at_most() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let rule = talkative().window(Window::Time { span: 600 });
     let store = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
     let mut connection = server.connection();
@@ -130,7 +130,7 @@ fn a_call_counts_for_half_the_span_at_least_and_for_all_of_it_at_most() {
 
 #[test]
 fn calls_that_are_no_longer_made_expire_on_the_server() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let rule = talkative().window(Window::Time { span: 300 });
     let store = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
     for call in 0..50 {
@@ -144,7 +144,7 @@ fn calls_that_are_no_longer_made_expire_on_the_server() {
 
 #[test]
 fn every_key_expires_no_sooner_than_the_window_ends() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let store = server.store("s");
     for _ in 0..4 {
         let _ = store.record(&observation(1, 1));
@@ -161,7 +161,7 @@ fn every_key_expires_no_sooner_than_the_window_ends() {
 
 #[test]
 fn the_first_call_of_each_worker_is_free() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let rule = talkative().calls(4).tool(Tool::named("bash"), Allowance::Once);
     let store = RedisStore::open(server.settings("s").rule(rule).expect("it can work"));
     for worker in 0..200 {
@@ -176,7 +176,7 @@ fn the_first_call_of_each_worker_is_free() {
 
 #[test]
 fn swarms_and_secrets_do_not_see_each_other() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let other = Settings::parse(&server.url("s"), b"of another swarm").expect("it is an address");
     let other = other.rule(talkative()).expect("it can work");
     let other = other.deadline(Duration::from_secs(1)).expect("it is none too long");
@@ -190,7 +190,7 @@ fn swarms_and_secrets_do_not_see_each_other() {
 
 #[test]
 fn the_server_has_no_digest_of_a_call_or_a_worker() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let store = server.store("s");
     let names = ["w1", "w2", "w3"].map(Worker::named);
     let call = Digest::of(b"curl http://example.org/?password=hush");
@@ -239,7 +239,7 @@ fn dump(server: &Server) -> Vec<u8> {
 fn a_board_on_a_socket_counts() {
     let folder = tempfile::tempdir().expect("there is room");
     let socket = folder.path().join("redis.sock").display().to_string();
-    let Some(_server) = Server::with(&["--unixsocket", &socket]) else { return };
+    let _server = Server::with(&["--unixsocket", &socket]);
     let store = RedisStore::open(settings(&format!("redis+unix://{socket}?swarm=s")));
     let _ = store.record(&observation(1, 1));
     assert_eq!(counts(store.record(&observation(2, 1))), (2, 2));

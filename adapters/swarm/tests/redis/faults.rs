@@ -75,7 +75,7 @@ pub(crate) fn pass(time: Duration) {
 
 #[test]
 fn calls_are_sent_again_to_a_server_that_was_killed_and_restarted() {
-    let Some(mut server) = Server::start() else { return };
+    let mut server = Server::start();
     let store = hasty(&server.url("s"));
     finds(&store, 1_000);
     while_calling(&store, "killed", || {
@@ -91,7 +91,7 @@ fn calls_are_sent_again_to_a_server_that_was_killed_and_restarted() {
 
 #[test]
 fn a_server_that_pauses_delays_no_worker() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let store = hasty(&server.url("s"));
     finds(&store, 1_000);
     while_calling(&store, "paused", || {
@@ -105,7 +105,7 @@ fn a_server_that_pauses_delays_no_worker() {
 
 #[test]
 fn a_server_without_memory_refuses_and_is_asked_again() {
-    let Some(server) = Server::with(&["--maxmemory-policy", "noeviction"]) else { return };
+    let server = Server::with(&["--maxmemory-policy", "noeviction"]);
     let store = hasty(&server.url("s"));
     finds(&store, 1_000);
     while_calling(&store, "out of memory", || {
@@ -120,7 +120,7 @@ fn a_server_without_memory_refuses_and_is_asked_again() {
 
 #[test]
 fn functions_are_loaded_again_if_the_server_lost_them() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let store = server.store("s");
     for call in 0..3 {
         assert_eq!(store.record(&observation(1, call)).rung, 0);
@@ -132,7 +132,7 @@ fn functions_are_loaded_again_if_the_server_lost_them() {
 
 #[test]
 fn a_user_without_permission_gets_an_error() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     server.ask::<()>("ACL SETUSER weak on >pw ~* +@all -fcall -function");
     let store = hasty(&server.url("s").replace("://", "://weak:pw@"));
     until(|| {
@@ -145,7 +145,7 @@ fn a_user_without_permission_gets_an_error() {
 
 #[test]
 fn a_replica_is_left_for_another_server() {
-    let (Some(first), Some(second)) = (Server::start(), Server::start()) else { return };
+    let (first, second) = (Server::start(), Server::start());
     first.ask::<()>(&format!("REPLICAOF 127.0.0.1 {}", second.port()));
     let hosts = format!("127.0.0.1:{},127.0.0.1:{}", first.port(), second.port());
     let store = RedisStore::open(settings(&format!("redis://{hosts}/?swarm=s")));
@@ -155,7 +155,7 @@ fn a_replica_is_left_for_another_server() {
 
 #[test]
 fn a_server_that_accepts_connections_and_never_replies_is_left_for_another() {
-    let (Some(first), Some(second)) = (Server::start(), Server::start()) else { return };
+    let (first, second) = (Server::start(), Server::start());
     let hosts = format!("127.0.0.1:{},127.0.0.1:{}", first.port(), second.port());
     let store = hasty(&format!("redis://{hosts}/?swarm=s"));
     finds(&store, 1);
@@ -166,7 +166,7 @@ fn a_server_that_accepts_connections_and_never_replies_is_left_for_another() {
 
 #[test]
 fn the_next_server_is_asked_if_one_is_missing() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let hosts = format!("127.0.0.1:{},127.0.0.1:{}", crate::server::free_port(), server.port());
     let store = RedisStore::open(settings(&format!("redis://{hosts}/?swarm=s")));
     finds(&store, 1);
@@ -174,7 +174,7 @@ fn the_next_server_is_asked_if_one_is_missing() {
 
 #[test]
 fn a_late_reply_is_known_at_the_next_call() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let store = hasty(&server.url("s"));
     finds(&store, 1_000);
     let call = observation(1, 1);
@@ -187,7 +187,7 @@ fn a_late_reply_is_known_at_the_next_call() {
 
 #[test]
 fn queued_calls_are_sent_before_the_store_ends() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let store = server.store("s");
     for worker in 0..1_000 {
         store.record_detached(&observation(worker % 7, 1), "");

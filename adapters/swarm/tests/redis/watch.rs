@@ -8,7 +8,7 @@ use crate::server::{SECRET, Server, free_port, talkative};
 
 #[test]
 fn the_hottest_calls_are_shown_by_their_numbers() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let rule = Rule::default().calls(4).tool(Tool::named("read"), Allowance::Once);
     let settings = server.settings("s").rule(rule).expect("it can work");
     let store = RedisStore::open(settings.clone());
@@ -46,7 +46,7 @@ fn the_hottest_calls_are_shown_by_their_numbers() {
 
 #[test]
 fn a_call_that_one_worker_made_often_is_shown_when_another_makes_it() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let settings = server.settings("s").rule(Rule::default()).expect("it can work");
     let store = RedisStore::open(settings.clone());
     let mut watch = Watch::open(&settings).expect("it can be watched");
@@ -61,7 +61,7 @@ fn a_call_that_one_worker_made_often_is_shown_when_another_makes_it() {
 
 #[test]
 fn a_swarm_that_is_cleared_begins_anew() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let (store, other) = (server.store("s"), server.store("t"));
     let mut watch = Watch::open(&server.settings("s")).expect("it can be watched");
     for round in 0..3 {
@@ -79,7 +79,7 @@ fn a_swarm_that_is_cleared_begins_anew() {
 
 #[test]
 fn cleared_calls_do_not_come_back_with_the_next_clear() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let store = server.store("s");
     let mut watch = Watch::open(&server.settings("s")).expect("it can be watched");
     for call in 0..200 {
@@ -94,7 +94,7 @@ fn cleared_calls_do_not_come_back_with_the_next_clear() {
 
 #[test]
 fn no_more_calls_are_hot_than_there_is_room_for() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let store = server.store("s");
     for call in 0..400 {
         store.record_detached(&observation(1, call), "bash");
@@ -108,7 +108,7 @@ fn no_more_calls_are_hot_than_there_is_room_for() {
 
 #[test]
 fn an_observer_without_the_secret_sees_nothing() {
-    let Some(server) = Server::start() else { return };
+    let server = Server::start();
     let store = server.store("s");
     for _ in 0..9 {
         let _ = store.record(&observation(1, 1));
@@ -127,7 +127,7 @@ fn an_observer_gets_an_error_that_says_why() {
     let settings = Settings::parse(&url, SECRET).expect("it is an address");
     let error = Watch::open(&settings).expect_err("there is no server");
     assert!(matches!(error, RedisError::Unreachable { .. }), "{error}");
-    let Some(server) = Server::with(&["--requirepass", "hush"]) else { return };
+    let server = Server::with(&["--requirepass", "hush"]);
     let settings = settings_with(&server, "wrong");
     let error = Watch::open(&settings).expect_err("the password is wrong").to_string();
     assert!(error.contains("127.0.0.1") && error.contains("password"), "{error}");

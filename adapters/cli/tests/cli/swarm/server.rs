@@ -1,7 +1,6 @@
 //! A Redis server for one test, on its own socket.
 
-use std::env;
-use std::io::{BufRead as _, BufReader, ErrorKind};
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -14,32 +13,24 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts a server. Returns `None` with a remark if there is no `redis-server`, which is an
-    /// error in CI.
-    pub(super) fn start() -> Option<Self> {
+    pub(super) fn start() -> Self {
         Self::with(Folder::new(), &[])
     }
 
     /// Starts a server in `folder` with these options.
-    pub(super) fn with(folder: Folder, options: &[&str]) -> Option<Self> {
+    pub(super) fn with(folder: Folder, options: &[&str]) -> Self {
         let socket = folder.path().join("socket");
         let mut command = Command::new("redis-server");
         command.args(options);
         command.args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket"]);
         command.arg(&socket).current_dir(folder.path());
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
-        let mut child = match child {
-            Ok(child) => child,
-            Err(error) if error.kind() == ErrorKind::NotFound && env::var_os("CI").is_none() => {
-                eprintln!("left out: there is no redis-server");
-                return None;
-            }
-            Err(error) => panic!("redis-server: {error}"),
-        };
+        let mut child =
+            child.expect("redis-server; on Debian, apt-get install redis-server brings it");
         let mut log = BufReader::new(child.stdout.take().expect("a pipe")).lines();
         let is_ready = |line: String| line.to_lowercase().contains("ready to accept connections");
         assert!(log.any(|line| line.is_ok_and(is_ready)), "redis-server ended");
-        Some(Self { folder, child })
+        Self { folder, child }
     }
 
     pub(super) fn folder(&self) -> &Path {

@@ -36,7 +36,7 @@ impl Plugin {
         node.arg(driver.join(name))
             .arg(self.installed(&stand_in, script == Some(HANGS)))
             .current_dir(self.folder.path());
-        let ran = node.stdin(Stdio::null()).output().expect("Node");
+        let ran = node.stdin(Stdio::null()).output().expect("node, which runs the plugins");
         let err = String::from_utf8_lossy(&ran.stderr);
         assert!(ran.status.success() && err.is_empty(), "{script:?}: {err}");
         let out = String::from_utf8(ran.stdout).expect("UTF-8");
@@ -92,15 +92,6 @@ fn sorted(events: impl IntoIterator<Item = Value>) -> Vec<Value> {
 /// A program that hangs.
 const HANGS: &str = "exec sleep 600";
 
-/// Returns whether Node is missing, and prints a remark then.
-fn is_without_node() -> bool {
-    let missing = Command::new("node").arg("--version").output().is_err();
-    if missing {
-        eprintln!("skipped: there is no program node");
-    }
-    missing
-}
-
 /// Scripts that do not answer, or not with an answer. Without a script there is no program.
 const USELESS: [Option<&str>; 9] = [
     None,
@@ -116,9 +107,6 @@ const USELESS: [Option<&str>; 9] = [
 
 #[test]
 fn opencode_goes_on_whatever_the_program_does() {
-    if is_without_node() {
-        return;
-    }
     let plugin = Plugin::of("opencode");
     for script in USELESS {
         let played = plugin.played(script);
@@ -131,9 +119,6 @@ fn opencode_goes_on_whatever_the_program_does() {
 
 #[test]
 fn pi_goes_on_whatever_the_program_does() {
-    if is_without_node() {
-        return;
-    }
     let plugin = Plugin::of("pi");
     for script in USELESS {
         let nothing =
@@ -144,9 +129,6 @@ fn pi_goes_on_whatever_the_program_does() {
 
 #[test]
 fn opencode_obeys_the_answers() {
-    if is_without_node() {
-        return;
-    }
     let plugin = Plugin::of("opencode");
     let told = plugin.played(Some("cat >/dev/null; echo '{\"tell\":\"note\"}'"));
     assert_eq!((&told["refusal"], &told["output"]), (&Value::Null, &"a.rs\n\nnote".into()));
@@ -171,9 +153,6 @@ fn opencode_obeys_the_answers() {
 
 #[test]
 fn pi_obeys_the_answers() {
-    if is_without_node() {
-        return;
-    }
     let plugin = Plugin::of("pi");
     let result = json!({ "type": "text", "text": "a.rs" });
     let content = |words: &str| json!([result, { "type": "text", "text": words }]);
@@ -199,9 +178,6 @@ fn pi_obeys_the_answers() {
 
 #[test]
 fn opencode_reports_each_event_once() {
-    if is_without_node() {
-        return;
-    }
     let args = json!({ "command": "ls" });
     let before =
         |call| json!({ "event": "before", "call": call, "tool": "bash", "args": args.clone() });
@@ -232,9 +208,6 @@ fn opencode_reports_each_event_once() {
 
 #[test]
 fn pi_reports_each_event_once() {
-    if is_without_node() {
-        return;
-    }
     let args = json!({ "command": "ls" });
     let expected = [
         json!({ "event": "prompt", "text": "Look." }),
