@@ -5,6 +5,9 @@
 Each scenario runs in a process of its own. It writes FOLDER/spans/SDK-SCENARIO.jsonl by OpenTelemetry's own file
 exporter, the run as a native trace to FOLDER/truth/SDK-SCENARIO.jsonl, and the guard's findings beside it. The same
 spans go to the receiver by OTLP/HTTP.
+
+To add an SDK, write a module in `sdks`, add its settings with and without content to `settings.json`, pin its versions
+in a `requirements` file, and name it where `cargo xtask fleet sdks` lists the SDKs.
 """
 
 from __future__ import annotations
