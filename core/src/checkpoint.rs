@@ -4,6 +4,9 @@
 //! `postcard` it is a byte for the version, followed by variable-length numbers. Digests are
 //! written as bytes, the lowest first. [`Detector::save`] appends a checksum of four bytes. Each
 //! change of the format gets a new [`VERSION`].
+//!
+//! A checkpoint contains neither the policy nor its ladders. Hosts change actions more often than
+//! rules, and a robot that wakes up with a milder ladder keeps its history.
 
 use core::fmt;
 

@@ -1,4 +1,11 @@
 //! Control events: facts that the host knows and no call shows.
+//!
+//! After `retry` or `cancel`, the detector counts again what remains. Undoing would need every
+//! earlier state. A streak that reached beyond the window is shorter afterwards, which errs on the
+//! side of the agent.
+//!
+//! A cancelled call keeps its place, because the place of a record is its number. A retried one
+//! does not: `retry` removes the end of the history, so no place shifts.
 
 use core::mem::replace;
 

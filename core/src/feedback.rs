@@ -1,4 +1,9 @@
 //! Feedback on findings: silenced loops, and rules that became more patient.
+//!
+//! A silenced loop silences the other rules that find the same calls, too. A user who says that
+//! three calls in a row are no loop does not want to hear about them again among twelve. The
+//! reverse does not hold: a call that may come back now and then may still not be made without end.
+//! So a false positive also names the kind of finding.
 
 use crate::recent::Recent;
 use crate::record::Tool;

@@ -1,4 +1,14 @@
 //! The memory of a rule between two records, and the recognition of its pattern.
+//!
+//! A period counts unless a shorter one explains the whole tail. In A A B A A B A A the last two
+//! calls are one call, run twice, but the loop is A A B. If the shortest period with complete laps
+//! won, that loop would be lost at every second step.
+//!
+//! A record that shows progress may begin a pattern: its answer is new, but nothing has changed
+//! since. Otherwise each loop after a change would be found one call late.
+//!
+//! Each rule decides about duplicates. Five reads that were issued together and meet one error are
+//! one action for a rule about errors, and five for a rule about calls.
 
 use core::mem::take;
 

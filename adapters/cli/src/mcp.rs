@@ -1,4 +1,9 @@
 //! `unstuck mcp`: a proxy between an MCP client and a server that watches tool calls.
+//!
+//! Everything except calls that get a note or a refusal, and schemas that must allow a note, passes byte for byte.
+//! After a panic, the proxy is a pipe. It sees neither edits by other tools nor the user, so with `balanced` it
+//! refuses only calls that keep failing alike, and warns of others. It cannot end the run: it asks the model to end
+//! its turn, and the guard begins a new run.
 
 mod answer;
 mod lines;

@@ -1,4 +1,11 @@
 //! `unstuck watch`: receives spans over the network and finds loops while agents work.
+//!
+//! All requests, time-outs and deliveries are tasks on one thread. Judging a span takes a few microseconds, so a
+//! queue to other threads would cost more than it saves. A slow disk or a full pipe slows the senders down.
+//!
+//! The journal has requests and not findings: a loop is found at its last call, and the calls before it are the
+//! proof. If the disk is full, spans are refused, because the protocol makes their sender keep them and retry. A
+//! broken webhook refuses none, because it would stop everything.
 
 mod body;
 mod client;

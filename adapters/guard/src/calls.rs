@@ -1,4 +1,7 @@
 //! The table of the latest calls, and the names of their tools.
+//!
+//! Ids of hosts have any length, so the table keeps their digests. Some providers number the calls of each
+//! answer from the start, so only the same id with the same call is a duplicate.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,10 @@
 //! The guard, which a host asks before and after each call.
+//!
+//! The guard judges nothing: one that only observes says exactly what the engine says. It reports a refused
+//! attempt as a veto, so that attempts count, and it stops an agent at the fifth refusal of one loop, because
+//! such an agent does not get out by itself. Outcomes settle in the order of calls, so an announcement may
+//! settle an earlier call and find its loop. The guard adds that finding as a warning, and asks about the
+//! announced call separately.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,7 @@
 //! Calls for which a run was stopped: the guard refuses them in the next run, too.
+//!
+//! A stop after which the same ladder begins again would teach a model that it may go on. After a change that
+//! worked, the calls may run once more.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,12 @@
 //! The numbers of steps, for hosts that do not number them.
+//!
+//! Few hosts know which calls a model issued together. Calls that are announced without an outcome in between
+//! belong to one step, so a call that never comes back keeps no step open. If an outcome arrives after a
+//! later step began, the host runs calls concurrently. From then on, a step lasts until all its calls are
+//! answered, or until 32 later calls.
+//!
+//! A blocked call ends its step, because the model has read the refusal before it asks again. Otherwise
+//! repeated attempts would be one step and one action.
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::CallId;

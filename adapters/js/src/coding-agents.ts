@@ -1,6 +1,7 @@
 /**
  * The sessions of a coding agent, for its plugins. They follow the rules of the program's hook
- * (`unstuck hook`), so that a plugin does the same with and without the program.
+ * (`unstuck hook`), so that a plugin does the same with and without the program. Tests run both in the real agents,
+ * with one script, and compare what the model reads.
  */
 
 import type { Decision, Finding } from "./decision.js";

@@ -1,4 +1,10 @@
-/** The engine: the functions of the WebAssembly file, which is loaded when the first of them is used. */
+/**
+ * The engine: the functions of the WebAssembly file, which is loaded when the first of them is used.
+ *
+ * Node, Bun and Deno read it from a JavaScript module, as base 64: bundlers lose files that a package names by address.
+ * In browsers the module is loaded by `init`. Workers of Cloudflare compile nothing at run time, so their bundler takes
+ * the file itself.
+ */
 
 import small from "#engine";
 import full from "#full";

@@ -1,4 +1,8 @@
 //! Combines digests: values in order, members in any order, and each kind of value separately.
+//!
+//! The digests of members are added. The sum does not depend on their order, so nothing is sorted,
+//! and it gives digests of parts in the same pass. With exclusive or, a member that occurs twice
+//! would vanish.
 
 /// Two keys that follow from a seed, with which digests are combined.
 ///

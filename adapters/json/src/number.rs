@@ -1,4 +1,7 @@
 //! Numbers: their spelling checked, and the value that they stand for.
+//!
+//! The two meanings of numbers are two types, so that a device that compares exactly does not carry
+//! the 10 KiB of tables that doubles need.
 
 use core::fmt::Write as _;
 

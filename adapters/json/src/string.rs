@@ -1,4 +1,8 @@
 //! Strings: their spelling checked, their contents as they stand, unescaped, or escaped anew.
+//!
+//! A string is hashed in the form of RFC 8785. A raw string already has that form unless it
+//! contains `\/` or `\u`, so nearly every string is hashed where it stands. Others are rewritten in
+//! a buffer, block by block, and get the same digest.
 
 use crate::cursor::{Cursor, Fault};
 use crate::error::JsonErrorKind;

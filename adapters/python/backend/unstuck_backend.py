@@ -1,7 +1,8 @@
 """The build backend: maturin, and the program `unstuck` beside the extension module.
 
 maturin builds either an extension module or programs. This backend builds the program by cargo, puts it
-where maturin takes the scripts of a wheel from, and leaves the rest to maturin.
+where maturin takes the scripts of a wheel from, and leaves the rest to maturin. A program
+that Python starts would start twenty times as slowly as a hook should.
 """
 
 import contextlib

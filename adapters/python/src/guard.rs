@@ -1,4 +1,7 @@
 //! The guard of one agent.
+//!
+//! Two threads that wait for each other, one for the lock and one for the interpreter, would never go on.
+//! Short text is read at once under the lock. For longer text, the thread first lets go of the interpreter.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};

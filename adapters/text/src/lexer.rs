@@ -1,4 +1,7 @@
 //! A lenient lexer of JSON, for texts that may be cut short, or written by Python.
+//!
+//! The fingerprint of `unstuck-json` refuses such a text. The readers of words, members and objects read as
+//! far as it goes.
 
 use memchr::memchr2;
 

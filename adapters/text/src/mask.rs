@@ -3,6 +3,10 @@
 //! A clock time, a process id or the path of a temporary file makes two answers differ that mean
 //! the same to an agent. A mask recognises one kind of such text by its shape and removes it.
 //! Possible progress stays: percentages, counts, sizes, line numbers and exit codes.
+//!
+//! A budget that counts down, such as "3 steps left", also stays: a host that knows its own budget adds a
+//! [`Counter`]. A result that is only a time or a hash stays as well, because it answers a tool that was asked
+//! for it.
 
 mod cost;
 mod counter;

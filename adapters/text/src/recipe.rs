@@ -1,4 +1,7 @@
 //! Recipes, which make digests from calls and results, and presets, which pair a recipe with a policy.
+//!
+//! A result is masked at once, although most results are never compared: a hook stores its state after each
+//! event, and needs every digest.
 
 use unstuck_core::{Call, Digest, Outcome, Policy, Tag, Tool, Turn, presets};
 use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Rapid};

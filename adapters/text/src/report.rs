@@ -4,6 +4,12 @@
 //! at no other. A shape is taken only where a tool would print it: at the start of a line,
 //! and what anybody could write (`error: …`) only on the first or the last one. So a file that is
 //! read, a search hit or a log is seldom taken for a failure.
+//!
+//! Tools that read are not inspected, unless the whole answer is one complaint. `"status": "failed"` is no
+//! failure, because it answers a question about something else. A time-out is a failure of its own kind,
+//! because one more attempt may help. The score of an outcome is the number of failing tests, and errors of a
+//! build rank above any such number. So a suite that no longer compiles is never progress, and one that
+//! compiles again is.
 
 mod compiler;
 mod complaint;

@@ -1,4 +1,7 @@
 //! Signatures of failures: a complaint without the things that it names.
+//!
+//! The names of missing programs and packages stay, because the next missing one is another problem. A
+//! failure without content ("exit code 1") has no signature.
 
 use unstuck_core::Digest;
 

@@ -1,4 +1,9 @@
 //! Groups of similar calls, formed as calls arrive.
+//!
+//! Calls are compared by words, and not by letters: letters group `user_1` with `user_2`, which are items of
+//! work. A path is one word, because batches mostly go over files. If it fell apart, `git add src/a.tsx` and
+//! `git add src/b.tsx` would have five of seven words in common, instead of two of four. Two edits are never
+//! similar: `sed -i` with another script is another piece of work.
 
 use unstuck_core::Digest;
 

@@ -1,4 +1,8 @@
 //! Kinds of tools by their names, across agents.
+//!
+//! A declaration wins over a name. A name may decide because a wrong guess is cheap: a tool that is wrongly
+//! taken for a read is refused only after five equal answers, byte for byte, and one that is wrongly taken
+//! for a wait is never refused.
 
 use unstuck_core::Tag;
 

@@ -3,6 +3,10 @@
 //! Only a piece of an input is unpacked at a time. An archive that unpacks to more than [`RATIO_MAX`] times
 //! its own size is not read any further, so that a small file cannot keep a reader busy for hours. What was
 //! unpacked before a break is delivered.
+//!
+//! The unpacking is done here and not by the program, so that the packages for Python and JavaScript and the
+//! HTML page read packed inputs, too. The crates `flate2` and `ruzstd` contain no C, so they compile to
+//! WebAssembly.
 
 mod zip;
 mod zstd;

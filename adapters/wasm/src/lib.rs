@@ -2,6 +2,12 @@
 //!
 //! The boundary has numbers and text only. A decision is a word of bits, and the rest of it is asked for by
 //! the few callers that need it, so that a call without a finding creates no object.
+//!
+//! An object of WebAssembly lives until it is released or collected, and the collector does not know how much
+//! memory it holds. Only guards live there, about 11 KB each.
+//!
+//! The crate is built twice. The small engine has all presets. The full one also reads policies and all
+//! transcripts, and is several times as large, so it is loaded only when it is needed. Both are optimised for size.
 
 #![cfg_attr(
     feature = "guard",

@@ -1,4 +1,9 @@
 //! The engine of the page `unstuck.html`, which judges the runs that are dropped onto it.
+//!
+//! The page is one file, because people keep it, send it, and open it without a server. Its content security policy
+//! names the style and the script by their hashes, and has no source for connections. It compares loops by their
+//! calls, because the id of a loop depends on the modes of its rule. On a page that is opened from a
+//! file, Chromium starts no module worker, so the build turns the glue into a classic script.
 
 use std::io::{self, BufReader, Read};
 

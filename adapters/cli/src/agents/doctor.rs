@@ -1,4 +1,8 @@
 //! `unstuck doctor`: check the installed hooks by running each once, and show where state is stored.
+//!
+//! A hook that fails or cannot store its state is silent, so only running it as the agent would shows a fault. The
+//! settings of a project may be a stranger's: a line from there is run only if it runs this program and nothing
+//! else.
 
 mod examination;
 mod report;

@@ -66,7 +66,8 @@ pub(crate) struct Quirks {
     /// The text that the agent reads as no answer.
     pub(crate) silence: &'static str,
     /// The number of equal calls in a row after which the agent itself ends the run, if it does. The hook
-    /// refuses the last of them if the guard has found a loop of that call before.
+    /// refuses the last of them if the guard has found a loop of that call before, so that the model reads
+    /// a reason first.
     pub(crate) equal_calls_max: Option<u16>,
     pub(crate) steps: Steps,
     /// Returns whether the call with this id failed, according to the transcript. Only for agents whose events

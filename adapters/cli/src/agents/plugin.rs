@@ -2,6 +2,9 @@
 //!
 //! Such an agent has no settings for hooks. It loads a file that this program writes, and the file runs
 //! `unstuck hook` at each event. All of them share the payloads and answers of [`wire`].
+//!
+//! A plugin judges nothing. It translates events and starts the program with a time limit, so that it is replaced
+//! only if the wire changes.
 
 pub(super) mod wire;
 

@@ -1,4 +1,7 @@
 //! An agent's settings: a file of JSON with comments that lists the hooks.
+//!
+//! Settings are edited as text, because a JSON library would change numbers, order, comments and line ends. New
+//! entries come last, because Codex remembers its trust by position.
 
 mod document;
 mod file;

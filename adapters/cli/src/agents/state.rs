@@ -2,6 +2,10 @@
 //!
 //! A file is read and rewritten in place under an exclusive lock. If a kill or a full disk leaves it
 //! incomplete, its checksum is wrong and the session begins anew.
+//!
+//! A rename would replace the file that others wait to lock. So a kill can tear a write, which costs a session its
+//! history. The checkpoints of the engine and of the guard inside have checksums of their own, because both are
+//! also read alone.
 
 mod envelope;
 mod file;

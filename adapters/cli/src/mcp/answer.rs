@@ -1,4 +1,8 @@
 //! Answers to calls: the result, and the place for a note to the model.
+//!
+//! A client that shows only `structuredContent` reads the note in a member of it. Clients check results against the
+//! tool's schema, so the proxy lets the schema in the list of tools allow that member. It leaves a schema alone if
+//! another part could forbid it.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,6 @@
 //! Forwards the signals by which a client ends the server.
+//!
+//! Many servers do not end when their input does, and the client knows only the process of the proxy.
 
 use std::io;
 use std::process::Child;

@@ -1,4 +1,7 @@
 //! One run of an agent, step by step.
+//!
+//! A run knows no provider and no runtime, so a blocking and an async driver take a few lines each. It
+//! announces calls one by one, because nothing is blocked ahead while other calls are open.
 
 use std::collections::VecDeque;
 use std::mem::take;

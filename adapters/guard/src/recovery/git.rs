@@ -1,4 +1,9 @@
 //! Starting over in a work tree of git: the state is saved under a ref, then the tree goes back.
+//!
+//! The refs belong to all work trees of a repository, and only `push --mirror` pushes them.
+//!
+//! Ignore rules are read from the target, because a file that was ignored at the start must not be taken for
+//! a new one.
 
 mod command;
 mod disk;

@@ -1,4 +1,8 @@
-"""What the integrations share: the guards of their sessions, and the rule that our defects let calls run."""
+"""What the integrations share: the guards of their sessions, and the rule that our defects let calls run.
+
+Frameworks share the objects that hold hooks between runs, users and threads. So an integration finds its guard by the
+id of the run or, where there is none, by an object that lives as long as the run.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Archives of recorded runs: the scan of batches of Arrow, and tables that are committed partition by partition."""
+"""Archives of recorded runs: the scan of batches of Arrow, and tables that are committed partition by partition.
+
+Spark, Ray, DuckDB and Polars all pass columns of Arrow to a function, so one function serves them. The workers read and
+write the files themselves. Spark would copy each body through the Java virtual machine, and its commit protocol is all
+or nothing, so a job whose driver dies would lose all its work. Ray has no such protocol. A worker that runs twice
+writes the same file twice.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
 //! The objects in a JSON answer, as hashes without the order of their members.
+//!
+//! The members of an object are not compared one by one, because those of a new object are often known: each
+//! position on a grid is made of two coordinates that were seen before.
 
 use super::hash;
 use crate::lexer::{Lexer, Token, is_letter};

@@ -1,4 +1,7 @@
 //! Hexadecimal text: ids, checksums, addresses.
+//!
+//! A hash has at least seven digits, a letter and a digit: `deadbeef` is a word, and 4096000 is a size. One
+//! in twelve random hashes of seven digits looks like a number and stays.
 
 use super::number::byte;
 use super::pieces::{Part, Span};

@@ -1,4 +1,17 @@
 //! Puts spans in order: finds the session, the worker and the step of each.
+//!
+//! A span is sent when it ends, so a parent arrives after its children. It waits a little longer than SDKs
+//! collect spans, and is delivered together with the earlier spans of its trace. The spans of a file wait
+//! until its end, so their order is exact.
+//!
+//! Five agents that read the same file at the same time are not stuck, so each agent's span is a worker. A
+//! second agent of the same name is the same worker only if the first one has ended and a person's message
+//! begins the second one. The name of a worker does not change when its agent's span arrives, because that
+//! would cut a loop in two.
+//!
+//! Some libraries run the calls of one answer one after the other. Two calls share a step if the model
+//! answered before them and not between them. If a trace has no spans of the model, only overlapping calls
+//! share a step.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

@@ -4,6 +4,9 @@
 //! The messages of a span are in one of three places: in one attribute as JSON (the `GenAI` conventions,
 //! Vercel's AI SDK), in one event each (the older `GenAI` conventions), or in one attribute each
 //! (`OpenInference`, `OpenLLMetry`).
+//!
+//! Calls in the messages of a model are not read. Messages repeat the history, the ids of calls are not
+//! unique, and a message does not say when a tool ran. The span of the tool has all of this, once.
 
 use std::borrow::Cow;
 
