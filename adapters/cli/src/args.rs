@@ -57,7 +57,7 @@ pub(crate) enum Command {
     Hook(Hook),
     /// Replay labelled runs and print the scores of each policy
     Eval(Eval),
-    /// Fit the thresholds of a policy to labelled runs or to healthy ones
+    /// Make a policy as patient as healthy runs require
     Tune(Tune),
     /// Print the policies that have a name
     Presets(Presets),

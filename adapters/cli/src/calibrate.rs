@@ -1,10 +1,11 @@
-//! Scores policies on labelled runs and fits them: `unstuck eval` and `unstuck tune`.
+//! Scores policies on labelled runs, and makes them as patient as healthy runs require: `unstuck
+//! eval` and `unstuck tune`.
 
-pub(crate) mod digested;
 pub(crate) mod eval;
-pub(crate) mod figures;
-pub(crate) mod fit;
-pub(crate) mod labels;
+mod figures;
+mod interval;
+mod labels;
 pub(crate) mod options;
-pub(crate) mod score;
+mod runs;
+mod score;
 pub(crate) mod tune;

@@ -1,23 +1,41 @@
 //! `unstuck eval`: replays labelled runs and prints how well each policy finds their loops.
 
-mod refitted;
-mod runs;
-mod table;
 mod wrong;
 
 use std::collections::BTreeMap;
 
+use anstyle::Style;
 use unstuck_text::Preset;
 
-use crate::calibrate::fit;
-use crate::calibrate::labels::{self, Label, Outcome};
-use crate::calibrate::options::{By, Eval, TableFormat};
-use crate::calibrate::score::Score;
+use super::figures::{self, Column, NONE, ends, number, percent, percents, table};
+use super::interval::RESAMPLINGS;
+use super::labels::{self, Count, Label, Outcome};
+use super::options::{By, Eval, TableFormat};
+use super::runs::{first, replayed};
+use super::score::Score;
 use crate::exit::Exit;
+use crate::output::json::json_line;
+use crate::output::shown::{COLUMNS, counted, plain};
 use crate::output::{Output, Reader, complain};
-use crate::replay::Replay;
-use runs::Run;
-use table::View;
+use crate::read::inputs::Input;
+use crate::read::reading::read_each;
+use crate::replay::{Findings, Location, Nearest, Replay, ReplayFinding};
+
+/// A run, and the judgement of each policy.
+struct Run {
+    label: Label,
+    /// In the order of the policies.
+    judged: Vec<Judged>,
+}
+
+/// The judgement of one policy on a run.
+struct Judged {
+    outcome: Outcome,
+    /// The first finding, with the index of its call, or of its message if there are no calls.
+    first: Option<(usize, ReplayFinding)>,
+    /// The rule that came nearest to a finding.
+    nearest: Option<Nearest>,
+}
 
 pub(crate) fn run(eval: &Eval) -> Exit {
     match evaluate(eval) {
@@ -31,60 +49,59 @@ fn evaluate(eval: &Eval) -> Result<Exit, Exit> {
         complain(&eval.labels.display().to_string(), &why);
         Exit::Input
     })?;
-    if eval.leave_one_source_out {
-        return without_each_source(eval, labels, &policies, exit);
-    }
-    let replay: runs::Begin =
-        if eval.verbose { |preset| Replay::new(preset).measuring() } else { Replay::new };
-    let (runs, unread) = runs::judge(&eval.root, labels, &policies, replay);
+    let (runs, unread) = judge(eval, labels, &policies);
+    let scores = scores(eval, &policies, &runs);
+    let (reader, text) = match eval.format {
+        TableFormat::Human => {
+            let text = tables(eval, &scores, runs.len()) + &wrong_runs(eval, &policies, &runs);
+            (Reader::Person, text)
+        }
+        TableFormat::Jsonl => (Reader::Program, scores.iter().flatten().map(json_line).collect()),
+    };
     let exit = exit.max(unread);
-    let text = match eval.format {
-        TableFormat::Human => human(eval, &policies, &runs),
-        TableFormat::Jsonl => table::lines(&scores(eval, &policies, &runs)),
-    };
-    Ok(print(eval.format, &text, exit))
+    Output::stdout(reader).write(&text).map(|()| exit).map_err(|closed| closed.exit(exit))
 }
 
-/// Fits each of the `policies` without each source, and prints its scores on that source.
-fn without_each_source(
-    eval: &Eval,
-    labels: Vec<Label>,
-    policies: &[&'static Preset],
-    exit: Exit,
-) -> Result<Exit, Exit> {
-    let (runs, unread) = fit::read(&eval.root, labels, policies);
-    if runs.iter().all(Vec::is_empty) {
-        // An error was printed for each of them.
-        return Err(Exit::Input);
-    }
-    let Some(rows) = refitted::rows(policies, &runs) else {
-        let why = "all runs come from one source (the first folder of their files), so none can \
-                   be left out; `unstuck tune` splits the runs of one source at random";
-        complain(&eval.labels.display().to_string(), why);
-        return Err(Exit::Input);
-    };
-    let text = match eval.format {
-        TableFormat::Human => refitted::tables(&rows),
-        TableFormat::Jsonl => refitted::lines(&rows),
-    };
-    Ok(print(eval.format, &text, exit.max(unread)))
+/// Judges each labelled run by each policy, on one thread per core. A run that cannot be read is
+/// reported and left out; the exit code says so.
+fn judge(eval: &Eval, labels: Vec<Label>, policies: &[&'static Preset]) -> (Vec<Run>, Exit) {
+    let input = |label: Label| (Input::File(eval.root.join(&label.file)), label);
+    let inputs = labels.into_iter().map(input).collect();
+    let (presets, is_measuring) = (policies.to_owned(), eval.verbose);
+    let (runs, exit) = read_each(inputs, move |input, label, progress| {
+        let replays = presets.iter().map(|preset| {
+            let replay = Replay::new(preset);
+            if is_measuring { replay.measuring() } else { replay }
+        });
+        let run = replayed(input, progress, replays.collect())?;
+        let judged = run.findings.into_iter().map(|found| judgement(label, run.count, found));
+        Ok(judged.collect())
+    });
+    (runs.into_iter().map(|(label, judged)| Run { label, judged }).collect(), exit)
 }
 
-/// Prints the result. Returns the exit code, where `exit` is the code so far.
-fn print(format: TableFormat, text: &str, exit: Exit) -> Exit {
-    let reader = match format {
-        TableFormat::Human => Reader::Person,
-        TableFormat::Jsonl => Reader::Program,
-    };
-    let written = Output::stdout(reader).write(text);
-    written.map_or_else(|closed| closed.exit(exit), |()| exit)
+/// Returns the judgement of the policy that made these findings.
+fn judgement(label: &Label, count: Count, findings: Findings) -> Judged {
+    let first = first(findings.list).map(|found| {
+        let message = match found.location {
+            Location::Messages { at, .. } => Some(at),
+            Location::Calls { .. } => None,
+        };
+        (count.index(found.calls_before, message), found)
+    });
+    let outcome = label.outcome(first.as_ref().map(|(at, _)| *at), count);
+    Judged { outcome, first, nearest: findings.nearest }
 }
 
 /// Returns a list of scores for each table: one table for all policies, or one for each policy.
 fn scores(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> Vec<Vec<Score>> {
     let names = policies.iter().map(|preset| preset.policy.name()).enumerate();
+    let score = |(place, name): (usize, &'static str)| {
+        let outcomes: Vec<Outcome> = runs.iter().map(|run| run.judged[place].outcome).collect();
+        Score::of(name, &outcomes)
+    };
     match eval.by {
-        None => vec![names.map(|(place, name)| Score::of(name, &outcomes(place, runs))).collect()],
+        None => vec![names.map(score).collect()],
         Some(By::Source) => names.map(|(place, name)| by_source(name, place, runs)).collect(),
     }
 }
@@ -95,46 +112,77 @@ fn by_source(name: &'static str, place: usize, runs: &[Run]) -> Vec<Score> {
     for run in runs {
         sources.entry(run.label.source()).or_default().push(run.judged[place].outcome);
     }
-    let scores =
-        sources.iter().map(|(source, outcomes)| Score::of(name, outcomes).from(Some(source)));
-    let mut scores: Vec<Score> = scores.collect();
+    let score = |(source, outcomes): (&&str, &Vec<_>)| Score::of(name, outcomes).from(source);
+    let mut scores: Vec<Score> = sources.iter().map(score).collect();
     scores.push(Score::of_sources(name, &sources.into_values().collect::<Vec<_>>()));
     scores
 }
 
-/// Returns the outcome of each run under the policy at `place`.
-fn outcomes(place: usize, runs: &[Run]) -> Vec<Outcome> {
-    runs.iter().map(|run| run.judged[place].outcome).collect()
-}
+const PRESET: Column<Score> = ("preset", |score| figures::name(score.preset));
+const SOURCE: Column<Score> =
+    ("source", |score| figures::name(score.source.as_deref().unwrap_or("all")));
+const RUNS: Column<Score> = ("runs", |score| score.runs.to_string());
+const RECALL: Column<Score> = ("recall", |score| number(score.recall));
+const PRECISION: Column<Score> = ("precision", |score| number(score.precision));
+const F1: Column<Score> = ("F1", |score| number(score.f1));
+const F1_INTERVAL: Column<Score> = ("95 %", |score| ends(score.f1_interval));
+const FALSE_ALARMS: Column<Score> = ("false alarms", |score| percent(score.false_alarm_rate));
+const RATE_INTERVAL: Column<Score> = ("95 %", |score| percents(score.false_alarm_rate_interval));
+const EARLY: Column<Score> = ("early", |score| score.early.to_string());
+const LAG: Column<Score> =
+    ("lag", |score| score.median_lag.map_or_else(|| NONE.to_owned(), |lag| lag.to_string()));
+const SAVED: Column<Score> = ("saved", |score| score.saved.to_string());
 
-fn human(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> String {
-    let view = match (eval.intervals, eval.by) {
-        (false, None) => View::Policies,
-        (false, Some(By::Source)) => View::Sources,
-        (true, None) => View::PolicyIntervals,
-        (true, Some(By::Source)) => View::SourceIntervals,
+/// Returns a table for each list of scores, and the number of `runs`. A table is at most 80 columns
+/// wide.
+fn tables(eval: &Eval, scores: &[Vec<Score>], runs: usize) -> String {
+    let columns: &[Column<Score>] = match (eval.by, eval.intervals) {
+        (None, false) => &[PRESET, RECALL, PRECISION, F1, FALSE_ALARMS, EARLY, LAG, SAVED],
+        (None, true) => &[PRESET, F1, F1_INTERVAL, FALSE_ALARMS, RATE_INTERVAL],
+        (Some(_), false) => &[SOURCE, RUNS, RECALL, PRECISION, F1, FALSE_ALARMS, LAG, SAVED],
+        (Some(_), true) => &[SOURCE, RUNS, F1, F1_INTERVAL, FALSE_ALARMS, RATE_INTERVAL],
     };
-    let mut text = table::tables(view, &scores(eval, policies, runs), runs.len());
-    if eval.lists_wrong_runs() {
-        for (place, preset) in policies.iter().enumerate() {
-            if policies.len() > 1 {
-                text.push_str(&wrong::heading(preset.policy.name()));
+    let mut text = String::new();
+    for scores in scores {
+        if let (Some(_), Some(score)) = (eval.by, scores.first()) {
+            text.push_str(&heading(score.preset));
+        }
+        text.push_str(&table(columns, scores));
+        text.push_str("\n\n");
+    }
+    if eval.intervals {
+        let sources = if eval.by.is_some() { "; for all runs, of whole sources" } else { "" };
+        let legend = format!(
+            "95 %: from {RESAMPLINGS} resamplings of the runs{sources}. If all n runs have the \
+             same outcome, up to 3 in n could still differ."
+        );
+        text.push_str(&textwrap::fill(&legend, COLUMNS));
+        text.push('\n');
+    }
+    text + &counted(runs, "run") + "\n"
+}
+
+/// Lists the runs that each policy judged wrong, if they are wanted.
+fn wrong_runs(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> String {
+    let mut text = String::new();
+    for (place, preset) in policies.iter().enumerate().filter(|_| eval.lists_wrong_runs()) {
+        if policies.len() > 1 {
+            text.push('\n');
+            text.push_str(&heading(preset.policy.name()));
+        }
+        for run in runs {
+            let Some(line) = wrong::line(run, place) else { continue };
+            text.push_str(&line);
+            if eval.verbose {
+                text.push_str(&wrong::evidence(run, place));
             }
-            text.push_str(&wrong_runs(eval, runs, place));
         }
     }
     text
 }
 
-/// Lists the runs that the policy at `place` judged wrong.
-fn wrong_runs(eval: &Eval, runs: &[Run], place: usize) -> String {
-    let mut text = String::new();
-    for run in runs {
-        let Some(line) = wrong::line(run, place) else { continue };
-        text.push_str(&line);
-        if eval.verbose {
-            text.push_str(&wrong::evidence(run, place));
-        }
-    }
-    text
+/// Returns the name of a policy as a line of its own.
+fn heading(name: &str) -> String {
+    let strong = Style::new().bold();
+    format!("{strong}{}{strong:#}\n", plain(name))
 }

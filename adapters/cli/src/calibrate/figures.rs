@@ -2,31 +2,21 @@
 
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 
-use crate::calibrate::score::{Interval, Score};
+use super::interval::Interval;
 use crate::output::shown::{plain, shortened};
 
 /// The most columns of a name: the length of the longest preset's name.
 const NAME_MAX: usize = 22;
 
 /// The cell for an unknown number.
-const NONE: &str = "-";
+pub(super) const NONE: &str = "-";
 
 /// A column: its head, and the cell of a row.
-pub(crate) type Column<R> = (&'static str, fn(&R) -> String);
-
-pub(crate) const RUNS: Column<Score> = ("runs", |score| score.runs.to_string());
-pub(crate) const RECALL: Column<Score> = ("recall", |score| number(score.recall));
-pub(crate) const PRECISION: Column<Score> = ("precision", |score| number(score.precision));
-pub(crate) const F1: Column<Score> = ("F1", |score| number(score.f1));
-pub(crate) const FALSE_ALARMS: Column<Score> =
-    ("false alarms", |score| percent(score.false_alarm_rate));
-pub(crate) const LAG: Column<Score> =
-    ("lag", |score| score.median_lag.map_or_else(|| NONE.to_owned(), |lag| lag.to_string()));
-pub(crate) const SAVED: Column<Score> = ("saved", |score| score.saved.to_string());
+pub(super) type Column<R> = (&'static str, fn(&R) -> String);
 
 /// Returns the rows as a table without a line break at its end. The first column is aligned to the
 /// left, the others to the right.
-pub(crate) fn table<R>(columns: &[Column<R>], rows: &[R]) -> String {
+pub(super) fn table<R>(columns: &[Column<R>], rows: &[R]) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(columns.iter().map(|(head, _)| *head));
     for row in rows {
@@ -42,23 +32,23 @@ pub(crate) fn table<R>(columns: &[Column<R>], rows: &[R]) -> String {
 }
 
 /// Returns the name of a policy, a source or a rule, cut to [`NAME_MAX`] columns.
-pub(crate) fn name(name: &str) -> String {
+pub(super) fn name(name: &str) -> String {
     shortened(&plain(name), NAME_MAX)
 }
 
-pub(crate) fn number(ratio: Option<f64>) -> String {
+pub(super) fn number(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| NONE.to_owned(), |ratio| format!("{ratio:.2}"))
 }
 
-pub(crate) fn percent(ratio: Option<f64>) -> String {
+pub(super) fn percent(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| NONE.to_owned(), |ratio| format!("{:.1} %", ratio * 100.0))
 }
 
-pub(crate) fn ends(interval: Option<Interval>) -> String {
+pub(super) fn ends(interval: Option<Interval>) -> String {
     interval.map_or_else(|| NONE.to_owned(), |[low, high]| format!("{low:.2}–{high:.2}"))
 }
 
-pub(crate) fn percents(interval: Option<Interval>) -> String {
+pub(super) fn percents(interval: Option<Interval>) -> String {
     let percents = |[low, high]: Interval| format!("{:.1}–{:.1} %", low * 100.0, high * 100.0);
     interval.map_or_else(|| NONE.to_owned(), percents)
 }

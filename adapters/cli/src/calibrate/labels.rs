@@ -7,24 +7,23 @@ use serde::Deserialize;
 
 use crate::exit::Exit;
 use crate::output::complain;
-use crate::read::inputs::Input;
 
 /// The source of a run whose file is in no folder.
 const NO_SOURCE: &str = ".";
 
 /// The judgement of a person who read the run.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Label {
-    pub(crate) file: PathBuf,
+pub(super) struct Label {
+    pub(super) file: PathBuf,
     r#loop: HasLoop,
     /// The first call of the loop. A finding before it is a false alarm.
-    pub(crate) start: Option<usize>,
+    pub(super) start: Option<usize>,
     /// The call at which a supervisor would step in.
-    pub(crate) stuck_at: Option<usize>,
+    pub(super) stuck_at: Option<usize>,
     /// The last call of the loop, or `None` if it lasts to the end of the run.
     end: Option<usize>,
     #[serde(default)]
-    pub(crate) kind: String,
+    pub(super) kind: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -36,7 +35,7 @@ enum HasLoop {
 
 /// The outcome of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(super) enum Outcome {
     /// The loop was found, `lag` calls after a supervisor would have stepped in and `saved` calls
     /// before it ended.
     Hit { lag: Option<i64>, saved: usize },
@@ -52,18 +51,18 @@ pub(crate) enum Outcome {
 
 /// The number of calls in a run, or of messages if there are no calls. Labels count the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Count {
+pub(super) enum Count {
     Calls(usize),
     Messages(usize),
 }
 
 impl Count {
-    pub(crate) fn of(calls: usize, messages: usize) -> Self {
+    pub(super) fn of(calls: usize, messages: usize) -> Self {
         if calls == 0 { Self::Messages(messages) } else { Self::Calls(calls) }
     }
 
     /// Returns the index of a finding: of its call, or of its `message` if there are no calls.
-    pub(crate) fn index(self, calls_before: usize, message: Option<usize>) -> usize {
+    pub(super) fn index(self, calls_before: usize, message: Option<usize>) -> usize {
         match self {
             Self::Calls(_) => calls_before,
             Self::Messages(_) => message.unwrap_or(calls_before),
@@ -78,7 +77,7 @@ impl Count {
 
 impl Label {
     /// Judges the first finding, at `at`, in a run with `count` calls or messages.
-    pub(crate) fn outcome(&self, at: Option<usize>, count: Count) -> Outcome {
+    pub(super) fn outcome(&self, at: Option<usize>, count: Count) -> Outcome {
         match (self.r#loop, at) {
             (HasLoop::No, None) => Outcome::Quiet,
             (HasLoop::No, Some(_)) => Outcome::FalseAlarm,
@@ -97,7 +96,7 @@ impl Label {
     }
 
     /// Returns the source of the run: the first folder of its file.
-    pub(crate) fn source(&self) -> &str {
+    pub(super) fn source(&self) -> &str {
         let mut parts = self.file.components().filter_map(|part| match part {
             Component::Normal(name) => name.to_str(),
             _ => None,
@@ -107,14 +106,8 @@ impl Label {
     }
 }
 
-/// Returns the inputs of the labels below `root`, each with its label.
-pub(crate) fn inputs(root: &Path, labels: Vec<Label>) -> Vec<(Input, Label)> {
-    let input = |label: Label| (Input::File(root.join(&label.file)), label);
-    labels.into_iter().map(input).collect()
-}
-
 /// Reads the labels. Returns the exit code as well, because some may be unreadable.
-pub(crate) fn read(path: &Path) -> Result<(Vec<Label>, Exit), String> {
+pub(super) fn read(path: &Path) -> Result<(Vec<Label>, Exit), String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let mut labels = Vec::new();
     let mut exit = Exit::Clean;

@@ -1,11 +1,11 @@
 //! The options of `unstuck eval` and `unstuck tune`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use unstuck_text::{PRESETS, Preset};
 
-use crate::calibrate::fit::Rate;
+use super::tune::Rate;
 use crate::config;
 use crate::config::options::{preset, preset_names};
 use crate::exit::Exit;
@@ -36,10 +36,6 @@ pub(crate) struct Eval {
     /// balanced]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) by: Option<By>,
-    /// Print for each source the score of the policy as it is, and fitted to all other sources
-    /// [default policy: balanced]
-    #[arg(long, conflicts_with_all = ["by", "intervals", "verbose"])]
-    pub(crate) leave_one_source_out: bool,
     /// Print 95 % confidence intervals, by resampling the runs; with --by source, the row for all
     /// runs resamples whole sources
     #[arg(long)]
@@ -56,9 +52,8 @@ pub(crate) struct Eval {
 impl Eval {
     /// Returns the policies that were named, and those from files.
     pub(crate) fn policies(&self) -> Result<Vec<&'static Preset>, Exit> {
-        let is_by_source = self.by.is_some() || self.leave_one_source_out;
         let mut policies: Vec<&'static Preset> = match (&self.preset[..], &self.config[..]) {
-            ([], []) if is_by_source => vec![&PRESETS[0]],
+            ([], []) if self.by.is_some() => vec![&PRESETS[0]],
             ([], []) => PRESETS.iter().collect(),
             (names, _) if names.iter().any(|name| name == ALL) => {
                 config::names().map(preset).collect()
@@ -82,58 +77,32 @@ impl Eval {
     }
 }
 
-const FITS: &str = "The scores are printed as well: for the policy as it is, for the fit, and for \
-                    runs that the fit did not see. With labelled runs, each source (the first \
-                    folder of a run's file) is judged by a fit to the other sources. With healthy \
-                    runs, a random half is judged by the fit to the other half.";
-
-const TUNES: &str = "unstuck tune [OPTIONS] --labels <FILE> <ROOT>\n       \
-                     unstuck tune [OPTIONS] --healthy <PATH>...";
+const FITS: &str = "The number of accused runs is printed as well: for the policy as it is, and \
+                    for the fit. A random half of the runs is judged by the fit to the other half.";
 
 #[derive(Args)]
-#[command(after_help = FITS, override_usage = TUNES)]
+#[command(after_help = FITS)]
 pub(crate) struct Tune {
-    /// Fit to labelled runs, for the highest F1. FILE has JSON Lines that say for each file below
-    /// ROOT whether there is a loop
-    #[arg(long, value_name = "FILE", requires = "root", required_unless_present = "healthy")]
-    labels: Option<PathBuf>,
-    /// The folder that the labels' files are in
-    #[arg(value_name = "ROOT", requires = "labels")]
-    root: Option<PathBuf>,
-    /// Fit to runs that are known to be healthy: files, folders, or - for standard input. Every
-    /// rule about calls becomes as patient as these runs require
-    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "labels")]
-    healthy: Vec<PathBuf>,
+    /// Runs that are known to be healthy: files, folders, or - for standard input. Every rule about
+    /// calls becomes as patient as these runs require
+    #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
+    pub(crate) healthy: Vec<PathBuf>,
     /// The policy to start with
     #[arg(long, value_name = "NAME", default_value = PRESETS[0].policy.name(), value_parser = preset_names())]
     preset: String,
     /// The policy to start with, from a file in the format of presets --format toml
     #[arg(long, value_name = "FILE", conflicts_with = "preset")]
     pub(crate) config: Option<PathBuf>,
-    /// The percentage of healthy runs that may be accused [default: 3, with --healthy 1]
-    #[arg(long, value_name = "PERCENT")]
-    false_alarms: Option<Rate>,
+    /// The percentage of healthy runs that may be accused
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = Rate::of_text)]
+    pub(crate) false_alarms: Rate,
     /// Write the policy to this file and the scores to standard output; without it, the policy goes
     /// to standard output and the scores to standard error
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
-/// The runs that a policy is fitted to.
-pub(crate) enum Material<'a> {
-    Labelled { labels: &'a Path, root: &'a Path },
-    Healthy(&'a [PathBuf]),
-}
-
 impl Tune {
-    pub(crate) fn material(&self) -> Material<'_> {
-        match (&self.labels, &self.root) {
-            (Some(labels), Some(root)) => Material::Labelled { labels, root },
-            // The parser accepts neither without the other.
-            _ => Material::Healthy(&self.healthy),
-        }
-    }
-
     /// Returns the policy to start with, and the tables of its file for single tools and calls.
     pub(crate) fn preset(&self) -> Result<(&'static Preset, String), Exit> {
         self.config.as_deref().map_or_else(
@@ -145,14 +114,6 @@ impl Tune {
             },
             config::load_whole,
         )
-    }
-
-    /// Returns the share of healthy runs that may be accused.
-    pub(crate) fn false_alarms(&self) -> Rate {
-        self.false_alarms.unwrap_or(match self.material() {
-            Material::Labelled { .. } => Rate::DEFAULT,
-            Material::Healthy(_) => Rate::percent(1),
-        })
     }
 }
 

@@ -1,25 +1,22 @@
 //! Scores: how well one policy did on some runs.
 
-mod interval;
-
 use serde::Serialize;
 
-use crate::calibrate::labels::Outcome;
-use interval::Intervals;
-pub(crate) use interval::{Interval, RESAMPLINGS};
+use super::interval::{Interval, Intervals};
+use super::labels::Outcome;
 
 /// The number of runs with each outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(super) struct Counts {
     hits: usize,
     missed: usize,
     early: usize,
-    pub(crate) false_alarms: usize,
+    false_alarms: usize,
     quiet: usize,
 }
 
 impl Counts {
-    pub(crate) fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
+    pub(super) fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
         let mut counts = Self::default();
         for outcome in outcomes {
             *match outcome {
@@ -34,66 +31,56 @@ impl Counts {
     }
 
     fn recall(&self) -> Option<f64> {
-        ratio(self.hits, self.stuck())
+        ratio(self.hits, self.hits + self.missed + self.early)
     }
 
     fn precision(&self) -> Option<f64> {
         ratio(self.hits, self.hits + self.early + self.false_alarms)
     }
 
-    pub(crate) fn f1(&self) -> Option<f64> {
+    pub(super) fn f1(&self) -> Option<f64> {
         let wrong = self.missed + 2 * self.early + self.false_alarms;
         ratio(2 * self.hits, 2 * self.hits + wrong)
     }
 
-    /// Returns the number of runs with a loop.
-    pub(crate) fn stuck(&self) -> usize {
-        self.hits + self.missed + self.early
-    }
-
-    /// Returns the number of runs without a loop.
-    pub(crate) fn healthy(&self) -> usize {
-        self.false_alarms + self.quiet
-    }
-
     /// Returns the share of runs without a loop in which something was found.
-    pub(crate) fn false_alarm_rate(&self) -> Option<f64> {
-        ratio(self.false_alarms, self.healthy())
+    pub(super) fn false_alarm_rate(&self) -> Option<f64> {
+        ratio(self.false_alarms, self.false_alarms + self.quiet)
     }
 }
 
 /// The score of one policy.
 #[derive(Debug, PartialEq, Serialize)]
-pub(crate) struct Score {
-    pub(crate) preset: &'static str,
+pub(super) struct Score {
+    pub(super) preset: &'static str,
     /// The source of the runs, or `None` for runs of all sources.
-    pub(crate) source: Option<String>,
-    pub(crate) runs: usize,
+    pub(super) source: Option<String>,
+    pub(super) runs: usize,
     hits: usize,
     missed: usize,
-    pub(crate) early: usize,
+    pub(super) early: usize,
     false_alarms: usize,
     /// Ratios are `None` if the divisor is 0.
-    pub(crate) recall: Option<f64>,
-    pub(crate) precision: Option<f64>,
-    pub(crate) f1: Option<f64>,
-    pub(crate) f1_interval: Option<Interval>,
-    pub(crate) false_alarm_rate: Option<f64>,
-    pub(crate) false_alarm_rate_interval: Option<Interval>,
-    pub(crate) median_lag: Option<i64>,
+    pub(super) recall: Option<f64>,
+    pub(super) precision: Option<f64>,
+    pub(super) f1: Option<f64>,
+    pub(super) f1_interval: Option<Interval>,
+    pub(super) false_alarm_rate: Option<f64>,
+    pub(super) false_alarm_rate_interval: Option<Interval>,
+    pub(super) median_lag: Option<i64>,
     /// The number of calls for which the loops continued after they were found.
-    pub(crate) saved: usize,
+    pub(super) saved: usize,
 }
 
 impl Score {
     /// Scores the policy `preset` on runs with these outcomes. The intervals resample runs.
-    pub(crate) fn of(preset: &'static str, outcomes: &[Outcome]) -> Self {
+    pub(super) fn of(preset: &'static str, outcomes: &[Outcome]) -> Self {
         Self::with(preset, outcomes, Intervals::of(outcomes.chunks(1)))
     }
 
     /// Scores the policy `preset` on the runs of several sources together. The intervals resample whole
     /// sources.
-    pub(crate) fn of_sources(preset: &'static str, sources: &[Vec<Outcome>]) -> Self {
+    pub(super) fn of_sources(preset: &'static str, sources: &[Vec<Outcome>]) -> Self {
         Self::with(preset, &sources.concat(), Intervals::of(sources.iter().map(Vec::as_slice)))
     }
 
@@ -120,8 +107,8 @@ impl Score {
     }
 
     /// Returns the score with the source `source`.
-    pub(crate) fn from(self, source: Option<&str>) -> Self {
-        Self { source: source.map(str::to_owned), ..self }
+    pub(super) fn from(self, source: &str) -> Self {
+        Self { source: Some(source.to_owned()), ..self }
     }
 }
 
@@ -146,7 +133,7 @@ fn saved(outcomes: &[Outcome]) -> usize {
 
 /// Returns `part / whole`, or `None` if `whole` is 0.
 #[expect(clippy::cast_precision_loss, reason = "counts of files, far below 2^52")]
-pub(crate) fn ratio(part: usize, whole: usize) -> Option<f64> {
+pub(super) fn ratio(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 

@@ -1,39 +1,46 @@
-//! `unstuck tune`: fits the thresholds of a policy to runs, and prints the scores.
+//! `unstuck tune`: makes a policy as patient as runs that are known to be healthy require.
 //!
-//! [`fit`](crate::calibrate::fit) describes the fit to labelled runs, and [`conformal`] the fit to
-//! healthy runs. The policy that is written has the fitted number in each rule. A patience in its
-//! `[adaptive]` table could express some fits, but people want to read, change and compare the
-//! number of each rule.
+//! Every rule about calls asks for more repetitions, as many as [`conformal`] finds, which says what
+//! they guarantee. The policy that is written has the new number in each rule. A patience in its
+//! `[adaptive]` table could express the same, but people want to read, change and compare the number
+//! of each rule.
 
 mod conformal;
-mod healthy;
-mod labelled;
-mod report;
+mod patience;
 
 use std::path::Path;
 
+use anstyle::Style;
 use unstuck_core::Policy;
+use unstuck_json::{Hash64 as _, Rapid};
 use unstuck_text::Preset;
 
-use crate::calibrate::options::{Material, Tune};
+use super::figures::{Column, name, percent, percents, table};
+use super::interval::wilson;
+use super::options::Tune;
+use super::runs::{first, replayed};
+use super::score::ratio;
 use crate::config;
 use crate::exit::Exit;
-use crate::output::shown::COLUMNS;
-use crate::output::{Closed, Output, Reader, complain, show};
+use crate::output::shown::{COLUMNS, counted, plain};
+use crate::output::{Closed, Output, Reader, complain, remark, show};
+use crate::read::inputs::{self, Input};
+use crate::read::reading::read_each;
+use crate::replay::Replay;
+pub(crate) use conformal::Rate;
+use conformal::quantile;
+use patience::{patient, repetitions};
 
 /// The suffix of a fitted policy's name.
 const SUFFIX: &str = "-tuned";
 
-/// A fitted policy.
-struct Tuned {
-    policy: Policy<'static>,
-    /// The scores, for people.
-    report: String,
-    /// A summary of the scores, for a comment in the policy's file.
-    remark: String,
-    /// The exit code.
-    exit: Exit,
-}
+/// The largest patience that is tried. An agent that repeats a call so often is waiting, so its
+/// tool should be exempt or a poll.
+const PATIENCE_MAX: u8 = 16;
+
+/// The patience of a run in which even [`PATIENCE_MAX`] finds something. Patience does not change
+/// rules about text.
+const NEVER: u8 = PATIENCE_MAX + 1;
 
 pub(crate) fn run(tune: &Tune) -> Exit {
     match tuned(tune) {
@@ -43,20 +50,19 @@ pub(crate) fn run(tune: &Tune) -> Exit {
 
 fn tuned(tune: &Tune) -> Result<Exit, Exit> {
     let (preset, beside) = tune.preset()?;
-    if let Some(config) = &tune.config {
-        spare(tune, [config.as_path()])?;
-    }
-    let tuned = match tune.material() {
-        Material::Labelled { labels, root } => labelled::tuned(tune, preset, labels, root),
-        Material::Healthy(paths) => healthy::tuned(tune, preset, paths),
-    }?;
-    let policy = Box::leak(Box::new(tuned.policy));
-    let remark = textwrap::fill(
-        &tuned.remark,
-        textwrap::Options::new(COLUMNS).initial_indent("# ").subsequent_indent("# "),
-    );
-    let config = config::config(&Preset { policy, recipe: preset.recipe });
-    write(tune, &tuned.report, &format!("{remark}\n{config}{beside}"), tuned.exit)
+    let (runs, exit) = patience_of_each(tune, preset)?;
+    let fit = Fit::of(&runs, tune.false_alarms).map_err(|why| {
+        complain("--healthy", &why);
+        Exit::Input
+    })?;
+    let before = preset.policy;
+    let is_named = before.name().ends_with(SUFFIX);
+    let name = format!("{}{}", before.name(), if is_named { "" } else { SUFFIX });
+    let tuned = patient(preset, fit.patience, &name);
+    let what = fit.description(before.name(), tune.false_alarms);
+    let report = fit.report(&what) + &moved(before, tuned.policy);
+    let config = format!("{}\n{}{beside}", fit.remark(&what), config::config(tuned));
+    write(tune, &report, &config, exit)
 }
 
 /// Writes the policy to its file or standard output, and the report to the other stream.
@@ -77,18 +83,206 @@ fn spare<'i>(tune: &Tune, inputs: impl IntoIterator<Item = &'i Path>) -> Result<
     let is_output = |input: &Path| input.canonicalize().is_ok_and(|input| input == output);
     if inputs.into_iter().any(is_output) {
         let why = "is also an input, and writing would destroy it: name another file";
-        return Err(complained(path, why, Exit::Setup));
+        complain(&path.display().to_string(), why);
+        return Err(Exit::Setup);
     }
     Ok(())
 }
 
-/// Returns the name of the policy that is fitted from `name`.
-fn name_of(name: &str) -> String {
-    if name.ends_with(SUFFIX) { name.to_owned() } else { format!("{name}{SUFFIX}") }
+/// Returns the smallest patience from which on nothing is found in each run, in a random order that
+/// is always the same. Returns the exit code as well, because some runs may be unreadable.
+fn patience_of_each(tune: &Tune, preset: &'static Preset) -> Result<(Vec<u8>, Exit), Exit> {
+    let inputs = inputs::find(&tune.healthy);
+    let files = inputs.found.iter().filter_map(|input| match input {
+        Input::File(path) => Some(path.as_path()),
+        Input::Stdin => None,
+    });
+    spare(tune, tune.config.as_deref().into_iter().chain(files))?;
+    for (path, why) in &inputs.errors {
+        complain(path, why);
+    }
+    let named = inputs.found.into_iter().map(|input| (input.clone(), input.name())).collect();
+    let name = preset.policy.name();
+    let policies: Vec<_> =
+        (0..=PATIENCE_MAX).map(|patience| patient(preset, patience, name)).collect();
+    let (runs, unread) = read_each(named, move |input, _, progress| {
+        let replays = policies.iter().map(|preset| Replay::new(preset)).collect();
+        let run = replayed(input, progress, replays)?;
+        let firsts = run.findings.into_iter().map(|found| first(found.list)).rev();
+        let quiet = (0..=PATIENCE_MAX).rev().zip(firsts).take_while(|(_, first)| first.is_none());
+        let least = quiet.last().map_or(NEVER, |(patience, _)| patience);
+        Ok((!run.is_empty).then_some(least))
+    });
+    let read = runs.len();
+    let runs = runs.into_iter().filter_map(|(name, patience)| Some((name, patience?)));
+    let mut runs: Vec<(String, u8)> = runs.collect();
+    if let Some(empty @ 1..) = read.checked_sub(runs.len()) {
+        let what = format!("left out {} in which the agent did nothing", counted(empty, "run"));
+        remark("--healthy", &what);
+    }
+    runs.sort_by_cached_key(|(name, _)| (hash(name), name.clone()));
+    let exit = if inputs.errors.is_empty() { unread } else { Exit::Input };
+    Ok((runs.into_iter().map(|(_, patience)| patience).collect(), exit))
 }
 
-/// Prints what is wrong with `path`. Returns the exit code.
-fn complained(path: &Path, why: &str, exit: Exit) -> Exit {
-    complain(&path.display().to_string(), why);
-    exit
+/// Returns the hash that orders runs. The seed is fixed, so that the same runs are always split
+/// alike.
+fn hash(name: &str) -> u64 {
+    Rapid::new(0).hash(name.as_bytes())
+}
+
+/// The patience for a policy, and the runs that it accuses.
+struct Fit {
+    patience: u8,
+    accused: [AccusedRuns; 3],
+}
+
+/// The number of runs that a policy accuses.
+struct AccusedRuns {
+    /// The variant of the policy, and its runs.
+    what: &'static str,
+    runs: usize,
+    accused: usize,
+    /// Whether the policy was fitted to these runs, so that they say little about others.
+    is_fitted: bool,
+}
+
+impl AccusedRuns {
+    /// Counts the runs that a policy with `patience` accuses, from the patience that each needs.
+    fn of(what: &'static str, runs: &[u8], patience: u8, is_fitted: bool) -> Self {
+        let accused = runs.iter().filter(|least| **least > patience).count();
+        Self { what, runs: runs.len(), accused, is_fitted }
+    }
+
+    fn share(&self) -> String {
+        percent(ratio(self.accused, self.runs))
+    }
+
+    /// Returns the interval for the share of accused runs among all runs of this kind.
+    fn interval(&self) -> String {
+        percents(wilson(self.accused, self.runs).filter(|_| !self.is_fitted))
+    }
+}
+
+const ACCUSED: [Column<AccusedRuns>; 5] = [
+    ("", |row| row.what.to_owned()),
+    ("runs", |row| row.runs.to_string()),
+    ("accused", |row| row.accused.to_string()),
+    ("share", AccusedRuns::share),
+    ("95 %", AccusedRuns::interval),
+];
+
+impl Fit {
+    /// Fits a policy to the first half of the runs, each with the patience that it needs. The error
+    /// says why there is no answer.
+    fn of(runs: &[u8], limit: Rate) -> Result<Self, String> {
+        let (fitted, unseen) = runs.split_at(runs.len().div_ceil(2));
+        let patience = patience_for(fitted, limit)?;
+        let accused = [
+            AccusedRuns::of("as it is", runs, 0, false),
+            AccusedRuns::of("fitted", fitted, patience, true),
+            AccusedRuns::of("unseen", unseen, patience, false),
+        ];
+        Ok(Self { patience, accused })
+    }
+
+    fn description(&self, name: &str, limit: Rate) -> String {
+        let patience = match self.patience {
+            0 => "as it is".to_owned(),
+            more => {
+                format!("with {} more in each rule about calls", counted(more.into(), "repetition"))
+            }
+        };
+        let [all, ..] = &self.accused;
+        format!(
+            "{}, {patience}, fitted to {} of which at most {limit} % may be accused",
+            plain(name),
+            counted(all.runs, "healthy run"),
+        )
+    }
+
+    /// Returns the summary for a comment in the policy's file.
+    fn remark(&self, what: &str) -> String {
+        let [.., unseen] = &self.accused;
+        let remark = format!(
+            "The policy {what}. On {} that it was not fitted to: {} (95 %: {}).",
+            counted(unseen.runs, "run"),
+            unseen.share(),
+            unseen.interval(),
+        );
+        let comment = textwrap::Options::new(COLUMNS).initial_indent("# ").subsequent_indent("# ");
+        textwrap::fill(&remark, comment)
+    }
+
+    /// Returns the number of healthy runs that the policy accuses.
+    fn report(&self, what: &str) -> String {
+        let strong = Style::new().bold();
+        let legend = "Fitted: on the half of the runs that the policy was fitted to. Unseen: on \
+                      the other half. 95 %: Wilson's interval.";
+        let (what, legend) = (textwrap::fill(what, COLUMNS), textwrap::fill(legend, COLUMNS));
+        format!("{strong}{what}{strong:#}\n\n{}\n\n{legend}\n\n", table(&ACCUSED, &self.accused))
+    }
+}
+
+/// Returns the patience with which at most the share `limit` of such runs is accused. The error
+/// says why there is no answer.
+fn patience_for(runs: &[u8], limit: Rate) -> Result<u8, String> {
+    if runs.is_empty() {
+        return Err("no readable run in which the agent did something".to_owned());
+    }
+    match quantile(runs, limit) {
+        None => Err(format!(
+            "too few runs for {limit} %: the fitted half has {}, but {} are needed, {} in all; \
+             give more runs, or raise --false-alarms to {}",
+            runs.len(),
+            limit.runs_min(),
+            2 * limit.runs_min() - 1,
+            Rate::least_for(runs.len()),
+        )),
+        Some(NEVER) => {
+            let never = runs.iter().filter(|least| **least > PATIENCE_MAX).count();
+            Err(format!(
+                "the policy cannot be fitted to {limit} %: in {never} of {} it finds something \
+                 even with {PATIENCE_MAX} more repetitions in each rule about calls; look at the \
+                 findings with `unstuck scan`, then exempt a tool, declare it as a poll, or raise \
+                 --false-alarms",
+                counted(runs.len(), "run"),
+            ))
+        }
+        Some(patience) => Ok(patience),
+    }
+}
+
+/// A rule whose number of repetitions changed.
+struct Move {
+    rule: &'static str,
+    before: u16,
+    now: u16,
+}
+
+const MOVE: [Column<Move>; 3] = [
+    ("rule", |moved| name(moved.rule)),
+    ("asked for", |moved| moved.before.to_string()),
+    ("asks for", |moved| moved.now.to_string()),
+];
+
+/// Returns the rules of `policy` whose numbers changed.
+fn moved(before: &Policy<'static>, policy: &Policy<'static>) -> String {
+    let rules = before.rules().iter().zip(policy.rules()).map(|(before, now)| Move {
+        rule: now.name,
+        before: repetitions(before.pattern),
+        now: repetitions(now.pattern),
+    });
+    let moves: Vec<Move> = rules.filter(|rule| rule.before != rule.now).collect();
+    if moves.is_empty() { "No rule changed.\n".to_owned() } else { table(&MOVE, &moves) + "\n" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hash;
+
+    #[test]
+    fn runs_are_split_alike_on_every_machine() {
+        assert_eq!(hash("a/0.jsonl"), 10_358_128_424_165_992_904);
+    }
 }

@@ -17,35 +17,6 @@ const MEASURED: &str = "[{bar:24}] {bytes} of {total_bytes}, {msg}, {eta} left";
 /// The template if standard input is read, whose size is unknown.
 const UNMEASURED: &str = "{spinner} {bytes} read, {msg}";
 
-/// The template for fitting policies.
-const FITTED: &str = "[{bar:24}] {pos} of {len} fits, {eta} left";
-
-/// The work that is done.
-enum Work {
-    /// Inputs of these sizes in bytes are read. A size is `None` if it is unknown.
-    Inputs(Vec<Option<u64>>),
-    /// This number of policies is fitted.
-    Fits(usize),
-}
-
-impl Work {
-    /// Returns the amount of work, if it is known beforehand.
-    fn length(&self) -> Option<u64> {
-        match self {
-            Self::Inputs(sizes) => sizes.iter().copied().sum(),
-            Self::Fits(fits) => Some(*fits as u64),
-        }
-    }
-
-    fn template(&self, length: Option<u64>) -> &'static str {
-        match (self, length) {
-            (Self::Inputs(_), Some(_)) => MEASURED,
-            (Self::Inputs(_), None) => UNMEASURED,
-            (Self::Fits(_), _) => FITTED,
-        }
-    }
-}
-
 /// A progress bar. It stays hidden until [`PATIENCE`] is over, and forever if standard error is not
 /// a terminal.
 pub(crate) struct Progress {
@@ -60,17 +31,12 @@ pub(crate) struct Progress {
 impl Progress {
     /// Creates the progress of reading inputs of these sizes, with `None` for an unknown size.
     pub(crate) fn of(sizes: impl IntoIterator<Item = Option<u64>>) -> Self {
-        Self::on(Self::terminal(), PATIENCE, &Work::Inputs(sizes.into_iter().collect()))
+        Self::on(Self::terminal(), PATIENCE, &sizes.into_iter().collect::<Vec<_>>())
     }
 
     /// Creates a progress that nobody sees.
     pub(crate) fn hidden() -> Self {
-        Self::on(None, PATIENCE, &Work::Inputs(Vec::new()))
-    }
-
-    /// Creates the progress of fitting `fits` policies.
-    pub(crate) fn of_fits(fits: usize) -> Self {
-        Self::on(Self::terminal(), PATIENCE, &Work::Fits(fits))
+        Self::on(None, PATIENCE, &[])
     }
 
     /// Returns standard error, if it is a terminal that can move its cursor.
@@ -79,23 +45,20 @@ impl Progress {
         (!target.is_hidden()).then_some(target)
     }
 
-    fn on(target: Option<ProgressDrawTarget>, patience: Duration, work: &Work) -> Self {
+    fn on(target: Option<ProgressDrawTarget>, patience: Duration, sizes: &[Option<u64>]) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if target.is_some() {
-            let length = work.length();
+            let length = sizes.iter().copied().sum::<Option<u64>>();
             if let Some(length) = length {
                 bar.set_length(length);
             }
             // The templates are constants, and the tests below parse them.
-            let style = ProgressStyle::with_template(work.template(length));
+            let template = if length.is_some() { MEASURED } else { UNMEASURED };
+            let style = ProgressStyle::with_template(template);
             bar.set_style(style.expect("a constant template").progress_chars("=> "));
         }
-        let inputs = match work {
-            Work::Inputs(sizes) => sizes.len(),
-            Work::Fits(_) => 0,
-        };
         let (began, waiting) = (Instant::now(), Mutex::new(target));
-        let progress = Self { bar, began, patience, waiting, inputs };
+        let progress = Self { bar, began, patience, waiting, inputs: sizes.len() };
         progress.judged(0);
         progress
     }
@@ -108,11 +71,6 @@ impl Progress {
     /// Shows the number of inputs that have been judged.
     pub(crate) fn judged(&self, inputs: usize) {
         self.bar.set_message(format!("{inputs} of {}", counted(self.inputs, "input")));
-    }
-
-    /// Counts one more fit.
-    pub(crate) fn fitted(&self) {
-        self.advance(1);
     }
 
     /// Hides the bar while `write` writes to the terminal.
@@ -175,16 +133,14 @@ mod tests {
     use super::*;
 
     /// Returns the progress of some work, on a terminal of 24 by 80 in memory.
-    fn watched(patience: Duration, work: &Work) -> (Progress, InMemoryTerm) {
+    fn watched(patience: Duration, sizes: &[Option<u64>]) -> (Progress, InMemoryTerm) {
         let terminal = InMemoryTerm::new(24, 80);
         let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
-        (Progress::on(Some(target), patience, work), terminal)
+        (Progress::on(Some(target), patience, sizes), terminal)
     }
 
     /// One input of 3 MiB.
-    fn one_file() -> Work {
-        Work::Inputs(vec![Some(3 << 20)])
-    }
+    const ONE_FILE: [Option<u64>; 1] = [Some(3 << 20)];
 
     fn read(progress: &Progress, bytes: usize, size: Option<u64>) {
         let zeros = io::repeat(0).take(bytes as u64);
@@ -194,7 +150,7 @@ mod tests {
 
     #[test]
     fn short_work_has_no_bar() {
-        let (progress, terminal) = watched(Duration::MAX, &one_file());
+        let (progress, terminal) = watched(Duration::MAX, &ONE_FILE);
         read(&progress, 1 << 20, None);
         progress.judged(1);
         progress.end();
@@ -203,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_bar_shows_the_bytes_read_and_hides() {
-        let (progress, terminal) = watched(Duration::ZERO, &one_file());
+        let (progress, terminal) = watched(Duration::ZERO, &ONE_FILE);
         read(&progress, 1 << 20, None);
         progress.bar.tick();
         let shown = terminal.contents();
@@ -218,20 +174,10 @@ mod tests {
 
     #[test]
     fn an_input_without_a_size_is_counted() {
-        let (progress, terminal) = watched(Duration::ZERO, &Work::Inputs(vec![None]));
+        let (progress, terminal) = watched(Duration::ZERO, &[None]);
         read(&progress, 5 << 20, None);
         progress.bar.tick();
         let shown = terminal.contents();
         assert!(shown.contains("5.00 MiB read, 0 of 1 input"), "{shown}");
-    }
-
-    #[test]
-    fn fits_are_counted() {
-        let (progress, terminal) = watched(Duration::ZERO, &Work::Fits(12));
-        progress.fitted();
-        progress.fitted();
-        progress.bar.tick();
-        let shown = terminal.contents();
-        assert!(shown.starts_with("[====>                   ] 2 of 12 fits, "), "{shown}");
     }
 }

@@ -38,7 +38,6 @@ mod published;
 mod readme;
 mod real_runs;
 mod recorded;
-mod refitted;
 mod reports;
 mod schema;
 mod sessions;

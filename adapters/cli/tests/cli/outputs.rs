@@ -30,7 +30,6 @@ fn a_reader_that_leaves_ends_the_program_quietly() {
         vec![word("scan"), runs, word("--format=sarif")],
         vec![word("scan"), runs, word("--format=github")],
         vec![word("eval"), word("--labels"), labels, runs],
-        vec![word("eval"), word("--labels"), labels, runs, word("--leave-one-source-out")],
         vec![word("presets")],
         vec![word("json"), OsStr::new(JSON)],
         vec![word("completions"), word("bash")],

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 
-use super::runs::{Judged, Run};
+use super::{Judged, Run};
 use crate::calibrate::labels::Outcome;
 use crate::output::shown::{plain, tool_name};
 use crate::replay::{Location, Nearest, ReplayFinding};
@@ -12,13 +12,7 @@ use crate::replay::{Location, Nearest, ReplayFinding};
 /// The most columns of a tool's name.
 const TOOL_MAX: usize = 24;
 
-const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
-
-/// Returns the heading of the list for the policy `name`.
-pub(super) fn heading(name: &str) -> String {
-    format!("\n{STRONG}{}{STRONG:#}\n", plain(name))
-}
 
 /// Returns a line if the policy at `place` judged the run wrong.
 pub(super) fn line(run: &Run, place: usize) -> Option<String> {

@@ -1,20 +1,80 @@
 //! Finds the patience that healthy runs require, by split conformal prediction.
 //!
-//! The score of a run is the smallest patience with which nothing is found in it. Of *n* runs the
-//! policy gets the ⌈(n + 1)(1 − α)⌉-th smallest score. If another run comes from where these came
-//! from, so that each of the *n* + 1 is as likely to have any of the ranks, its score is above that
-//! with a probability of at most α: whatever the runs are like, and whatever the policy. (Vovk,
-//! Gammerman and Shafer, *Algorithmic Learning in a Random World*, 2005; Lei, G'Sell, Rinaldo,
-//! Tibshirani and Wasserman, *Distribution-Free Predictive Inference for Regression*, 2018.)
+//! The score of a run is the smallest patience from which on the policy finds nothing in it. Of *n*
+//! runs the policy gets the ⌈(n + 1)(1 − α)⌉-th smallest score.
+//!
+//! **Guarantee.** Another run is accused with a probability of at most α. The probability is over
+//! the other run and the *n* runs together, not over other runs for these *n*.
+//!
+//! **Assumptions.** The *n* runs and the other run are exchangeable: each order of their scores is as
+//! likely as any other, for example because they were drawn independently from the same work. The
+//! policy and α were chosen without a look at these runs. Nothing is assumed about the runs or the
+//! policy beyond that.
+//!
+//! **Reason.** Each of the *n* + 1 scores is as likely to have any of the ranks. The other run's
+//! score is above the quantile only if its rank is among the ⌊(n + 1)α⌋ highest.
+//!
+//! **Source.** Vovk, Gammerman and Shafer, *Algorithmic Learning in a Random World*, 2005; Lei,
+//! G'Sell, Rinaldo, Tibshirani and Wasserman, *Distribution-Free Predictive Inference for
+//! Regression*, 2018.
 
-use crate::calibrate::fit::Rate;
-use crate::calibrate::score::Interval;
+use std::fmt;
 
-/// Returns the smallest number of runs from which a share of `rate` can be guaranteed, or `None` if
-/// no number suffices.
-pub(super) fn runs_min(rate: Rate) -> Option<usize> {
-    // ⌈(n + 1)(1 − α)⌉ ≤ n holds from n + 1 = 1/α on.
-    rate.one_in().map(|runs| runs - 1)
+/// The number of parts of a percent. Whole parts are exact, which floating-point numbers are not.
+const PARTS: u32 = 100;
+
+/// The number of parts of 100 %.
+const WHOLE: u32 = 100 * PARTS;
+
+/// A share of runs above 0, in hundredths of a percent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rate(u32);
+
+impl Rate {
+    /// Reads a percentage. The error says what is expected.
+    pub(crate) fn of_text(text: &str) -> Result<Self, &'static str> {
+        Self::parsed(text).ok_or(
+            "expected a percentage above 0 and below 100 with at most two decimals, for example 3 \
+             or 0.5",
+        )
+    }
+
+    fn parsed(text: &str) -> Option<Self> {
+        let (whole, parts) = text.split_once('.').unwrap_or((text, "0"));
+        let number = |digits: &str| {
+            let is_number =
+                (1..=2).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+            digits.parse::<u32>().ok().filter(|_| is_number)
+        };
+        let tenfold = if parts.len() == 1 { 10 } else { 1 };
+        let rate = number(whole)? * PARTS + number(parts)? * tenfold;
+        (rate > 0).then_some(Self(rate))
+    }
+
+    /// Returns the largest number of `runs` that stays within this share.
+    fn of(self, runs: usize) -> usize {
+        runs * self.0 as usize / WHOLE as usize
+    }
+
+    /// Returns the smallest number of runs from which the share can be guaranteed.
+    pub(super) fn runs_min(self) -> usize {
+        // ⌈(n + 1)(1 − α)⌉ ≤ n holds from n + 1 = 1/α on.
+        WHOLE.div_ceil(self.0) as usize - 1
+    }
+
+    /// Returns the smallest share that `runs` can guarantee.
+    pub(super) fn least_for(runs: usize) -> Self {
+        let runs = u32::try_from(runs).unwrap_or(u32::MAX).saturating_add(1);
+        Self(WHOLE.div_ceil(runs))
+    }
+}
+
+impl fmt::Display for Rate {
+    /// Writes the share in percent, as it is written on the command line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = format!("{}.{:02}", self.0 / PARTS, self.0 % PARTS);
+        f.write_str(text.trim_end_matches('0').trim_end_matches('.'))
+    }
 }
 
 /// Returns the score that another run exceeds at most as often as `rate` says, or `None` if there
@@ -27,25 +87,6 @@ pub(super) fn quantile<S: Ord + Copy>(scores: &[S], rate: Rate) -> Option<S> {
     scores.len().checked_sub(above).and_then(|rank| scores.get(rank)).copied()
 }
 
-/// The half-width of a 95 % interval in standard deviations of the normal distribution.
-const DEVIATIONS: f64 = 1.959_963_984_540_054;
-
-/// Returns the 95 % confidence interval for the share from which `part` of `whole` runs came
-/// (Wilson, *Probable Inference, the Law of Succession, and Statistical Inference*, 1927), or
-/// `None` if there are no runs.
-#[expect(clippy::cast_precision_loss, reason = "counts of files, far below 2^52")]
-pub(super) fn interval(part: usize, whole: usize) -> Option<Interval> {
-    if whole == 0 {
-        return None;
-    }
-    let (n, share) = (whole as f64, part as f64 / whole as f64);
-    let square = DEVIATIONS * DEVIATIONS;
-    let middle = share + square / (2.0 * n);
-    let reach = DEVIATIONS * (share * (1.0 - share) / n + square / (4.0 * n * n)).sqrt();
-    let end = |end: f64| (end / (1.0 + square / n)).clamp(0.0, 1.0);
-    Some([end(middle - reach), end(middle + reach)])
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::collection::vec;
@@ -53,43 +94,47 @@ mod tests {
 
     use super::*;
 
-    fn rate() -> impl Strategy<Value = Rate> {
-        (0..10_000_u32).prop_map(|parts| {
-            format!("{}.{:02}", parts / 100, parts % 100).parse().expect("a percentage")
-        })
+    #[test]
+    fn a_percentage_is_read_exactly() {
+        for (text, parts, shown) in [
+            ("3", 300, "3"),
+            ("0.5", 50, "0.5"),
+            ("0.05", 5, "0.05"),
+            ("2.50", 250, "2.5"),
+            ("99.99", 9999, "99.99"),
+        ] {
+            assert_eq!(Rate::of_text(text), Ok(Rate(parts)), "{text}");
+            assert_eq!(Rate(parts).to_string(), shown);
+        }
+        for text in
+            ["", "0", "100", "-1", "+1", "1.", ".5", "0.001", "1e1", "one", "1 %", "1,5", "é"]
+        {
+            assert!(Rate::of_text(text).is_err(), "{text}");
+        }
     }
 
     #[test]
     fn the_quantile_is_the_rank_that_the_definition_says() {
         let scores: Vec<usize> = (1..=99).rev().collect();
         for (percent, rank) in
-            [("1", Some(99)), ("2", Some(98)), ("5", Some(95)), ("50", Some(50)), ("99", Some(1))]
+            [(1, Some(99)), (2, Some(98)), (5, Some(95)), (50, Some(50)), (99, Some(1))]
         {
-            let rate = percent.parse().expect("a percentage");
-            assert_eq!(quantile(&scores, rate), rank, "{percent}");
+            assert_eq!(quantile(&scores, Rate(percent * PARTS)), rank, "{percent}");
         }
         for (runs, expected) in [(98, None), (99, Some(99))] {
             let scores: Vec<usize> = (1..=runs).collect();
-            assert_eq!(quantile(&scores, Rate::percent(1)), expected, "{runs}");
+            assert_eq!(quantile(&scores, Rate(PARTS)), expected, "{runs}");
         }
-        assert_eq!(quantile::<u8>(&[], Rate::percent(50)), None);
+        assert_eq!(quantile::<u8>(&[], Rate(50 * PARTS)), None);
     }
 
     #[test]
-    fn the_interval_matches_published_tables() {
-        // 81 of 263 by Newcombe, "Two-sided confidence intervals for the single proportion", 1998,
-        // table I, method 3; likewise 15 of 148, 0 of 20, 1 of 29.
-        for (part, whole, low, high) in [
-            (81, 263, 0.2553, 0.3662),
-            (15, 148, 0.0624, 0.1605),
-            (0, 20, 0.0, 0.1611),
-            (1, 29, 0.0061, 0.1718),
-            (29, 29, 0.8830, 1.0),
-        ] {
-            let [from, to] = interval(part, whole).expect("an interval");
-            assert!((from - low).abs() < 1e-4 && (to - high).abs() < 1e-4, "{part}: {from} {to}");
+    fn the_least_share_is_the_first_that_so_many_runs_can_guarantee() {
+        for runs in 1..300 {
+            let Rate(parts) = Rate::least_for(runs);
+            let is_enough = |parts| quantile(&vec![0_u8; runs], Rate(parts)).is_some();
+            assert!(is_enough(parts) && !is_enough(parts - 1), "{runs}");
         }
-        assert_eq!(interval(0, 0), None);
     }
 
     proptest! {
@@ -98,7 +143,7 @@ mod tests {
         #[test]
         fn at_most_the_rate_of_scores_exceeds_the_quantile(
             scores in vec(0..6_u8, 1..120),
-            rate in rate(),
+            rate in (1..WHOLE).prop_map(Rate),
         ) {
             let is_above = |left_out: usize| {
                 let mut others = scores.clone();
@@ -110,9 +155,12 @@ mod tests {
         }
 
         #[test]
-        fn there_is_a_quantile_from_the_least_number_of_runs_on(runs in 0..300_usize, rate in rate()) {
-            let enough = runs_min(rate).is_some_and(|least| runs >= least);
-            prop_assert_eq!(quantile(&vec![0_u8; runs], rate).is_some(), enough);
+        fn there_is_a_quantile_from_the_least_number_of_runs_on(
+            runs in 0..300_usize,
+            rate in (1..WHOLE).prop_map(Rate),
+        ) {
+            let is_enough = runs >= rate.runs_min();
+            prop_assert_eq!(quantile(&vec![0_u8; runs], rate).is_some(), is_enough);
         }
 
         /// The definition itself, for shares of whole percent.
@@ -127,7 +175,7 @@ mod tests {
             };
             let enough = |score: &u8| 100 * at_or_below(*score) >= (runs + 1) * (100 - percent);
             let expected = scores.iter().copied().filter(enough).min();
-            prop_assert_eq!(quantile(&scores, Rate::percent(percent)), expected);
+            prop_assert_eq!(quantile(&scores, Rate(percent * PARTS)), expected);
         }
     }
 }
