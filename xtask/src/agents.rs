@@ -1,27 +1,22 @@
 //! `cargo xtask agents`: runs real coding agents against a scripted model, and compares what the model saw.
 
 mod client;
-mod install;
-mod model;
-mod observation;
-mod place;
-mod process;
 mod run;
 mod scenario;
-mod speed;
-mod table;
 
-use std::path::Path;
-use std::process::ExitCode;
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use client::Client;
-use model::Model;
-use run::Run;
-use scenario::Scenario;
-use table::Table;
+use run::{Model, Run};
+use scenario::{SPEED, Scenario};
 
-use crate::machine::{self, Machine};
+use crate::machine::{self, Machine, cargo};
 use crate::step::Outcome;
 use crate::steps;
 
@@ -33,6 +28,13 @@ const BRIEFLY: &[(&str, &[&str])] = &[
     ("copilot", &["same-failing-command", "healthy-by-tool", "program-gone"]),
     ("pi", &["same-failing-command", "failing-edit", "healthy-by-tool", "program-gone"]),
 ];
+
+/// The tools, each with the Debian package that brings it.
+const TOOLS: [(&str, &str); 4] =
+    [("node", "nodejs"), ("npm", "npm"), ("git", "git"), ("timeout", "coreutils")];
+
+/// A client and a scenario that it plays.
+type Pair = (&'static Client, &'static Scenario);
 
 /// What the command line asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,33 +76,26 @@ impl Request {
 
 /// One line for each agent and each scenario.
 pub(crate) fn list() -> String {
-    let clients = client::ALL.iter().map(|client| {
-        let package = client.packages.first().copied().unwrap_or_default();
-        format!("  {:<21} {package}\n", client.name)
+    let clients =
+        client::ALL.iter().map(|Client { name, package, .. }| format!("  {name:<21} {package}\n"));
+    let scenarios = scenario::ALL.iter().map(|Scenario { name, about, only, .. }| {
+        let only = only.map(|only| format!(" (only {only})")).unwrap_or_default();
+        format!("  {name:<21} {about}{only}\n")
     });
-    let scenarios = scenario::ALL.iter().map(|scenario| {
-        let except = match scenario.except {
-            [] => String::new(),
-            except => format!(" (not {})", except.join(", ")),
-        };
-        format!("  {:<21} {}{except}\n", scenario.name, scenario.about)
-    });
-    let clients: String = clients.collect();
-    let scenarios: String = scenarios.collect();
+    let (clients, scenarios): (String, String) = (clients.collect(), scenarios.collect());
     format!("Agents:\n{clients}\nScenarios:\n{scenarios}")
 }
 
 /// Runs what the command line asks for.
 pub(crate) fn run(request: Request) -> ExitCode {
-    let clients =
-        client::ALL.iter().filter(|client| request.client.is_none_or(|only| only == *client));
-    let plan = clients.map(|client| (client, scenarios(client, request.scenario))).collect();
-    // Only a program as users have it says how fast it is.
-    let profile = if request.mode == Mode::Speed { "dist" } else { "dev" };
-    match install::program(profile).and_then(|program| carry_out(&program, plan, request.mode)) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(why) => {
+    let Request { client, scenario, mode } = request;
+    let plan = plan(|(known, played)| {
+        client.is_none_or(|only| only == known) && scenario.is_none_or(|only| only == played)
+    });
+    let tools = tools(Machine::Developer);
+    match tools.and_then(|| carry_out(&plan, mode, true, || built(mode))) {
+        Outcome::Passed => ExitCode::SUCCESS,
+        Outcome::Failed(why) | Outcome::LeftOut(why) => {
             eprintln!("error: {why}");
             ExitCode::FAILURE
         }
@@ -110,138 +105,157 @@ pub(crate) fn run(request: Request) -> ExitCode {
 /// Makes the runs of CI, which installs the clients. On a developer's machine the step is left out if they are
 /// not installed.
 pub(crate) fn check(machine: Machine) -> Outcome {
-    let npm = machine::ready("npm", "npm", machine);
-    if npm != Outcome::Passed {
-        return npm;
-    }
-    let named = |(name, scenarios): &(&str, &[&str])| {
-        let scenarios: Result<Vec<_>, _> =
-            scenarios.iter().map(|name| Scenario::named(name)).collect();
-        Ok((Client::named(name)?, scenarios?))
+    let plan = plan(|(client, scenario)| {
+        let mut brief = BRIEFLY.iter().filter(|(name, _)| *name == client.name);
+        brief.any(|(_, names)| names.contains(&scenario.name))
+    });
+    let program = || steps::built(&["--bin", "unstuck"]);
+    tools(machine).and_then(|| carry_out(&plan, Mode::Compare, machine == Machine::Ci, program))
+}
+
+/// The runs that are wanted and make sense, in the order in which they are made.
+fn plan(is_wanted: impl Fn(Pair) -> bool) -> Vec<Pair> {
+    let of_client = |client| scenario::ALL.iter().map(move |scenario| (client, scenario));
+    let makes_sense =
+        |(client, scenario): Pair| scenario.only.is_none_or(|only| only == client.name);
+    let all = client::ALL.iter().flat_map(of_client);
+    all.filter(|pair| makes_sense(*pair) && is_wanted(*pair)).collect()
+}
+
+/// Checks the tools.
+fn tools(machine: Machine) -> Outcome {
+    let ready = |outcome: Outcome, &(tool, package): &(_, _)| {
+        outcome.and_then(|| machine::ready(tool, package, machine))
     };
-    let plan: Result<Vec<_>, String> = BRIEFLY.iter().map(named).collect();
-    let plan = match plan {
-        Ok(plan) => plan,
-        Err(why) => return Outcome::Failed(why),
-    };
-    for (client, _) in &plan {
-        match machine {
-            Machine::Developer if !install::is_installed(client) => return missing(client),
-            Machine::Developer => {}
-            Machine::Ci => {
-                if let Err(why) = install::client(client) {
-                    return Outcome::Failed(why);
-                }
-            }
-        }
-    }
-    let program = match steps::built(&["--bin", "unstuck"]) {
-        Ok(program) => program,
-        Err(outcome) => return outcome,
-    };
-    match carry_out(&program, plan, Mode::Compare) {
-        Ok(true) => Outcome::Passed,
-        Ok(false) => Outcome::Failed("an agent behaved otherwise than recorded".into()),
-        Err(why) => Outcome::Failed(why),
+    TOOLS.iter().fold(Outcome::Passed, ready)
+}
+
+/// Builds `unstuck` for a mode, and returns its path.
+///
+/// # Errors
+///
+/// The outcome of the build, if it failed.
+fn built(mode: Mode) -> Result<PathBuf, Outcome> {
+    // Only a program as users have it says how fast it is.
+    let (profile, folder) = if mode == Mode::Speed { ("dist", "dist") } else { ("dev", "debug") };
+    let mut build = cargo();
+    build.args(["build", "--package", "unstuck-cli", "--bin", "unstuck", "--locked"]);
+    let own = env::current_exe();
+    let own = own.map_err(|error| Outcome::Failed(format!("where this program is: {error}")))?;
+    match Outcome::of(build.args(["--quiet", "--profile", profile])) {
+        // The folders of the profiles stand side by side, and this program is in one of them.
+        Outcome::Passed => Ok(own.with_file_name("..").join(folder).join("unstuck")),
+        outcome => Err(outcome),
     }
 }
 
-/// Returns the outcome if a client is missing.
-fn missing(client: &Client) -> Outcome {
-    let Client { title, name, .. } = client;
-    Outcome::LeftOut(format!(
-        "{title} is not in target/agents; `cargo xtask agents {name}` brings it"
-    ))
-}
-
-/// The scenarios that make sense for `client`, or only the one that was asked for.
-fn scenarios(client: &Client, only: Option<&'static Scenario>) -> Vec<&'static Scenario> {
-    let wanted = scenario::ALL.iter().filter(|scenario| only.is_none_or(|only| only == *scenario));
-    wanted.filter(|scenario| !scenario.except.contains(&client.name)).collect()
-}
-
-/// Installs the clients and makes the runs. Returns whether all of them are as recorded.
+/// Makes the runs with the program that `built` returns, after it has checked the clients.
 fn carry_out(
-    program: &Path,
-    plan: Vec<(&'static Client, Vec<&'static Scenario>)>,
+    plan: &[Pair],
     mode: Mode,
-) -> Result<bool, String> {
-    let mut model = None;
+    may_install: bool,
+    built: impl FnOnce() -> Result<PathBuf, Outcome>,
+) -> Outcome {
+    let ready =
+        |outcome: Outcome, pairs: &[Pair]| outcome.and_then(|| pairs[0].0.ready(may_install));
+    of_clients(plan).fold(Outcome::Passed, ready).and_then(|| {
+        let program = match built() {
+            Ok(program) => program,
+            Err(outcome) => return outcome,
+        };
+        match play(plan, mode, &program) {
+            Ok(true) => Outcome::Passed,
+            Ok(false) => Outcome::Failed("an agent behaved otherwise than recorded".into()),
+            Err(error) => Outcome::Failed(error.to_string()),
+        }
+    })
+}
+
+/// Makes the runs. Returns whether all of them are as recorded.
+fn play(plan: &[Pair], mode: Mode, program: &Path) -> io::Result<bool> {
+    let model = &Model::start()?;
     let mut is_well = true;
-    for (client, scenarios) in plan {
-        if mode != Mode::Bare && !install::is_known(program, client) {
-            println!("{}: left out, because `unstuck install` does not know it yet", client.name);
+    for pairs in of_clients(plan) {
+        let (client, scenario, has_hooks) = (pairs[0].0, &SPEED, mode != Mode::Bare);
+        let run = Run { client, scenario, program, model, has_hooks };
+        println!("\n{} ({})", client.title, client.package);
+        if mode == Mode::Speed {
+            let [bare, hooked] = run.speed()?;
+            let added = hooked.saturating_sub(bare);
+            println!("{bare} ms without hooks, {hooked} ms with: {added} ms a call");
             continue;
         }
-        install::client(client)?;
-        let model = match &mut model {
-            Some(model) => model,
-            none => none.insert(Model::start()?),
-        };
-        let run = Run { client, program, model, has_hooks: mode != Mode::Bare };
-        is_well &= match mode {
-            Mode::Speed => speed::measure(run)?,
-            _ => compare(run, &scenarios, mode)?,
-        };
+        for &(_, scenario) in pairs {
+            let run = Run { scenario, ..run };
+            if mode == Mode::Compare {
+                is_well &= is_as_recorded(&run)?;
+            } else if let (Some(line), Mode::Bless) = (observed(&run)?, mode) {
+                record(client, scenario, line)?;
+            }
+        }
     }
     Ok(is_well)
 }
 
-/// Makes the runs of one client, and compares each with its line in the table.
-fn compare(run: Run<'_>, scenarios: &[&Scenario], mode: Mode) -> Result<bool, String> {
-    let client = run.client;
-    let mut table = Table::read(client)?;
-    let mut is_well = true;
-    println!("\n{} ({})", client.title, client.packages.first().copied().unwrap_or_default());
-    for scenario in scenarios {
-        let Some(line) = observe(run, scenario)? else { continue };
-        match mode {
-            Mode::Bless => {
-                table.set(scenario, line);
-                table.write()?;
-            }
-            Mode::Compare if is_as_recorded(&table, client, scenario, &line) => {}
-            // Some clients now and then lose the output of a command. What is wrong here is so twice.
-            Mode::Compare => {
-                let again = observe(run, scenario)?;
-                is_well &=
-                    again.is_some_and(|line| is_as_recorded(&table, client, scenario, &line));
-            }
-            Mode::Bare | Mode::Speed => {}
-        }
-    }
-    Ok(is_well)
+/// The pairs of each client.
+fn of_clients(plan: &[Pair]) -> impl Iterator<Item = &[Pair]> {
+    plan.chunk_by(|(one, _), (next, _)| one == next)
 }
 
 /// Makes a run and prints what was seen. Returns `None` if it cannot be made on this machine.
-fn observe(run: Run<'_>, scenario: &Scenario) -> Result<Option<String>, String> {
+fn observed(run: &Run<'_>) -> io::Result<Option<String>> {
     let start = Instant::now();
-    match run.of(scenario)? {
-        Ok(observation) => {
-            let line = observation.to_string();
-            println!("{:<22} {line} ({:.1} s)", scenario.name, start.elapsed().as_secs_f32());
-            Ok(Some(line))
-        }
-        Err(why) => {
-            println!("{:<22} left out: {why}", scenario.name);
-            Ok(None)
-        }
-    }
+    let line = run.line()?;
+    let shown = line.as_deref().unwrap_or("left out: `unshare` cannot mount a file system here");
+    println!("{:<22} {shown} ({:.1} s)", run.scenario.name, start.elapsed().as_secs_f32());
+    Ok(line)
 }
 
-/// Returns whether `line` is the recorded one. Prints both and the folder of the run if not.
-fn is_as_recorded(table: &Table, client: &Client, scenario: &Scenario, line: &str) -> bool {
-    let recorded = table.line(scenario).unwrap_or("(no line)");
-    if recorded == line {
-        return true;
+/// Makes a run, and returns whether its line is the recorded one. Prints both and the folder of the run if not.
+fn is_as_recorded(run: &Run<'_>) -> io::Result<bool> {
+    let (client, scenario) = (run.client.name, run.scenario.name);
+    let recorded = recorded(run.client)?;
+    let expected = recorded.get(scenario).map_or("(no line)", String::as_str);
+    // Some clients now and then lose the output of a command. What is wrong here is so twice.
+    for _ in 0..2 {
+        let Some(seen) = observed(run)? else { return Ok(true) };
+        if seen == expected {
+            return Ok(true);
+        }
+        println!("  expected: {expected}\n  seen:     {seen}");
+        println!("  logs:     {}", run.folder().display());
+        println!("  If the new line is right: cargo xtask agents {client} {scenario} --bless");
     }
-    println!("  expected: {recorded}\n  seen:     {line}");
-    println!("  logs:     {}", place::folder(client, scenario.name).display());
-    println!(
-        "  If the new line is right: cargo xtask agents {} {} --bless",
-        client.name, scenario.name
-    );
-    false
+    Ok(false)
+}
+
+/// The file with the recorded lines of a client.
+fn table(client: &Client) -> PathBuf {
+    machine::root().join("xtask/agents/expected").join(format!("{}.txt", client.name))
+}
+
+/// The recorded lines of a client by their scenarios.
+fn recorded(client: &Client) -> io::Result<BTreeMap<String, String>> {
+    let text = fs::read_to_string(table(client))?;
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let pairs = lines.filter_map(|line| line.split_once(' '));
+    Ok(pairs.map(|(name, line)| (name.into(), line.trim().into())).collect())
+}
+
+/// Records a line, in the order of the scenarios.
+fn record(client: &Client, scenario: &Scenario, line: String) -> io::Result<()> {
+    let mut lines = recorded(client).unwrap_or_default();
+    lines.insert(scenario.name.into(), line);
+    let today = Command::new("date").arg("+%F").output()?.stdout;
+    let today = String::from_utf8_lossy(&today);
+    let mut text =
+        format!("# {}: {}, last recorded {}\n", client.title, client.package, today.trim());
+    for Scenario { name, .. } in scenario::ALL {
+        if let Some(line) = lines.get(*name) {
+            text += &format!("{name:<22} {line}\n");
+        }
+    }
+    fs::write(table(client), text)
 }
 
 #[cfg(test)]
@@ -249,25 +263,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_runs_of_ci_exist_and_are_in_the_tables() {
-        for (client, names) in BRIEFLY {
-            let client = Client::named(client).expect("a client");
-            let table = Table::read(client).expect("a table");
-            for name in *names {
-                let scenario = Scenario::named(name).expect("a scenario");
-                assert!(table.line(scenario).is_some(), "{} {name}", client.name);
+    fn the_tables_are_of_these_versions_and_have_the_runs_of_ci() {
+        for client in client::ALL {
+            let text = fs::read_to_string(table(client)).expect("a table");
+            assert!(text.contains(client.package), "{}: another version", client.name);
+            for name in recorded(client).expect("lines").keys() {
+                Scenario::named(name).expect("a scenario");
             }
         }
-    }
-
-    #[test]
-    fn the_list_names_every_agent_and_scenario() {
-        let list = list();
-        for name in client::ALL.iter().map(|client| client.name) {
-            assert!(list.contains(&format!("\n  {name} ")), "{name}");
-        }
-        for name in scenario::ALL.iter().map(|scenario| scenario.name) {
-            assert!(list.contains(&format!("\n  {name} ")), "{name}");
+        for (client, names) in BRIEFLY {
+            let lines = recorded(Client::named(client).expect("a client")).expect("lines");
+            assert!(names.iter().all(|name| lines.contains_key(*name)), "{client}");
         }
     }
 }

@@ -1,78 +1,199 @@
 //! The clients: the version of each, how it is started, and where it is told of the scripted model.
 
-use std::io;
+use std::fs;
+use std::path::PathBuf;
 
-use super::place::Place;
+use crate::machine;
+use crate::step::Outcome;
 
-/// A coding agent from npm.
-#[derive(Debug)]
+/// A coding agent from npm. In its texts, `$url` stands for the address of the scripted model.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Client {
     /// Its name for `unstuck install`.
     pub(super) name: &'static str,
     pub(super) title: &'static str,
-    /// The npm packages with their versions. The first one is the client.
-    pub(super) packages: &'static [&'static str],
+    /// The npm package with its version.
+    pub(super) package: &'static str,
     /// The installation script, below `node_modules`.
-    pub(super) script: Option<&'static str>,
-    pub(super) program: &'static str,
-    /// Writes the settings that it needs before the hooks are installed.
-    pub(super) prepare: fn(&Place) -> io::Result<()>,
-    /// The arguments and variables for a prompt.
-    pub(super) invocation: fn(&Place, &Prompt) -> Invocation,
+    script: &'static str,
+    /// The program and its arguments. `$prompt` stands for the prompt, `$continue` for the next field where the
+    /// prompt continues a session, and `$model` for the model.
+    pub(super) command: &'static str,
+    pub(super) continues: &'static str,
+    pub(super) variables: &'static str,
+    /// The path below the home and the text of the settings that it needs before the hooks are installed.
+    pub(super) settings: Option<(&'static str, &'static str)>,
     /// A text in its output if its own guard ended the run.
     pub(super) guard_end: Option<&'static str>,
     /// A text in its output if a hook ended the run. Without such a text, a run that nobody else ended counts as
     /// ended by the hook.
-    pub(super) hook_end: Option<&'static str>,
-    pub(super) transcripts: Transcripts,
+    pub(super) hook_end: &'static str,
+    /// A shell command that prints the paths of the transcripts.
+    pub(super) transcripts: &'static str,
 }
 
-/// Where a client writes its transcripts.
-#[derive(Debug)]
-pub(super) enum Transcripts {
-    /// Files below the home.
-    Files {
-        folder: &'static str,
-        /// The end of a file's name.
-        ending: &'static str,
-        /// The format for `unstuck scan`.
-        format: &'static str,
+/// The variables that every client gets: a fixed language, no telemetry, no updates, no proxy.
+pub(super) const VARIABLES: &str = "CI=1 DISABLE_AUTOUPDATER=1 DISABLE_ERROR_REPORTING=1 \
+    DISABLE_TELEMETRY=1 DO_NOT_TRACK=1 LANG=C.UTF-8 NO_COLOR=1 NO_PROXY=127.0.0.1,localhost \
+    OTEL_SDK_DISABLED=true SHELL=/bin/bash TERM=dumb";
+
+/// What a client has that says nothing else.
+const CLIENT: Client = Client {
+    name: "",
+    title: "",
+    package: "",
+    script: "",
+    command: "",
+    continues: "--continue",
+    variables: "",
+    settings: None,
+    guard_end: None,
+    hook_end: "",
+    transcripts: "",
+};
+
+/// The Node under which the clients and the model run. Some clients need 22.
+pub(super) const NODE: Client = Client {
+    name: "node",
+    title: "Node",
+    package: "node@22",
+    script: "node/installArchSpecificPackage",
+    ..CLIENT
+};
+
+/// Every client.
+pub(super) const ALL: &[Client] = &[
+    Client {
+        name: "claude-code",
+        title: "Claude Code",
+        package: "@anthropic-ai/claude-code@2.1.331",
+        script: "@anthropic-ai/claude-code/install.cjs",
+        command: "claude -p $prompt --dangerously-skip-permissions --model claude-sonnet-4-5 \
+            --output-format json $continue",
+        // Root may skip permissions only in a sandbox.
+        variables: "ANTHROPIC_BASE_URL=$url ANTHROPIC_API_KEY=none IS_SANDBOX=1 \
+            CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+        hook_end: "hook_stopped",
+        transcripts: "find ~/.claude/projects -name '*.jsonl'",
+        ..CLIENT
     },
-    /// A database, from which the client exports a session.
-    Export {
-        /// The arguments that list the sessions, the latest first.
-        list: &'static [&'static str],
-        /// How the id of a session begins.
-        id: &'static str,
-        /// The argument before the id.
-        export: &'static str,
-        format: &'static str,
+    Client {
+        name: "codex",
+        title: "Codex",
+        package: "@openai/codex@0.169.0",
+        command: r#"codex exec $continue --dangerously-bypass-approvals-and-sandbox
+            --dangerously-bypass-hook-trust --skip-git-repo-check
+            -c model_provider=scripted -c model="$model"
+            -c model_providers.scripted.name="scripted"
+            -c model_providers.scripted.base_url="$url/v1"
+            -c model_providers.scripted.env_key="SCRIPTED_KEY"
+            -c model_providers.scripted.wire_api="responses"
+            -c check_for_update_on_startup=false -c analytics.enabled=false $prompt"#,
+        continues: "resume --last",
+        variables: "SCRIPTED_KEY=none",
+        settings: Some((".codex/config.toml", "")),
+        transcripts: "find ~/.codex/sessions -name '*.jsonl'",
+        ..CLIENT
     },
-}
+    Client {
+        name: "gemini",
+        title: "Gemini CLI",
+        package: "@google/gemini-cli@0.61.0",
+        command: "gemini -p $prompt --yolo -m gemini-2.5-pro $continue",
+        continues: "--resume latest",
+        variables: "GOOGLE_GEMINI_BASE_URL=$url GEMINI_API_KEY=none GEMINI_TELEMETRY_ENABLED=false \
+            GEMINI_CLI_TRUST_WORKSPACE=true GEMINI_CLI_NO_RELAUNCH=true",
+        settings: Some((
+            ".gemini/settings.json",
+            r#"{"security": {"auth": {"selectedType": "gemini-api-key"}}}"#,
+        )),
+        hook_end: "stopped by hook",
+        transcripts: "find ~/.gemini/tmp -name '*.jsonl'",
+        ..CLIENT
+    },
+    Client {
+        name: "copilot",
+        title: "GitHub Copilot CLI",
+        package: "@github/copilot@1.0.102",
+        command: "copilot -p $prompt --allow-all-tools --no-auto-update --no-color $continue",
+        variables: "COPILOT_OFFLINE=true COPILOT_PROVIDER_BASE_URL=$url/v1 \
+            COPILOT_PROVIDER_API_KEY=none COPILOT_MODEL=scripted",
+        transcripts: "find ~/.copilot/session-state -name '*events.jsonl'",
+        ..CLIENT
+    },
+    Client {
+        name: "qwen",
+        title: "Qwen Code",
+        package: "@qwen-code/qwen-code@0.24.4",
+        command: "qwen -p $prompt --yolo --auth-type openai $continue",
+        variables: "OPENAI_API_KEY=none OPENAI_BASE_URL=$url/v1 OPENAI_MODEL=scripted",
+        guard_end: Some("Loop detection halted the run"),
+        transcripts: "find ~/.qwen/projects -name '*.jsonl'",
+        ..CLIENT
+    },
+    Client {
+        name: "opencode",
+        title: "opencode",
+        package: "opencode-ai@1.18.33",
+        script: "opencode-ai/postinstall.mjs",
+        command: "opencode run $prompt $continue",
+        variables: "OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1 \
+            OPENCODE_DISABLE_LSP_DOWNLOAD=1 OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
+        settings: Some((".config/opencode/opencode.json", OPENCODE_SETTINGS)),
+        // It keeps them in a database. The latest session stands first.
+        transcripts:
+            "latest=$(opencode session list --format json | grep -o 'ses_[^\"]*' | head -n 1)
+            opencode export $latest > ~/session.json && echo ~/session.json",
+        ..CLIENT
+    },
+    Client {
+        name: "pi",
+        title: "pi",
+        package: "@earendil-works/pi-coding-agent@0.87.1",
+        command: "pi -p --provider scripted --model m $continue $prompt",
+        variables: "PI_OFFLINE=1",
+        settings: Some((".pi/agent/models.json", PI_SETTINGS)),
+        transcripts: "find ~/.pi/agent/sessions -name '*.jsonl'",
+        ..CLIENT
+    },
+];
 
-/// What the user says.
-#[derive(Debug, Default)]
-pub(super) struct Prompt {
-    pub(super) text: String,
-    /// Whether it continues the last session.
-    pub(super) continues: bool,
-    pub(super) in_code_mode: bool,
-}
-
-/// Arguments and variables of a client.
-#[derive(Debug, Default)]
-pub(super) struct Invocation {
-    pub(super) arguments: Vec<String>,
-    pub(super) variables: Vec<(&'static str, String)>,
-}
-
-impl PartialEq for Client {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
+const OPENCODE_SETTINGS: &str = r#"{
+  "autoupdate": false,
+  "share": "disabled",
+  "permission": {"*": "allow"},
+  "provider": {
+    "scripted": {
+      "npm": "@ai-sdk/openai-compatible",
+      "name": "scripted",
+      "options": {"baseURL": "$url/v1", "apiKey": "none"},
+      "models": {"m": {"name": "m", "tool_call": true, "limit": {"context": 128000, "output": 4096}}}
     }
+  },
+  "model": "scripted/m",
+  "small_model": "scripted/m"
 }
+"#;
 
-impl Eq for Client {}
+const PI_SETTINGS: &str = r#"{
+  "providers": {
+    "scripted": {
+      "baseUrl": "$url/v1",
+      "api": "openai-completions",
+      "apiKey": "none",
+      "models": [{
+        "id": "m",
+        "name": "m",
+        "reasoning": false,
+        "input": ["text"],
+        "contextWindow": 128000,
+        "maxTokens": 4096,
+        "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
+      }]
+    }
+  }
+}
+"#;
 
 impl Client {
     /// The client `name`.
@@ -86,308 +207,38 @@ impl Client {
             format!("there is no agent `{name}`; the agents are {}", names.join(", "))
         })
     }
-}
 
-/// The variables that every client gets: a fixed language, no telemetry, no updates, no proxy.
-pub(super) const VARIABLES: &[(&str, &str)] = &[
-    ("CI", "1"),
-    ("DISABLE_AUTOUPDATER", "1"),
-    ("DISABLE_ERROR_REPORTING", "1"),
-    ("DISABLE_TELEMETRY", "1"),
-    ("DO_NOT_TRACK", "1"),
-    ("LANG", "C.UTF-8"),
-    ("NO_COLOR", "1"),
-    ("NO_PROXY", "127.0.0.1,localhost"),
-    ("OTEL_SDK_DISABLED", "true"),
-    ("SHELL", "/bin/bash"),
-    ("TERM", "dumb"),
-];
-
-/// Every client.
-pub(super) const ALL: &[Client] = &[
-    Client {
-        name: "claude-code",
-        title: "Claude Code",
-        packages: &["@anthropic-ai/claude-code@2.1.331"],
-        script: Some("@anthropic-ai/claude-code/install.cjs"),
-        program: "claude",
-        prepare: |_| Ok(()),
-        invocation: claude_code,
-        guard_end: None,
-        hook_end: Some("hook_stopped"),
-        transcripts: Transcripts::Files {
-            folder: ".claude/projects",
-            ending: ".jsonl",
-            format: "claude-code",
-        },
-    },
-    Client {
-        name: "codex",
-        title: "Codex",
-        packages: &["@openai/codex@0.169.0"],
-        script: None,
-        program: "codex",
-        prepare: |place| Place::write(&place.home, ".codex/config.toml", ""),
-        invocation: codex,
-        guard_end: None,
-        hook_end: None,
-        transcripts: Transcripts::Files {
-            folder: ".codex/sessions",
-            ending: ".jsonl",
-            format: "codex",
-        },
-    },
-    Client {
-        name: "gemini",
-        title: "Gemini CLI",
-        packages: &["@google/gemini-cli@0.61.0"],
-        script: None,
-        program: "gemini",
-        prepare: |place| Place::write(&place.home, ".gemini/settings.json", GEMINI_SETTINGS),
-        invocation: gemini,
-        guard_end: None,
-        hook_end: Some("stopped by hook"),
-        transcripts: Transcripts::Files {
-            folder: ".gemini/tmp",
-            ending: ".jsonl",
-            format: "gemini",
-        },
-    },
-    Client {
-        name: "copilot",
-        title: "GitHub Copilot CLI",
-        packages: &["@github/copilot@1.0.102"],
-        script: None,
-        program: "copilot",
-        prepare: |_| Ok(()),
-        invocation: copilot,
-        guard_end: None,
-        hook_end: None,
-        transcripts: Transcripts::Files {
-            folder: ".copilot/session-state",
-            ending: "events.jsonl",
-            format: "copilot",
-        },
-    },
-    Client {
-        name: "qwen",
-        title: "Qwen Code",
-        packages: &["@qwen-code/qwen-code@0.24.4"],
-        script: None,
-        program: "qwen",
-        prepare: |_| Ok(()),
-        invocation: qwen,
-        guard_end: Some("Loop detection halted the run"),
-        hook_end: None,
-        transcripts: Transcripts::Files {
-            folder: ".qwen/projects",
-            ending: ".jsonl",
-            format: "qwen",
-        },
-    },
-    Client {
-        name: "opencode",
-        title: "opencode",
-        packages: &["opencode-ai@1.18.33"],
-        script: Some("opencode-ai/postinstall.mjs"),
-        program: "opencode",
-        prepare: opencode_settings,
-        invocation: opencode,
-        guard_end: None,
-        hook_end: None,
-        transcripts: Transcripts::Export {
-            list: &["session", "list", "--format", "json"],
-            id: "ses_",
-            export: "export",
-            format: "opencode",
-        },
-    },
-    Client {
-        name: "pi",
-        title: "pi",
-        packages: &["@earendil-works/pi-coding-agent@0.87.1"],
-        script: None,
-        program: "pi",
-        prepare: pi_settings,
-        invocation: pi,
-        guard_end: None,
-        hook_end: None,
-        transcripts: Transcripts::Files {
-            folder: ".pi/agent/sessions",
-            ending: ".jsonl",
-            format: "pi",
-        },
-    },
-];
-
-/// The key for a model that checks none.
-const KEY: &str = "none";
-
-const GEMINI_SETTINGS: &str =
-    "{\"security\": {\"auth\": {\"selectedType\": \"gemini-api-key\"}}}\n";
-
-/// Makes arguments of words.
-fn words(words: &[&str]) -> Vec<String> {
-    words.iter().copied().map(String::from).collect()
-}
-
-fn claude_code(place: &Place, prompt: &Prompt) -> Invocation {
-    let mut arguments = words(&["-p", &prompt.text, "--dangerously-skip-permissions"]);
-    arguments.extend(words(&["--model", "claude-sonnet-4-5", "--output-format", "json"]));
-    if prompt.continues {
-        arguments.push("--continue".into());
+    /// Returns the folder of its programs.
+    pub(super) fn bin(&self) -> PathBuf {
+        self.folder().join("node_modules/.bin")
     }
-    let variables = vec![
-        ("ANTHROPIC_BASE_URL", place.url.clone()),
-        ("ANTHROPIC_API_KEY", KEY.into()),
-        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".into()),
-        // Root may skip permissions only in a sandbox.
-        ("IS_SANDBOX", "1".into()),
-    ];
-    Invocation { arguments, variables }
-}
 
-fn codex(place: &Place, prompt: &Prompt) -> Invocation {
-    let url = format!("model_providers.scripted.base_url=\"{}/v1\"", place.url);
-    let model = if prompt.in_code_mode { "model=\"gpt-6.1-sol\"" } else { "model=\"gpt-5.5\"" };
-    let settings = [
-        "model_provider=scripted",
-        model,
-        "model_providers.scripted.name=\"scripted\"",
-        &url,
-        "model_providers.scripted.env_key=\"SCRIPTED_KEY\"",
-        "model_providers.scripted.wire_api=\"responses\"",
-        "check_for_update_on_startup=false",
-        "analytics.enabled=false",
-    ];
-    let mut arguments = words(&["exec"]);
-    if prompt.continues {
-        arguments.extend(words(&["resume", "--last"]));
+    fn folder(&self) -> PathBuf {
+        machine::root().join("target/agents/clients").join(self.name)
     }
-    arguments.extend(words(&[
-        "--dangerously-bypass-approvals-and-sandbox",
-        "--dangerously-bypass-hook-trust",
-        "--skip-git-repo-check",
-    ]));
-    arguments.extend(settings.iter().flat_map(|setting| words(&["-c", setting])));
-    arguments.push(prompt.text.clone());
-    Invocation { arguments, variables: vec![("SCRIPTED_KEY", KEY.into())] }
-}
 
-fn gemini(place: &Place, prompt: &Prompt) -> Invocation {
-    let mut arguments = words(&["-p", &prompt.text, "--yolo", "-m", "gemini-2.5-pro"]);
-    if prompt.continues {
-        arguments.extend(words(&["--resume", "latest"]));
+    /// Installs the client and Node from npm, unless they are there in the pinned versions. Without permission, the
+    /// outcome says how to bring them.
+    pub(super) fn ready(&self, may_install: bool) -> Outcome {
+        let is_missing = |package: &&Self| {
+            let stamp = fs::read_to_string(package.folder().join("installed"));
+            !stamp.is_ok_and(|found| found.trim() == package.package)
+        };
+        for found in [&NODE, self].into_iter().filter(is_missing) {
+            let Self { package, script, .. } = found;
+            if !may_install {
+                return Outcome::LeftOut(format!(
+                    "{package} is not in target/agents; `cargo xtask agents {}` brings it",
+                    self.name
+                ));
+            }
+            let mut install = machine::program("sh");
+            install.arg("xtask/agents/install.sh").arg(found.folder()).args([package, script]);
+            let outcome = Outcome::of(&mut install);
+            if outcome != Outcome::Passed {
+                return outcome;
+            }
+        }
+        Outcome::Passed
     }
-    let variables = vec![
-        ("GOOGLE_GEMINI_BASE_URL", place.url.clone()),
-        ("GEMINI_API_KEY", KEY.into()),
-        ("GEMINI_TELEMETRY_ENABLED", "false".into()),
-        ("GEMINI_CLI_TRUST_WORKSPACE", "true".into()),
-        ("GEMINI_CLI_NO_RELAUNCH", "true".into()),
-    ];
-    Invocation { arguments, variables }
-}
-
-fn copilot(place: &Place, prompt: &Prompt) -> Invocation {
-    let mut arguments =
-        words(&["-p", &prompt.text, "--allow-all-tools", "--no-auto-update", "--no-color"]);
-    if prompt.continues {
-        arguments.push("--continue".into());
-    }
-    let variables = vec![
-        ("COPILOT_OFFLINE", "true".into()),
-        ("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", place.url)),
-        ("COPILOT_PROVIDER_API_KEY", KEY.into()),
-        ("COPILOT_MODEL", "scripted".into()),
-    ];
-    Invocation { arguments, variables }
-}
-
-fn qwen(place: &Place, prompt: &Prompt) -> Invocation {
-    let mut arguments = words(&["-p", &prompt.text, "--yolo", "--auth-type", "openai"]);
-    if prompt.continues {
-        arguments.push("--continue".into());
-    }
-    let variables = vec![
-        ("OPENAI_API_KEY", KEY.into()),
-        ("OPENAI_BASE_URL", format!("{}/v1", place.url)),
-        ("OPENAI_MODEL", "scripted".into()),
-    ];
-    Invocation { arguments, variables }
-}
-
-fn opencode_settings(place: &Place) -> io::Result<()> {
-    let text = format!(
-        r#"{{
-  "$schema": "https://opencode.ai/config.json",
-  "autoupdate": false,
-  "share": "disabled",
-  "permission": {{"*": "allow"}},
-  "provider": {{
-    "scripted": {{
-      "npm": "@ai-sdk/openai-compatible",
-      "name": "scripted",
-      "options": {{"baseURL": "{}/v1", "apiKey": "{KEY}"}},
-      "models": {{"m": {{"name": "m", "tool_call": true, "limit": {{"context": 128000, "output": 4096}}}}}}
-    }}
-  }},
-  "model": "scripted/m",
-  "small_model": "scripted/m"
-}}
-"#,
-        place.url
-    );
-    Place::write(&place.home, ".config/opencode/opencode.json", &text)
-}
-
-fn opencode(_: &Place, prompt: &Prompt) -> Invocation {
-    let mut arguments = words(&["run", &prompt.text]);
-    if prompt.continues {
-        arguments.push("--continue".into());
-    }
-    let variables = [
-        "OPENCODE_DISABLE_AUTOUPDATE",
-        "OPENCODE_DISABLE_MODELS_FETCH",
-        "OPENCODE_DISABLE_LSP_DOWNLOAD",
-        "OPENCODE_DISABLE_DEFAULT_PLUGINS",
-    ];
-    Invocation { arguments, variables: variables.map(|name| (name, "1".into())).into() }
-}
-
-fn pi_settings(place: &Place) -> io::Result<()> {
-    let text = format!(
-        r#"{{
-  "providers": {{
-    "scripted": {{
-      "baseUrl": "{}/v1",
-      "api": "openai-completions",
-      "apiKey": "{KEY}",
-      "models": [
-        {{
-          "id": "m",
-          "name": "m",
-          "reasoning": false,
-          "input": ["text"],
-          "contextWindow": 128000,
-          "maxTokens": 4096,
-          "cost": {{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}
-        }}
-      ]
-    }}
-  }}
-}}
-"#,
-        place.url
-    );
-    Place::write(&place.home, ".pi/agent/models.json", &text)
-}
-
-fn pi(_: &Place, prompt: &Prompt) -> Invocation {
-    let mut arguments = words(&["-p", "--provider", "scripted", "--model", "m"]);
-    if prompt.continues {
-        arguments.push("--continue".into());
-    }
-    arguments.push(prompt.text.clone());
-    Invocation { arguments, variables: vec![("PI_OFFLINE", "1".into())] }
 }

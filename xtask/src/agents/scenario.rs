@@ -7,95 +7,94 @@ pub(super) struct Scenario {
     pub(super) about: &'static str,
     /// The script in `xtask/agents/scripts.mjs`.
     pub(super) script: &'static str,
-    pub(super) circumstance: Circumstance,
-    /// The clients for which the scenario makes no sense.
-    pub(super) except: &'static [&'static str],
-}
-
-/// What differs from an ordinary run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Circumstance {
-    Ordinary,
-    /// The user speaks a second time in the same session.
-    SecondPrompt,
-    /// The program was removed after it was installed.
-    ProgramGone,
-    /// The hooks only observe.
-    Observed,
-    /// `install` ran twice.
-    InstalledTwice,
-    /// The hooks are in the settings of the user and in those of the project.
-    UserAndProject,
-    /// The model works in Codex's Code Mode.
-    CodeMode,
-    /// The state folder is on a file system that is read-only.
-    StateReadOnly,
-    /// The state folder is on a file system without space.
-    StateFull,
+    /// The client for which alone the scenario makes sense.
+    pub(super) only: Option<&'static str>,
+    /// The options of each `unstuck install`.
+    pub(super) installations: &'static [&'static str],
+    /// How often the user speaks in the session.
+    pub(super) prompts: usize,
+    /// The name of the model, for a client whose tools depend on it.
+    pub(super) model: &'static str,
+    /// The shell command that starts the client.
+    pub(super) start: &'static str,
 }
 
 /// Every scenario.
 pub(super) const ALL: &[Scenario] = &[
-    Scenario::plain("same-failing-command", "a command that fails alike each time"),
-    Scenario::plain("same-words", "the same, and the model does not reword its description"),
-    Scenario::plain("two-in-turns", "a failing command and a look at a file, in turns"),
-    Scenario::plain("failing-edit", "an edit whose old text is not in the file"),
-    Scenario::plain("missing-file", "a file that is not there, by the tool that reads files"),
-    Scenario::plain("missing-by-shell", "a file that is not there, by `cat`"),
-    Scenario::plain("same-success", "a command that prints the same each time"),
-    Scenario::plain("wait-that-stays", "`sleep` and a look, with the same answer each time"),
-    Scenario::plain("poll-that-moves", "a job that has moved on at each look"),
-    Scenario::plain("healthy-by-tool", "edit and test, with the tool that edits"),
-    Scenario::plain("healthy-by-shell", "edit and test, with `echo`"),
-    Scenario::plain("many-files", "twelve files with the same content"),
-    Scenario::plain("flaky", "a command that works at the third try"),
-    Scenario::plain("parallel", "four calls of the failing command at once"),
-    Scenario::plain("freed", "a loop that ends when the model reads a note"),
-    Scenario::plain("deaf", "forty turns, whatever the model is told"),
-    Scenario::under(
-        "two-prompts",
-        Circumstance::SecondPrompt,
-        "the user asks for more of the loop",
-    ),
+    plain("same-failing-command", "a command that fails alike each time"),
+    plain("same-words", "the same, and the model does not reword its description"),
+    plain("two-in-turns", "a failing command and a look at a file, in turns"),
+    plain("failing-edit", "an edit whose old text is not in the file"),
+    plain("missing-file", "a file that is not there, by the tool that reads files"),
+    plain("missing-by-shell", "a file that is not there, by `cat`"),
+    plain("same-success", "a command that prints the same each time"),
+    plain("wait-that-stays", "`sleep` and a look, with the same answer each time"),
+    plain("poll-that-moves", "a job that has moved on at each look"),
+    plain("healthy-by-tool", "edit and test, with the tool that edits"),
+    plain("healthy-by-shell", "edit and test, with `echo`"),
+    plain("many-files", "twelve files with the same content"),
+    plain("flaky", "a command that works at the third try"),
+    plain("parallel", "four calls of the failing command at once"),
+    plain("freed", "a loop that ends when the model reads a note"),
+    plain("deaf", "forty turns, whatever the model is told"),
+    Scenario { prompts: 2, ..failing("two-prompts", "the user asks for more of the loop") },
     Scenario {
-        except: &["claude-code", "gemini", "copilot", "qwen", "opencode", "pi"],
-        ..Scenario::under(
-            "code-mode",
-            Circumstance::CodeMode,
-            "a model that calls tools by programs",
-        )
+        only: Some("codex"),
+        model: "gpt-6.1-sol",
+        ..failing("code-mode", "a model that calls tools by programs")
     },
-    Scenario::under("observed", Circumstance::Observed, "the hooks are installed with `--observe`"),
-    Scenario::under("installed-twice", Circumstance::InstalledTwice, "`install` ran twice"),
-    Scenario::under(
-        "user-and-project",
-        Circumstance::UserAndProject,
-        "the hooks are installed in both",
-    ),
-    Scenario::under(
-        "program-gone",
-        Circumstance::ProgramGone,
-        "`unstuck` was removed after `install`",
-    ),
-    Scenario::under(
-        "state-read-only",
-        Circumstance::StateReadOnly,
-        "the state folder is read-only",
-    ),
-    Scenario::under("state-full", Circumstance::StateFull, "there is no space for state"),
+    Scenario {
+        installations: &["--observe"],
+        ..failing("observed", "the hooks are installed with `--observe`")
+    },
+    Scenario { installations: &["", ""], ..failing("installed-twice", "`install` ran twice") },
+    Scenario {
+        installations: &["", "--scope project"],
+        ..failing("user-and-project", "the hooks are installed in both")
+    },
+    Scenario {
+        start: r#"rm -f ../bin/unstuck; exec "$@""#,
+        ..failing("program-gone", "`unstuck` was removed after `install`")
+    },
+    Scenario {
+        start: r#"exec unshare --user --map-root-user --mount sh -c '
+            mount -t tmpfs -o ro tmpfs ~/.local/state/unstuck && exec "$@"' sh "$@""#,
+        ..failing("state-read-only", "the state folder is read-only")
+    },
+    Scenario {
+        start: r#"exec unshare --user --map-root-user --mount sh -c '
+            mount -t tmpfs -o size=4k tmpfs ~/.local/state/unstuck &&
+            ! head -c 8192 /dev/zero 2>/dev/null >~/.local/state/unstuck/filler && exec "$@"' sh "$@""#,
+        ..failing("state-full", "there is no space for state")
+    },
 ];
 
+/// The run that measures the time of a call.
+pub(super) const SPEED: Scenario = plain("speed", "");
+
+/// The command that starts a client as it is.
+pub(super) const ORDINARY: &str = r#"exec "$@""#;
+
+/// A scenario whose script has the same name.
+const fn plain(name: &'static str, about: &'static str) -> Scenario {
+    Scenario {
+        name,
+        about,
+        script: name,
+        only: None,
+        installations: &[""],
+        prompts: 1,
+        model: "gpt-5.5",
+        start: ORDINARY,
+    }
+}
+
+/// A scenario of the failing command.
+const fn failing(name: &'static str, about: &'static str) -> Scenario {
+    Scenario { script: "same-failing-command", ..plain(name, about) }
+}
+
 impl Scenario {
-    /// A scenario whose script has the same name.
-    const fn plain(name: &'static str, about: &'static str) -> Self {
-        Self { name, about, script: name, circumstance: Circumstance::Ordinary, except: &[] }
-    }
-
-    /// The failing command under a circumstance.
-    const fn under(name: &'static str, circumstance: Circumstance, about: &'static str) -> Self {
-        Self { name, about, script: "same-failing-command", circumstance, except: &[] }
-    }
-
     /// The scenario `name`.
     ///
     /// # Errors
