@@ -22,14 +22,21 @@ pub(crate) type Raw<'a> = Option<&'a RawValue>;
 ///
 /// An array is an error here. `serde` would read a struct from it.
 pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, ProblemKind> {
-    if let Ok(record) = members::object(json) {
-        return Ok(record);
+    match members::object(json) {
+        Ok(record) => Ok(record),
+        Err(message) => Err(refused(json, message)),
     }
-    if !json.trim_start().starts_with('{') {
-        serde_json::from_str::<IgnoredAny>(json).map_err(|error| ProblemKind::not_json(&error))?;
-        return Err(ProblemKind::NotAnObject { found: kind_of(json) });
+}
+
+/// Returns the problem with a record, where `message` says what is wrong with its members.
+fn refused(json: &str, message: String) -> ProblemKind {
+    match serde_json::from_str::<IgnoredAny>(json) {
+        Err(error) => ProblemKind::not_json(&error),
+        Ok(_) if !json.trim_start().starts_with('{') => {
+            ProblemKind::NotAnObject { found: kind_of(json) }
+        }
+        Ok(_) => ProblemKind::NotJson { message },
     }
-    serde_json::from_str(json).map_err(|error| ProblemKind::not_json(&error))
 }
 
 /// Returns the text of a field that holds a string.

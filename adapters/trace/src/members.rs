@@ -9,13 +9,17 @@ use serde_json::Error;
 use serde_json::value::RawValue;
 
 use crate::grammar::{Broken, Scanner, Whole};
+use crate::problem::without_place;
 
-/// Reads a record from a JSON object. If it has an error, `serde_json` has to say which.
-pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Broken> {
+/// Reads a record from a JSON object. If the text is no JSON, `serde_json` has to say where it breaks; the error
+/// here says what is wrong with a member, and its column.
+pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
+    // Only this is compiled for each record. What does not depend on `T` is in the functions of `Members`.
     let mut object = Members::new(json);
-    let record = T::deserialize(&mut object).map_err(|_| Broken)?;
-    object.end()?;
-    Ok(record)
+    match T::deserialize(&mut object) {
+        Ok(record) => object.ended().map(|()| record),
+        Err(error) => Err(object.refusal(&error)),
+    }
 }
 
 /// Returns the elements of a JSON array.
@@ -48,11 +52,13 @@ struct Members<'a> {
     json: &'a str,
     scanner: Scanner<Whole<'a>>,
     begun: bool,
+    /// The byte behind the key or the value that was read last.
+    read: usize,
 }
 
 impl<'a> Members<'a> {
     const fn new(json: &'a str) -> Self {
-        Self { json, scanner: Scanner::new(Whole(json)), begun: false }
+        Self { json, scanner: Scanner::new(Whole(json)), begun: false, read: 0 }
     }
 
     /// Goes to the next member or element, and returns `false` behind the last one.
@@ -81,16 +87,38 @@ impl<'a> Members<'a> {
         self.scanner.peek()?;
         let from = self.scanner.at;
         self.scanner.skip()?;
-        Ok(&self.json[from..self.scanner.at])
+        self.read = self.scanner.at;
+        Ok(&self.json[from..self.read])
     }
 
-    /// Passes a key and its colon, and returns the key. A key with escapes is left to `serde_json`.
-    fn key(&mut self) -> Result<&'a str, Broken> {
-        let from = self.scanner.at + 1;
-        self.scanner.quoted_key()?;
-        let key = &self.json[from..self.scanner.at - 1];
-        self.scanner.colon()?;
-        if key.contains('\\') { Err(Broken) } else { Ok(key) }
+    /// Passes a key and its colon, and returns the key.
+    fn key(&mut self) -> Result<Key<'a>, Error> {
+        let from = self.scanner.at;
+        self.scanner.quoted_key().map_err(refused)?;
+        self.read = self.scanner.at;
+        let quoted = &self.json[from..self.read];
+        self.scanner.colon().map_err(refused)?;
+        let key = &quoted[1..quoted.len() - 1];
+        if key.contains('\\') {
+            serde_json::from_str(quoted).map(Key::Escaped)
+        } else {
+            Ok(Key::Plain(key))
+        }
+    }
+
+    /// Passes the comma and the next key with its colon. Returns `None` behind the last member.
+    fn following_key(&mut self) -> Result<Option<Key<'a>>, Error> {
+        if self.goes_on(b'{', b'}').map_err(refused)? { self.key().map(Some) } else { Ok(None) }
+    }
+
+    /// Checks that nothing follows, and says so otherwise.
+    fn ended(&mut self) -> Result<(), String> {
+        self.end().map_err(|broken| self.refusal(&refused(broken)))
+    }
+
+    /// Returns what is wrong with the member that was read last, and where.
+    fn refusal(&self, error: &Error) -> String {
+        format!("{} at column {}", without_place(error), self.read)
     }
 
     /// Checks that nothing follows.
@@ -119,20 +147,44 @@ impl<'de> MapAccess<'de> for &mut Members<'de> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Error> {
-        if !self.goes_on(b'{', b'}').map_err(refused)? {
-            return Ok(None);
+        match self.following_key()? {
+            Some(key) => seed.deserialize(key).map(Some),
+            None => Ok(None),
         }
-        let key = self.key().map_err(refused)?;
-        seed.deserialize(BorrowedStrDeserializer::new(key)).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        seed.deserialize(Value(self.value().map_err(refused)?))
+        match self.value() {
+            Ok(value) => seed.deserialize(Value(value)),
+            Err(broken) => Err(refused(broken)),
+        }
     }
 }
 
 fn refused(Broken: Broken) -> Error {
     Error::custom("not JSON")
+}
+
+/// The key of a member.
+enum Key<'a> {
+    Plain(&'a str),
+    Escaped(String),
+}
+
+impl<'de> Deserializer<'de> for Key<'de> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self {
+            Self::Plain(key) => visitor.visit_borrowed_str(key),
+            Self::Escaped(key) => visitor.visit_string(key),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
+        unit unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
 }
 
 /// The JSON of one value. It becomes a [`RawValue`] as it is.
@@ -237,9 +289,8 @@ mod tests {
             match (&found, &record) {
                 (Ok(found), Some(record)) => prop_assert_eq!(found.texts(), record.texts()),
                 (Ok(_), None) => prop_assert!(false, "{json}"),
-                // Escapes in keys are left to `serde_json`.
-                (Err(Broken), Some(_)) => prop_assert!(json.contains('\\'), "{json}"),
-                (Err(Broken), None) => {}
+                (Err(why), Some(_)) => prop_assert!(false, "{why}: {json}"),
+                (Err(_), None) => {}
             }
         }
     }

@@ -176,12 +176,18 @@ impl core::error::Error for Problem {}
 
 /// Returns the parser's message without the line, which a [`Problem`] has already.
 fn without_line(error: &serde_json::Error) -> String {
+    let what = without_place(error);
+    if error.line() == 0 { what } else { format!("{what} at column {}", error.column()) }
+}
+
+/// Returns what the parser says, without the line and the column.
+pub(crate) fn without_place(error: &serde_json::Error) -> String {
     let place = format!(" at line {} column {}", error.line(), error.column());
-    let text = error.to_string();
-    match text.strip_suffix(&place) {
-        Some(what) => format!("{what} at column {}", error.column()),
-        None => text,
+    let mut text = error.to_string();
+    if text.ends_with(&place) {
+        text.truncate(text.len() - place.len());
     }
+    text
 }
 
 #[cfg(test)]

@@ -44,7 +44,8 @@ impl Server {
     /// Starts a server. Returns `None` if it ends at once.
     fn on(port: u16, options: &[String]) -> Option<Self> {
         let folder = tempfile::tempdir().expect("there is room");
-        let child = spawn(port, options, &folder).expect("redis-server starts; on Debian, apt-get install redis-server brings it");
+        let child = spawn(port, options, &folder)
+            .expect("redis-server starts; on Debian, apt-get install redis-server brings it");
         let mut server = Self { child, port, options: options.to_vec(), folder };
         server.answers().then_some(server)
     }
