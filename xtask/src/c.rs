@@ -10,6 +10,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Args;
+
 use crate::machine::{self, Machine};
 use crate::step::{Outcome, Step, Summary};
 
@@ -21,14 +23,20 @@ const PACKAGE: &str = "adapters/c";
 /// The target folder for everything that belongs to the library.
 const FOLDER: &str = "target/c";
 
-/// The options of `cargo xtask c`. Without any option, the library is tested.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Build the library for C; install it, pack it, or test it.
+///
+/// Without options: links programs in C and C++ with the library, runs them here, under sanitizers, under valgrind and on a
+/// microcontroller, and compares their verdicts with Rust's.
+#[derive(Args, Clone, Debug)]
 pub(crate) struct Request {
-    /// Where to install the libraries, the header, and the files for `pkg-config` and `CMake`.
+    /// Install the libraries, the header, and the files for `pkg-config` and `CMake`
+    #[arg(long, value_name = "PREFIX")]
     pub(crate) install: Option<PathBuf>,
-    /// Where to write an ESP-IDF component and an Arduino library.
+    /// Write an ESP-IDF component and an Arduino library
+    #[arg(long, value_name = "FOLDER")]
     pub(crate) packages: Option<PathBuf>,
-    /// Whether to print the code size of each function on a Cortex-M3.
+    /// Print the code that each function needs on a Cortex-M3
+    #[arg(long)]
     pub(crate) sizes: bool,
 }
 

@@ -1,298 +1,293 @@
-//! The steps of `cargo xtask test`: their names, what each checks, and how they run.
+//! The steps of `cargo xtask test` as data: what each checks, the tools that it needs, and its commands.
 
-use std::collections::VecDeque;
-use std::env;
-use std::fs::{self, File};
-use std::io;
-use std::iter;
-use std::path::Path;
-use std::process::{ExitCode, ExitStatus, Stdio};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::fmt;
 
-use crate::machine::{self, Machine};
-use crate::step::{Omission, Outcome, Step, Summary};
-use crate::{agents, bare, c, firmware, footprint, fuzz, javascript, mcp, no_std, python, steps};
-
-/// The folder for the output of the steps that CI runs in processes of their own.
-const LOGS: &str = "target/xtask";
-
-/// The heading of the summary.
-const SUMMARY: &str = "\n== summary\n";
+use crate::machine::{Machine, Tool, cargo, program};
+use crate::step::{Done, Outcome, run};
+use crate::steps::{self, FEATURES, FLEET, WASM};
+use crate::target::Target;
+use crate::{agents, bare, c, firmware, footprint, fuzz, javascript, mcp, python, tidy};
 
 /// A step of `cargo xtask test`.
-struct Check {
-    name: &'static str,
-    about: &'static str,
-    /// Whether CI runs the step in a process of its own, beside other steps. It should build in a folder of its own,
-    /// or else come last, when the other steps have built what it needs.
-    apart: bool,
-    /// Runs the step. The text collects lines that are repeated below the summary.
-    run: fn(Machine, &mut String) -> Outcome,
+#[derive(Debug)]
+pub(crate) struct Check {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) part: Part,
+    /// They are checked before the step begins.
+    tools: &'static [Tool],
+    work: Work,
 }
 
-/// Every step, in the order in which they run. Of the steps that run apart, the long ones come first, so that both
-/// processes of CI end at the same time.
-const CHECKS: [Check; 19] = [
+/// The command that runs a step, and where the step builds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The default command. It needs Rust and git only, and installs nothing.
+    Default,
+    /// `--rest`, in the common target folder, or with programs that are built there.
+    Rest,
+    /// `--rest`, with a target folder of its own, so that the step runs beside the others.
+    RestApart,
+}
+
+/// The work of a step.
+#[derive(Debug)]
+enum Work {
+    /// Commands, one after the other, with spaces between their words. Words like `NAME=value` before the
+    /// program set variables.
+    Commands(&'static [&'static str]),
+    /// More than commands.
+    Function(fn(Machine) -> Outcome),
+}
+
+use Part::{Default, Rest, RestApart};
+use Work::{Commands, Function};
+
+const RUSTFMT: Tool = Tool::Component("cargo-fmt", "rustfmt");
+const CLIPPY: Tool = Tool::Component("cargo-clippy", "clippy");
+const GIT: Tool = Tool::Program("git", "git");
+/// `ring`, for TLS, has code in C.
+const GCC: Tool = Tool::Program("gcc", "gcc");
+const GXX: Tool = Tool::Program("g++", "g++");
+const REDIS: Tool = Tool::Program("redis-server", "redis-server");
+const OPENSSL: Tool = Tool::Program("openssl", "openssl");
+const VALGRIND: Tool = Tool::Program("valgrind", "valgrind");
+const QEMU: Tool = Tool::Program("qemu-system-arm", "qemu-system-arm");
+const ARM_GCC: Tool = Tool::Program("arm-none-eabi-gcc", "gcc-arm-none-eabi");
+const CMAKE: Tool = Tool::Program("cmake", "cmake");
+/// The Debian package of `CMake` only recommends it.
+const MAKE: Tool = Tool::Program("make", "make");
+const PKG_CONFIG: Tool = Tool::Program("pkg-config", "pkg-config");
+const NPM: Tool = Tool::Program("npm", "npm");
+const CORTEX_M3: Tool = Tool::Compiler(Target::Thumbv7m);
+const RISC_V: Tool = Tool::Compiler(Target::Riscv32imc);
+const WASM32: Tool = Tool::Compiler(Target::Wasm32);
+
+/// Every step, in the order in which they run. The long ones of those that run apart come first, so that both
+/// processes end at the same time.
+pub(crate) static CHECKS: [Check; 22] = [
     Check {
         name: "format",
         about: "`rustfmt` would change nothing",
-        apart: false,
-        run: |_, _| steps::format(),
+        part: Default,
+        tools: &[RUSTFMT],
+        work: Commands(&["cargo fmt --all --check"]),
     },
     Check {
-        name: "clippy",
-        about: "no lint of the table in `Cargo.toml` fires, in code or in tests",
-        apart: false,
-        run: |_, _| steps::clippy(),
+        name: "lints",
+        about: "no lint of the table in `Cargo.toml` fires in the default members, in code or in tests",
+        part: Default,
+        tools: &[CLIPPY],
+        work: Commands(&[
+            "cargo clippy --locked --all-targets --features {features} -- -D warnings",
+        ]),
     },
     Check {
         name: "tests",
-        about: "unit and integration tests pass; some need `redis-server`",
-        apart: false,
-        run: steps::tests,
+        about: "unit and integration tests of the default members pass",
+        part: Default,
+        tools: &[],
+        work: Commands(&[
+            // Some tests run the examples.
+            "cargo build --locked --examples --features {features}",
+            "cargo test --locked --no-fail-fast --tests --features {features}",
+        ]),
     },
     Check {
         name: "doc-tests",
         about: "the examples in the documentation compile and hold",
-        apart: false,
-        run: |_, _| steps::doc_tests(),
-    },
-    Check {
-        name: "docs",
-        about: "the documentation builds without a warning",
-        apart: false,
-        run: |_, _| steps::docs(),
-    },
-    Check {
-        name: "runs",
-        about: "the recorded runs are the ones that the code records today",
-        apart: false,
-        run: |_, _| steps::runs(),
-    },
-    Check {
-        name: "python",
-        about: "the wheel for Python builds from its sources, and its tests and types hold",
-        apart: false,
-        run: |machine, _| python::check(machine),
+        part: Default,
+        tools: &[],
+        work: Commands(&["cargo test --locked --no-fail-fast --doc --features {features}"]),
     },
     Check {
         name: "tidy",
         about: "the repository keeps its own rules, listed in `xtask/src/tidy.rs`",
-        apart: false,
-        run: |_, _| steps::tidy(),
+        part: Default,
+        tools: &[GIT],
+        work: Function(|_| tidy::run().into()),
     },
     Check {
-        name: "firmware",
-        about: "a robot's firmware has no allocator and logs its golden log under QEMU",
-        apart: true,
-        run: |machine, _| firmware::check(machine),
+        name: "lints-all",
+        about: "no lint fires in the whole workspace, with every tested feature",
+        part: Rest,
+        tools: &[CLIPPY, GCC],
+        work: Commands(&["cargo clippy --locked --workspace --all-targets --features \
+                {features},{fleet},{wasm} -- -D warnings"]),
+    },
+    Check {
+        name: "fleet-tests",
+        about: "tests with Redis, TLS, Parquet and the receiver pass",
+        part: Rest,
+        tools: &[GCC, REDIS, OPENSSL],
+        work: Commands(&[
+            "cargo test --locked --no-fail-fast --package unstuck --package unstuck-swarm \
+                --package unstuck-cli --features {fleet}",
+        ]),
+    },
+    Check {
+        name: "tool-tests",
+        about: "tests of these commands, of the benchmarks, and of the claims for the fuzzer pass",
+        part: Rest,
+        tools: &[],
+        work: Commands(&[
+            "cargo test --locked --no-fail-fast --package xtask --package unstuck-benches \
+                --package unstuck-checks",
+        ]),
+    },
+    Check {
+        name: "exhaustive",
+        about: "what the default tests compare on a sample holds for all of it",
+        part: Rest,
+        tools: &[],
+        work: Commands(&[
+            "UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests --package \
+                unstuck-core --features unstuck-core/postcard",
+        ]),
+    },
+    Check {
+        name: "docs",
+        about: "the documentation builds without a warning",
+        part: Rest,
+        tools: &[GCC],
+        // The program is left out, because it would write to the folder of the library, and it has a single function.
+        work: Commands(&[
+            "RUSTDOCFLAGS=-Dwarnings cargo doc --locked --workspace --no-deps --lib --bin \
+                xtask --features {features},{fleet},{wasm}",
+        ]),
+    },
+    Check {
+        name: "python",
+        about: "the wheel for Python builds from its sources, and its tests and types hold",
+        part: Rest,
+        tools: &[Tool::Python, Tool::Downloads("target/python/tools", "cargo xtask python")],
+        work: Function(|_| python::check().into()),
     },
     Check {
         name: "footprint",
         about: "memory, code, stack and instructions keep to `benches/bare/budgets.toml`",
-        apart: true,
-        run: footprint::check,
-    },
-    Check {
-        name: "c",
-        about: "the C library gives Rust's verdicts here, under sanitizers, and on a Cortex-M3",
-        apart: true,
-        run: |machine, _| c::check(machine),
+        part: RestApart,
+        tools: &[CORTEX_M3, RISC_V, QEMU, VALGRIND],
+        work: Function(footprint),
     },
     Check {
         name: "js",
         about: "the package for JavaScript builds, and its tests and types hold",
-        apart: true,
-        run: |machine, _| javascript::check(machine),
+        part: RestApart,
+        tools: &[NPM, WASM32, Tool::Downloads("target/js/package/node_modules", "cargo xtask js")],
+        work: Function(|machine| javascript::check(machine).into()),
+    },
+    Check {
+        name: "c",
+        about: "the C library gives Rust's verdicts here, under sanitizers, and on a Cortex-M3",
+        part: RestApart,
+        tools: &[GCC, GXX, VALGRIND, PKG_CONFIG, CMAKE, MAKE, ARM_GCC, QEMU, CORTEX_M3, RISC_V],
+        work: Function(c::check),
+    },
+    Check {
+        name: "firmware",
+        about: "a robot's firmware has no allocator and logs its golden log under QEMU",
+        part: RestApart,
+        tools: &[RUSTFMT, CLIPPY, CORTEX_M3, QEMU],
+        work: Function(firmware::check),
     },
     Check {
         name: "fuzzing",
         about: "each fuzz target holds for a few seconds, and a planted bug is found",
-        apart: true,
-        run: |machine, _| fuzz::briefly(machine),
-    },
-    Check {
-        name: "no_std",
-        about: "the crates for microcontrollers build for `thumbv7m-none-eabi`",
-        apart: true,
-        run: |machine, _| no_std::build(machine),
-    },
-    Check {
-        name: "bare",
-        about: "the engine links without `std`, panics and allocator; planted ones are found",
-        apart: true,
-        run: |_, _| bare::check(),
+        part: RestApart,
+        tools: &[GXX],
+        work: Function(|_| fuzz::briefly().into()),
     },
     Check {
         name: "fuzz-targets",
         about: "the fuzz targets compile without a lint",
-        apart: true,
-        run: |_, _| steps::fuzz_targets(),
+        part: RestApart,
+        tools: &[RUSTFMT, CLIPPY, GXX],
+        work: Function(|_| steps::apart("fuzz/Cargo.toml")),
+    },
+    Check {
+        name: "no_std",
+        about: "the crates for microcontrollers build for `thumbv7m-none-eabi`",
+        part: RestApart,
+        tools: &[CORTEX_M3],
+        work: Function(|machine| steps::no_std(machine).into()),
+    },
+    Check {
+        name: "bare",
+        about: "the engine links without `std`, panics and allocator; planted ones are found",
+        part: RestApart,
+        tools: &[RUSTFMT, CLIPPY],
+        work: Function(|_| bare::check()),
     },
     Check {
         name: "narrow",
         about: "the fingerprint's code for 32-bit machines gives the same digests",
-        apart: true,
-        run: |_, _| steps::narrow(),
+        part: RestApart,
+        tools: &[],
+        work: Commands(&[
+            "RUSTFLAGS=--cfg=unstuck_narrow cargo test --locked --package unstuck-json \
+                --lib --test known --test pairs --target-dir target/narrow",
+        ]),
     },
     Check {
         name: "mcp",
         about: "a real MCP client and server work through `unstuck mcp`",
-        apart: true,
-        run: |machine, _| mcp::check(machine),
+        part: RestApart,
+        tools: &[Tool::Python, Tool::Downloads("target/mcp/python", "cargo xtask mcp")],
+        work: Function(|_| mcp::check().into()),
     },
     Check {
         name: "agents",
         about: "real agents from npm hear, and do, what is recorded in `xtask/agents/expected`",
-        apart: true,
-        run: |machine, _| agents::check(machine),
+        part: RestApart,
+        tools: &[NPM],
+        work: Function(agents::check),
     },
 ];
 
-/// The steps that a command line asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Request {
-    /// Positions in [`CHECKS`].
-    steps: Vec<usize>,
-    /// Whether a step that cannot run is a failure.
-    omission: Omission,
-}
-
-impl Request {
-    /// The steps with these names, or all of them if there are no names.
-    ///
-    /// # Errors
-    ///
-    /// If there is no step of that name.
-    pub(crate) fn of(names: &[String]) -> Result<Self, String> {
-        if names.is_empty() {
-            return Ok(Self { steps: (0..CHECKS.len()).collect(), omission: Omission::Allowed });
-        }
-        let position = |name: &String| {
-            let found = CHECKS.iter().position(|check| check.name == name);
-            found.ok_or_else(|| format!("there is no step `{name}`; `--list` prints them"))
+impl Check {
+    /// Checks the tools, and then runs the work in this process.
+    pub(crate) fn run(&self) -> Outcome {
+        let machine = match self.part {
+            Default => Machine::Developer,
+            Rest | RestApart => Machine::here(),
         };
-        let steps = names.iter().map(position).collect::<Result<_, _>>()?;
-        Ok(Self { steps, omission: Omission::Failure })
+        let tools = self.tools.iter().try_for_each(|tool| tool.ready(machine).done());
+        tools.map_or_else(
+            |missing| missing,
+            |()| match &self.work {
+                Commands(commands) => commands.iter().try_for_each(|line| command(line)).into(),
+                Function(work) => work(machine),
+            },
+        )
     }
 }
 
-/// One line for each step.
-pub(crate) fn list() -> String {
-    CHECKS.map(|Check { name, about, .. }| format!("{name:<13} {about}\n")).concat()
-}
-
-/// Runs the steps, then prints the outcome of each, then repeats the closing lines of the test
-/// runner, which name the tests that failed.
-///
-/// In CI, the steps that build in folders of their own run beside the others. Their output is printed at the end.
-/// This keeps both cores busy while one compiler works.
-pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
-    let is_whole = request.steps.len() == CHECKS.len();
-    if machine == Machine::Ci && is_whole {
-        let (apart, here): (Vec<_>, Vec<_>) =
-            request.steps.iter().partition(|position| CHECKS[**position].apart);
-        return run_beside(&here, &apart).unwrap_or_else(|error| {
-            println!("the second process: {error}");
-            ExitCode::FAILURE
-        });
-    }
-    let (summary, closing) = steps(&request.steps, request.omission, machine);
-    print!("{SUMMARY}{summary}\n{closing}");
-    summary.exit_code()
-}
-
-/// Runs the steps at these positions one after the other.
-fn steps(positions: &[usize], omission: Omission, machine: Machine) -> (Summary, String) {
-    let mut closing = String::new();
-    let steps = positions.iter().map(|position| {
-        let Check { name, run, .. } = CHECKS[*position];
-        Step::run(name, || run(machine, &mut closing))
-    });
-    let steps = steps.collect();
-    let omission = if machine == Machine::Ci { Omission::Failure } else { omission };
-    (Summary { omission, steps }, closing)
-}
-
-/// Runs the steps `here` in this process, and beside them each step `apart` in a process of its own. When the steps
-/// `here` have ended, the last steps of `apart` take their place.
-fn run_beside(here: &[usize], apart: &[usize]) -> io::Result<ExitCode> {
-    fs::create_dir_all(machine::root().join(LOGS))?;
-    // The steps build this program again. Then the path of the running one is no longer known.
-    let own = env::current_exe()?;
-    let left = Mutex::new(apart.iter().copied().collect::<VecDeque<_>>());
-    let all = |take: fn(&mut VecDeque<usize>) -> Option<usize>| {
-        let next = || take(&mut left.lock().unwrap_or_else(PoisonError::into_inner));
-        iter::from_fn(next).map(|position| Apart::run(&own, position)).collect::<Vec<_>>()
+/// Runs a command of [`Work::Commands`].
+fn command(line: &str) -> Done {
+    let line =
+        line.replace("{features}", FEATURES).replace("{fleet}", FLEET).replace("{wasm}", WASM);
+    let is_variable = |word: &&str| word.contains('=');
+    let words = || line.split(' ');
+    let variables = words().take_while(is_variable).filter_map(|word| word.split_once('='));
+    let mut rest = words().skip_while(is_variable);
+    let mut command = match rest.next() {
+        Some("cargo") | None => cargo(),
+        Some(name) => program(name),
     };
-    let (summary, closing, mut apart) = thread::scope(|scope| {
-        let second = scope.spawn(|| all(VecDeque::pop_front));
-        let (summary, closing) = steps(here, Omission::Failure, Machine::Ci);
-        let last = all(VecDeque::pop_back);
-        let first = second.join().map_err(|_| io::Error::other("it panicked"))?;
-        Ok::<_, io::Error>((summary, closing, [first, last].concat()))
-    })?;
-    apart.sort_by_key(|step| step.position);
-    for step in &apart {
-        print!("{}", step.output);
-    }
-    print!("{SUMMARY}{summary}");
-    for step in &apart {
-        println!("{}", step.summary);
-    }
-    print!("\n{closing}");
-    let has_passed = apart.iter().all(|step| step.has_passed);
-    Ok(if has_passed { summary.exit_code() } else { ExitCode::FAILURE })
+    run(command.args(rest).envs(variables))
 }
 
-/// A step that has run in a process of its own.
-#[derive(Clone)]
-struct Apart {
-    position: usize,
-    output: String,
-    /// The outcome in one line, and the lines to repeat below the summary.
-    summary: String,
-    has_passed: bool,
+/// Compares the figures, and prints which ones are not compared here.
+fn footprint(machine: Machine) -> Outcome {
+    let mut notes = String::new();
+    let outcome = footprint::check(machine, &mut notes);
+    print!("{notes}");
+    outcome
 }
 
-impl Apart {
-    /// Runs the step at `position` by the program `own`.
-    fn run(own: &Path, position: usize) -> Self {
-        let Check { name, .. } = CHECKS[position];
-        let (output, has_passed, end) = match Self::logged(own, name) {
-            Ok((output, status)) => (output, status.success(), format!("it ended with {status}")),
-            Err(error) => (String::new(), false, error.to_string()),
-        };
-        if let Some((output, summary)) = output.rsplit_once(SUMMARY) {
-            let (output, summary) = (output.to_owned(), summary.trim_end().to_owned());
-            return Self { position, output, summary, has_passed };
-        }
-        let summary = format!("failed    {name}: {end}");
-        Self { position, output, summary, has_passed: false }
-    }
-
-    /// Runs a step with its output in a file. Returns the output and the exit status.
-    fn logged(own: &Path, name: &str) -> io::Result<(String, ExitStatus)> {
-        let log = machine::root().join(LOGS).join(name).with_extension("log");
-        let file = File::create(&log)?;
-        let mut command = machine::program(own);
-        command.args(["test", name]).stdin(Stdio::null());
-        let status = command.stdout(file.try_clone()?).stderr(file).status()?;
-        Ok((String::from_utf8_lossy(&fs::read(&log)?).into_owned(), status))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_named_step_that_cannot_run_is_a_failure() {
-        let all = Request::of(&[]).expect("every step");
-        assert_eq!((all.steps.len(), all.omission), (CHECKS.len(), Omission::Allowed));
-        let asked = Request::of(&["tidy".into(), "format".into()]).expect("two steps");
-        let names: Vec<_> = asked.steps.iter().map(|position| CHECKS[*position].name).collect();
-        assert_eq!((names, asked.omission), (vec!["tidy", "format"], Omission::Failure));
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<13} {}", self.name, self.about)
     }
 }

@@ -3,9 +3,9 @@
 use std::env;
 use std::ffi::OsStr;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use crate::machine::{self, Machine, program};
+use crate::machine::{self, Machine, is_well, program};
 use crate::step::Outcome;
 
 /// The interpreters that are tried, in this order.
@@ -15,8 +15,18 @@ const INTERPRETERS: [&str; 6] =
 /// Succeeds for a Python that can run our programs and create environments.
 const PROBE: &str = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))";
 
-/// The Debian packages with a Python that can create environments.
-const DEBIAN_PACKAGES: [&str; 2] = ["python3", "python3-venv"];
+/// Checks that there is a Python that can create environments.
+pub(crate) fn ready(machine: Machine) -> Outcome {
+    let tool = "Python 3.10 or later with `venv`";
+    let install = || machine::apt_install(&["python3", "python3-venv"]);
+    let is_here = interpreter().is_some();
+    machine::brought(is_here, tool, "apt-get install python3-venv", install, machine)
+}
+
+/// Returns an interpreter that can run our programs.
+fn interpreter() -> Option<&'static str> {
+    INTERPRETERS.into_iter().find(|name| is_well(program(*name).args(["-c", PROBE])))
+}
 
 /// A virtual environment.
 pub(crate) struct Environment {
@@ -28,20 +38,15 @@ impl Environment {
         Self { folder }
     }
 
-    /// Returns whether the environment was made. If that was interrupted, it has no `pip`.
-    pub(crate) fn exists(&self) -> bool {
-        is_well(self.python().args(["-m", "pip", "--version"]))
-    }
-
-    /// Makes the environment, unless it exists.
+    /// Makes the environment, unless it exists. If that was interrupted, it has no `pip`.
     pub(crate) fn make(&self) -> Outcome {
-        if self.exists() { Outcome::Passed } else { self.make_anew() }
+        let exists = is_well(self.python().args(["-m", "pip", "--version"]));
+        if exists { Outcome::Passed } else { self.make_anew() }
     }
 
     /// Makes the environment, without any package. In CI, a missing Python is installed.
     pub(crate) fn make_anew(&self) -> Outcome {
-        let found = interpreter().map_or_else(missing, |_| Outcome::Passed);
-        found.and_then(|| {
+        ready(Machine::here()).and_then(|| {
             let mut make = program(interpreter().unwrap_or("python3"));
             Outcome::of(make.args(["-m", "venv", "--clear"]).arg(&self.folder))
         })
@@ -62,7 +67,7 @@ impl Environment {
         self.program("python")
     }
 
-    /// Returns a command that runs a module with these arguments.
+    /// Returns a command that runs a module with these arguments. The environment's programs are the first in `PATH`.
     pub(crate) fn run(
         &self,
         module: &str,
@@ -70,21 +75,6 @@ impl Environment {
     ) -> Command {
         let mut command = self.python();
         command.args(["-m", module]).args(args);
-        command
-    }
-
-    /// Returns the command that builds a distribution. The build backend finds its programs in `PATH`.
-    pub(crate) fn build(&self, kind: &str) -> Command {
-        self.run_in_path("build", [kind, "--no-isolation", "--outdir"])
-    }
-
-    /// Returns a command like [`Environment::run`], with the environment's programs first in `PATH`.
-    pub(crate) fn run_in_path(
-        &self,
-        module: &str,
-        args: impl IntoIterator<Item = impl AsRef<OsStr>>,
-    ) -> Command {
-        let mut command = self.run(module, args);
         let path = env::var_os("PATH").unwrap_or_default();
         let paths = [self.folder.join("bin")].into_iter().chain(env::split_paths(&path));
         command.env("PATH", env::join_paths(paths).unwrap_or(path));
@@ -95,26 +85,4 @@ impl Environment {
     pub(crate) fn program(&self, name: &str) -> Command {
         program(self.folder.join("bin").join(name))
     }
-}
-
-/// Returns an interpreter that can run our programs.
-fn interpreter() -> Option<&'static str> {
-    INTERPRETERS.into_iter().find(|name| is_well(program(*name).args(["-c", PROBE])))
-}
-
-fn missing() -> Outcome {
-    match Machine::here() {
-        Machine::Ci => machine::apt_install(&DEBIAN_PACKAGES),
-        Machine::Developer => Outcome::LeftOut(
-            "there is no Python 3.10 or later with `venv`; on Debian `apt-get install python3-venv` \
-             brings it"
-                .into(),
-        ),
-    }
-}
-
-/// Returns whether `command` succeeds. Discards its output.
-pub(crate) fn is_well(command: &mut Command) -> bool {
-    let silent = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    silent.status().is_ok_and(|status| status.success())
 }

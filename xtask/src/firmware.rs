@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
+use clap::Args;
 use object::{File, Object as _, ObjectSegment as _};
 
 use crate::machine::{self, Machine, cargo};
@@ -52,12 +53,16 @@ const FIGURE: &str = " TRACE ";
 /// The time limit of the mission. It takes less than a second; the rest allows for a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The options of `cargo xtask firmware`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Build a robot's firmware, run it under QEMU and compare its log.
+///
+/// The log is compared with `adapters/firmware/mission.log`.
+#[derive(Args, Clone, Debug)]
 pub(crate) struct Request {
-    /// Whether to replace the golden log instead of comparing with it.
+    /// Replace that file with the new log
+    #[arg(long)]
     pub(crate) write: bool,
-    /// Processors to build for, in addition to the emulated one.
+    /// Also build for this microcontroller; may be repeated
+    #[arg(long = "target", value_name = "TARGET")]
     pub(crate) targets: Vec<Target>,
 }
 

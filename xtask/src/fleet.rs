@@ -10,6 +10,9 @@ mod swarm;
 use std::fmt;
 use std::process::ExitCode;
 
+use clap::Args;
+use clap::builder::PossibleValue;
+
 use crate::machine::Machine;
 use crate::step::{Outcome, Step, Summary};
 
@@ -44,45 +47,29 @@ const PARTS: [Part; 4] = [
     },
 ];
 
-/// The parts to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Run the parts of a fleet on this machine, and measure them.
+///
+/// Runs every part of a fleet on the loopback interface of this machine, or only the named ones, and prints a table of
+/// what was measured. Needs Python 3.10 or later, and the network to install packages. Everything that a part installs or
+/// writes is in `target/fleet`.
+///
+/// `SWARM_WORKERS=1000 SWARM_RATE=1000 SWARM_SECONDS=20 cargo xtask fleet swarm` is a short run.
+#[derive(Args, Clone, Debug)]
 pub(crate) struct Request {
-    parts: Vec<&'static str>,
-}
-
-impl Request {
-    /// Selects the parts that are named, or all if none is.
-    ///
-    /// # Errors
-    ///
-    /// If a name is not the name of a part.
-    pub(crate) fn of(names: &[String]) -> Result<Self, String> {
-        let known = |name: &String| {
-            let part = PARTS.iter().find(|part| part.name == name);
-            part.map(|part| part.name).ok_or_else(|| format!("there is no part `{name}`"))
-        };
-        if names.is_empty() {
-            return Ok(Self { parts: PARTS.iter().map(|part| part.name).collect() });
-        }
-        Ok(Self { parts: names.iter().map(known).collect::<Result<_, _>>()? })
-    }
+    /// Run these parts only
+    #[arg(value_name = "PART", value_parser = PARTS.map(|part| PossibleValue::new(part.name).help(part.about)))]
+    parts: Vec<String>,
 }
 
 /// Runs the parts, and prints the table of figures and the outcome of each part.
 pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
     let mut table = Table::default();
-    let wanted = PARTS.iter().filter(|part| request.parts.contains(&part.name));
+    let is_named = |part: &&Part| request.parts.iter().any(|name| name == part.name);
+    let wanted = PARTS.iter().filter(|part| request.parts.is_empty() || is_named(part));
     let steps = wanted.map(|part| Step::run(part.name, || (part.run)(machine, &mut table)));
     let summary = Summary::of_named(steps.collect());
     print!("\n{table}\n{summary}");
     summary.exit_code()
-}
-
-/// Returns the parts, one line each.
-pub(crate) fn list() -> String {
-    PARTS.iter().fold(String::new(), |list, Part { name, about, .. }| {
-        list + &format!("  {name:<10}{about}\n")
-    })
 }
 
 /// The figures that the parts measured.

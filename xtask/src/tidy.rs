@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use crate::machine;
+use crate::step::{Done, Outcome};
 
 /// The folders that may stand at the top level.
 const FOLDERS: &[&str] =
@@ -17,16 +18,35 @@ const FILE_SIZE_MAX: u64 = 512 * 1024;
 /// The attributes of tests that do not run, or that pass on any panic.
 const ATTRIBUTES: &[&str] = &["ignore", "should_panic"];
 
+/// The day from which on [`mistitled`] holds for commits.
+const TITLED_SINCE: &str = "2026-11-27T00:00Z";
+
+/// The longest title of a commit, in characters.
+const TITLE_MAX: usize = 60;
+
+/// Checks the repository's own rules.
+pub(crate) fn run() -> Done {
+    let violations = check(machine::root())?;
+    for violation in &violations {
+        println!("{violation}");
+    }
+    match violations.as_slice() {
+        [] => Ok(()),
+        [first, rest @ ..] => Err(Outcome::Failed(format!("{first} (and {} more)", rest.len()))),
+    }
+}
+
 /// Returns a line for each violation in the tree at `root`: the path, the line if there is one, what is
 /// wrong and what would be right. The tree is every file that git tracks or would track.
 ///
 /// # Errors
 ///
 /// If git cannot list the tree, or if a file cannot be read.
-pub(crate) fn check(root: &Path) -> io::Result<Vec<String>> {
+fn check(root: &Path) -> io::Result<Vec<String>> {
     let paths = listed(root)?;
     let mut violations = foreign_folders(&paths);
     violations.extend(empty_folders(root)?);
+    violations.extend(titles(root)?.lines().filter_map(mistitled));
     for path in paths {
         let file = root.join(&path);
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{path}: {error}"));
@@ -43,19 +63,42 @@ pub(crate) fn check(root: &Path) -> io::Result<Vec<String>> {
 
 /// Returns the path of every file that git tracks or would track, sorted.
 fn listed(root: &Path) -> io::Result<Vec<String>> {
-    let mut command = machine::program("git");
-    command.current_dir(root);
-    command.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-    let output = command.output()?;
-    if !output.status.success() {
-        let why = String::from_utf8_lossy(&output.stderr);
-        return Err(io::Error::other(format!("git ls-files: {}", why.trim())));
-    }
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = git(root, &["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
     // Git still lists a file that was removed but not staged.
     let paths = text.split_terminator('\0');
     let paths: BTreeSet<_> = paths.filter(|path| root.join(path).is_file()).collect();
     Ok(paths.into_iter().map(String::from).collect())
+}
+
+/// Returns the titles of new commits, one line each. A repository without commits has none.
+fn titles(root: &Path) -> io::Result<String> {
+    if git(root, &["rev-parse", "--verify", "HEAD"]).is_err() {
+        return Ok(String::new());
+    }
+    git(root, &["log", &format!("--since={TITLED_SINCE}"), "--no-merges", "--format=%h %s"])
+}
+
+/// Returns what git prints.
+fn git(root: &Path, args: &[&str]) -> io::Result<String> {
+    let output = machine::program("git").current_dir(root).args(args).output()?;
+    if !output.status.success() {
+        let why = String::from_utf8_lossy(&output.stderr);
+        return Err(io::Error::other(format!("git {}: {}", args.join(" "), why.trim())));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Finds a commit whose title has no area, or is too long. `line` has its hash and its title.
+fn mistitled(line: &str) -> Option<String> {
+    let (hash, title) = line.split_once(' ')?;
+    let (area, what) = title.split_once(": ").unwrap_or_default();
+    let is_well = !area.is_empty()
+        && !area.contains(char::is_whitespace)
+        && !what.trim().is_empty()
+        && title.chars().count() <= TITLE_MAX;
+    (!is_well).then(|| {
+        format!("commit {hash}: `{title}`: a title is `area: …`, of at most {TITLE_MAX} characters")
+    })
 }
 
 /// Finds folders at the top level that are not in [`FOLDERS`].
@@ -157,6 +200,23 @@ mod tests {
         let paths = ["README.md", "core/src/lib.rs", "docs/a.md", "docs/b/c.md"];
         let found = foreign_folders(&paths.map(String::from));
         assert!(matches!(&found[..], [docs] if docs.starts_with("docs: ")), "{found:?}");
+    }
+
+    #[test]
+    fn a_title_has_an_area_and_is_short() {
+        let longest = "a".repeat(TITLE_MAX - "core: ".len());
+        for (title, is_well) in [
+            ("core: forget the oldest loop first", true),
+            (&format!("core: {longest}"), true),
+            (&format!("core: {longest}é"), false),
+            ("forget the oldest loop first", false),
+            ("core:", false),
+            ("two words: forget", false),
+            (": forget", false),
+            ("", false),
+        ] {
+            assert_eq!(mistitled(&format!("0a1b2c {title}")).is_none(), is_well, "{title}");
+        }
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Finds or installs a compiler for microcontrollers and for WebAssembly.
 
 use std::env;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::machine::{self, Machine, cargo, program};
-use crate::step::Outcome;
+use crate::step::{Done, Outcome, run};
 use crate::target::Target;
 
 /// The Debian packages to use if `rustup` has no such target: a compiler, the source of `core` in the
@@ -22,23 +23,24 @@ pub(crate) enum Toolchain {
 }
 
 impl Toolchain {
-    /// Returns a toolchain for `target`. In CI, Debian's is installed if there is no other.
+    /// Returns a toolchain for `target`. In CI, one is installed if there is none.
     ///
     /// # Errors
     ///
-    /// The outcome of the step, if there is no toolchain. On a developer's machine it says how to
-    /// install one.
-    pub(crate) fn ready(target: Target, machine: Machine) -> Result<Self, Outcome> {
-        if let Some(found) = Self::find(target) {
-            return Ok(found);
+    /// The outcome of the step, if there is no toolchain. It says how to install one.
+    pub(crate) fn ready(target: Target, machine: Machine) -> Done<Self> {
+        let mut ways = [by_debian, by_rustup];
+        if target == Target::Wasm32 {
+            // Debian's compiler has to build `std` first.
+            ways.reverse();
         }
-        if machine == Machine::Ci {
-            let installed = machine::apt_install(DEBIAN_PACKAGES);
-            if installed != Outcome::Passed {
-                return Err(installed);
-            }
-        }
-        Self::find(target).ok_or_else(|| missing(target))
+        let ways = ways.into_iter().filter(|_| machine == Machine::Ci);
+        let installed = ways.map(|install| {
+            let _ = install(target);
+            Self::find(target)
+        });
+        let mut found = iter::once(Self::find(target)).chain(installed).flatten();
+        found.next().ok_or_else(|| missing(target))
     }
 
     /// Returns the version of the compiler, and whether it builds `core` itself. Budgets of code name
@@ -94,6 +96,14 @@ impl Toolchain {
         }
         command
     }
+}
+
+fn by_debian(_: Target) -> Done {
+    machine::apt_install(DEBIAN_PACKAGES).done()
+}
+
+fn by_rustup(target: Target) -> Done {
+    run(program("rustup").args(["target", "add", target.name()]))
 }
 
 /// Returns the outcome if no toolchain can build for `target`.
