@@ -1,6 +1,9 @@
 //! The recorded runs are judged as their labels say.
 
+use std::path::PathBuf;
+
 use serde_json::Value;
+use walkdir::WalkDir;
 
 use crate::harness::{evaluated, labels, listed, runs, scan, scanned};
 use crate::schema::check_trace;
@@ -15,6 +18,23 @@ fn first_finding(report: &Value) -> Option<u64> {
     let findings = report["findings"].as_array().expect("findings");
     let place = |finding: &Value| finding["at_call"].as_u64().or(finding["at_message"].as_u64());
     findings.iter().filter_map(place).min()
+}
+
+#[test]
+fn every_recorded_run_has_a_label() {
+    let files = WalkDir::new(runs()).into_iter().map(|entry| entry.expect("a folder"));
+    let files = files.filter(|entry| entry.file_type().is_file());
+    let mut files: Vec<_> = files
+        .map(|entry| entry.path().strip_prefix(runs()).expect("a file of it").to_owned())
+        .collect();
+    let labels = listed(&labels());
+    let mut labelled: Vec<_> =
+        labels.iter().map(|label| PathBuf::from(label["file"].as_str().expect("a file"))).collect();
+    files.sort();
+    labelled.sort();
+    assert_eq!(files, labelled);
+    let stuck = labels.iter().filter(|label| label["loop"] == "yes").count();
+    assert_eq!((stuck, labels.len() - stuck), (12, 8));
 }
 
 #[test]
