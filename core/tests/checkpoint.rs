@@ -350,7 +350,7 @@ fn exercise(detector: &mut Balanced) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(4_000),
+    #![proptest_config(ProptestConfig { cases: 16 * ProptestConfig::default().cases,
         ..ProptestConfig::default() })]
 
     /// A checkpoint with some changed bytes is refused, or gives a working detector.

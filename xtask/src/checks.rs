@@ -58,10 +58,23 @@ const CMAKE: Tool = Tool::Program("cmake", "cmake");
 /// The Debian package of `CMake` only recommends it.
 const MAKE: Tool = Tool::Program("make", "make");
 const PKG_CONFIG: Tool = Tool::Program("pkg-config", "pkg-config");
+/// `script` of util-linux gives a program a terminal.
+const SCRIPT: Tool = Tool::Program("script", "bsdutils");
+/// `unshare` of util-linux, for a user who may mount file systems.
+const MOUNT: Tool = Tool::Program("unshare", "util-linux");
+const NODE: Tool = Tool::Program("node", "nodejs");
 const NPM: Tool = Tool::Program("npm", "npm");
 const CORTEX_M3: Tool = Tool::Compiler(Target::Thumbv7m);
 const RISC_V: Tool = Tool::Compiler(Target::Riscv32imc);
 const WASM32: Tool = Tool::Compiler(Target::Wasm32);
+
+/// The modules of tests that the default command leaves out, and what their tests need.
+pub(crate) const NEEDS: [(&str, &str); 4] = [
+    ("needs_mount", "a user who may mount file systems"),
+    ("needs_node", "node"),
+    ("needs_script", "script of util-linux"),
+    ("needs_time", "seconds to minutes each"),
+];
 
 /// Every step, in the order in which they run. The long ones of those that run apart come first, so that both
 /// processes end at the same time.
@@ -84,13 +97,14 @@ pub(crate) static CHECKS: [Check; 22] = [
     },
     Check {
         name: "tests",
-        about: "unit and integration tests of the default members pass",
+        about: "unit and integration tests of the default members pass, long ones on a sample",
         part: Default,
         tools: &[],
         work: Commands(&[
             // Some tests run the examples.
             "cargo build --locked --examples --features {features}",
-            "cargo test --locked --no-fail-fast --tests --features {features}",
+            "PROPTEST_CASES=16 cargo test --locked --no-fail-fast --tests --features {features} -- \
+                --skip needs_",
         ]),
     },
     Check {
@@ -117,12 +131,13 @@ pub(crate) static CHECKS: [Check; 22] = [
     },
     Check {
         name: "fleet-tests",
-        about: "tests with Redis, TLS, Parquet and the receiver pass",
+        about: "tests with Redis, TLS, Parquet, the receiver, Node and a terminal pass, and the long ones whole",
         part: Rest,
-        tools: &[GCC, REDIS, OPENSSL],
+        tools: &[GCC, REDIS, OPENSSL, NODE, SCRIPT, MOUNT],
         work: Commands(&[
-            "cargo test --locked --no-fail-fast --package unstuck --package unstuck-swarm \
-                --package unstuck-cli --features {fleet}",
+            "cargo build --locked --package unstuck --examples",
+            "UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests --package unstuck \
+                --package unstuck-swarm --package unstuck-cli --features {fleet}",
         ]),
     },
     Check {
@@ -141,8 +156,9 @@ pub(crate) static CHECKS: [Check; 22] = [
         part: Rest,
         tools: &[],
         work: Commands(&[
-            "UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests --package \
-                unstuck-core --features unstuck-core/postcard",
+            "UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests --package unstuck-core \
+                --package unstuck-json --package unstuck-text --package unstuck-trace \
+                --features unstuck-core/postcard,unstuck-text/serde,unstuck-text/similarity",
         ]),
     },
     Check {

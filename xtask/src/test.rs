@@ -14,7 +14,7 @@ use std::time::Instant;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
-use crate::checks::{CHECKS, Check, Part};
+use crate::checks::{CHECKS, Check, NEEDS, Part};
 use crate::machine::{self, Machine};
 use crate::step::{Outcome, Step, Summary, capture};
 use crate::steps;
@@ -99,7 +99,12 @@ impl Request {
         match steps {
             [] => String::new(),
             steps => {
-                format!("not part of this command: {} (`cargo xtask test{option}`)\n", named(steps))
+                let mut text = format!("not part of this command: {}", named(steps));
+                if steps.iter().any(|check| check.name == "fleet-tests") {
+                    let needs = NEEDS.map(|(name, what)| format!("{name} ({what})")).join(", ");
+                    text += &format!(", and the tests in modules {needs}");
+                }
+                text + &format!("; `cargo xtask test{option}` runs them\n")
             }
         }
     }
@@ -285,7 +290,7 @@ impl Results {
 
     /// Adds the lines of one runner.
     fn add(&mut self, lines: &str) {
-        for (count, word) in self.counts.iter_mut().zip([" passed;", " failed;", " ignored;"]) {
+        for (count, word) in self.counts.iter_mut().zip([" passed;", " failed;", " filtered out"]) {
             let number = lines.split_once(word).and_then(|(before, _)| before.rsplit(' ').next());
             *count += number.and_then(|number| number.parse::<u64>().ok()).unwrap_or(0);
         }
@@ -309,6 +314,8 @@ impl Results {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn taken(request: &Request) -> Vec<&'static str> {
@@ -351,17 +358,28 @@ mod tests {
         let second = "\
             \x20  Doc-tests a\n\
             test src/lib.rs - (line 3) ... ok\n\
-            test result: ok. 20 passed; 0 failed; 3 ignored; 0 measured; 0 filtered out\n\
+            test result: ok. 20 passed; 0 failed; 0 ignored; 0 measured; 3 filtered out\n\
             footprint not compared: another compiler\n";
         assert_eq!(
             Results::sum([first, second, "error: no tests\n"].map(Results::read).into()),
-            "test result: ok. 20 passed; 0 failed; 3 ignored; 0 measured; 0 filtered out  a\n\
+            "test result: ok. 20 passed; 0 failed; 0 ignored; 0 measured; 3 filtered out  a\n\
              footprint not compared: another compiler\n\
              test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out  \
              unittests src/lib.rs (target/debug/deps/a-1f)\n\
              \x20 test one ... FAILED\n\
              21 passed, 1 failed, 3 skipped\n"
         );
+    }
+
+    #[test]
+    fn every_module_of_tests_that_need_something_is_named() {
+        let mut grep = machine::program("git");
+        grep.args(["grep", "-hoE", "mod needs_[a-z]+", "--", "*.rs"]);
+        let found = grep.output().expect("git").stdout;
+        let found = String::from_utf8(found).expect("UTF-8");
+        let found: BTreeSet<_> =
+            found.lines().filter_map(|line| line.strip_prefix("mod ")).collect();
+        assert!(found.into_iter().eq(NEEDS.map(|(name, _)| name)));
     }
 
     #[test]

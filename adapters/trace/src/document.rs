@@ -422,7 +422,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig::with_cases(8 * ProptestConfig::default().cases))]
 
         #[test]
         fn a_document_has_the_parts_and_problems_that_serde_json_finds(

@@ -270,7 +270,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig::with_cases(8 * ProptestConfig::default().cases))]
 
         #[test]
         fn values_are_those_of_serde_json(bytes in damaged_json()) {

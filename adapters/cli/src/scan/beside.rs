@@ -157,7 +157,7 @@ mod tests {
     fn the_findings_for_programs_do_not_grow_in_memory() {
         let needs = Needs { lines: true, ..Needs::default() };
         let mut beside = Beside::new(needs, None);
-        kept(0, 60_000, &mut beside, |_, beside| {
+        kept(0, 24_000, &mut beside, |_, beside| {
             let lines = beside.lines.as_ref().expect("lines");
             assert!(lines.bytes_in_memory() <= Spool::BYTES_MAX, "{}", lines.bytes_in_memory());
         });
@@ -170,6 +170,6 @@ mod tests {
             Ok::<(), ()>(())
         };
         assert_eq!(lines.each(each).expect("a file"), Ok(()));
-        assert!(places.into_iter().eq((0..20_000).map(|n| Some(3 * n + 2))));
+        assert!(places.into_iter().eq((0..8_000).map(|n| Some(3 * n + 2))));
     }
 }

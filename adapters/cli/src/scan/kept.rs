@@ -175,11 +175,11 @@ pub(super) mod tests {
 
     #[test]
     fn the_loops_for_people_do_not_grow_with_their_number() {
-        let kept = kept(SHOWN_MAX, 30_000, &mut Nobody, |kept, _| {
+        let kept = kept(SHOWN_MAX, 9_000, &mut Nobody, |kept, _| {
             assert!(kept.loops.shown.len() <= SHOWN_MAX);
         });
         let Loops { shown, count, .. } = kept.loops;
-        assert_eq!(count, 10_000);
+        assert_eq!(count, 3_000);
         let ends = shown.iter().map(|one| one.end);
         assert!(ends.eq((0..SHOWN_MAX).map(|n| Some(3 * n + 2))));
         assert!(shown.iter().all(|one| !one.rungs[0].proof.is_empty()));

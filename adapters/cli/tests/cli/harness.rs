@@ -139,6 +139,11 @@ pub(crate) fn labels() -> PathBuf {
     runs().with_file_name("runs.labels.jsonl")
 }
 
+/// Returns whether tests take all of their cases, and not a sample.
+pub(crate) fn is_exhaustive() -> bool {
+    std::env::var_os("UNSTUCK_EXHAUSTIVE").is_some()
+}
+
 /// Returns a folder of shared test data. Prints a remark and returns `None` if it does not exist.
 pub(crate) fn shared(folder: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(folder);

@@ -11,7 +11,7 @@ use std::thread;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::harness::{Folder, Ran, program};
+use crate::harness::{Folder, Ran, is_exhaustive, program};
 
 /// The names of the supported agents.
 pub(crate) const AGENTS: [&str; 10] = [
@@ -259,11 +259,14 @@ fn recorded_sessions_are_answered_to_the_byte() {
     let writes = env::var_os("UNSTUCK_GOLDEN").is_some_and(|word| word == "write");
     let mut sessions = 0;
     for agent in AGENTS {
-        for entry in fs::read_dir(golden.join(agent)).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.extension().is_none_or(|ending| ending != "jsonl") {
-                continue;
-            }
+        let files = fs::read_dir(golden.join(agent)).expect("a folder");
+        let mut files: Vec<_> = files.map(|entry| entry.expect("an entry").path()).collect();
+        files.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+        files.sort();
+        if !is_exhaustive() && !writes {
+            files.truncate(2);
+        }
+        for path in files {
             let hooks = Hooks::of(agent);
             let payloads = fs::read_to_string(&path).expect("payloads");
             let line = |payload: &str| {
@@ -285,13 +288,13 @@ fn recorded_sessions_are_answered_to_the_byte() {
 
 #[test]
 fn sixteen_hooks_at_a_time_count_or_log_every_event() {
-    const EACH: usize = 125;
+    let each = if is_exhaustive() { 125 } else { 10 };
     let hooks = Hooks::of("claude-code");
     thread::scope(|scope| {
         for worker in 0..16 {
             let hooks = &hooks;
             scope.spawn(move || {
-                for n in 0..EACH {
+                for n in 0..each {
                     let id = format!("{worker}-{n}");
                     hooks.tell(Wire("claude-code").before(&id, &id).to_string());
                 }
@@ -303,9 +306,9 @@ fn sixteen_hooks_at_a_time_count_or_log_every_event() {
     let busy = log.iter().filter(|line| line.contains("was locked")).count();
     assert_eq!(log.len(), busy, "{log:?}");
     let front = front(&hooks.state());
-    assert_eq!(front.events + busy as u64, 16 * EACH as u64);
+    assert_eq!(front.events + busy as u64, 16 * each as u64);
     assert_eq!(front.calls, front.events);
-    assert!(busy < EACH, "{busy} hooks did not get the lock");
+    assert!(busy < each, "{busy} hooks did not get the lock");
 }
 
 /// A result of about this many bytes, in lines as servers write them.
@@ -317,7 +320,8 @@ fn long_result(bytes: usize) -> String {
 /// Results are read before the lock is taken, so a long one keeps no other hook waiting.
 #[test]
 fn sixteen_hooks_with_long_results_lose_none() {
-    for bytes in [1 << 20, 8 << 20] {
+    let sizes: &[usize] = if is_exhaustive() { &[1 << 20, 8 << 20] } else { &[1 << 20] };
+    for &bytes in sizes {
         let hooks = Hooks::of("claude-code");
         let wire = Wire("claude-code");
         let ids: Vec<String> = (0..16).map(|worker| format!("call-{worker}")).collect();

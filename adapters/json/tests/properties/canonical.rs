@@ -71,7 +71,7 @@ fn ecmascript(double: f64) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(8 * ProptestConfig::default().cases))]
 
     #[test]
     fn a_spelled_tree_has_the_text_that_another_crate_writes(tree in trees(), seed: u64) {

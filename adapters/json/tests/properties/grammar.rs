@@ -62,7 +62,7 @@ fn mutate(json: &mut Vec<u8>, choices: &mut Choices) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(8 * ProptestConfig::default().cases))]
 
     #[test]
     fn a_spelled_tree_is_accepted(tree in trees(), seed: u64) {

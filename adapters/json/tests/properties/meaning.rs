@@ -21,7 +21,7 @@ fn kept(json: &str, keep: &[&str]) -> Result<Option<Digest>, JsonError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(8 * ProptestConfig::default().cases))]
 
     #[test]
     fn two_spellings_of_a_tree_are_equal(tree in trees(), one: u64, other: u64) {
