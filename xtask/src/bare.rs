@@ -1,12 +1,11 @@
 //! Links the engine into programs without `std`, and checks that they contain no panic and no
 //! allocator.
 
-use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
 use crate::machine::{self, cargo, program};
-use crate::microcontroller::{EMULATED, LINKED};
+use crate::microcontroller::{Done, done, failed, run};
 use crate::step::Outcome;
 use crate::steps;
 use crate::symbols::{Flaw, Program};
@@ -14,59 +13,31 @@ use crate::symbols::{Flaw, Program};
 /// The crate of the programs.
 const MANIFEST: &str = "benches/bare/Cargo.toml";
 
-/// The crate that defines the measured events.
-pub(crate) const EVENTS: &str = "benches/bare/events/Cargo.toml";
-
-/// The target folder of the programs.
+/// The target folder of the programs for this machine.
 const FOLDER: &str = "target/bare";
 
-/// A program that calls every function of the engine. It must contain no panic and no allocator.
-pub(crate) const ENTRIES: &str = "entries";
+/// The profile of the programs that are checked, optimised for speed. With less optimisation the
+/// compiler leaves unreachable panics in the code, some of them in `core` itself.
+pub(crate) const FAST: &str = "release";
 
-/// A program that calls only the functions that a small host needs. The same rule applies.
-pub(crate) const HOST: &str = "host";
-
-/// A program with a planted panic and a planted allocation.
-const PLANTED: &str = "planted";
-
-/// The optimisation profile of the programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Profile {
-    /// Optimised for speed. The check reads these programs: with less optimisation the compiler leaves
-    /// unreachable panics in the code, some of them in `core` itself.
-    Fast,
-    /// Optimised for size.
-    Small,
+/// Lets a build make these programs of the crate.
+pub(crate) fn programs<'c>(build: &'c mut Command, names: &[&str]) -> &'c mut Command {
+    build.args(["--quiet", "--manifest-path", MANIFEST]);
+    build.args(names.iter().flat_map(|name| ["--bin", name]))
 }
 
-impl Profile {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Fast => "release",
-            Self::Small => "small",
-        }
-    }
+/// Returns the command that builds the programs `names` for this machine.
+pub(crate) fn build(names: &[&str], profile: &str) -> Command {
+    let mut build = cargo();
+    build.args(["build", "--locked", "--no-default-features"]);
+    build.args(["--target-dir", FOLDER, "--profile", profile]);
+    programs(&mut build, names);
+    build
+}
 
-    /// Returns the command that builds the programs.
-    pub(crate) fn build(self) -> Command {
-        let mut command = cargo();
-        command.args(["build", "--locked", "--manifest-path", MANIFEST, "--bins"]);
-        command.args(["--target-dir", FOLDER, "--profile", self.name()]);
-        command
-    }
-
-    /// Reads the program `name`, which must be built already.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be read.
-    pub(crate) fn program(self, name: &str) -> io::Result<Program> {
-        Program::read(&self.path(name))
-    }
-
-    fn path(self, name: &str) -> PathBuf {
-        machine::root().join(FOLDER).join(self.name()).join(name)
-    }
+/// Returns the path of the program `name`.
+pub(crate) fn path(name: &str, profile: &str) -> PathBuf {
+    machine::root().join(FOLDER).join(profile).join(name)
 }
 
 /// Returns the reason why programs cannot be read on this platform, if there is one.
@@ -78,48 +49,35 @@ pub(crate) fn unreadable() -> Option<&'static str> {
 /// Checks that no program that calls the engine contains a panic or an allocator, and that the check
 /// finds planted ones.
 pub(crate) fn check() -> Outcome {
-    if let Some(why) = unreadable() {
-        return Outcome::LeftOut(why.into());
+    match unreadable() {
+        Some(why) => Outcome::LeftOut(why.into()),
+        None => checked().into(),
     }
-    steps::apart(MANIFEST)
-        .and_then(|| steps::apart(EVENTS))
-        .and_then(|| steps::apart(LINKED))
-        .and_then(|| steps::apart(EMULATED))
-        .and_then(|| Outcome::of(&mut Profile::Fast.build()))
-        .and_then(|| clean(ENTRIES))
-        .and_then(|| clean(HOST))
-        .and_then(planted)
 }
 
-/// Checks that the program `name` contains no forbidden symbol, and runs it.
-fn clean(name: &str) -> Outcome {
-    let read = match Profile::Fast.program(name) {
-        Ok(read) => read,
-        Err(error) => return Outcome::Failed(error.to_string()),
-    };
-    let flaws = read.flaws();
-    for (flaw, symbol) in &flaws {
-        println!("{name}: `{symbol}` {flaw}");
+fn checked() -> Done {
+    done(steps::apart(MANIFEST))?;
+    // The first calls every function of the engine, the second only those that a small host needs.
+    let (clean, planted) = (["entries", "host"], "planted");
+    run(&mut build(&[clean[0], clean[1], planted], FAST))?;
+    for name in clean {
+        let read = Program::read(&path(name, FAST))?;
+        for (flaw, symbol) in read.flaws() {
+            println!("{name}: `{symbol}` {flaw}");
+        }
+        if !read.flaws().is_empty() {
+            return failed(format!("{name} holds {} symbols that it must not", read.flaws().len()));
+        }
+        run(&mut program(path(name, FAST)))?;
     }
-    if flaws.is_empty() {
-        return Outcome::of(&mut program(Profile::Fast.path(name)));
+    // Otherwise a clean program would prove nothing.
+    let read = Program::read(&path(planted, FAST))?;
+    let is_found = |wanted| read.flaws().iter().any(|(flaw, _)| *flaw == wanted);
+    if !is_found(Flaw::Panic) || !is_found(Flaw::Allocator) {
+        return failed(format!("what was planted in {planted} is not found: the check is broken"));
     }
-    Outcome::Failed(format!("{name} holds {} symbols that it must not", flaws.len()))
-}
-
-/// Checks that the planted panic and allocation are found. Otherwise a clean program would prove
-/// nothing.
-fn planted() -> Outcome {
-    let read = match Profile::Fast.program(PLANTED) {
-        Ok(read) => read,
-        Err(error) => return Outcome::Failed(error.to_string()),
-    };
-    let found = |wanted| read.flaws().iter().any(|(flaw, _)| *flaw == wanted);
-    if found(Flaw::Panic) && found(Flaw::Allocator) {
-        println!("{PLANTED}: its panic and its allocation are found, as they should be");
-        return Outcome::Passed;
-    }
-    Outcome::Failed(format!("what was planted in {PLANTED} is not found: the check is broken"))
+    println!("{planted}: its panic and its allocation are found, as they should be");
+    Ok(())
 }
 
 #[cfg(test)]
@@ -144,7 +102,9 @@ mod tests {
     #[test]
     fn every_public_function_of_the_engine_is_called() {
         let engine = code_of(&machine::root().join("core/src"));
-        let calls = code_of(&machine::root().join("benches/bare/src"));
+        let called = ["entries.rs", "entries"];
+        let called = called.map(|name| machine::root().join("benches/bare/src").join(name));
+        let calls = called.map(|path| code_of(&path)).concat();
         let declared = engine.lines().filter_map(|line| {
             let line = line.trim_start().strip_prefix("pub ")?;
             let name = line.strip_prefix("const ").unwrap_or(line).strip_prefix("fn ")?;

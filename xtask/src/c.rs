@@ -1,11 +1,10 @@
 //! Builds, tests, packages and installs the library for C and C++.
 
 mod firmware;
-mod library;
 mod packages;
 mod programs;
-mod sizes;
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,15 +12,38 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::machine::{self, Machine};
+use crate::microcontroller::{self, Done, EMULATED, EMULATOR, ready, run as ran};
 use crate::step::{Outcome, Step, Summary};
-
-use library::Library;
+use crate::target::Target;
 
 /// The package of the library.
 const PACKAGE: &str = "adapters/c";
 
 /// The target folder for everything that belongs to the library.
 const FOLDER: &str = "target/c";
+
+/// The tools of the step, each with its Debian package. That of `CMake` only recommends `make`.
+const TOOLS: [(&str, &str); 7] = [
+    ("gcc", "gcc"),
+    ("g++", "g++"),
+    ("valgrind", "valgrind"),
+    firmware::COMPILER,
+    ("pkg-config", "pkg-config"),
+    ("cmake", "cmake"),
+    ("make", "make"),
+];
+
+/// The processors whose packages are checked: one for Arduino, which is emulated, and one for ESP-IDF.
+const BRIEFLY: [Target; 2] = [Target::Riscv32imc, EMULATED];
+
+/// The arguments of every build of the library.
+const BUILD: [&str; 6] =
+    ["--package", "unstuck-c", "--lib", "--features", "panic-handler", "--quiet"];
+
+/// The version of the library, and the version of its binary interface. A program that was linked with
+/// one version of the interface runs with every library of the same interface version.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const INTERFACE: &str = "0";
 
 /// Build the library for C; install it, pack it, or test it.
 ///
@@ -42,18 +64,20 @@ pub(crate) struct Request {
 
 /// Runs the steps of `request`, then prints the outcome of each.
 pub(crate) fn run(request: Request, machine: Machine) -> ExitCode {
-    let Request { install, packages, sizes } = request;
+    let Request { install: prefix, packages, sizes } = request;
     let mut steps = Vec::new();
-    if let Some(prefix) = &install {
-        steps.push(Step::run("install", || {
-            Library::host().and_then(|host| host.install(prefix)).into()
-        }));
+    if let Some(prefix) = &prefix {
+        steps.push(Step::run("install", || install(prefix).into()));
     }
     if let Some(folder) = &packages {
-        steps.push(Step::run("packages", || packages::all(folder, machine)));
+        let packed = || {
+            ready(&[], &Target::ALL, machine)?;
+            Target::ALL.into_iter().try_for_each(|target| packages::add(folder, target, machine))
+        };
+        steps.push(Step::run("packages", || packed().into()));
     }
     if sizes {
-        steps.push(Step::run("sizes", || sizes::print(machine)));
+        steps.push(Step::run("sizes", || firmware::print_sizes(machine).into()));
     }
     if steps.is_empty() {
         steps.push(Step::run("c", || check(machine)));
@@ -71,23 +95,51 @@ pub(crate) fn check(machine: Machine) -> Outcome {
             "the library for C is tried on Linux with the GNU C library".into(),
         );
     }
-    let prefix = folder("prefix");
-    let tools = [("gcc", "gcc"), ("g++", "g++"), ("valgrind", "valgrind")];
-    // The Debian package of CMake only recommends `make`.
-    let packers = [("pkg-config", "pkg-config"), ("cmake", "cmake"), ("make", "make")];
-    ready(&tools, machine)
-        .and_then(|| Library::host().and_then(|host| host.install(&prefix)).into())
-        .and_then(|| programs::check(&prefix))
-        .and_then(|| firmware::check(machine))
-        .and_then(|| ready(&packers, machine))
-        .and_then(|| packages::hosted(&prefix))
-        .and_then(|| packages::check(machine))
+    let checked = || {
+        ready(&[&TOOLS[..], &EMULATOR].concat(), &BRIEFLY, machine)?;
+        let prefix = folder("prefix");
+        install(&prefix)?;
+        programs::check(&prefix)?;
+        firmware::check(machine)?;
+        packages::check(&prefix, machine)
+    };
+    checked().into()
 }
 
-/// Checks that all `tools` are present. In CI, missing ones are installed from the package named beside
-/// each tool.
-fn ready(tools: &[(&str, &str)], machine: Machine) -> Outcome {
-    programs::each(tools, |(name, package)| machine::ready(name, package, machine))
+/// Builds the libraries for this machine, and installs them, the header, and the files for build systems
+/// at `prefix`.
+fn install(prefix: &Path) -> Done {
+    let mut build = machine::cargo();
+    build.args(["rustc", "--locked"]).args(BUILD).args(["--profile", "c"]);
+    build.args(["--crate-type", "staticlib,cdylib", "--target-dir", FOLDER]);
+    build.args(["--", "-C", &format!("link-arg=-Wl,-soname,libunstuck.so.{INTERFACE}")]);
+    ran(&mut build)?;
+    let (from, lib) = (folder("c"), prefix.join("lib"));
+    let loaded = format!("libunstuck.so.{VERSION}");
+    copy(&of_package("include/unstuck.h"), &prefix.join("include/unstuck.h"))?;
+    copy(&from.join("libunstuck_c.a"), &lib.join("libunstuck.a"))?;
+    copy(&from.join("libunstuck_c.so"), &lib.join(&loaded))?;
+    for name in [format!("libunstuck.so.{INTERFACE}"), "libunstuck.so".into()] {
+        link(&loaded, &lib.join(name))?;
+    }
+    for (template, file) in [
+        ("pkg-config/unstuck.pc.in", "pkgconfig/unstuck.pc"),
+        ("cmake/unstuck-config.cmake.in", "cmake/unstuck/unstuck-config.cmake"),
+        ("cmake/unstuck-config-version.cmake.in", "cmake/unstuck/unstuck-config-version.cmake"),
+    ] {
+        let (template, file) = (of_package("packages").join(template), lib.join(file));
+        copy(&template, &file)?;
+        fs::write(file, fs::read_to_string(template)?.replace("@VERSION@", VERSION))?;
+    }
+    println!("installed at {}", prefix.display());
+    Ok(())
+}
+
+/// Builds the static library for `target`, optimised for size, and returns its path.
+fn small(target: Target, machine: Machine) -> Done<PathBuf> {
+    let mut build = microcontroller::cargo("rustc", target, machine)?;
+    ran(build.args(BUILD).args(["--crate-type", "staticlib"]))?;
+    Ok(microcontroller::folder(target).join("libunstuck_c.a"))
 }
 
 /// Returns the folder `name` inside [`FOLDER`].
@@ -100,27 +152,31 @@ fn of_package(name: impl AsRef<Path>) -> PathBuf {
     machine::root().join(PACKAGE).join(name)
 }
 
-/// A value, or the outcome of the step that failed to make it.
-#[derive(Debug)]
-struct Made<T>(Result<T, Outcome>);
+/// Copies the file or the folder `from` to `to`, and creates the folders that are needed.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    if from.is_dir() {
+        return fs::read_dir(from)?.try_for_each(|entry| {
+            let entry = entry?;
+            copy(&entry.path(), &to.join(entry.file_name()))
+        });
+    }
+    let copied = to.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::copy(from, to));
+    copied.map(drop).map_err(|error| io::Error::other(format!("{}: {error}", to.display())))
+}
 
-impl<T> Made<T> {
-    /// Applies `next` to the value. An I/O error becomes a failed outcome.
-    fn and_then<U>(self, next: impl FnOnce(T) -> io::Result<U>) -> Made<U> {
-        Made(self.0.and_then(|made| next(made).map_err(|error| Outcome::Failed(error.to_string()))))
+/// Makes `name` a symbolic link to `file`, which is in the same folder.
+fn link(file: &str, name: &Path) -> io::Result<()> {
+    match fs::remove_file(name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => symlink(file, name),
     }
 }
 
-impl<T> From<Made<T>> for Outcome {
-    fn from(made: Made<T>) -> Self {
-        made.0.err().unwrap_or(Self::Passed)
-    }
-}
+#[cfg(unix)]
+use std::os::unix::fs::symlink;
 
-/// Runs work on files. An I/O error becomes a failed outcome.
-fn filed(work: impl FnOnce() -> io::Result<()>) -> Outcome {
-    match work() {
-        Ok(()) => Outcome::Passed,
-        Err(error) => Outcome::Failed(error.to_string()),
-    }
+/// Copies the file instead, because links are uncommon on this platform.
+#[cfg(not(unix))]
+fn symlink(file: &str, name: &Path) -> io::Result<()> {
+    fs::copy(name.with_file_name(file), name).map(drop)
 }

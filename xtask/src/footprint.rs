@@ -1,27 +1,26 @@
 //! Measures the engine's memory, code, stack and instructions, and compares them with budgets.
 
-mod budget;
-mod code;
-mod emulated;
-mod host;
-mod memory;
-mod part;
-mod readme;
-mod table;
+mod budgets;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::env;
 use std::fmt::Write as _;
-use std::process::ExitCode;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
 
 use clap::Args;
 
-use crate::machine::Machine;
+use crate::bare::{self, FAST};
+use crate::machine::{Machine, program};
+use crate::microcontroller::{
+    self, Board, Done, EMULATED, EMULATOR, emulator, failed, folder, ready,
+};
 use crate::step::{Outcome, Step, Summary};
+use crate::symbols::Program;
 use crate::target::Target;
 use crate::toolchain::Toolchain;
 
-use budget::Budgets;
-use part::Part;
+use budgets::Budgets;
 
 /// Measure memory, code, stack and instructions.
 ///
@@ -52,31 +51,114 @@ impl Request {
     }
 }
 
+/// The microcontrollers of [`check`]: one with atomic exchange, which is emulated, and one without. Each of the
+/// others would take another minute.
+const BRIEFLY: [Target; 2] = [EMULATED, Target::Riscv32imc];
+
+/// The program that counts instructions on this machine, and its Debian package.
+const COUNTER: (&str, &str) = ("valgrind", "valgrind");
+
+/// The number of calls over which instructions are counted on this machine. A second run makes twice as many.
+const CALLS: u64 = 1000;
+
+/// The name of this machine, and its processor, which the budgets of code and instructions are for.
+const HOST: &str = "host";
+const ARCHITECTURE: &str = "x86_64";
+
+/// The linked programs for this machine that are rows of the table.
+const HOSTED: [(&str, &str); 2] =
+    [("a small host, all of it", "host"), ("every entry of the engine", "entries")];
+
+/// The program without contents.
+const EMPTY: &str = "empty";
+
+/// The linked programs for microcontrollers: the row of the table, the name of the program, and the program whose
+/// size is subtracted. Their contents are described in `benches/bare/src/parts.rs`.
+const LINKED: [(&str, &str, &str); 9] = [
+    ("engine", "engine", EMPTY),
+    ("JSON alone", "fingerprint", EMPTY),
+    ("engine, JSON", "json", EMPTY),
+    ("engine, JSON, masked results", "masked", EMPTY),
+    ("engine, recipe", "recipe", EMPTY),
+    ("engine, recipe, groups", "groups", EMPTY),
+    ("the README's program", "readme", EMPTY),
+    ("nudge text adds", "nudge", "engine"),
+    ("save and restore add", "checkpoint", "engine"),
+];
+
+/// The programs for the emulator, each with the kind of figure that it prints.
+const RUN: [(&str, Section); 3] = [
+    ("sizes", Section::Memory),
+    ("stack", Section::Stack),
+    ("instructions", Section::Instructions),
+];
+
+/// The widths of the column of names and of a column of numbers.
+const NAMES: usize = 44;
+const NUMBERS: usize = 12;
+
+/// A kind of figure, in the order of the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Section {
+    Memory,
+    Code,
+    Symbols,
+    Stack,
+    Instructions,
+}
+
+impl Section {
+    const ALL: [Self; 5] =
+        [Self::Memory, Self::Code, Self::Symbols, Self::Stack, Self::Instructions];
+
+    /// Returns the name in files and output, and a description of the figures.
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Memory => ("memory", "bytes of a value, by `size_of`"),
+            Self::Code => (
+                "code",
+                "bytes of code and constants: opt-level \"s\", LTO, without what an empty program has",
+            ),
+            Self::Symbols => ("symbols", "symbols of panics and allocators in those programs"),
+            Self::Stack => {
+                ("stack", "bytes of stack of an event, at the most of all that are tried")
+            }
+            Self::Instructions => {
+                ("instructions", "instructions of a call and its outcome, on average")
+            }
+        }
+    }
+}
+
+/// The name and the amount of each thing that was measured, in the order of the table.
+type Rows = Vec<(String, u64)>;
+
+/// Figures of one kind, from one machine.
+#[derive(Clone, Debug)]
+struct Column {
+    section: Section,
+    /// The machine: [`HOST`], or the name of a target.
+    place: &'static str,
+    rows: Rows,
+}
+
 /// Prints every figure, and records or checks the figures if asked to.
 pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
+    let mut notes = String::new();
     if request.check {
-        let mut notes = String::new();
         let step = Step::run("footprint", || checked(request.targets(), machine, &mut notes));
         let summary = Summary::of_named(vec![step]);
         print!("\n{summary}\n{notes}");
         return summary.exit_code();
     }
-    let done = measured(request.targets(), machine).and_then(|parts| {
-        print!("{}", if request.json { table::json(&parts) } else { table::text(&parts) });
-        if request.record { record(&parts) } else { Ok(()) }
+    let done = measured(request.targets(), machine).and_then(|columns| {
+        print!("{}", if request.json { json(&columns) } else { text(&columns) });
+        if request.record { budgets::record(&columns) } else { Ok(()) }
     });
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("error: {why}");
-            ExitCode::FAILURE
-        }
-    }
+    let Err(Outcome::Failed(why) | Outcome::LeftOut(why)) = done else { return ExitCode::SUCCESS };
+    eprintln!("error: {why}");
+    ExitCode::FAILURE
 }
-
-/// The microcontrollers of [`check`]: one with atomic exchange, which is emulated, and one without. Each of the
-/// others would take another minute.
-const BRIEFLY: [Target; 2] = [Target::Thumbv7m, Target::Riscv32imc];
 
 /// Compares the figures of this machine and of some microcontrollers with their budgets, as a step of
 /// `cargo xtask test`.
@@ -89,53 +171,37 @@ pub(crate) fn check(machine: Machine, notes: &mut String) -> Outcome {
 /// Figures from another compiler than the budgets' are printed and not compared; `notes` gets a line
 /// that says so.
 fn checked(targets: &[Target], machine: Machine, notes: &mut String) -> Outcome {
-    let (parts, budgets) = match measured(targets, machine).and_then(with_budgets) {
-        Ok((parts, budgets)) => (parts, budgets.without_others(targets)),
-        Err(why) => return Outcome::Failed(why),
-    };
-    print!("{}", table::text(&parts));
-    let left_out = parts.iter().find_map(|part| part.found.as_ref().err().cloned());
-    let comparable = comparable(parts, &budgets, notes, compiler);
-    let misses = budgets.misses(&comparable);
-    for miss in &misses {
-        println!("{miss}");
+    if let Some(why) = unlike() {
+        return Outcome::LeftOut(why);
     }
-    match (misses.as_slice(), left_out) {
-        ([], None) => Outcome::Passed,
-        ([], Some(why)) => Outcome::LeftOut(why),
-        ([only], _) => Outcome::Failed(only.to_string()),
-        ([first, rest @ ..], _) => Outcome::Failed(format!("{first} (and {} more)", rest.len())),
-    }
-}
-
-fn with_budgets(parts: Vec<Part>) -> Result<(Vec<Part>, Budgets), String> {
-    Ok((parts, Budgets::read()?))
-}
-
-/// Returns `parts` without the figures of machines whose compiler differs from the budgets'.
-fn comparable(
-    parts: Vec<Part>,
-    budgets: &Budgets,
-    notes: &mut String,
-    compiler: impl Fn(&str) -> Option<String>,
-) -> Vec<Part> {
-    let mut different = BTreeMap::new();
-    for place in parts.iter().map(|part| part.place).collect::<BTreeSet<_>>() {
-        let (Some(here), Some(recorded)) = (compiler(place), budgets.compiler(place)) else {
-            continue;
-        };
-        if here != recorded {
-            let why = format!("{place}: built by {here}, the budgets are for {recorded}");
+    let mut compared = || {
+        let columns = measured(targets, machine)?;
+        print!("{}", text(&columns));
+        let budgets = Budgets::read()?;
+        let places: BTreeSet<_> = columns.iter().map(|column| column.place).collect();
+        let (places, others): (Vec<_>, Vec<_>) = places
+            .into_iter()
+            .partition(|place| compiler(place).as_deref() == budgets.compiler(place));
+        for place in others {
+            let (here, recorded) = (compiler(place), budgets.compiler(place));
+            let (here, recorded) = (here.as_deref().unwrap_or("none"), recorded.unwrap_or("none"));
             // Writing to a `String` cannot fail.
-            let _ = writeln!(notes, "footprint not compared: {why}");
-            different.insert(place, why);
+            let _ = writeln!(
+                notes,
+                "footprint not compared: {place}: built by {here}, the budgets are for {recorded}"
+            );
         }
-    }
-    let part = |part: Part| match different.get(part.place) {
-        Some(why) => Part { found: Err(why.clone()), ..part },
-        None => part,
+        let misses = budgets.misses(&columns, &places);
+        for miss in &misses {
+            println!("{miss}");
+        }
+        match misses.as_slice() {
+            [] => Ok(()),
+            [only] => failed(only),
+            [first, rest @ ..] => failed(format!("{first} (and {} more)", rest.len())),
+        }
     };
-    parts.into_iter().map(part).collect()
+    compared().into()
 }
 
 /// Returns the compiler that builds the programs of `place`, if there is one.
@@ -146,63 +212,214 @@ fn compiler(place: &str) -> Option<String> {
     }
 }
 
-/// Makes `parts` the budgets, and updates the table in the documentation.
-fn record(parts: &[Part]) -> Result<(), String> {
-    let mut budgets = Budgets::read()?;
-    budgets.record(parts);
-    for part in parts.iter().filter(|part| part.found.is_ok()) {
-        if let Some(compiler) = compiler(part.place) {
-            budgets.record_compiler(part.place, compiler);
-        }
-    }
-    budgets.write()?;
-    readme::write(&budgets)
+/// Returns the reason why this machine has no budgets, if there is one.
+fn unlike() -> Option<String> {
+    let here = env::consts::ARCH;
+    let other = (here != ARCHITECTURE)
+        .then(|| format!("the budgets of code on a host are for {ARCHITECTURE}, this is {here}"));
+    bare::unreadable().map(String::from).or(other)
 }
 
-/// Measures everything that can be measured on this machine.
-///
-/// # Errors
-///
-/// If anything fails, except because a tool is missing.
-fn measured(targets: &[Target], machine: Machine) -> Result<Vec<Part>, String> {
-    let mut parts = host::parts(machine)?;
+/// Measures `targets` and this machine, unless it has no budgets.
+fn measured(targets: &[Target], machine: Machine) -> Done<Vec<Column>> {
+    let is_emulated = targets.contains(&EMULATED);
+    ready(if is_emulated { &EMULATOR } else { &[] }, targets, machine)?;
+    let mut columns = Vec::new();
+    if let Some(why) = unlike() {
+        eprintln!("this machine is left out: {why}");
+    } else {
+        ready(&[COUNTER], &[], machine)?;
+        columns.extend(on_host()?);
+    }
     for &target in targets {
-        parts.extend(code::parts(target, machine)?);
+        columns.extend(linked(target, machine)?);
     }
-    if targets.contains(&emulated::TARGET) {
-        parts.extend(emulated::parts(machine)?);
+    if is_emulated {
+        let names = RUN.map(|(name, _)| name);
+        said(bare::programs(&mut microcontroller::cargo("build", EMULATED, machine)?, &names))?;
+        for (name, section) in RUN {
+            let mut run = emulator(Board::Large, &folder(EMULATED).join(name));
+            // The emulator's clock advances one nanosecond per instruction.
+            let (said, _) = said(run.args(["-icount", "shift=0"]))?;
+            columns.push(Column { section, place: EMULATED.name(), rows: rows(&said)? });
+        }
     }
-    Ok(parts)
+    Ok(columns)
+}
+
+/// Measures sizes of values, code, and instructions counted by valgrind.
+fn on_host() -> Done<[Column; 3]> {
+    let count = bare::path("count", FAST);
+    said(&mut bare::build(&["count"], FAST))?;
+    let (sizes, _) = said(program(&count).arg("sizes"))?;
+
+    let small = "small";
+    said(&mut bare::build(&HOSTED.map(|(_, name)| name), small))?;
+    let code = HOSTED
+        .map(|(what, name)| Ok((what.to_owned(), Program::read(&bare::path(name, small))?.size)));
+
+    let (works, _) = said(program(&count).arg("works"))?;
+    // Of two runs, the second makes twice as many calls. The difference is without the start of the program.
+    let instructions = works.lines().map(|work| {
+        let more = counted(&count, work, 2 * CALLS)?.saturating_sub(counted(&count, work, CALLS)?);
+        Ok((work.to_owned(), more / CALLS))
+    });
+    let column = |section, rows| Column { section, place: HOST, rows };
+    Ok([
+        column(Section::Memory, rows(&sizes)?),
+        column(Section::Code, code.into_iter().collect::<Done<_>>()?),
+        column(Section::Instructions, instructions.collect::<Done<_>>()?),
+    ])
+}
+
+/// Returns the instructions of `calls` calls, including the start of the program.
+fn counted(count: &Path, work: &str, calls: u64) -> Done<u64> {
+    let mut command = program(COUNTER.0);
+    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(count);
+    let (_, said) = said(command.args([work, &calls.to_string()]))?;
+    let total = said.lines().find_map(|line| line.split_once("Collected :"));
+    let total = total.and_then(|(_, total)| total.trim().parse().ok());
+    total.map_or_else(|| failed(format!("no count from valgrind:\n{said}")), Ok)
+}
+
+/// Measures the code for `target`, and counts its forbidden symbols.
+fn linked(target: Target, machine: Machine) -> Done<[Column; 2]> {
+    let mut build = microcontroller::cargo("build", target, machine)?;
+    let names = LINKED.map(|(_, name, _)| name);
+    said(bare::programs(build.arg("--no-default-features"), &[&[EMPTY], &names[..]].concat()))?;
+    let read = |name| Program::read(&folder(target).join(name));
+    let (mut code, mut symbols) = (Rows::new(), Rows::new());
+    for (what, name, without) in LINKED {
+        let program = read(name)?;
+        let flaws = program.flaws();
+        for (flaw, symbol) in &flaws {
+            eprintln!("{}, {what}: `{symbol}` {flaw}", target.name());
+        }
+        code.push((what.to_owned(), program.size.saturating_sub(read(without)?.size)));
+        symbols.push((what.to_owned(), flaws.len() as u64));
+    }
+    let column = |section, rows| Column { section, place: target.name(), rows };
+    Ok([column(Section::Code, code), column(Section::Symbols, symbols)])
+}
+
+/// Runs `command`, and returns what it wrote to both streams. Nothing is shown, because the output may be JSON.
+fn said(command: &mut Command) -> Done<(String, String)> {
+    let output = command.stdin(Stdio::null()).output()?;
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    let (said, errors) = (text(&output.stdout), text(&output.stderr));
+    if output.status.success() {
+        return Ok((said, errors));
+    }
+    failed(format!("{command:?} ended with {}:\n{said}{errors}", output.status))
+}
+
+/// Parses lines of a name, a tab and a number.
+fn rows(lines: &str) -> Done<Rows> {
+    let row = |line: &str| {
+        let (what, amount) = line.split_once('\t')?;
+        Some((what.to_owned(), amount.trim().parse().ok()?))
+    };
+    let rows: Option<Rows> = lines.lines().map(row).collect();
+    rows.filter(|rows| !rows.is_empty())
+        .map_or_else(|| failed(format!("these are no figures:\n{lines}")), Ok)
+}
+
+/// Returns a table for each section, with a column for each machine.
+fn text(columns: &[Column]) -> String {
+    let tables = Section::ALL.map(|section| {
+        let columns: Vec<_> = columns.iter().filter(|column| column.section == section).collect();
+        if columns.is_empty() { String::new() } else { table(section, &columns) }
+    });
+    tables.concat()
+}
+
+fn table(section: Section, columns: &[&Column]) -> String {
+    let (name, about) = section.words();
+    let places = columns.iter().map(|column| format!("{:>NUMBERS$}", short(column.place)));
+    let mut table = format!("{name}: {about}\n{:NAMES$}{}\n", "", places.collect::<String>());
+    let mut names = Vec::new();
+    for (what, _) in columns.iter().flat_map(|column| &column.rows) {
+        if !names.contains(&what) {
+            names.push(what);
+        }
+    }
+    for what in names {
+        let amount = |column: &&Column| {
+            let row = column.rows.iter().find(|(name, _)| name == what);
+            let amount = row.map_or_else(|| "–".to_owned(), |(_, amount)| grouped(*amount));
+            format!("{amount:>NUMBERS$}")
+        };
+        let amounts = columns.iter().map(amount).collect::<String>();
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(table, "  {what:<0$}{amounts}", NAMES - 2);
+    }
+    table + "\n"
+}
+
+/// Shortens the name of a target.
+fn short(place: &str) -> String {
+    place.replace("-unknown-none-elf", "").replace("-none-eabi", "")
+}
+
+/// Formats `number` with a comma before every three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Returns one array with an object for each figure. No text needs an escape.
+fn json(columns: &[Column]) -> String {
+    let objects = columns.iter().flat_map(|Column { section, place, rows }| {
+        let (section, _) = section.words();
+        rows.iter().map(move |(what, amount)| {
+            format!(
+                r#"{{"section":"{section}","place":"{place}","what":"{what}","amount":{amount}}}"#
+            )
+        })
+    });
+    format!("[{}]\n", objects.collect::<Vec<_>>().join(",\n"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use part::{HOST, Section};
 
     #[test]
-    fn figures_of_another_compiler_are_not_compared() {
-        let part = |place, amount| Part {
-            section: Section::Code,
-            place,
-            found: Ok(vec![("engine".to_owned(), amount)]),
-        };
-        let parts = |amount| vec![part(HOST, amount), part("thumbv7m-none-eabi", amount)];
-        let mut budgets = Budgets::default();
-        budgets.record(&parts(1000));
-        for place in [HOST, "thumbv7m-none-eabi"] {
-            budgets.record_compiler(place, "rustc 1.95.0".into());
-        }
-        for (compiler, misses, lines) in [
-            (["rustc 1.95.0", "rustc 1.95.0"], 2, 0),
-            (["rustc 1.95.0", "rustc 1.96.0"], 1, 1),
-            (["rustc 1.96.0", "rustc 1.96.0"], 0, 2),
-        ] {
-            let compiler = |place: &str| Some(compiler[usize::from(place != HOST)].to_owned());
-            let mut notes = String::new();
-            let comparable = comparable(parts(2000), &budgets, &mut notes, compiler);
-            assert_eq!(budgets.misses(&comparable).len(), misses, "{notes}");
-            assert_eq!(notes.lines().count(), lines, "{notes}");
+    fn a_column_stands_for_a_machine() {
+        let row = |what: &str, amount| (what.to_owned(), amount);
+        let column = |place, rows| Column { section: Section::Memory, place, rows };
+        let columns = [
+            column(HOST, vec![row("Detector<8>", 1304), row("Call", 40)]),
+            column("thumbv7m-none-eabi", vec![row("Detector<8>", 1_234_567)]),
+        ];
+        assert_eq!(
+            text(&columns),
+            "memory: bytes of a value, by `size_of`\n\
+             \x20                                                   host    thumbv7m\n\
+             \x20 Detector<8>                                      1,304   1,234,567\n\
+             \x20 Call                                                40           –\n\
+             \n"
+        );
+        assert_eq!(
+            json(&columns[1..]),
+            "[{\"section\":\"memory\",\"place\":\"thumbv7m-none-eabi\",\"what\":\"Detector<8>\",\
+             \"amount\":1234567}]\n"
+        );
+    }
+
+    #[test]
+    fn a_line_is_a_name_and_a_number() {
+        let expected = vec![("save".to_owned(), 3916), ("restore".to_owned(), 7)];
+        assert_eq!(rows("save\t3916\nrestore\t7\n"), Ok(expected));
+        for lines in ["save\t3916\npanicked at src/main.rs\n", "save\tmuch\n", ""] {
+            assert!(rows(lines).is_err(), "{lines}");
         }
     }
 }

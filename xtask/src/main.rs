@@ -15,7 +15,6 @@ mod machine;
 mod mcp;
 mod microcontroller;
 mod python;
-mod qemu;
 mod report;
 mod step;
 mod steps;

@@ -1,18 +1,24 @@
-//! Builds for microcontrollers, and links the programs that are measured.
+//! Builds for microcontrollers, the emulator of one, and the work of the steps that use them.
 
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::machine::{self, Machine};
+use crate::machine::{self, Machine, program};
 use crate::step::Outcome;
 use crate::target::Target;
 use crate::toolchain::Toolchain;
 
-/// The crate of the programs whose code is measured: one for each part of the engine.
-pub(crate) const LINKED: &str = "benches/bare/microcontroller/Cargo.toml";
+/// The emulator, and the program that ends it if a program without an operating system does not end
+/// by itself. Each with its Debian package.
+pub(crate) const EMULATOR: [(&str, &str); 2] =
+    [("qemu-system-arm", "qemu-system-arm"), ("timeout", "coreutils")];
 
-/// The crate of the programs that the emulator runs.
-pub(crate) const EMULATED: &str = "benches/bare/emulated/Cargo.toml";
+/// The emulated processor.
+pub(crate) const EMULATED: Target = Target::Thumbv7m;
+
+/// The seconds that an emulated program may take. It takes a few; the rest allows for a busy machine.
+const LIMIT: &str = "300";
 
 /// The target folder of all programs and libraries for microcontrollers. They have the same profile, so that `core` is
 /// built once for each processor.
@@ -21,9 +27,50 @@ const FOLDER: &str = "target/microcontroller";
 /// The profile, optimised for size.
 const PROFILE: &str = "small";
 
-/// Lets a build use the common folder and profile.
-pub(crate) fn in_common_folder(build: &mut Command) -> &mut Command {
-    build.args(["--target-dir", FOLDER, "--profile", PROFILE])
+/// The result of work, or the outcome of the step that it ends.
+pub(crate) type Done<T = ()> = Result<T, Outcome>;
+
+impl From<io::Error> for Outcome {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl From<Done> for Outcome {
+    fn from(done: Done) -> Self {
+        done.err().unwrap_or(Self::Passed)
+    }
+}
+
+/// Makes a result of the outcome of a part of a step.
+pub(crate) fn done(outcome: Outcome) -> Done {
+    if outcome == Outcome::Passed { Ok(()) } else { Err(outcome) }
+}
+
+/// Runs `command` and shows its output.
+pub(crate) fn run(command: &mut Command) -> Done {
+    done(Outcome::of(command))
+}
+
+/// Makes a result of a failure.
+pub(crate) fn failed<T>(why: impl Into<String>) -> Done<T> {
+    Err(Outcome::Failed(why.into()))
+}
+
+/// Checks that all `tools` are there, each a program with its Debian package, and a compiler for each
+/// of `targets`. A step does so before its work begins. In CI what is missing is installed.
+pub(crate) fn ready(tools: &[(&str, &str)], targets: &[Target], machine: Machine) -> Done {
+    for (name, package) in tools {
+        done(machine::ready(name, package, machine))?;
+    }
+    targets.iter().try_for_each(|target| Toolchain::ready(*target, machine).map(drop))
+}
+
+/// Returns a `cargo` for `target` that uses the common folder and profile.
+pub(crate) fn cargo(task: &str, target: Target, machine: Machine) -> Done<Command> {
+    let mut command = Toolchain::ready(target, machine)?.cargo(task, target);
+    command.args(["--target-dir", FOLDER, "--profile", PROFILE]);
+    Ok(command)
 }
 
 /// Returns the common folder of what is built for `target`.
@@ -31,22 +78,23 @@ pub(crate) fn folder(target: Target) -> PathBuf {
     machine::root().join(FOLDER).join(target.name()).join(PROFILE)
 }
 
-/// Links every program of the crate at `manifest` for `target`. Returns the folder of the programs.
-///
-/// # Errors
-///
-/// The outcome of the step, if the programs could not be linked.
-pub(crate) fn link(manifest: &str, target: Target, machine: Machine) -> Result<PathBuf, Outcome> {
-    let toolchain = Toolchain::ready(target, machine)?;
-    let mut build = toolchain.cargo("build", target);
-    build.args(["--manifest-path", manifest, "--bins", "--quiet"]);
-    in_common_folder(&mut build).stdin(Stdio::null());
-    let why = match build.status() {
-        Ok(status) if status.success() => {
-            return Ok(folder(target));
-        }
-        Ok(status) => format!("the programs for {} were not built: {status}", target.name()),
-        Err(error) => format!("cargo did not start: {error}"),
-    };
-    Err(Outcome::Failed(why))
+/// A board with a Cortex-M3 that is emulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Board {
+    /// A Stellaris LM3S6965 with 256 KiB of flash and 64 KiB of RAM.
+    Small,
+    /// An MPS2 with 4 MiB of flash and of RAM.
+    Large,
+}
+
+/// Returns the command that runs the program at `kernel` on a board. Semihosting output goes to
+/// standard output, and the program's exit status becomes the exit code.
+pub(crate) fn emulator(board: Board, kernel: &Path) -> Command {
+    let board = if board == Board::Small { "lm3s6965evb" } else { "mps2-an385" };
+    let [(qemu, _), (timeout, _)] = EMULATOR;
+    let mut command = program(timeout);
+    command.args([LIMIT, qemu, "-cpu", "cortex-m3", "-machine", board]);
+    command.args(["-nographic", "-monitor", "none", "-serial", "none"]);
+    command.args(["-semihosting-config", "enable=on,target=native", "-kernel"]).arg(kernel);
+    command
 }

@@ -6,7 +6,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use object::{File, Object as _, ObjectSection as _, ObjectSymbol as _};
+use object::{File, Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol as _};
+
+/// The first address of RAM on all Cortex-M processors. Everything below it is in flash.
+const MEMORY_START: u64 = 0x2000_0000;
 
 /// Functions of the C library that a program without `std` may use: copies and comparisons that the
 /// compiler inserts, and the start code of every program.
@@ -70,9 +73,11 @@ pub(crate) struct Program {
     defined: BTreeSet<String>,
     /// The undefined symbols.
     undefined: BTreeSet<String>,
-    /// The size of the code and of the constants, in bytes.
-    code: u64,
-    constants: u64,
+    /// The size of code and constants, in bytes.
+    pub(crate) size: u64,
+    /// The bytes of flash and of static RAM that a program for a Cortex-M takes.
+    pub(crate) flash: u64,
+    pub(crate) memory: u64,
 }
 
 impl Program {
@@ -94,8 +99,13 @@ impl Program {
     fn parse(bytes: &[u8]) -> Result<Self, object::Error> {
         let file = File::parse(bytes)?;
         let size = |name| file.section_by_name(name).map_or(0, |section| section.size());
-        let (code, constants) = (size(".text"), size(".rodata"));
-        let mut program = Self { code, constants, ..Self::default() };
+        let in_memory = file.segments().filter(|segment| segment.address() >= MEMORY_START);
+        let mut program = Self {
+            size: size(".text") + size(".rodata"),
+            flash: file.segments().map(|segment| segment.file_range().1).sum(),
+            memory: in_memory.map(|segment| segment.size()).sum(),
+            ..Self::default()
+        };
         for symbol in file.symbols().chain(file.dynamic_symbols()) {
             // Some linkers append the version of a library's symbol, as in `abort@GLIBC_2.2.5`.
             let name = symbol.name()?.split('@').next().unwrap_or_default();
@@ -106,11 +116,6 @@ impl Program {
             }
         }
         Ok(program)
-    }
-
-    /// Returns the size of code and constants, in bytes.
-    pub(crate) const fn size(&self) -> u64 {
-        self.code + self.constants
     }
 
     /// Returns every forbidden symbol with its reason.

@@ -1,95 +1,60 @@
-//! The engine in programs without `std`, which show its size and its dependencies.
+//! The work of the programs that show the size of the engine, its dependencies, and what it costs.
 //!
 //! A linked program contains the code that the engine needs at run time, and hardly any other code. So
-//! the symbols of the program show whether the engine can panic or allocate. `cargo xtask test` reads
-//! them. The check is valid only if the compiler cannot predict the engine's input, because otherwise
-//! it would remove code that this input does not need. So all input depends on the number of the
-//! program's arguments.
+//! its sections show the size of a part, and its symbols show whether the engine can panic or allocate.
 
 #![no_std]
 
-mod checkpoints;
-mod control;
-mod erased;
-mod events;
-mod input;
-mod policies;
-mod replies;
+pub mod entries;
+pub mod parts;
+mod sizes;
 mod texts;
-mod words;
+mod work;
 
-use core::ffi::c_int;
-use core::hint::black_box;
-use core::panic::PanicInfo;
+pub use sizes::SIZES;
+pub use texts::{ARGUMENTS, RESULTS};
+pub use work::{Host, Work};
 
-use unstuck_core::{Action, Announced, Call, Detector, Digest, Outcome, Policy, presets};
-
-use checkpoints::save_and_restore;
-use erased::tell_any;
-use events::tell;
-use input::Input;
-use policies::with_policy;
-use words::show;
-
-#[expect(unsafe_code, reason = "the C library is declared; ending the program is safe")]
-#[link(name = "c")]
-unsafe extern "C" {
-    /// Ends the program by a signal.
-    safe fn abort() -> !;
-}
-
-/// The panic handler. A program that does not refer to `abort` cannot panic.
-#[panic_handler]
-fn panicked(_: &PanicInfo<'_>) -> ! {
-    abort()
-}
-
-/// Calls every function of the engine, with every preset and with policies of its own. `count`
-/// determines the input.
-pub fn every_entry(count: c_int) {
-    let input = &mut Input::new(count);
-    for preset in presets::ALL {
-        in_every_size(preset, input);
-    }
-    with_policy(input, in_every_size);
-}
-
-/// The smallest, the usual and the largest window, with one and with eight open calls. Some sizes are
-/// not powers of two, because the compiler proves less about these.
-fn in_every_size(policy: &Policy<'_>, input: &mut Input) {
-    watch::<1, 1>(policy, input);
-    watch::<20, 8>(policy, input);
-    watch::<64, 8>(policy, input);
-    watch::<33, 5>(policy, input);
-}
-
-/// Sends a detector every kind of event, or shows why it cannot be made.
-fn watch<const W: usize, const OPEN: usize>(policy: &Policy<'_>, input: &mut Input) {
-    match Detector::<W, OPEN>::new(policy) {
-        Ok(mut detector) => {
-            tell(&mut detector, input);
-            tell_any(&mut detector, input);
-            save_and_restore(&detector, input);
+/// Makes a program for this machine of a function that takes the number of the program's arguments. A
+/// program that does not refer to `abort` cannot panic.
+#[macro_export]
+macro_rules! program {
+    ($run:path) => {
+        #[expect(unsafe_code, reason = "the C library is declared; ending the program is safe")]
+        #[link(name = "c")]
+        unsafe extern "C" {
+            safe fn abort() -> !;
         }
-        Err(error) => show(format_args!("{error}")),
-    }
+
+        #[panic_handler]
+        fn panicked(_: &core::panic::PanicInfo<'_>) -> ! {
+            abort()
+        }
+
+        #[expect(unsafe_code, reason = "it is found by its name, and nothing else has that")]
+        #[unsafe(no_mangle)]
+        extern "C" fn main(count: core::ffi::c_int, _: *const *const u8) -> core::ffi::c_int {
+            $run(count);
+            0
+        }
+    };
 }
 
-/// Does the work of a small host: announces calls, runs or blocks them, and writes the reason.
-pub fn small_host(count: c_int) {
-    let mut input = Input::new(count);
-    let Ok(mut detector) = Detector::<20>::new(&presets::BALANCED) else { return };
-    while input.flag() {
-        let call = Call::new(input.tool(), input.digest());
-        let Announced { id, verdict, .. } = detector.announce(call);
-        let after = if verdict.action >= Action::Block {
-            detector.vetoed(id)
-        } else {
-            detector.outcome(id, Outcome::ok(Digest::of(input.text().as_bytes())))
-        };
-        let verdict = black_box(verdict.or_stronger(after));
-        if let Some(finding) = verdict.finding {
-            show(format_args!("{}", finding.nudge(verdict.action, input.text())));
+/// Makes a program for a microcontroller of one of [`parts`]. The program is measured and not run: it
+/// lacks the vector table that a processor starts from, so it contains only the code of the part.
+#[macro_export]
+macro_rules! part {
+    ($part:ident) => {
+        #[panic_handler]
+        fn panicked(_: &core::panic::PanicInfo<'_>) -> ! {
+            $crate::parts::halt()
         }
-    }
+
+        #[expect(unsafe_code, reason = "it is found by its name, and nothing else has that")]
+        #[unsafe(no_mangle)]
+        extern "C" fn _start() -> ! {
+            $crate::parts::$part();
+            $crate::parts::halt()
+        }
+    };
 }

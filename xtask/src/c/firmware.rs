@@ -1,27 +1,23 @@
-//! Firmware in C without a C library: linked with the library and run under QEMU.
+//! Firmware in C without a C library: linked with the library, run under QEMU, and measured.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use crate::machine::{self, Machine, program};
-use crate::qemu;
+use crate::machine::{Machine, program};
+use crate::microcontroller::{Board, Done, EMULATED, done, emulator, failed, ready, run};
 use crate::step::Outcome;
 use crate::symbols::Program;
-use crate::target::Target;
 
-use super::library::Library;
-use super::programs::{STRICT, each, table, tables};
-use super::{filed, folder, of_package};
+use super::programs::{STRICT, functions, link, table};
+use super::{folder, of_package, small};
 
 /// The compiler and its Debian package.
 pub(super) const COMPILER: (&str, &str) = ("arm-none-eabi-gcc", "gcc-arm-none-eabi");
 
-/// The processor that QEMU emulates.
-pub(super) const TARGET: Target = Target::Thumbv7m;
-
-/// Compiler flags: optimised for size, and without unused functions.
-pub(super) const FLAGS: [&str; 7] = [
+/// Compiler flags: optimised for size, and without unused functions. Objects from `rustc` do not declare
+/// that the stack is not executable. Firmware ignores this.
+const FLAGS: [&str; 8] = [
     "-mcpu=cortex-m3",
     "-mthumb",
     "-Os",
@@ -29,100 +25,93 @@ pub(super) const FLAGS: [&str; 7] = [
     "-ffunction-sections",
     "-fdata-sections",
     "-nostdlib",
+    "-Wl,-z,noexecstack",
 ];
 
-/// A program without an operating system.
-#[derive(Clone, Copy, Debug)]
-struct Firmware {
-    name: &'static str,
-    sources: &'static [&'static str],
-    /// The expected output.
-    says: &'static str,
-    /// Whether it needs the board with more flash. See [`qemu::run_large`].
-    large: bool,
-}
-
-const PROGRAMS: [Firmware; 2] = [
-    Firmware {
-        name: "table",
-        sources: &["tests/c/firmware/table.c", "tests/c/play.c"],
-        says: "events have the verdicts of Rust\n",
-        large: true,
-    },
-    Firmware {
-        name: "robot",
-        sources: &["tests/c/firmware/robot.c"],
-        says: "proceed\nproceed\nnudge\nnudge\nblock\nblock\nblock\nstop\n",
-        large: false,
-    },
+/// The programs without an operating system: name, sources, expected output, and board.
+const PROGRAMS: [(&str, &[&str], &str, Board); 2] = [
+    (
+        "table",
+        &["tests/c/firmware/table.c", "tests/c/play.c"],
+        "events have the verdicts of Rust\n",
+        Board::Large,
+    ),
+    (
+        "robot",
+        &["tests/c/firmware/robot.c"],
+        "proceed\nproceed\nnudge\nnudge\nblock\nblock\nblock\nstop\n",
+        Board::Small,
+    ),
 ];
 
-/// Checks that the compiler is present. In CI it is installed.
-pub(super) fn ready(machine: Machine) -> Outcome {
-    machine::ready(COMPILER.0, COMPILER.1, machine)
-}
+/// The functions of a firmware that makes its own digests.
+const LEAST: [&str; 5] = [
+    "unstuck_init",
+    "unstuck_window_20",
+    "unstuck_balanced",
+    "unstuck_announce",
+    "unstuck_outcome",
+];
 
 /// Checks that the engine gives the same verdicts on the microcontroller as on this machine.
-pub(super) fn check(machine: Machine) -> Outcome {
-    ready(machine).and_then(|| qemu::ready(machine)).and_then(|| {
-        match Library::small(TARGET, machine).0 {
-            Ok(library) => run_all(&library.archive()),
-            Err(outcome) => outcome,
+pub(super) fn check(machine: Machine) -> Done {
+    let library = small(EMULATED, machine)?;
+    let table = table(&["--small"])?;
+    fs::create_dir_all(folder("firmware"))?;
+    let firmware = of_package("tests/c/firmware");
+    for (name, sources, says, board) in PROGRAMS {
+        let file = folder("firmware").join(name);
+        let mut build = compiler();
+        build.args(["-std=c11", "-Wl,--gc-sections"]).args(STRICT);
+        if board == Board::Large {
+            build.arg("-Wl,--defsym=flash_size=4M");
         }
-    })
-}
-
-fn run_all(library: &Path) -> Outcome {
-    table(&["--small"])
-        .and_then(|| filed(|| fs::create_dir_all(folder("firmware"))))
-        .and_then(|| each(PROGRAMS, |firmware| run(firmware, library)))
-}
-
-/// Links a firmware and runs it to its end.
-fn run(program: Firmware, library: &Path) -> Outcome {
-    let Firmware { name, sources, says, large } = program;
-    let file = folder("firmware").join(name);
-    let mut build = compiler();
-    build.args(["-std=c11", "-Wl,--gc-sections"]).args(STRICT);
-    for include in [of_package("include"), of_package("tests/c"), firmware(""), tables(false)] {
-        build.arg("-I").arg(include);
+        for include in [&of_package("include"), &of_package("tests/c"), &firmware, &table] {
+            build.arg("-I").arg(include);
+        }
+        build.arg("-T").arg(firmware.join("link.ld")).arg(firmware.join("start.c"));
+        build.args(sources.iter().map(of_package)).arg(&library);
+        run(build.args(["-lgcc", "-o"]).arg(&file))?;
+        println!("{name}: {} bytes of code and constants", Program::read(&file)?.size);
+        let (outcome, said) = Outcome::captured(emulator(board, &file));
+        done(outcome)?;
+        if !said.contains(says) {
+            return failed(format!("the firmware `{name}` does not say:\n{says}"));
+        }
     }
-    if large {
-        build.arg("-Wl,--defsym=flash_size=4M");
-    }
-    build.arg("-T").arg(firmware("link.ld")).arg(firmware("start.c"));
-    build.args(sources.iter().map(of_package)).arg(library).args(["-lgcc", "-o"]).arg(&file);
-    Outcome::of(&mut build).and_then(|| size(name, &file)).and_then(|| {
-        let (outcome, said) =
-            Outcome::captured(if large { qemu::run_large(&file) } else { qemu::run(&file) });
-        outcome.and_then(|| {
-            if said.contains(says) {
-                return Outcome::Passed;
-            }
-            Outcome::Failed(format!("the firmware `{name}` does not say:\n{says}"))
-        })
-    })
+    Ok(())
 }
 
 /// Returns the compiler with the flags for the emulated processor.
-pub(super) fn compiler() -> Command {
+fn compiler() -> Command {
     let mut compiler = program(COMPILER.0);
-    // Objects from `rustc` do not declare that the stack is not executable. Firmware ignores this.
-    compiler.args(FLAGS).arg("-Wl,-z,noexecstack");
+    compiler.args(FLAGS);
     compiler
 }
 
-/// Prints the size of a firmware.
-fn size(name: &str, file: &Path) -> Outcome {
-    match Program::read(file) {
-        Ok(read) => {
-            println!("{name}: {} bytes of code and constants", read.size());
-            Outcome::Passed
-        }
-        Err(error) => Outcome::Failed(error.to_string()),
+/// Prints the size of the smallest firmware, and how many bytes of flash each other function adds.
+pub(super) fn print_sizes(machine: Machine) -> Done {
+    ready(&[COMPILER], &[EMULATED], machine)?;
+    let library = small(EMULATED, machine)?;
+    fs::create_dir_all(folder("sizes"))?;
+    let least: Vec<String> = LEAST.map(String::from).into();
+    let base = flash(&least, &library)?;
+    println!("{base:>7}  the least: {}", LEAST.join(", "));
+    for name in functions()?.into_iter().filter(|name| !least.contains(name)) {
+        let with = [least.as_slice(), std::slice::from_ref(&name)].concat();
+        println!("{:>+7}  {name}", flash(&with, &library)?.cast_signed() - base.cast_signed());
     }
+    println!("{:>7}  everything", flash(&functions()?, &library)?);
+    Ok(())
 }
 
-fn firmware(name: &str) -> PathBuf {
-    of_package("tests/c/firmware").join(name)
+/// Returns the size of a firmware with the functions in `named`, in bytes of flash.
+fn flash(named: &[String], library: &Path) -> Done<u64> {
+    let (file, mut compiler) = (folder("sizes").join("functions"), compiler());
+    let linked =
+        link(&mut compiler, named, library, &file).args(["-Wl,-e,main", "-lgcc"]).status()?;
+    if !linked.success() {
+        return failed(format!("{named:?} were not linked: {linked}"));
+    }
+    Ok(Program::read(&file)?.size)
 }

@@ -4,22 +4,21 @@
 #![no_std]
 #![no_main]
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{c_int, c_void};
 use core::hint::black_box;
 
-use unstuck_bare::every_entry;
+use unstuck_bare::entries::every_entry;
 
 #[expect(unsafe_code, reason = "the C library is declared; asking for memory is safe")]
 unsafe extern "C" {
     safe fn malloc(size: usize) -> *mut c_void;
 }
 
-/// The entry point for the C library.
-#[expect(unsafe_code, reason = "it is found by its name, and nothing else has that")]
-#[unsafe(no_mangle)]
-extern "C" fn main(count: c_int, _arguments: *const *const c_char) -> c_int {
+fn plant(count: c_int) {
     every_entry(count);
     black_box(malloc(1));
     // Panics if there is a fourth argument.
-    [0; 5][usize::try_from(count).unwrap_or(0)]
+    black_box([0; 5][usize::try_from(count).unwrap_or(0)]);
 }
+
+unstuck_bare::program!(plant);

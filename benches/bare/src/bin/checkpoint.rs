@@ -1,0 +1,6 @@
+//! The engine, saved and restored.
+
+#![no_std]
+#![no_main]
+
+unstuck_bare::part!(checkpoint);

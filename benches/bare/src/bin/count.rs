@@ -1,0 +1,38 @@
+//! The program that `cargo xtask footprint` runs on this machine. It prints the sizes of values, or
+//! repeats a work for valgrind to count.
+
+use std::env;
+use std::hint::black_box;
+use std::process::ExitCode;
+
+use unstuck_bare::{Host, SIZES, Work};
+
+fn main() -> ExitCode {
+    let words: Vec<String> = env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["sizes"] => SIZES.iter().for_each(|(name, bytes)| println!("{name}\t{bytes}")),
+        ["works"] => Work::ALL.iter().for_each(|work| println!("{}", work.name())),
+        [work, times] => {
+            let (Some(work), Ok(times)) = (Work::named(work), times.parse()) else {
+                return usage();
+            };
+            repeat(work, times);
+        }
+        _ => return usage(),
+    }
+    ExitCode::SUCCESS
+}
+
+/// Does `work` as often as asked.
+fn repeat(work: Work, times: u32) {
+    if let Some(mut host) = Host::new() {
+        for _ in 0..times {
+            black_box(host.call(black_box(work)));
+        }
+    }
+}
+
+fn usage() -> ExitCode {
+    eprintln!("usage: count sizes | count works | count WORK TIMES");
+    ExitCode::from(64)
+}
