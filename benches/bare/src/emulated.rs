@@ -3,21 +3,28 @@
 use core::fmt::Display;
 use core::panic::PanicInfo;
 
-use cortex_m_semihosting::debug::{self, EXIT_FAILURE, EXIT_SUCCESS};
+// It has the critical sections that semihosting needs.
+use cortex_m as _;
+use cortex_m_semihosting::debug::{self, EXIT_FAILURE, EXIT_SUCCESS, ExitStatus};
 use cortex_m_semihosting::hprintln;
-use unstuck_bare::parts::halt;
 
 /// Ends the program with success.
 pub(crate) fn done() -> ! {
-    debug::exit(EXIT_SUCCESS);
-    halt()
+    exit(EXIT_SUCCESS)
 }
 
 /// Ends the program with failure.
 pub(crate) fn failed(why: impl Display) -> ! {
     hprintln!("{why}");
-    debug::exit(EXIT_FAILURE);
-    halt()
+    exit(EXIT_FAILURE)
+}
+
+/// Ends the program, or loops if no debugger is attached.
+fn exit(status: ExitStatus) -> ! {
+    debug::exit(status);
+    loop {
+        core::hint::spin_loop();
+    }
 }
 
 /// The panic handler. No panic is expected, and a panic makes the program fail.

@@ -6,7 +6,6 @@
 #![no_std]
 
 pub mod entries;
-pub mod parts;
 mod sizes;
 mod texts;
 mod work;
@@ -36,25 +35,6 @@ macro_rules! program {
         extern "C" fn main(count: core::ffi::c_int, _: *const *const u8) -> core::ffi::c_int {
             $run(count);
             0
-        }
-    };
-}
-
-/// Makes a program for a microcontroller of one of [`parts`]. The program is measured and not run: it
-/// lacks the vector table that a processor starts from, so it contains only the code of the part.
-#[macro_export]
-macro_rules! part {
-    ($part:ident) => {
-        #[panic_handler]
-        fn panicked(_: &core::panic::PanicInfo<'_>) -> ! {
-            $crate::parts::halt()
-        }
-
-        #[expect(unsafe_code, reason = "it is found by its name, and nothing else has that")]
-        #[unsafe(no_mangle)]
-        extern "C" fn _start() -> ! {
-            $crate::parts::$part();
-            $crate::parts::halt()
         }
     };
 }

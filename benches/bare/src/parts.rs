@@ -1,5 +1,10 @@
 //! The parts of the engine whose code is measured on microcontrollers, with input that the compiler
 //! cannot predict.
+//!
+//! Each program compiles this file, and none uses the library. Functions of a library would be optimised
+//! otherwise, and its instances of the engine would be shared.
+
+#![expect(dead_code, reason = "a program calls one of the parts")]
 
 use core::fmt::{self, Write};
 use core::hint::black_box;
@@ -8,30 +13,41 @@ use unstuck_core::{Call, Detector, Digest, Outcome, Tool, Verdict, presets};
 use unstuck_json::fingerprint;
 use unstuck_text::{Masks, Preset, Recipe, SimilarCalls, Worker};
 
-/// The end of every program.
-pub fn halt() -> ! {
-    loop {
-        core::hint::spin_loop();
-    }
+/// Makes a program for a microcontroller of a part. The program is measured and not run: it lacks the
+/// vector table that a processor starts from, so it contains only the code of the part.
+macro_rules! program {
+    ($part:ident) => {
+        #[panic_handler]
+        fn panicked(_: &core::panic::PanicInfo<'_>) -> ! {
+            parts::halt()
+        }
+
+        #[expect(unsafe_code, reason = "it is found by its name, and nothing else has that")]
+        #[unsafe(no_mangle)]
+        extern "C" fn _start() -> ! {
+            parts::$part();
+            parts::halt()
+        }
+    };
 }
 
 /// Does nothing. The size of this program is subtracted from the others.
-pub fn empty() {}
+pub(crate) fn empty() {}
 
 /// Judges a call and its outcome as digests, by every rule of the default policy.
-pub fn engine() {
+pub(crate) fn engine() {
     if let Ok(mut detector) = Detector::<20>::new(&presets::BALANCED) {
         let _ = judge(&mut detector);
     }
 }
 
 /// Computes the fingerprint of JSON, without the engine.
-pub fn fingerprint_alone() {
+pub(crate) fn fingerprint_alone() {
     let _ = black_box(fingerprint(arguments().as_bytes()));
 }
 
 /// Judges a call with the fingerprint of raw arguments.
-pub fn json() {
+pub(crate) fn json() {
     let (Ok(mut detector), Ok(args)) =
         (Detector::<20>::new(&presets::BALANCED), fingerprint(arguments().as_bytes()))
     else {
@@ -43,7 +59,7 @@ pub fn json() {
 }
 
 /// Judges the same with the digest of a result with all masks.
-pub fn masked() {
+pub(crate) fn masked() {
     let (Ok(mut detector), Ok(args)) =
         (Detector::<20>::new(&presets::BALANCED), fingerprint(arguments().as_bytes()))
     else {
@@ -56,7 +72,7 @@ pub fn masked() {
 }
 
 /// Judges a call by the default recipe: digests, the kind of tool, and failed or silent results.
-pub fn recipe() {
+pub(crate) fn recipe() {
     if let Ok(mut detector) = Detector::<20>::new(&presets::BALANCED) {
         let (tool, recipe) = (black_box("read_sensor"), Recipe::BALANCED);
         let announced = detector.announce(recipe.call(tool, arguments()));
@@ -66,7 +82,7 @@ pub fn recipe() {
 }
 
 /// Judges the same with the record of similar calls.
-pub fn groups() {
+pub(crate) fn groups() {
     if let Ok(mut detector) = Detector::<20>::new(&presets::BALANCED) {
         let (tool, recipe, mut groups) =
             (black_box("read_sensor"), Recipe::BALANCED, SimilarCalls::new());
@@ -79,7 +95,7 @@ pub fn groups() {
 
 /// Runs the example for microcontrollers in the README of the repository: a worker, and the text of
 /// nudges.
-pub fn readme() {
+pub(crate) fn readme() {
     let preset = Preset::BALANCED;
     let Ok(mut worker) = Worker::<20>::new(preset.policy, preset.recipe) else { return };
     let tool = black_box("read_sensor");
@@ -97,7 +113,7 @@ pub fn readme() {
 }
 
 /// Judges a call as digests, and writes the text of a finding for the agent.
-pub fn nudge() {
+pub(crate) fn nudge() {
     if let Ok(mut detector) = Detector::<20>::new(&presets::BALANCED) {
         let verdict = judge(&mut detector);
         if let Some(finding) = verdict.finding {
@@ -108,7 +124,7 @@ pub fn nudge() {
 }
 
 /// Restores the engine from bytes, judges a call, and saves the engine.
-pub fn checkpoint() {
+pub(crate) fn checkpoint() {
     let mut page = [0; Detector::<20>::CHECKPOINT_MAX];
     if let Ok(mut detector) = Detector::<20>::restore(&presets::BALANCED, black_box(&page)) {
         let _ = judge(&mut detector);
@@ -136,8 +152,15 @@ fn result() -> &'static str {
     black_box("ok")
 }
 
+/// The end of every program.
+pub(crate) fn halt() -> ! {
+    loop {
+        core::hint::spin_loop();
+    }
+}
+
 /// A writer that discards text.
-pub struct Nowhere;
+struct Nowhere;
 
 impl Write for Nowhere {
     fn write_str(&mut self, text: &str) -> fmt::Result {

@@ -3,4 +3,8 @@
 #![no_std]
 #![no_main]
 
-unstuck_bare::part!(fingerprint_alone);
+#[macro_use]
+#[path = "../parts.rs"]
+mod parts;
+
+program!(fingerprint_alone);

@@ -3,4 +3,8 @@
 #![no_std]
 #![no_main]
 
-unstuck_bare::part!(masked);
+#[macro_use]
+#[path = "../parts.rs"]
+mod parts;
+
+program!(masked);

@@ -6,14 +6,13 @@
 #[path = "../emulated.rs"]
 mod emulated;
 
-use core::fmt::Write as _;
+use core::fmt::{self, Write};
 use core::hint::black_box;
 use core::ptr;
 
 use cortex_m::register::msp;
 use cortex_m_rt::entry;
 use cortex_m_semihosting::hprintln;
-use unstuck_bare::parts::Nowhere;
 use unstuck_bare::{ARGUMENTS, RESULTS};
 use unstuck_core::{Call, CallId, Detector, Digest, Outcome, Tool, Verdict, presets};
 use unstuck_json::fingerprint;
@@ -280,5 +279,15 @@ fn look(word: usize) -> u32 {
     #[expect(unsafe_code, reason = "it was painted before, and so is memory")]
     unsafe {
         ptr::read_volatile(ptr::with_exposed_provenance::<u32>(word))
+    }
+}
+
+/// A writer that discards text.
+struct Nowhere;
+
+impl Write for Nowhere {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        black_box(text);
+        Ok(())
     }
 }
