@@ -279,7 +279,7 @@ fn counted(count: &Path, work: &str, calls: u64) -> Done<u64> {
     let (_, said) = said(command.args([work, &calls.to_string()]))?;
     let total = said.lines().find_map(|line| line.split_once("Collected :"));
     let total = total.and_then(|(_, total)| total.trim().parse().ok());
-    total.map_or_else(|| failed(format!("no count from valgrind:\n{said}")), Ok)
+    total.map_or_else(|| failed(format!("valgrind has no count of `{work}`")), Ok)
 }
 
 /// Measures the code for `target`, and counts its forbidden symbols.
@@ -302,7 +302,8 @@ fn linked(target: Target, machine: Machine) -> Done<[Column; 2]> {
     Ok([column(Section::Code, code), column(Section::Symbols, symbols)])
 }
 
-/// Runs `command`, and returns what it wrote to both streams. Nothing is shown, because the output may be JSON.
+/// Runs `command`, and returns what it wrote to both streams. Of a success nothing is shown, because
+/// the output of this program may be JSON.
 fn said(command: &mut Command) -> Done<(String, String)> {
     let output = command.stdin(Stdio::null()).output()?;
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
@@ -310,7 +311,8 @@ fn said(command: &mut Command) -> Done<(String, String)> {
     if output.status.success() {
         return Ok((said, errors));
     }
-    failed(format!("{command:?} ended with {}:\n{said}{errors}", output.status))
+    eprint!("{said}{errors}");
+    failed(format!("`{}` ended with {}", command.get_program().display(), output.status))
 }
 
 /// Parses lines of a name, a tab and a number.
@@ -320,8 +322,10 @@ fn rows(lines: &str) -> Done<Rows> {
         Some((what.to_owned(), amount.trim().parse().ok()?))
     };
     let rows: Option<Rows> = lines.lines().map(row).collect();
-    rows.filter(|rows| !rows.is_empty())
-        .map_or_else(|| failed(format!("these are no figures:\n{lines}")), Ok)
+    rows.filter(|rows| !rows.is_empty()).ok_or_else(|| {
+        eprint!("{lines}");
+        Outcome::Failed("a program should have printed figures and nothing else".into())
+    })
 }
 
 /// Returns a table for each section, with a column for each machine.
