@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::machine::{self, cargo, program};
-use crate::microcontroller::{Done, done, failed, run};
-use crate::step::Outcome;
+use crate::step::{Done, Outcome, failed, run};
 use crate::steps;
 use crate::symbols::{Flaw, Program};
 
@@ -56,7 +55,7 @@ pub(crate) fn check() -> Outcome {
 }
 
 fn checked() -> Done {
-    done(steps::apart(MANIFEST))?;
+    steps::apart(MANIFEST).done()?;
     // The first calls every function of the engine, the second only those that a small host needs.
     let (clean, planted) = (["entries", "host"], "planted");
     run(&mut build(&[clean[0], clean[1], planted], FAST))?;

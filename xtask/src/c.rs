@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::machine::{self, Machine};
-use crate::microcontroller::{self, Done, EMULATED, EMULATOR, ready, run as ran};
-use crate::step::{Outcome, Step, Summary};
+use crate::microcontroller::{self, EMULATED, EMULATOR, ready};
+use crate::step::{Done, Outcome, Step, Summary, run as ran};
 use crate::target::Target;
 
 /// The package of the library.

@@ -8,10 +8,8 @@ use std::process::{ExitCode, Stdio};
 use clap::Args;
 
 use crate::machine::{self, Machine};
-use crate::microcontroller::{
-    self, Board, Done, EMULATED, EMULATOR, emulator, failed, folder, ready, run as ran,
-};
-use crate::step::{Outcome, Step, Summary};
+use crate::microcontroller::{self, Board, EMULATED, EMULATOR, emulator, folder, ready};
+use crate::step::{Done, Outcome, Step, Summary, failed, run as ran};
 use crate::symbols::{Flaw, Program};
 use crate::target::Target;
 

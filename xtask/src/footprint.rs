@@ -12,10 +12,8 @@ use clap::Args;
 
 use crate::bare::{self, FAST};
 use crate::machine::{Machine, program};
-use crate::microcontroller::{
-    self, Board, Done, EMULATED, EMULATOR, emulator, failed, folder, ready,
-};
-use crate::step::{Outcome, Step, Summary};
+use crate::microcontroller::{self, Board, EMULATED, EMULATOR, emulator, folder, ready};
+use crate::step::{Done, Outcome, Step, Summary, failed};
 use crate::symbols::Program;
 use crate::target::Target;
 use crate::toolchain::Toolchain;

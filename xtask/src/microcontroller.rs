@@ -1,11 +1,10 @@
 //! Builds for microcontrollers, the emulator of one, and the work of the steps that use them.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::machine::{self, Machine, program};
-use crate::step::Outcome;
+use crate::step::Done;
 use crate::target::Target;
 use crate::toolchain::Toolchain;
 
@@ -27,41 +26,11 @@ const FOLDER: &str = "target/microcontroller";
 /// The profile, optimised for size.
 const PROFILE: &str = "small";
 
-/// The result of work, or the outcome of the step that it ends.
-pub(crate) type Done<T = ()> = Result<T, Outcome>;
-
-impl From<io::Error> for Outcome {
-    fn from(error: io::Error) -> Self {
-        Self::Failed(error.to_string())
-    }
-}
-
-impl From<Done> for Outcome {
-    fn from(done: Done) -> Self {
-        done.err().unwrap_or(Self::Passed)
-    }
-}
-
-/// Makes a result of the outcome of a part of a step.
-pub(crate) fn done(outcome: Outcome) -> Done {
-    if outcome == Outcome::Passed { Ok(()) } else { Err(outcome) }
-}
-
-/// Runs `command` and shows its output.
-pub(crate) fn run(command: &mut Command) -> Done {
-    done(Outcome::of(command))
-}
-
-/// Makes a result of a failure.
-pub(crate) fn failed<T>(why: impl Into<String>) -> Done<T> {
-    Err(Outcome::Failed(why.into()))
-}
-
 /// Checks that all `tools` are there, each a program with its Debian package, and a compiler for each
 /// of `targets`. A step does so before its work begins. In CI what is missing is installed.
 pub(crate) fn ready(tools: &[(&str, &str)], targets: &[Target], machine: Machine) -> Done {
     for (name, package) in tools {
-        done(machine::ready(name, package, machine))?;
+        machine::ready(name, package, machine).done()?;
     }
     targets.iter().try_for_each(|target| Toolchain::ready(*target, machine).map(drop))
 }

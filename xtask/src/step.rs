@@ -84,6 +84,11 @@ impl From<io::Error> for Outcome {
     }
 }
 
+/// Returns a failure.
+pub(crate) fn failed<T>(why: impl Into<String>) -> Done<T> {
+    Err(Outcome::Failed(why.into()))
+}
+
 /// Returns the failure of work on `path`, which names it.
 pub(crate) fn failed_at(path: &Path) -> impl FnOnce(io::Error) -> Outcome {
     move |error| Outcome::Failed(format!("{}: {error}", path.display()))

@@ -102,7 +102,7 @@ impl Request {
                 let mut text = format!("not part of this command: {}", named(steps));
                 if steps.iter().any(|check| check.name == "fleet-tests") {
                     let needs = NEEDS.map(|(name, what)| format!("{name} ({what})")).join(", ");
-                    text += &format!(", and the tests in modules {needs}");
+                    text = format!("{text}, and the tests in modules {needs}");
                 }
                 text + &format!("; `cargo xtask test{option}` runs them\n")
             }

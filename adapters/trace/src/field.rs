@@ -30,12 +30,16 @@ pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Problem
 
 /// Returns the problem with a record, where `message` says what is wrong with its members.
 fn refused(json: &str, message: String) -> ProblemKind {
-    match serde_json::from_str::<IgnoredAny>(json) {
+    let is_object = json.trim_start().starts_with('{');
+    let parsed = if is_object {
+        serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(json).map(drop)
+    } else {
+        serde_json::from_str::<IgnoredAny>(json).map(drop)
+    };
+    match parsed {
         Err(error) => ProblemKind::not_json(&error),
-        Ok(_) if !json.trim_start().starts_with('{') => {
-            ProblemKind::NotAnObject { found: kind_of(json) }
-        }
-        Ok(_) => ProblemKind::NotJson { message },
+        Ok(()) if is_object => ProblemKind::NotJson { message },
+        Ok(()) => ProblemKind::NotAnObject { found: kind_of(json) },
     }
 }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::machine::{Machine, program};
-use crate::microcontroller::{Board, Done, EMULATED, done, emulator, failed, ready, run};
-use crate::step::Outcome;
+use crate::microcontroller::{Board, EMULATED, emulator, ready};
+use crate::step::{Done, Outcome, failed, run};
 use crate::symbols::Program;
 
 use super::programs::{STRICT, functions, link, table};
@@ -74,7 +74,7 @@ pub(super) fn check(machine: Machine) -> Done {
         run(build.args(["-lgcc", "-o"]).arg(&file))?;
         println!("{name}: {} bytes of code and constants", Program::read(&file)?.size);
         let (outcome, said) = Outcome::captured(emulator(board, &file));
-        done(outcome)?;
+        outcome.done()?;
         if !said.contains(says) {
             return failed(format!("the firmware `{name}` does not say:\n{says}"));
         }

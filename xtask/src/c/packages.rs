@@ -4,8 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::machine::{Machine, program};
-use crate::microcontroller::{Done, done, failed, run};
-use crate::step::Outcome;
+use crate::step::{Done, Outcome, failed, run};
 use crate::target::Target;
 
 use super::programs::{EXAMPLES, STRICT, prints, run_example};
@@ -57,7 +56,7 @@ fn by_pkg_config(prefix: &Path) -> Done {
     ask.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
     ask.args(["--cflags", "--libs", "unstuck"]);
     let (asked, flags) = Outcome::captured(ask);
-    done(asked)?;
+    asked.done()?;
     let path = format!("-Wl,-rpath,{}", prefix.join("lib").display());
     let flags: Vec<_> = flags.split_whitespace().chain([path.as_str()]).collect();
     run_example(EXAMPLES[0], "by-pkg-config", &flags)

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::machine::program;
-use crate::microcontroller::{Done, done, failed, run};
-use crate::step::Outcome;
+use crate::step::{Done, Outcome, failed, run};
 use crate::steps;
 use crate::symbols::{Flaw, Program};
 
@@ -65,7 +64,7 @@ pub(super) fn run_example(
 /// Checks that `file` prints the contents of `expected`.
 pub(super) fn prints(file: &Path, expected: &Path) -> Done {
     let (outcome, printed) = Outcome::captured_showing(program(file), |_| false);
-    done(outcome)?;
+    outcome.done()?;
     if fs::read_to_string(expected)? == printed {
         return Ok(());
     }

@@ -6,7 +6,8 @@ use std::fs;
 
 use super::{Column, Section, compiler, grouped, short};
 use crate::machine;
-use crate::microcontroller::{Done, EMULATED, failed};
+use crate::microcontroller::EMULATED;
+use crate::step::{Done, failed};
 
 /// The file of budgets.
 const FILE: &str = "benches/bare/budgets.toml";
