@@ -1,131 +1,111 @@
-//! The benchmark `json`: the fingerprint beside canonical text with a hash, and beside parsers.
+//! The benchmark `json`: the fingerprint beside a parser and beside canonical text with a hash.
 
+use std::fmt::Write as _;
 use std::hint::black_box;
 use std::io;
+use std::rc::Rc;
 
-use clap::ValueEnum;
+use fastrand::Rng;
 use rapidhash::v3::rapidhash_v3;
-use serde::Serialize;
 use serde_json::Value;
 use unstuck_core::Digest;
-use unstuck_json::{Fingerprinter, Rfc8785};
 
-use crate::documents::{Document, bytes, respelled};
-use crate::instructions::{NOT_COUNTED, can_be_counted, per_turn, word};
-use crate::report::{Measurement, Report, rounded};
-use crate::rounds::{Case, Timing, take_turns};
+use crate::calls::{RECORDED, filled, recorded, search};
+use crate::harness::{self, Contest, Function};
+use crate::report::Report;
 
-/// The number of rounds.
-const ROUNDS: usize = 51;
+/// The number of bytes in a round, if that makes at most 256 documents.
+const ROUND: usize = 32 * 1024;
 
-/// A function that reads the bytes of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reader {
-    /// The canonical text of the crate `serde_jcs`, hashed.
-    SerdeJcs,
-    /// `unstuck_json::fingerprint`.
-    Fingerprint,
-    /// A `Fingerprinter<Rfc8785>`, which regards the same documents as equal as `serde_jcs` does.
-    Rfc8785,
-    /// The canonical text of the crate `serde_json_canonicalizer`, hashed.
-    Canonicalizer,
-    /// The canonical text of the crate `json-canon`, hashed.
-    JsonCanon,
-    /// The text of `serde_json`, which sorts maps, hashed.
-    Sorted,
-    /// The crate `simd-json`, up to its borrowed value.
-    SimdJson,
-    /// The crate `sonic-rs`, up to its value.
-    SonicRs,
-    /// The canonical text of the crate `serde_jcs`.
-    SerdeJcsText,
-    /// `unstuck_json::canonicalize`.
-    Canonicalize,
-    /// The canonical text of the crate `serde_json_canonicalizer`.
-    CanonicalizerText,
-    /// The canonical text of the crate `json-canon`.
-    JsonCanonText,
+/// The function that makes the document of a number, of a length.
+type Make = fn(u64, usize) -> String;
+
+/// The made documents: a name, a length in bytes without the last record or sentence, and their function.
+const MADE: [(&str, usize, Make); 9] = [
+    ("60 B, arguments of a read", 60, |number, _| {
+        format!(r#"{{"path":"src/cart/unit_{number:08}.rs","offset":120,"limit":40}}"#)
+    }),
+    ("200 B, arguments of a search", 200, search),
+    ("500 B, arguments of an edit", 500, edit),
+    ("14 KB, the reply of an API", 14_000, reply),
+    ("10 KB, code in a string, with many \\t and \\\"", 10_000, code),
+    ("10 KB, long strings without escapes", 10_000, |number, length| {
+        strings(number, length, &PROSE)
+    }),
+    ("10 KB, long strings, not ASCII", 10_000, |number, length| strings(number, length, &SCRIPTS)),
+    ("10 KB, long strings, \\u escapes", 10_000, |number, length| {
+        strings(number, length, &SCRIPTS.map(escaped))
+    }),
+    ("1 MB, records", 1_000_000, records),
+];
+
+/// Measures every reader on every document.
+pub(crate) fn measure() -> io::Result<Report> {
+    let mut report = harness::measure("json", contest)?;
+    report.remark(
+        "A time is for one document, from raw bytes to 64 bits. A line that says `text` stops at canonical text, \
+         and\n`parsed only` at a value. The hash is rapidhash v3. `serde_json` has its feature `float_roundtrip`, \
+         which correct\ncanonical text needs.",
+    );
+    Ok(report)
 }
 
-/// The result of reading a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Aim {
-    /// 64 bits that are equal for documents of equal meaning.
-    Digest,
-    /// A value in memory, from which the other crates start.
-    Value,
-    /// Canonical text.
-    Text,
+/// Returns the readers on a kind of documents: those that aim at a digest, then those that aim at text.
+pub(crate) fn contest(number: usize) -> Option<Contest> {
+    let (kind, to_text) = (number / 2, number % 2 == 1);
+    let (name, texts) = documents(kind)?;
+    let (items, bytes) = (texts.len(), texts.iter().map(String::len).sum());
+    let texts = Rc::new(texts);
+    let peers = if to_text {
+        vec![
+            reader("unstuck, text", &texts, |json| length(&canonicalize(json))),
+            reader("serde_jcs, text", &texts, |json| length(&serde_jcs(json))),
+        ]
+    } else {
+        vec![
+            reader("unstuck", &texts, fingerprint),
+            reader("sonic-rs, parsed only", &texts, sonic_rs),
+            reader("serde_jcs + hash", &texts, |json| rapidhash_v3(&serde_jcs(json))),
+        ]
+    };
+    // The heap takes a few rounds to settle, but valgrind is slow on large documents.
+    let counted = if bytes > 500_000 { 1 } else { 8 };
+    Some(Contest { input: name.to_owned(), items, bytes, rounds: 51, counted, peers })
 }
 
-impl Reader {
-    /// Returns the name in the table.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::SerdeJcs => "serde_jcs + hash",
-            Self::Fingerprint => "unstuck, exact",
-            Self::Rfc8785 => "unstuck, rfc8785",
-            Self::Canonicalizer => "serde_json_canonicalizer + hash",
-            Self::JsonCanon => "json-canon + hash",
-            Self::Sorted => "serde_json, sorted + hash",
-            Self::SimdJson => "simd-json, parsed only",
-            Self::SonicRs => "sonic-rs, parsed only",
-            Self::SerdeJcsText => "serde_jcs, text",
-            Self::Canonicalize => "unstuck, text",
-            Self::CanonicalizerText => "serde_json_canonicalizer, text",
-            Self::JsonCanonText => "json-canon, text",
-        }
+/// Returns the documents of a round, which are the same every time. There are none if their recorded runs are
+/// absent.
+fn documents(kind: usize) -> Option<(&'static str, Vec<String>)> {
+    if let Some(folder) = RECORDED.get(kind) {
+        let texts = recorded(folder).into_iter().flatten().map(|call| call.args).collect();
+        return Some((["arguments of real calls", "arguments in real sessions"][kind], texts));
     }
+    let &(name, length, make) = MADE.get(kind - RECORDED.len())?;
+    let count = (ROUND / length).clamp(1, 256);
+    Some((name, (0..).take(count).map(|number| make(number, length)).collect()))
+}
 
-    /// Returns the kind of the result.
-    pub const fn aim(self) -> Aim {
-        match self {
-            Self::SerdeJcs
-            | Self::Fingerprint
-            | Self::Rfc8785
-            | Self::Canonicalizer
-            | Self::JsonCanon
-            | Self::Sorted => Aim::Digest,
-            Self::SimdJson | Self::SonicRs => Aim::Value,
-            Self::SerdeJcsText
-            | Self::Canonicalize
-            | Self::CanonicalizerText
-            | Self::JsonCanonText => Aim::Text,
-        }
-    }
-
-    /// Reads each of `texts`, and returns the sum of the results, which is the same every time.
-    pub fn read<T: AsRef<[u8]>>(self, texts: &[T]) -> u32 {
-        match self {
-            Self::SerdeJcs => sum(texts, |json| hash(&serde_jcs(json))),
-            Self::Fingerprint => sum(texts, fingerprint),
-            Self::Rfc8785 => sum(texts, rfc8785),
-            Self::Canonicalizer => sum(texts, |json| hash(&canonicalizer(json))),
-            Self::JsonCanon => sum(texts, |json| hash(&json_canon(json))),
-            Self::Sorted => sum(texts, |json| hash(&sorted(json))),
-            Self::SimdJson => sum(texts, simd_json),
-            Self::SonicRs => sum(texts, sonic_rs),
-            Self::SerdeJcsText => sum(texts, |json| length(&serde_jcs(json))),
-            Self::Canonicalize => sum(texts, |json| length(&canonicalize(json))),
-            Self::CanonicalizerText => sum(texts, |json| length(&canonicalizer(json))),
-            Self::JsonCanonText => sum(texts, |json| length(&json_canon(json))),
-        }
-    }
+/// Returns a peer that reads each document, and answers with the sum of the lower halves of the results.
+fn reader(
+    name: &'static str,
+    texts: &Rc<Vec<String>>,
+    read: impl Fn(&[u8]) -> u64 + 'static,
+) -> Function {
+    let texts = Rc::clone(texts);
+    Function::new(name, move || {
+        texts.iter().fold(0, |sum, text| {
+            let [a, b, c, d, ..] = read(black_box(text.as_bytes())).to_le_bytes();
+            u32::from_le_bytes([a, b, c, d]).wrapping_add(sum)
+        })
+    })
 }
 
 fn fingerprint(json: &[u8]) -> u64 {
     unstuck_json::fingerprint(json).map_or(0, Digest::bits)
 }
 
-fn rfc8785(json: &[u8]) -> u64 {
-    static DOUBLES: Fingerprinter<Rfc8785> = Fingerprinter::new(0);
-    DOUBLES.fingerprint(json).map_or(0, Digest::bits)
-}
-
-fn serde_jcs(json: &[u8]) -> Vec<u8> {
-    serde_jcs::to_vec(&value(json)).unwrap_or_default()
+fn sonic_rs(json: &[u8]) -> u64 {
+    black_box(&sonic_rs::from_slice::<sonic_rs::Value>(json)).is_ok().into()
 }
 
 fn canonicalize(json: &[u8]) -> Vec<u8> {
@@ -133,216 +113,173 @@ fn canonicalize(json: &[u8]) -> Vec<u8> {
     unstuck_json::canonicalize(json, &mut text).map_or_else(|_| Vec::new(), |()| text.into_bytes())
 }
 
-fn canonicalizer(json: &[u8]) -> Vec<u8> {
-    serde_json_canonicalizer::to_vec(&value(json)).unwrap_or_default()
-}
-
-fn json_canon(json: &[u8]) -> Vec<u8> {
-    json_canon::to_vec(&value(json)).unwrap_or_default()
-}
-
-fn sorted(json: &[u8]) -> Vec<u8> {
-    value(json).to_string().into_bytes()
-}
-
-/// Parses a copy, because `simd-json` unescapes in place.
-fn simd_json(json: &[u8]) -> u64 {
-    let mut copy = json.to_vec();
-    black_box(&simd_json::to_borrowed_value(&mut copy)).is_ok().into()
-}
-
-fn sonic_rs(json: &[u8]) -> u64 {
-    black_box(&sonic_rs::from_slice::<sonic_rs::Value>(json)).is_ok().into()
-}
-
-/// Parses `json` for the crates that start from a value.
-fn value(json: &[u8]) -> Value {
-    serde_json::from_slice(json).unwrap_or_default()
-}
-
-/// A fast hash, so that the hash does not dominate the measurement.
-fn hash(text: &[u8]) -> u64 {
-    rapidhash_v3(text)
+fn serde_jcs(json: &[u8]) -> Vec<u8> {
+    let value: Value = serde_json::from_slice(json).unwrap_or_default();
+    serde_jcs::to_vec(&value).unwrap_or_default()
 }
 
 fn length(text: &[u8]) -> u64 {
     black_box(text).len() as u64
 }
 
-/// Returns the sum of the lower halves of `answer` for each of `texts`.
-fn sum<T: AsRef<[u8]>>(texts: &[T], answer: impl Fn(&[u8]) -> u64) -> u32 {
-    texts.iter().fold(0, |sum, text| {
-        let [a, b, c, d, ..] = answer(black_box(text.as_ref())).to_le_bytes();
-        u32::from_le_bytes([a, b, c, d]).wrapping_add(sum)
-    })
-}
+pub(crate) const PROSE: [&str; 4] = [
+    "The quick brown fox jumps over the lazy dog, and the dog does not mind at all. ",
+    "What was asked for first is what is done first; all else waits until somebody asks again. ",
+    "A report says what was found, where it was found, and what would be right instead. ",
+    "Nobody reads a long text to its end (unless it is short). ",
+];
 
-/// One reader on one document.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Reading {
-    /// The document.
-    pub document: Document,
-    /// The reader.
-    pub reader: Reader,
-    /// The median time for a document, in nanoseconds.
-    pub ns: f64,
-    /// The speed in millions of bytes a second.
-    pub megabytes_per_second: f64,
-    /// The speed relative to `serde_jcs` with a hash. A reader that makes text is compared with
-    /// `serde_jcs` without the hash.
-    pub times_as_fast: f64,
-    /// The instructions for a byte, if they were counted.
-    pub instructions_per_byte: Option<f64>,
-}
+const SCRIPTS: [&str; 4] = [
+    "Größe, Übermaß und Ärger: «naïve façade», œuvre, žluťoučký kůň. ",
+    "Съешь же ещё этих мягких французских булок, да выпей чаю. ",
+    "いろはにほへと ちりぬるを わかよたれそ つねならむ。",
+    "天地玄黃，宇宙洪荒。日月盈昃，辰宿列張。🚀 ",
+];
 
-impl Measurement for Reading {
-    const HEADINGS: &'static [&'static str] =
-        &["document", "read by", "ns", "MB/s", "x serde_jcs", "instructions/byte"];
-    const WORDS: usize = 2;
-
-    fn cells(&self) -> Vec<String> {
-        vec![
-            self.document.name().to_owned(),
-            self.reader.name().to_owned(),
-            format!("{:.0}", self.ns),
-            format!("{:.0}", self.megabytes_per_second),
-            format!("{:.1}", self.times_as_fast),
-            rounded(self.instructions_per_byte, 1),
-        ]
-    }
-}
-
-/// Measures every reader on every document.
-///
-/// # Errors
-///
-/// If valgrind fails.
-pub fn measure() -> io::Result<Report> {
-    let documents =
-        Document::value_variants().iter().filter(|document| !document.texts().is_empty());
-    let mut readings: Vec<_> = documents.flat_map(|&document| readings(document)).collect();
-    let can_be_counted = can_be_counted();
-    for row in readings.iter_mut().filter(|_| can_be_counted) {
-        // The heap takes a few turns to settle, but valgrind is slow on large documents.
-        let bytes = bytes(&row.document.texts());
-        let turns = if bytes > 500_000.0 { 1 } else { 8 };
-        let counted = per_turn("json", &[word(&row.reader), word(&row.document)], turns)?;
-        row.instructions_per_byte = Some(counted / bytes);
-    }
-    report(&readings, can_be_counted)
-}
-
-/// Reads the documents of a round `times` times, for valgrind to count. Returns the sum of the
-/// results.
-pub fn count(reader: Reader, document: Document, times: u16) -> u32 {
-    let texts = document.texts();
-    (0..times).map(|_| reader.read(&texts)).fold(0, u32::wrapping_add)
-}
-
-fn report(readings: &[Reading], is_counted: bool) -> io::Result<Report> {
-    let mut report = Report::default();
-    report.table("rows", readings)?;
-    report.remark(
-        "From raw bytes to 64 bits; rows that say `text` stop at canonical text, and `parsed only` at a \
-         value.\n`x serde_jcs` is the relative speed; a `text` is compared with the text of \
-         `serde_jcs`.\nThe hash is always rapidhash v3. `serde_json` has its feature \
-         `float_roundtrip`, which correct canonical\ntext needs.",
+fn edit(number: u64, length: usize) -> String {
+    let opening = format!(
+        r#"{{"path":"src/part_{:02}/unit_{number:07}.rs","offset":{},"timeout":1.5,"all":false,"command":"cargo test -p cart","old":"    let total = items.iter().map(Item::price).sum();\n    total","new":""#,
+        number % 40,
+        number * 8
     );
-    if !is_counted {
-        report.leave_out(NOT_COUNTED);
+    let line = r"    let total = items.iter().map(Item::price).sum::<u64>();\n";
+    filled(opening, line, length - 2) + r#""}"#
+}
+
+/// Returns an array of objects with ids, names, floats and booleans.
+fn records(number: u64, length: usize) -> String {
+    let mut random = Rng::with_seed(number);
+    let mut text = String::from("[");
+    for id in 1000.. {
+        let (name, city) = (random.u32(..100_000), random.u32(..300));
+        let (whole, part, score) = (random.u32(..1000), random.u32(..100), random.u32(..1_000_000));
+        let active = random.bool();
+        // Writing to a `String` cannot fail.
+        let _ = write!(
+            text,
+            r#"{{"id":{id},"name":"user {name}","city":"City {city}","price":{whole}.{part:02},"score":0.{score:06},"active":{active},"parent":null}}"#
+        );
+        if text.len() >= length {
+            break;
+        }
+        text.push(',');
     }
-    Ok(report)
+    text + "]"
 }
 
-/// Times all readers on `document` in turns. Readers that make text have rounds of their own.
-fn readings(document: Document) -> Vec<Reading> {
-    let texts = document.texts();
-    let readers = Reader::value_variants().iter().copied();
-    let (to_text, to_bits) = readers.partition(|reader| reader.aim() == Aim::Text);
-    let mut readings = timed(document, &texts, to_bits);
-    readings.extend(timed(document, &texts, to_text));
-    readings
+/// Returns the issues of a repository, each with its author, labels, links and counts.
+fn reply(number: u64, length: usize) -> String {
+    let mut random = Rng::with_seed(number);
+    let mut text = format!(r#"{{"total_count":{},"incomplete":false,"items":["#, 100 + number);
+    for id in 20_000.. {
+        let (issue, user, x) = (random.u32(..9000), random.u32(..100_000), random.u32(..90));
+        let (opened, second) = (random.u32(10..28), random.u32(10..60));
+        let (score, comments, locked) = (random.u32(..100_000), random.u32(..30), x < 9);
+        // Writing to a `String` cannot fail.
+        let _ = write!(
+            text,
+            r#"{{"id":{id},"node_id":"I_kwDO{user:08}","number":{issue},"url":"https://api.example.com/repos/acme/cart/issues/{issue}","state":"open","title":"Cart total is off by {x} for {user} items","user":{{"login":"user{user}","id":{user},"type":"User","site_admin":false}},"labels":[{{"id":{x},"name":"bug","default":true}},{{"id":1{x},"name":"p{comments}","default":false}}],"locked":{locked},"assignee":null,"comments":{comments},"score":0.{score:05},"position":{{"x":{x}.25,"y":-{comments}.5}},"created_at":"2026-05-{opened}T14:03:{second}Z","updated_at":"2026-05-{opened}T18:30:{second}Z","closed_at":null}}"#
+        );
+        if text.len() >= length {
+            break;
+        }
+        text.push(',');
+    }
+    text + "]}"
 }
 
-/// Times `readers` in turns, and compares them with the first.
-fn timed(document: Document, texts: &[String], readers: Vec<Reader>) -> Vec<Reading> {
-    let again: Vec<String> = texts.iter().map(|text| respelled(text)).collect();
-    let case = |reader: &Reader| {
-        let reader = *reader;
-        assert_eq!(reader.read(texts), reader.read(&again), "{reader:?} on {document:?}");
-        let calls = u16::try_from(texts.len()).unwrap_or(u16::MAX);
-        Case { calls, run: Box::new(move || reader.read(texts)) }
+/// Returns arguments that write a file of indented code whose strings are quoted twice.
+pub(crate) fn code(number: u64, length: usize) -> String {
+    let mut random = Rng::with_seed(number);
+    let mut text = format!(r#"{{"path":"src/unit_{number}.ts","content":""#);
+    while text.len() < length {
+        let (line, value) = (random.u8(..4), random.u32(..1000));
+        // Writing to a `String` cannot fail.
+        let _ = match line {
+            0 => write!(text, r#"\t\t\t\t\"k{value}\": \"v{value}\",\n"#),
+            1 => write!(text, r#"\t\t\tif (k === \"a\\n{value}\") {{\r\n"#),
+            2 => write!(text, r#"\t\t\t\tlog(\"\\\"x\\\" {value}\", x);\n"#),
+            _ => write!(text, r"\t\t\t}}\n\n"),
+        };
+    }
+    text + r#""}"#
+}
+
+/// Returns paragraphs of about a thousand bytes, made of `sentences`.
+fn strings(number: u64, length: usize, sentences: &[impl AsRef<str>; 4]) -> String {
+    let mut random = Rng::with_seed(number);
+    let mut text = format!(r#"{{"id":{number},"paragraphs":["#);
+    while text.len() < length {
+        let end = text.len() + 1000;
+        text.push('"');
+        while text.len() < end {
+            text += sentences[random.usize(..4)].as_ref();
+        }
+        text += r#"","#;
+    }
+    text + r#""the end"]}"#
+}
+
+/// Returns `text` with a `\\u` escape for every character that is not ASCII, as Python's `json.dumps` writes it.
+fn escaped(text: &str) -> String {
+    let escape = |unit| match char::from_u32(u32::from(unit)).filter(char::is_ascii) {
+        Some(character) => character.to_string(),
+        None => format!("\\u{unit:04x}"),
     };
-    let cases: Vec<Case<'_>> = readers.iter().map(case).collect();
-    let timings = take_turns(&cases, ROUNDS);
-    let bytes_per_text = bytes(texts) / f64::from(cases[0].calls);
-    let reading = |(reader, Timing { ns_per_call, ratio, .. })| Reading {
-        document,
-        reader,
-        ns: ns_per_call,
-        megabytes_per_second: bytes_per_text * 1e3 / ns_per_call,
-        times_as_fast: 1.0 / ratio,
-        instructions_per_byte: None,
-    };
-    readers.into_iter().zip(timings).map(reading).collect()
+    text.encode_utf16().map(escape).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::collections::HashSet;
 
-    #[test]
-    fn a_report_has_one_table_and_a_line_for_all_else() {
-        let reading = |document, reader, ns: f64, instructions_per_byte| Reading {
-            document,
-            reader,
-            ns,
-            megabytes_per_second: 60_000.0 / ns,
-            times_as_fast: 1000.0 / ns,
-            instructions_per_byte,
-        };
-        let readings = [
-            reading(Document::Args60, Reader::SerdeJcs, 1000.0, Some(160.04)),
-            reading(Document::Args60, Reader::Fingerprint, 60.5, Some(9.76)),
-            reading(Document::File, Reader::SerdeJcs, 1000.0, None),
-        ];
-        insta::assert_snapshot!(report(&readings, false).unwrap());
+    use super::*;
+    use crate::harness::Peer as _;
+
+    /// Returns all kinds of documents that are present.
+    fn kinds() -> impl Iterator<Item = (&'static str, Vec<String>)> {
+        (0..).map_while(documents)
+    }
+
+    /// Returns the same document in another spelling, with sorted members and white space.
+    fn respelled(text: &str) -> String {
+        let value: Value = serde_json::from_str(text).unwrap();
+        serde_json::to_string_pretty(&value).unwrap()
     }
 
     #[test]
-    fn digests_are_those_of_the_meaning() {
-        for document in Document::value_variants() {
-            let texts = document.texts();
-            let again: Vec<_> = texts.iter().map(|text| respelled(text)).collect();
-            for reader in Reader::value_variants() {
-                assert_eq!(reader.read(&texts), reader.read(&again), "{reader:?}, {document:?}");
-                if reader.aim() == Aim::Digest && texts.len() > 1 {
-                    let (one, other) = (reader.read(&texts[..1]), reader.read(&texts[1..2]));
-                    assert_ne!(one, other, "{reader:?}, {document:?}");
-                }
+    fn documents_have_their_length_and_differ() {
+        for ((name, texts), &(_, length, _)) in kinds().skip(RECORDED.len()).zip(&MADE) {
+            for text in &texts {
+                assert!((length..=length + length / 8).contains(&text.len()), "{name}");
+                assert_eq!(text.is_ascii(), !name.contains("not ASCII"), "{name}");
             }
+            assert_eq!(texts.iter().collect::<HashSet<_>>().len(), texts.len(), "{name}");
         }
     }
 
     #[test]
-    fn canonical_texts_are_equal() {
-        for document in Document::value_variants() {
-            for json in document.texts() {
-                let text = serde_jcs(json.as_bytes());
-                assert!(text.starts_with(if json.starts_with('[') { b"[" } else { b"{" }));
-                for other in [canonicalize, canonicalizer, json_canon].map(|of| of(json.as_bytes()))
-                {
-                    assert_eq!(other, text, "{document:?}");
-                }
+    fn digests_are_those_of_the_meaning() {
+        for (name, texts) in kinds() {
+            let mut before = 0;
+            for text in texts {
+                let json = text.as_bytes();
+                let digest = fingerprint(json);
+                assert_eq!(fingerprint(respelled(&text).as_bytes()), digest, "{name}");
+                assert!(digest != before || name.contains("real"), "{name}");
+                before = digest;
+                assert_eq!(canonicalize(json), serde_jcs(json), "{name}");
+                assert_eq!(sonic_rs(json), 1, "{name}");
             }
         }
     }
 
     #[test]
     fn what_is_not_json_has_another_answer() {
-        for reader in Reader::value_variants() {
-            let (broken, whole) = (reader.read(&[r#"{"a":1"#]), reader.read(&[r#"{"a":1}"#]));
-            assert_ne!(broken, whole, "{reader:?}");
+        for read in [fingerprint, sonic_rs, |json: &[u8]| length(&canonicalize(json))] {
+            let answer =
+                |text: &str| reader("", &Rc::new(vec![text.to_owned()]), read).run().unwrap();
+            assert_ne!(answer(r#"{"a":1"#), answer(r#"{"a":1}"#));
         }
     }
 }

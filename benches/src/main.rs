@@ -1,40 +1,59 @@
 //! The program behind `cargo xtask bench`: runs one benchmark and prints its report.
+//!
+//! # How it measures
+//!
+//! Absolute times drift, because other programs run and the clock rate changes. So all peers take turns on one
+//! input. A report contains the median time over the rounds, and the median of the ratio *within* a round to the
+//! first peer, which is this project or, for a server, a plain counter. The module [`harness`] implements this.
+//! Criterion and Divan finish one benchmark before they start the next, so they compare a machine at two
+//! different times.
+//!
+//! Instructions do not drift. Valgrind counts them once over `n` rounds and once over twice as many. The
+//! difference does not contain the start of the program.
+//!
+//! Every peer returns an answer, so that the compiler cannot remove its work. The answer must be the same in
+//! every round.
 
-use std::io;
+mod calls;
+mod engine;
+mod false_alarms;
+mod harness;
+mod hook;
+mod json;
+mod process;
+mod report;
+mod scan;
+mod swarm;
+mod swarm_redis;
+mod text;
+
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use unstuck_benches::contender::Contender;
-use unstuck_benches::documents::Document;
-use unstuck_benches::json::Reader;
-use unstuck_benches::real_calls::Recorded;
-use unstuck_benches::real_text::{self, RealWork};
-use unstuck_benches::stream::Stream;
-use unstuck_benches::swarm::Calls;
-use unstuck_benches::text::Work;
-use unstuck_benches::texts::Kind;
-use unstuck_benches::{engine, hook, json, scan, swarm, swarm_redis, text};
+
+use crate::harness::count;
 
 /// Run a benchmark and print its report
 #[derive(Parser)]
 struct CommandLine {
     #[command(subcommand)]
-    command: Command,
+    command: Benchmark,
     /// Print JSON
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Subcommand)]
-enum Command {
-    /// The engine beside other detectors
+enum Benchmark {
+    /// Events of the engine
     Engine,
     /// `unstuck scan` beside programs that only read JSON
     Scan,
     /// Fingerprints of JSON beside canonical text with a hash
     Json,
-    /// Digests, calls, outcomes and verdicts from raw text
+    /// Calls, outcomes and verdicts from raw text
     Text,
     /// The hook of an agent beside interpreters that do nothing
     Hook,
@@ -46,19 +65,9 @@ enum Command {
     },
     /// A swarm on a `redis-server`, which is started for it
     SwarmRedis,
-    /// Do the work of one measurement, for valgrind to count
-    #[command(subcommand, hide = true)]
-    Count(Count),
-}
-
-/// A measurement, and the number of times that its work is done.
-#[derive(Subcommand)]
-enum Count {
-    Engine { contender: Contender, stream: Stream, calls: u16 },
-    Json { reader: Reader, document: Document, times: u16 },
-    Text { work: Work, kind: Kind, length: usize, times: u16 },
-    RealText { work: RealWork, recorded: Recorded, times: u16 },
-    Swarm { calls: Calls, workers: u64, times: u16 },
+    /// Do the work of one peer, for valgrind to count
+    #[command(hide = true)]
+    Count { library: String, contest: usize, peer: usize, times: u16 },
 }
 
 fn main() -> ExitCode {
@@ -73,30 +82,23 @@ fn main() -> ExitCode {
 
 fn run(CommandLine { command, json: as_json }: CommandLine) -> io::Result<()> {
     let report = match command {
-        Command::Engine => engine::measure(),
-        Command::Scan => scan::measure(),
-        Command::Json => json::measure(),
-        Command::Text => text::measure(),
-        Command::Hook => hook::measure(),
-        Command::Swarm { traces } => swarm::measure(traces.as_deref()),
-        Command::SwarmRedis => swarm_redis::measure(),
-        Command::Count(count) => {
-            println!("{}", count.run());
-            return Ok(());
+        Benchmark::Engine => engine::measure(),
+        Benchmark::Scan => scan::measure(),
+        Benchmark::Json => json::measure(),
+        Benchmark::Text => text::measure(),
+        Benchmark::Hook => hook::measure(),
+        Benchmark::Swarm { traces } => swarm::measure(traces.as_deref()),
+        Benchmark::SwarmRedis => swarm_redis::measure(),
+        Benchmark::Count { library, contest, peer, times } => {
+            let contests = match &*library {
+                "engine" => engine::contest,
+                "json" => json::contest,
+                _ => text::contest,
+            };
+            let answer = count(contests, [contest, peer], times)?;
+            return writeln!(io::stdout(), "{answer}");
         }
-    };
-    report?.print(as_json)
-}
-
-impl Count {
-    /// Does the work. Returns its answer, so that the compiler does not remove the work.
-    fn run(self) -> u32 {
-        match self {
-            Self::Engine { contender, stream, calls } => engine::count(contender, stream, calls),
-            Self::Json { reader, document, times } => json::count(reader, document, times),
-            Self::Text { work, kind, length, times } => text::count(work, kind, length, times),
-            Self::RealText { work, recorded, times } => real_text::count(work, recorded, times),
-            Self::Swarm { calls, workers, times } => swarm::count(calls, workers, times),
-        }
-    }
+    }?;
+    let mut output = io::stdout();
+    if as_json { writeln!(output, "{}", report.into_json()) } else { write!(output, "{report}") }
 }

@@ -1,82 +1,70 @@
-//! A report: tables of measurements and remarks, printed as text or as JSON.
+//! A report: tables and remarks, printed as text or as JSON.
 
 use std::fmt::{self, Display};
-use std::io::{self, Write as _};
 
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
-use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// A measurement that fills one line of a table.
-pub trait Measurement: Serialize {
-    /// The headings of the columns.
-    const HEADINGS: &'static [&'static str];
-
-    /// The number of columns, from the left, that contain words. The other columns contain numbers,
-    /// which are aligned to the right.
-    const WORDS: usize;
-
-    /// Returns the cells of the line, one for each heading.
-    fn cells(&self) -> Vec<String>;
-}
-
-/// All results of a benchmark. Displays as text.
-#[derive(Clone, Debug, Default)]
-pub struct Report {
+/// The results of a benchmark. Displays as text.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
     text: String,
     json: Map<String, Value>,
     left_out: Vec<String>,
 }
 
 impl Report {
-    /// Adds a table, which is the array `name` in JSON. Without measurements the text has no table.
-    ///
-    /// # Errors
-    ///
-    /// If a measurement cannot be serialized.
-    pub fn table<M: Measurement>(&mut self, name: &str, measurements: &[M]) -> io::Result<()> {
-        self.json.insert(name.to_owned(), serde_json::to_value(measurements)?);
-        if !measurements.is_empty() {
-            self.text += &table(measurements).to_string();
-            self.text += "\n\n";
+    /// Adds a table, which is the array `name` in JSON. A row has a cell for each heading: a text, a number, or
+    /// null if nothing was measured. The text has no columns and no table without cells.
+    pub(crate) fn table(&mut self, name: &str, headings: &[&str], rows: Vec<Vec<Value>>) {
+        let shown = |&column: &usize| rows.iter().any(|row| !row[column].is_null());
+        let shown: Vec<usize> = (0..headings.len()).filter(shown).collect();
+        let digits = shown.iter().map(|&column| digits(rows.iter().map(|row| &row[column])));
+        let digits: Vec<Option<usize>> = digits.collect();
+        let mut table = Table::new();
+        table.load_style(NOTHING).set_header(shown.iter().map(|&column| headings[column]));
+        let mut above = &Value::Null;
+        for row in &rows {
+            let cell = |(&column, digits): (&usize, &Option<usize>)| match &row[column] {
+                Value::Number(number) => {
+                    format!("{:.*}", digits.unwrap_or(0), number.as_f64().unwrap_or(f64::NAN))
+                }
+                // A first cell that equals the one above it stays empty.
+                Value::String(text) if column > 0 || row[0] != *above => text.clone(),
+                _ => String::new(),
+            };
+            table.add_row(shown.iter().zip(&digits).map(cell));
+            above = &row[0];
         }
-        Ok(())
-    }
-
-    /// Adds values with a line of text each. They are the array `name` in JSON.
-    ///
-    /// # Errors
-    ///
-    /// If a value cannot be serialized.
-    pub fn lines<V: Display + Serialize>(&mut self, name: &str, values: &[V]) -> io::Result<()> {
-        self.json.insert(name.to_owned(), serde_json::to_value(values)?);
-        self.text.extend(values.iter().map(|value| format!("{value}\n")));
-        Ok(())
+        for (column, _) in
+            table.column_iter_mut().zip(digits).filter(|(_, digits)| digits.is_some())
+        {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        if !rows.is_empty() {
+            self.remark(&format!("{table}\n"));
+        }
+        let object = |row: Vec<Value>| -> Map<String, Value> {
+            headings.iter().map(|&heading| heading.to_owned()).zip(row).collect()
+        };
+        self.json.insert(name.to_owned(), rows.into_iter().map(object).collect());
     }
 
     /// Adds a remark for the reader of the text. JSON does not contain it.
-    pub fn remark(&mut self, remark: &str) {
+    pub(crate) fn remark(&mut self, remark: &str) {
         self.text += remark;
         self.text.push('\n');
     }
 
     /// Records a measurement that this machine cannot make, with the reason.
-    pub fn leave_out(&mut self, reason: impl Into<String>) {
+    pub(crate) fn leave_out(&mut self, reason: impl Into<String>) {
         self.left_out.push(reason.into());
     }
 
-    /// Writes the report to standard output, as text or as one line of JSON.
-    ///
-    /// # Errors
-    ///
-    /// If standard output cannot be written.
-    pub fn print(mut self, as_json: bool) -> io::Result<()> {
-        let mut output = io::stdout();
-        if as_json {
-            self.json.insert("left_out".to_owned(), self.left_out.into());
-            return writeln!(output, "{}", Value::Object(self.json));
-        }
-        write!(output, "{self}")
+    /// Returns the report as one line of JSON.
+    pub(crate) fn into_json(mut self) -> String {
+        self.json.insert("left_out".to_owned(), self.left_out.into());
+        Value::Object(self.json).to_string()
     }
 }
 
@@ -87,63 +75,43 @@ impl Display for Report {
     }
 }
 
-/// Formats a number, or nothing if it was not measured.
-pub(crate) fn rounded(number: Option<f64>, digits: usize) -> String {
-    number.map_or_else(String::new, |number| format!("{number:.digits$}"))
+/// Returns the most digits behind the point of any number in a column, or `None` for a column of texts.
+fn digits<'v>(cells: impl Iterator<Item = &'v Value>) -> Option<usize> {
+    let numbers = cells.filter(|cell| cell.is_number()).map(Value::to_string);
+    numbers.map(|number| number.split_once('.').map_or(0, |(_, behind)| behind.len())).max()
 }
 
-/// Returns a table of `measurements`. A first cell that equals the one above it stays empty.
-fn table<M: Measurement>(measurements: &[M]) -> Table {
-    let mut table = Table::new();
-    table.load_style(NOTHING).set_header(M::HEADINGS);
-    let mut group = String::new();
-    for measurement in measurements {
-        let mut cells = measurement.cells();
-        if let Some(first) = cells.first_mut().filter(|_| M::WORDS > 0) {
-            if *first == group {
-                first.clear();
-            } else {
-                group.clone_from(first);
-            }
-        }
-        table.add_row(cells);
-    }
-    for column in table.column_iter_mut().skip(M::WORDS) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
+/// Returns a number for a cell, with so many digits behind the point.
+pub(crate) fn rounded(number: f64, digits: usize) -> Value {
+    format!("{number:.digits$}").parse().map_or(Value::Null, Value::Number)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
-    #[derive(Serialize)]
-    struct Sample(&'static str, Option<f64>);
-
-    impl Measurement for Sample {
-        const HEADINGS: &'static [&'static str] = &["program", "ms"];
-        const WORDS: usize = 1;
-
-        fn cells(&self) -> Vec<String> {
-            vec![self.0.to_owned(), rounded(self.1, 1)]
-        }
-    }
-
     #[test]
-    fn a_report_has_tables_lines_and_remarks() {
+    fn a_report_has_tables_remarks_and_what_was_left_out() {
         let mut report = Report::default();
-        let samples = [Sample("a", Some(1.25)), Sample("a", None), Sample("longer", Some(100.0))];
-        report.table("samples", &samples).unwrap();
-        report.table::<Sample>("none", &[]).unwrap();
-        report.lines("sizes", &["8 bytes", "16 bytes"]).unwrap();
+        let row = |program: &str, ms: Value| vec![json!(program), ms, Value::Null];
+        let rows = [("a", rounded(1.25, 1)), ("a", Value::Null), ("longer", rounded(100.0, 1))];
+        let rows = rows.map(|(program, ms)| row(program, ms)).to_vec();
+        report.table("rows", &["program", "ms", "instructions"], rows);
+        report.table("none", &["program"], Vec::new());
         report.remark("A remark.");
         report.leave_out("node: it is not installed");
-        insta::assert_snapshot!(report);
-        let json = Value::Object(report.json).to_string();
-        assert_eq!(
-            json,
-            r#"{"none":[],"samples":[["a",1.25],["a",null],["longer",100.0]],"sizes":["8 bytes","16 bytes"]}"#
-        );
+        let text = [
+            " program     ms ",
+            " a          1.2 ",
+            "                ",
+            " longer   100.0 ",
+            "",
+            "A remark.",
+            "left out: node: it is not installed",
+            "",
+        ];
+        assert_eq!(report.to_string(), text.join("\n"));
     }
 }

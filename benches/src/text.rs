@@ -1,285 +1,318 @@
-//! The benchmark `text`: digests, calls, outcomes, similarity and verdicts from raw text.
+//! The benchmark `text`: from raw bytes to a verdict, beside `loop-guardrail` and one regular expression.
 
+use std::fmt::Write as _;
 use std::hint::black_box;
 use std::io;
+use std::mem;
+use std::rc::Rc;
+use std::sync::LazyLock;
 
-use clap::ValueEnum;
-use serde::Serialize;
+use fastrand::Rng;
+use loop_guardrail::{ToolCallGuardrailConfig, ToolCallGuardrailController};
+use rapidhash::v3::rapidhash_v3;
+use regex::bytes::Regex;
+use serde_json::Value;
 use unstuck::Guard;
-use unstuck_text::{Masks, Recipe, SimilarCalls, similarity};
+use unstuck_core::{Action, Detector};
+use unstuck_text::{Answer, Lines, Masks, PRESETS, Preset, Recipe, SimilarCalls, similarity};
 
-use crate::contender::{guardrail, unstuck};
-use crate::documents::bytes;
-use crate::instructions::{NOT_COUNTED, can_be_counted, per_turn, word};
-use crate::real_calls::ABSENT;
-use crate::real_text::{self, RealTime};
-use crate::regex_masks;
-use crate::report::{Measurement, Report, rounded};
-use crate::rounds::{Case, Timing, take_turns};
-use crate::stream::{ARGS_LENGTH, TOOL};
-use crate::texts::Kind;
+use crate::calls::{RECORDED, RESULT_LENGTH, RawCall, recorded};
+use crate::harness::{self, Contest, Function};
+use crate::json::{PROSE, code};
+use crate::report::Report;
 
-/// The number of rounds.
-const ROUNDS: usize = 51;
+/// The number of bytes in a round of made texts, if that makes 2 to 256 of them.
+const ROUND: usize = 64 * 1024;
 
-/// The number of turns in which instructions are counted. The heap takes a few to settle.
-const TURNS: u16 = 4;
+/// The length of the made results that are masked, in bytes.
+const MASKED_LENGTH: usize = 8000;
 
-/// The work that is done on a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum Work {
-    /// The digest of a text without masks, which is a hash of its bytes.
-    Plain,
-    /// Both digests of a text with all masks.
-    Masked,
-    /// A digest without what one regular expression matches.
-    Regex,
-    /// `Recipe::outcome` by `BALANCED`.
-    Outcome,
-    /// `Recipe::call` by `BALANCED`.
-    Call,
-    /// `Recipe::call_among` by `BALANCED`.
-    CallAmong,
-    /// `similarity` of a text and the next.
-    Similarity,
-    /// A call and its outcome by `BALANCED`, through the detector.
-    Verdict,
-    /// The same through a guard, which most hosts use.
-    Guard,
-    /// The same through the crate `loop-guardrail`.
-    LoopGuardrail,
-}
+/// The lengths of the results of made calls, in bytes: a usual one, and a rare one.
+const RESULT_LENGTHS: [usize; 2] = [RESULT_LENGTH, 50_000];
 
-impl Work {
-    /// Returns the name in the table.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "digest, nothing masked",
-            Self::Masked => "digest, masked",
-            Self::Regex => "digest, masked by `regex`",
-            Self::Outcome => "outcome",
-            Self::Call => "call",
-            Self::CallAmong => "call among others",
-            Self::Similarity => "similarity of two",
-            Self::Verdict => "verdict",
-            Self::Guard => "verdict, by a guard",
-            Self::LoopGuardrail => "verdict, by `loop-guardrail`",
-        }
-    }
+/// The length of the arguments that are compared, in bytes.
+const SIMILAR_LENGTH: usize = 100_000;
 
-    /// Returns the kinds of work that are measured on texts of this kind.
-    pub const fn on(kind: Kind) -> &'static [Self] {
-        match kind {
-            Kind::Log | Kind::Packages | Kind::Compiler | Kind::Prose => {
-                &[Self::Plain, Self::Masked, Self::Regex, Self::Outcome]
-            }
-            Kind::Args => &[Self::Call, Self::CallAmong, Self::Similarity],
-            Kind::Call => &[Self::Verdict, Self::Guard, Self::LoopGuardrail],
-        }
-    }
+/// The function that appends a line to a text.
+type Line = fn(&mut String, &mut Rng);
 
-    /// Does the work on each of `texts`. Returns how often the answer differs from the one before, or
-    /// the number of flagged calls. The result is the same every time.
-    pub fn run(self, texts: &[String]) -> u32 {
-        const BALANCED: Recipe = Recipe::BALANCED;
-        let mut groups = SimilarCalls::new();
-        match self {
-            Self::Plain => changes(texts, |text| Masks::NONE.digest(text.as_bytes())),
-            Self::Masked => changes(texts, |text| Masks::ALL.digest(text.as_bytes())),
-            Self::Regex => changes(texts, regex_masks::digest),
-            Self::Outcome => changes(texts, |text| BALANCED.outcome(TOOL, text, false)),
-            Self::Call => changes(texts, |text| BALANCED.call(TOOL, text)),
-            Self::CallAmong => changes(texts, |text| BALANCED.call_among(&mut groups, TOOL, text)),
-            Self::Similarity => {
-                let mut others = texts.iter().cycle();
-                others.next();
-                changes(texts, |text| others.next().map(|other| similarity(text, other)))
-            }
-            Self::Verdict => {
-                unstuck(texts.iter().map(|text| black_box(text).split_at(ARGS_LENGTH)))
-            }
-            Self::Guard => guarded(texts),
-            Self::LoopGuardrail => {
-                let calls = texts.iter().map(|text| black_box(text).split_at(ARGS_LENGTH));
-                guardrail(calls.map(|(args, result)| (TOOL, args, result)))
-            }
-        }
-    }
-}
+/// The results that are masked: a name, and their function.
+const RESULTS: [(&str, Line); 4] = [
+    ("8 KB, log lines", log_line),
+    ("8 KB, package manager", package),
+    ("8 KB, compiler output", warning),
+    ("8 KB, prose", |text, random| *text += PROSE[random.usize(..4)]),
+];
 
-/// Returns the number of calls that a guard flags.
-fn guarded(texts: &[String]) -> u32 {
-    let mut guard = Guard::new();
-    let flags = |text: &String| {
-        let (args, result) = black_box(text).split_at(ARGS_LENGTH);
-        let before = guard.before(TOOL, args);
-        let after = before.ticket().map(|ticket| guard.after(ticket, result, false));
-        u32::from(after.is_none_or(|after| after.evidence().is_some()))
-    };
-    texts.iter().map(flags).sum()
-}
-
-/// Returns how often the answer differs from the one before.
-fn changes<T: PartialEq>(texts: &[String], mut answer: impl FnMut(&str) -> T) -> u32 {
-    let mut before = None;
-    let changed = |text: &String| {
-        let answer = Some(answer(black_box(text)));
-        let changed = answer != before;
-        before = answer;
-        u32::from(changed)
-    };
-    texts.iter().map(changed).sum()
-}
-
-/// One kind of work on texts of one kind and length.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct WorkTime {
-    /// The kind of the texts.
-    pub kind: Kind,
-    /// The length of the texts, without their last line.
-    pub length: usize,
-    /// The work.
-    pub work: Work,
-    /// The median time for a text, in nanoseconds.
-    pub ns: f64,
-    /// The speed in billions of bytes a second.
-    pub gigabytes_per_second: f64,
-    /// The instructions for a text, if they were counted.
-    pub instructions: Option<f64>,
-    /// The instructions for a byte, if they were counted.
-    pub instructions_per_byte: Option<f64>,
-}
-
-impl Measurement for WorkTime {
-    const HEADINGS: &'static [&'static str] =
-        &["text", "made of it", "ns", "GB/s", "instructions", "instructions/byte"];
-    const WORDS: usize = 2;
-
-    fn cells(&self) -> Vec<String> {
-        vec![
-            format!("{} B, {}", self.length, self.kind.name()),
-            self.work.name().to_owned(),
-            format!("{:.0}", self.ns),
-            format!("{:.2}", self.gigabytes_per_second),
-            rounded(self.instructions, 0),
-            rounded(self.instructions_per_byte, 1),
-        ]
-    }
-}
-
-/// Measures all work on texts of every kind and length.
-///
-/// # Errors
-///
-/// If valgrind fails.
-pub fn measure() -> io::Result<Report> {
-    let kinds = Kind::value_variants().iter();
-    let cases = kinds.flat_map(|&kind| kind.lengths().iter().map(move |&length| (kind, length)));
-    let mut work_times: Vec<_> =
-        cases.flat_map(|(kind, length)| work_times(kind, length)).collect();
-    let can_be_counted = can_be_counted();
-    for row in work_times.iter_mut().filter(|_| can_be_counted) {
-        let words = [word(&row.work), word(&row.kind), row.length.to_string()];
-        let texts = row.kind.texts(row.length);
-        let counted = per_turn("text", &words, TURNS)?;
-        row.instructions = Some(counted / f64::from(number(&texts)));
-        row.instructions_per_byte = Some(counted / bytes(&texts));
-    }
-    report(&work_times, &real_text::measure(can_be_counted)?, can_be_counted)
-}
-
-/// Does the work on the texts of a round `times` times, for valgrind to count. Returns the sum of the
-/// results.
-pub fn count(work: Work, kind: Kind, length: usize, times: u16) -> u32 {
-    let texts = kind.texts(length);
-    (0..times).map(|_| work.run(&texts)).fold(0, u32::wrapping_add)
-}
-
-fn report(
-    work_times: &[WorkTime],
-    real_times: &[RealTime],
-    is_counted: bool,
-) -> io::Result<Report> {
-    let mut report = Report::default();
-    report.table("rows", work_times)?;
-    report.table("real", real_times)?;
+/// Measures all work on made and on recorded calls.
+pub(crate) fn measure() -> io::Result<Report> {
+    let mut report = harness::measure("text", contest)?;
     report.remark(
-        "By the recipe of `balanced`, with all masks. A similarity compares two texts of the length. A \
-         verdict includes\na call and its outcome, from raw arguments and a raw result.",
+        "A time is for one call, by the recipe of `balanced`, with all masks. A verdict includes a call and its \
+         outcome,\nfrom raw arguments and a raw result. A similarity compares the arguments of two calls.",
     );
-    if real_times.is_empty() {
-        report.leave_out(ABSENT);
-    }
-    if !is_counted {
-        report.leave_out(NOT_COUNTED);
-    }
     Ok(report)
 }
 
-/// Times all work on texts of one kind and length in turns.
-fn work_times(kind: Kind, length: usize) -> Vec<WorkTime> {
-    let texts = &kind.texts(length);
-    let works = Work::on(kind).iter();
-    let case = |&work: &Work| Case { calls: number(texts), run: Box::new(move || work.run(texts)) };
-    let timings = take_turns(&works.clone().map(case).collect::<Vec<_>>(), ROUNDS);
-    let bytes_per_text = bytes(texts) / f64::from(number(texts));
-    let work_time = |(&work, Timing { ns_per_call, .. })| WorkTime {
-        kind,
-        length,
-        work,
-        ns: ns_per_call,
-        gigabytes_per_second: bytes_per_text / ns_per_call,
-        instructions: None,
-        instructions_per_byte: None,
+/// Returns the work on one kind of calls.
+pub(crate) fn contest(number: usize) -> Option<Contest> {
+    const REAL: usize = RECORDED.len();
+    const MADE: usize = REAL + RESULT_LENGTHS.len();
+    let (input, runs, works): (_, _, &[Work]) = match number {
+        0..REAL => {
+            let works = &[GUARD, LOOP_GUARDRAIL, CALL_AMONG, OUTCOME_AMONG, MASKED, REGEX];
+            (["real calls", "real sessions"][number].to_owned(), recorded(RECORDED[number]), works)
+        }
+        REAL..MADE => {
+            let length = RESULT_LENGTHS[number - REAL];
+            let calls = made(200 + length, |number| RawCall::made(number, length));
+            let input = format!("200 B of arguments, {length} B of a result");
+            (input, calls, &[GUARD, VERDICT, LOOP_GUARDRAIL])
+        }
+        MADE => {
+            let args = |number| RawCall::new(code(number, SIMILAR_LENGTH), String::new());
+            ("100 KB of arguments".to_owned(), made(SIMILAR_LENGTH, args), &[SIMILARITY])
+        }
+        _ => {
+            let (name, line) = RESULTS.get(number - MADE - 1)?;
+            let result = |number| RawCall::new("{}".to_owned(), lines(number, *line));
+            ((*name).to_owned(), made(MASKED_LENGTH, result), &[MASKED, REGEX])
+        }
     };
-    works.zip(timings).map(work_time).collect()
+    let is_real = number < REAL;
+    let bytes =
+        if number > MADE { runs.iter().flatten().map(|call| call.result.len()).sum() } else { 0 };
+    let (items, runs) = (runs.iter().map(Vec::len).sum(), Rc::new(runs));
+    let peer = |&(name, work): &Work| {
+        let runs = Rc::clone(&runs);
+        Function::new(name, move || all(&runs, work))
+    };
+    let peers = works.iter().map(peer).collect();
+    // A round of real calls reads megabytes. Else the heap takes a few rounds to settle.
+    let (rounds, counted) = if is_real { (11, 1) } else { (51, 4) };
+    Some(Contest { input, items, bytes, rounds, counted, peers })
 }
 
-/// Returns the number of texts.
-fn number(texts: &[String]) -> u16 {
-    u16::try_from(texts.len()).unwrap_or(u16::MAX)
+/// A name, and the work that is done on the calls of a run. It returns the number of flagged calls, or the sum of
+/// the answers.
+type Work = (&'static str, fn(&[RawCall]) -> u32);
+
+const GUARD: Work = ("verdict, by a guard", guard);
+const VERDICT: Work = ("verdict", verdicts);
+const LOOP_GUARDRAIL: Work = ("verdict, by `loop-guardrail`", loop_guardrail);
+const CALL_AMONG: Work = ("call among others", |run| {
+    let mut groups = SimilarCalls::new();
+    each(run, |call| {
+        low(Recipe::BALANCED.call_among(&mut groups, &call.tool, &call.args).digest().bits())
+    })
+});
+const OUTCOME_AMONG: Work = ("outcome among others", |run| {
+    let mut known = <Lines>::new();
+    each(run, |call| {
+        let answer = Answer::new(&call.tool, &call.result, call.failed);
+        low(Recipe::BALANCED.outcome_among(&mut known, &answer).digest().bits())
+    })
+});
+const MASKED: Work = ("digest, masked", |run| {
+    each(run, |call| low(Masks::ALL.digest(call.result.as_bytes()).result.bits()))
+});
+const REGEX: Work =
+    ("digest, masked by `regex`", |run| each(run, |call| low(regex_digest(&call.result))));
+const SIMILARITY: Work = ("similarity of two", |run| {
+    let mut before = run.last().map_or("", |call| &call.args);
+    each(run, |call| low(similarity(&call.args, mem::replace(&mut before, &call.args)).to_bits()))
+});
+
+/// Does the work on the calls of each run.
+fn all(runs: &[Vec<RawCall>], work: fn(&[RawCall]) -> u32) -> u32 {
+    runs.iter().map(|run| work(black_box(run))).fold(0, u32::wrapping_add)
+}
+
+fn each<'r>(run: &'r [RawCall], answer: impl FnMut(&'r RawCall) -> u32) -> u32 {
+    run.iter().map(answer).fold(0, u32::wrapping_add)
+}
+
+/// Returns the lower half.
+const fn low(digest: u64) -> u32 {
+    (digest & 0xFFFF_FFFF) as u32
+}
+
+/// Returns the number of calls that a guard flags.
+fn guard(run: &[RawCall]) -> u32 {
+    let mut guard = Guard::new();
+    each(run, |call| {
+        let before = guard.before(&call.tool, call.args.as_str());
+        let after = before.ticket().map(|ticket| guard.after(ticket, &call.result, call.failed));
+        u32::from(after.is_none_or(|after| after.evidence().is_some()))
+    })
+}
+
+/// Returns the number of calls that `balanced` flags with its recipe.
+fn verdicts(run: &[RawCall]) -> u32 {
+    let Preset { policy, recipe } = &PRESETS[0];
+    let mut detector: Detector<'_, 20> = match Detector::new(policy) {
+        Ok(detector) => detector,
+        Err(error) => panic!("{error}"),
+    };
+    let mut groups = SimilarCalls::new();
+    each(run, |call| {
+        let before = detector.announce(recipe.call_among(&mut groups, &call.tool, &call.args));
+        let outcome = recipe.outcome(&call.tool, &call.result, call.failed);
+        let after = detector.outcome(before.id, outcome);
+        u32::from(before.verdict.action > Action::Proceed || after.action > Action::Proceed)
+    })
+}
+
+/// Returns the number of calls that `loop-guardrail` flags, used as in the example of its README. It flags the
+/// third equal call, as `balanced` does.
+fn loop_guardrail(run: &[RawCall]) -> u32 {
+    let settings = ToolCallGuardrailConfig {
+        hard_stop_enabled: true,
+        no_progress_warn_after: 3,
+        ..ToolCallGuardrailConfig::default()
+    };
+    let mut controller = ToolCallGuardrailController::new(Some(settings));
+    each(run, |call| {
+        let args: Value = serde_json::from_str(&call.args).unwrap_or_default();
+        let before = controller.before_call(&call.tool, Some(&args));
+        let after = controller.after_call(&call.tool, Some(&args), Some(&call.result), Some(false));
+        u32::from(before.action != "allow" || after.action != "allow")
+    })
+}
+
+/// Returns a hash of `text` without its volatile parts, in the way that most programs remove them.
+fn regex_digest(text: &str) -> u64 {
+    let (mut hash, mut from) = (0_u64, 0);
+    for found in VOLATILE.find_iter(text.as_bytes()) {
+        hash = hash.rotate_left(5) ^ rapidhash_v3(&text.as_bytes()[from..found.start()]);
+        from = found.end();
+    }
+    hash.rotate_left(5) ^ rapidhash_v3(&text.as_bytes()[from..])
+}
+
+/// The kinds of volatile text that a few lines of regular expressions can describe: fewer than `Masks::ALL`, and
+/// without labels.
+static VOLATILE: LazyLock<Regex> = LazyLock::new(|| {
+    let kinds = [
+        r"\x1B\[[0-9;?]*[A-Za-z]",
+        r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+        r"\d{4}-\d\d-\d\d",
+        r"\d{1,2}:\d\d(:\d\d([.,]\d+)?)?Z?",
+        r"0x[0-9a-fA-F]{6,}",
+        r"\d+(\.\d+)?\s?(ms|us|ns|s|seconds|minutes)\b",
+        r"\b[0-9a-f]{7,64}\b",
+        r"(?i:pid)[ :=]*\d+",
+        r"/tmp/[A-Za-z0-9_.-]+",
+        r"(localhost|127\.0\.0\.1):\d+",
+        r"\s{2,}",
+    ];
+    match Regex::new(&format!("(?-u){}", kinds.join("|"))) {
+        Ok(volatile) => volatile,
+        Err(error) => panic!("{error}"),
+    }
+});
+
+/// Returns one run of made calls of `length` bytes, which all differ. It is the same every time.
+fn made(length: usize, call: impl Fn(u64) -> RawCall) -> Vec<Vec<RawCall>> {
+    let count = (ROUND / length).clamp(2, 256);
+    vec![(0..).take(count).map(call).collect()]
+}
+
+/// Returns a text of [`MASKED_LENGTH`] that begins with its number. `line` appends one line.
+fn lines(number: u64, line: Line) -> String {
+    let mut text = format!("Part {number}\n");
+    let mut random = Rng::with_seed(number);
+    while text.len() < MASKED_LENGTH {
+        line(&mut text, &mut random);
+    }
+    text.truncate(MASKED_LENGTH);
+    text
+}
+
+fn log_line(text: &mut String, random: &mut Rng) {
+    let (minute, second, thousandth) = (random.u8(..60), random.u8(..60), random.u32(..1000));
+    let (order, status) = (random.u32(..5000), [200, 201, 404, 500][random.usize(..4)]);
+    let (duration, id) = (random.u32(..900), random.u32(..));
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(
+        text,
+        "2026-05-28T14:{minute:02}:{second:02}.{thousandth:03}Z INFO [4711] http: GET /orders/{order} \
+         {status} in {duration} ms, request {id:08x}"
+    );
+}
+
+fn package(text: &mut String, random: &mut Rng) {
+    let name = ["serde", "tokio", "requests", "lodash", "numpy", "react"][random.usize(..6)];
+    let (major, minor, patch) = (random.u8(..9), random.u8(..40), random.u8(..20));
+    let (size, rate, hash) = (random.u32(..9000), random.u32(..90), random.u64(..1 << 48));
+    let (percent, python) = (random.u32(..100), random.u8(8..14));
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(
+        text,
+        "Collecting {name}=={major}.{minor}.{patch}\n  Downloading {name}-{major}.{minor}.{patch}-cp3{python}-cp3{python}-\
+         manylinux_2_17_x86_64.whl.metadata ({size} kB)\n     {percent:>3}% |{:#<20}| {size} kB {rate}.{minor} MB/s eta \
+         0:00:{patch:02}\n  Stored in directory: /root/.cache/pip/wheels/{hash:012x}\n\
+         Requirement already satisfied: {name}>={major}.{minor} in ./lib/python3.{python} (from app) ({major}.{minor}.{patch})",
+        ""
+    );
+}
+
+fn warning(text: &mut String, random: &mut Rng) {
+    let name = ["total", "weight", "parts", "price", "items", "count"][random.usize(..6)];
+    let (part, line, column) = (random.u32(..40), random.u32(..900), random.u32(..80));
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(
+        text,
+        "warning: unused variable: `{name}`\n   --> src/part_{part:02}/unit.rs:{line}:{column}\n    |\n\
+         {line:<3} |     let {name} = items.iter().map(Item::{name}).sum::<u64>();\n    |         \
+         ^^^^^ help: if this is intentional, prefix it with an underscore: `_{name}`\n    |"
+    );
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
-    fn a_report_has_one_table_and_a_line_for_all_else() {
-        let work_time = |kind, length, work, instructions: Option<f64>| WorkTime {
-            kind,
-            length,
-            work,
-            ns: 1000.4,
-            gigabytes_per_second: 0.456,
-            instructions,
-            instructions_per_byte: instructions.map(|count| count / 200.0),
+    fn all_work_is_done_on_each_call() {
+        let call = |result: &str| RawCall {
+            failed: true,
+            ..RawCall::new(r#"{"command":"make"}"#.to_owned(), result.to_owned())
         };
-        let work_times = [
-            work_time(Kind::Log, 200, Work::Masked, Some(1234.5)),
-            work_time(Kind::Log, 200, Work::Outcome, Some(2345.6)),
-            work_time(Kind::Log, 100_000, Work::Outcome, None),
-        ];
-        insta::assert_snapshot!(report(&work_times, &[], false).unwrap());
+        let stuck = [(); 5].map(|()| call("no rule"));
+        assert_eq!(guard(&stuck), 3);
+        assert!(verdicts(&stuck) > 0);
+        let (one, other) = ([call("one")], [call("other")]);
+        for (name, work) in [OUTCOME_AMONG, MASKED, REGEX] {
+            assert_ne!(work(&one), work(&other), "{name}");
+        }
+        assert_eq!(CALL_AMONG.1(&one), CALL_AMONG.1(&other));
+        assert_eq!(loop_guardrail(&one), 0);
     }
 
     #[test]
-    fn each_text_has_its_own_answer_and_new_calls_are_not_flagged() {
-        for &kind in Kind::value_variants() {
-            for &length in kind.lengths() {
-                let texts = kind.texts(length);
-                for work in Work::on(kind) {
-                    let (answer, all) = (work.run(&texts), u32::try_from(texts.len()).unwrap());
-                    match work {
-                        Work::Verdict | Work::Guard | Work::LoopGuardrail => assert_eq!(answer, 0),
-                        // The first to the second, and the second to the first.
-                        Work::Similarity if all == 2 => assert_eq!(answer, 1),
-                        Work::Similarity => {}
-                        _ => assert_eq!(answer, all, "{work:?}, {kind:?}, {length}"),
-                    }
-                }
+    fn made_calls_differ_and_are_not_flagged() {
+        for length in RESULT_LENGTHS {
+            let calls = made(200 + length, |number| RawCall::made(number, length));
+            for (name, work) in [GUARD, VERDICT, LOOP_GUARDRAIL] {
+                assert_eq!(all(&calls, work), 0, "{name}, {length}");
             }
         }
+        for (kind, line) in RESULTS {
+            for (name, work) in [MASKED, REGEX] {
+                let answer = |number| work(&[RawCall::new(String::new(), lines(number, line))]);
+                let answers: HashSet<u32> = (0..8).map(answer).collect();
+                assert_eq!(answers.len(), 8, "{name}, {kind}");
+            }
+        }
+    }
+
+    #[test]
+    fn volatile_text_does_not_count() {
+        let one = regex_digest("at 12:03:59, pid 4711");
+        assert_eq!(one, regex_digest("at 13:04:00, pid 12"));
+        assert_ne!(one, regex_digest("at 12:03:59, 3 failed"));
     }
 }
