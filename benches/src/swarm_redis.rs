@@ -198,17 +198,18 @@ impl Server {
     /// Measures the memory of a call that `workers` workers make, the time of a worker's first call, and that of
     /// a later one. Returns the row of the table.
     fn cost(&self, workers: u64) -> io::Result<Vec<serde_json::Value>> {
+        // Not among the calls of the clients.
+        let call = |round| u64::MAX - 10 * workers - round;
         let time = |round: u64, number: u64| -> io::Result<f64> {
             let start = Instant::now();
-            self.requests(BATCH, number, |n| record(workers * 10 + round, hashed(n % workers)))?;
-            Ok(start.elapsed().as_secs_f64() * 1e6
-                / f64::from(u32::try_from(number).unwrap_or(u32::MAX)))
+            self.requests(BATCH, number, |n| record(call(round), hashed(n % workers)))?;
+            let number = u32::try_from(number).map_err(Error::other)?;
+            Ok(start.elapsed().as_secs_f64() * 1e6 / f64::from(number))
         };
         let first = (0..5).map(|round| time(round, workers)).collect::<io::Result<_>>()?;
         let later = (0..5).map(|round| time(round, workers.max(LATER_CALLS)));
         let later = later.collect::<io::Result<_>>()?;
-        let bytes: i64 =
-            self.ask(&words(&["MEMORY", "USAGE", &key(workers * 10), "SAMPLES", "0"]))?;
+        let bytes: i64 = self.ask(&words(&["MEMORY", "USAGE", &key(call(0)), "SAMPLES", "0"]))?;
         let times = [median(first), median(later)].map(|time| rounded(time, 1));
         Ok([&[json!(workers), json!(bytes)], &times[..]].concat())
     }
