@@ -72,9 +72,9 @@ fn a_hook_that_was_installed_with_a_swarm_watches_alone() {
                 "session_id": "s", "hook_event_name": name, "tool_name": "run",
                 "tool_input": {"command": "npm ci"}, "tool_use_id": n.to_string(), "error": "403 Forbidden",
             });
-            let said = among.tell(&event.to_string());
+            let said = among.tell(event.to_string());
             notes += usize::from(!said.is_empty());
-            assert_eq!(said, alone.tell(&event.to_string()));
+            assert_eq!(said, alone.tell(event.to_string()));
         }
     }
     assert!(notes > 0);
