@@ -1,36 +1,32 @@
 //! Gemini CLI chats and Qwen Code sessions: one small case for each trap that real files set.
 
-mod reading;
-
-use reading::reading;
+use crate::reading::reading;
 use unstuck_trace::Format;
 
 const HEADER: &str = r#"{"sessionId":"s","projectHash":"h","kind":"main"}"#;
 
 /// A call as a record holds it; without a result it has only begun.
 fn call(id: &str, args: &str, result: Option<(&str, &str)>) -> String {
-    let result = result.map_or("\"status\":\"executing\"".to_owned(), |(status, text)| {
+    let result = result.map_or(r#""status":"executing""#.to_owned(), |(status, text)| {
         format!(
             "\"status\":\"{status}\",\"result\":[{{\"functionResponse\":{{\"id\":\"{id}\",\
              \"response\":{{\"output\":\"{text}\"}}}}}}]"
         )
     });
-    format!("{{\"id\":\"{id}\",\"name\":\"sh\",\"args\":{args},{result}}}")
+    format!(r#"{{"id":"{id}","name":"sh","args":{args},{result}}}"#)
 }
 
 fn record(id: &str, text: &str, calls: &[String]) -> String {
     let calls = calls.join(",");
-    format!(
-        "{{\"id\":\"{id}\",\"type\":\"gemini\",\"content\":\"{text}\",\"toolCalls\":[{calls}]}}"
-    )
+    format!(r#"{{"id":"{id}","type":"gemini","content":"{text}","toolCalls":[{calls}]}}"#)
 }
 
 fn user(id: &str, content: &str) -> String {
-    format!("{{\"id\":\"{id}\",\"type\":\"user\",\"content\":{content}}}")
+    format!(r#"{{"id":"{id}","type":"user","content":{content}}}"#)
 }
 
 fn echo(id: &str, text: &str) -> String {
-    format!("[{{\"functionResponse\":{{\"id\":\"{id}\",\"response\":{{\"error\":\"{text}\"}}}}}}]")
+    format!(r#"[{{"functionResponse":{{"id":"{id}","response":{{"error":"{text}"}}}}}}]"#)
 }
 
 #[test]
@@ -39,12 +35,12 @@ fn a_record_written_again_is_one_turn() {
     let first = call("1", "{}", Some(("success", "one")));
     let done =
         record("r", "I look.", &[first.clone(), call("2", "{\"x\":1}", Some(("error", "no")))]);
-    let all = format!("{{\"$set\":{{\"messages\":[{},{done}]}}}}", user("u", "\"Go\""));
+    let all = format!(r#"{{"$set":{{"messages":[{},{done}]}}}}"#, user("u", "\"Go\""));
     let lines = [
         HEADER,
-        "{\"$set\":{\"messages\":[{\"id\":\"0\",\"type\":\"user\",\"content\":[{\"text\":\"<session_context>x\"}]}]}}",
-        &user("u", "[{\"text\":\"Go\"}]"),
-        "{\"$set\":{\"lastUpdated\":\"x\"}}",
+        r#"{"$set":{"messages":[{"id":"0","type":"user","content":[{"text":"<session_context>x"}]}]}}"#,
+        &user("u", r#"[{"text":"Go"}]"#),
+        r#"{"$set":{"lastUpdated":"x"}}"#,
         &record("r", "I look.", &[]),
         &begun,
         &record("r", "I look.", &[first]),
@@ -52,7 +48,7 @@ fn a_record_written_again_is_one_turn() {
         &user("e", &echo("1", "one")),
         &all,
         &record("q", "Done.", &[]),
-        "{\"id\":\"i\",\"type\":\"info\",\"content\":\"Cancelled.\"}",
+        r#"{"id":"i","type":"info","content":"Cancelled."}"#,
     ];
     let reading = reading(lines.join("\n").as_bytes(), None);
     let expected = [
@@ -73,7 +69,7 @@ fn a_record_written_again_is_one_turn() {
 #[test]
 fn rewound_calls_have_run() {
     let again = |id: &str| record(id, "", &[call(id, "{}", Some(("success", "x")))]);
-    let lines = [HEADER, &again("a"), "{\"$rewindTo\":\"a\"}", &again("b"), &again("a")];
+    let lines = [HEADER, &again("a"), r#"{"$rewindTo":"a"}"#, &again("b"), &again("a")];
     let expected = ["#0 main/1 sh {}", "#0 main -> \"x\"", "#1 main/2 sh {}", "#1 main -> \"x\""];
     assert_eq!(reading(lines.join("\n").as_bytes(), None).events, expected);
 }
@@ -86,15 +82,15 @@ fn the_process_group_is_left_out_of_a_result() {
         )
     };
     let first =
-        record("a", "", &[call("1", "{\"d\":\"Run\"}", Some(("success", &result("16532"))))]);
+        record("a", "", &[call("1", r#"{"d":"Run"}"#, Some(("success", &result("16532"))))]);
     let second =
-        record("b", "", &[call("2", "{\"d\":\"Again\"}", Some(("success", &result("16543"))))]);
+        record("b", "", &[call("2", r#"{"d":"Again"}"#, Some(("success", &result("16543"))))]);
     let reading = reading([HEADER, &first, &second].join("\n").as_bytes(), None);
-    let text = "\"<untrusted_context>\\nOutput: FAIL\\nExit Code: 1\\n</untrusted_context>\"";
+    let text = r#""<untrusted_context>\nOutput: FAIL\nExit Code: 1\n</untrusted_context>""#;
     let expected = [
-        "#0 main/1 sh {\"d\":\"Run\"}".to_owned(),
+        r#"#0 main/1 sh {"d":"Run"}"#.to_owned(),
         format!("#0 main -> {text}"),
-        "#1 main/2 sh {\"d\":\"Again\"}".to_owned(),
+        r#"#1 main/2 sh {"d":"Again"}"#.to_owned(),
         format!("#1 main -> {text}"),
     ];
     assert_eq!(reading.events, expected);
@@ -104,17 +100,17 @@ fn the_process_group_is_left_out_of_a_result() {
 #[test]
 fn a_call_without_id_or_result_has_run_if_its_status_says_so() {
     let table = [
-        ("\"status\":\"success\"", Some("\"\"")),
-        ("\"status\":\"cancelled\",\"resultDisplay\":\"stopped\"", Some("\"stopped\"")),
-        ("\"status\":\"error\",\"resultDisplay\":{\"x\":1}", Some("failed \"\"")),
-        ("\"status\":\"executing\"", None),
-        ("\"status\":\"success\",\"result\":[{\"text\":\"a\"},\"b\"]", Some("\"a\\nb\"")),
-        ("\"status\":\"success\",\"result\":\"a\"", Some("\"a\"")),
-        ("\"result\":[{\"functionResponse\":{\"response\":{\"n\":1}}}]", Some("\"{\\\"n\\\":1}\"")),
+        (r#""status":"success""#, Some("\"\"")),
+        (r#""status":"cancelled","resultDisplay":"stopped""#, Some("\"stopped\"")),
+        (r#""status":"error","resultDisplay":{"x":1}"#, Some("failed \"\"")),
+        (r#""status":"executing""#, None),
+        (r#""status":"success","result":[{"text":"a"},"b"]"#, Some("\"a\\nb\"")),
+        (r#""status":"success","result":"a""#, Some("\"a\"")),
+        (r#""result":[{"functionResponse":{"response":{"n":1}}}]"#, Some(r#""{\"n\":1}""#)),
     ];
     for (fields, result) in table {
         let line = format!(
-            "{{\"id\":\"r\",\"type\":\"gemini\",\"content\":\"\",\"toolCalls\":[{{\"name\":\"f\",{fields}}}]}}"
+            r#"{{"id":"r","type":"gemini","content":"","toolCalls":[{{"name":"f",{fields}}}]}}"#
         );
         let input = [HEADER, &line, &line].join("\n");
         let result = result.map(|result| format!("#0 main -> {result}"));
@@ -148,7 +144,7 @@ fn the_older_document_has_the_same_records() {
         "{{\n\"sessionId\":\"s\",\"projectHash\":\"h\",\"messages\":[\n{},\n{},\n{}]}}",
         user("u", "\"Go\""),
         record("r", "I look.", &[call("1", "{}", Some(("success", "x")))]),
-        "{\"id\":\"m\",\"type\":\"model\",\"parts\":[{\"text\":\"Hm\",\"thought\":true},{\"text\":\"Done.\"}]}"
+        r#"{"id":"m","type":"model","parts":[{"text":"Hm","thought":true},{"text":"Done."}]}"#
     );
     let expected = [
         "main User: Go",
@@ -191,7 +187,7 @@ fn qwen_code_keeps_the_models_own_parts() {
 
 #[test]
 fn a_call_that_cannot_be_read_costs_only_itself() {
-    let bad = "{\"id\":\"0\",\"args\":{}}".to_owned();
+    let bad = r#"{"id":"0","args":{}}"#.to_owned();
     let line = record("r", "", &[bad, call("1", "{}", Some(("success", "x")))]);
     let reading = reading([HEADER, &line, "[1]"].join("\n").as_bytes(), None);
     assert_eq!(reading.events, ["#0 main/1 sh {}", "#0 main -> \"x\""]);

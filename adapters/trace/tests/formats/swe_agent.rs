@@ -1,8 +1,6 @@
 //! SWE-agent and mini-swe-agent trajectories: one small case for each trap that real files set.
 
-mod reading;
-
-use reading::reading;
+use crate::reading::reading;
 use unstuck_trace::Format;
 
 const STEPS: &str = r#"[
@@ -26,19 +24,17 @@ const HISTORY: &str = r#"[
 fn the_steps_of_a_trajectory_suffice() {
     let expected = [
         "main Assistant: I look.",
-        "#0 main/1 bash {\"command\":\"ls\\n\"}",
+        r#"#0 main/1 bash {"command":"ls\n"}"#,
         "#0 main -> \"a.rs\"",
-        "#1 main/2 bash {\"command\":\"cat \\\"a\\\"\"}",
+        r#"#1 main/2 bash {"command":"cat \"a\""}"#,
         "#1 main -> \"\"",
         "main Assistant only: I am lost.",
         "main Assistant: Done.",
-        "#2 main/3 bash {\"command\":\"submit\"}",
+        r#"#2 main/3 bash {"command":"submit"}"#,
     ];
     let table = [
-        format!(
-            "{{\"environment\":\"x\",\"trajectory\":{STEPS},\"history\":{HISTORY},\"info\":{{}}}}"
-        ),
-        format!("{{\"history\":[],\"trajectory\":{STEPS}}}"),
+        format!(r#"{{"environment":"x","trajectory":{STEPS},"history":{HISTORY},"info":{{}}}}"#),
+        format!(r#"{{"history":[],"trajectory":{STEPS}}}"#),
     ];
     for input in table {
         for from in [None, Some(Format::SWE_AGENT)] {
@@ -56,17 +52,17 @@ fn a_demonstration_may_hold_only_the_history() {
         "main System: Be brief.",
         "main User: Go",
         "main Assistant: I look.",
-        "#0 main/1 bash {\"command\":\"ls\\n\"}",
+        r#"#0 main/1 bash {"command":"ls\n"}"#,
         "#0 main -> \"a.rs\"",
         "main Assistant only: I am lost.",
         "main User: Give a command.",
         "main Assistant: Submit.",
-        "#1 main/2 bash {\"command\":\"submit\"}",
+        r#"#1 main/2 bash {"command":"submit"}"#,
     ];
     for input in [
         format!("{{\"history\":{HISTORY}}}"),
-        format!("{{\"trajectory\":[],\"history\":{HISTORY}}}"),
-        format!("{{\"history\":{HISTORY},\"trajectory\":{STEPS}}}"),
+        format!(r#"{{"trajectory":[],"history":{HISTORY}}}"#),
+        format!(r#"{{"history":{HISTORY},"trajectory":{STEPS}}}"#),
     ] {
         assert_eq!(reading(input.as_bytes(), None).events, expected);
     }
@@ -83,10 +79,10 @@ fn a_result_answers_the_latest_command_of_its_agent() {
 {"role":"user","content":"z","agent":"two"}]}"#;
     let reading = reading(input, None);
     let expected = [
-        "#0 one/1 bash {\"command\":\"a\"}",
-        "#1 two/2 bash {\"command\":\"b\"}",
+        r#"#0 one/1 bash {"command":"a"}"#,
+        r#"#1 two/2 bash {"command":"b"}"#,
         "#0 one -> \"x\"",
-        "#2 two/3 bash {\"command\":\"c\"}",
+        r#"#2 two/3 bash {"command":"c"}"#,
         "#2 two -> \"y\"",
         "two User: z",
     ];
@@ -97,7 +93,7 @@ fn a_result_answers_the_latest_command_of_its_agent() {
 fn a_step_that_cannot_be_read_costs_only_itself() {
     let input = b"{\"trajectory\":[{\"action\":\"a\",\"observation\":\"x\"},\n7,{\"y\":1}]}";
     let reading = reading(input, Some(Format::SWE_AGENT));
-    assert_eq!(reading.events, ["#0 main/1 bash {\"command\":\"a\"}", "#0 main -> \"x\""]);
+    assert_eq!(reading.events, [r#"#0 main/1 bash {"command":"a"}"#, "#0 main -> \"x\""]);
     let problems = [
         "line 2: expected a JSON object, found a number",
         "line 2: a step needs the field `action`",
@@ -119,15 +115,15 @@ fn mini_swe_agent_mirrors_its_actions_in_tool_calls_and_scripts() {
         "main System: Be brief.",
         "main User: Go",
         "main Assistant: Both.",
-        "#0 main/1 bash {\"command\":\"a\"}",
-        "#1 main/1 bash {\"command\":\"b\"}",
+        r#"#0 main/1 bash {"command":"a"}"#,
+        r#"#1 main/1 bash {"command":"b"}"#,
         "#1 main -> failed \"two\"",
         "#0 main -> \"one\"",
-        "#2 main/2 bash {\"command\":\"echo DONE\"}",
+        r#"#2 main/2 bash {"command":"echo DONE"}"#,
         "main Other: done",
     ];
     let input = format!(
-        "{{\"info\":{{\"config\":{script}}},\"messages\":{with_calls},\"trajectory_format\":\"mini-swe-agent-1.1\"}}"
+        r#"{{"info":{{"config":{script}}},"messages":{with_calls},"trajectory_format":"mini-swe-agent-1.1"}}"#
     );
     assert_eq!(reading(input.as_bytes(), None).events, expected);
 }
@@ -145,14 +141,14 @@ fn mini_swe_agent_may_keep_actions_alone() {
     let expected = [
         "main User: Go",
         "main Assistant: Both.",
-        "#0 main/1 bash {\"command\":\"a\"}",
-        "#1 main/1 bash {\"command\":\"b\"}",
+        r#"#0 main/1 bash {"command":"a"}"#,
+        r#"#1 main/1 bash {"command":"b"}"#,
         "#0 main -> \"one\"",
         "#1 main -> failed \"two\"",
         "main Assistant only: ```bash\nnot run\n```",
         "main User: One command, please.",
         "main Assistant: Again.",
-        "#2 main/2 bash {\"command\":\"a\"}",
+        r#"#2 main/2 bash {"command":"a"}"#,
     ];
     assert_eq!(reading(with_actions.as_bytes(), None).events, expected);
 }
@@ -169,8 +165,8 @@ fn mini_swe_agent_gave_commands_in_its_text_at_first() {
     let expected = [
         "main User: Give ```mswea_bash_command\nx\n``` blocks.",
         "main Assistant: I look.\n\n```mswea_bash_command\nls\n```",
-        "#0 main/1 bash {\"command\":\"ls\"}",
-        "#0 main -> failed \"<returncode>1</returncode>\\n<output>\\n</output>\"",
+        r#"#0 main/1 bash {"command":"ls"}"#,
+        r#"#0 main -> failed "<returncode>1</returncode>\n<output>\n</output>""#,
         "main Assistant only: Two.\n```mswea_bash_command\na\n```\n```mswea_bash_command\nb\n```",
         "main User: One, please.",
     ];
@@ -187,6 +183,6 @@ fn calls_of_mini_swe_agent_may_stand_in_tool_calls_alone() {
 {"role":"tool","content":"orphan","tool_call_id":"z"},
 {"content":"no role"}]}"#;
     let reading = reading(input, None);
-    assert_eq!(reading.events, ["#0 main/1 bash {\"command\": \"a\"}", "#0 main -> \"x\""]);
+    assert_eq!(reading.events, [r#"#0 main/1 bash {"command": "a"}"#, "#0 main -> \"x\""]);
     assert_eq!(reading.problems(), ["line 5: a message needs the field `role`"]);
 }

@@ -1,8 +1,6 @@
 //! Native traces: every kind of record, and every way in which one can be wrong.
 
-mod reading;
-
-use reading::reading;
+use crate::reading::reading;
 use unstuck_trace::Format;
 
 #[test]
@@ -21,10 +19,10 @@ fn calls_results_and_messages_keep_their_order() {
     let expected = [
         "a User: Fix it",
         "a Assistant: I look.",
-        "#0 a/1 ls {\"b\":1, \"a\":2}",
+        r#"#0 a/1 ls {"b":1, "a":2}"#,
         "#0 a -> \"x\"",
         "#1 a/2 rm null",
-        "#1 a -> failed \"{\\\"code\\\": 1}\" +9f",
+        r#"#1 a -> failed "{\"code\": 1}" +9f"#,
         "a Assistant only: Hm.",
         "#2 b/3 wait null",
         "a Assistant only: Done.",
@@ -67,48 +65,48 @@ fn a_bad_line_costs_only_itself() {
         (b"[1]", "line 2: expected a JSON object, found an array"),
         (b"\"text\"", "line 2: expected a JSON object, found a string"),
         (
-            b"{\"type\":\"call\",",
+            br#"{"type":"call","#,
             "line 2: not a JSON object: EOF while parsing a value at column 15",
         ),
         (b"{\"type\":1}", "line 2: the field `type` must be a string"),
-        (b"{\"tool\":\"x\"}", "line 2: a record needs the field `type`"),
-        (b"{\"type\":\"call\"}", "line 2: a call needs the field `tool`"),
-        (b"{\"type\":\"call\",\"tool\":7}", "line 2: the field `tool` must be a string"),
+        (br#"{"tool":"x"}"#, "line 2: a record needs the field `type`"),
+        (br#"{"type":"call"}"#, "line 2: a call needs the field `tool`"),
+        (br#"{"type":"call","tool":7}"#, "line 2: the field `tool` must be a string"),
         (
-            b"{\"type\":\"call\",\"tool\":\"x\",\"step\":-1}",
+            br#"{"type":"call","tool":"x","step":-1}"#,
             "line 2: the field `step` must be a whole number from 0",
         ),
         (
-            b"{\"type\":\"call\",\"tool\":\"x\",\"is_error\":\"yes\"}",
+            br#"{"type":"call","tool":"x","is_error":"yes"}"#,
             "line 2: the field `is_error` must be true or false",
         ),
         (
-            b"{\"type\":\"call\",\"tool\":\"x\",\"worker\":3}",
+            br#"{"type":"call","tool":"x","worker":3}"#,
             "line 2: the field `worker` must be a string",
         ),
         (
-            b"{\"type\":\"call\",\"tool\":\"x\",\"time\":\"today\"}",
+            br#"{"type":"call","tool":"x","time":"today"}"#,
             "line 2: the field `time` must be a time by RFC 3339 or in milliseconds since 1970",
         ),
         (
-            b"{\"type\":\"message\",\"role\":\"user\",\"text\":\"x\",\"time\":1.5}",
+            br#"{"type":"message","role":"user","text":"x","time":1.5}"#,
             "line 2: the field `time` must be a time by RFC 3339 or in milliseconds since 1970",
         ),
         (
-            b"{\"type\":\"call\",\"tool\":\"x\",\"tokens\":7}",
+            br#"{"type":"call","tool":"x","tokens":7}"#,
             "line 2: the field `tokens` must be an object with whole numbers as `input`, `cached` \
              and `output`",
         ),
         (
-            b"{\"type\":\"call\",\"tool\":\"x\",\"tokens\":{\"input\":\"7\"}}",
+            br#"{"type":"call","tool":"x","tokens":{"input":"7"}}"#,
             "line 2: the field `tokens` must be an object with whole numbers as `input`, `cached` \
              and `output`",
         ),
-        (b"{\"type\":\"message\",\"text\":\"x\"}", "line 2: a message needs the field `role`"),
-        (b"{\"type\":\"message\",\"role\":\"user\"}", "line 2: a message needs the field `text`"),
+        (br#"{"type":"message","text":"x"}"#, "line 2: a message needs the field `role`"),
+        (br#"{"type":"message","role":"user"}"#, "line 2: a message needs the field `text`"),
         (b"\xff{}", "line 2: not UTF-8 at byte 1: expected JSON in UTF-8"),
         (
-            b"{\"type\":\"call\",\"type\":\"call\"}",
+            br#"{"type":"call","type":"call"}"#,
             "line 2: not a JSON object: duplicate field `type` at column 21",
         ),
     ];
@@ -131,8 +129,8 @@ fn a_header_behind_a_record_begins_another_run() {
     let first = "{\"session\":\"s1\"}\n{\"type\":\"call\",\"tool\":\"x\",\"step\":0}\n";
     let said = "{\"type\":\"message\",\"role\":\"assistant\",\"text\":\"Done.\"}\n";
     for (header, name, problem) in [
-        ("{\"session\":\"s2\",\"agent\":\"y\"}", "s2", None),
-        ("{\"agent\":\"y\"}", "unnamed", None),
+        (r#"{"session":"s2","agent":"y"}"#, "s2", None),
+        (r#"{"agent":"y"}"#, "unnamed", None),
         ("{}", "unnamed", None),
         ("{\"session\":2}", "unnamed", Some("line 4: the field `session` must be a string")),
     ] {

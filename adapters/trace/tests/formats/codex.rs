@@ -1,10 +1,8 @@
 //! Codex rollouts: one small case for each trap that real files set.
 
-mod reading;
-
 use std::fmt::Write;
 
-use reading::{Reading, reading};
+use crate::reading::{Reading, reading};
 use unstuck_trace::Format;
 
 /// A line in short: its kind and its payload.
@@ -19,7 +17,7 @@ fn rollout(lines: &[Line<'_>]) -> Reading {
             "event" => "event_msg",
             kind => kind,
         };
-        writeln!(input, "{{\"timestamp\":\"t\",\"type\":\"{kind}\",\"payload\":{payload}}}")
+        writeln!(input, r#"{{"timestamp":"t","type":"{kind}","payload":{payload}}}"#)
             .expect("a string");
     }
     reading(input.as_bytes(), None)
@@ -33,7 +31,7 @@ fn call(id: &str, command: &str) -> String {
 }
 
 fn output(id: &str, text: &str) -> String {
-    format!("{{\"type\":\"function_call_output\",\"call_id\":\"{id}\",\"output\":\"{text}\"}}")
+    format!(r#"{{"type":"function_call_output","call_id":"{id}","output":"{text}"}}"#)
 }
 
 fn message(role: &str, text: &str) -> String {
@@ -70,11 +68,11 @@ fn a_rollout_is_a_session_of_turns() {
         "main System: Be brief.",
         "main User: Go",
         "main Assistant: Both.",
-        "#0 main/1 exec_command {\"cmd\":\"a\"}",
-        "#1 main/1 exec_command {\"cmd\":\"b\"}",
+        r#"#0 main/1 exec_command {"cmd":"a"}"#,
+        r#"#1 main/1 exec_command {"cmd":"b"}"#,
         "#1 main -> \"two\"",
         "#0 main -> \"one\"",
-        "#2 main/2 exec_command {\"cmd\":\"c\"}",
+        r#"#2 main/2 exec_command {"cmd":"c"}"#,
         "#2 main -> \"three\"",
         "main Assistant only: Done.",
     ];
@@ -88,26 +86,22 @@ fn a_rollout_is_a_session_of_turns() {
 fn arguments_come_in_every_state() {
     let table = [
         (r#""type":"function_call","arguments":"{\"a\": 1}""#, "{\"a\": 1}"),
-        (r#""type":"function_call","arguments":"{\"a\": ""#, "text \"{\\\"a\\\": \""),
+        (r#""type":"function_call","arguments":"{\"a\": ""#, r#"text "{\"a\": ""#),
         (r#""type":"function_call","arguments":null"#, "null"),
         (r#""type":"function_call""#, "null"),
         (r#""type":"custom_tool_call","input":"*** Begin""#, "text \"*** Begin\""),
-        (r#""type":"custom_tool_call","input":"{\"command\":[\"ls\"]}""#, "{\"command\":[\"ls\"]}"),
+        (r#""type":"custom_tool_call","input":"{\"command\":[\"ls\"]}""#, r#"{"command":["ls"]}"#),
         (
             r#""type":"function_call","arguments":"{\"command\":[\"bash\",\"-lc\",\"ls\"]}""#,
-            "{\"command\":[\"bash\",\"-lc\",\"ls\"]}",
+            r#"{"command":["bash","-lc","ls"]}"#,
         ),
     ];
     for (fields, expected) in table {
-        let reading =
-            rollout(&[("item", &format!("{{\"name\":\"f\",\"call_id\":\"1\",{fields}}}"))]);
+        let reading = rollout(&[("item", &format!(r#"{{"name":"f","call_id":"1",{fields}}}"#))]);
         assert_eq!(reading.events, [format!("#0 main/1 f {expected}")]);
     }
     let shell = r#"{"type":"local_shell_call","call_id":"1","action":{"command":["ls"]}}"#;
-    assert_eq!(
-        rollout(&[("item", shell)]).events,
-        ["#0 main/1 local_shell {\"command\":[\"ls\"]}"]
-    );
+    assert_eq!(rollout(&[("item", shell)]).events, [r#"#0 main/1 local_shell {"command":["ls"]}"#]);
 }
 
 #[test]
@@ -125,9 +119,9 @@ fn equal_calls_have_equal_results() {
     ]);
     let text = "\"FAIL\\n\"";
     let expected = [
-        "#0 main/1 exec_command {\"cmd\":\"test\"}".to_owned(),
+        r#"#0 main/1 exec_command {"cmd":"test"}"#.to_owned(),
         format!("#0 main -> failed {text}"),
-        "#1 main/2 exec_command {\"cmd\":\"test\"}".to_owned(),
+        r#"#1 main/2 exec_command {"cmd":"test"}"#.to_owned(),
         format!("#1 main -> failed {text}"),
     ];
     assert_eq!(reading.events, expected);
@@ -184,7 +178,7 @@ fn ids_recur_and_results_are_paired_in_order() {
 
 #[test]
 fn copies_of_the_conversation_are_no_calls() {
-    let copy = format!("{{\"message\":\"\",\"replacement_history\":[{}]}}", call("1", "a"));
+    let copy = format!(r#"{{"message":"","replacement_history":[{}]}}"#, call("1", "a"));
     let reading = rollout(&[
         ("item", &call("1", "a")),
         ("compacted", &copy),
@@ -192,7 +186,7 @@ fn copies_of_the_conversation_are_no_calls() {
         ("event", &copy),
         ("new_kind", &call("2", "b")),
     ]);
-    assert_eq!(reading.events, ["#0 main/1 exec_command {\"cmd\":\"a\"}"]);
+    assert_eq!(reading.events, [r#"#0 main/1 exec_command {"cmd":"a"}"#]);
 }
 
 #[test]
@@ -213,7 +207,7 @@ fn a_thread_with_a_parent_is_a_worker() {
             ("item", &output("1", "x")),
         ]);
         let expected = [
-            format!("#0 {worker}/1 exec_command {{\"cmd\":\"a\"}}"),
+            format!(r#"#0 {worker}/1 exec_command {{"cmd":"a"}}"#),
             format!("#0 {worker} -> \"x\""),
         ];
         assert_eq!(reading.events, expected);
@@ -230,11 +224,8 @@ fn the_oldest_rollouts_have_bare_items() {
         items.join("\n")
     );
     let reading = reading(input.as_bytes(), None);
-    let expected = [
-        "#0 main/1 exec_command {\"cmd\":\"a\"}",
-        "#0 main -> \"x\"",
-        "main Assistant only: Done.",
-    ];
+    let expected =
+        [r#"#0 main/1 exec_command {"cmd":"a"}"#, "#0 main -> \"x\"", "main Assistant only: Done."];
     assert_eq!(reading.events, expected);
     assert_eq!(reading.end.map(|trace| trace.session), Ok(Some("s".to_owned())));
 }

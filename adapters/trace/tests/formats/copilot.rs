@@ -1,8 +1,6 @@
 //! GitHub Copilot CLI sessions: one small case for each trap that real files set.
 
-mod reading;
-
-use reading::reading;
+use crate::reading::reading;
 use unstuck_trace::{Event, Format, read};
 
 const START: &str = r#"{"type":"session.start","data":{"sessionId":"s","version":1}}"#;
@@ -59,13 +57,13 @@ fn a_request_and_its_execution_are_one_call_and_a_batch_one_step() {
     let expected = [
         "main User: Go",
         "main Assistant only: I look.",
-        "#0 main/1 bash {\"command\":\"make\"}",
-        "#1 main/1 bash {\"command\":\"make\"}",
+        r#"#0 main/1 bash {"command":"make"}"#,
+        r#"#1 main/1 bash {"command":"make"}"#,
         "#1 main -> failed \"x\"",
         "#0 main -> \"x\"",
-        "#2 main/2 bash {\"command\":\"make\"}",
+        r#"#2 main/2 bash {"command":"make"}"#,
         "#2 main -> failed \"x\"",
-        "#3 main/3 bash {\"command\":\"make\"}",
+        r#"#3 main/3 bash {"command":"make"}"#,
         "main Assistant only: Done.",
     ];
     assert_eq!(reading.events, expected);
@@ -100,7 +98,7 @@ fn a_denied_call_is_refused_and_has_not_failed() {
 fn subagents_are_workers() {
     let of_agent = request(&["b"], r#","parentToolCallId":"a""#);
     let reading = reading([START, &request(&["a"], ""), &of_agent].join("\n").as_bytes(), None);
-    let expected = ["#0 main/1 bash {\"command\":\"make\"}", "#1 a/2 bash {\"command\":\"make\"}"];
+    let expected = [r#"#0 main/1 bash {"command":"make"}"#, r#"#1 a/2 bash {"command":"make"}"#];
     assert_eq!(reading.events, expected);
     assert_eq!(reading.end.map(|trace| trace.workers), Ok(2));
 }

@@ -1,12 +1,10 @@
 //! Archives: every packing of every transcript, and how those that are broken are read.
 
-mod reading;
-
 use std::io::Write;
 
+use crate::reading::{Reading, reading};
 use flate2::write::{DeflateEncoder, GzEncoder};
 use flate2::{Compression, Crc};
-use reading::{Reading, reading};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use unstuck_trace::Format;
 
@@ -89,10 +87,10 @@ const MEMBERS: [(&str, &str); 6] = [
 ];
 
 const EVENTS: [&str; 5] = [
-    "#0 main/1 ls {\"x\":\"long\"}",
+    r#"#0 main/1 ls {"x":"long"}"#,
     "#0 main -> \"x\"",
     "begin b/c_epoch_2",
-    "#1 main/2 ls {\"x\":\"long\"}",
+    r#"#1 main/2 ls {"x":"long"}"#,
     "#1 main -> \"x\"",
 ];
 

@@ -83,7 +83,7 @@ fn long_names_are_cut_and_stay_different() {
 
 /// Returns the span of `LangChain` around a call with a path, and the span of the call.
 fn around_and_call(trace: u64, path: &str) -> [Value; 2] {
-    let asked = format!("[{{\"name\":\"read\",\"args\":{}}}]", json!({"path": path}));
+    let asked = format!(r#"[{{"name":"read","args":{}}}]"#, json!({"path": path}));
     let around = [("openinference.span.kind", "CHAIN"), ("input.value", &*asked)];
     let call =
         [("openinference.span.kind", "TOOL"), ("tool.name", "read"), ("input.value", "a.txt")];
@@ -186,8 +186,8 @@ fn long_names_count_as_spans() {
 fn with_list(id: u64, length: usize) -> String {
     let texts = [("tool.name", "read"), ("input.value", "LIST")];
     let list = vec!["{}"; length].join(",");
-    let list = format!("{{\"arrayValue\":{{\"values\":[{list}]}}}}");
-    span(7, [id, 0], [1, 2], &texts).to_string().replace("{\"stringValue\":\"LIST\"}", &list)
+    let list = format!(r#"{{"arrayValue":{{"values":[{list}]}}}}"#);
+    span(7, [id, 0], [1, 2], &texts).to_string().replace(r#"{"stringValue":"LIST"}"#, &list)
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Anthropic messages: one small case for each trap that real files set.
 
-mod reading;
-
-use reading::reading;
+use crate::reading::reading;
 use unstuck_trace::Format;
 
 #[test]
@@ -26,14 +24,14 @@ fn a_request_body_is_read_as_the_service_reads_it() {
     let expected = [
         "main User: Look",
         "main Assistant: Both.",
-        "#0 main/1 read {\"path\":\"a\"}",
-        "#1 main/1 read {\"path\":\"b\"}",
+        r#"#0 main/1 read {"path":"a"}"#,
+        r#"#1 main/1 read {"path":"b"}"#,
         "main Assistant: At once.",
         "#0 main -> failed \"first\"",
         "#1 main -> \"second\"",
         "main User: Go on",
-        "#2 main/2 read {\"path\":\"b\"}",
-        "#3 main/2 read {\"path\":\"d\"}",
+        r#"#2 main/2 read {"path":"b"}"#,
+        r#"#3 main/2 read {"path":"d"}"#,
         "#3 main -> \"\"",
         "main Assistant only: Hm.",
         "main Assistant only: Done.",
@@ -57,9 +55,9 @@ fn tools_of_the_provider_are_no_calls() {
 fn a_message_that_cannot_be_read_costs_only_itself() {
     let table = [
         ("7", "line 2: expected a JSON object, found a number"),
-        ("{\"content\":\"x\"}", "line 2: a message needs the field `role`"),
+        (r#"{"content":"x"}"#, "line 2: a message needs the field `role`"),
         (
-            "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"c\"}]}",
+            r#"{"role":"assistant","content":[{"type":"tool_use","id":"c"}]}"#,
             "line 2: a tool_use block needs the field `name`",
         ),
     ];

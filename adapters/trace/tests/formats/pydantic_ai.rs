@@ -1,8 +1,6 @@
 //! Messages of Pydantic AI: one small case for each trap that real files set.
 
-mod reading;
-
-use reading::reading;
+use crate::reading::reading;
 use unstuck_trace::{Event, Format, read};
 
 #[test]
@@ -33,8 +31,8 @@ fn parts_are_calls_results_and_words() {
         "#0 main/1 ls {\"p\":1}",
         "#1 main/1 cat {\"p\":2}",
         "main Assistant: Now.",
-        "#1 main -> \"{\\\"n\\\":1}\"",
-        "#0 main -> failed \"{\\\"msg\\\":\\\"Field required\\\"}\"",
+        r#"#1 main -> "{\"n\":1}""#,
+        r#"#0 main -> failed "{\"msg\":\"Field required\"}""#,
         "main Assistant only: Done.",
         "main System: Use the tool.",
         "main System: Use the tool.",

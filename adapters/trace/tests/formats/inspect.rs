@@ -1,8 +1,6 @@
 //! Logs of Inspect: one small case for each trap that real files set.
 
-mod reading;
-
-use reading::reading;
+use crate::reading::reading;
 use unstuck_trace::Format;
 
 #[test]
@@ -119,7 +117,7 @@ fn attachments_take_the_place_of_their_names() {
     let expected = [
         "main User: long",
         "main Assistant: longer",
-        "#0 main/1 f {\"x\":[\"long\"]}",
+        r#"#0 main/1 f {"x":["long"]}"#,
         "#0 main -> \"longer\"",
         "#1 main/1 f {}",
         "#1 main -> failed \"long\"",

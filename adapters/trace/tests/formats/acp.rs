@@ -1,8 +1,6 @@
 //! The Agent Client Protocol: one small case for each trap of its updates.
 
-mod reading;
-
-use reading::reading;
+use crate::reading::reading;
 use unstuck_trace::Format;
 
 /// Returns lines with updates of a session.
@@ -46,10 +44,10 @@ fn chunks_are_put_together_and_arguments_may_come_late() {
     let expected = [
         "main User: Go",
         "main Assistant: I look.",
-        "#0 main/1 read {\"path\":\"a\"}",
-        "#1 main/1 my_tool {\"locations\":[{\"path\":\"/x\"}],\"title\":\"my_tool\"}",
-        "#1 main -> \"{\\\"n\\\":1}\"",
-        "#0 main -> failed \"no\\n{\\\"type\\\":\\\"diff\\\",\\\"path\\\":\\\"a\\\",\\\"newText\\\":\\\"x\\\"}\"",
+        r#"#0 main/1 read {"path":"a"}"#,
+        r#"#1 main/1 my_tool {"locations":[{"path":"/x"}],"title":"my_tool"}"#,
+        r#"#1 main -> "{\"n\":1}""#,
+        r#"#0 main -> failed "no\n{\"type\":\"diff\",\"path\":\"a\",\"newText\":\"x\"}""#,
         "main Assistant only: Done.",
         "main Assistant only: Bye.",
     ];
@@ -72,11 +70,11 @@ fn sessions_on_one_line_are_workers_and_their_ids_do_not_mix() {
     ];
     let reading = reading(input.concat().as_bytes(), None);
     let expected = [
-        "#0 main/1 execute {\"command\":\"ls\"}",
+        r#"#0 main/1 execute {"command":"ls"}"#,
         "#0 main -> \"x\"",
-        "#1 t/2 execute {\"command\":\"ls\"}",
+        r#"#1 t/2 execute {"command":"ls"}"#,
         "#1 t -> \"x\"",
-        "#2 t/3 execute {\"command\":\"ls\"}",
+        r#"#2 t/3 execute {"command":"ls"}"#,
     ];
     assert_eq!(reading.events, expected);
 }
@@ -144,9 +142,9 @@ fn results_that_were_not_recorded_are_equal_to_no_others() {
         });
         let reading = reading(updates("s", &[&calls[0], &calls[1]]).as_bytes(), None);
         let expected = [
-            "#0 main/1 execute {\"command\":\"ls\"}",
+            r#"#0 main/1 execute {"command":"ls"}"#,
             "#0 main -> \"\" +0",
-            "#1 main/2 execute {\"command\":\"ls\"}",
+            r#"#1 main/2 execute {"command":"ls"}"#,
             "#1 main -> \"\" +1",
         ];
         assert_eq!(reading.events, expected, "{result}");

@@ -1,10 +1,8 @@
 //! Claude Code sessions: one small case for each trap that real files set.
 
-mod reading;
-
 use std::fmt::Write;
 
-use reading::reading;
+use crate::reading::reading;
 
 /// A line in short: `a` or `u` for the role, the message's id and further fields, the content.
 type Line<'a> = (&'a str, &'a str, &'a str);
@@ -15,23 +13,23 @@ fn session(lines: &[Line<'_>]) -> Vec<u8> {
     for (who, fields, content) in lines {
         let kind = if *who == "u" { "user" } else { "assistant" };
         let (id, fields) = fields.split_once(' ').unwrap_or((fields, ""));
-        let id = if id.is_empty() { String::new() } else { format!("\"id\":\"{id}\",") };
+        let id = if id.is_empty() { String::new() } else { format!(r#""id":"{id}","#) };
         let message = format!("{{{id}\"content\":{content}}}");
-        writeln!(input, "{{\"type\":\"{kind}\",{fields}\"message\":{message}}}").expect("a string");
+        writeln!(input, r#"{{"type":"{kind}",{fields}"message":{message}}}"#).expect("a string");
     }
     input.into_bytes()
 }
 
 fn text(text: &str) -> String {
-    format!("{{\"type\":\"text\",\"text\":\"{text}\"}}")
+    format!(r#"{{"type":"text","text":"{text}"}}"#)
 }
 
 fn call(id: &str, args: u8) -> String {
-    format!("{{\"type\":\"tool_use\",\"id\":\"{id}\",\"name\":\"T\",\"input\":{args}}}")
+    format!(r#"{{"type":"tool_use","id":"{id}","name":"T","input":{args}}}"#)
 }
 
 fn result(id: &str, content: &str) -> String {
-    format!("{{\"type\":\"tool_result\",\"tool_use_id\":\"{id}\",\"content\":{content}}}")
+    format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":{content}}}"#)
 }
 
 /// The calls of a session as "index/step", with its other events left out.
@@ -50,7 +48,7 @@ fn one_answer_over_several_lines_is_one_turn() {
         ("a", "m1", &*format!("[{}]", call("c1", 1))),
         ("u", "", &*format!("[{}]", result("c1", "\"one\""))),
         ("a", "m1", &*format!("[{},{}]", call("c2", 2), text("Both run."))),
-        ("u", "", &*format!("[{}]", result("c2", "[{\"type\":\"text\",\"text\":\"two\"}]"))),
+        ("u", "", &*format!("[{}]", result("c2", r#"[{"type":"text","text":"two"}]"#))),
         ("a", "m2", &*format!("[{}]", text("Done."))),
     ];
     let reading = reading(&session(&lines), None);
@@ -156,8 +154,8 @@ fn a_result_that_fits_no_call_is_dropped() {
 fn every_shape_of_result_has_a_text() {
     let table = [
         ("\"plain\"", "\"plain\""),
-        ("[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"text\",\"text\":\"b\"}]", "\"a\\nb\""),
-        ("{\"callId\":1}", "\"{\\\"callId\\\":1}\""),
+        (r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#, "\"a\\nb\""),
+        ("{\"callId\":1}", r#""{\"callId\":1}""#),
         ("null", "\"\""),
         ("\"cut \\ud83d\"", "\"cut \u{fffd}\u{fffd}\u{fffd}\""),
     ];
@@ -174,14 +172,14 @@ fn workers_are_agents_and_chains() {
     let (one, two) = (format!("[{}]", call("c", 1)), format!("[{}]", call("c", 2)));
     let (one, two) = (one.as_str(), two.as_str());
     let lines = [
-        ("a", " \"uuid\":\"1\",\"isSidechain\":false,", one),
-        ("u", " \"uuid\":\"2\",\"parentUuid\":null,\"isSidechain\":true,", "\"Look\""),
-        ("u", " \"uuid\":\"3\",\"parentUuid\":null,\"isSidechain\":true,", "\"Search\""),
-        ("a", " \"uuid\":\"4\",\"parentUuid\":\"2\",\"isSidechain\":true,", one),
-        ("a", " \"uuid\":\"5\",\"parentUuid\":\"3\",\"isSidechain\":true,", one),
-        ("a", " \"uuid\":\"7\",\"parentUuid\":\"lost\",\"isSidechain\":true,", two),
-        ("a", " \"uuid\":\"6\",\"isSidechain\":true,\"agentId\":\"a77\",", one),
-        ("a", " \"parent_tool_use_id\":\"c\",\"session_id\":\"s\",", one),
+        ("a", r#" "uuid":"1","isSidechain":false,"#, one),
+        ("u", r#" "uuid":"2","parentUuid":null,"isSidechain":true,"#, "\"Look\""),
+        ("u", r#" "uuid":"3","parentUuid":null,"isSidechain":true,"#, "\"Search\""),
+        ("a", r#" "uuid":"4","parentUuid":"2","isSidechain":true,"#, one),
+        ("a", r#" "uuid":"5","parentUuid":"3","isSidechain":true,"#, one),
+        ("a", r#" "uuid":"7","parentUuid":"lost","isSidechain":true,"#, two),
+        ("a", r#" "uuid":"6","isSidechain":true,"agentId":"a77","#, one),
+        ("a", r#" "parent_tool_use_id":"c","session_id":"s","#, one),
     ];
     let reading = reading(&session(&lines), None);
     let expected = [
@@ -203,16 +201,16 @@ fn workers_are_agents_and_chains() {
 fn only_typed_text_is_an_instruction() {
     let table = [
         ("", "\"Fix it\"", true),
-        ("", "[{\"type\":\"image\"},{\"type\":\"text\",\"text\":\"Fix it\"}]", true),
-        (" \"origin\":{\"kind\":\"human\"},", "\"Fix it\"", true),
+        ("", r#"[{"type":"image"},{"type":"text","text":"Fix it"}]"#, true),
+        (r#" "origin":{"kind":"human"},"#, "\"Fix it\"", true),
         ("", "\"[Request interrupted by user]\"", true),
         (" \"isMeta\":true,", "\"Fix it\"", false),
         (" \"isCompactSummary\":true,", "\"Fix it\"", false),
-        (" \"origin\":{\"kind\":\"task-notification\"},", "\"Fix it\"", false),
+        (r#" "origin":{"kind":"task-notification"},"#, "\"Fix it\"", false),
         ("", "\"<command-name>/status</command-name>\"", false),
-        ("", "[{\"type\":\"text\",\"text\":\"<local-command-stdout>x\"}]", false),
+        ("", r#"[{"type":"text","text":"<local-command-stdout>x"}]"#, false),
         ("", "[\"no block\"]", false),
-        ("", "[{\"type\":\"tool_result\",\"content\":\"x\"}]", false),
+        ("", r#"[{"type":"tool_result","content":"x"}]"#, false),
     ];
     for (fields, content, is_message) in table {
         let reading = reading(&session(&[("u", fields, content)]), None);
@@ -237,7 +235,7 @@ fn texts_of_the_program_are_not_the_agents() {
 
 #[test]
 fn a_block_without_a_name_is_reported_and_the_others_are_read() {
-    let blocks = format!("[{{\"type\":\"tool_use\",\"id\":\"x\"}},{}]", call("c", 1));
+    let blocks = format!(r#"[{{"type":"tool_use","id":"x"}},{}]"#, call("c", 1));
     let reading = reading(&session(&[("a", "", &blocks)]), None);
     assert_eq!(reading.events, ["#0 main/1 T 1"]);
     assert_eq!(reading.problems(), ["line 1: a tool_use block needs the field `name`"]);

@@ -60,7 +60,7 @@ fn native_records_have_tokens_and_times() {
 }
 
 /// The table of formats in the crate's documentation, with what their files have.
-const TABLE: &str = include_str!("../src/lib.rs");
+const TABLE: &str = include_str!("../../src/lib.rs");
 
 /// A file of each format with all that the format has.
 const RICH: [(Format, &str); 20] = [

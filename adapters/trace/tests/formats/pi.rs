@@ -1,8 +1,6 @@
 //! pi sessions: one small case for each trap that real files set.
 
-mod reading;
-
-use reading::reading;
+use crate::reading::reading;
 use unstuck_trace::Format;
 
 const HEADER: &str = r#"{"type":"session","version":3,"id":"s","timestamp":"t","cwd":"/"}"#;
@@ -83,7 +81,7 @@ fn branches_that_were_given_up_are_left_out() {
         &answer("a", "u", &["ls"]),
         &result("r", "a", "ls", false),
         &user("v", "u", "Go on"),
-        "{\"type\":\"message\"",
+        r#"{"type":"message""#,
         &answer("b", "v", &["cat"]),
         r#"{"type":"label","id":"l","parentId":"b","targetId":"a"}"#,
     ];

@@ -1,8 +1,6 @@
 //! ATIF trajectories: one small case for each trap that real files set.
 
-mod reading;
-
-use reading::reading;
+use crate::reading::reading;
 use unstuck_trace::{Event, Format, read};
 
 #[test]
@@ -30,7 +28,7 @@ fn calls_share_their_step_and_results_name_them() {
         "main User: Go",
         "main Assistant: Both.",
         "#0 main/1 ls {\"p\":1}",
-        "#1 main/1 cat text \"{\\\"p\\\":\"",
+        r#"#1 main/1 cat text "{\"p\":""#,
         "#1 main -> failed \"no\"",
         "#0 main -> \"x\"",
         "#2 main/2 ls {\"p\":1}",

@@ -1,8 +1,6 @@
 //! Messages of `LangChain`: one small case for each trap that real files set.
 
-mod reading;
-
-use reading::reading;
+use crate::reading::reading;
 use unstuck_trace::Format;
 
 const DUMPED: &str = r#"[

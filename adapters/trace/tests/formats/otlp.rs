@@ -1,9 +1,7 @@
 //! Spans of OpenTelemetry: the dialects of SDKs, and spans in any order.
 
-mod reading;
-
+use crate::reading::reading;
 use proptest::prelude::*;
-use reading::reading;
 use serde_json::{Value, json};
 use unstuck_trace::Format;
 use unstuck_trace::otlp::{
@@ -343,7 +341,7 @@ fn writers_differ_in_numbers_names_and_ids() {
             .expect("a list")
             .to_owned(),
         plain.replace("\"1000000\"", "1000000"),
-        plain.replace("\"code\":2", "\"code\":\"STATUS_CODE_ERROR\""),
+        plain.replace("\"code\":2", r#""code":"STATUS_CODE_ERROR""#),
         plain.replace("resourceSpans", "resource_spans").replace("scopeSpans", "scope_spans"),
         plain
             .replace("traceId", "trace_id")

@@ -1,10 +1,8 @@
 //! Properties for any bytes: nothing panics, and no line costs another one.
 
-mod reading;
-
+use crate::reading::reading;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use reading::reading;
 use unstuck_trace::Format;
 
 const NATIVE: [&str; 4] = [
@@ -200,7 +198,7 @@ proptest! {
         lines in lines(),
         at in any::<prop::sample::Index>(),
         bad in prop::sample::select(vec![
-            &b"{\"type\":\"call\",\"tool\""[..],
+            &br#"{"type":"call","tool""#[..],
             b"{\"type\":\"user\",\"message\":{\"content\":\"\xff\"}}",
             b"[1,2]",
             b"\"text\"",

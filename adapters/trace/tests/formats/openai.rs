@@ -1,8 +1,6 @@
 //! OpenAI chat messages: one small case for each trap that real files set.
 
-mod reading;
-
-use reading::reading;
+use crate::reading::reading;
 use unstuck_trace::Format;
 
 #[test]
@@ -23,11 +21,11 @@ fn calls_of_one_message_share_a_step_and_ids_are_paired_in_order() {
         "main System: Be brief.",
         "main User: Look\nhere",
         "main Assistant: Both.",
-        "#0 main/1 read {\"path\":\"\\u00fc\"}",
-        "#1 main/1 read {\"path\":\"b\"}",
+        r#"#0 main/1 read {"path":"\u00fc"}"#,
+        r#"#1 main/1 read {"path":"b"}"#,
         "#0 main -> \"first\"",
         "#1 main -> \"second\"",
-        "#2 main/2 read {\"path\":\"b\"}",
+        r#"#2 main/2 read {"path":"b"}"#,
         "main Assistant only: Hm.",
         "main Assistant only: Done.",
     ];
@@ -40,14 +38,14 @@ fn calls_of_one_message_share_a_step_and_ids_are_paired_in_order() {
 fn arguments_come_in_every_state() {
     let table = [
         (r#""{\"a\": 1}""#, "{\"a\": 1}"),
-        (r#""{\"a\": ""#, "text \"{\\\"a\\\": \""),
+        (r#""{\"a\": ""#, r#"text "{\"a\": ""#),
         (r#""""#, "text \"\""),
         (r#"{"a": 1}"#, "{\"a\": 1}"),
         ("null", "null"),
     ];
     for (arguments, expected) in table {
         let input = format!(
-            "[{{\"role\":\"assistant\",\"tool_calls\":[{{\"function\":{{\"name\":\"f\",\"arguments\":{arguments}}}}}]}}]"
+            r#"[{{"role":"assistant","tool_calls":[{{"function":{{"name":"f","arguments":{arguments}}}}}]}}]"#
         );
         assert_eq!(reading(input.as_bytes(), None).events, [format!("#0 main/1 f {expected}")]);
     }
@@ -74,13 +72,13 @@ fn old_and_custom_calls_are_read() {
 fn a_message_that_cannot_be_read_costs_only_itself() {
     let table = [
         ("7", "line 2: expected a JSON object, found a number"),
-        ("{\"content\":\"x\"}", "line 2: a message needs the field `role`"),
+        (r#"{"content":"x"}"#, "line 2: a message needs the field `role`"),
         (
-            "{\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"x\"}]}",
+            r#"{"role":"assistant","tool_calls":[{"id":"x"}]}"#,
             "line 2: a tool call needs the field `function.name`",
         ),
         (
-            "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\"}]}",
+            r#"{"role":"user","content":[{"type":"tool_result"}]}"#,
             "line 2: holds a content block of Anthropic's messages; OpenAI's keep calls in `tool_calls`",
         ),
     ];

@@ -1,8 +1,6 @@
 //! `OpenHands` events: one small case for each shape and trap that real files set.
 
-mod reading;
-
-use reading::reading;
+use crate::reading::reading;
 use unstuck_trace::Format;
 
 #[test]
@@ -26,8 +24,8 @@ fn events_of_the_sdk_are_read_one_a_line() {
         "main System: Be brief.",
         "main User: Go",
         "main Assistant: Both.",
-        "#0 main/1 terminal {\"command\":\"ls\",\"kind\":\"TerminalAction\"}",
-        "#1 main/1 terminal text \"{\\\"command\\\":\"",
+        r#"#0 main/1 terminal {"command":"ls","kind":"TerminalAction"}"#,
+        r#"#1 main/1 terminal text "{\"command\":""#,
         "#0 main -> failed \"x\"",
         "#1 main -> failed \"not JSON\"",
         "#2 main/2 edit {}",
@@ -61,11 +59,11 @@ fn results_of_v0_name_their_calls() {
     let expected = [
         "main User: Go",
         "main Assistant: Both.",
-        "#0 main/1 run {\"command\":\"a\",\"thought\":\"Both.\"}",
-        "#1 main/1 run {\"command\":\"b\",\"thought\":\"\"}",
+        r#"#0 main/1 run {"command":"a","thought":"Both."}"#,
+        r#"#1 main/1 run {"command":"b","thought":""}"#,
         "#1 main -> failed \"two\"",
         "#0 main -> \"one\"",
-        "#2 main/2 edit {\"path\":\"a\"}",
+        r#"#2 main/2 edit {"path":"a"}"#,
         "#2 main -> failed \"no\"",
         "main Assistant only: Done.",
     ];
@@ -93,17 +91,17 @@ fn the_oldest_events_have_neither_id_nor_source() {
     let expected = [
         "main User: Go",
         "main Assistant: I look.",
-        "#0 main/1 run {\"command\":\"a\"}",
+        r#"#0 main/1 run {"command":"a"}"#,
         "#0 main -> failed \"x\"",
-        "#1 main/2 run {\"command\":\"never answered\"}",
-        "#2 main/3 run_ipython {\"code\":\"1\"}",
+        r#"#1 main/2 run {"command":"never answered"}"#,
+        r#"#2 main/3 run_ipython {"code":"1"}"#,
         "#2 main -> \"1\"",
         "main Assistant only: Done.",
     ];
     let [go, call, result, rest @ ..] = events;
     let pairs = format!("[{go}],[{call},{result}],{}", rest.join(","));
     for list in [events.join(",\n"), pairs] {
-        let input = format!("{{\"git_patch\":\"\",\"history\":[{list}],\"metrics\":{{}}}}");
+        let input = format!(r#"{{"git_patch":"","history":[{list}],"metrics":{{}}}}"#);
         let reading = reading(input.as_bytes(), None);
         assert_eq!(reading.events, expected);
         assert_eq!(reading.end.map(|trace| trace.errors), Ok(Some(1)));

@@ -1,8 +1,6 @@
 //! OpenAI Responses: requests, responses and items one a line.
 
-mod reading;
-
-use reading::reading;
+use crate::reading::reading;
 use unstuck_trace::Format;
 
 const CALLS: &str = r#"{"type":"reasoning","summary":[]},
@@ -82,11 +80,11 @@ fn responses_and_requests_in_turn_are_one_run() {
     let results = RESULTS.replace('\n', "");
     let said = r#"{"role":"assistant","content":"Done."}"#;
     let input = [
-        format!("{{\"model\":\"m\",\"input\":[{user}]}}"),
-        format!("{{\"object\":\"response\",\"id\":\"1\",\"output\":[{calls}]}}"),
-        format!("{{\"model\":\"m\",\"input\":[{user},{calls},{results}]}}"),
-        format!("{{\"object\":\"response\",\"id\":\"2\",\"output\":[{said}]}}"),
-        format!("{{\"model\":\"m\",\"input\":[{user},{results},{said},{user}]}}"),
+        format!(r#"{{"model":"m","input":[{user}]}}"#),
+        format!(r#"{{"object":"response","id":"1","output":[{calls}]}}"#),
+        format!(r#"{{"model":"m","input":[{user},{calls},{results}]}}"#),
+        format!(r#"{{"object":"response","id":"2","output":[{said}]}}"#),
+        format!(r#"{{"model":"m","input":[{user},{results},{said},{user}]}}"#),
     ];
     let reading = reading(input.join("\n").as_bytes(), Some(Format::OPENAI_RESPONSES));
     let expected = ["main User: Go"]
@@ -118,14 +116,14 @@ fn every_kind_of_call_has_a_name_and_arguments() {
         (r#""type":"computer_call","action":{"type":"click"}"#, r#"computer {"type":"click"}"#),
     ];
     for (fields, expected) in table {
-        let reading = reading(format!("[{{\"call_id\":\"1\",{fields}}}]").as_bytes(), None);
+        let reading = reading(format!(r#"[{{"call_id":"1",{fields}}}]"#).as_bytes(), None);
         assert_eq!(reading.events, [format!("#0 main/1 {expected}")]);
     }
 }
 
 #[test]
 fn a_call_without_a_name_costs_only_itself() {
-    let input = format!("[{{\"type\":\"function_call\",\"call_id\":\"0\"}},{CALLS}]");
+    let input = format!(r#"[{{"type":"function_call","call_id":"0"}},{CALLS}]"#);
     let reading = reading(input.as_bytes(), None);
     assert_eq!(reading.events, CALLS_AND_RESULTS[..2]);
     assert_eq!(reading.problems(), ["line 1: a function call needs the field `name`"]);
