@@ -7,28 +7,11 @@ use unstuck_core::{
     ToolRule, Verdict, presets,
 };
 
-type Balanced = Detector<'static, 20>;
-
-fn balanced() -> Balanced {
-    Detector::new(&presets::BALANCED).unwrap()
-}
-
-fn call(args: u8) -> Call {
-    Call::new(Tool::new(1), Digest::of(&[args]))
-}
-
-fn answer(result: u8) -> Outcome {
-    Outcome::ok(Digest::of(&[result]))
-}
+use crate::{Balanced, answer, balanced, call, read, with_rule};
 
 fn run<const W: usize>(detector: &mut Detector<'_, W>, call: Call, outcome: Outcome) -> Verdict {
     let announced = detector.announce(call);
     announced.verdict.or_stronger(detector.outcome(announced.id, outcome))
-}
-
-/// Returns a call that only reads, so that equal answers prove that it does not help.
-fn read(args: u8) -> Call {
-    call(args).idempotent()
 }
 
 fn actions<const W: usize>(detector: &mut Detector<'_, W>, times: usize) -> Vec<&'static str> {
@@ -302,11 +285,10 @@ fn counting_again_ignores_answers_where_the_rule_did() {
 
 #[test]
 fn a_dropped_call_stays_dropped_when_others_are_taken_back() {
-    let rules =
-        [Rule::new("r", Args::Same, Results::Ignored, Pattern::recurrence(3, 8), NUDGE_WARN)
-            .select(Select::Unreported)];
-    let policy = Policy::new("p", 20, &rules).unwrap();
-    let mut detector: Detector<'_, 20, 2> = Detector::new(&policy).unwrap();
+    let mut detector: Detector<'_, 20, 2> = with_rule(
+        Rule::new("r", Args::Same, Results::Ignored, Pattern::recurrence(3, 8), NUDGE_WARN)
+            .select(Select::Unreported),
+    );
     // The first of three simultaneous calls is dropped, because two may wait. It does not count as
     // unreported.
     for (args, step) in [(0, 1), (1, 1), (2, 1), (0, 2), (0, 3)] {
@@ -497,9 +479,8 @@ fn the_nearness_of_a_cycle_uses_its_nearest_period() {
 
 #[test]
 fn nearness_skips_what_the_rule_skips() {
-    let rules = [streak().select(unstuck_core::Select::Tag(Tag::Test))];
-    let policy = Policy::new("p", 20, &rules).unwrap();
-    let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
+    let mut detector: Detector<'_, 20> =
+        with_rule(streak().select(unstuck_core::Select::Tag(Tag::Test)));
     for args in [0, 9, 0, 8] {
         let tag = if args == 0 { Tag::Test } else { Tag::Read };
         let _ = run(&mut detector, call(args).tag(tag), answer(args));

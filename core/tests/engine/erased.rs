@@ -1,12 +1,8 @@
 //! The erased view of a detector returns the same as the detector.
 
-use unstuck_core::{
-    AnyDetector, Call, Detector, Digest, Nearness, Outcome, Tool, Turn, Verdict, presets,
-};
+use unstuck_core::{AnyDetector, Detector, Digest, Nearness, Turn, Verdict, presets};
 
-fn call(args: u8) -> Call {
-    Call::new(Tool::new(1), Digest::of(&[args]))
-}
+use crate::{answer, call};
 
 /// Collects the verdicts of a run with every kind of event, and the nearness of the rules at the
 /// end of each round.
@@ -20,7 +16,7 @@ macro_rules! verdicts {
             near.extend($near($detector));
             let (id, verdict) = $detector.announce_each(call(args), &mut |one| verdicts.push(one));
             verdicts.push(verdict);
-            let outcome = Outcome::ok(Digest::of(&[args]));
+            let outcome = answer(args);
             let mut each = |one| verdicts.push(one);
             match n % 30 {
                 11 => $detector.vetoed_each(id, &mut each),

@@ -2,28 +2,11 @@
 
 use proptest::prelude::*;
 use unstuck_core::{
-    Action, Args, Call, CallId, Detector, Digest, Ladder, OPEN_MAX, Outcome, Pattern, Policy,
-    Results, Rule, Rung, Tag, Tool, Verdict, presets,
+    Action, Args, CallId, Detector, Digest, Ladder, OPEN_MAX, Outcome, Pattern, Results, Rule,
+    Rung, Tag, Verdict, presets,
 };
 
-type Balanced = Detector<'static, 20>;
-
-fn balanced() -> Balanced {
-    Detector::new(&presets::BALANCED).unwrap()
-}
-
-fn call(args: u8) -> Call {
-    Call::new(Tool::new(1), Digest::of(&[args]))
-}
-
-fn answer(result: u8) -> Outcome {
-    Outcome::ok(Digest::of(&[result]))
-}
-
-/// Returns a call that only reads, so that equal answers prove that it does not help.
-fn read(args: u8) -> Call {
-    call(args).idempotent()
-}
+use crate::{Balanced, answer, balanced, call, read, with_rule};
 
 /// Announces a call and reports its outcome at once.
 fn run(detector: &mut Balanced, args: u8, result: u8) -> Verdict {
@@ -191,9 +174,8 @@ fn the_oldest_of_too_many_open_calls_settles_as_unreported() {
 #[test]
 fn each_verdict_of_one_event_is_available() {
     const ONCE: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
-    let rules = [Rule::new("r", Args::Same, Results::Same, Pattern::recurrence(2, 8), ONCE)];
-    let policy = Policy::new("p", 8, &rules).unwrap();
-    let mut detector: Detector<'_, 8> = Detector::new(&policy).unwrap();
+    let mut detector: Detector<'_, 8> =
+        with_rule(Rule::new("r", Args::Same, Results::Same, Pattern::recurrence(2, 8), ONCE));
     // Each step has two calls that are answered in reverse, so both settle with one event.
     let judged = [1, 2, 3].map(|step| {
         let [a, b] = [0, 1].map(|args| detector.announce(call(args).step(step)).id);
@@ -215,9 +197,8 @@ fn two_rungs_in_one_event_are_both_reported() {
         [Rung::new(1, Action::Nudge), Rung::new(2, Action::Warn), Rung::new(9, Action::Block)];
     let pattern = Pattern::cycle(2, 2, 2);
     let ladder = Ladder::by_loop_findings(&RUNGS);
-    let rules = [Rule::new("r", Args::Same, Results::Same, pattern, ladder)];
-    let policy = Policy::new("p", 8, &rules).unwrap();
-    let mut detector: Detector<'_, 8> = Detector::new(&policy).unwrap();
+    let mut detector: Detector<'_, 8> =
+        with_rule(Rule::new("r", Args::Same, Results::Same, pattern, ladder));
     // The calls are A, then B and A, then B and A. The last two settle with one event.
     let first = detector.announce(call(0).step(0)).id;
     let _ = detector.outcome(first, answer(0));
@@ -248,9 +229,8 @@ fn nothing_is_blocked_ahead_while_other_calls_are_open() {
 fn a_failure_is_blocked_ahead_by_a_rule_about_failures() {
     const BLOCK: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Block)]);
     let pattern = Pattern::Streak { times: 2 };
-    let rules = [Rule::new("r", Args::Same, Results::Same, pattern, BLOCK).failed()];
-    let policy = Policy::new("p", 8, &rules).unwrap();
-    let mut detector: Detector<'_, 8> = Detector::new(&policy).unwrap();
+    let mut detector: Detector<'_, 8> =
+        with_rule(Rule::new("r", Args::Same, Results::Same, pattern, BLOCK).failed());
     for expected in [Action::Proceed, Action::Block] {
         let announced = detector.announce(call(0));
         assert_eq!(announced.verdict.action, Action::Proceed);
@@ -264,9 +244,8 @@ fn a_failure_is_blocked_ahead_by_a_rule_about_failures() {
 fn calls_that_settle_at_the_end_are_judged() {
     const NUDGE: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
     let pattern = Pattern::recurrence(2, 8);
-    let rules = [Rule::new("r", Args::Same, Results::Same, pattern, NUDGE)];
-    let policy = Policy::new("p", 8, &rules).unwrap();
-    let mut detector: Detector<'_, 8> = Detector::new(&policy).unwrap();
+    let mut detector: Detector<'_, 8> =
+        with_rule(Rule::new("r", Args::Same, Results::Same, pattern, NUDGE));
     let first = detector.announce(call(1)).id;
     assert_eq!(detector.outcome(first, answer(1)), Verdict::PROCEED);
     // The first call of the next step is never answered, so the second call waits for the end.
@@ -320,9 +299,8 @@ fn an_automatic_message_is_no_new_instruction() {
 fn a_streak_is_counted_beyond_the_window() {
     const WARN: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(30, Action::Warn)]);
     let thirty = Pattern::Streak { times: 30 };
-    let rules = [Rule::new("r", Args::Same, Results::Same, thirty, WARN)];
-    let policy = Policy::new("p", 4, &rules).unwrap();
-    let mut detector: Detector<'_, 4> = Detector::new(&policy).unwrap();
+    let mut detector: Detector<'_, 4> =
+        with_rule(Rule::new("r", Args::Same, Results::Same, thirty, WARN));
     let mut verdict = Verdict::PROCEED;
     for _ in 0..30 {
         assert_eq!(verdict, Verdict::PROCEED);

@@ -1,27 +1,25 @@
 //! The nearest rule is the first among the nearnesses of all rules.
 
 use proptest::prelude::*;
-use unstuck_core::{
-    Call, Detector, Digest, Nearness, Outcome, Policy, RuleIndex, Tag, Tool, presets,
-};
+use unstuck_core::{Detector, Digest, Nearness, Outcome, Policy, RuleIndex, Tag, presets};
 
-type Engine = Detector<'static, 20>;
+use crate::{Balanced, call};
 
-fn watching(policy: &'static Policy<'static>) -> Engine {
+fn watching(policy: &'static Policy<'static>) -> Balanced {
     Detector::new(policy).expect("a window of at most 20")
 }
 
 /// Makes a call and answers it at once.
-fn run(detector: &mut Engine, args: u8, answer: u8) {
+fn run(detector: &mut Balanced, args: u8, answer: u8) {
     let tag = if args == 0 { Tag::Test } else { Tag::Other };
-    let announced = detector.announce(Call::new(Tool::new(1), Digest::of(&[args])).tag(tag));
+    let announced = detector.announce(call(args).tag(tag));
     let digest = Digest::of(&[answer]);
     let outcome = if answer == 0 { Outcome::failed(digest) } else { Outcome::ok(digest) };
     let _ = detector.outcome(announced.id, outcome);
 }
 
 /// Returns the name of the nearest rule and its nearness.
-fn nearest_rule(detector: &Engine) -> Option<(&'static str, u16, u16)> {
+fn nearest_rule(detector: &Balanced) -> Option<(&'static str, u16, u16)> {
     let near = detector.nearest()?;
     Some((detector.policy().rule_name(near.rule), near.held, near.needed))
 }
@@ -86,7 +84,7 @@ proptest! {
         for (what, answer) in events {
             match what {
                 4 => drop(detector.text_turn(Digest::of(&[answer]))),
-                3 => drop(detector.announce(Call::new(Tool::new(1), Digest::of(&[answer])).step(7))),
+                3 => drop(detector.announce(call(answer).step(7))),
                 args => run(&mut detector, args, answer),
             }
             let all: Vec<Nearness> = detector.nearness().collect();

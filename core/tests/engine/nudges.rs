@@ -5,21 +5,21 @@ use unstuck_core::{
     Results, Rule, Rung, Select, Tag, TextRule, Texts, Tool, Verdict, presets,
 };
 
+use crate::{call, with_rule};
+
 const ONCE: Ladder<'_> = Ladder::by_loop_findings(&[Rung::new(1, Action::Nudge)]);
 
 /// Returns the nudge of the first finding of a rule on `calls`, given as pairs of arguments and
 /// result.
-fn nudge(rule: Rule<'_>, tag: Tag, failed: bool, calls: &[(u8, u8)]) -> String {
+fn nudge(rule: Rule<'static>, tag: Tag, failed: bool, calls: &[(u8, u8)]) -> String {
     finding(rule, tag, failed, calls).nudge(Action::Nudge, "bash").to_string()
 }
 
 /// Returns the first finding of a rule on `calls`.
-fn finding(rule: Rule<'_>, tag: Tag, failed: bool, calls: &[(u8, u8)]) -> Finding {
-    let rules = [rule];
-    let policy = Policy::new("p", 20, &rules).unwrap();
-    let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
+fn finding(rule: Rule<'static>, tag: Tag, failed: bool, calls: &[(u8, u8)]) -> Finding {
+    let mut detector: Detector<'_, 20> = with_rule(rule);
     let verdicts = calls.iter().map(|&(args, result)| {
-        let call = Call::new(Tool::new(1), Digest::of(&[args])).similar(Digest::of(b"")).tag(tag);
+        let call = call(args).similar(Digest::of(b"")).tag(tag);
         let announced = detector.announce(call);
         let result = Digest::of(&[result]);
         let outcome = if failed { Outcome::failed(result) } else { Outcome::ok(result) };
@@ -104,9 +104,8 @@ fn every_action_says_what_comes_next() {
 /// Returns the message about a cycle of the tools `names` that ran twice.
 fn message_about_a_cycle(names: &[&str]) -> String {
     let period = u8::try_from(names.len()).unwrap();
-    let rules = [rule(Args::Same, Results::Ignored, Pattern::cycle(period, period, 2))];
-    let policy = Policy::new("p", 64, &rules).unwrap();
-    let mut detector: Detector<'_, 64> = Detector::new(&policy).unwrap();
+    let mut detector: Detector<'_, 64> =
+        with_rule(rule(Args::Same, Results::Ignored, Pattern::cycle(period, period, 2)));
     let mut finding = None;
     for (number, name) in (0_u8..).zip(names.iter().chain(names)) {
         let args = Digest::of(&[number % period]);
@@ -158,9 +157,8 @@ fn only_a_complete_lap_of_a_cycle_is_named() {
 
 #[test]
 fn the_tool_of_a_call_is_known_while_its_record_is_held() {
-    let rules = [rule(Args::Same, Results::Same, Pattern::Streak { times: 2 })];
-    let policy = Policy::new("p", 2, &rules).unwrap();
-    let mut detector: Detector<'_, 2, 2> = Detector::new(&policy).unwrap();
+    let mut detector: Detector<'_, 2, 2> =
+        with_rule(rule(Args::Same, Results::Same, Pattern::Streak { times: 2 }));
     let tools = ["a", "b", "c", "d"].map(Tool::named);
     let ids = tools.map(|tool| detector.announce(Call::new(tool, Digest::of(b"")).step(1)).id);
     // The queue has no room for the first two calls, so they have settled.
