@@ -9,7 +9,7 @@ use unstuck_trace::otlp::{
 };
 
 /// Returns a request with these spans.
-fn request(spans: &[Value]) -> String {
+pub(crate) fn request(spans: &[Value]) -> String {
     json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string()
 }
 
@@ -18,18 +18,27 @@ fn attributes(texts: &[(&str, &str)]) -> Value {
     texts.iter().map(|(key, value)| json!({"key": key, "value": {"stringValue": value}})).collect()
 }
 
-/// Returns a span of the trace 7 with a parent, or without one if that is 0.
-fn span(id: u64, parent: u64, times: (u64, u64), texts: &[(&str, &str)]) -> Value {
-    let parent = if parent == 0 { String::new() } else { format!("{parent:016x}") };
+/// Returns a span of a trace with a parent, or without one if that is 0. The times are in milliseconds.
+pub(crate) fn span_of(
+    trace: u64,
+    [id, parent]: [u64; 2],
+    [begin, end]: [u64; 2],
+    texts: &[(&str, &str)],
+) -> Value {
+    let nanoseconds = |milliseconds: u64| (milliseconds * 1_000_000).to_string();
     json!({
-        "traceId": format!("{:032x}", 7),
+        "traceId": format!("{trace:032x}"),
         "spanId": format!("{id:016x}"),
-        "parentSpanId": parent,
+        "parentSpanId": if parent == 0 { String::new() } else { format!("{parent:016x}") },
         "name": "a span",
-        "startTimeUnixNano": (times.0 * 1_000_000).to_string(),
-        "endTimeUnixNano": (times.1 * 1_000_000).to_string(),
+        "startTimeUnixNano": nanoseconds(begin),
+        "endTimeUnixNano": nanoseconds(end),
         "attributes": attributes(texts),
     })
+}
+
+fn span(id: u64, parent: u64, times: (u64, u64), texts: &[(&str, &str)]) -> Value {
+    span_of(7, [id, parent], times.into(), texts)
 }
 
 /// Returns a span with some members replaced.
@@ -97,17 +106,21 @@ fn words(spans: &[Value]) -> Vec<String> {
     words
 }
 
-/// Returns the only call of a span.
-fn only_call(span: &Value) -> ToolCall {
-    let mut calls = Vec::new();
-    let mut assembler = assembled(&[request(std::slice::from_ref(span))], Limits::default());
-    assembler.flush(&mut |record| {
-        if let What::Call(call) = record.what {
-            calls.push(call);
-        }
+/// Returns the only call among records.
+pub(crate) fn call_in(records: Vec<Record>) -> ToolCall {
+    let calls = records.into_iter().filter_map(|record| match record.what {
+        What::Call(call) => Some(call),
+        _ => None,
     });
-    let [call] = calls.try_into().expect("one call");
+    let [call] = calls.collect::<Vec<_>>().try_into().expect("one call");
     call
+}
+
+fn only_call(span: &Value) -> ToolCall {
+    let mut records = Vec::new();
+    let mut assembler = assembled(&[request(std::slice::from_ref(span))], Limits::default());
+    assembler.flush(&mut |record| records.push(record));
+    call_in(records)
 }
 
 #[test]

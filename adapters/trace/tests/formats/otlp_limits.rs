@@ -3,31 +3,13 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use unstuck_trace::otlp::{Assembler, Limits, Record, ToolCall, What, spans_of_json};
+use unstuck_trace::otlp::{Assembler, Limits, Record, What, spans_of_json};
 
-/// Returns a span with a parent, or without one if that is 0. It lasts from the second `begin` to the second `end`.
-fn span(
-    trace: u64,
-    [id, parent]: [u64; 2],
-    [begin, end]: [u64; 2],
-    texts: &[(&str, &str)],
-) -> Value {
-    let attributes: Vec<Value> = texts
-        .iter()
-        .map(|(key, value)| json!({"key": key, "value": {"stringValue": value}}))
-        .collect();
-    let nanoseconds = |seconds: u64| (seconds * 1_000_000_000).to_string();
-    json!({
-        "traceId": format!("{trace:032x}"), "spanId": format!("{id:016x}"),
-        "parentSpanId": if parent == 0 { String::new() } else { format!("{parent:016x}") },
-        "name": "a span", "attributes": attributes,
-        "startTimeUnixNano": nanoseconds(begin), "endTimeUnixNano": nanoseconds(end),
-    })
-}
+use crate::otlp::{call_in, request, span_of};
 
-/// Returns a request with these spans.
-fn request(spans: &[Value]) -> String {
-    json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string()
+/// Returns a span that lasts from the second `begin` to the second `end`.
+fn span(trace: u64, ids: [u64; 2], times: [u64; 2], texts: &[(&str, &str)]) -> Value {
+    span_of(trace, ids, times.map(|seconds| 1000 * seconds), texts)
 }
 
 /// Takes in spans at a time, and returns the records that have settled then.
@@ -37,16 +19,6 @@ fn at(assembler: &mut Assembler, now: u64, spans: &[Value]) -> Vec<Record> {
     let mut records = Vec::new();
     assembler.settled(now, &mut |record| records.push(record));
     records
-}
-
-fn only_call(records: Vec<Record>) -> ToolCall {
-    let mut calls = records.into_iter().filter_map(|record| match record.what {
-        What::Call(call) => Some(call),
-        _ => None,
-    });
-    let call = calls.next().expect("a call");
-    assert_eq!(calls.next(), None);
-    call
 }
 
 #[test]
@@ -101,14 +73,14 @@ fn arguments_around_a_call_wait_for_it() {
         at(&mut assembler, 5_000, std::slice::from_ref(second));
         let mut records = at(&mut assembler, 10_000, &[]);
         records.extend(at(&mut assembler, 15_000, &[]));
-        assert_eq!(only_call(records).args.as_deref(), named);
+        assert_eq!(call_in(records).args.as_deref(), named);
     }
     // After its call, or without one, a span around waits no longer. A later call finds no arguments there.
     let mut assembler = Assembler::new(Limits::default());
     at(&mut assembler, 0, std::slice::from_ref(&around));
     assert!(at(&mut assembler, 10_000, &[]).is_empty());
     at(&mut assembler, 11_000, std::slice::from_ref(&call));
-    let call = only_call(at(&mut assembler, 30_000, &[]));
+    let call = call_in(at(&mut assembler, 30_000, &[]));
     assert_eq!(call.args.as_deref(), Some("a.txt"));
 }
 
@@ -224,8 +196,8 @@ fn events_of_a_request_are_limited() {
 
 #[test]
 fn a_session_of_a_resource_is_cut_before_its_spans_share_it() {
-    let mut request =
-        json!({"resourceSpans": [{"scopeSpans": [{"spans": [span(7, [1, 0], [1, 2], &[])]}]}]});
+    let span = span(7, [1, 0], [1, 2], &[]);
+    let mut request: Value = serde_json::from_str(&request(&[span])).expect("JSON");
     let attribute = |key: &str| json!({"key": key, "value": {"stringValue": "x".repeat(1 << 20)}});
     request["resourceSpans"][0]["resource"] =
         json!({"attributes": [attribute("session.id"), attribute("process.command_args")]});
