@@ -4,7 +4,7 @@ use unstuck_json::{Exact, Fingerprinter, Fnv, Rfc8785, fingerprint};
 
 /// A long text with every kind of character, over several blocks.
 fn long() -> String {
-    let text = "The quick brown fox; \\n\\t \\\"quoted\\\" – größer, 漢字, 😂. ".repeat(30);
+    let text = r#"The quick brown fox; \n\t \"quoted\" – größer, 漢字, 😂. "#.repeat(30);
     format!(r#"{{"content":"{text}"}}"#)
 }
 

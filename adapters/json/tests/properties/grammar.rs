@@ -120,7 +120,7 @@ proptest! {
         ),
         cut: bool,
     ) {
-        let mut json = format!("{{\"a\":\"{}\"}}", parts.concat()).into_bytes();
+        let mut json = format!(r#"{{"a":"{}"}}"#, parts.concat()).into_bytes();
         if cut {
             json.truncate(json.len() - 2);
         }

@@ -50,7 +50,7 @@ const FILL: [&str; 36] = [
     " Process Group PGID: 4711 ",
     " Chunk ID: 3fa9c1 ",
     " Chunk ID: abcd1f ",
-    " \"req_id\": \"a1/b=\", ",
+    r#" "req_id": "a1/b=", "#,
     " cost: $0.0123 ",
     " Total cost: 0.02 USD ",
     " tokens left: 81022 ",

@@ -152,7 +152,7 @@ fn texts_that_open_with_the_words_of_a_complaint_are_no_failures() {
         ("The file a.rs has been updated:\nerror: String\n", NOTHING),
         ("File created successfully at: a/errors.py", NOTHING),
         ("Task #2 created successfully: Fix inconsistent error message", NOTHING),
-        ("User has answered your questions: \"Which error?\"=\"file not found\"", NOTHING),
+        (r#"User has answered your questions: "Which error?"="file not found""#, NOTHING),
         ("0 errors, 0 warnings", NOTHING),
         ("No errors found", NOTHING),
         // Searches that found nothing.

@@ -208,7 +208,7 @@ fn tap_counts_tests_against_its_plan() {
 fn junit_counts_in_attributes() {
     check(&[
         (
-            "<?xml version=\"1.0\" encoding=\"utf-8\"?><testsuites><testsuite name=\"pytest\" errors=\"1\" failures=\"2\" skipped=\"0\" tests=\"9\"><testcase/></testsuite></testsuites>",
+            r#"<?xml version="1.0" encoding="utf-8"?><testsuites><testsuite name="pytest" errors="1" failures="2" skipped="0" tests="9"><testcase/></testsuite></testsuites>"#,
             tests(3),
         ),
         (
@@ -219,9 +219,9 @@ fn junit_counts_in_attributes() {
             "<testsuites><testsuite tests=\"2\" failures=\"1\"><testsuite tests=\"2\" failures=\"1\"/></testsuite>\n<testsuite tests=\"3\" failures=\"1\"></testsuite></testsuites>",
             tests(2),
         ),
-        ("<testsuite tests=\"3\" failures=\"0\" errors=\"0\" skipped=\"1\"/>", tests(0)),
-        ("<testsuite tests=\"1\" failures=\"0\" errors=\"1\"/>", FAILED),
-        ("<html><testsuite tests=\"1\" failures=\"1\"/>", NOTHING),
+        (r#"<testsuite tests="3" failures="0" errors="0" skipped="1"/>"#, tests(0)),
+        (r#"<testsuite tests="1" failures="0" errors="1"/>"#, FAILED),
+        (r#"<html><testsuite tests="1" failures="1"/>"#, NOTHING),
         ("The attribute <testsuite failures=\"3\"> is a count.", NOTHING),
     ]);
 }
