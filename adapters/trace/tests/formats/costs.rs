@@ -1,5 +1,6 @@
 //! Tokens and times: one case for each trap of each format, and real files, counted in another way.
 
+use crate::reading::cases;
 use unstuck_trace::{Event, Format, Tokens, Trace, read};
 
 /// The words of an input's calls, results, tokens and times, and its trace.
@@ -62,94 +63,15 @@ fn native_records_have_tokens_and_times() {
 /// The table of formats in the crate's documentation, with what their files have.
 const TABLE: &str = include_str!("../../src/lib.rs");
 
-/// A file of each format with all that the format has.
-const RICH: [(Format, &str); 20] = [
-    (Format::NATIVE, r#"{"type":"call","tool":"x","time":1,"tokens":{"output":1}}"#),
-    (
-        Format::CLAUDE_CODE,
-        r#"{"type":"assistant","timestamp":"1970-01-01T00:00:01Z","message":{"usage":{"output_tokens":1}}}"#,
-    ),
-    (
-        Format::CODEX,
-        r#"{"type":"event_msg","timestamp":"1970-01-01T00:00:01Z","payload":{"type":"token_count","info":{"last_token_usage":{"output_tokens":1}}}}"#,
-    ),
-    (
-        Format::OPENAI,
-        r#"{"created":1,"messages":[{"role":"user","created_at":1}],"usage":{"completion_tokens":1}}"#,
-    ),
-    (
-        Format::OPENAI_RESPONSES,
-        r#"{"created_at":1,"usage":{"output_tokens":1},"output":[{"type":"message","content":[{"type":"output_text"}]}]}
-           {"input":[]}"#,
-    ),
-    (
-        Format::ANTHROPIC,
-        r#"[{"role":"assistant","timestamp":1,"usage":{"output_tokens":1},"content":[]}]"#,
-    ),
-    (
-        Format::GEMINI,
-        r#"{"type":"gemini","timestamp":"1970-01-01T00:00:01Z","tokens":{"output":1}}"#,
-    ),
-    (
-        Format::QWEN,
-        r#"{"type":"assistant","timestamp":"1970-01-01T00:00:01Z","message":{"parts":[]},"usageMetadata":{"candidatesTokenCount":1}}"#,
-    ),
-    (
-        Format::COPILOT,
-        r#"{"type":"assistant.usage","timestamp":"1970-01-01T00:00:01Z","data":{"outputTokens":1}}"#,
-    ),
-    (
-        Format::OPENCODE,
-        r#"{"type":"step_finish","timestamp":1,"sessionID":"s","part":{"type":"step-finish","tokens":{"output":1}}}"#,
-    ),
-    (
-        Format::PI,
-        r#"{"type":"message","id":"1","message":{"role":"assistant","timestamp":1,"usage":{"output":1}}}"#,
-    ),
-    (
-        Format::SWE_AGENT,
-        r#"{"trajectory":[{"action":"ls","timestamp":1}],"info":{"model_stats":{"tokens_received":1}}}"#,
-    ),
-    (
-        Format::MINI_SWE_AGENT,
-        r#"[{"role":"assistant","extra":{"timestamp":1,"response":{"usage":{"completion_tokens":1}}}}]"#,
-    ),
-    (
-        Format::OPENHANDS,
-        r#"{"id":1,"timestamp":"1970-01-01T00:00:01","action":"run","llm_metrics":{"accumulated_token_usage":{"completion_tokens":1}}}"#,
-    ),
-    (
-        Format::ATIF,
-        r#"{"steps":[{"source":"agent","timestamp":"1970-01-01T00:00:01Z","metrics":{"completion_tokens":1}}]}"#,
-    ),
-    (
-        Format::LANGCHAIN,
-        r#"[{"type":"ai","timestamp":1,"content":"x","usage_metadata":{"output_tokens":1}}]"#,
-    ),
-    (
-        Format::PYDANTIC_AI,
-        r#"[{"kind":"response","timestamp":"1970-01-01T00:00:01Z","usage":{"output_tokens":1},"parts":[]}]"#,
-    ),
-    (
-        Format::INSPECT,
-        r#"[{"event":"model","timestamp":"1970-01-01T00:00:01Z","output":{"usage":{"output_tokens":1}}}]"#,
-    ),
-    (
-        Format::ACP,
-        r#"{"sessionId":"s","update":{"sessionUpdate":"plan"},"timestamp":1}
-           {"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn","usage":{"outputTokens":1}}}"#,
-    ),
-    (
-        Format::OTLP,
-        r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331","startTimeUnixNano":"1000000","attributes":{"ai.operationId":"ai.streamText.doStream","ai.usage.outputTokens":1}}]}]}]}"#,
-    ),
-];
+/// A file of each format with all that the format has. `⏎` is a line break.
+const RICH: &str = include_str!("costs.txt");
 
 #[test]
 fn the_documentation_says_what_each_format_has() {
-    assert_eq!(RICH.map(|(format, _)| format), Format::ALL);
-    for (format, input) in RICH {
-        let (_, trace) = costs(input, Some(format));
+    let rich = cases(RICH);
+    assert!(rich.iter().map(|(format, _)| format).eq(Format::ALL));
+    for (format, input) in rich {
+        let (_, trace) = costs(&input.replace('⏎', "\n"), Some(format));
         let costs = match (trace.tokens.map(Tokens::total), trace.begin.is_some()) {
             (Some(1), true) => "tokens, times",
             (Some(1), false) => "tokens",

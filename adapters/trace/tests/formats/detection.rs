@@ -2,7 +2,7 @@
 
 use std::io::{BufReader, Error, Read};
 
-use crate::reading::reading;
+use crate::reading::{cases, reading};
 use unstuck_trace::{Format, Problem, ProblemKind, read};
 
 const CALL: &str = r#"{"type":"call","tool":"x"}"#;
@@ -52,10 +52,8 @@ const RECOGNISED: &str = include_str!("recognised.txt");
 
 #[test]
 fn each_format_is_recognised_for_a_reason_and_may_be_named() {
-    for case in RECOGNISED.lines() {
-        let (format, rest) = case.split_once(" | ").expect("a format");
-        let (reason, input) = rest.split_once(" | ").expect("a reason");
-        let format: Format = format.parse().expect("a known format");
+    for (format, case) in cases(RECOGNISED) {
+        let (reason, input) = case.split_once(" | ").expect("a reason");
         let input = input.replace('⏎', "\n").replace("PADDING", &" ".repeat(70_000));
         let found = reading(input.as_bytes(), None).end.map(|trace| (trace.format, trace.reason));
         assert_eq!(found, Ok((format, reason)), "{case}");

@@ -1,6 +1,6 @@
 //! Properties for any bytes: nothing panics, and no line costs another one.
 
-use crate::reading::reading;
+use crate::reading::{cases, reading};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use unstuck_trace::Format;
@@ -69,68 +69,7 @@ const OTLP: [&str; 3] = [
 ];
 
 /// A document of each format that has one.
-const DOCUMENTS: [(Format, &str); 15] = [
-    (
-        Format::INSPECT,
-        r#"{"version":2,"eval":{},"samples":[{"id":"a","epoch":1,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"I look.","tool_calls":[{"id":"c","function":"f","arguments":{}}]},{"role":"tool","tool_call_id":"c","content":"y"}]},{"id":"a","epoch":2,"events":[{"event":"span_begin","id":"s","type":"agent","name":"n"},{"event":"tool","span_id":"s","id":"c","function":"f","arguments":{"x":"attachment://a"},"result":"y","error":{"type":"unknown","message":"z"}},{"event":"span_end","id":"s"}],"attachments":{"a":"long"}}]}"#,
-    ),
-    (
-        Format::LANGCHAIN,
-        r#"{"messages":[{"type":"human","content":"x"},{"type":"ai","data":{"content":"I look.","tool_calls":[{"id":"c","name":"f","args":{"a":1}}]}},{"lc":1,"id":["ToolMessage"],"kwargs":{"tool_call_id":"c","content":"y","status":"error"}},{"type":"ai","content":"Done."}]}"#,
-    ),
-    (
-        Format::PYDANTIC_AI,
-        r#"[{"kind":"request","parts":[{"part_kind":"user-prompt","content":"x"}]},{"kind":"response","parts":[{"part_kind":"text","content":"I look."},{"part_kind":"tool-call","tool_name":"f","tool_call_id":"c","args":"{}"}]},{"kind":"request","parts":[{"part_kind":"tool-return","tool_call_id":"c","content":"y","outcome":"failed"}]},{"kind":"response","parts":[{"part_kind":"text","content":"Done."}]}]"#,
-    ),
-    (
-        Format::ATIF,
-        r#"{"schema_version":"ATIF-v1.7","steps":[{"source":"user","message":"x"},{"source":"agent","message":"I look.","tool_calls":[{"tool_call_id":"c","function_name":"f","arguments":{"a":1}}],"observation":{"results":[{"source_call_id":"c","content":"y","extra":{"is_error":true}}]}}],"subagent_trajectories":[{"trajectory_id":"t","steps":[{"source":"user","message":"x"}]}]}"#,
-    ),
-    (
-        Format::OPENAI_RESPONSES,
-        r#"{"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"f","arguments":"{\"a\":1}"},{"type":"function_call_output","call_id":"c","output":"y"}],"output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}]}"#,
-    ),
-    (
-        Format::OPENAI,
-        r#"{"messages":[{"role":"system","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},{"role":"tool","tool_call_id":"c","content":"y"},{"role":"assistant","content":"Done."}]}"#,
-    ),
-    (
-        Format::ANTHROPIC,
-        r#"{"system":"x","messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"c","name":"f","input":{"a":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"y","is_error":true}]},{"role":"assistant","content":"Done."}]}"#,
-    ),
-    (
-        Format::GEMINI,
-        r#"{"sessionId":"s","projectHash":"h","messages":[{"type":"user","content":"x"},{"id":"r","type":"gemini","content":"I look.","toolCalls":[{"id":"c","name":"f","args":{},"status":"error","result":[{"functionResponse":{"response":{"output":"x"}}}]}]},{"id":"q","type":"gemini","content":"Done."}]}"#,
-    ),
-    (
-        Format::SWE_AGENT,
-        r#"{"trajectory":[{"action":"ls","observation":"x","thought":"I look."},{"action":"","response":"Done."}],"history":[{"role":"assistant","action":"ls"}],"info":{"model_stats":{"tokens_sent":3}}}"#,
-    ),
-    (
-        Format::SWE_AGENT,
-        r#"{"history":[{"role":"user","content":"x","agent":"a"},{"role":"assistant","action":"ls","agent":"a","thought":"I look."},{"role":"user","content":"y","agent":"a"},{"role":"assistant","content":"Done.","agent":"a"}]}"#,
-    ),
-    (
-        Format::MINI_SWE_AGENT,
-        r#"{"info":{"model_stats":{},"config":{}},"messages":[{"role":"assistant","content":"I look.\n```bash\nls\n```"},{"role":"user","content":"<returncode>1</returncode>"},{"role":"assistant","content":"","tool_calls":[],"extra":{"actions":[{"command":"ls","tool_call_id":"c"}]}},{"role":"tool","tool_call_id":"c","content":"y"},{"role":"exit","content":"z"}]}"#,
-    ),
-    (
-        Format::OPENCODE,
-        r#"{"info":{"id":"s"},"messages":[{"info":{"role":"user","sessionID":"s"},"parts":[{"type":"text","text":"x"}]},{"info":{"role":"assistant"},"parts":[{"type":"text","text":"I look."},{"type":"tool","tool":"bash","state":{"status":"completed","input":{"a":1},"output":"y"}}]},{"info":{"role":"assistant"},"parts":[{"type":"text","text":"Done."}]}]}"#,
-    ),
-    (
-        Format::OTLP,
-        r#"[{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331","startTimeUnixNano":"1","attributes":{"gen_ai.operation.name":"execute_tool","gen_ai.tool.name":"f","gen_ai.tool.call.arguments":{"a":1}}}]}]}]},{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203332","startTimeUnixNano":"2","attributes":{"gen_ai.operation.name":"execute_tool","gen_ai.tool.name":"g","error.type":"x"}}]}]}]}]"#,
-    ),
-    (
-        Format::OPENHANDS,
-        r#"[{"id":1,"source":"agent","action":"run","args":{"command":"ls","thought":"I look."}},{"id":2,"source":"agent","observation":"run","cause":1,"content":"x"},{"id":3,"source":"agent","action":"finish","args":{"thought":"Done."}}]"#,
-    ),
-    (
-        Format::OPENHANDS,
-        r#"{"git_patch":"","history":[{"action":"message","content":"x"},[{"action":"run","command":"ls","thought":"I look."},{"observation":"run","content":"x","exit_code":1}],{"action":"finish","thought":"Done."}]}"#,
-    ),
-];
+const DOCUMENTS: &str = include_str!("documents.txt");
 
 const ACP: [&str; 6] = [
     r#"{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"x"}]}}"#,
@@ -178,7 +117,7 @@ proptest! {
     #[test]
     fn damaged_transcripts_are_read_or_refused(
         mut lines in lines(),
-        document in prop::option::of(prop::sample::select(DOCUMENTS.to_vec())),
+        document in prop::option::of(prop::sample::select(cases(DOCUMENTS))),
         cuts in vec((any::<prop::sample::Index>(), 0_usize..9, vec(any::<u8>(), 0..5)), 1..6),
     ) {
         if let Some((_, document)) = document {
@@ -223,7 +162,7 @@ proptest! {
 
     #[test]
     fn a_document_cut_anywhere_delivers_a_beginning(
-        (format, document) in prop::sample::select(DOCUMENTS.to_vec()),
+        (format, document) in prop::sample::select(cases(DOCUMENTS)),
         at in any::<prop::sample::Index>(),
     ) {
         let read = reading(document.as_bytes(), None);

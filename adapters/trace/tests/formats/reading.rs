@@ -34,6 +34,15 @@ pub(crate) fn reading(input: &[u8], from: Option<Format>) -> Reading {
     Reading { events, end }
 }
 
+/// Returns the cases of a table: a line each, with the name of a format before the rest.
+pub(crate) fn cases(table: &str) -> Vec<(Format, &str)> {
+    let case = |line| {
+        let (format, rest) = str::split_once(line, " | ").expect("a format and the rest");
+        (format.parse().expect("a known format"), rest)
+    };
+    table.lines().map(case).collect()
+}
+
 fn word(event: &Event<'_>) -> String {
     match event {
         Event::Call(call) => {

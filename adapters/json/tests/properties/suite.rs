@@ -5,9 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use unstuck_json::{
-    CanonicalError, Fingerprinter, JsonErrorKind, Rfc8785, canonicalize, fingerprint,
-};
+use unstuck_json::{CanonicalError, Fingerprinter, JsonErrorKind, Rfc8785, fingerprint};
+
+use crate::canonical::text_of;
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/json");
 
@@ -27,12 +27,6 @@ fn documents(folder: &str) -> Vec<(String, Vec<u8>)> {
         .collect();
     documents.sort();
     documents
-}
-
-/// The canonical text of `json`.
-fn text_of(json: &[u8]) -> Result<String, CanonicalError> {
-    let mut text = String::new();
-    canonicalize(json, &mut text).map(|()| text)
 }
 
 /// The expected results for documents that a parser may accept or reject.
