@@ -180,7 +180,7 @@ impl Player<'_> {
     }
 
     /// Plays and records `event`.
-    pub(crate) fn play(&mut self, mut event: Event) -> Verdict {
+    pub(crate) fn play(&mut self, mut event: Event) {
         let text = self.table.texts[event.text].clone();
         let name = self.table.texts[event.name].clone();
         let id = self.named(event.which);
@@ -238,7 +238,6 @@ impl Player<'_> {
         event.verdict = place_of(&mut self.table.verdicts, &verdict);
         event.settled = place_of(&mut self.table.verdicts, &settled);
         self.table.events.push(event);
-        verdict
     }
 
     fn named(&self, which: u8) -> CallId {

@@ -93,9 +93,7 @@ fn replay(player: &mut Player<'_>, events: &[WorkerEvent]) {
                     answer(player, *call, tool, text, *failed);
                 }
             }
-            WorkerEvent::Text { kind, text } => {
-                say(player, *kind, text);
-            }
+            WorkerEvent::Text { kind, text } => say(player, *kind, text),
         }
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn play(table: &mut Table, events: usize) {
         let mut player = table.begin(place);
         for _ in 0..events {
             let event = event(&mut dice, &player);
-            let _ = player.play(event);
+            player.play(event);
         }
     }
 }

@@ -39,15 +39,9 @@ fn take(player: &mut Player<'_>, event: &Value) {
             let args = event["args"].to_string();
             call_and_answer(player, text("tool"), &args, None, result, failed);
         }
-        ("message", "assistant") => {
-            say(player, EventKind::TurnText, text("text"));
-        }
-        ("message", "user") => {
-            say(player, EventKind::UserText, text("text"));
-        }
-        ("control", _) => {
-            let _ = player.play(Event::new(EventKind::Clear));
-        }
+        ("message", "assistant") => say(player, EventKind::TurnText, text("text")),
+        ("message", "user") => say(player, EventKind::UserText, text("text")),
+        ("control", _) => player.play(Event::new(EventKind::Clear)),
         other => panic!("an event of type {other:?}"),
     }
 }
