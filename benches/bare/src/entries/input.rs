@@ -14,19 +14,12 @@ impl Input {
         Self(Digest::new(count.unsigned_abs().into()))
     }
 
-    /// Returns the next number, of 64 bits.
-    fn number(&mut self) -> u64 {
-        self.0 = self.0.mix(Digest::new(1));
-        self.0.bits()
-    }
-
-    /// Returns the lowest byte of the next number.
     pub(crate) fn byte(&mut self) -> u8 {
-        let [byte, ..] = self.number().to_le_bytes();
+        self.0 = self.0.mix(Digest::new(1));
+        let [byte, ..] = self.0.bits().to_le_bytes();
         byte
     }
 
-    /// Returns a byte below `end`.
     pub(crate) fn below<const END: u8>(&mut self) -> u8 {
         self.byte() % END
     }
@@ -36,26 +29,28 @@ impl Input {
         self.below::<8>() > 0
     }
 
-    /// Returns one of two tools, so that calls repeat.
+    /// Returns the first few items of `all`, from no item to all items.
+    pub(crate) fn some_of<'s, T>(&mut self, all: &'s [T]) -> &'s [T] {
+        let most = if self.flag() { self.below::<16>() } else { self.byte() };
+        all.get(..most.into()).unwrap_or(all)
+    }
+
+    /// Returns one of few tools, so that calls repeat.
     pub(crate) fn tool(&mut self) -> Tool {
-        if self.flag() { Tool::named(self.text()) } else { Tool::new(u32::from(self.byte())) }
+        if self.flag() { Tool::named(self.text()) } else { Tool::new(self.byte().into()) }
     }
 
     /// Returns one of four digests, so that arguments and results repeat.
     pub(crate) fn digest(&mut self) -> Digest {
-        Digest::new(u64::from(self.below::<4>()))
+        Digest::new(self.below::<4>().into())
     }
 
-    /// Returns one of the tags.
     pub(crate) fn tag(&mut self) -> Tag {
-        let place = usize::from(self.below::<10>());
-        Tag::ALL.get(place).copied().unwrap_or_default()
+        one_of(Tag::ALL, self)
     }
 
-    /// Returns one of the actions.
     pub(crate) fn action(&mut self) -> Action {
-        let place = usize::from(self.below::<6>());
-        Action::ALL.get(place).copied().unwrap_or_default()
+        one_of(Action::ALL, self)
     }
 
     /// Returns the beginning of a text of characters with one to four bytes.
@@ -63,4 +58,9 @@ impl Input {
         let text = "grep ‘näh’ 🧵 \"\\\n";
         text.get(..usize::from(self.below::<32>())).unwrap_or(text)
     }
+}
+
+/// Returns one of `all`. It is no method, because what is made for `all` takes numbers, too.
+pub(crate) fn one_of<T: Copy, const N: usize>(all: [T; N], input: &mut Input) -> T {
+    all[usize::from(input.byte()) % N]
 }

@@ -1,11 +1,37 @@
-//! Uses for the answers of a detector. Nothing is printed.
+//! Uses for the answers of a detector, as text in static memory. Nothing is printed.
 
+use core::fmt::{self, Write};
 use core::hint::black_box;
 
-use unstuck_core::{Finding, Kind, Nearness, Policy, RuleIndex, Statistics, Verdict};
+use unstuck_core::{Finding, Kind, Nearness, Policy, Statistics, Verdict};
 
-use super::input::Input;
-use super::words::show;
+use super::another;
+use super::input::{Input, one_of};
+
+/// A line of a fixed length. Text that does not fit is an error for the writer.
+struct Line {
+    bytes: [u8; 240],
+    length: usize,
+}
+
+impl Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let rest = self.bytes.get_mut(self.length..).unwrap_or_default();
+        rest.iter_mut().zip(text.bytes()).for_each(|(place, byte)| *place = byte);
+        if rest.len() < text.len() {
+            return Err(fmt::Error);
+        }
+        self.length = self.length.wrapping_add(text.len());
+        Ok(())
+    }
+}
+
+/// Writes `words` into a buffer, and hides from the compiler that it is not read.
+pub(crate) fn show(words: fmt::Arguments<'_>) {
+    let mut line = Line { bytes: [0; 240], length: 0 };
+    let written = line.write_fmt(words).is_ok();
+    black_box((written, &line.bytes));
+}
 
 pub(crate) fn show_policy(policy: &Policy<'_>, input: &mut Input) {
     black_box((policy.window(), policy.exempt().contains(input.tag()), policy.phases()));
@@ -20,27 +46,15 @@ pub(crate) fn show_policy(policy: &Policy<'_>, input: &mut Input) {
 }
 
 pub(crate) fn show_verdict(verdict: Verdict, policy: &Policy<'_>, input: &mut Input) {
-    let action = if input.flag() { verdict.action } else { input.action() };
+    let action = one_of([verdict.action, input.action()], input);
     show(format_args!("{verdict:?} {action} {}", action.name()));
     if let Some(finding) = verdict.finding {
-        let finding = if input.flag() { finding } else { another(finding, input) };
+        let finding = one_of([finding, another(finding, input)], input);
         show_finding(&finding, policy);
         let names = [input.text(), input.text(), input.text()];
         let lap = names.get(..input.below::<4>().into()).unwrap_or(&names);
         show(format_args!("{}", finding.nudge(action, input.text()).lap(lap)));
     }
-}
-
-/// Uses a finding as a host may, whose fields are public.
-pub(crate) fn another(mut finding: Finding, input: &mut Input) -> Finding {
-    if input.flag() {
-        finding = Finding::elsewhere(finding.loop_id, finding.tool, input.byte().into());
-    }
-    let place = input.byte();
-    finding.rule = if input.flag() { RuleIndex::Call(place) } else { RuleIndex::Text(place) };
-    (finding.period, finding.laps) = (input.byte(), u16::from(input.byte()));
-    (finding.first, finding.last) = (input.byte().into(), input.byte().into());
-    finding
 }
 
 fn show_finding(finding: &Finding, policy: &Policy<'_>) {
