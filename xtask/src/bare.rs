@@ -6,7 +6,6 @@ use std::process::Command;
 
 use crate::machine::{self, cargo, program};
 use crate::step::{Done, Outcome, failed, run};
-use crate::steps;
 use crate::symbols::{Flaw, Program};
 
 /// The crate of the programs.
@@ -55,7 +54,9 @@ pub(crate) fn check() -> Outcome {
 }
 
 fn checked() -> Done {
-    steps::apart(MANIFEST).done()?;
+    run(cargo().args(["fmt", "--check", "--manifest-path", MANIFEST]))?;
+    // Cargo would warn that a file has several programs.
+    run(programs(cargo().arg("clippy"), &[]).args(["--locked", "--", "-D", "warnings"]))?;
     // The first calls every function of the engine, the second only those that a small host needs.
     let (clean, planted) = (["entries", "host"], "planted");
     run(&mut build(&[clean[0], clean[1], planted], FAST))?;
@@ -83,15 +84,14 @@ fn checked() -> Done {
 mod tests {
     use std::collections::BTreeSet;
     use std::fs;
-    use std::path::Path;
 
     use super::*;
 
-    /// Returns the lines of every source in `path` and its subfolders, without comments.
-    fn code_of(path: &Path) -> String {
+    /// Returns the code lines of a source, or of every source in a folder and its subfolders.
+    fn code_of(path: PathBuf) -> String {
         if path.is_dir() {
             let entries = fs::read_dir(path).expect("a folder of sources");
-            return entries.map(|entry| code_of(&entry.expect("a source").path())).collect();
+            return entries.map(|entry| code_of(entry.expect("a source").path())).collect();
         }
         let text = fs::read_to_string(path).expect("a source");
         let is_code = |line: &&str| !line.trim_start().starts_with("//");
@@ -100,10 +100,12 @@ mod tests {
 
     #[test]
     fn every_public_function_of_the_engine_is_called() {
-        let engine = code_of(&machine::root().join("core/src"));
-        let called = ["entries.rs", "entries"];
-        let called = called.map(|name| machine::root().join("benches/bare/src").join(name));
-        let calls = called.map(|path| code_of(&path)).concat();
+        let code = |path| code_of(machine::root().join(path));
+        let bare = "benches/bare/src/entries";
+        let (engine, calls) =
+            (code("core/src".into()), code(format!("{bare}.rs")) + &code(bare.into()));
+        let words = calls.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let words: BTreeSet<_> = words.collect();
         let declared = engine.lines().filter_map(|line| {
             let line = line.trim_start().strip_prefix("pub ")?;
             let name = line.strip_prefix("const ").unwrap_or(line).strip_prefix("fn ")?;
@@ -111,8 +113,6 @@ mod tests {
         });
         let declared: Vec<_> = declared.collect();
         assert!(declared.contains(&"announce"), "{declared:?}");
-        let words = calls.split(|c: char| !c.is_alphanumeric() && c != '_');
-        let words: BTreeSet<_> = words.collect();
         for name in declared {
             assert!(words.contains(name), "nothing in benches/bare calls `{name}`");
         }

@@ -7,34 +7,10 @@
 
 pub mod entries;
 mod sizes;
-mod texts;
 mod work;
 
 pub use sizes::SIZES;
-pub use texts::{ARGUMENTS, RESULTS};
 pub use work::{Host, Work};
 
-/// Makes a program for this machine of a function that takes the number of the program's arguments. A
-/// program that does not refer to `abort` cannot panic.
-#[macro_export]
-macro_rules! program {
-    ($run:path) => {
-        #[expect(unsafe_code, reason = "the C library is declared; ending the program is safe")]
-        #[link(name = "c")]
-        unsafe extern "C" {
-            safe fn abort() -> !;
-        }
-
-        #[panic_handler]
-        fn panicked(_: &core::panic::PanicInfo<'_>) -> ! {
-            abort()
-        }
-
-        #[expect(unsafe_code, reason = "it is found by its name, and nothing else has that")]
-        #[unsafe(no_mangle)]
-        extern "C" fn main(count: core::ffi::c_int, _: *const *const u8) -> core::ffi::c_int {
-            $run(count);
-            0
-        }
-    };
-}
+// The arguments of calls, and their results: texts of a fixed length, each with a unique number.
+include!(concat!(env!("OUT_DIR"), "/texts.rs"));

@@ -1,10 +1,11 @@
 //! The parts of the engine whose code is measured on microcontrollers, with input that the compiler
 //! cannot predict.
 //!
-//! Each program compiles this file, and none uses the library. Functions of a library would be optimised
+//! Each program is this file, and none uses the library. Functions of a library would be optimised
 //! otherwise, and its instances of the engine would be shared.
 
-#![expect(dead_code, reason = "a program calls one of the parts")]
+#![no_std]
+#![no_main]
 
 use core::fmt::{self, Write};
 use core::hint::black_box;
@@ -13,41 +14,49 @@ use unstuck_core::{Call, Detector, Digest, Outcome, Tool, Verdict, presets};
 use unstuck_json::fingerprint;
 use unstuck_text::{Masks, Preset, Recipe, SimilarCalls, Worker};
 
-/// Makes a program for a microcontroller of a part. The program is measured and not run: it lacks the
-/// vector table that a processor starts from, so it contains only the code of the part.
-macro_rules! program {
-    ($part:ident) => {
-        #[panic_handler]
-        fn panicked(_: &core::panic::PanicInfo<'_>) -> ! {
-            parts::halt()
-        }
+/// The part that this program has.
+const PART: fn() = match env!("CARGO_BIN_NAME").as_bytes() {
+    b"empty" => || (),
+    b"engine" => engine,
+    b"fingerprint" => fingerprint_alone,
+    b"json" => json,
+    b"masked" => masked,
+    b"recipe" => recipe,
+    b"groups" => groups,
+    b"readme" => readme,
+    b"nudge" => nudge,
+    b"checkpoint" => checkpoint,
+    _ => panic!("a program without a part"),
+};
 
-        #[expect(unsafe_code, reason = "it is found by its name, and nothing else has that")]
-        #[unsafe(no_mangle)]
-        extern "C" fn _start() -> ! {
-            parts::$part();
-            parts::halt()
-        }
-    };
+/// The start of the program, which is measured and not run: it lacks the vector table that a processor
+/// starts from, so it contains only the code of the part.
+#[expect(unsafe_code, reason = "it is found by its name, and nothing else has that")]
+#[unsafe(no_mangle)]
+extern "C" fn _start() -> ! {
+    PART();
+    halt()
 }
 
-/// Does nothing. The size of this program is subtracted from the others.
-pub(crate) fn empty() {}
+#[panic_handler]
+fn panicked(_: &core::panic::PanicInfo<'_>) -> ! {
+    halt()
+}
 
 /// Judges a call and its outcome as digests, by every rule of the default policy.
-pub(crate) fn engine() {
+fn engine() {
     if let Ok(mut detector) = Detector::<20>::new(&presets::BALANCED) {
         let _ = judge(&mut detector);
     }
 }
 
 /// Computes the fingerprint of JSON, without the engine.
-pub(crate) fn fingerprint_alone() {
+fn fingerprint_alone() {
     let _ = black_box(fingerprint(arguments().as_bytes()));
 }
 
 /// Judges a call with the fingerprint of raw arguments.
-pub(crate) fn json() {
+fn json() {
     let (Ok(mut detector), Ok(args)) =
         (Detector::<20>::new(&presets::BALANCED), fingerprint(arguments().as_bytes()))
     else {
@@ -59,7 +68,7 @@ pub(crate) fn json() {
 }
 
 /// Judges the same with the digest of a result with all masks.
-pub(crate) fn masked() {
+fn masked() {
     let (Ok(mut detector), Ok(args)) =
         (Detector::<20>::new(&presets::BALANCED), fingerprint(arguments().as_bytes()))
     else {
@@ -72,7 +81,7 @@ pub(crate) fn masked() {
 }
 
 /// Judges a call by the default recipe: digests, the kind of tool, and failed or silent results.
-pub(crate) fn recipe() {
+fn recipe() {
     if let Ok(mut detector) = Detector::<20>::new(&presets::BALANCED) {
         let (tool, recipe) = (black_box("read_sensor"), Recipe::BALANCED);
         let announced = detector.announce(recipe.call(tool, arguments()));
@@ -82,7 +91,7 @@ pub(crate) fn recipe() {
 }
 
 /// Judges the same with the record of similar calls.
-pub(crate) fn groups() {
+fn groups() {
     if let Ok(mut detector) = Detector::<20>::new(&presets::BALANCED) {
         let (tool, recipe, mut groups) =
             (black_box("read_sensor"), Recipe::BALANCED, SimilarCalls::new());
@@ -95,7 +104,7 @@ pub(crate) fn groups() {
 
 /// Runs the example for microcontrollers in the README of the repository: a worker, and the text of
 /// nudges.
-pub(crate) fn readme() {
+fn readme() {
     let preset = Preset::BALANCED;
     let Ok(mut worker) = Worker::<20>::new(preset.policy, preset.recipe) else { return };
     let tool = black_box("read_sensor");
@@ -113,7 +122,7 @@ pub(crate) fn readme() {
 }
 
 /// Judges a call as digests, and writes the text of a finding for the agent.
-pub(crate) fn nudge() {
+fn nudge() {
     if let Ok(mut detector) = Detector::<20>::new(&presets::BALANCED) {
         let verdict = judge(&mut detector);
         if let Some(finding) = verdict.finding {
@@ -124,7 +133,7 @@ pub(crate) fn nudge() {
 }
 
 /// Restores the engine from bytes, judges a call, and saves the engine.
-pub(crate) fn checkpoint() {
+fn checkpoint() {
     let mut page = [0; Detector::<20>::CHECKPOINT_MAX];
     if let Ok(mut detector) = Detector::<20>::restore(&presets::BALANCED, black_box(&page)) {
         let _ = judge(&mut detector);
@@ -153,7 +162,7 @@ fn result() -> &'static str {
 }
 
 /// The end of every program.
-pub(crate) fn halt() -> ! {
+fn halt() -> ! {
     loop {
         core::hint::spin_loop();
     }

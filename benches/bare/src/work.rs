@@ -4,7 +4,7 @@ use unstuck_core::{Call, Detector, Digest, Outcome, Tool, presets};
 use unstuck_json::fingerprint;
 use unstuck_text::{Masks, Recipe, SimilarCalls};
 
-use crate::texts::{ARGUMENTS, RESULTS};
+use crate::{ARGUMENTS, RESULTS};
 
 /// The work for a call. Each variant includes the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
