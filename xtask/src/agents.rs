@@ -17,7 +17,8 @@ use run::{Model, Run};
 use scenario::{SPEED, Scenario};
 
 use crate::machine::{self, Machine, cargo};
-use crate::step::Outcome;
+use crate::microcontroller::ready;
+use crate::step::{Done, Outcome, failed, run as ran};
 use crate::steps;
 
 /// The runs that CI makes: names of clients and of their scenarios. The rest is run by hand.
@@ -59,10 +60,6 @@ pub(crate) enum Mode {
 
 impl Request {
     /// A request from the words of a command line: the agent, and then the scenario.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such agent or scenario.
     pub(crate) fn of(words: &[String], mode: Mode) -> Result<Self, String> {
         let mut words = words.iter();
         let client = words.next().map(|name| Client::named(name)).transpose()?;
@@ -92,14 +89,11 @@ pub(crate) fn run(request: Request) -> ExitCode {
     let plan = plan(|(known, played)| {
         client.is_none_or(|only| only == known) && scenario.is_none_or(|only| only == played)
     });
-    let tools = tools(Machine::Developer);
-    match tools.and_then(|| carry_out(&plan, mode, true, || built(mode))) {
-        Outcome::Passed => ExitCode::SUCCESS,
-        Outcome::Failed(why) | Outcome::LeftOut(why) => {
-            eprintln!("error: {why}");
-            ExitCode::FAILURE
-        }
-    }
+    let tools = ready(&TOOLS, &[], Machine::Developer);
+    let done = tools.and_then(|()| carry_out(&plan, mode, true, || built(mode)));
+    let Err(Outcome::Failed(why) | Outcome::LeftOut(why)) = done else { return ExitCode::SUCCESS };
+    eprintln!("error: {why}");
+    ExitCode::FAILURE
 }
 
 /// Makes the runs of CI, which installs the clients. On a developer's machine the step is left out if they are
@@ -110,7 +104,8 @@ pub(crate) fn check(machine: Machine) -> Outcome {
         brief.any(|(_, names)| names.contains(&scenario.name))
     });
     let program = || steps::built(&["--bin", "unstuck"]);
-    tools(machine).and_then(|| carry_out(&plan, Mode::Compare, machine == Machine::Ci, program))
+    let tools = ready(&TOOLS, &[], machine);
+    tools.and_then(|()| carry_out(&plan, Mode::Compare, machine == Machine::Ci, program)).into()
 }
 
 /// The runs that are wanted and make sense, in the order in which they are made.
@@ -122,31 +117,14 @@ fn plan(is_wanted: impl Fn(Pair) -> bool) -> Vec<Pair> {
     all.filter(|pair| makes_sense(*pair) && is_wanted(*pair)).collect()
 }
 
-/// Checks the tools.
-fn tools(machine: Machine) -> Outcome {
-    let ready = |outcome: Outcome, &(tool, package): &(_, _)| {
-        outcome.and_then(|| machine::ready(tool, package, machine))
-    };
-    TOOLS.iter().fold(Outcome::Passed, ready)
-}
-
 /// Builds `unstuck` for a mode, and returns its path.
-///
-/// # Errors
-///
-/// The outcome of the build, if it failed.
-fn built(mode: Mode) -> Result<PathBuf, Outcome> {
+fn built(mode: Mode) -> Done<PathBuf> {
     // Only a program as users have it says how fast it is.
     let (profile, folder) = if mode == Mode::Speed { ("dist", "dist") } else { ("dev", "debug") };
-    let mut build = cargo();
-    build.args(["build", "--package", "unstuck-cli", "--bin", "unstuck", "--locked"]);
-    let own = env::current_exe();
-    let own = own.map_err(|error| Outcome::Failed(format!("where this program is: {error}")))?;
-    match Outcome::of(build.args(["--quiet", "--profile", profile])) {
-        // The folders of the profiles stand side by side, and this program is in one of them.
-        Outcome::Passed => Ok(own.with_file_name("..").join(folder).join("unstuck")),
-        outcome => Err(outcome),
-    }
+    let words = "build --package unstuck-cli --bin unstuck --locked --quiet --profile";
+    ran(cargo().args(words.split(' ')).arg(profile))?;
+    // The folders of the profiles stand side by side, and this program is in one of them.
+    Ok(env::current_exe()?.with_file_name("..").join(folder).join("unstuck"))
 }
 
 /// Makes the runs with the program that `built` returns, after it has checked the clients.
@@ -154,21 +132,11 @@ fn carry_out(
     plan: &[Pair],
     mode: Mode,
     may_install: bool,
-    built: impl FnOnce() -> Result<PathBuf, Outcome>,
-) -> Outcome {
-    let ready =
-        |outcome: Outcome, pairs: &[Pair]| outcome.and_then(|| pairs[0].0.ready(may_install));
-    of_clients(plan).fold(Outcome::Passed, ready).and_then(|| {
-        let program = match built() {
-            Ok(program) => program,
-            Err(outcome) => return outcome,
-        };
-        match play(plan, mode, &program) {
-            Ok(true) => Outcome::Passed,
-            Ok(false) => Outcome::Failed("an agent behaved otherwise than recorded".into()),
-            Err(error) => Outcome::Failed(error.to_string()),
-        }
-    })
+    built: impl FnOnce() -> Done<PathBuf>,
+) -> Done {
+    of_clients(plan).try_for_each(|pairs| pairs[0].0.ready(may_install))?;
+    let is_well = play(plan, mode, &built()?)?;
+    if is_well { Ok(()) } else { failed("an agent behaved otherwise than recorded") }
 }
 
 /// Makes the runs. Returns whether all of them are as recorded.

@@ -11,9 +11,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::machine::{self, Machine};
+use crate::machine::{self, Machine, program};
 use crate::microcontroller::{self, EMULATED, EMULATOR, ready};
-use crate::step::{Done, Outcome, Step, Summary, run as ran};
+use crate::step::{Done, Outcome, Steps, run as ran};
 use crate::target::Target;
 
 /// The package of the library.
@@ -22,23 +22,14 @@ const PACKAGE: &str = "adapters/c";
 /// The target folder for everything that belongs to the library.
 const FOLDER: &str = "target/c";
 
-/// The tools of the step, each with its Debian package. That of `CMake` only recommends `make`.
-const TOOLS: [(&str, &str); 7] = [
-    ("gcc", "gcc"),
-    ("g++", "g++"),
-    ("valgrind", "valgrind"),
-    firmware::COMPILER,
-    ("pkg-config", "pkg-config"),
-    ("cmake", "cmake"),
-    ("make", "make"),
-];
+/// The tools of the step that have the names of their Debian packages. `CMake` only recommends `make`.
+const TOOLS: [&str; 6] = ["gcc", "g++", "valgrind", "pkg-config", "cmake", "make"];
 
 /// The processors whose packages are checked: one for Arduino, which is emulated, and one for ESP-IDF.
 const BRIEFLY: [Target; 2] = [Target::Riscv32imc, EMULATED];
 
 /// The arguments of every build of the library.
-const BUILD: [&str; 6] =
-    ["--package", "unstuck-c", "--lib", "--features", "panic-handler", "--quiet"];
+const BUILD: &str = "--package unstuck-c --lib --features panic-handler --quiet";
 
 /// The version of the library, and the version of its binary interface. A program that was linked with
 /// one version of the interface runs with every library of the same interface version.
@@ -65,26 +56,24 @@ pub(crate) struct Request {
 /// Runs the steps of `request`, then prints the outcome of each.
 pub(crate) fn run(request: Request, machine: Machine) -> ExitCode {
     let Request { install: prefix, packages, sizes } = request;
-    let mut steps = Vec::new();
+    let is_check = prefix.is_none() && packages.is_none() && !sizes;
+    let mut steps = Steps::default();
     if let Some(prefix) = &prefix {
-        steps.push(Step::run("install", || install(prefix).into()));
+        steps.then("install", || install(prefix));
     }
     if let Some(folder) = &packages {
-        let packed = || {
+        steps.then("packages", || {
             ready(&[], &Target::ALL, machine)?;
             Target::ALL.into_iter().try_for_each(|target| packages::add(folder, target, machine))
-        };
-        steps.push(Step::run("packages", || packed().into()));
+        });
     }
     if sizes {
-        steps.push(Step::run("sizes", || firmware::print_sizes(machine).into()));
+        steps.then("sizes", || firmware::print_sizes(machine));
     }
-    if steps.is_empty() {
-        steps.push(Step::run("c", || check(machine)));
+    if is_check {
+        steps.then("c", || check(machine).done());
     }
-    let summary = Summary::of_named(steps);
-    print!("\n{summary}");
-    summary.exit_code()
+    steps.finish()
 }
 
 /// Checks that C and C++ programs get the same verdicts as Rust: on this machine, under sanitizers, and
@@ -96,7 +85,8 @@ pub(crate) fn check(machine: Machine) -> Outcome {
         );
     }
     let checked = || {
-        ready(&[&TOOLS[..], &EMULATOR].concat(), &BRIEFLY, machine)?;
+        let tools = TOOLS.map(|tool| (tool, tool));
+        ready(&[&tools[..], &[firmware::COMPILER], &EMULATOR].concat(), &BRIEFLY, machine)?;
         let prefix = folder("prefix");
         install(&prefix)?;
         programs::check(&prefix)?;
@@ -110,8 +100,8 @@ pub(crate) fn check(machine: Machine) -> Outcome {
 /// at `prefix`.
 fn install(prefix: &Path) -> Done {
     let mut build = machine::cargo();
-    build.args(["rustc", "--locked"]).args(BUILD).args(["--profile", "c"]);
-    build.args(["--crate-type", "staticlib,cdylib", "--target-dir", FOLDER]);
+    build.args(["rustc", "--locked", "--target-dir", FOLDER]).args(BUILD.split(' '));
+    build.args(["--profile", "c", "--crate-type", "staticlib,cdylib"]);
     build.args(["--", "-C", &format!("link-arg=-Wl,-soname,libunstuck.so.{INTERFACE}")]);
     ran(&mut build)?;
     let (from, lib) = (folder("c"), prefix.join("lib"));
@@ -120,7 +110,7 @@ fn install(prefix: &Path) -> Done {
     copy(&from.join("libunstuck_c.a"), &lib.join("libunstuck.a"))?;
     copy(&from.join("libunstuck_c.so"), &lib.join(&loaded))?;
     for name in [format!("libunstuck.so.{INTERFACE}"), "libunstuck.so".into()] {
-        link(&loaded, &lib.join(name))?;
+        ran(program("ln").args(["-sf", &loaded]).arg(lib.join(name)))?;
     }
     for (template, file) in [
         ("pkg-config/unstuck.pc.in", "pkgconfig/unstuck.pc"),
@@ -138,7 +128,7 @@ fn install(prefix: &Path) -> Done {
 /// Builds the static library for `target`, optimised for size, and returns its path.
 fn small(target: Target, machine: Machine) -> Done<PathBuf> {
     let mut build = microcontroller::cargo("rustc", target, machine)?;
-    ran(build.args(BUILD).args(["--crate-type", "staticlib"]))?;
+    ran(build.args(BUILD.split(' ')).args(["--crate-type", "staticlib"]))?;
     Ok(microcontroller::folder(target).join("libunstuck_c.a"))
 }
 
@@ -162,21 +152,4 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     }
     let copied = to.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::copy(from, to));
     copied.map(drop).map_err(|error| io::Error::other(format!("{}: {error}", to.display())))
-}
-
-/// Makes `name` a symbolic link to `file`, which is in the same folder.
-fn link(file: &str, name: &Path) -> io::Result<()> {
-    match fs::remove_file(name) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => symlink(file, name),
-    }
-}
-
-#[cfg(unix)]
-use std::os::unix::fs::symlink;
-
-/// Copies the file instead, because links are uncommon on this platform.
-#[cfg(not(unix))]
-fn symlink(file: &str, name: &Path) -> io::Result<()> {
-    fs::copy(name.with_file_name(file), name).map(drop)
 }

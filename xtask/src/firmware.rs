@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::machine::{self, Machine};
 use crate::microcontroller::{self, Board, EMULATED, EMULATOR, emulator, folder, ready};
-use crate::step::{Done, Outcome, Step, Summary, failed, run as ran};
+use crate::step::{Done, Outcome, Steps, failed, run as ran};
 use crate::symbols::{Flaw, Program};
 use crate::target::Target;
 
@@ -57,15 +57,14 @@ pub(crate) struct Request {
 pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
     let others = request.targets.iter().copied().filter(|target| *target != EMULATED);
     let targets = [&[EMULATED, TEMPLATE_BOARD], request.targets.as_slice()].concat();
-    let mut steps = vec![Step::run("firmware", || {
-        let ready = ready(&EMULATOR, &targets, machine);
-        ready.and_then(|()| mission(request.write, machine)).into()
-    })];
-    steps.push(Step::run("template", || template(TEMPLATE_BOARD, machine).into()));
-    steps.extend(others.map(|target| Step::run(target.name(), || build(target, machine).into())));
-    let summary = Summary::of_named(steps);
-    print!("\n{summary}");
-    summary.exit_code()
+    let mut steps = Steps::default();
+    steps.then("firmware", || {
+        ready(&EMULATOR, &targets, machine)?;
+        mission(request.write, machine)
+    });
+    steps.then("template", || template(TEMPLATE_BOARD, machine));
+    others.for_each(|target| steps.then(target.name(), || build(target, machine)));
+    steps.finish()
 }
 
 /// Checks the format, lints and tests of the firmware, its log on the emulated board, and the template for
@@ -158,38 +157,15 @@ fn decoded(path: &Path, log: &[u8]) -> Done<String> {
 
 /// Describes the first line at which the logs differ, if they do.
 fn difference(log: &str, golden: &str) -> Option<String> {
-    if log == golden {
-        return None;
-    }
-    let (found, expected): (Vec<_>, Vec<_>) = (log.lines().collect(), golden.lines().collect());
-    let same = found.iter().zip(&expected).take_while(|(one, other)| one == other).count();
-    let line = |lines: &[&str]| {
-        lines.get(same).map_or("the end of the log".into(), |line| format!("`{line}`"))
-    };
-    Some(format!(
-        "{GOLDEN}:{}: found {} where {} was to be; if that is right, \
-         `cargo xtask firmware --write` takes it over",
-        same + 1,
-        line(&found),
-        line(&expected)
-    ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_difference_is_named() {
-        assert_eq!(difference("a\nb\n", "a\nb\n"), None);
-        for (log, place, words) in [
-            ("a\nc\n", 2, "found `c` where `b` was to be"),
-            ("a\n", 2, "found the end of the log where `b` was to be"),
-            ("a\nb\nc\n", 3, "found `c` where the end of the log was to be"),
-            ("a\nb", 3, "found the end of the log where the end of the log"),
-        ] {
-            let why = difference(log, "a\nb\n").expect(log);
-            assert!(why.contains(&format!(":{place}: {words}")), "{why}");
-        }
-    }
+    let (mut found, mut expected) = (log.lines(), golden.lines());
+    let mut pairs = (1..).map(|place| (place, found.next(), expected.next()));
+    let (place, found, expected) = pairs.find(|(_, one, other)| one.is_none() || one != other)?;
+    let line = |line: Option<&str>| line.unwrap_or("(the end of the log)").to_owned();
+    (found != expected).then(|| {
+        let (found, expected) = (line(found), line(expected));
+        format!(
+            "{GOLDEN}:{place}: found `{found}` where `{expected}` was to be; if that is right, \
+             `cargo xtask firmware --write` takes it over"
+        )
+    })
 }

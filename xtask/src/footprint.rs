@@ -42,13 +42,6 @@ pub(crate) struct Request {
     pub(crate) targets: Vec<Target>,
 }
 
-impl Request {
-    /// Returns the targets that are named, or all.
-    fn targets(&self) -> &[Target] {
-        if self.targets.is_empty() { &Target::ALL } else { &self.targets }
-    }
-}
-
 /// The microcontrollers of [`check`]: one with atomic exchange, which is emulated, and one without. Each of the
 /// others would take another minute.
 const BRIEFLY: [Target; 2] = [EMULATED, Target::Riscv32imc];
@@ -143,13 +136,14 @@ struct Column {
 /// Prints every figure, and records or checks the figures if asked to.
 pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
     let mut notes = String::new();
+    let targets = if request.targets.is_empty() { &Target::ALL } else { &request.targets[..] };
     if request.check {
-        let step = Step::run("footprint", || checked(request.targets(), machine, &mut notes));
+        let step = Step::run("footprint", || checked(targets, machine, &mut notes));
         let summary = Summary::of_named(vec![step]);
         print!("\n{summary}\n{notes}");
         return summary.exit_code();
     }
-    let done = measured(request.targets(), machine).and_then(|columns| {
+    let done = measured(targets, machine).and_then(|columns| {
         print!("{}", if request.json { json(&columns) } else { text(&columns) });
         if request.record { budgets::record(&columns) } else { Ok(()) }
     });
@@ -193,11 +187,8 @@ fn checked(targets: &[Target], machine: Machine, notes: &mut String) -> Outcome 
         for miss in &misses {
             println!("{miss}");
         }
-        match misses.as_slice() {
-            [] => Ok(()),
-            [only] => failed(only),
-            [first, rest @ ..] => failed(format!("{first} (and {} more)", rest.len())),
-        }
+        let Some(first) = misses.first() else { return Ok(()) };
+        failed(format!("{first} ({} such figures)", misses.len()))
     };
     compared().into()
 }
@@ -328,14 +319,15 @@ fn rows(lines: &str) -> Done<Rows> {
 
 /// Returns a table for each section, with a column for each machine.
 fn text(columns: &[Column]) -> String {
-    let tables = Section::ALL.map(|section| {
-        let columns: Vec<_> = columns.iter().filter(|column| column.section == section).collect();
-        if columns.is_empty() { String::new() } else { table(section, &columns) }
-    });
-    tables.concat()
+    let of =
+        |section| columns.iter().filter(|column| column.section == section).collect::<Vec<_>>();
+    Section::ALL.map(|section| table(section, &of(section))).concat()
 }
 
 fn table(section: Section, columns: &[&Column]) -> String {
+    if columns.is_empty() {
+        return String::new();
+    }
     let (name, about) = section.words();
     let places = columns.iter().map(|column| format!("{:>NUMBERS$}", short(column.place)));
     let mut table = format!("{name}: {about}\n{:NAMES$}{}\n", "", places.collect::<String>());
@@ -365,15 +357,10 @@ fn short(place: &str) -> String {
 
 /// Formats `number` with a comma before every three digits.
 fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
+    if number < 1000 {
+        return number.to_string();
     }
-    grouped
+    format!("{},{:03}", grouped(number / 1000), number % 1000)
 }
 
 /// Returns one array with an object for each figure. No text needs an escape.
@@ -387,41 +374,4 @@ fn json(columns: &[Column]) -> String {
         })
     });
     format!("[{}]\n", objects.collect::<Vec<_>>().join(",\n"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_column_stands_for_a_machine() {
-        let row = |what: &str, amount| (what.to_owned(), amount);
-        let column = |place, rows| Column { section: Section::Memory, place, rows };
-        let columns = [
-            column(HOST, vec![row("Detector<8>", 1304), row("Call", 40)]),
-            column("thumbv7m-none-eabi", vec![row("Detector<8>", 1_234_567)]),
-        ];
-        assert_eq!(
-            text(&columns),
-            "memory: bytes of a value, by `size_of`\n\
-             \x20                                                   host    thumbv7m\n\
-             \x20 Detector<8>                                      1,304   1,234,567\n\
-             \x20 Call                                                40           –\n\
-             \n"
-        );
-        assert_eq!(
-            json(&columns[1..]),
-            "[{\"section\":\"memory\",\"place\":\"thumbv7m-none-eabi\",\"what\":\"Detector<8>\",\
-             \"amount\":1234567}]\n"
-        );
-    }
-
-    #[test]
-    fn a_line_is_a_name_and_a_number() {
-        let expected = vec![("save".to_owned(), 3916), ("restore".to_owned(), 7)];
-        assert_eq!(rows("save\t3916\nrestore\t7\n"), Ok(expected));
-        for lines in ["save\t3916\npanicked at src/main.rs\n", "save\tmuch\n", ""] {
-            assert!(rows(lines).is_err(), "{lines}");
-        }
-    }
 }

@@ -62,8 +62,8 @@ pub(crate) fn emulator(board: Board, kernel: &Path) -> Command {
     let board = if board == Board::Small { "lm3s6965evb" } else { "mps2-an385" };
     let [(qemu, _), (timeout, _)] = EMULATOR;
     let mut command = program(timeout);
-    command.args([LIMIT, qemu, "-cpu", "cortex-m3", "-machine", board]);
-    command.args(["-nographic", "-monitor", "none", "-serial", "none"]);
-    command.args(["-semihosting-config", "enable=on,target=native", "-kernel"]).arg(kernel);
+    let options = "-cpu cortex-m3 -nographic -monitor none -serial none \
+        -semihosting-config enable=on,target=native -kernel";
+    command.args([LIMIT, qemu, "-machine", board]).args(options.split(' ')).arg(kernel);
     command
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::machine;
-use crate::step::Outcome;
+use crate::step::{Done, Outcome, run};
 
 /// A coding agent from npm. In its texts, `$url` stands for the address of the scripted model.
 #[derive(Debug, PartialEq, Eq)]
@@ -159,48 +159,28 @@ pub(super) const ALL: &[Client] = &[
 ];
 
 const OPENCODE_SETTINGS: &str = r#"{
-  "autoupdate": false,
-  "share": "disabled",
-  "permission": {"*": "allow"},
-  "provider": {
-    "scripted": {
-      "npm": "@ai-sdk/openai-compatible",
-      "name": "scripted",
-      "options": {"baseURL": "$url/v1", "apiKey": "none"},
-      "models": {"m": {"name": "m", "tool_call": true, "limit": {"context": 128000, "output": 4096}}}
-    }
-  },
-  "model": "scripted/m",
-  "small_model": "scripted/m"
+  "autoupdate": false, "share": "disabled", "permission": {"*": "allow"},
+  "model": "scripted/m", "small_model": "scripted/m",
+  "provider": {"scripted": {
+    "npm": "@ai-sdk/openai-compatible", "name": "scripted",
+    "options": {"baseURL": "$url/v1", "apiKey": "none"},
+    "models": {"m": {"name": "m", "tool_call": true, "limit": {"context": 128000, "output": 4096}}}
+  }}
 }
 "#;
 
-const PI_SETTINGS: &str = r#"{
-  "providers": {
-    "scripted": {
-      "baseUrl": "$url/v1",
-      "api": "openai-completions",
-      "apiKey": "none",
-      "models": [{
-        "id": "m",
-        "name": "m",
-        "reasoning": false,
-        "input": ["text"],
-        "contextWindow": 128000,
-        "maxTokens": 4096,
-        "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
-      }]
-    }
-  }
-}
+const PI_SETTINGS: &str = r#"{"providers": {"scripted": {
+  "baseUrl": "$url/v1", "api": "openai-completions", "apiKey": "none",
+  "models": [{
+    "id": "m", "name": "m", "reasoning": false, "input": ["text"],
+    "contextWindow": 128000, "maxTokens": 4096,
+    "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
+  }]
+}}}
 "#;
 
 impl Client {
     /// The client `name`.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such client.
     pub(super) fn named(name: &str) -> Result<&'static Self, String> {
         ALL.iter().find(|client| client.name == name).ok_or_else(|| {
             let names: Vec<_> = ALL.iter().map(|client| client.name).collect();
@@ -219,7 +199,7 @@ impl Client {
 
     /// Installs the client and Node from npm, unless they are there in the pinned versions. Without permission, the
     /// outcome says how to bring them.
-    pub(super) fn ready(&self, may_install: bool) -> Outcome {
+    pub(super) fn ready(&self, may_install: bool) -> Done {
         let is_missing = |package: &&Self| {
             let stamp = fs::read_to_string(package.folder().join("installed"));
             !stamp.is_ok_and(|found| found.trim() == package.package)
@@ -227,18 +207,15 @@ impl Client {
         for found in [&NODE, self].into_iter().filter(is_missing) {
             let Self { package, script, .. } = found;
             if !may_install {
-                return Outcome::LeftOut(format!(
+                return Err(Outcome::LeftOut(format!(
                     "{package} is not in target/agents; `cargo xtask agents {}` brings it",
                     self.name
-                ));
+                )));
             }
             let mut install = machine::program("sh");
             install.arg("xtask/agents/install.sh").arg(found.folder()).args([package, script]);
-            let outcome = Outcome::of(&mut install);
-            if outcome != Outcome::Passed {
-                return outcome;
-            }
+            run(&mut install)?;
         }
-        Outcome::Passed
+        Ok(())
     }
 }

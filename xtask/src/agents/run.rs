@@ -28,10 +28,6 @@ pub(super) struct Model {
 
 impl Model {
     /// Starts the model on a free port.
-    ///
-    /// # Errors
-    ///
-    /// If Node does not start, or if the program prints no port.
     pub(super) fn start() -> io::Result<Self> {
         let mut command = machine::program(NODE.bin().join("node"));
         command.args(["xtask/agents/model.mjs", RUNS]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -63,10 +59,6 @@ impl Run<'_> {
     }
 
     /// Plays the scenario, and returns its line in the table. Returns `None` if it cannot be played on this machine.
-    ///
-    /// # Errors
-    ///
-    /// If the run cannot be prepared, or if a program does not start.
     pub(super) fn line(&self) -> io::Result<Option<String>> {
         self.prepare()?;
         let mut trial = self.command();
@@ -87,10 +79,6 @@ impl Run<'_> {
     }
 
     /// Returns the median time from request to request without hooks and with them, in milliseconds.
-    ///
-    /// # Errors
-    ///
-    /// If the client does not run.
     pub(super) fn speed(&self) -> io::Result<[u64; 2]> {
         let mut gaps = [Vec::new(), Vec::new()];
         for _ in 0..ROUNDS {

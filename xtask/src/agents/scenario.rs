@@ -96,10 +96,6 @@ const fn failing(name: &'static str, about: &'static str) -> Scenario {
 
 impl Scenario {
     /// The scenario `name`.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such scenario.
     pub(super) fn named(name: &str) -> Result<&'static Self, String> {
         let found = ALL.iter().find(|scenario| scenario.name == name);
         found.ok_or_else(|| format!("there is no scenario `{name}`; `--list` prints them"))

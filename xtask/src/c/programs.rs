@@ -89,21 +89,13 @@ fn run_test((name, sources): (&str, &[&str]), table: &Path, prefix: &Path) -> Do
     run(valgrind.arg(build(name, &[])?))
 }
 
-/// Returns the name of every function in the header.
-pub(super) fn functions() -> io::Result<Vec<String>> {
-    Ok(declared(&fs::read_to_string(of_package("include/unstuck.h"))?))
-}
-
-/// Returns the functions that `header` declares: each name before a parenthesis, on a line that begins
+/// Returns the functions that the header declares: each name before a parenthesis, on a line that begins
 /// with a type.
-fn declared(header: &str) -> Vec<String> {
+pub(super) fn functions() -> io::Result<Vec<String>> {
+    let header = fs::read_to_string(of_package("include/unstuck.h"))?;
     let lines = header.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()));
-    let name = |line: &str| {
-        let (before, _) = line.split_once('(')?;
-        let name = before.rsplit([' ', '*']).next()?;
-        name.starts_with("unstuck_").then(|| name.to_owned())
-    };
-    lines.filter_map(name).collect()
+    let names = lines.filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next());
+    Ok(names.filter(|name| name.starts_with("unstuck_")).map(String::from).collect())
 }
 
 /// Links the functions in `named`, and everything they need, into `file`.
@@ -127,23 +119,5 @@ fn without_panics(prefix: &Path) -> Done {
     match program.flaws().into_iter().find(|(flaw, _)| *flaw != Flaw::Foreign) {
         None => Ok(()),
         Some((flaw, name)) => failed(format!("the library for C: `{name}` {flaw}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_functions_of_the_header_are_found() {
-        let header = "uint32_t unstuck_tool(const char *name);\n\
-            const struct unstuck_policy_t *unstuck_balanced(void);\n\
-            unstuck_status_t unstuck_clear(struct unstuck_t *detector);\n\
-            \x20* as unstuck_clear() does\n\
-            typedef struct unstuck_t unstuck_t;\n\
-            #define UNSTUCK_X(a) (a)\n";
-        assert_eq!(declared(header), ["unstuck_tool", "unstuck_balanced", "unstuck_clear"]);
-        let named = functions().expect("the header");
-        assert!(named.iter().any(|name| name == "unstuck_announce_json"), "{named:?}");
     }
 }
