@@ -23,27 +23,14 @@ pub enum Work {
 }
 
 impl Work {
-    /// Every variant.
-    pub const ALL: [Self; 5] =
-        [Self::Repeated, Self::Novel, Self::Arguments, Self::Result, Self::Recipe];
-
-    /// Returns the name in the table.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Repeated => "the same call again",
-            Self::Novel => "a new call",
-            Self::Arguments => "a new call, 200 B of JSON",
-            Self::Result => "a new call, 200 B of JSON, 500 B of result",
-            Self::Recipe => "the same by the default recipe",
-        }
-    }
-
-    /// Returns the work with this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|work| work.name() == name)
-    }
+    /// Every variant with its name in the table.
+    pub const ALL: [(&str, Self); 5] = [
+        ("the same call again", Self::Repeated),
+        ("a new call", Self::Novel),
+        ("a new call, 200 B of JSON", Self::Arguments),
+        ("a new call, 200 B of JSON, 500 B of result", Self::Result),
+        ("the same by the default recipe", Self::Recipe),
+    ];
 }
 
 /// A host with one detector.

@@ -11,25 +11,21 @@ fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["sizes"] => SIZES.iter().for_each(|(name, bytes)| println!("{name}\t{bytes}")),
-        ["works"] => Work::ALL.iter().for_each(|work| println!("{}", work.name())),
-        [work, times] => {
-            let (Some(work), Ok(times)) = (Work::named(work), times.parse()) else {
+        ["works"] => Work::ALL.iter().for_each(|(name, _)| println!("{name}")),
+        [wanted, times] => {
+            let work = Work::ALL.into_iter().find(|(name, _)| name == wanted);
+            let (Some((_, work)), Ok(times), Some(mut host)) =
+                (work, times.parse::<u32>(), Host::new())
+            else {
                 return usage();
             };
-            repeat(work, times);
+            for _ in 0..times {
+                black_box(host.call(black_box(work)));
+            }
         }
         _ => return usage(),
     }
     ExitCode::SUCCESS
-}
-
-/// Does `work` as often as asked.
-fn repeat(work: Work, times: u32) {
-    if let Some(mut host) = Host::new() {
-        for _ in 0..times {
-            black_box(host.call(black_box(work)));
-        }
-    }
 }
 
 fn usage() -> ExitCode {

@@ -72,18 +72,6 @@ const OUTCOME: Event = |host| {
     host.said = if verdict.finding.is_some() { verdict } else { host.said };
 };
 
-const TEXT_TURN: Event = |host| host.said = host.detector.text_turn(Digest::new(1));
-
-const USER_MESSAGE: Event =
-    |host| host.said = host.detector.user_message(Digest::of(host.result.as_bytes()));
-
-/// The ways in which a call does not run.
-const ENDINGS: [Event; 3] = [
-    |host| host.said = host.detector.vetoed(host.latest),
-    |host| host.said = host.detector.cancel(host.latest),
-    |host| host.said = host.detector.finish(),
-];
-
 /// The events that are not calls, one after another.
 const CONTROL: Event = |host| {
     host.detector.progress();
@@ -91,32 +79,6 @@ const CONTROL: Event = |host| {
     if let Some(finding) = &host.said.finding {
         host.detector.silence(finding.loop_id);
         host.detector.false_positive(finding);
-    }
-};
-
-const NUDGE: Event = |host| {
-    if let Some(finding) = &host.said.finding {
-        let _ = black_box(write!(Nowhere, "{}", finding.nudge(host.said.action, TOOL)));
-    }
-};
-
-/// The questions about the next call and the nearest rule.
-const QUESTIONS: [Event; 2] = [
-    |host| {
-        let _ = black_box(host.detector.peek(host.next.0));
-    },
-    |host| {
-        let _ = black_box(host.detector.nearest());
-    },
-];
-
-const SAVE: Event =
-    |host| host.saved = host.detector.save(&mut host.page).map_or(0, |bytes| bytes.len());
-
-const RESTORE: Event = |host| {
-    let bytes = host.page.get(..host.saved).unwrap_or_default();
-    if let Ok(detector) = Detector::restore(&presets::BALANCED, bytes) {
-        host.detector = detector;
     }
 };
 
@@ -144,16 +106,48 @@ fn main() -> ! {
     say("announce, outcome: the same call", calls(host, |_| 0, 12));
     say("announce, outcome: two in turns", calls(host, |n| n % 2, 24));
     say("announce: eight open calls settle", open_calls(host));
-    say("text_turn", most(host, &[TEXT_TURN; 5]));
-    say("vetoed, cancel, finish", endings(host));
+    let turn: Event = |host| host.said = host.detector.text_turn(Digest::new(1));
+    say("text_turn", most(host, &[turn; 5]));
+    let endings: [Event; 3] = [
+        |host| host.said = host.detector.vetoed(host.latest),
+        |host| host.said = host.detector.cancel(host.latest),
+        |host| host.said = host.detector.finish(),
+    ];
+    let end = |way| {
+        prepare(host, 200, None);
+        ANNOUNCE(host);
+        depth(host, way)
+    };
+    say("vetoed, cancel, finish", endings.map(end).into_iter().max().unwrap_or(0));
     let _ = calls(host, |_| 3, 4);
-    say("nudge text", depth(host, NUDGE));
-    say("peek, nearest", most(host, &QUESTIONS));
+    let nudge: Event = |host| {
+        if let Some(finding) = &host.said.finding {
+            let _ = black_box(write!(Nowhere, "{}", finding.nudge(host.said.action, TOOL)));
+        }
+    };
+    say("nudge text", depth(host, nudge));
+    let peek: Event = |host| {
+        let _ = black_box(host.detector.peek(host.next.0));
+    };
+    let nearest: Event = |host| {
+        let _ = black_box(host.detector.nearest());
+    };
+    say("peek, nearest", most(host, &[peek, nearest]));
     say("progress, retry, silence, false_positive", depth(host, CONTROL));
     let _ = calls(host, |n| 1000 + n, 30);
-    say("save", depth(host, SAVE));
-    say("restore", depth(host, RESTORE));
-    say("user_message", depth(host, USER_MESSAGE));
+    let save: Event =
+        |host| host.saved = host.detector.save(&mut host.page).map_or(0, |bytes| bytes.len());
+    say("save", depth(host, save));
+    let restore: Event = |host| {
+        let bytes = host.page.get(..host.saved).unwrap_or_default();
+        if let Ok(detector) = Detector::restore(&presets::BALANCED, bytes) {
+            host.detector = detector;
+        }
+    };
+    say("restore", depth(host, restore));
+    let message: Event =
+        |host| host.said = host.detector.user_message(Digest::of(host.result.as_bytes()));
+    say("user_message", depth(host, message));
     for (work, event) in TEXTS {
         say(work, texts(host, event));
     }
@@ -210,16 +204,6 @@ fn open_calls(host: &mut State) -> u32 {
         depth(host, ANNOUNCE)
     };
     (0..=OPEN).map(announce).max().unwrap_or(0)
-}
-
-/// Returns the deepest stack of [`ENDINGS`].
-fn endings(host: &mut State) -> u32 {
-    let end = |way| {
-        prepare(host, 200, None);
-        ANNOUNCE(host);
-        depth(host, way)
-    };
-    ENDINGS.into_iter().map(end).max().unwrap_or(0)
 }
 
 /// Returns the deepest stack of `event` for a few texts.
