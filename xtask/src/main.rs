@@ -29,6 +29,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser};
 
 use machine::Machine;
+use step::Steps;
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
@@ -118,7 +119,11 @@ fn main() -> ExitCode {
         Task::Agents(words) => words.run(),
         Task::Python(request) => python::run(&request),
         Task::Js(request) => javascript::run(&request, machine),
-        Task::Mcp => mcp::run(),
+        Task::Mcp => {
+            let mut steps = Steps::default();
+            steps.then("mcp", mcp::check);
+            steps.finish()
+        }
         Task::Report => report::run(machine),
         Task::Fleet(request) => fleet::run(&request, machine),
     }

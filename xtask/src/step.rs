@@ -1,11 +1,14 @@
 //! A step of a command: its outcome, and the summary of all steps.
 
-use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
+use std::iter;
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+
+use crate::machine::{cargo, program, root};
 
 /// The outcome of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +29,29 @@ pub(crate) fn run(command: &mut Command) -> Done {
     let words = words(command);
     println!("+ {words}");
     ended(&words, command.stdin(Stdio::null()).status())
+}
+
+/// Runs the lines of a script, each in a `sh` of its own at the root of the repository, until one fails. `ROOT` is the
+/// path of the root.
+pub(crate) fn script(lines: &str, variables: &[(&str, OsString)]) -> Done {
+    lines.lines().map(str::trim).filter(|line| !line.is_empty()).try_for_each(|line| {
+        println!("+ {line}");
+        let mut shell = program("sh");
+        shell.args(["-c", line]).env("ROOT", root()).envs(variables.iter().cloned());
+        ended(line, shell.stdin(Stdio::null()).status())
+    })
+}
+
+/// Runs a command with spaces between its words. Words like `NAME=value` before the program set variables.
+pub(crate) fn command(line: &str) -> Done {
+    let is_variable = |word: &&str| word.contains('=');
+    let variables = line.split(' ').take_while(is_variable).filter_map(|word| word.split_once('='));
+    let mut words = line.split(' ').skip_while(is_variable);
+    let mut command = match words.next() {
+        Some("cargo") | None => cargo(),
+        Some(name) => program(name),
+    };
+    run(command.args(words).envs(variables))
 }
 
 fn ended(words: &str, status: io::Result<ExitStatus>) -> Done {
@@ -173,35 +199,20 @@ impl Steps {
     }
 }
 
-/// Formats `command` as a line that can be pasted into a shell.
+/// Formats `command` as one would type it.
 fn words(command: &Command) -> String {
-    // The search path is long, and the same for all.
-    let variables = command.get_envs().filter(|(name, _)| *name != "PATH");
-    let variables = variables.filter_map(|(name, value)| {
-        let value = value?.to_string_lossy();
-        Some(format!("{}={}", name.to_string_lossy(), quoted(value)))
-    });
-    let program = Path::new(command.get_program());
-    let program = match program.file_name() {
-        // The path of `cargo` is noise: it is the one that runs this program.
-        Some(name) if name == "cargo" => name.to_string_lossy(),
-        _ => program.to_string_lossy(),
+    let quoted = |word: &OsStr| {
+        let word = word.to_string_lossy();
+        if word.contains(' ') { format!("'{word}'") } else { word.into_owned() }
     };
-    let arguments = command.get_args().map(|argument| argument.to_string_lossy());
-    variables
-        .chain([program.into_owned()])
-        .chain(arguments.map(quoted))
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
-/// Quotes `word` for a shell.
-fn quoted(word: Cow<'_, str>) -> String {
-    if word.contains([' ', '\'']) {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    } else {
-        word.into_owned()
-    }
+    let variables = command
+        .get_envs()
+        .filter_map(|(name, value)| Some(format!("{}={}", quoted(name), quoted(value?))));
+    // The path of `cargo` is noise: it is the one that runs this program.
+    let program = Path::new(command.get_program());
+    let program = if program.ends_with("cargo") { "cargo".as_ref() } else { program.as_os_str() };
+    let words = iter::once(program).chain(command.get_args()).map(quoted);
+    variables.chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// Runs `command` without input, and returns its exit status and whole output. Shows the lines for which
@@ -228,62 +239,4 @@ pub(crate) fn capture(
         line.clear();
     }
     Ok((child.wait()?, output))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_step_has_one_line_and_a_step_that_was_asked_for_and_left_out_has_failed() {
-        let outcomes =
-            [Outcome::Passed, Outcome::LeftOut("no tool".into()), Outcome::Failed("bad".into())];
-        let took = Duration::from_millis(2_900);
-        let steps = outcomes.map(|outcome| Step { name: "sample".into(), outcome, took });
-        assert_eq!(
-            Summary(steps.to_vec()).to_string(),
-            "passed   sample           2 s\n\
-             skipped  sample           2 s  no tool\n\
-             failed   sample           2 s  bad\n"
-        );
-        let [passed, left_out, failed] = steps;
-        let named = Summary::of_named(vec![left_out.clone()]);
-        assert_eq!(named.to_string(), "failed   sample           2 s  no tool\n");
-        for (summary, code) in [
-            (Summary(vec![passed.clone(), left_out]), ExitCode::SUCCESS),
-            (named, ExitCode::FAILURE),
-            (Summary(vec![failed, passed]), ExitCode::FAILURE),
-        ] {
-            assert_eq!(summary.exit_code(), code, "{summary}");
-        }
-    }
-
-    #[test]
-    fn a_command_is_printed_as_one_would_type_it() {
-        let mut command = Command::new("/usr/lib/cargo");
-        command.args(["doc", "it's"]).env("RUSTDOCFLAGS", "-D warnings");
-        assert_eq!(words(&command), r"RUSTDOCFLAGS='-D warnings' cargo doc 'it'\''s'");
-    }
-
-    #[test]
-    fn a_command_that_cannot_start_has_failed() {
-        let outcome = Outcome::of(&mut Command::new("./no-such-program"));
-        let Outcome::Failed(why) = outcome else { panic!("{outcome:?}") };
-        assert!(why.starts_with("`./no-such-program` did not start: "));
-    }
-
-    #[test]
-    fn both_streams_of_a_command_are_captured() {
-        let mut command = Command::new("rustc");
-        command.args(["--version", "--verbose"]);
-        let (outcome, output) = Outcome::captured(command);
-        assert_eq!(outcome, Outcome::Passed);
-        assert!(output.starts_with("rustc "), "{output}");
-
-        let mut command = Command::new("rustc");
-        command.arg("--no-such-flag");
-        let (outcome, output) = Outcome::captured_showing(command, |_| false);
-        assert!(matches!(outcome, Outcome::Failed(_)));
-        assert!(output.contains("no-such-flag"), "{output}");
-    }
 }

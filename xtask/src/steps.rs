@@ -5,8 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use clap::Args;
+
 use crate::machine::{Machine, cargo, root};
-use crate::step::{Done, Outcome, failed_at, run};
+use crate::step::{Done, Outcome, Steps, command, failed, failed_at, run};
 use crate::target::Target;
 use crate::toolchain::Toolchain;
 
@@ -67,20 +69,21 @@ fn executables(messages: &str) -> impl Iterator<Item = &Path> {
 
 /// Checks the format and the lints of a separate workspace.
 pub(crate) fn apart(manifest: &str) -> Outcome {
-    let manifest = ["--manifest-path", manifest];
-    let lints = ["--locked", "--", "-D", "warnings"];
-    Outcome::of(cargo().arg("fmt").args(manifest).arg("--check"))
-        .and_then(|| Outcome::of(cargo().arg("clippy").args(manifest).args(lints)))
+    command(&format!("cargo fmt --manifest-path {manifest} --check"))
+        .and_then(|()| {
+            command(&format!("cargo clippy --manifest-path {manifest} --locked -- -D warnings"))
+        })
+        .into()
 }
 
 /// The crates that compile without `std`, each with its flags. The last one needs `alloc`.
-const NO_STD: [&[&str]; 6] = [
-    &["unstuck-core"],
-    &["unstuck-core", "--features", "postcard,defmt"],
-    &["unstuck-json"],
-    &["unstuck-text"],
-    &["unstuck-text", "--features", "serde"],
-    &["unstuck-swarm"],
+const NO_STD: [&str; 6] = [
+    "unstuck-core",
+    "unstuck-core --features postcard,defmt",
+    "unstuck-json",
+    "unstuck-text",
+    "unstuck-text --features serde",
+    "unstuck-swarm",
 ];
 
 /// Compiles the crates for microcontrollers on a target without `std`. `cargo check` is enough: the steps
@@ -89,25 +92,61 @@ pub(crate) fn no_std(machine: Machine) -> Done {
     let target = Target::Thumbv7m;
     let toolchain = Toolchain::ready(target, machine)?;
     for package in NO_STD {
-        let mut check = match package {
-            ["unstuck-swarm", ..] => toolchain.cargo_with_alloc("check", target),
-            _ => toolchain.cargo("check", target),
-        };
-        run(check.args(["--target-dir", "target/no_std", "--package"]).args(package))?;
+        let libraries = if package == "unstuck-swarm" { "core,alloc" } else { "core" };
+        let mut check = toolchain.cargo_with(libraries, "check", target);
+        check.args(["--target-dir", "target/no_std", "--package"]).args(package.split(' '));
+        run(&mut check)?;
     }
     Ok(())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The parts that the packages for Python and for JavaScript have in common.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Parts {
+    /// Also run the tests of every framework, with the versions pinned beside them
+    #[arg(long)]
+    frameworks: bool,
+    /// Measure `before` and `after` beside other guards, and test nothing
+    #[arg(long)]
+    pub(crate) bench: bool,
+    /// Also run the tests of this framework
+    #[arg(value_name = "FRAMEWORK")]
+    names: Vec<String>,
+}
 
-    #[test]
-    fn programs_are_found_in_the_messages_of_cargo() {
-        let messages = "{\"filenames\":[\"/t/liba.rlib\"],\"executable\":null}\n\
-            {\"filenames\":[\"/t/unstuck\"],\"executable\":\"/t/unstuck\",\"fresh\":true}\n\
-            {\"executable\":\"/t/examples/table\",\"fresh\":true}\n";
-        let found: Vec<_> = executables(messages).collect();
-        assert_eq!(found, [Path::new("/t/unstuck"), Path::new("/t/examples/table")]);
+impl Parts {
+    /// Runs the tests of the frameworks that were asked for, as one step. Its outcome is the first failure.
+    pub(crate) fn each_framework(
+        &self,
+        steps: &mut Steps,
+        all: impl FnOnce() -> Done<Vec<String>>,
+        test: impl Fn(&str) -> Done,
+    ) {
+        if !self.frameworks && self.names.is_empty() {
+            return;
+        }
+        steps.then("frameworks", || {
+            let all = all()?;
+            if let Some(name) = self.names.iter().find(|name| !all.contains(name)) {
+                return failed(format!("there are no tests of `{name}`"));
+            }
+            let names = if self.names.is_empty() { &all } else { &self.names };
+            let outcomes: Vec<_> = names.iter().map(|name| test(name)).collect();
+            outcomes.into_iter().collect()
+        });
     }
+}
+
+/// Returns the names in `folder` that start and end so, without both, in their order. Other names with a dot are left
+/// out.
+pub(crate) fn names(folder: &str, start: &str, end: &str) -> Done<Vec<String>> {
+    let files = fs::read_dir(root().join(folder)).map_err(failed_at(folder.as_ref()))?;
+    let name = |file: fs::DirEntry| {
+        let name = file.file_name().into_string().ok()?;
+        let name = name.strip_prefix(start)?.strip_suffix(end)?.to_owned();
+        (!name.contains('.')).then_some(name)
+    };
+    let mut names: Vec<_> = files.flatten().filter_map(name).collect();
+    names.sort();
+    Ok(names)
 }

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::machine::{self, Machine, cargo, program};
-use crate::step::{Done, Outcome, run};
+use crate::step::{Done, Outcome, command};
 use crate::target::Target;
 
 /// The Debian packages to use if `rustup` has no such target: a compiler, the source of `core` in the
 /// same version, and a linker.
-const DEBIAN_PACKAGES: &[&str] = &["rustc-web", "rust-web-src", "lld"];
+const DEBIAN_PACKAGES: &str = "rustc-web rust-web-src lld";
 
 /// A compiler for a [`Target`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,18 +29,25 @@ impl Toolchain {
     ///
     /// The outcome of the step, if there is no toolchain. It says how to install one.
     pub(crate) fn ready(target: Target, machine: Machine) -> Done<Self> {
-        let mut ways = [by_debian, by_rustup];
-        if target == Target::Wasm32 {
+        let debian = || machine::apt_install(DEBIAN_PACKAGES);
+        let rustup = || command(&format!("rustup target add {}", target.name()));
+        let ways: [&dyn Fn() -> Done; 2] = match target {
             // Debian's compiler has to build `std` first.
-            ways.reverse();
-        }
-        let ways = ways.into_iter().filter(|_| machine == Machine::Ci);
-        let installed = ways.map(|install| {
-            let _ = install(target);
+            Target::Wasm32 => [&rustup, &debian],
+            _ => [&debian, &rustup],
+        };
+        let installed = ways.iter().filter(|_| machine == Machine::Ci).map(|install| {
+            let _ = install();
             Self::find(target)
         });
         let mut found = iter::once(Self::find(target)).chain(installed).flatten();
-        found.next().ok_or_else(|| missing(target))
+        let name = target.name();
+        found.next().ok_or_else(|| {
+            Outcome::LeftOut(format!(
+                "nothing here builds for {name}; `rustup target add {name}` brings it, or on Debian \
+                 `apt-get install {DEBIAN_PACKAGES}`"
+            ))
+        })
     }
 
     /// Returns the version of the compiler, and whether it builds `core` itself. Budgets of code name
@@ -75,17 +82,8 @@ impl Toolchain {
         self.cargo_with("core", task, target)
     }
 
-    /// Like [`Toolchain::cargo`], with `alloc` available, too.
-    pub(crate) fn cargo_with_alloc(&self, task: &str, target: Target) -> Command {
-        self.cargo_with("core,alloc", task, target)
-    }
-
-    /// Like [`Toolchain::cargo`], with `std` available, too.
-    pub(crate) fn cargo_with_std(&self, task: &str, target: Target) -> Command {
-        self.cargo_with("std,panic_abort", task, target)
-    }
-
-    fn cargo_with(&self, libraries: &str, task: &str, target: Target) -> Command {
+    /// Like [`Toolchain::cargo`], with these libraries.
+    pub(crate) fn cargo_with(&self, libraries: &str, task: &str, target: Target) -> Command {
         let mut command = cargo();
         command.args([task, "--locked", "--target", target.name()]);
         if let Self::WithSource(rustc) = self {
@@ -98,30 +96,10 @@ impl Toolchain {
     }
 }
 
-fn by_debian(_: Target) -> Done {
-    machine::apt_install(DEBIAN_PACKAGES).done()
-}
-
-fn by_rustup(target: Target) -> Done {
-    run(program("rustup").args(["target", "add", target.name()]))
-}
-
-/// Returns the outcome if no toolchain can build for `target`.
-fn missing(target: Target) -> Outcome {
-    let (target, packages) = (target.name(), DEBIAN_PACKAGES.join(" "));
-    Outcome::LeftOut(format!(
-        "nothing here builds for {target}; `rustup target add {target}` brings it, or on Debian \
-         `apt-get install {packages}`"
-    ))
-}
-
 /// Returns every `rustc` on the search path, then those of Debian's package.
 fn compilers() -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let listed = DEBIAN_PACKAGES
-        .first()
-        .and_then(|package| output_of("dpkg", &["-L", package]))
-        .unwrap_or_default();
+    let listed = output_of("dpkg", &["-L", "rustc-web"]).unwrap_or_default();
     env::split_paths(&path)
         .map(|folder| folder.join("rustc"))
         .chain(listed.lines().map(PathBuf::from))
@@ -152,7 +130,7 @@ fn version(text: &str) -> Option<(u32, u32)> {
 }
 
 /// Returns the output of `name`, if it is installed and succeeds.
-fn output_of(name: impl Into<PathBuf>, arguments: &[&str]) -> Option<String> {
+pub(crate) fn output_of(name: impl Into<PathBuf>, arguments: &[&str]) -> Option<String> {
     let output = program(name).args(arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -175,28 +153,5 @@ mod tests {
         }
         assert!(version("1.100") > version("1.88"));
         assert!(version("no version") < version("1.88"));
-    }
-
-    #[test]
-    fn the_compiler_of_this_build_is_new_enough_and_no_other_program_is() {
-        assert!(is_new_enough(Path::new("rustc")));
-        assert!(!is_new_enough(Path::new("cargo")));
-        assert!(!is_new_enough(Path::new("./no-such-program")));
-    }
-
-    #[test]
-    fn core_is_built_first_only_where_rustup_has_not_brought_it() {
-        let words = |toolchain: &Toolchain| {
-            let command = toolchain.cargo("build", Target::Thumbv7m);
-            let words = command.get_args().map(|word| word.to_string_lossy());
-            words.collect::<Vec<_>>().join(" ")
-        };
-        assert_eq!(
-            [words(&Toolchain::Installed), words(&Toolchain::WithSource("/usr/bin/rustc".into()))],
-            [
-                "build --locked --target thumbv7m-none-eabi",
-                "build --locked --target thumbv7m-none-eabi -Zbuild-std=core"
-            ]
-        );
     }
 }
