@@ -53,7 +53,8 @@ const ENGINES: [&str; 4] = ["spark", "ray", "duckdb", "polars"];
 /// is in every tree.
 const ARCHIVES: &str = "
     python adapters/python/benches/archives.py make \"$ROOT/target/fleet/archives/night\" ${UNSTUCK_ARCHIVE_GB:-20} \
-        $(ls -d adapters/trace/runs ../shared/formats ../shared/traces ../shared/traces-modern 2> /dev/null)
+        $(ls -d $PWD/adapters/trace/runs $PWD/../shared/formats $PWD/../shared/traces $PWD/../shared/traces-modern \
+        2> /dev/null)
     python adapters/python/benches/archives.py measure \"$ROOT/target/fleet/archives/night\" \
         \"$ROOT/target/fleet/archives/tables\" \"$ROOT/target/fleet/archives/python/bin/unstuck\"";
 const EMPTY: &str = "rm -rf target/fleet/archives/night target/fleet/archives/tables";
@@ -92,11 +93,6 @@ pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
     summary.exit_code()
 }
 
-/// Runs a load test of `benches/fleet`.
-fn load_test(words: &str) -> Done {
-    command(&format!("cargo run --quiet --locked --package unstuck-fleet -- {words}"))
-}
-
 /// Installs each SDK into an environment of its own, and starts the program that compares them.
 fn sdks(_: Machine) -> Done {
     command(
@@ -121,7 +117,11 @@ fn receiver(machine: Machine) -> Done {
     command(
         "cargo build --profile dist --locked --package unstuck-cli --features fleet --bin unstuck",
     )?;
-    load_test("receiver target/dist/unstuck target/fleet/receiver")?;
+    script(
+        "cargo run --quiet --locked --package unstuck-fleet -- receiver target/dist/unstuck \
+        \"$ROOT/target/fleet/receiver\"",
+        &[],
+    )?;
     machine::ready("promtool", "prometheus", machine).done()?;
     script(PROMETHEUS, &[])
 }
@@ -148,7 +148,7 @@ fn swarm(machine: Machine) -> Done {
         ("redis-server", "redis", ""),
         ("redis-server", "hung", " --hung"),
         ("redis-server", "tls", " --tls"),
-        ("target/fleet/swarm/valkey-server", "valkey", ""),
+        ("\"$ROOT\"/target/fleet/swarm/valkey-server", "valkey", ""),
     ] {
         let folder = root().join("target/fleet/swarm").join(name);
         let line = format!(

@@ -15,7 +15,7 @@ use crate::{report, steps};
 /// The size limit of the small engine, compressed by gzip, in bytes.
 const SIZE_MAX: u64 = 150_000;
 
-/// The framework that CI tries. All of them take minutes to install.
+/// The framework that CI tries. All frameworks take minutes to install.
 const BRIEFLY: &str = "ai-7";
 
 /// The tests that need the package of a framework.
@@ -107,7 +107,7 @@ const MODULES: &str = r##"
     cd target/js/package && node_modules/.bin/tsc --project tsconfig.json
     cd target/js/package && node_modules/.bin/tsc --project tsconfig.cjs.json
     echo '{ "type": "commonjs" }' > target/js/package/dist/cjs/package.json
-    cd target/js/package/dist/cjs && sed -i 's|"#\(engine\|full\)"|"./glue/\1-packed.js"|g' engine.js
+    cd target/js/package/dist/cjs && sed -E -i 's@"#(engine|full)"@"./glue/\1-packed.js"@g' engine.js
     cd target/js/package && npm pack --silent --pack-destination "$ROOT/target/js"
 "##;
 
