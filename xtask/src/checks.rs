@@ -77,7 +77,7 @@ pub(crate) static CHECKS: [Check; 22] = [
         work: Commands(&[
             // Some tests run the examples.
             "cargo build --locked --examples --features {features}",
-            "PROPTEST_CASES=16 cargo test --locked --no-fail-fast --tests --features {features} -- \
+            "PROPTEST_CASES=16 RUST_TEST_THREADS=4 cargo test --locked --no-fail-fast --tests --features {features} -- \
                 --skip needs_",
         ]),
     },
@@ -110,7 +110,8 @@ pub(crate) static CHECKS: [Check; 22] = [
         tools: "gcc redis-server openssl node script unshare",
         work: Commands(&[
             "cargo build --locked --package unstuck --examples",
-            "UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests --package unstuck \
+            "UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests --config \
+                profile.dev.package.unstuck.opt-level=1 --package unstuck \
                 --package unstuck-swarm --package unstuck-cli --features {fleet}",
         ]),
     },
@@ -130,7 +131,10 @@ pub(crate) static CHECKS: [Check; 22] = [
         part: Rest,
         tools: "",
         work: Commands(&[
-            "UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests --package unstuck-core \
+            "UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests --config \
+                profile.dev.package.unstuck-core.opt-level=3 --config \
+                profile.dev.package.unstuck-json.opt-level=3 --config \
+                profile.dev.package.unstuck-text.opt-level=1 --package unstuck-core \
                 --package unstuck-json --package unstuck-text --package unstuck-trace \
                 --features unstuck-core/postcard,unstuck-text/serde,unstuck-text/similarity",
         ]),

@@ -63,11 +63,6 @@ fn ended(words: &str, status: io::Result<ExitStatus>) -> Done {
 }
 
 impl Outcome {
-    /// Like [`run`].
-    pub(crate) fn of(command: &mut Command) -> Self {
-        run(command).into()
-    }
-
     /// Runs `command`, shows its output and returns it. Both streams share one pipe, so their order is
     /// kept.
     pub(crate) fn captured(command: Command) -> (Self, String) {
@@ -85,11 +80,6 @@ impl Outcome {
             Ok((status, output)) => (ended(&words, Ok(status)).into(), output),
             Err(error) => (ended(&words, Err(error)).into(), String::new()),
         }
-    }
-
-    /// Runs `next` if this outcome is a pass. Otherwise returns this outcome.
-    pub(crate) fn and_then(self, next: impl FnOnce() -> Self) -> Self {
-        self.done().map_or_else(|outcome| outcome, |()| next())
     }
 
     /// Returns the outcome as a result, which `?` passes on if it is not a pass.
