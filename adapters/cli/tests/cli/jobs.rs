@@ -4,13 +4,13 @@ use std::ffi::OsStr;
 
 use crate::harness::{CLEAN, Folder, Ran, is_exhaustive, runs, scan, shared, stuck, unstuck};
 
-/// Returns a folder with many files of every kind.
-fn mixed() -> Folder {
+/// Returns a folder with many files of every kind, which differ in length by `growth` records.
+fn mixed(growth: usize) -> Folder {
     let folder = Folder::new();
     for n in 0..40 {
         let (name, content) = match n % 4 {
             0 => (format!("{n:02}-stuck.jsonl"), stuck()),
-            1 => (format!("{n:02}-clean.jsonl"), CLEAN.repeat(1 + n * 50)),
+            1 => (format!("{n:02}-clean.jsonl"), CLEAN.repeat(1 + n * growth)),
             2 => (format!("{n:02}-part.jsonl"), format!("{CLEAN}not json\n")),
             _ => (format!("{n:02}-other.json"), "no trace".to_owned()),
         };
@@ -21,7 +21,7 @@ fn mixed() -> Folder {
 
 #[test]
 fn the_same_is_printed_whatever_the_number_of_jobs() {
-    let mixed = mixed();
+    let mixed = mixed(if is_exhaustive() { 50 } else { 2 });
     let real = if is_exhaustive() { &["traces", "formats"][..] } else { &[] };
     let shared = real.iter().filter_map(|folder| shared(folder));
     for path in [mixed.path().to_owned(), runs()].into_iter().chain(shared) {
@@ -41,7 +41,7 @@ fn the_same_is_printed_whatever_the_number_of_jobs() {
 
 #[test]
 fn errors_come_in_the_order_of_the_inputs() {
-    let folder = mixed();
+    let folder = mixed(2);
     let ran = scan(folder.path(), &["--jobs", "4", "--verbose"]);
     let named = |line: &str| line.split_once("other.json: ").map(|(path, _)| path.to_owned());
     let complained: Vec<String> = ran.err.lines().filter_map(named).collect();

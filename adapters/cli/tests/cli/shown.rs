@@ -156,8 +156,9 @@ fn a_digest_is_as_safe_as_a_report() {
 #[test]
 fn the_output_is_bounded() {
     let folder = Folder::new();
-    let accents = format!("e{}", "\u{301}".repeat(200_000));
-    let long = "w".repeat(200_000);
+    let length = if is_exhaustive() { 200_000 } else { 70_000 };
+    let accents = format!("e{}", "\u{301}".repeat(length));
+    let long = "w".repeat(length);
     for words in [accents, long] {
         // A file is recognised by its beginning.
         let path = folder.file("run.jsonl", format!("{CLEAN}{}", records(&words)));
