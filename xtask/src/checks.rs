@@ -110,9 +110,14 @@ pub(crate) static CHECKS: [Check; 22] = [
         tools: "gcc redis-server openssl node script unshare",
         work: Commands(&[
             "cargo build --locked --package unstuck --examples",
-            "UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests --config \
-                profile.dev.package.unstuck.opt-level=1 --package unstuck \
-                --package unstuck-swarm --package unstuck-cli --features {fleet}",
+            // Hooks that wait for each other need the crates that they spend their time in.
+            "UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests \
+                --config profile.dev.package.unstuck.opt-level=1 \
+                --config profile.dev.package.unstuck-core.opt-level=3 \
+                --config profile.dev.package.unstuck-json.opt-level=3 \
+                --config profile.dev.package.unstuck-swarm.opt-level=1 \
+                --config profile.dev.package.unstuck-text.opt-level=1 \
+                --package unstuck --package unstuck-swarm --package unstuck-cli --features {fleet}",
         ]),
     },
     Check {

@@ -333,6 +333,7 @@ mod tests {
         parquet.unread("gone", "no such file");
         assert!(!path.exists(), "a file that is not complete");
         parquet.finish(&Tally::default(), &mut output).expect("an end");
+        output.commit().expect("a file");
         let file = SerializedFileReader::new(File::open(&path).expect("a file")).expect("a table");
         assert_eq!(file.num_row_groups(), 2);
         let rows: Vec<_> = file.into_iter().map(|row| row.expect("a row")).collect();
