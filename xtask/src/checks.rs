@@ -115,6 +115,8 @@ pub(crate) static CHECKS: [Check; 22] = [
                 --config profile.dev.package.unstuck.opt-level=1 \
                 --config profile.dev.package.unstuck-core.opt-level=3 \
                 --config profile.dev.package.unstuck-json.opt-level=3 \
+                --config profile.dev.package.unstuck-cli.opt-level=1 \
+                --config profile.dev.package.unstuck-trace.opt-level=1 \
                 --config profile.dev.package.unstuck-swarm.opt-level=1 \
                 --config profile.dev.package.unstuck-text.opt-level=1 \
                 --package unstuck --package unstuck-swarm --package unstuck-cli --features {fleet}",
