@@ -110,15 +110,9 @@ pub(crate) static CHECKS: [Check; 22] = [
         tools: "gcc redis-server openssl node script unshare",
         work: Commands(&[
             "cargo build --locked --package unstuck --examples",
-            // Hooks that wait for each other need the crates that they spend their time in.
+            // Sixteen hooks that wait for each other, and documents of 64 MiB, need it.
             "UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests \
-                --config profile.dev.package.unstuck.opt-level=1 \
-                --config profile.dev.package.unstuck-core.opt-level=3 \
-                --config profile.dev.package.unstuck-json.opt-level=3 \
                 --config profile.dev.package.unstuck-cli.opt-level=1 \
-                --config profile.dev.package.unstuck-trace.opt-level=1 \
-                --config profile.dev.package.unstuck-swarm.opt-level=1 \
-                --config profile.dev.package.unstuck-text.opt-level=1 \
                 --package unstuck --package unstuck-swarm --package unstuck-cli --features {fleet}",
         ]),
     },
@@ -138,10 +132,7 @@ pub(crate) static CHECKS: [Check; 22] = [
         part: Rest,
         tools: "",
         work: Commands(&[
-            "UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests --config \
-                profile.dev.package.unstuck-core.opt-level=3 --config \
-                profile.dev.package.unstuck-json.opt-level=3 --config \
-                profile.dev.package.unstuck-text.opt-level=1 --package unstuck-core \
+            "UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests --package unstuck-core \
                 --package unstuck-json --package unstuck-text --package unstuck-trace \
                 --features unstuck-core/postcard,unstuck-text/serde,unstuck-text/similarity",
         ]),
