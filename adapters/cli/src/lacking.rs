@@ -1,5 +1,5 @@
-//! The commands and options of a fleet in a program that is built without them: the help marks them, and whoever asks
-//! for one is told how to get it.
+//! The commands and options of a fleet in a program that is built without them. The help marks them, and the program
+//! answers them with the way to get them.
 
 #[cfg(not(feature = "fleet"))]
 pub(crate) use without_fleet::{Lacking, Server, how, refuse};

@@ -63,7 +63,7 @@ fn watch<const W: usize, const OPEN: usize>(policy: &Policy<'_>, input: &mut Inp
     match Detector::<W, OPEN>::new(policy) {
         Ok(mut detector) => {
             tell(&mut detector, input);
-            // What a detector with an erased capacity does not have.
+            // `AnyDetector` has none of these methods.
             black_box((detector.has_heard(input.digest()), detector.tool_of(input.byte().into())));
             show_verdict(detector.text_turn(input.digest()), policy, input);
             save_and_restore(&detector.clone(), input);

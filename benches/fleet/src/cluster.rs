@@ -22,7 +22,7 @@ const SLOTS: [(u32, u32); 3] = [(0, 5_460), (5_461, 10_922), (10_923, 16_383)];
 const SERVER: &str = "--bind 127.0.0.1 --cluster-announce-ip 127.0.0.1 --cluster-enabled yes --appendonly no \
                       --cluster-replica-validity-factor 0 --save";
 
-/// The options of servers that encrypt. The files are in the folder above that of the server.
+/// The options of a server with TLS. Its working directory is a subfolder of the folder with the certificates.
 const TLS: &str = "--tls-cert-file ../server.crt --tls-key-file ../server.key --tls-ca-cert-file ../ca.crt \
                    --tls-auth-clients no --tls-replication yes --tls-cluster yes --tls-port";
 

@@ -2,8 +2,9 @@
 
     python run.py FOLDER UNSTUCK EVENTS
 
-FOLDER has an environment for each `requirements` file, with the same name. It plays each module in `sdks` whose name
-begins with that name: an SDK may write its spans in two ways. UNSTUCK and EVENTS are those of `compare.py`.
+FOLDER has an environment for each `requirements` file, with the same name. Each environment plays the modules in
+`sdks` whose names begin with its name, because an SDK may write its spans in two ways. UNSTUCK is the program, and
+EVENTS the example `events` of `unstuck-trace`.
 """
 
 from __future__ import annotations

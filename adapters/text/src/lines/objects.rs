@@ -1,7 +1,7 @@
 //! The objects in a JSON answer, as hashes without the order of their members.
 //!
-//! The members of an object are not compared one by one, because those of a new object are often known: each
-//! position on a grid is made of two coordinates that were seen before.
+//! An object is compared as a whole. Each of its members may have been seen in another object: for example, a new
+//! position on a grid has two known coordinates.
 
 use super::hash;
 use crate::lexer::{Lexer, Token, is_letter};
