@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::machine::{self, Machine};
+use crate::machine::{self, Machine, has};
 use crate::step::{Outcome, command};
 use crate::steps::{self, FEATURES, FLEET, WASM};
 use crate::{agents, bare, c, firmware, footprint, fuzz, javascript, mcp, python, tidy};
@@ -42,6 +42,14 @@ enum Work {
 use Part::{Default, Rest, RestApart};
 use Work::{Commands, Function};
 
+/// Makes clippy the compiler of the workspace, with its warnings as errors. `cargo clippy` sets the same variables, and
+/// only checks; with them, `cargo test` compiles and lints in one pass.
+const LINTED: &str =
+    "RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__";
+
+/// Optimises the crates of the workspace in tests that take minutes otherwise.
+const OPTIMISED: &str = "CARGO_PROFILE_DEV_OPT_LEVEL=1";
+
 /// The modules of tests that the default command leaves out, and what their tests need.
 pub(crate) const NEEDS: [(&str, &str); 4] = [
     ("needs_mount", "a user who may mount file systems"),
@@ -62,31 +70,27 @@ pub(crate) static CHECKS: [Check; 22] = [
     },
     Check {
         name: "lints",
-        about: "no lint of the table in `Cargo.toml` fires in the default members, in code or in tests",
+        about: "the default members, their tests and examples compile, and no lint of the table in `Cargo.toml` fires",
         part: Default,
         tools: "cargo-clippy",
-        work: Commands(&[
-            "cargo clippy --locked --all-targets --features {features} -- -D warnings",
-        ]),
+        work: Commands(&["{linted} cargo test --locked --no-run --features {features}"]),
     },
     Check {
         name: "tests",
         about: "unit and integration tests of the default members pass, long ones on a sample",
         part: Default,
         tools: "",
-        work: Commands(&[
-            // Some tests run the examples.
-            "cargo build --locked --examples --features {features}",
-            "PROPTEST_CASES=16 RUST_TEST_THREADS=4 cargo test --locked --no-fail-fast --tests --features {features} -- \
-                --skip needs_",
-        ]),
+        work: Commands(&["{linted} PROPTEST_CASES=16 RUST_TEST_THREADS=4 cargo test --locked \
+                --no-fail-fast --lib --tests --features {features} -- --skip needs_"]),
     },
     Check {
         name: "doc-tests",
         about: "the examples in the documentation compile and hold",
         part: Default,
         tools: "",
-        work: Commands(&["cargo test --locked --no-fail-fast --doc --features {features}"]),
+        work: Commands(&[
+            "{linted} cargo test --locked --no-fail-fast --doc --features {features}",
+        ]),
     },
     Check {
         name: "tidy",
@@ -110,9 +114,8 @@ pub(crate) static CHECKS: [Check; 22] = [
         tools: "gcc redis-server openssl node script unshare",
         work: Commands(&[
             "cargo build --locked --package unstuck --examples",
-            // Sixteen hooks that wait for each other, and documents of 64 MiB, need it.
-            "UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests \
-                --config profile.dev.package.unstuck-cli.opt-level=1 \
+            // Hooks that wait for each other, and documents of 64 MiB, need the optimisation.
+            "{optimised} UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests \
                 --package unstuck --package unstuck-swarm --package unstuck-cli --features {fleet}",
         ]),
     },
@@ -132,7 +135,7 @@ pub(crate) static CHECKS: [Check; 22] = [
         part: Rest,
         tools: "",
         work: Commands(&[
-            "UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests --package unstuck-core \
+            "{optimised} UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests --package unstuck-core \
                 --package unstuck-json --package unstuck-text --package unstuck-trace \
                 --features unstuck-core/postcard,unstuck-text/serde,unstuck-text/similarity",
         ]),
@@ -257,8 +260,11 @@ impl Check {
     }
 }
 
-/// Returns a command with the lists of features filled in.
+/// Returns a command with its variables and lists of features filled in.
 fn filled(line: &str) -> String {
+    // Without clippy, tests run all the same.
+    let linted = if has("clippy-driver") { LINTED } else { "" };
+    let line = line.replace("{linted}", linted).replace("{optimised}", OPTIMISED);
     line.replace("{features}", FEATURES).replace("{fleet}", FLEET).replace("{wasm}", WASM)
 }
 

@@ -129,7 +129,7 @@ fn receiver(machine: Machine) -> Done {
 /// Makes an archive, measures the engines and `unstuck scan` on it, and removes it.
 fn archives(machine: Machine) -> Done {
     machine::ready("java", "openjdk-17-jre-headless", machine).done()?;
-    python::built("release")?;
+    python::built("dist")?;
     let folder = "target/fleet/archives/python";
     python::environment(folder, &ENGINES.map(python::requirements))?;
     script(EMPTY, &[])?;

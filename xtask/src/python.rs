@@ -32,7 +32,7 @@ pub(crate) struct Request {
 /// Runs the steps of `request`, then prints the outcome of each.
 pub(crate) fn run(Request { parts }: &Request) -> ExitCode {
     let mut steps = Steps::default();
-    steps.then("build", || built("release"));
+    steps.then("build", || built("dist"));
     if parts.bench {
         steps.then("bench", || INSTALLED.run(BENCH));
     } else {
@@ -64,7 +64,7 @@ const BUILD: &str = "
     python -m build --sdist --no-isolation --outdir target/python/sdist-dist adapters/python
     tar --extract --touch --strip-components=1 --file target/python/sdist-dist/*.tar.gz \
         --directory target/python/source
-    CARGO_TARGET_DIR=$ROOT/target UNSTUCK_PROFILE={profile} python -m build --wheel --no-isolation \
+    CARGO_TARGET_DIR=$ROOT/target CARGO_PROFILE_DEV_OPT_LEVEL=1 UNSTUCK_PROFILE={profile} python -m build --wheel --no-isolation \
         --outdir target/python/wheel-dist target/python/source";
 
 /// Installs the source distribution as a user does, and finds a loop with it.
@@ -98,7 +98,7 @@ const BENCH: &str = "
     python -m pip install --requirement adapters/python/benches/requirements.txt
     python adapters/python/benches/guards.py";
 
-/// Builds the wheel with a profile of cargo, `dev` or `release`, and an environment with it.
+/// Builds the wheel with a profile of cargo, `dev` or `dist`, and an environment with it.
 pub(crate) fn built(profile: &str) -> Done {
     let tools = Environment("target/python/tools");
     tools.make()?;

@@ -44,6 +44,7 @@ pub(crate) fn script(lines: &str, variables: &[(&str, OsString)]) -> Done {
 
 /// Runs a command with spaces between its words. Words like `NAME=value` before the program set variables.
 pub(crate) fn command(line: &str) -> Done {
+    let line = line.trim_start();
     let is_variable = |word: &&str| word.contains('=');
     let variables = line.split(' ').take_while(is_variable).filter_map(|word| word.split_once('='));
     let mut words = line.split(' ').skip_while(is_variable);
