@@ -47,8 +47,10 @@ use Work::{Commands, Function};
 const LINTED: &str =
     "RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__";
 
-/// Optimises the crates of the workspace in tests that take minutes otherwise.
-const OPTIMISED: &str = "CARGO_PROFILE_DEV_OPT_LEVEL=1";
+/// The packages whose features do not disturb each other: a benchmark, a check and a tool ask libraries for features that
+/// the program has to do without. No Python is needed to link an extension module.
+const ALL: &str = "--workspace --exclude unstuck-benches --exclude unstuck-checks --exclude xtask \
+    --features {features},{fleet},{wasm}";
 
 /// The modules of tests that the default command leaves out, and what their tests need.
 pub(crate) const NEEDS: [(&str, &str); 4] = [
@@ -60,7 +62,7 @@ pub(crate) const NEEDS: [(&str, &str); 4] = [
 
 /// Every step, in the order in which they run. The long ones of those that run apart come first, so that both
 /// processes end at the same time.
-pub(crate) static CHECKS: [Check; 22] = [
+pub(crate) static CHECKS: [Check; 20] = [
     Check {
         name: "format",
         about: "`rustfmt` would change nothing",
@@ -100,44 +102,24 @@ pub(crate) static CHECKS: [Check; 22] = [
         work: Function(|_| tidy::run().into()),
     },
     Check {
-        name: "lints-all",
-        about: "no lint fires in the whole workspace, with every tested feature",
-        part: Rest,
-        tools: "cargo-clippy gcc",
-        work: Commands(&["cargo clippy --locked --workspace --all-targets --features \
-                {features},{fleet},{wasm} -- -D warnings"]),
-    },
-    Check {
-        name: "fleet-tests",
-        about: "tests with Redis, TLS, Parquet, the receiver, Node and a terminal pass, and the long ones whole",
+        name: "tests-all",
+        about: "all packages compile with every feature, no lint fires, and their tests pass, the long ones whole",
         part: Rest,
         tools: "gcc redis-server openssl node script unshare",
         work: Commands(&[
-            "cargo build --locked --package unstuck --examples",
-            // Hooks that wait for each other, and documents of 64 MiB, need the optimisation.
-            "{optimised} UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests \
-                --package unstuck --package unstuck-swarm --package unstuck-cli --features {fleet}",
+            // Some tests run the examples.
+            "{linted} cargo build --locked {all} --lib --bins --examples",
+            "{linted} UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast {all} --lib --bins --tests",
         ]),
     },
     Check {
         name: "tool-tests",
-        about: "tests of these commands, of the benchmarks, and of the claims for the fuzzer pass",
+        about: "the same for these commands, the benchmarks, and the claims for the fuzzer",
         part: Rest,
         tools: "",
         work: Commands(&[
-            "cargo test --locked --no-fail-fast --package xtask --package unstuck-benches \
+            "{linted} cargo test --locked --no-fail-fast --package xtask --package unstuck-benches \
                 --package unstuck-checks",
-        ]),
-    },
-    Check {
-        name: "exhaustive",
-        about: "what the default tests compare on a sample holds for all of it",
-        part: Rest,
-        tools: "",
-        work: Commands(&[
-            "{optimised} UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast --tests --package unstuck-core \
-                --package unstuck-json --package unstuck-text --package unstuck-trace \
-                --features unstuck-core/postcard,unstuck-text/serde,unstuck-text/similarity",
         ]),
     },
     Check {
@@ -264,7 +246,7 @@ impl Check {
 fn filled(line: &str) -> String {
     // Without clippy, tests run all the same.
     let linted = if has("clippy-driver") { LINTED } else { "" };
-    let line = line.replace("{linted}", linted).replace("{optimised}", OPTIMISED);
+    let line = line.replace("{linted}", linted).replace("{all}", ALL);
     line.replace("{features}", FEATURES).replace("{fleet}", FLEET).replace("{wasm}", WASM)
 }
 

@@ -64,7 +64,7 @@ const BUILD: &str = "
     python -m build --sdist --no-isolation --outdir target/python/sdist-dist adapters/python
     tar --extract --touch --strip-components=1 --file target/python/sdist-dist/*.tar.gz \
         --directory target/python/source
-    CARGO_TARGET_DIR=$ROOT/target CARGO_PROFILE_DEV_OPT_LEVEL=1 UNSTUCK_PROFILE={profile} python -m build --wheel --no-isolation \
+    CARGO_TARGET_DIR=$ROOT/target UNSTUCK_PROFILE={profile} python -m build --wheel --no-isolation \
         --outdir target/python/wheel-dist target/python/source";
 
 /// Installs the source distribution as a user does, and finds a loop with it.

@@ -100,7 +100,7 @@ impl Request {
             [] => String::new(),
             steps => {
                 let mut text = format!("not part of this command: {}", named(steps));
-                if steps.iter().any(|check| check.name == "fleet-tests") {
+                if steps.iter().any(|check| check.name == "tests-all") {
                     let needs = NEEDS.map(|(name, what)| format!("{name} ({what})")).join(", ");
                     text = format!("{text}, and the tests in modules {needs}");
                 }
