@@ -13,7 +13,6 @@
 //     requests.jsonl  every request as it came
 //     seen.txt        what each request adds, word for word: results, notes, refusals
 //     calls.txt       one line for each call: its number, its turn, how it went, its tool
-//     times.txt       when each request of the conversation came, in milliseconds
 
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -84,7 +83,6 @@ function answer(run, script, wire, path, body) {
   if (!Object.keys(conversation.tools).some(isShell)) {
     return wire.answer({ body, path, calls: [], text: sideAnswer(body) });
   }
-  appendFileSync(join(folder, "times.txt"), `${Date.now()}\n`);
   const plan = SCRIPTS[script](conversation);
   const text = typeof plan === "string" ? plan : "";
   const turn = conversation.turns.length;

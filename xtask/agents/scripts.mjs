@@ -59,7 +59,6 @@ export const SCRIPTS = {
   parallel: repeat(() => Array(4).fill(BUILD), 5),
   freed,
   deaf: lap([BUILD], DEAF_MAX),
-  speed: steps(Array.from({ length: 20 }, (_, n) => run(`echo ${n}`))),
 };
 
 /** How long the model thinks, in milliseconds. Where no event reports how a call ended, the hook takes calls

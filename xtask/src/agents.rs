@@ -5,7 +5,6 @@ mod run;
 mod scenario;
 
 use std::collections::BTreeMap;
-use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,11 +13,11 @@ use std::time::Instant;
 
 use client::Client;
 use run::{Model, Run};
-use scenario::{SPEED, Scenario};
+use scenario::Scenario;
 
-use crate::machine::{self, Machine, cargo};
+use crate::machine::{self, Machine};
 use crate::microcontroller::ready;
-use crate::step::{Done, Outcome, failed, run as ran};
+use crate::step::{Done, Outcome, failed};
 use crate::steps;
 
 /// The runs that CI makes: names of clients and of their scenarios. The rest is run by hand.
@@ -54,8 +53,6 @@ pub(crate) enum Mode {
     Bless,
     /// Run without hooks, and print what the agent does alone.
     Bare,
-    /// Measure the time that the hooks add to a call.
-    Speed,
 }
 
 impl Request {
@@ -64,9 +61,6 @@ impl Request {
         let mut words = words.iter();
         let client = words.next().map(|name| Client::named(name)).transpose()?;
         let scenario = words.next().map(|name| Scenario::named(name)).transpose()?;
-        if mode == Mode::Speed && scenario.is_some() {
-            return Err("`--speed` has a script of its own and takes no scenario".into());
-        }
         Ok(Self { client, scenario, mode })
     }
 }
@@ -90,7 +84,7 @@ pub(crate) fn run(request: Request) -> ExitCode {
         client.is_none_or(|only| only == known) && scenario.is_none_or(|only| only == played)
     });
     let tools = ready(&TOOLS, &[], Machine::Developer);
-    let done = tools.and_then(|()| carry_out(&plan, mode, true, || built(mode)));
+    let done = tools.and_then(|()| carry_out(&plan, mode, true));
     let Err(Outcome::Failed(why) | Outcome::LeftOut(why)) = done else { return ExitCode::SUCCESS };
     eprintln!("error: {why}");
     ExitCode::FAILURE
@@ -103,9 +97,8 @@ pub(crate) fn check(machine: Machine) -> Outcome {
         let mut brief = BRIEFLY.iter().filter(|(name, _)| *name == client.name);
         brief.any(|(_, names)| names.contains(&scenario.name))
     });
-    let program = || steps::built(&["--bin", "unstuck"]);
     let tools = ready(&TOOLS, &[], machine);
-    tools.and_then(|()| carry_out(&plan, Mode::Compare, machine == Machine::Ci, program)).into()
+    tools.and_then(|()| carry_out(&plan, Mode::Compare, machine == Machine::Ci)).into()
 }
 
 /// The runs that are wanted and make sense, in the order in which they are made.
@@ -117,25 +110,10 @@ fn plan(is_wanted: impl Fn(Pair) -> bool) -> Vec<Pair> {
     all.filter(|pair| makes_sense(*pair) && is_wanted(*pair)).collect()
 }
 
-/// Builds `unstuck` for a mode, and returns its path.
-fn built(mode: Mode) -> Done<PathBuf> {
-    // Only a program as users have it says how fast it is.
-    let (profile, folder) = if mode == Mode::Speed { ("dist", "dist") } else { ("dev", "debug") };
-    let words = "build --package unstuck-cli --bin unstuck --locked --quiet --profile";
-    ran(cargo().args(words.split(' ')).arg(profile))?;
-    // The folders of the profiles stand side by side, and this program is in one of them.
-    Ok(env::current_exe()?.with_file_name("..").join(folder).join("unstuck"))
-}
-
-/// Makes the runs with the program that `built` returns, after it has checked the clients.
-fn carry_out(
-    plan: &[Pair],
-    mode: Mode,
-    may_install: bool,
-    built: impl FnOnce() -> Done<PathBuf>,
-) -> Done {
+/// Makes the runs, after it has checked the clients and built the program.
+fn carry_out(plan: &[Pair], mode: Mode, may_install: bool) -> Done {
     of_clients(plan).try_for_each(|pairs| pairs[0].0.ready(may_install))?;
-    let is_well = play(plan, mode, &built()?)?;
+    let is_well = play(plan, mode, &steps::built(&["--bin", "unstuck"])?)?;
     if is_well { Ok(()) } else { failed("an agent behaved otherwise than recorded") }
 }
 
@@ -144,17 +122,9 @@ fn play(plan: &[Pair], mode: Mode, program: &Path) -> io::Result<bool> {
     let model = &Model::start()?;
     let mut is_well = true;
     for pairs in of_clients(plan) {
-        let (client, scenario, has_hooks) = (pairs[0].0, &SPEED, mode != Mode::Bare);
-        let run = Run { client, scenario, program, model, has_hooks };
-        println!("\n{} ({})", client.title, client.package);
-        if mode == Mode::Speed {
-            let [bare, hooked] = run.speed()?;
-            let added = hooked.saturating_sub(bare);
-            println!("{bare} ms without hooks, {hooked} ms with: {added} ms a call");
-            continue;
-        }
-        for &(_, scenario) in pairs {
-            let run = Run { scenario, ..run };
+        println!("\n{} ({})", pairs[0].0.title, pairs[0].0.package);
+        for &(client, scenario) in pairs {
+            let run = Run { client, scenario, program, model, has_hooks: mode != Mode::Bare };
             if mode == Mode::Compare {
                 is_well &= is_as_recorded(&run)?;
             } else if let (Some(line), Mode::Bless) = (observed(&run)?, mode) {

@@ -65,7 +65,6 @@ enum Task {
 /// Runs agents from npm on this machine, with the hooks that `unstuck install` writes, and compares what the model saw at
 /// which call with the tables in `xtask/agents/expected`. Clients, homes and logs are in `target/agents`. Needs `npm`.
 #[derive(Args, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option")]
 struct Agents {
     /// Print the agents and the scenarios, one line each, and run none
     #[arg(long)]
@@ -76,9 +75,6 @@ struct Agents {
     /// Run without hooks, and compare nothing
     #[arg(long, group = "mode")]
     bare: bool,
-    /// Measure the time that the hooks add to a call
-    #[arg(long, group = "mode")]
-    speed: bool,
     /// Run this agent, and of it this scenario; without names, every agent and every scenario
     #[arg(value_names = ["AGENT", "SCENARIO"], num_args = 0..=2)]
     names: Vec<String>,
@@ -90,10 +86,9 @@ impl Agents {
             print!("{}", agents::list());
             return ExitCode::SUCCESS;
         }
-        let mode = match (self.bless, self.bare, self.speed) {
-            (true, ..) => agents::Mode::Bless,
-            (_, true, _) => agents::Mode::Bare,
-            (.., true) => agents::Mode::Speed,
+        let mode = match (self.bless, self.bare) {
+            (true, _) => agents::Mode::Bless,
+            (_, true) => agents::Mode::Bare,
             _ => agents::Mode::Compare,
         };
         match agents::Request::of(&self.names, mode) {

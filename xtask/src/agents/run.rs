@@ -16,9 +16,6 @@ const RUNS: &str = "target/agents/runs";
 /// The time limit of a prompt and of every other command, in seconds.
 const LIMIT: &str = "120";
 
-/// How many runs without hooks, and with them, are measured in turns.
-const ROUNDS: usize = 3;
-
 /// The scripted model: a process of Node on loopback. It ends with this value, because its standard input does.
 #[derive(Debug)]
 pub(super) struct Model {
@@ -76,25 +73,6 @@ impl Run<'_> {
         }
         let output = observe.stderr(Stdio::inherit()).output()?;
         Ok(Some(String::from_utf8_lossy(&output.stdout).trim().into()))
-    }
-
-    /// Returns the median time from request to request without hooks and with them, in milliseconds.
-    pub(super) fn speed(&self) -> io::Result<[u64; 2]> {
-        let mut gaps = [Vec::new(), Vec::new()];
-        for _ in 0..ROUNDS {
-            for (has_hooks, gaps) in [false, true].into_iter().zip(&mut gaps) {
-                let run = Self { has_hooks, ..*self };
-                run.prepare()?;
-                run.prompt(false)?;
-                let log = fs::read_to_string(run.folder().join("model/times.txt"))?;
-                let times: Vec<u64> = log.lines().filter_map(|line| line.parse().ok()).collect();
-                gaps.extend(times.windows(2).map(|pair| pair[1].saturating_sub(pair[0])));
-            }
-        }
-        Ok(gaps.map(|mut gaps| {
-            gaps.sort_unstable();
-            gaps.get(gaps.len() / 2).copied().unwrap_or_default()
-        }))
     }
 
     /// Makes the folder of the run, with the settings of the client and the hooks.

@@ -69,9 +69,6 @@ pub(super) const ALL: &[Scenario] = &[
     },
 ];
 
-/// The run that measures the time of a call.
-pub(super) const SPEED: Scenario = plain("speed", "");
-
 /// The command that starts a client as it is.
 pub(super) const ORDINARY: &str = r#"exec "$@""#;
 
