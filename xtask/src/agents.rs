@@ -7,9 +7,11 @@ mod scenario;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
+
+use clap::Args;
 
 use client::Client;
 use run::{Model, Run};
@@ -36,55 +38,34 @@ const TOOLS: [(&str, &str); 4] =
 /// A client and a scenario that it plays.
 type Pair = (&'static Client, &'static Scenario);
 
-/// What the command line asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Run real coding agents against a scripted model.
+///
+/// Runs agents from npm on this machine, with the hooks that `unstuck install` writes, and compares what the model saw at
+/// which call with the tables in `xtask/agents/expected`. Clients, homes and logs are in `target/agents`. Needs `npm`.
+#[derive(Args, Debug, Default)]
 pub(crate) struct Request {
-    client: Option<&'static Client>,
-    scenario: Option<&'static Scenario>,
-    mode: Mode,
-}
-
-/// What is done with the runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// Compare them with the table.
-    Compare,
-    /// Write them to the table.
-    Bless,
-    /// Run without hooks, and print what the agent does alone.
-    Bare,
-}
-
-impl Request {
-    /// A request from the words of a command line: the agent, and then the scenario.
-    pub(crate) fn of(words: &[String], mode: Mode) -> Result<Self, String> {
-        let mut words = words.iter();
-        let client = words.next().map(|name| Client::named(name)).transpose()?;
-        let scenario = words.next().map(|name| Scenario::named(name)).transpose()?;
-        Ok(Self { client, scenario, mode })
-    }
-}
-
-/// One line for each agent and each scenario.
-pub(crate) fn list() -> String {
-    let clients =
-        client::ALL.iter().map(|Client { name, package, .. }| format!("  {name:<21} {package}\n"));
-    let scenarios = scenario::ALL.iter().map(|Scenario { name, about, only, .. }| {
-        let only = only.map(|only| format!(" (only {only})")).unwrap_or_default();
-        format!("  {name:<21} {about}{only}\n")
-    });
-    let (clients, scenarios): (String, String) = (clients.collect(), scenarios.collect());
-    format!("Agents:\n{clients}\nScenarios:\n{scenarios}")
+    /// Write the tables
+    #[arg(long)]
+    bless: bool,
+    /// Run without hooks, and compare nothing
+    #[arg(long, conflicts_with = "bless")]
+    bare: bool,
+    /// Run this agent only
+    #[arg(value_parser = steps::possible(client::ALL.iter().map(|client| (client.name, client.package))))]
+    agent: Option<String>,
+    /// Run this scenario only
+    #[arg(value_parser = steps::possible(scenario::ALL.iter().map(|known| (known.name, known.about))))]
+    scenario: Option<String>,
 }
 
 /// Runs what the command line asks for.
-pub(crate) fn run(request: Request) -> ExitCode {
-    let Request { client, scenario, mode } = request;
-    let plan = plan(|(known, played)| {
-        client.is_none_or(|only| only == known) && scenario.is_none_or(|only| only == played)
+pub(crate) fn run(request: &Request) -> ExitCode {
+    let is_wanted = |only: &Option<String>, name| only.as_ref().is_none_or(|only| only == name);
+    let plan = plan(|(client, scenario)| {
+        is_wanted(&request.agent, client.name) && is_wanted(&request.scenario, scenario.name)
     });
     let tools = ready(&TOOLS, &[], Machine::Developer);
-    let done = tools.and_then(|()| carry_out(&plan, mode, true));
+    let done = tools.and_then(|()| carry_out(&plan, request, true));
     let Err(Outcome::Failed(why) | Outcome::LeftOut(why)) = done else { return ExitCode::SUCCESS };
     eprintln!("error: {why}");
     ExitCode::FAILURE
@@ -98,7 +79,7 @@ pub(crate) fn check(machine: Machine) -> Outcome {
         brief.any(|(_, names)| names.contains(&scenario.name))
     });
     let tools = ready(&TOOLS, &[], machine);
-    tools.and_then(|()| carry_out(&plan, Mode::Compare, machine == Machine::Ci)).into()
+    tools.and_then(|()| carry_out(&plan, &Request::default(), machine == Machine::Ci)).into()
 }
 
 /// The runs that are wanted and make sense, in the order in which they are made.
@@ -111,28 +92,23 @@ fn plan(is_wanted: impl Fn(Pair) -> bool) -> Vec<Pair> {
 }
 
 /// Makes the runs, after it has checked the clients and built the program.
-fn carry_out(plan: &[Pair], mode: Mode, may_install: bool) -> Done {
+fn carry_out(plan: &[Pair], request: &Request, may_install: bool) -> Done {
     of_clients(plan).try_for_each(|pairs| pairs[0].0.ready(may_install))?;
-    let is_well = play(plan, mode, &steps::built(&["--bin", "unstuck"])?)?;
-    if is_well { Ok(()) } else { failed("an agent behaved otherwise than recorded") }
-}
-
-/// Makes the runs. Returns whether all of them are as recorded.
-fn play(plan: &[Pair], mode: Mode, program: &Path) -> io::Result<bool> {
+    let program = &steps::built(&["--bin", "unstuck"])?;
     let model = &Model::start()?;
     let mut is_well = true;
     for pairs in of_clients(plan) {
         println!("\n{} ({})", pairs[0].0.title, pairs[0].0.package);
         for &(client, scenario) in pairs {
-            let run = Run { client, scenario, program, model, has_hooks: mode != Mode::Bare };
-            if mode == Mode::Compare {
+            let run = Run { client, scenario, program, model, has_hooks: !request.bare };
+            if !request.bare && !request.bless {
                 is_well &= is_as_recorded(&run)?;
-            } else if let (Some(line), Mode::Bless) = (observed(&run)?, mode) {
+            } else if let (Some(line), true) = (observed(&run)?, request.bless) {
                 record(client, scenario, line)?;
             }
         }
     }
-    Ok(is_well)
+    if is_well { Ok(()) } else { failed("an agent behaved otherwise than recorded") }
 }
 
 /// The pairs of each client.
@@ -202,12 +178,12 @@ mod tests {
         for client in client::ALL {
             let text = fs::read_to_string(table(client)).expect("a table");
             assert!(text.contains(client.package), "{}: another version", client.name);
-            for name in recorded(client).keys() {
-                Scenario::named(name).expect("a scenario");
-            }
+            let is_scenario = |name: &String| scenario::ALL.iter().any(|known| known.name == name);
+            assert!(recorded(client).keys().all(is_scenario), "{}", client.name);
         }
         for (client, names) in BRIEFLY {
-            let lines = recorded(Client::named(client).expect("a client"));
+            let known = client::ALL.iter().find(|known| known.name == *client);
+            let lines = recorded(known.expect("a client"));
             assert!(names.iter().all(|name| lines.contains_key(*name)), "{client}");
         }
     }

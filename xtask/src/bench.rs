@@ -4,9 +4,9 @@ use std::path::{self, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use clap::builder::PossibleValue;
 
 use crate::machine::cargo;
+use crate::steps;
 
 /// The benchmarks. The name of each is also its command in the program of `benches`.
 const BENCHMARKS: [(&str, &str); 7] = [
@@ -24,7 +24,7 @@ const BENCHMARKS: [(&str, &str); 7] = [
 pub(crate) struct Request {
     #[arg(
         value_name = "NAME",
-        value_parser = BENCHMARKS.map(|(name, about)| PossibleValue::new(name).help(about))
+        value_parser = steps::possible(BENCHMARKS)
     )]
     name: String,
     /// Print JSON

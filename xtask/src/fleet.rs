@@ -5,7 +5,6 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use clap::builder::PossibleValue;
 
 use crate::environment::Environment;
 use crate::machine::{self, Machine, root};
@@ -79,7 +78,7 @@ const PROMETHEUS: &str = "promtool check metrics < target/fleet/receiver/metrics
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Request {
     /// Run these parts only
-    #[arg(value_name = "PART", value_parser = PARTS.map(|part| PossibleValue::new(part.name).help(part.about)))]
+    #[arg(value_name = "PART", value_parser = steps::possible(PARTS.map(|part| (part.name, part.about))))]
     parts: Vec<String>,
 }
 

@@ -26,7 +26,7 @@ mod toolchain;
 
 use std::process::ExitCode;
 
-use clap::{Args, Parser};
+use clap::Parser;
 
 use machine::Machine;
 use step::Steps;
@@ -44,7 +44,7 @@ enum Task {
     Firmware(firmware::Request),
     C(c::Request),
     Bench(bench::Request),
-    Agents(Agents),
+    Agents(agents::Request),
     Python(python::Request),
     Js(javascript::Request),
     /// Test the proxy for MCP between a client and a server of the official SDK
@@ -60,47 +60,6 @@ enum Task {
     Fleet(fleet::Request),
 }
 
-/// Run real coding agents against a scripted model.
-///
-/// Runs agents from npm on this machine, with the hooks that `unstuck install` writes, and compares what the model saw at
-/// which call with the tables in `xtask/agents/expected`. Clients, homes and logs are in `target/agents`. Needs `npm`.
-#[derive(Args, Debug)]
-struct Agents {
-    /// Print the agents and the scenarios, one line each, and run none
-    #[arg(long)]
-    list: bool,
-    /// Write the tables
-    #[arg(long, group = "mode")]
-    bless: bool,
-    /// Run without hooks, and compare nothing
-    #[arg(long, group = "mode")]
-    bare: bool,
-    /// Run this agent, and of it this scenario; without names, every agent and every scenario
-    #[arg(value_names = ["AGENT", "SCENARIO"], num_args = 0..=2)]
-    names: Vec<String>,
-}
-
-impl Agents {
-    fn run(&self) -> ExitCode {
-        if self.list {
-            print!("{}", agents::list());
-            return ExitCode::SUCCESS;
-        }
-        let mode = match (self.bless, self.bare) {
-            (true, _) => agents::Mode::Bless,
-            (_, true) => agents::Mode::Bare,
-            _ => agents::Mode::Compare,
-        };
-        match agents::Request::of(&self.names, mode) {
-            Ok(request) => agents::run(request),
-            Err(why) => {
-                eprintln!("error: {why}");
-                ExitCode::FAILURE
-            }
-        }
-    }
-}
-
 fn main() -> ExitCode {
     let machine = Machine::here();
     match Task::parse() {
@@ -111,7 +70,7 @@ fn main() -> ExitCode {
         Task::Firmware(request) => firmware::run(&request, machine),
         Task::C(request) => c::run(request, machine),
         Task::Bench(request) => bench::run(request),
-        Task::Agents(words) => words.run(),
+        Task::Agents(request) => agents::run(&request),
         Task::Python(request) => python::run(&request),
         Task::Js(request) => javascript::run(&request, machine),
         Task::Mcp => {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::machine::{Machine, cargo, root};
 use crate::step::{Done, Outcome, Steps, command, failed, failed_at, run};
@@ -135,6 +136,14 @@ impl Parts {
             outcomes.into_iter().collect()
         });
     }
+}
+
+/// Takes these names on a command line, and describes them in its help.
+pub(crate) fn possible(
+    words: impl IntoIterator<Item = (&'static str, &'static str)>,
+) -> PossibleValuesParser {
+    let value = |(name, about)| PossibleValue::new(name).help(about);
+    PossibleValuesParser::new(words.into_iter().map(value))
 }
 
 /// Returns the names in `folder` that start and end so, without both, in their order. Other names with a dot are left

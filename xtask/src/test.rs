@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Instant;
 
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::PossibleValuesParser;
 
 use crate::checks::{CHECKS, Check, NEEDS, Part};
 use crate::machine::{self, Machine};
@@ -52,9 +52,7 @@ pub(crate) struct Request {
 }
 
 fn names() -> PossibleValuesParser {
-    PossibleValuesParser::new(
-        CHECKS.iter().map(|check| PossibleValue::new(check.name).help(check.about)),
-    )
+    steps::possible(CHECKS.iter().map(|check| (check.name, check.about)))
 }
 
 impl Request {

@@ -180,14 +180,6 @@ const PI_SETTINGS: &str = r#"{"providers": {"scripted": {
 "#;
 
 impl Client {
-    /// The client `name`.
-    pub(super) fn named(name: &str) -> Result<&'static Self, String> {
-        ALL.iter().find(|client| client.name == name).ok_or_else(|| {
-            let names: Vec<_> = ALL.iter().map(|client| client.name).collect();
-            format!("there is no agent `{name}`; the agents are {}", names.join(", "))
-        })
-    }
-
     /// Returns the folder of its programs.
     pub(super) fn bin(&self) -> PathBuf {
         self.folder().join("node_modules/.bin")

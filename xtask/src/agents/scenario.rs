@@ -19,7 +19,6 @@ pub(super) struct Scenario {
     pub(super) start: &'static str,
 }
 
-/// Every scenario.
 pub(super) const ALL: &[Scenario] = &[
     plain("same-failing-command", "a command that fails alike each time"),
     plain("same-words", "the same, and the model does not reword its description"),
@@ -41,7 +40,7 @@ pub(super) const ALL: &[Scenario] = &[
     Scenario {
         only: Some("codex"),
         model: "gpt-6.1-sol",
-        ..failing("code-mode", "a model that calls tools by programs")
+        ..failing("code-mode", "a model that calls tools by programs (only codex)")
     },
     Scenario {
         installations: &["--observe"],
@@ -89,12 +88,4 @@ const fn plain(name: &'static str, about: &'static str) -> Scenario {
 /// A scenario of the failing command.
 const fn failing(name: &'static str, about: &'static str) -> Scenario {
     Scenario { script: "same-failing-command", ..plain(name, about) }
-}
-
-impl Scenario {
-    /// The scenario `name`.
-    pub(super) fn named(name: &str) -> Result<&'static Self, String> {
-        let found = ALL.iter().find(|scenario| scenario.name == name);
-        found.ok_or_else(|| format!("there is no scenario `{name}`; `--list` prints them"))
-    }
 }
