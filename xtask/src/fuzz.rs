@@ -7,13 +7,13 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::path::Path;
+use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-use crate::machine::{self, Machine, cargo, program};
-use crate::step::{Done, Steps, failed, run as run_command};
+use crate::machine::{self, Machine, root};
+use crate::step::{Done, Steps, failed, script};
 use crate::toolchain::output_of;
 
 /// Fuzz the targets in `fuzz/fuzz_targets`.
@@ -52,18 +52,6 @@ enum Target {
     Canary,
 }
 
-/// The seconds of a target in the test command. Most bugs are found at once.
-const BRIEFLY: u32 = 3;
-
-/// The crate of the targets.
-const FOLDER: &str = "fuzz";
-
-/// The recorded runs, from which the first inputs are made.
-const RUNS: &str = "adapters/trace/runs";
-
-/// The folders of committed inputs.
-const COMMITTED: [&str; 2] = ["corpus", "regressions"];
-
 /// The flags that `cargo fuzz` passes to the compiler: coverage of edges, comparisons and the stack.
 /// There is no sanitizer, because the crates forbid unsafe code. So a stable compiler is enough.
 const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -72,21 +60,11 @@ const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-leve
     -Cllvm-args=-simplifycfg-branch-fold-threshold=0 -Cllvm-args=-sanitizer-coverage-stack-depth \
     -Ccodegen-units=1";
 
-/// The target folder of the fuzzers.
-const BUILT: &str = "fuzz/target";
-
 /// The number of inputs within which the canary must be found. It usually takes about ten thousand.
-const CANARY_RUNS: u32 = 1_000_000;
+const CANARY_RUNS: &str = "1000000";
 
 /// The message of the canary's panic. It contains no name of a type, which may change.
 const CANARY_FOUND: &str = "canary: found the planted bug";
-
-/// The longest input, in bytes. A longer run is cut. Short inputs run faster, and bugs need few lines.
-const LENGTH_MAX: u32 = 4096;
-
-/// The seconds after which an input is a finding because it is slow. Normally an input takes at most a
-/// few milliseconds.
-const SLOW: u32 = 60;
 
 /// The folders of learned inputs. A later run starts with those that are kept; without them, it starts like this one,
 /// and takes as long.
@@ -98,7 +76,7 @@ pub(crate) fn run(request: Request) -> ExitCode {
     let mut steps = Steps::default();
     steps.then("build", || {
         machine::ready("c++", "g++", Machine::Developer).done()?;
-        build(&[])
+        build("")
     });
     steps.then("canary", canary);
     for target in Target::all().filter(|target| request.target.is_none_or(|only| only == *target)) {
@@ -107,22 +85,24 @@ pub(crate) fn run(request: Request) -> ExitCode {
     steps.finish()
 }
 
-/// Runs the canary, and each target for a few seconds.
+/// Runs the canary, and each target for a few seconds. Most bugs are found at once.
 pub(crate) fn briefly() -> Done {
     // A full optimisation would take longer than the fuzzing.
-    build(&[("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")])?;
+    build("CARGO_PROFILE_RELEASE_OPT_LEVEL=1")?;
     canary()?;
-    let outcomes: Vec<_> = Target::all().map(|target| target.fuzz(FORGOTTEN, BRIEFLY)).collect();
+    let outcomes: Vec<_> = Target::all().map(|target| target.fuzz(FORGOTTEN, 3)).collect();
     outcomes.into_iter().collect()
 }
 
 /// Builds every target with these variables. The command does what `cargo fuzz build` does, without a tool to
 /// install.
-fn build(variables: &[(&str, &str)]) -> Done {
-    let words = "build --release --bins --locked --manifest-path fuzz/Cargo.toml --target-dir";
-    let mut build = cargo();
-    build.args(words.split(' ')).args([BUILT, "--target", &host()]);
-    run_command(build.env("RUSTFLAGS", FLAGS).envs(variables.iter().copied()))
+fn build(variables: &str) -> Done {
+    let line = format!(
+        "{variables} cargo build --release --bins --locked --manifest-path fuzz/Cargo.toml \
+            --target-dir fuzz/target --target {}",
+        host()
+    );
+    script(&line, &[("RUSTFLAGS", FLAGS.into())])
 }
 
 /// Returns the name of this platform. With a target, the flags do not apply to build scripts.
@@ -130,23 +110,21 @@ fn host() -> String {
     output_of("rustc", &["--print", "host-tuple"]).unwrap_or_default().trim().to_owned()
 }
 
-/// Checks that the fuzzer finds the planted bug. It starts without inputs and with a fixed seed.
+/// Looks for the planted bug, without inputs and with a fixed seed. The output of a found bug is long and looks like a
+/// failure, so it is not shown. An error exit alone does not prove it.
+const CANARY: &str = "
+    {fuzzer} -seed=1 -runs={runs} 2> fuzz/target/canary.txt; grep -q '{found}' fuzz/target/canary.txt || { \
+        cat fuzz/target/canary.txt; false; }
+    echo 'found, as it should be'";
+
+/// Checks that the fuzzer finds the planted bug.
 fn canary() -> Done {
-    let canary = Target::Canary;
-    let learnt = canary.begin(FORGOTTEN)?;
-    emptied(&folder("artifacts").join(canary.name()))?;
-    let mut command = canary.fuzzer();
-    command.arg(learnt).args(["-seed=1".into(), format!("-runs={CANARY_RUNS}")]);
-    // The output of a found bug is long and looks like a failure, so it is not printed.
-    let output = command.stdin(Stdio::null()).output()?;
-    let output = String::from_utf8_lossy(&output.stderr);
-    // An error exit alone does not prove it.
-    if output.contains(CANARY_FOUND) {
-        println!("found, as it should be");
-        return Ok(());
-    }
-    println!("{output}");
-    failed(format!("the planted bug is not among {CANARY_RUNS} inputs: the fuzzing is broken"))
+    script("rm -rf fuzz/artifacts/canary", &[])?;
+    let fuzzer = Target::Canary.fuzzer(FORGOTTEN)?;
+    let lines = CANARY.replace("{fuzzer}", &fuzzer).replace("{found}", CANARY_FOUND);
+    script(&lines.replace("{runs}", CANARY_RUNS), &[]).or_else(|_| {
+        failed(format!("the planted bug is not among {CANARY_RUNS} inputs: the fuzzing is broken"))
+    })
 }
 
 impl Target {
@@ -160,65 +138,52 @@ impl Target {
         self.to_possible_value().map_or_else(String::new, |name| name.get_name().to_owned())
     }
 
-    /// Creates the folder of artifacts, and the one of inputs in `learnt`, and returns the latter. Empties it if inputs are
-    /// not kept.
-    fn begin(self, learnt: &str) -> io::Result<PathBuf> {
-        fs::create_dir_all(folder("artifacts").join(self.name()))?;
-        let folder = machine::root().join(learnt).join(self.name());
-        if learnt == KEPT { fs::create_dir_all(&folder) } else { emptied(&folder) }.map(|()| folder)
+    /// Returns the command that runs the target, with the folder of learned inputs in `learnt`, which is emptied if inputs
+    /// are not kept. Inputs that break the target go to `fuzz/artifacts`.
+    fn fuzzer(self, learnt: &str) -> Done<String> {
+        let (name, host) = (self.name(), host());
+        script(&format!("rm -rf {FORGOTTEN}/{name}"), &[])?;
+        script(&format!("mkdir -p {learnt}/{name} fuzz/artifacts/{name}"), &[])?;
+        self.seed(&root().join(learnt).join(&name))?;
+        Ok(format!(
+            "fuzz/target/{host}/release/{name} -artifact_prefix=fuzz/artifacts/{name}/ {learnt}/{name}"
+        ))
     }
 
-    /// Fuzzes the target for `seconds`.
+    /// Fuzzes the target for `seconds`, from the learned and the committed inputs. An input that takes a minute is a
+    /// finding; normally it takes milliseconds. Short inputs run faster, and bugs need few lines, so longer runs are cut.
     fn fuzz(self, learnt: &str, seconds: u32) -> Done {
-        let learnt = self.begin(learnt)?;
-        self.seed(&learnt)?;
-        let mut command = self.fuzzer();
-        // The fuzzer writes what it learns to the first folder.
-        command.arg(learnt).args(self.committed());
-        command.args([format!("-max_total_time={seconds}"), format!("-timeout={SLOW}")]);
-        command.args([format!("-max_len={LENGTH_MAX}"), format!("-dict={FOLDER}/words.dict")]);
-        // Without the thousands of lines on learned inputs.
-        run_command(command.args(["-print_final_stats=1", "-verbosity=0"]))
-    }
-
-    /// Returns a command that runs the target. Inputs that break it go to `fuzz/artifacts`.
-    fn fuzzer(self) -> Command {
-        let path = [BUILT, &host(), "release", &self.name()].iter().collect::<PathBuf>();
-        let mut command = program(machine::root().join(path));
-        command.arg(format!("-artifact_prefix={FOLDER}/artifacts/{}/", self.name()));
-        command
-    }
-
-    /// Returns the folders of committed inputs that exist.
-    fn committed(self) -> impl Iterator<Item = PathBuf> {
-        let folders = COMMITTED.map(|kind| Path::new(FOLDER).join(kind).join(self.name()));
-        folders.into_iter().filter(|folder| machine::root().join(folder).is_dir())
+        let (fuzzer, name) = (self.fuzzer(learnt)?, self.name());
+        // The last option leaves out the thousands of lines on learned inputs.
+        let line = format!(
+            "{fuzzer} $(ls -d fuzz/corpus/{name} fuzz/regressions/{name} 2> /dev/null) \
+                -max_total_time={seconds} -timeout=60 -max_len=4096 -dict=fuzz/words.dict \
+                -print_final_stats=1 -verbosity=0"
+        );
+        script(&line, &[])
     }
 
     /// Adds the inputs made from the recorded runs to the learned ones.
     fn seed(self, learnt: &Path) -> io::Result<()> {
-        for (run, text) in runs(&machine::root().join(RUNS))? {
-            for (n, input) in self.inputs(&text).into_iter().enumerate() {
-                fs::write(learnt.join(format!("{run}-{n}")), input)?;
+        for (name, run) in runs(&root().join("adapters/trace/runs"))? {
+            for (n, input) in self.inputs(&run).into_iter().enumerate() {
+                fs::write(learnt.join(format!("{name}-{n}")), input)?;
             }
         }
         Ok(())
     }
 
-    /// Makes inputs for the target from a recorded run. The engine's targets take raw bytes, so they
-    /// start without any.
+    /// Makes inputs for the target from a recorded run. The engine's targets take raw bytes, so they start without any.
     fn inputs(self, run: &str) -> Vec<Vec<u8>> {
         match self {
-            Self::Canary | Self::Engine | Self::Checkpoint | Self::Gossip | Self::Guard => {
-                Vec::new()
-            }
             Self::Trace => vec![run.into()],
             // A document that spans many lines also gives parts that are not valid documents.
             Self::Fingerprint | Self::Canonicalize => run.lines().map(Into::into).collect(),
-            Self::Text => run
-                .lines()
-                .map(|line| [b"bash", line.as_bytes(), line.as_bytes()].join(&0xFF))
-                .collect(),
+            Self::Text => {
+                let calls = run.lines().map(str::as_bytes);
+                calls.map(|line| [b"bash", line, line].join(&0xFF)).collect()
+            }
+            _ => Vec::new(),
         }
     }
 }
@@ -230,24 +195,11 @@ fn runs(folder: &Path) -> io::Result<Vec<(String, String)>> {
         let path = entry?.path();
         if path.is_dir() {
             runs.extend(self::runs(&path)?);
-        } else if let Some(name) = path.file_stem().and_then(OsStr::to_str) {
+        } else if let Some(name) = path.file_name().and_then(OsStr::to_str) {
             runs.push((name.into(), fs::read_to_string(&path)?));
         }
     }
     Ok(runs)
-}
-
-/// Returns a folder of the fuzzing crate.
-fn folder(name: &str) -> PathBuf {
-    machine::root().join(FOLDER).join(name)
-}
-
-/// Creates `folder`, or removes its contents.
-fn emptied(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => fs::create_dir_all(folder),
-    }
 }
 
 #[cfg(test)]
@@ -256,7 +208,8 @@ mod tests {
 
     #[test]
     fn targets_and_files_of_the_fuzzing_crate_agree() {
-        let entries = fs::read_dir(folder("fuzz_targets")).expect("the folder of the targets");
+        let entries =
+            fs::read_dir(root().join("fuzz/fuzz_targets")).expect("the folder of the targets");
         let files = entries.map(|entry| entry.expect("a readable folder").path());
         let files = files.filter(|path| path.is_file());
         let mut found: Vec<_> =
@@ -270,7 +223,8 @@ mod tests {
 
     #[test]
     fn the_canary_panics_with_the_expected_message() {
-        let source = fs::read_to_string(folder("checks/src/canary.rs")).expect("the canary");
+        let source =
+            fs::read_to_string(root().join("fuzz/checks/src/canary.rs")).expect("the canary");
         assert!(source.contains(&format!("\"{CANARY_FOUND}\"")), "the message is another");
     }
 }
