@@ -1,44 +1,50 @@
 //! Builds a robot's firmware, runs it on an emulated board, and compares its log with a golden log.
 
-use std::fs;
-use std::io::Write as _;
-use std::path::Path;
-use std::process::{ExitCode, Stdio};
+use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::machine::{self, Machine};
-use crate::microcontroller::{self, Board, EMULATED, EMULATOR, emulator, folder, ready};
-use crate::step::{Done, Outcome, Steps, failed, run as ran};
+use crate::machine::Machine;
+use crate::microcontroller::{self, EMULATED, EMULATOR, SMALL, built, emulator, ready};
+use crate::step::{Done, Outcome, Steps, failed, run as ran, script};
 use crate::symbols::{Flaw, Program};
 use crate::target::Target;
 
-/// The workspace of the firmware.
-const MANIFEST: [&str; 2] = ["--manifest-path", "adapters/firmware/Cargo.toml"];
-
-/// The template for a real board, and its program and processor.
+/// The template for a real board, and its processor.
 const TEMPLATE: &str = "adapters/firmware/nrf52840-dk/Cargo.toml";
-const TEMPLATE_PROGRAM: &str = "robot";
 const TEMPLATE_BOARD: Target = Target::Thumbv7emHf;
 
-/// The package that decodes the log, in the same workspace.
-const DECODER: &str = "unstuck-firmware-decoder";
-
-/// The package for the board, and its program.
-const PACKAGE: &str = "unstuck-firmware";
+/// The workspace of the firmware, and the program for the board.
+const MANIFEST: &str = "adapters/firmware/Cargo.toml";
 const PROGRAM: &str = "mission";
-
-/// The expected log.
-const GOLDEN: &str = "adapters/firmware/mission.log";
 
 /// The profile of programs for microcontrollers, for these manifests.
 const PROFILE: [&str; 2] = ["--config", "profile.small.inherits='release'"];
 
-/// The target folder for this machine.
-const HOST_FOLDER: [&str; 2] = ["--target-dir", "target/firmware-host"];
+/// The options of programs for this machine.
+const HERE: &str =
+    "--manifest-path adapters/firmware/Cargo.toml --target-dir target/firmware-host --locked";
 
-/// Marks lines with figures of this very build, which the comparison leaves out.
-const FIGURE: &str = " TRACE ";
+/// Checks the format, lints, tests and documentation of the firmware.
+const CHECK: &str = "
+    cargo fmt --manifest-path adapters/firmware/Cargo.toml --all --check
+    cargo clippy {here} --workspace --all-targets -- -D warnings
+    RUSTDOCFLAGS='-D warnings' cargo test {here} --workspace
+    RUSTDOCFLAGS='-D warnings' cargo doc {here} --workspace --no-deps --exclude unstuck-firmware-decoder";
+
+/// Runs the firmware, and decodes and shows its log, even if it failed. Lines with figures of this very build are not
+/// compared.
+const RUN: &str = "
+    mkdir -p target/firmware-host
+    {emulator} {program} > target/firmware-host/log; echo $? > target/firmware-host/code
+    cargo run {here} --quiet --package unstuck-firmware-decoder -- {program} < target/firmware-host/log \
+        > target/firmware-host/log.txt
+    cat target/firmware-host/log.txt; exit $(cat target/firmware-host/code)
+    grep -v ' TRACE ' target/firmware-host/log.txt > target/firmware-host/mission.log";
+
+/// The log that is compared, and the expected one.
+const LOG: &str = "target/firmware-host/mission.log";
+const GOLDEN: &str = "adapters/firmware/mission.log";
 
 /// Build a robot's firmware, run it under QEMU and compare its log.
 ///
@@ -70,17 +76,9 @@ pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
 /// Checks the format, lints and tests of the firmware, its log on the emulated board, and the template for
 /// a real board. The template is built for the emulated processor, because `core` is built for it already.
 pub(crate) fn check(machine: Machine) -> Outcome {
-    let here = |task: &str, words: &[&str]| {
-        let mut command = machine::cargo();
-        command.arg(task).args(MANIFEST).args(HOST_FOLDER).args(["--locked", "--workspace"]);
-        ran(command.env("RUSTDOCFLAGS", "-D warnings").args(words))
-    };
     let checked = || {
         ready(&EMULATOR, &[EMULATED], machine)?;
-        ran(machine::cargo().arg("fmt").args(MANIFEST).args(["--all", "--check"]))?;
-        here("clippy", &["--all-targets", "--", "-D", "warnings"])?;
-        here("test", &[])?;
-        here("doc", &["--no-deps", "--exclude", DECODER])?;
+        script(&CHECK.replace("{here}", HERE), &[])?;
         mission(false, machine)?;
         template(EMULATED, machine)
     };
@@ -91,14 +89,14 @@ pub(crate) fn check(machine: Machine) -> Outcome {
 fn template(target: Target, machine: Machine) -> Done {
     let mut build = microcontroller::cargo("build", target, machine)?;
     ran(build.args(["--manifest-path", TEMPLATE]).args(PROFILE))?;
-    linked(target, TEMPLATE_PROGRAM)
+    linked(target, "robot")
 }
 
 /// Builds the firmware for `target`. For a Cortex-M the program is linked. Other targets have no
 /// run-time crate among the dependencies, so only the library is built.
 fn build(target: Target, machine: Machine) -> Done {
     let mut build = microcontroller::cargo("build", target, machine)?;
-    build.args(MANIFEST).args(["--package", PACKAGE]).args(PROFILE);
+    build.args(["--manifest-path", MANIFEST, "--package", "unstuck-firmware"]).args(PROFILE);
     // Selects the log entries that are compiled in. Without it, only errors are.
     build.env("DEFMT_LOG", "trace");
     if target == Target::Riscv32imc {
@@ -110,7 +108,7 @@ fn build(target: Target, machine: Machine) -> Done {
 
 /// Prints the size of the linked program `name` for `target`.
 fn linked(target: Target, name: &str) -> Done {
-    let Program { flash, memory, .. } = Program::read(&folder(target).join(name))?;
+    let Program { flash, memory, .. } = Program::read(&built(target, name))?;
     println!("{}: {flash} bytes of flash, {memory} of memory beside the stack", target.name());
     Ok(())
 }
@@ -119,53 +117,19 @@ fn linked(target: Target, name: &str) -> Done {
 /// replaces it if `is_new`.
 fn mission(is_new: bool, machine: Machine) -> Done {
     build(EMULATED, machine)?;
-    let path = folder(EMULATED).join(PROGRAM);
+    let path = built(EMULATED, PROGRAM);
     let program = Program::read(&path)?;
     if let Some((_, name)) = program.flaws().iter().find(|(flaw, _)| *flaw == Flaw::Allocator) {
         return failed(format!("the firmware has an allocator: {name}"));
     }
-    let output = emulator(Board::Small, &path).stdin(Stdio::null()).output()?;
-    let log = decoded(&path, &output.stdout)?;
-    print!("{log}");
-    if !output.status.success() {
-        return failed(format!("the firmware ended with {}", output.status));
-    }
-    // Figures that depend on the compiler are left out.
-    let lines = log.split_inclusive('\n').filter(|line| !line.contains(FIGURE));
-    let log: String = lines.collect();
-    let golden = machine::root().join(GOLDEN);
+    let lines = RUN.replace("{emulator}", &emulator(SMALL)).replace("{program}", &path);
+    script(&lines.replace("{here}", HERE), &[])?;
     if is_new {
-        return Ok(fs::write(golden, log)?);
+        return script(&format!("cp {LOG} {GOLDEN}"), &[]);
     }
-    difference(&log, &fs::read_to_string(golden)?).map_or(Ok(()), failed)
-}
-
-/// Decodes the log of the program at `path`.
-fn decoded(path: &Path, log: &[u8]) -> Done<String> {
-    let mut decoder = machine::cargo();
-    decoder.arg("run").args(MANIFEST).args(["--locked", "--quiet", "--package", DECODER]);
-    decoder.args(HOST_FOLDER).arg("--").arg(path);
-    let mut decoder = decoder.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    let written = decoder.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(log));
-    let output = decoder.wait_with_output()?;
-    if !output.status.success() {
-        return failed(format!("the log was not read: {}", output.status));
-    }
-    written?;
-    String::from_utf8(output.stdout).or_else(|error| failed(error.to_string()))
-}
-
-/// Describes the first line at which the logs differ, if they do.
-fn difference(log: &str, golden: &str) -> Option<String> {
-    let (mut found, mut expected) = (log.lines(), golden.lines());
-    let mut pairs = (1..).map(|place| (place, found.next(), expected.next()));
-    let (place, found, expected) = pairs.find(|(_, one, other)| one.is_none() || one != other)?;
-    let line = |line: Option<&str>| line.unwrap_or("(the end of the log)").to_owned();
-    (found != expected).then(|| {
-        let (found, expected) = (line(found), line(expected));
-        format!(
-            "{GOLDEN}:{place}: found `{found}` where `{expected}` was to be; if that is right, \
-             `cargo xtask firmware --write` takes it over"
-        )
+    script(&format!("diff {GOLDEN} {LOG}"), &[]).or_else(|_| {
+        failed(format!(
+            "the log is not that of {GOLDEN}; if it is right, `cargo xtask firmware --write` takes it over"
+        ))
     })
 }

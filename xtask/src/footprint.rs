@@ -5,15 +5,14 @@ mod budgets;
 use std::collections::BTreeSet;
 use std::env;
 use std::fmt::Write as _;
-use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use clap::Args;
 
 use crate::bare::{self, FAST};
 use crate::machine::{Machine, program};
-use crate::microcontroller::{self, Board, EMULATED, EMULATOR, emulator, folder, ready};
-use crate::step::{Done, Outcome, Step, Summary, failed};
+use crate::microcontroller::{self, EMULATED, EMULATOR, LARGE, built, emulator, ready};
+use crate::step::{Done, Outcome, Step, Summary, failed, shell};
 use crate::symbols::Program;
 use crate::target::Target;
 use crate::toolchain::Toolchain;
@@ -227,9 +226,9 @@ fn measured(targets: &[Target], machine: Machine) -> Done<Vec<Column>> {
         let names = RUN.map(|(name, _)| name);
         said(bare::programs(&mut microcontroller::cargo("build", EMULATED, machine)?, &names))?;
         for (name, section) in RUN {
-            let mut run = emulator(Board::Large, &folder(EMULATED).join(name));
             // The emulator's clock advances one nanosecond per instruction.
-            let (said, _) = said(run.args(["-icount", "shift=0"]))?;
+            let program = format!("{} -icount shift=0", built(EMULATED, name));
+            let (said, _) = said(&mut shell(&format!("{} {program}", emulator(LARGE))))?;
             columns.push(Column { section, place: EMULATED.name(), rows: rows(&said)? });
         }
     }
@@ -240,14 +239,14 @@ fn measured(targets: &[Target], machine: Machine) -> Done<Vec<Column>> {
 fn on_host() -> Done<[Column; 3]> {
     let count = bare::path("count", FAST);
     said(&mut bare::build(&["count"], FAST))?;
-    let (sizes, _) = said(program(&count).arg("sizes"))?;
+    let (sizes, _) = said(&mut shell(&format!("{count} sizes")))?;
 
     let small = "small";
     said(&mut bare::build(&HOSTED.map(|(_, name)| name), small))?;
     let code = HOSTED
         .map(|(what, name)| Ok((what.to_owned(), Program::read(&bare::path(name, small))?.size)));
 
-    let (works, _) = said(program(&count).arg("works"))?;
+    let (works, _) = said(&mut shell(&format!("{count} works")))?;
     // Of two runs, the second makes twice as many calls. The difference is without the start of the program.
     let instructions = works.lines().map(|work| {
         let more = counted(&count, work, 2 * CALLS)?.saturating_sub(counted(&count, work, CALLS)?);
@@ -262,7 +261,7 @@ fn on_host() -> Done<[Column; 3]> {
 }
 
 /// Returns the instructions of `calls` calls, including the start of the program.
-fn counted(count: &Path, work: &str, calls: u64) -> Done<u64> {
+fn counted(count: &str, work: &str, calls: u64) -> Done<u64> {
     let mut command = program(COUNTER.0);
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(count);
     let (_, said) = said(command.args([work, &calls.to_string()]))?;
@@ -276,7 +275,7 @@ fn linked(target: Target, machine: Machine) -> Done<[Column; 2]> {
     let mut build = microcontroller::cargo("build", target, machine)?;
     let names = LINKED.map(|(_, name, _)| name);
     said(bare::programs(build.arg("--no-default-features"), &[&[EMPTY], &names[..]].concat()))?;
-    let read = |name| Program::read(&folder(target).join(name));
+    let read = |name| Program::read(&built(target, name));
     let (mut code, mut symbols) = (Rows::new(), Rows::new());
     for (what, name, without) in LINKED {
         let program = read(name)?;

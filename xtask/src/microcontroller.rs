@@ -1,9 +1,8 @@
 //! Builds for microcontrollers, the emulator of one, and the work of the steps that use them.
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::machine::{self, Machine, program};
+use crate::machine::{self, Machine};
 use crate::step::Done;
 use crate::target::Target;
 use crate::toolchain::Toolchain;
@@ -15,9 +14,6 @@ pub(crate) const EMULATOR: [(&str, &str); 2] =
 
 /// The emulated processor.
 pub(crate) const EMULATED: Target = Target::Thumbv7m;
-
-/// The seconds that an emulated program may take. It takes a few; the rest allows for a busy machine.
-const LIMIT: &str = "300";
 
 /// The target folder of all programs and libraries for microcontrollers. They have the same profile, so that `core` is
 /// built once for each processor.
@@ -42,28 +38,22 @@ pub(crate) fn cargo(task: &str, target: Target, machine: Machine) -> Done<Comman
     Ok(command)
 }
 
-/// Returns the common folder of what is built for `target`.
-pub(crate) fn folder(target: Target) -> PathBuf {
-    machine::root().join(FOLDER).join(target.name()).join(PROFILE)
+/// Returns the path of what is built for `target`, relative to the root of the repository.
+pub(crate) fn built(target: Target, name: &str) -> String {
+    format!("{FOLDER}/{}/{PROFILE}/{name}", target.name())
 }
 
-/// A board with a Cortex-M3 that is emulated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Board {
-    /// A Stellaris LM3S6965 with 256 KiB of flash and 64 KiB of RAM.
-    Small,
-    /// An MPS2 with 4 MiB of flash and of RAM.
-    Large,
-}
+/// A board with a Cortex-M3 that is emulated: a Stellaris LM3S6965 with 256 KiB of flash and 64 KiB of RAM.
+pub(crate) const SMALL: &str = "lm3s6965evb";
+/// An MPS2 with 4 MiB of flash and of RAM.
+pub(crate) const LARGE: &str = "mps2-an385";
 
-/// Returns the command that runs the program at `kernel` on a board. Semihosting output goes to
-/// standard output, and the program's exit status becomes the exit code.
-pub(crate) fn emulator(board: Board, kernel: &Path) -> Command {
-    let board = if board == Board::Small { "lm3s6965evb" } else { "mps2-an385" };
-    let [(qemu, _), (timeout, _)] = EMULATOR;
-    let mut command = program(timeout);
-    let options = "-cpu cortex-m3 -nographic -monitor none -serial none \
-        -semihosting-config enable=on,target=native -kernel";
-    command.args([LIMIT, qemu, "-machine", board]).args(options.split(' ')).arg(kernel);
-    command
+/// Returns the first words of the command that runs a program on a board. The path of the program follows. Semihosting
+/// output goes to standard output, and the program's exit status becomes the exit code. The time limit, in seconds, ends
+/// a program that does not end by itself; others take a few.
+pub(crate) fn emulator(board: &str) -> String {
+    format!(
+        "timeout 300 qemu-system-arm -machine {board} -cpu cortex-m3 -nographic -monitor none -serial none \
+        -semihosting-config enable=on,target=native -kernel"
+    )
 }

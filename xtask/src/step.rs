@@ -31,15 +31,26 @@ pub(crate) fn run(command: &mut Command) -> Done {
     ended(&words, command.stdin(Stdio::null()).status())
 }
 
+/// Like [`run`], without a line that shows the command.
+pub(crate) fn quietly(command: &mut Command) -> Done {
+    ended(&words(command), command.stdin(Stdio::null()).status())
+}
+
 /// Runs the lines of a script, each in a `sh` of its own at the root of the repository, until one fails. `ROOT` is the
 /// path of the root.
 pub(crate) fn script(lines: &str, variables: &[(&str, OsString)]) -> Done {
     lines.lines().map(str::trim).filter(|line| !line.is_empty()).try_for_each(|line| {
         println!("+ {line}");
-        let mut shell = program("sh");
-        shell.args(["-c", line]).env("ROOT", root()).envs(variables.iter().cloned());
-        ended(line, shell.stdin(Stdio::null()).status())
+        let mut shell = shell(line);
+        ended(line, shell.envs(variables.iter().cloned()).stdin(Stdio::null()).status())
     })
+}
+
+/// Returns a `sh` that runs a line of a script.
+pub(crate) fn shell(line: &str) -> Command {
+    let mut shell = program("sh");
+    shell.args(["-c", line]).env("ROOT", root());
+    shell
 }
 
 /// Runs a command with spaces between its words. Words like `NAME=value` before the program set variables.
@@ -64,25 +75,6 @@ fn ended(words: &str, status: io::Result<ExitStatus>) -> Done {
 }
 
 impl Outcome {
-    /// Runs `command`, shows its output and returns it. Both streams share one pipe, so their order is
-    /// kept.
-    pub(crate) fn captured(command: Command) -> (Self, String) {
-        Self::captured_showing(command, |_| true)
-    }
-
-    /// Like [`Outcome::captured`], but shows only the lines for which `is_shown` returns true.
-    pub(crate) fn captured_showing(
-        command: Command,
-        is_shown: impl Fn(&str) -> bool,
-    ) -> (Self, String) {
-        let words = words(&command);
-        println!("+ {words}");
-        match capture(command, is_shown) {
-            Ok((status, output)) => (ended(&words, Ok(status)).into(), output),
-            Err(error) => (ended(&words, Err(error)).into(), String::new()),
-        }
-    }
-
     /// Returns the outcome as a result, which `?` passes on if it is not a pass.
     pub(crate) fn done(self) -> Done {
         if self == Self::Passed { Ok(()) } else { Err(self) }

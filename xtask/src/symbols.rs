@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
-use std::io;
-use std::path::Path;
 
 use object::{File, Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol as _};
+
+use crate::machine::root;
+use crate::step::{Done, failed, failed_at};
 
 /// The first address of RAM on all Cortex-M processors. Everything below it is in flash.
 const MEMORY_START: u64 = 0x2000_0000;
@@ -16,13 +17,10 @@ const MEMORY_START: u64 = 0x2000_0000;
 const HARMLESS: &str = "bcmp memcmp memcpy memmove memset _ITM_deregisterTMCloneTable \
     _ITM_registerTMCloneTable __cxa_finalize __gmon_start__ __libc_start_main";
 
-/// Parts of the names of `core`'s functions that panic. All of them end in [`ABORT`], so a missing name
-/// is still found there.
+/// Parts of the names of `core`'s functions that panic. All of them end in `abort`, which only the programs' panic handler
+/// calls, so a missing name is still found there.
 const PANICS: &str = "panic begin_unwind unwrap_failed expect_failed assert_failed slice_error_fail \
     index_fail mismatch_fail";
-
-/// The function that only the programs' panic handler calls.
-const ABORT: &str = "abort";
 
 /// Parts of the names of Rust's and C's allocators.
 const ALLOCATORS: &str = "__rust_alloc __rust_realloc __rg_ __rdl_ alloc";
@@ -61,15 +59,15 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Reads the program at `path`, an ELF file.
-    pub(crate) fn read(path: &Path) -> io::Result<Self> {
-        let named = |why: String| io::Error::other(format!("{}: {why}", path.display()));
-        let bytes = fs::read(path).map_err(|error| named(error.to_string()))?;
-        let program = Self::parse(&bytes).map_err(|error| named(error.to_string()))?;
-        if program.defined.is_empty() {
-            return Err(named("no symbols; was it stripped?".into()));
+    /// Reads the program at `path`, an ELF file. The path is relative to the root of the repository.
+    pub(crate) fn read(path: &str) -> Done<Self> {
+        let bytes = fs::read(root().join(path)).map_err(failed_at(path.as_ref()))?;
+        match Self::parse(&bytes) {
+            Ok(program) if program.defined.is_empty() => {
+                failed(format!("{path}: no symbols; was it stripped?"))
+            }
+            parsed => parsed.or_else(|error| failed(format!("{path}: {error}"))),
         }
-        Ok(program)
     }
 
     fn parse(bytes: &[u8]) -> Result<Self, object::Error> {
@@ -108,7 +106,7 @@ impl Program {
 /// Returns the reason why a symbol of this name is forbidden, if it is.
 fn flaw_of(name: &str) -> Option<Flaw> {
     let has = |words: &str| words.split(' ').any(|word| name.contains(word));
-    if has(PANICS) || name == ABORT {
+    if has(PANICS) || name == "abort" {
         Some(Flaw::Panic)
     } else {
         (has(ALLOCATORS) || name == "free").then_some(Flaw::Allocator)

@@ -1,38 +1,41 @@
 //! Firmware in C without a C library: linked with the library, run under QEMU, and measured.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::slice;
 
-use crate::machine::{Machine, program};
-use crate::microcontroller::{Board, EMULATED, emulator, ready};
-use crate::step::{Done, Outcome, failed, run};
+use crate::machine::{self, Machine};
+use crate::microcontroller::{EMULATED, LARGE, SMALL, emulator, ready};
+use crate::step::{Done, failed, quietly, script, shell};
 use crate::symbols::Program;
 
 use super::programs::{STRICT, functions, link, table};
-use super::{folder, of_package, small};
+use super::small;
 
 /// The compiler and its Debian package.
 pub(super) const COMPILER: (&str, &str) = ("arm-none-eabi-gcc", "gcc-arm-none-eabi");
 
-/// Compiler flags: optimised for size, and without unused functions. Objects from `rustc` do not declare
-/// that the stack is not executable. Firmware ignores this.
-const FLAGS: &str = "-mcpu=cortex-m3 -mthumb -Os -ffreestanding -ffunction-sections -fdata-sections \
-    -nostdlib -Wl,-z,noexecstack";
+/// The compiler, optimising for size. Objects from `rustc` do not declare that the stack is not executable. Firmware
+/// ignores this.
+const SMALLEST: &str = "arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -Os -ffreestanding -ffunction-sections \
+    -fdata-sections -nostdlib -Wl,-z,noexecstack";
 
-/// The programs without an operating system: name, sources, expected output, and board.
-const PROGRAMS: [(&str, &[&str], &str, Board); 2] = [
+/// Builds a program without an operating system. The folder of the table comes last.
+const BUILD: &str = "-std=c11 -Wl,--gc-sections -I adapters/c/include -I adapters/c/tests/c \
+    -I adapters/c/tests/c/firmware -T adapters/c/tests/c/firmware/link.ld adapters/c/tests/c/firmware/start.c -I";
+
+/// The programs without an operating system: name, sources and flags, expected output, and board.
+const PROGRAMS: [(&str, &str, &str, &str); 2] = [
     (
         "table",
-        &["tests/c/firmware/table.c", "tests/c/play.c"],
+        "adapters/c/tests/c/firmware/table.c adapters/c/tests/c/play.c -Wl,--defsym=flash_size=4M",
         "events have the verdicts of Rust\n",
-        Board::Large,
+        LARGE,
     ),
     (
         "robot",
-        &["tests/c/firmware/robot.c"],
+        "adapters/c/tests/c/firmware/robot.c",
         "proceed\nproceed\nnudge\nnudge\nblock\nblock\nblock\nstop\n",
-        Board::Small,
+        SMALL,
     ),
 ];
 
@@ -43,49 +46,32 @@ const LEAST: &str =
 /// Checks that the engine gives the same verdicts on the microcontroller as on this machine.
 pub(super) fn check(machine: Machine) -> Done {
     let library = small(EMULATED, machine)?;
-    let table = table(&["--small"])?;
-    fs::create_dir_all(folder("firmware"))?;
-    let firmware = of_package("tests/c/firmware");
+    let table = table("--small")?;
     for (name, sources, says, board) in PROGRAMS {
-        let file = folder("firmware").join(name);
-        let mut build = compiler();
-        build.args(["-std=c11", "-Wl,--gc-sections"]).args(STRICT);
-        if board == Board::Large {
-            build.arg("-Wl,--defsym=flash_size=4M");
-        }
-        for include in [&of_package("include"), &of_package("tests/c"), &firmware, &table] {
-            build.arg("-I").arg(include);
-        }
-        build.arg("-T").arg(firmware.join("link.ld")).arg(firmware.join("start.c"));
-        build.args(sources.iter().map(of_package)).arg(&library);
-        run(build.args(["-lgcc", "-o"]).arg(&file))?;
+        let (file, emulator) = (format!("target/c/firmware/{name}"), emulator(board));
+        let lines = format!(
+            "mkdir -p target/c/firmware
+            {SMALLEST} {STRICT} {BUILD} {table} {sources} {library} -lgcc -o {file}
+            {emulator} {file} > {file}.out; code=$?; cat {file}.out; exit $code"
+        );
+        script(&lines, &[])?;
         println!("{name}: {} bytes of code and constants", Program::read(&file)?.size);
-        let (outcome, said) = Outcome::captured(emulator(board, &file));
-        outcome.done()?;
-        if !said.contains(says) {
+        if !fs::read_to_string(machine::root().join(file).with_extension("out"))?.contains(says) {
             return failed(format!("the firmware `{name}` does not say:\n{says}"));
         }
     }
     Ok(())
 }
 
-/// Returns the compiler with the flags for the emulated processor.
-fn compiler() -> Command {
-    let mut compiler = program(COMPILER.0);
-    compiler.args(FLAGS.split(' '));
-    compiler
-}
-
 /// Prints the size of the smallest firmware, and how many bytes of flash each other function adds.
 pub(super) fn print_sizes(machine: Machine) -> Done {
     ready(&[COMPILER], &[EMULATED], machine)?;
     let library = small(EMULATED, machine)?;
-    fs::create_dir_all(folder("sizes"))?;
     let least: Vec<String> = LEAST.split(' ').map(String::from).collect();
     let base = flash(&least, &library)?;
     println!("{base:>7}  the least: {}", LEAST.replace(' ', ", "));
     for name in functions()?.into_iter().filter(|name| !least.contains(name)) {
-        let with = [least.as_slice(), std::slice::from_ref(&name)].concat();
+        let with = [least.as_slice(), slice::from_ref(&name)].concat();
         println!("{:>+7}  {name}", flash(&with, &library)?.cast_signed() - base.cast_signed());
     }
     println!("{:>7}  everything", flash(&functions()?, &library)?);
@@ -93,12 +79,9 @@ pub(super) fn print_sizes(machine: Machine) -> Done {
 }
 
 /// Returns the size of a firmware with the functions in `named`, in bytes of flash.
-fn flash(named: &[String], library: &Path) -> Done<u64> {
-    let (file, mut compiler) = (folder("sizes").join("functions"), compiler());
-    let linked =
-        link(&mut compiler, named, library, &file).args(["-Wl,-e,main", "-lgcc"]).status()?;
-    if !linked.success() {
-        return failed(format!("{named:?} were not linked: {linked}"));
-    }
-    Ok(Program::read(&file)?.size)
+fn flash(named: &[String], library: &str) -> Done<u64> {
+    let file = "target/c/size";
+    let link = link(SMALLEST, named, library, file);
+    quietly(&mut shell(&format!("mkdir -p target/c && {link} -Wl,-e,main -lgcc")))?;
+    Ok(Program::read(file)?.size)
 }
