@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::time::Instant;
 
 use clap::Args;
@@ -17,10 +17,9 @@ use client::Client;
 use run::{Model, Run};
 use scenario::Scenario;
 
-use crate::machine::{self, Machine};
-use crate::microcontroller::ready;
-use crate::step::{Done, Outcome, failed};
-use crate::steps;
+use crate::machine::{self, is_ci};
+use crate::step::{Done, failed};
+use crate::{checks, steps};
 
 /// The runs that CI makes: names of clients and of their scenarios. The rest is run by hand.
 const BRIEFLY: &[(&str, &[&str])] = &[
@@ -30,10 +29,6 @@ const BRIEFLY: &[(&str, &[&str])] = &[
     ("copilot", &["same-failing-command", "healthy-by-tool", "program-gone"]),
     ("pi", &["same-failing-command", "failing-edit", "healthy-by-tool", "program-gone"]),
 ];
-
-/// The tools, each with the Debian package that brings it.
-const TOOLS: [(&str, &str); 4] =
-    [("node", "nodejs"), ("npm", "npm"), ("git", "git"), ("timeout", "coreutils")];
 
 /// A client and a scenario that it plays.
 type Pair = (&'static Client, &'static Scenario);
@@ -59,27 +54,23 @@ pub(crate) struct Request {
 }
 
 /// Runs what the command line asks for.
-pub(crate) fn run(request: &Request) -> ExitCode {
+pub(crate) fn run(request: &Request) -> Done {
+    checks::ready("agents")?;
     let is_wanted = |only: &Option<String>, name| only.as_ref().is_none_or(|only| only == name);
     let plan = plan(|(client, scenario)| {
         is_wanted(&request.agent, client.name) && is_wanted(&request.scenario, scenario.name)
     });
-    let tools = ready(&TOOLS, &[], Machine::Developer);
-    let done = tools.and_then(|()| carry_out(&plan, request, true));
-    let Err(Outcome::Failed(why) | Outcome::LeftOut(why)) = done else { return ExitCode::SUCCESS };
-    eprintln!("error: {why}");
-    ExitCode::FAILURE
+    carry_out(&plan, request, true)
 }
 
 /// Makes the runs of CI, which installs the clients. On a developer's machine the step is left out if they are
 /// not installed.
-pub(crate) fn check(machine: Machine) -> Outcome {
+pub(crate) fn check() -> Done {
     let plan = plan(|(client, scenario)| {
         let mut brief = BRIEFLY.iter().filter(|(name, _)| *name == client.name);
         brief.any(|(_, names)| names.contains(&scenario.name))
     });
-    let tools = ready(&TOOLS, &[], machine);
-    tools.and_then(|()| carry_out(&plan, &Request::default(), machine == Machine::Ci)).into()
+    carry_out(&plan, &Request::default(), is_ci())
 }
 
 /// The runs that are wanted and make sense, in the order in which they are made.

@@ -1,10 +1,8 @@
 //! Links the engine into programs without `std`, and checks that they contain no panic and no
 //! allocator.
 
-use std::process::Command;
-
-use crate::machine::{cargo, program, root};
-use crate::step::{Done, Outcome, failed, run};
+use crate::machine::{program, root};
+use crate::step::{Done, Failure, command, failed, run};
 use crate::symbols::{Flaw, Program};
 
 /// The crate of the programs.
@@ -17,19 +15,18 @@ const FOLDER: &str = "target/bare";
 /// compiler leaves unreachable panics in the code, some of them in `core` itself.
 pub(crate) const FAST: &str = "release";
 
-/// Lets a build make these programs of the crate.
-pub(crate) fn programs<'c>(build: &'c mut Command, names: &[&str]) -> &'c mut Command {
-    build.args(["--quiet", "--manifest-path", MANIFEST]);
-    build.args(names.iter().flat_map(|name| ["--bin", name]))
+/// Returns the words with which a build makes these programs of the crate.
+pub(crate) fn programs(names: &[&str]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!(" --bin {name}")).collect();
+    format!("--quiet --manifest-path {MANIFEST}{}", names.concat())
 }
 
 /// Returns the command that builds the programs `names` for this machine.
-pub(crate) fn build(names: &[&str], profile: &str) -> Command {
-    let mut build = cargo();
-    build.args(["build", "--locked", "--no-default-features"]);
-    build.args(["--target-dir", FOLDER, "--profile", profile]);
-    programs(&mut build, names);
-    build
+pub(crate) fn build(names: &[&str], profile: &str) -> String {
+    format!(
+        "cargo build --locked --no-default-features --target-dir {FOLDER} --profile {profile} {}",
+        programs(names)
+    )
 }
 
 /// Returns the path of the program `name`, relative to the root of the repository.
@@ -37,24 +34,24 @@ pub(crate) fn path(name: &str, profile: &str) -> String {
     format!("{FOLDER}/{profile}/{name}")
 }
 
-/// Returns the reason why programs cannot be read on this platform, if there is one.
-pub(crate) fn unreadable() -> Option<&'static str> {
-    let readable = cfg!(all(target_os = "linux", target_env = "gnu"));
-    (!readable).then_some("programs are read on Linux with the GNU C library, and nowhere else")
+/// Checks that programs can be read on this platform.
+pub(crate) fn readable() -> Done {
+    if cfg!(all(target_os = "linux", target_env = "gnu")) {
+        return Ok(());
+    }
+    let why = "programs are read on Linux with the GNU C library, and nowhere else";
+    Err(Failure::LeftOut(why.into()))
 }
 
 /// Checks that no program that calls the engine contains a panic or an allocator, and that the check
 /// finds planted ones.
-pub(crate) fn check() -> Outcome {
-    unreadable().map_or_else(|| checked().into(), |why| Outcome::LeftOut(why.into()))
-}
-
-fn checked() -> Done {
-    run(cargo().args(["fmt", "--check", "--manifest-path", MANIFEST]))?;
+pub(crate) fn check() -> Done {
+    readable()?;
+    command(&format!("cargo fmt --check --manifest-path {MANIFEST}"))?;
     // Cargo would warn that a file has several programs.
-    run(programs(cargo().arg("clippy"), &[]).args(["--locked", "--", "-D", "warnings"]))?;
+    command(&format!("cargo clippy --quiet --manifest-path {MANIFEST} --locked -- -D warnings"))?;
     // The first calls every function of the engine, the second only those that a small host needs.
-    run(&mut build(&["entries", "host", "planted"], FAST))?;
+    command(&build(&["entries", "host", "planted"], FAST))?;
     for name in ["entries", "host"] {
         let read = Program::read(&path(name, FAST))?;
         let flaws = read.flaws();

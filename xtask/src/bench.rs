@@ -1,11 +1,11 @@
 //! `cargo xtask bench`: builds the program of `benches` and runs one benchmark.
 
 use std::path::{self, PathBuf};
-use std::process::ExitCode;
 
 use clap::Args;
 
 use crate::machine::cargo;
+use crate::step::{Done, failed, quietly};
 use crate::steps;
 
 /// The benchmarks. The name of each is also its command in the program of `benches`.
@@ -36,34 +36,24 @@ pub(crate) struct Request {
 }
 
 /// Builds and runs the benchmark. Only its report goes to standard output.
-pub(crate) fn run(Request { name, json, traces }: Request) -> ExitCode {
+pub(crate) fn run(Request { name, json, traces }: Request) -> Done {
     if traces.is_some() && name != "swarm" {
-        eprintln!("error: `bench {name}` takes no `--traces`");
-        return ExitCode::FAILURE;
+        return failed(format!("`bench {name}` takes no `--traces`"));
     }
     let cargo = |words: &str| {
         let mut command = cargo();
         command.args(words.split(' ')).args(["--profile", "dist", "--locked", "--quiet"]);
         command
     };
+    if matches!(&*name, "scan" | "hook") {
+        // Built alone, so that no dependency of another package changes its features.
+        quietly(&mut cargo("build --package unstuck-cli"))?;
+    }
     let mut measure = cargo("run --package unstuck-benches");
     measure.args(["--", &name]).args(json.then_some("--json"));
     if let Some(folder) = traces {
         // The program that measures runs in another folder.
         measure.arg("--traces").arg(path::absolute(&folder).unwrap_or(folder));
     }
-    // Built alone, so that no dependency of another package changes its features.
-    let program = cargo("build --package unstuck-cli");
-    let program = matches!(&*name, "scan" | "hook").then_some(program);
-    for mut command in program.into_iter().chain([measure]) {
-        match command.status() {
-            Ok(status) if status.success() => {}
-            Ok(_) => return ExitCode::FAILURE,
-            Err(error) => {
-                eprintln!("cargo did not start: {error}");
-                return ExitCode::FAILURE;
-            }
-        }
-    }
-    ExitCode::SUCCESS
+    quietly(&mut measure)
 }

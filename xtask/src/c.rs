@@ -5,20 +5,14 @@ mod packages;
 mod programs;
 
 use std::path::{self, PathBuf};
-use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::machine::{self, Machine};
-use crate::microcontroller::{self, EMULATED, EMULATOR, built, ready};
-use crate::step::{Done, Outcome, Steps, run as ran, script};
-use crate::target::Target;
-
-/// The tools of the step that have the names of their Debian packages. `CMake` only recommends `make`.
-const TOOLS: [&str; 6] = ["gcc", "g++", "valgrind", "pkg-config", "cmake", "make"];
-
-/// The processors whose packages are checked: one for Arduino, which is emulated, and one for ESP-IDF.
-const BRIEFLY: [Target; 2] = [Target::Riscv32imc, EMULATED];
+use crate::machine::{self, is_ci};
+use crate::microcontroller::{self, built};
+use crate::step::{Done, Steps, run as ran, script};
+use crate::toolchain::TARGETS;
+use crate::{bare, checks};
 
 /// The arguments of every build of the library.
 const BUILD: &str = "--package unstuck-c --lib --features panic-handler --quiet";
@@ -61,8 +55,7 @@ pub(crate) struct Request {
 }
 
 /// Runs the steps of the request, then prints the outcome of each.
-pub(crate) fn run(request: Request, machine: Machine) -> ExitCode {
-    let Request { install: prefix, packages, sizes } = request;
+pub(crate) fn run(Request { install: prefix, packages, sizes }: Request) -> Done {
     let is_check = prefix.is_none() && packages.is_none() && !sizes;
     let mut steps = Steps::default();
     if let Some(prefix) = prefix {
@@ -70,37 +63,28 @@ pub(crate) fn run(request: Request, machine: Machine) -> ExitCode {
     }
     if let Some(folder) = packages {
         steps.then("packages", || {
-            ready(&[], &Target::ALL, machine)?;
+            machine::tools(&TARGETS.join(" "), is_ci())?;
             let folder = path::absolute(folder)?;
-            Target::ALL.into_iter().try_for_each(|target| packages::add(&folder, target, machine))
+            TARGETS.iter().try_for_each(|target| packages::add(&folder, target))
         });
     }
     if sizes {
-        steps.then("sizes", || firmware::print_sizes(machine));
+        steps.then("sizes", firmware::print_sizes);
     }
     if is_check {
-        steps.then("c", || check(machine).done());
+        steps.then("c", || checks::ready("c").and_then(|()| check()));
     }
     steps.finish()
 }
 
 /// Checks that C and C++ programs get the same verdicts as Rust: on this machine, under sanitizers, and
 /// on an emulated microcontroller. Also checks the packages.
-pub(crate) fn check(machine: Machine) -> Outcome {
-    if !cfg!(all(target_os = "linux", target_env = "gnu")) {
-        return Outcome::LeftOut(
-            "the library for C is tried on Linux with the GNU C library".into(),
-        );
-    }
-    let checked = || {
-        let tools = TOOLS.map(|tool| (tool, tool));
-        ready(&[&tools[..], &[firmware::COMPILER], &EMULATOR].concat(), &BRIEFLY, machine)?;
-        install(machine::root().join("target/c/prefix"))?;
-        programs::check()?;
-        firmware::check(machine)?;
-        packages::check(machine)
-    };
-    checked().into()
+pub(crate) fn check() -> Done {
+    bare::readable()?;
+    install(machine::root().join("target/c/prefix"))?;
+    programs::check()?;
+    firmware::check()?;
+    packages::check()
 }
 
 fn install(prefix: PathBuf) -> Done {
@@ -109,8 +93,8 @@ fn install(prefix: PathBuf) -> Done {
 }
 
 /// Builds the static library for `target`, optimised for size, and returns its path.
-fn small(target: Target, machine: Machine) -> Done<String> {
-    let mut build = microcontroller::cargo("rustc", target, machine)?;
+fn small(target: &str) -> Done<String> {
+    let mut build = microcontroller::cargo("rustc", target)?;
     ran(build.args(BUILD.split(' ')).args(["--crate-type", "staticlib"]))?;
     Ok(built(target, "libunstuck_c.a"))
 }

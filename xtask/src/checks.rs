@@ -1,9 +1,9 @@
 //! The steps of `cargo xtask test` as data: what each checks, the tools that it needs, and its commands.
 
-use std::fmt;
+use clap::builder::PossibleValuesParser;
 
-use crate::machine::{self, Machine, has};
-use crate::step::{Outcome, command};
+use crate::machine::{self, has, is_ci};
+use crate::step::{Done, command, failed};
 use crate::steps::{self, FEATURES, FLEET, WASM};
 use crate::{agents, bare, c, firmware, footprint, fuzz, javascript, mcp, python, tidy};
 
@@ -13,7 +13,7 @@ pub(crate) struct Check {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) part: Part,
-    /// Names that [`machine::tool`] takes, with spaces between them. They are checked before the step begins.
+    /// What [`machine::tools`] checks before the step begins.
     tools: &'static str,
     work: Work,
 }
@@ -32,11 +32,10 @@ pub(crate) enum Part {
 /// The work of a step.
 #[derive(Debug)]
 enum Work {
-    /// Commands, one after the other, with spaces between their words. Words like `NAME=value` before the
-    /// program set variables.
+    /// Lines for [`command`], one after the other.
     Commands(&'static [&'static str]),
     /// More than commands.
-    Function(fn(Machine) -> Outcome),
+    Function(fn() -> Done),
 }
 
 use Part::{Default, Rest, RestApart};
@@ -99,7 +98,7 @@ pub(crate) static CHECKS: [Check; 20] = [
         about: "the repository keeps its own rules, listed in `xtask/src/tidy.rs`",
         part: Default,
         tools: "git",
-        work: Function(|_| tidy::run().into()),
+        work: Function(tidy::run),
     },
     Check {
         name: "tests-all",
@@ -138,34 +137,34 @@ pub(crate) static CHECKS: [Check; 20] = [
         about: "the wheel for Python builds from its sources, and its tests and types hold",
         part: Rest,
         tools: "python target/python/tools",
-        work: Function(|_| python::check().into()),
+        work: Function(python::check),
     },
     Check {
         name: "footprint",
         about: "memory, code, stack and instructions keep to `benches/bare/budgets.toml`",
         part: RestApart,
-        tools: "thumbv7m-none-eabi riscv32imc-unknown-none-elf qemu-system-arm valgrind",
-        work: Function(footprint),
+        tools: "thumbv7m-none-eabi riscv32imc-unknown-none-elf qemu-system-arm timeout valgrind",
+        work: Function(footprint::check),
     },
     Check {
         name: "js",
         about: "the package for JavaScript builds, and its tests and types hold",
         part: RestApart,
         tools: "npm wasm32-unknown-unknown target/js/package/node_modules",
-        work: Function(|machine| javascript::check(machine).into()),
+        work: Function(javascript::check),
     },
     Check {
         name: "c",
         about: "the C library gives Rust's verdicts here, under sanitizers, and on a Cortex-M3",
         part: RestApart,
-        tools: "gcc g++ valgrind pkg-config cmake make arm-none-eabi-gcc qemu-system-arm thumbv7m-none-eabi riscv32imc-unknown-none-elf",
+        tools: "gcc g++ valgrind pkg-config cmake make arm-none-eabi-gcc qemu-system-arm timeout thumbv7m-none-eabi riscv32imc-unknown-none-elf",
         work: Function(c::check),
     },
     Check {
         name: "firmware",
         about: "a robot's firmware has no allocator and logs its golden log under QEMU",
         part: RestApart,
-        tools: "cargo-fmt cargo-clippy thumbv7m-none-eabi qemu-system-arm",
+        tools: "cargo-fmt cargo-clippy thumbv7m-none-eabi qemu-system-arm timeout",
         work: Function(firmware::check),
     },
     Check {
@@ -173,28 +172,31 @@ pub(crate) static CHECKS: [Check; 20] = [
         about: "each fuzz target holds for a few seconds, and a planted bug is found",
         part: RestApart,
         tools: "g++",
-        work: Function(|_| fuzz::briefly().into()),
+        work: Function(fuzz::briefly),
     },
     Check {
         name: "fuzz-targets",
         about: "the fuzz targets compile without a lint",
         part: RestApart,
         tools: "cargo-fmt cargo-clippy g++",
-        work: Function(|_| steps::apart("fuzz/Cargo.toml")),
+        work: Commands(&[
+            "cargo fmt --manifest-path fuzz/Cargo.toml --check",
+            "cargo clippy --manifest-path fuzz/Cargo.toml --locked -- -D warnings",
+        ]),
     },
     Check {
         name: "no_std",
         about: "the crates for microcontrollers build for `thumbv7m-none-eabi`",
         part: RestApart,
         tools: "thumbv7m-none-eabi",
-        work: Function(|machine| steps::no_std(machine).into()),
+        work: Function(steps::no_std),
     },
     Check {
         name: "bare",
         about: "the engine links without `std`, panics and allocator; planted ones are found",
         part: RestApart,
         tools: "cargo-fmt cargo-clippy",
-        work: Function(|_| bare::check()),
+        work: Function(bare::check),
     },
     Check {
         name: "narrow",
@@ -211,35 +213,43 @@ pub(crate) static CHECKS: [Check; 20] = [
         about: "a real MCP client and server work through `unstuck mcp`",
         part: RestApart,
         tools: "python target/mcp/python",
-        work: Function(|_| mcp::check().into()),
+        work: Function(mcp::check),
     },
     Check {
         name: "agents",
         about: "real agents from npm hear, and do, what is recorded in `xtask/agents/expected`",
         part: RestApart,
-        tools: "npm",
+        tools: "node npm git timeout",
         work: Function(agents::check),
     },
 ];
 
 impl Check {
     /// Checks the tools, and then runs the work in this process.
-    pub(crate) fn run(&self) -> Outcome {
-        let machine = match self.part {
-            Default => Machine::Developer,
-            Rest | RestApart => Machine::here(),
-        };
-        let tools = self.tools.split_whitespace().try_for_each(|tool| machine::tool(tool, machine));
-        tools.map_or_else(
-            |missing| missing,
-            |()| match &self.work {
-                Commands(commands) => {
-                    commands.iter().try_for_each(|line| command(&filled(line))).into()
-                }
-                Function(work) => work(machine),
-            },
-        )
+    pub(crate) fn run(&self) -> Done {
+        machine::tools(self.tools, self.part != Default && is_ci())?;
+        match &self.work {
+            Commands(commands) => commands.iter().try_for_each(|line| command(&filled(line))),
+            Function(work) => work(),
+        }
     }
+}
+
+/// The names of all steps, for a command line.
+pub(crate) fn names() -> PossibleValuesParser {
+    steps::possible(CHECKS.iter().map(|check| (check.name, check.about)))
+}
+
+/// Returns the step of this name.
+pub(crate) fn named(name: &str) -> Done<&'static Check> {
+    let found = CHECKS.iter().find(|check| check.name == name);
+    found.map_or_else(|| failed(format!("there is no step `{name}`")), Ok)
+}
+
+/// Checks the tools of a step for the command that does the same. It fills the folders itself.
+pub(crate) fn ready(name: &str) -> Done {
+    let tools = named(name)?.tools.split(' ').filter(|tool| !tool.starts_with("target/"));
+    machine::tools(&tools.collect::<Vec<_>>().join(" "), is_ci())
 }
 
 /// Returns a command with its variables and lists of features filled in.
@@ -248,18 +258,4 @@ fn filled(line: &str) -> String {
     let linted = if has("clippy-driver") { LINTED } else { "" };
     let line = line.replace("{linted}", linted).replace("{all}", ALL);
     line.replace("{features}", FEATURES).replace("{fleet}", FLEET).replace("{wasm}", WASM)
-}
-
-/// Compares the figures, and prints which ones are not compared here.
-fn footprint(machine: Machine) -> Outcome {
-    let mut notes = String::new();
-    let outcome = footprint::check(machine, &mut notes);
-    print!("{notes}");
-    outcome
-}
-
-impl fmt::Display for Check {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<13} {}", self.name, self.about)
-    }
 }

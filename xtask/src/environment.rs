@@ -3,7 +3,7 @@
 use std::env;
 use std::iter;
 
-use crate::machine::{self, Machine, is_well, program, root};
+use crate::machine::{is_ci, is_well, program, root, tools};
 use crate::step::{Done, run, script};
 
 /// The interpreters that are tried, in this order.
@@ -13,15 +13,8 @@ const INTERPRETERS: [&str; 6] =
 /// Succeeds for a Python that can run our programs and create environments.
 const PROBE: &str = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))";
 
-/// Checks that there is a Python that can create environments.
-pub(crate) fn ready(machine: Machine) -> Done {
-    let tool = "Python 3.10 or later with `venv`";
-    let install = || machine::apt_install("python3 python3-venv");
-    let is_here = interpreter().is_some();
-    machine::brought(is_here, tool, "apt-get install python3-venv", install, machine)
-}
-
-fn interpreter() -> Option<&'static str> {
+/// Returns a Python that can create environments, if there is one.
+pub(crate) fn interpreter() -> Option<&'static str> {
     INTERPRETERS.into_iter().find(|name| is_well(program(*name).args(["-c", PROBE])))
 }
 
@@ -39,7 +32,7 @@ impl Environment<'_> {
 
     /// Makes the environment, without any package. In CI, a missing Python is installed.
     pub(crate) fn make_anew(self) -> Done {
-        ready(Machine::here())?;
+        tools("python", is_ci())?;
         run(program(interpreter().unwrap_or("python3")).args(["-m", "venv", "--clear", self.0]))
     }
 

@@ -1,18 +1,17 @@
 //! Builds a robot's firmware, runs it on an emulated board, and compares its log with a golden log.
 
-use std::process::ExitCode;
-
 use clap::Args;
 
-use crate::machine::Machine;
-use crate::microcontroller::{self, EMULATED, EMULATOR, SMALL, built, emulator, ready};
-use crate::step::{Done, Outcome, Steps, failed, run as ran, script};
+use crate::checks;
+use crate::machine::{self, is_ci};
+use crate::microcontroller::{self, SMALL, built, emulator};
+use crate::step::{Done, Steps, failed, run as ran, script};
 use crate::symbols::{Flaw, Program};
-use crate::target::Target;
+use crate::toolchain::{EMULATED, RISC_V, TARGETS};
 
 /// The template for a real board, and its processor.
 const TEMPLATE: &str = "adapters/firmware/nrf52840-dk/Cargo.toml";
-const TEMPLATE_BOARD: Target = Target::Thumbv7emHf;
+const TEMPLATE_BOARD: &str = "thumbv7em-none-eabihf";
 
 /// The workspace of the firmware, and the program for the board.
 const MANIFEST: &str = "adapters/firmware/Cargo.toml";
@@ -55,51 +54,48 @@ pub(crate) struct Request {
     #[arg(long)]
     pub(crate) write: bool,
     /// Also build for this microcontroller; may be repeated
-    #[arg(long = "target", value_name = "TARGET")]
-    pub(crate) targets: Vec<Target>,
+    #[arg(long = "target", value_name = "TARGET", value_parser = TARGETS)]
+    pub(crate) targets: Vec<String>,
 }
 
 /// Runs every step of `request`, then prints the outcome of each.
-pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
-    let others = request.targets.iter().copied().filter(|target| *target != EMULATED);
-    let targets = [&[EMULATED, TEMPLATE_BOARD], request.targets.as_slice()].concat();
+pub(crate) fn run(request: &Request) -> Done {
+    let others = request.targets.iter().filter(|target| *target != EMULATED);
     let mut steps = Steps::default();
     steps.then("firmware", || {
-        ready(&EMULATOR, &targets, machine)?;
-        mission(request.write, machine)
+        checks::ready("firmware")?;
+        let targets = request.targets.join(" ");
+        machine::tools(&format!("{TEMPLATE_BOARD} {targets}"), is_ci())?;
+        mission(request.write)
     });
-    steps.then("template", || template(TEMPLATE_BOARD, machine));
-    others.for_each(|target| steps.then(target.name(), || build(target, machine)));
+    steps.then("template", || template(TEMPLATE_BOARD));
+    others.for_each(|target| steps.then(target, || build(target)));
     steps.finish()
 }
 
 /// Checks the format, lints and tests of the firmware, its log on the emulated board, and the template for
 /// a real board. The template is built for the emulated processor, because `core` is built for it already.
-pub(crate) fn check(machine: Machine) -> Outcome {
-    let checked = || {
-        ready(&EMULATOR, &[EMULATED], machine)?;
-        script(&CHECK.replace("{here}", HERE), &[])?;
-        mission(false, machine)?;
-        template(EMULATED, machine)
-    };
-    checked().into()
+pub(crate) fn check() -> Done {
+    script(&CHECK.replace("{here}", HERE), &[])?;
+    mission(false)?;
+    template(EMULATED)
 }
 
 /// Builds the template for a real board, and prints its size.
-fn template(target: Target, machine: Machine) -> Done {
-    let mut build = microcontroller::cargo("build", target, machine)?;
+fn template(target: &str) -> Done {
+    let mut build = microcontroller::cargo("build", target)?;
     ran(build.args(["--manifest-path", TEMPLATE]).args(PROFILE))?;
     linked(target, "robot")
 }
 
 /// Builds the firmware for `target`. For a Cortex-M the program is linked. Other targets have no
 /// run-time crate among the dependencies, so only the library is built.
-fn build(target: Target, machine: Machine) -> Done {
-    let mut build = microcontroller::cargo("build", target, machine)?;
+fn build(target: &str) -> Done {
+    let mut build = microcontroller::cargo("build", target)?;
     build.args(["--manifest-path", MANIFEST, "--package", "unstuck-firmware"]).args(PROFILE);
     // Selects the log entries that are compiled in. Without it, only errors are.
     build.env("DEFMT_LOG", "trace");
-    if target == Target::Riscv32imc {
+    if target == RISC_V {
         return ran(build.arg("--lib"));
     }
     ran(build.args(["--bin", PROGRAM]))?;
@@ -107,16 +103,16 @@ fn build(target: Target, machine: Machine) -> Done {
 }
 
 /// Prints the size of the linked program `name` for `target`.
-fn linked(target: Target, name: &str) -> Done {
+fn linked(target: &str, name: &str) -> Done {
     let Program { flash, memory, .. } = Program::read(&built(target, name))?;
-    println!("{}: {flash} bytes of flash, {memory} of memory beside the stack", target.name());
+    println!("{target}: {flash} bytes of flash, {memory} of memory beside the stack");
     Ok(())
 }
 
 /// Builds the firmware for the emulated board and runs it there. The log must equal the golden one, or
 /// replaces it if `is_new`.
-fn mission(is_new: bool, machine: Machine) -> Done {
-    build(EMULATED, machine)?;
+fn mission(is_new: bool) -> Done {
+    build(EMULATED)?;
     let path = built(EMULATED, PROGRAM);
     let program = Program::read(&path)?;
     if let Some((_, name)) = program.flaws().iter().find(|(flaw, _)| *flaw == Flaw::Allocator) {

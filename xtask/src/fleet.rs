@@ -2,44 +2,30 @@
 //!
 //! All servers listen on the loopback interface only.
 
-use std::process::ExitCode;
-
 use clap::Args;
 
 use crate::environment::Environment;
-use crate::machine::{self, Machine, root};
-use crate::step::{Done, Step, Summary, command, failed, script};
+use crate::machine::{self, is_ci, root};
+use crate::step::{Done, Steps, command, failed, script};
 use crate::{python, steps};
 
 /// A part of a fleet: its name, a description, and the function that runs it.
-struct Part {
-    name: &'static str,
-    about: &'static str,
-    run: fn(Machine) -> Done,
-}
+type Part = (&'static str, &'static str, fn() -> Done);
 
 /// The parts, in the order in which they run.
 const PARTS: [Part; 4] = [
-    Part {
-        name: "sdks",
-        about: "spans of real SDKs, from files and by the receiver, compared with a guard inside the run",
-        run: sdks,
-    },
-    Part {
-        name: "receiver",
-        about: "unstuck watch under load, after kills, and with hostile input",
-        run: receiver,
-    },
-    Part {
-        name: "archives",
-        about: "20 GB of transcripts on Spark, Ray, DuckDB and Polars (UNSTUCK_ARCHIVE_GB is another size)",
-        run: archives,
-    },
-    Part {
-        name: "swarm",
-        about: "100,000 workers on a Redis Cluster, with a fail-over and a moving slot",
-        run: swarm,
-    },
+    (
+        "sdks",
+        "spans of real SDKs, from files and by the receiver, compared with a guard inside the run",
+        sdks,
+    ),
+    ("receiver", "unstuck watch under load, after kills, and with hostile input", receiver),
+    (
+        "archives",
+        "20 GB of transcripts on Spark, Ray, DuckDB and Polars (UNSTUCK_ARCHIVE_GB is another size)",
+        archives,
+    ),
+    ("swarm", "100,000 workers on a Redis Cluster, with a fail-over and a moving slot", swarm),
 ];
 
 /// The scenarios, the SDKs and their pinned versions.
@@ -78,22 +64,23 @@ const PROMETHEUS: &str = "promtool check metrics < target/fleet/receiver/metrics
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Request {
     /// Run these parts only
-    #[arg(value_name = "PART", value_parser = steps::possible(PARTS.map(|part| (part.name, part.about))))]
+    #[arg(value_name = "PART", value_parser = steps::possible(PARTS.map(|(name, about, _)| (name, about))))]
     parts: Vec<String>,
 }
 
 /// Runs the parts, and prints the outcome of each.
-pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
-    let is_named = |part: &&Part| request.parts.iter().any(|name| name == part.name);
-    let wanted = PARTS.iter().filter(|part| request.parts.is_empty() || is_named(part));
-    let steps = wanted.map(|part| Step::run(part.name, || (part.run)(machine).into()));
-    let summary = Summary::of_named(steps.collect());
-    print!("\n{summary}");
-    summary.exit_code()
+pub(crate) fn run(request: &Request) -> Done {
+    let mut steps = Steps::default();
+    for (name, _, run) in PARTS {
+        if request.parts.is_empty() || request.parts.iter().any(|part| part == name) {
+            steps.run(name, run);
+        }
+    }
+    steps.finish()
 }
 
 /// Installs each SDK into an environment of its own, and starts the program that compares them.
-fn sdks(_: Machine) -> Done {
+fn sdks() -> Done {
     command(
         "cargo build --locked --package unstuck-cli --features unstuck-cli/fleet --package unstuck-trace \
         --bin unstuck --example events",
@@ -112,7 +99,7 @@ fn sdks(_: Machine) -> Done {
 }
 
 /// Tests the program as users get it, and its metrics and alert rules with Prometheus's own program.
-fn receiver(machine: Machine) -> Done {
+fn receiver() -> Done {
     command(
         "cargo build --profile dist --locked --package unstuck-cli --features fleet --bin unstuck",
     )?;
@@ -121,13 +108,13 @@ fn receiver(machine: Machine) -> Done {
         \"$ROOT/target/fleet/receiver\"",
         &[],
     )?;
-    machine::ready("promtool", "prometheus", machine).done()?;
+    machine::tools("promtool", is_ci())?;
     script(PROMETHEUS, &[])
 }
 
 /// Makes an archive, measures the engines and `unstuck scan` on it, and removes it.
-fn archives(machine: Machine) -> Done {
-    machine::ready("java", "openjdk-17-jre-headless", machine).done()?;
+fn archives() -> Done {
+    machine::tools("java", is_ci())?;
     python::built("dist")?;
     let folder = "target/fleet/archives/python";
     python::environment(folder, &ENGINES.map(python::requirements))?;
@@ -138,8 +125,8 @@ fn archives(machine: Machine) -> Done {
 }
 
 /// Runs swarms on clusters of Redis and of Valkey.
-fn swarm(machine: Machine) -> Done {
-    machine::ready("redis-server", "redis-server", machine).done()?;
+fn swarm() -> Done {
+    machine::tools("redis-server", is_ci())?;
     let valkey = Environment("target/fleet/swarm/python");
     valkey.make()?;
     valkey.run(VALKEY)?;

@@ -5,25 +5,24 @@ mod budgets;
 use std::collections::BTreeSet;
 use std::env;
 use std::fmt::Write as _;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
 use clap::Args;
 
 use crate::bare::{self, FAST};
-use crate::machine::{Machine, program};
-use crate::microcontroller::{self, EMULATED, EMULATOR, LARGE, built, emulator, ready};
-use crate::step::{Done, Outcome, Step, Summary, failed, shell};
+use crate::checks;
+use crate::machine::{self, is_ci};
+use crate::microcontroller::{self, LARGE, built, emulator};
+use crate::step::{Done, Failure, Steps, failed, shell, words};
 use crate::symbols::Program;
-use crate::target::Target;
-use crate::toolchain::Toolchain;
+use crate::toolchain::{EMULATED, RISC_V, TARGETS, Toolchain};
 
 use budgets::Budgets;
 
 /// Measure memory, code, stack and instructions.
 ///
 /// Prints the size of values, the code of the programs in `benches/bare`, the deepest stack of each event and the
-/// instructions of a call: on this machine, on five microcontrollers, under QEMU and under valgrind. Figures whose tool is
-/// missing are left out and say so.
+/// instructions of a call: on this machine, on five microcontrollers, under QEMU and under valgrind.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Request {
     /// Print one JSON array instead of tables
@@ -37,16 +36,13 @@ pub(crate) struct Request {
     #[arg(long, conflicts_with_all = ["json", "record", "targets"])]
     pub(crate) check: bool,
     /// Measure this microcontroller only; may be repeated
-    #[arg(long = "target", value_name = "TARGET")]
-    pub(crate) targets: Vec<Target>,
+    #[arg(long = "target", value_name = "TARGET", value_parser = TARGETS)]
+    pub(crate) targets: Vec<String>,
 }
 
 /// The microcontrollers of [`check`]: one with atomic exchange, which is emulated, and one without. Each of the
 /// others would take another minute.
-const BRIEFLY: [Target; 2] = [EMULATED, Target::Riscv32imc];
-
-/// The program that counts instructions on this machine, and its Debian package.
-const COUNTER: (&str, &str) = ("valgrind", "valgrind");
+const BRIEFLY: [&str; 2] = [EMULATED, RISC_V];
 
 /// The number of calls over which instructions are counted on this machine. A second run makes twice as many.
 const CALLS: u64 = 1000;
@@ -125,128 +121,121 @@ type Rows = Vec<(String, u64)>;
 
 /// Figures of one kind, from one machine.
 #[derive(Clone, Debug)]
-struct Column {
+struct Column<'t> {
     section: Section,
     /// The machine: [`HOST`], or the name of a target.
-    place: &'static str,
+    place: &'t str,
     rows: Rows,
 }
 
 /// Prints every figure, and records or checks the figures if asked to.
-pub(crate) fn run(request: &Request, machine: Machine) -> ExitCode {
-    let mut notes = String::new();
-    let targets = if request.targets.is_empty() { &Target::ALL } else { &request.targets[..] };
+pub(crate) fn run(request: &Request) -> Done {
+    let targets: Vec<_> = match &request.targets[..] {
+        [] => TARGETS.into(),
+        some => some.iter().map(String::as_str).collect(),
+    };
+    let ready = || {
+        checks::ready("footprint")?;
+        machine::tools(&targets.join(" "), is_ci())
+    };
     if request.check {
-        let step = Step::run("footprint", || checked(targets, machine, &mut notes));
-        let summary = Summary::of_named(vec![step]);
-        print!("\n{summary}\n{notes}");
-        return summary.exit_code();
+        let mut steps = Steps::default();
+        steps.run("footprint", || ready().and_then(|()| checked(&targets)));
+        return steps.finish();
     }
-    let done = measured(targets, machine).and_then(|columns| {
-        print!("{}", if request.json { json(&columns) } else { text(&columns) });
-        if request.record { budgets::record(&columns) } else { Ok(()) }
-    });
-    let Err(Outcome::Failed(why) | Outcome::LeftOut(why)) = done else { return ExitCode::SUCCESS };
-    eprintln!("error: {why}");
-    ExitCode::FAILURE
+    ready()?;
+    let columns = measured(&targets)?;
+    print!("{}", if request.json { json(&columns) } else { text(&columns) });
+    if request.record { budgets::record(&columns) } else { Ok(()) }
 }
 
 /// Compares the figures of this machine and of some microcontrollers with their budgets, as a step of
 /// `cargo xtask test`.
-pub(crate) fn check(machine: Machine, notes: &mut String) -> Outcome {
-    checked(&BRIEFLY, machine, notes)
+pub(crate) fn check() -> Done {
+    checked(&BRIEFLY)
 }
 
 /// Compares every figure with its budget.
 ///
-/// Figures from another compiler than the budgets' are printed and not compared; `notes` gets a line
-/// that says so.
-fn checked(targets: &[Target], machine: Machine, notes: &mut String) -> Outcome {
-    if let Some(why) = unlike() {
-        return Outcome::LeftOut(why);
-    }
-    let mut compared = || {
-        let columns = measured(targets, machine)?;
-        print!("{}", text(&columns));
-        let budgets = Budgets::read()?;
-        let places: BTreeSet<_> = columns.iter().map(|column| column.place).collect();
-        let (places, others): (Vec<_>, Vec<_>) = places
-            .into_iter()
-            .partition(|place| compiler(place).as_deref() == budgets.compiler(place));
-        for place in others {
-            let (here, recorded) = (compiler(place), budgets.compiler(place));
-            let (here, recorded) = (here.as_deref().unwrap_or("none"), recorded.unwrap_or("none"));
-            // Writing to a `String` cannot fail.
-            let _ = writeln!(
-                notes,
+/// Figures from another compiler than the budgets' are printed and not compared, and a line says so.
+fn checked(targets: &[&str]) -> Done {
+    budgeted()?;
+    let columns = measured(targets)?;
+    print!("{}", text(&columns));
+    let budgets = Budgets::read()?;
+    let mut places: BTreeSet<_> = columns.iter().map(|column| column.place).collect();
+    places.retain(|place| {
+        let (here, recorded) = (compiler(place), budgets.compilers.get(*place).cloned());
+        let is_compared = here == recorded;
+        if !is_compared {
+            let [here, recorded] = [here, recorded].map(|name| name.unwrap_or("none".into()));
+            println!(
                 "footprint not compared: {place}: built by {here}, the budgets are for {recorded}"
             );
         }
-        let misses = budgets.misses(&columns, &places);
-        for miss in &misses {
-            println!("{miss}");
-        }
-        let Some(first) = misses.first() else { return Ok(()) };
-        failed(format!("{first} ({} such figures)", misses.len()))
-    };
-    compared().into()
+        is_compared
+    });
+    let misses = budgets.misses(&columns, &places);
+    for miss in &misses {
+        println!("{miss}");
+    }
+    let Some(first) = misses.first() else { return Ok(()) };
+    failed(format!("{first} ({} such figures)", misses.len()))
 }
 
 /// Returns the compiler that builds the programs of `place`, if there is one.
 fn compiler(place: &str) -> Option<String> {
-    match place.parse() {
-        Ok(target) => Toolchain::find(target)?.compiler(),
-        Err(_) => Toolchain::Installed.compiler(),
-    }
+    let toolchain = if place == HOST { Toolchain::Installed } else { Toolchain::find(place)? };
+    toolchain.compiler()
 }
 
-/// Returns the reason why this machine has no budgets, if there is one.
-fn unlike() -> Option<String> {
+/// Checks that there are budgets for this machine.
+fn budgeted() -> Done {
+    bare::readable()?;
     let here = env::consts::ARCH;
-    let other = (here != ARCHITECTURE)
-        .then(|| format!("the budgets of code on a host are for {ARCHITECTURE}, this is {here}"));
-    bare::unreadable().map(String::from).or(other)
+    if here == ARCHITECTURE {
+        return Ok(());
+    }
+    let why = format!("the budgets of code on a host are for {ARCHITECTURE}, this is {here}");
+    Err(Failure::LeftOut(why))
 }
 
 /// Measures `targets` and this machine, unless it has no budgets.
-fn measured(targets: &[Target], machine: Machine) -> Done<Vec<Column>> {
-    let is_emulated = targets.contains(&EMULATED);
-    ready(if is_emulated { &EMULATOR } else { &[] }, targets, machine)?;
+fn measured<'t>(targets: &[&'t str]) -> Done<Vec<Column<'t>>> {
     let mut columns = Vec::new();
-    if let Some(why) = unlike() {
+    if let Err(why) = budgeted() {
         eprintln!("this machine is left out: {why}");
     } else {
-        ready(&[COUNTER], &[], machine)?;
         columns.extend(on_host()?);
     }
-    for &target in targets {
-        columns.extend(linked(target, machine)?);
+    for target in targets {
+        columns.extend(linked(target)?);
     }
-    if is_emulated {
+    if targets.contains(&EMULATED) {
         let names = RUN.map(|(name, _)| name);
-        said(bare::programs(&mut microcontroller::cargo("build", EMULATED, machine)?, &names))?;
+        said(microcontroller::cargo("build", EMULATED)?.args(bare::programs(&names).split(' ')))?;
         for (name, section) in RUN {
             // The emulator's clock advances one nanosecond per instruction.
             let program = format!("{} -icount shift=0", built(EMULATED, name));
-            let (said, _) = said(&mut shell(&format!("{} {program}", emulator(LARGE))))?;
-            columns.push(Column { section, place: EMULATED.name(), rows: rows(&said)? });
+            let said = said(&mut shell(&format!("{} {program}", emulator(LARGE))))?;
+            columns.push(Column { section, place: EMULATED, rows: rows(&said)? });
         }
     }
     Ok(columns)
 }
 
 /// Measures sizes of values, code, and instructions counted by valgrind.
-fn on_host() -> Done<[Column; 3]> {
+fn on_host() -> Done<[Column<'static>; 3]> {
     let count = bare::path("count", FAST);
-    said(&mut bare::build(&["count"], FAST))?;
-    let (sizes, _) = said(&mut shell(&format!("{count} sizes")))?;
+    said(&mut shell(&bare::build(&["count"], FAST)))?;
+    let sizes = said(&mut shell(&format!("{count} sizes")))?;
 
     let small = "small";
-    said(&mut bare::build(&HOSTED.map(|(_, name)| name), small))?;
+    said(&mut shell(&bare::build(&HOSTED.map(|(_, name)| name), small)))?;
     let code = HOSTED
         .map(|(what, name)| Ok((what.to_owned(), Program::read(&bare::path(name, small))?.size)));
 
-    let (works, _) = said(&mut shell(&format!("{count} works")))?;
+    let works = said(&mut shell(&format!("{count} works")))?;
     // Of two runs, the second makes twice as many calls. The difference is without the start of the program.
     let instructions = works.lines().map(|work| {
         let more = counted(&count, work, 2 * CALLS)?.saturating_sub(counted(&count, work, CALLS)?);
@@ -262,45 +251,44 @@ fn on_host() -> Done<[Column; 3]> {
 
 /// Returns the instructions of `calls` calls, including the start of the program.
 fn counted(count: &str, work: &str, calls: u64) -> Done<u64> {
-    let mut command = program(COUNTER.0);
-    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(count);
-    let (_, said) = said(command.args([work, &calls.to_string()]))?;
+    let valgrind = "valgrind --tool=callgrind --callgrind-out-file=/dev/null";
+    let said = said(&mut shell(&format!("{valgrind} {count} '{work}' {calls} 2>&1")))?;
     let total = said.lines().find_map(|line| line.split_once("Collected :"));
     let total = total.and_then(|(_, total)| total.trim().parse().ok());
     total.map_or_else(|| failed(format!("valgrind has no count of `{work}`")), Ok)
 }
 
 /// Measures the code for `target`, and counts its forbidden symbols.
-fn linked(target: Target, machine: Machine) -> Done<[Column; 2]> {
-    let mut build = microcontroller::cargo("build", target, machine)?;
+fn linked(target: &str) -> Done<[Column<'_>; 2]> {
+    let mut build = microcontroller::cargo("build", target)?;
     let names = LINKED.map(|(_, name, _)| name);
-    said(bare::programs(build.arg("--no-default-features"), &[&[EMPTY], &names[..]].concat()))?;
+    let programs = bare::programs(&[&[EMPTY], &names[..]].concat());
+    said(build.arg("--no-default-features").args(programs.split(' ')))?;
     let read = |name| Program::read(&built(target, name));
     let (mut code, mut symbols) = (Rows::new(), Rows::new());
     for (what, name, without) in LINKED {
         let program = read(name)?;
         let flaws = program.flaws();
         for (flaw, symbol) in &flaws {
-            eprintln!("{}, {what}: `{symbol}` {flaw}", target.name());
+            eprintln!("{target}, {what}: `{symbol}` {flaw}");
         }
         code.push((what.to_owned(), program.size.saturating_sub(read(without)?.size)));
         symbols.push((what.to_owned(), flaws.len() as u64));
     }
-    let column = |section, rows| Column { section, place: target.name(), rows };
+    let column = |section, rows| Column { section, place: target, rows };
     Ok([column(Section::Code, code), column(Section::Symbols, symbols)])
 }
 
-/// Runs `command`, and returns what it wrote to both streams. Of a success nothing is shown, because
-/// the output of this program may be JSON.
-fn said(command: &mut Command) -> Done<(String, String)> {
+/// Runs `command`, and returns its standard output. Of a success nothing is shown, because the output of this program
+/// may be JSON.
+fn said(command: &mut Command) -> Done<String> {
     let output = command.stdin(Stdio::null()).output()?;
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    let (said, errors) = (text(&output.stdout), text(&output.stderr));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {
-        return Ok((said, errors));
+        return Ok(said);
     }
-    eprint!("{said}{errors}");
-    failed(format!("`{}` ended with {}", command.get_program().display(), output.status))
+    eprint!("{said}{}", String::from_utf8_lossy(&output.stderr));
+    failed(format!("`{}` ended with {}", words(command), output.status))
 }
 
 /// Parses lines of a name, a tab and a number.
@@ -312,32 +300,30 @@ fn rows(lines: &str) -> Done<Rows> {
     let rows: Option<Rows> = lines.lines().map(row).collect();
     rows.filter(|rows| !rows.is_empty()).ok_or_else(|| {
         eprint!("{lines}");
-        Outcome::Failed("a program should have printed figures and nothing else".into())
+        Failure::Failed("a program should have printed figures and nothing else".into())
     })
 }
 
-/// Returns a table for each section, with a column for each machine.
-fn text(columns: &[Column]) -> String {
-    let of =
-        |section| columns.iter().filter(|column| column.section == section).collect::<Vec<_>>();
-    Section::ALL.map(|section| table(section, &of(section))).concat()
+/// Returns a table for each section that was measured, with a column for each machine.
+fn text(columns: &[Column<'_>]) -> String {
+    let of_section = |section| {
+        let columns = columns.iter().filter(|column| column.section == section).collect::<Vec<_>>();
+        if columns.is_empty() { String::new() } else { table(section, &columns) }
+    };
+    Section::ALL.map(of_section).concat()
 }
 
-fn table(section: Section, columns: &[&Column]) -> String {
-    if columns.is_empty() {
-        return String::new();
-    }
+fn table(section: Section, columns: &[&Column<'_>]) -> String {
     let (name, about) = section.words();
     let places = columns.iter().map(|column| format!("{:>NUMBERS$}", short(column.place)));
     let mut table = format!("{name}: {about}\n{:NAMES$}{}\n", "", places.collect::<String>());
     let mut names = Vec::new();
     for (what, _) in columns.iter().flat_map(|column| &column.rows) {
-        if !names.contains(&what) {
-            names.push(what);
+        if names.contains(&what) {
+            continue;
         }
-    }
-    for what in names {
-        let amount = |column: &&Column| {
+        names.push(what);
+        let amount = |column: &&Column<'_>| {
             let row = column.rows.iter().find(|(name, _)| name == what);
             let amount = row.map_or_else(|| "–".to_owned(), |(_, amount)| grouped(*amount));
             format!("{amount:>NUMBERS$}")
@@ -363,7 +349,7 @@ fn grouped(number: u64) -> String {
 }
 
 /// Returns one array with an object for each figure. No text needs an escape.
-fn json(columns: &[Column]) -> String {
+fn json(columns: &[Column<'_>]) -> String {
     let objects = columns.iter().flat_map(|Column { section, place, rows }| {
         let (section, _) = section.words();
         rows.iter().map(move |(what, amount)| {

@@ -8,11 +8,11 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-use crate::machine::{self, Machine, root};
+use crate::checks;
+use crate::machine::root;
 use crate::step::{Done, Steps, failed, script};
 use crate::toolchain::output_of;
 
@@ -72,15 +72,12 @@ const KEPT: &str = "fuzz/target/learnt";
 const FORGOTTEN: &str = "fuzz/target/forgotten";
 
 /// Runs the build, the canary, and each target of `request`, then prints the outcome of each.
-pub(crate) fn run(request: Request) -> ExitCode {
+pub(crate) fn run(request: Request) -> Done {
     let mut steps = Steps::default();
-    steps.then("build", || {
-        machine::ready("c++", "g++", Machine::Developer).done()?;
-        build("")
-    });
+    steps.then("build", || checks::ready("fuzzing").and_then(|()| build("")));
     steps.then("canary", canary);
     for target in Target::all().filter(|target| request.target.is_none_or(|only| only == *target)) {
-        steps.then(target.name(), || target.fuzz(KEPT, request.seconds));
+        steps.then(&target.name(), || target.fuzz(KEPT, request.seconds));
     }
     steps.finish()
 }

@@ -2,15 +2,13 @@
 
 use std::env::consts;
 use std::fs;
-use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::machine::{self, Machine, root};
+use crate::machine::root;
 use crate::step::{Done, Steps, command, failed, run as run_command, script};
-use crate::target::Target;
-use crate::toolchain::Toolchain;
-use crate::{report, steps};
+use crate::toolchain::{WASM, cargo_for};
+use crate::{checks, report, steps};
 
 /// The size limit of the small engine, compressed by gzip, in bytes.
 const SIZE_MAX: u64 = 150_000;
@@ -35,6 +33,9 @@ const RUNTIMES: [&str; 4] = [
 ];
 const NODE22: &str = "node22/bin/node --test";
 
+/// A Node for programs beside the runtimes.
+const NODE: &str = "../runtimes/node_modules/node22/bin/node";
+
 /// The command that installs packages.
 const NPM: &str = "npm install --no-audit --no-fund --no-package-lock --loglevel=error --ignore-scripts --no-save";
 
@@ -53,12 +54,9 @@ pub(crate) struct Request {
 }
 
 /// Runs the steps of `request`, then prints the outcome of each.
-pub(crate) fn run(Request { parts, page }: &Request, machine: Machine) -> ExitCode {
+pub(crate) fn run(Request { parts, page }: &Request) -> Done {
     let mut steps = Steps::default();
-    steps.then("build", || {
-        machine::ready("npm", "npm", machine).done()?;
-        built(machine)
-    });
+    steps.then("build", || checks::ready("js").and_then(|()| built()));
     if parts.bench {
         steps.then("bench", bench);
     } else {
@@ -66,16 +64,16 @@ pub(crate) fn run(Request { parts, page }: &Request, machine: Machine) -> ExitCo
         steps.then("tests", tests);
     }
     if *page {
-        steps.then("web", || web(machine));
-        steps.then("page", || self::page(machine));
+        steps.then("web", web);
+        steps.then("page", self::page);
     }
     parts.each_framework(&mut steps, || steps::names(FRAMEWORKS, "", ""), framework);
     steps.finish()
 }
 
 /// Checks the package as a step of `cargo xtask test`.
-pub(crate) fn check(machine: Machine) -> Done {
-    built(machine)?;
+pub(crate) fn check() -> Done {
+    built()?;
     package()?;
     tests()?;
     framework(BRIEFLY)
@@ -122,10 +120,10 @@ const PACKAGE: &str = "
 const ARCHIVE: &str = concat!("\"$ROOT/target/js/unstuck-", env!("CARGO_PKG_VERSION"), ".tgz\"");
 
 /// Builds the package: the engine, its glue, the modules, and the archive that users install.
-fn built(machine: Machine) -> Done {
+fn built() -> Done {
     script(COPY, &[])?;
     for [module, file, features] in ENGINES {
-        compiled(features, machine)?;
+        compiled(features)?;
         script(&PLACE.replace("FILE", file).replace("MODULE", module), &[])?;
         let size = fs::metadata(root().join(format!("target/js/bound/{file}.gz")))?.len();
         println!("{file}: {size} bytes by gzip");
@@ -138,9 +136,8 @@ fn built(machine: Machine) -> Done {
 
 /// Builds the engine with these features, and writes its glue and its file into the folder `bound`, by the program of
 /// the same version.
-fn compiled(features: &str, machine: Machine) -> Done {
-    let toolchain = Toolchain::ready(Target::Wasm32, machine)?;
-    let mut build = toolchain.cargo_with("std,panic_abort", "build", Target::Wasm32);
+fn compiled(features: &str) -> Done {
+    let mut build = cargo_for(WASM, "std,panic_abort", "build")?;
     build.args(["--package", "unstuck-wasm", "--lib", "--profile", "wasm"]);
     build.args(["--target-dir", "target/js/cargo"]).args(features.split_whitespace());
     // Every runtime of the last years has it.
@@ -158,10 +155,10 @@ fn package() -> Done {
 }
 
 /// Builds the engine with the page around it, and tests it in a browser.
-fn page(machine: Machine) -> Done {
-    compiled("--no-default-features --features page", machine)?;
+fn page() -> Done {
+    compiled("--no-default-features --features page")?;
     let unstuck = steps::built(&["--bin", "unstuck"])?;
-    let node = report::in_browser("adapters/wasm/page/check.mjs", machine)?;
+    let node = report::in_browser("adapters/wasm/page/check.mjs")?;
     let lines = format!(
         "node adapters/wasm/page/assemble.mjs target/js/bound/unstuck_wasm_bg.wasm \
             target/js/bound/unstuck_wasm.js {} target/js/unstuck.html
@@ -217,22 +214,17 @@ fn tested(runtimes: &[&str], place: &str) -> Done {
 }
 
 /// Runs the package in Chromium and in a worker of Cloudflare.
-fn web(machine: Machine) -> Done {
-    let browser = report::browser(machine)?;
+fn web() -> Done {
+    let browser = report::browser()?;
     prepared("tests/web/*.*", "web")?;
-    script(
-        &format!("cd target/js/web && ../runtimes/node_modules/node22/bin/node web.mjs {browser}"),
-        &[],
-    )
+    script(&format!("cd target/js/web && {NODE} web.mjs {browser}"), &[])
 }
 
 /// Runs the benchmark beside other guards.
 fn bench() -> Done {
     runtimes()?;
     prepared("benches/*.*", "bench")?;
-    let line =
-        "cd target/js/bench && ../runtimes/node_modules/node22/bin/node --expose-gc guards.mjs";
-    script(line, &[])
+    script(&format!("cd target/js/bench && {NODE} --expose-gc guards.mjs"), &[])
 }
 
 /// Runs the tests of one framework, and compiles its example, with its pinned versions.

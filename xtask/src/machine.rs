@@ -5,78 +5,68 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::environment;
-use crate::step::{Done, Outcome, command};
-use crate::target::Target;
-use crate::toolchain::Toolchain;
+use crate::step::{Done, Failure, command};
+use crate::toolchain::{TARGETS, Toolchain, WASM};
 
-/// The kind of machine. It decides what happens if a tool is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Machine {
-    /// A machine on which nothing is installed: a step that lacks a tool is left out.
-    Developer,
-    /// A machine of continuous integration: missing tools are installed.
-    Ci,
+/// The Debian packages of programs that have another name.
+const PACKAGES: [(&str, &str); 7] = [
+    ("arm-none-eabi-gcc", "gcc-arm-none-eabi"),
+    ("java", "openjdk-17-jre-headless"),
+    ("node", "nodejs"),
+    ("promtool", "prometheus"),
+    ("script", "bsdutils"),
+    ("timeout", "coreutils"),
+    ("unshare", "util-linux"),
+];
+
+/// Returns whether this is a machine of continuous integration, on which missing tools are installed. On others, a step
+/// that lacks a tool is left out.
+pub(crate) fn is_ci() -> bool {
+    env::var_os("CI").is_some()
 }
 
-impl Machine {
-    /// Returns the kind of this machine: CI if the variable `CI` is set.
-    pub(crate) fn here() -> Self {
-        if env::var_os("CI").is_some() { Self::Ci } else { Self::Developer }
-    }
+/// Checks that tools are here: names with spaces between them. Each is a program, a target with its compiler and linker,
+/// a Python that can make environments, or a folder of the target folder, which a command of its name fills. A missing
+/// one is installed if that is allowed, and a folder is filled by the step itself; else the outcome says how.
+pub(crate) fn tools(names: &str, may_install: bool) -> Done {
+    names.split_whitespace().try_for_each(|name| tool(name, may_install))
 }
 
-/// Checks that a tool is here: a program, a target with its compiler and linker, a Python that can make environments, or
-/// a folder of the target folder, which a command of its name fills. In CI a missing one is installed, and a folder is
-/// filled by the step itself; elsewhere the outcome says how.
-pub(crate) fn tool(name: &str, machine: Machine) -> Done {
-    let component = |component| {
-        let add = format!("rustup component add {component}");
-        brought(has(name), &format!("`{name}`"), &add, || command(&add), machine)
-    };
-    match name {
-        "cargo-fmt" => component("rustfmt"),
-        "cargo-clippy" => component("clippy"),
-        "python" => environment::ready(machine),
-        "thumbv7m-none-eabi" => Toolchain::ready(Target::Thumbv7m, machine).map(drop),
-        "riscv32imc-unknown-none-elf" => Toolchain::ready(Target::Riscv32imc, machine).map(drop),
-        "wasm32-unknown-unknown" => Toolchain::ready(Target::Wasm32, machine).map(drop),
+fn tool(name: &str, may_install: bool) -> Done {
+    let (is_here, way) = match name {
+        "cargo-fmt" => (has(name), "rustup component add rustfmt".into()),
+        "cargo-clippy" => (has(name), "rustup component add clippy".into()),
+        "python" => {
+            (environment::interpreter().is_some(), "apt-get install python3 python3-venv".into())
+        }
+        target if target == WASM || TARGETS.contains(&target) => {
+            return Toolchain::ready(target, may_install).map(drop);
+        }
         folder if folder.starts_with("target/") => {
             let task = folder.split('/').nth(1).unwrap_or_default();
-            let is_here = root().join(folder).exists();
-            let command = format!("cargo xtask {task}");
-            brought(is_here, &format!("`{folder}`"), &command, || Ok(()), machine)
+            (root().join(folder).exists(), format!("cargo xtask {task}"))
         }
-        "arm-none-eabi-gcc" => ready(name, "gcc-arm-none-eabi", machine).done(),
-        "node" => ready(name, "nodejs", machine).done(),
-        "script" => ready(name, "bsdutils", machine).done(),
-        "unshare" => ready(name, "util-linux", machine).done(),
-        _ => ready(name, name, machine).done(),
-    }
-}
-
-/// Checks that a tool is here. In CI a missing one is installed; elsewhere the outcome names the command
-/// that does so.
-pub(crate) fn brought(
-    is_here: bool,
-    tool: &str,
-    command: &str,
-    install: impl FnOnce() -> Done,
-    machine: Machine,
-) -> Done {
-    match machine {
-        _ if is_here => Ok(()),
-        Machine::Ci => install(),
-        Machine::Developer => {
-            Err(Outcome::LeftOut(format!("{tool} is missing; `{command}` brings it")))
+        _ => {
+            let other = PACKAGES.iter().find(|(program, _)| *program == name);
+            let package = other.map_or(name, |(_, package)| package);
+            (has(name), format!("apt-get install {package}"))
         }
+    };
+    if is_here {
+        return Ok(());
     }
-}
-
-/// Checks that the program `name` of a Debian `package` is here. See [`tool`].
-pub(crate) fn ready(name: &str, package: &str, machine: Machine) -> Outcome {
-    let command = format!("apt-get install {package}");
-    let install = || apt_install(package);
-    brought(has(name), &format!("`{name}`"), &command, install, machine).into()
+    if !may_install {
+        let tool = match name {
+            "python" => "Python 3.10 or later with `venv`".into(),
+            _ => format!("`{name}`"),
+        };
+        return Err(Failure::LeftOut(format!("{tool} is missing; `{way}` brings it")));
+    }
+    match way.strip_prefix("apt-get install ") {
+        Some(packages) => apt_install(packages),
+        None if way.starts_with("cargo xtask ") => Ok(()),
+        None => command(&way),
+    }
 }
 
 /// Returns the root of the repository, where every command runs.

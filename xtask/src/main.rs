@@ -19,7 +19,6 @@ mod report;
 mod step;
 mod steps;
 mod symbols;
-mod target;
 mod test;
 mod tidy;
 mod toolchain;
@@ -28,8 +27,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use machine::Machine;
-use step::Steps;
+use step::{Done, ERROR, Failure, LEFT_OUT, Steps};
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
@@ -37,8 +35,12 @@ use step::Steps;
 #[command(disable_help_subcommand = true)]
 enum Task {
     Test(test::Request),
+    /// Run a step in this process
     #[command(hide = true)]
-    Step(test::Here),
+    Step {
+        #[arg(value_parser = checks::names())]
+        name: String,
+    },
     Fuzz(fuzz::Request),
     Footprint(footprint::Request),
     Firmware(firmware::Request),
@@ -60,27 +62,35 @@ enum Task {
     Fleet(fleet::Request),
 }
 
-fn main() -> ExitCode {
-    let machine = Machine::here();
-    match Task::parse() {
-        Task::Test(request) => test::run(&request),
-        Task::Step(step) => test::here(&step),
-        Task::Fuzz(request) => fuzz::run(request),
-        Task::Footprint(request) => footprint::run(&request, machine),
-        Task::Firmware(request) => firmware::run(&request, machine),
-        Task::C(request) => c::run(request, machine),
-        Task::Bench(request) => bench::run(request),
-        Task::Agents(request) => agents::run(&request),
-        Task::Python(request) => python::run(&request),
-        Task::Js(request) => javascript::run(&request, machine),
-        Task::Mcp => {
-            let mut steps = Steps::default();
-            steps.then("mcp", mcp::check);
-            steps.finish()
+impl Task {
+    fn run(self) -> Done {
+        match self {
+            Self::Test(request) => test::run(&request),
+            Self::Step { name } => checks::named(&name)?.run(),
+            Self::Fuzz(request) => fuzz::run(request),
+            Self::Footprint(request) => footprint::run(&request),
+            Self::Firmware(request) => firmware::run(&request),
+            Self::C(request) => c::run(request),
+            Self::Bench(request) => bench::run(request),
+            Self::Agents(request) => agents::run(&request),
+            Self::Python(request) => python::run(&request),
+            Self::Js(request) => javascript::run(&request),
+            Self::Mcp => {
+                let mut steps = Steps::default();
+                steps.run("mcp", mcp::check);
+                steps.finish()
+            }
+            Self::Report => report::run(),
+            Self::Fleet(request) => fleet::run(&request),
         }
-        Task::Report => report::run(machine),
-        Task::Fleet(request) => fleet::run(&request, machine),
     }
+}
+
+/// Runs a task. The exit code says whether it passed, and the last line why not.
+fn main() -> ExitCode {
+    let Err(why) = Task::parse().run() else { return ExitCode::SUCCESS };
+    eprintln!("{ERROR}{why}");
+    if matches!(why, Failure::LeftOut(_)) { LEFT_OUT.into() } else { ExitCode::FAILURE }
 }
 
 #[cfg(test)]

@@ -1,19 +1,9 @@
-//! Builds for microcontrollers, the emulator of one, and the work of the steps that use them.
+//! Builds for microcontrollers, and the emulator of one.
 
 use std::process::Command;
 
-use crate::machine::{self, Machine};
 use crate::step::Done;
-use crate::target::Target;
-use crate::toolchain::Toolchain;
-
-/// The emulator, and the program that ends it if a program without an operating system does not end
-/// by itself. Each with its Debian package.
-pub(crate) const EMULATOR: [(&str, &str); 2] =
-    [("qemu-system-arm", "qemu-system-arm"), ("timeout", "coreutils")];
-
-/// The emulated processor.
-pub(crate) const EMULATED: Target = Target::Thumbv7m;
+use crate::toolchain::cargo_for;
 
 /// The target folder of all programs and libraries for microcontrollers. They have the same profile, so that `core` is
 /// built once for each processor.
@@ -22,25 +12,16 @@ const FOLDER: &str = "target/microcontroller";
 /// The profile, optimised for size.
 const PROFILE: &str = "small";
 
-/// Checks that all `tools` are there, each a program with its Debian package, and a compiler for each
-/// of `targets`. A step does so before its work begins. In CI what is missing is installed.
-pub(crate) fn ready(tools: &[(&str, &str)], targets: &[Target], machine: Machine) -> Done {
-    for (name, package) in tools {
-        machine::ready(name, package, machine).done()?;
-    }
-    targets.iter().try_for_each(|target| Toolchain::ready(*target, machine).map(drop))
-}
-
 /// Returns a `cargo` for `target` that uses the common folder and profile.
-pub(crate) fn cargo(task: &str, target: Target, machine: Machine) -> Done<Command> {
-    let mut command = Toolchain::ready(target, machine)?.cargo(task, target);
+pub(crate) fn cargo(task: &str, target: &str) -> Done<Command> {
+    let mut command = cargo_for(target, "core", task)?;
     command.args(["--target-dir", FOLDER, "--profile", PROFILE]);
     Ok(command)
 }
 
 /// Returns the path of what is built for `target`, relative to the root of the repository.
-pub(crate) fn built(target: Target, name: &str) -> String {
-    format!("{FOLDER}/{}/{PROFILE}/{name}", target.name())
+pub(crate) fn built(target: &str, name: &str) -> String {
+    format!("{FOLDER}/{target}/{PROFILE}/{name}")
 }
 
 /// A board with a Cortex-M3 that is emulated: a Stellaris LM3S6965 with 256 KiB of flash and 64 KiB of RAM.

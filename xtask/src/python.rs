@@ -1,7 +1,5 @@
 //! Builds, tests and measures the package for Python.
 
-use std::process::ExitCode;
-
 use clap::Args;
 
 use crate::environment::Environment;
@@ -30,7 +28,7 @@ pub(crate) struct Request {
 }
 
 /// Runs the steps of `request`, then prints the outcome of each.
-pub(crate) fn run(Request { parts }: &Request) -> ExitCode {
+pub(crate) fn run(Request { parts }: &Request) -> Done {
     let mut steps = Steps::default();
     steps.then("build", || built("dist"));
     if parts.bench {

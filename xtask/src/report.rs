@@ -1,10 +1,9 @@
 //! Reads the reports of `unstuck scan` with the programs that others use.
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use crate::environment::Environment;
-use crate::machine::{self, Machine};
+use crate::machine::{self, is_ci};
 use crate::step::{Done, Steps, script};
 use crate::steps;
 
@@ -31,7 +30,7 @@ const SCHEMA: &str = "
         > target/report/schema/metadata.json";
 
 /// Writes the reports and reads each format, then prints the outcome of each step.
-pub(crate) fn run(machine: Machine) -> ExitCode {
+pub(crate) fn run() -> Done {
     let mut steps = Steps::default();
     steps.then("reports", written);
     steps.then("junit", || read("junit", ""));
@@ -42,7 +41,7 @@ pub(crate) fn run(machine: Machine) -> ExitCode {
     for format in ["csv", "markdown", "github"] {
         steps.then(format, || read(format, ""));
     }
-    steps.then("html", || html(machine));
+    steps.then("html", html);
     steps.finish()
 }
 
@@ -59,8 +58,11 @@ fn written() -> Done {
         ("adapters/trace/runs", "target/report/recorded"),
         ("target/report/hostile/traces", "target/report/hostile"),
     ] {
-        let variables = [("TRACES", traces.into()), ("REPORTS", reports.into())];
-        script(WRITE, &[&variables[..], &[("UNSTUCK", unstuck.clone().into())]].concat())?;
+        let unstuck = unstuck.clone().into();
+        script(
+            WRITE,
+            &[("TRACES", traces.into()), ("REPORTS", reports.into()), ("UNSTUCK", unstuck)],
+        )?;
     }
     Ok(())
 }
@@ -74,8 +76,8 @@ fn read(format: &str, file: &str) -> Done {
 }
 
 /// Opens the pages in a browser, and takes the picture of the README.
-fn html(machine: Machine) -> Done {
-    let node = in_browser(&format!("{TESTS}/page.mjs"), machine)?;
+fn html() -> Done {
+    let node = in_browser(&format!("{TESTS}/page.mjs"))?;
     let recorded = "\"$ROOT/target/report/recorded/report.html\"";
     let lines = format!(
         "{node} {recorded} \"$ROOT/target/report/hostile/report.html\"
@@ -86,9 +88,9 @@ fn html(machine: Machine) -> Done {
 
 /// Returns the first words of the command that runs the program `path`, which opens pages in a browser. The program is
 /// copied beside its packages, because it finds them by its own place.
-pub(crate) fn in_browser(path: &str, machine: Machine) -> Done<String> {
-    let browser = browser(machine)?;
-    machine::ready("npm", "npm", machine).done()?;
+pub(crate) fn in_browser(path: &str) -> Done<String> {
+    let browser = browser()?;
+    machine::tools("npm", is_ci())?;
     let lines = format!(
         "mkdir -p target/report/browser
         cp {path} {TESTS}/package.json target/report/browser
@@ -99,14 +101,10 @@ pub(crate) fn in_browser(path: &str, machine: Machine) -> Done<String> {
     Ok(format!("node target/report/browser/{name} {browser}"))
 }
 
-/// Returns the name of an installed browser.
-///
-/// # Errors
-///
-/// The outcome of the step, if there is none.
-pub(crate) fn browser(machine: Machine) -> Done<&'static str> {
+/// Returns the name of an installed browser. In CI one is installed.
+pub(crate) fn browser() -> Done<&'static str> {
     let mut names = ["chromium", "chromium-browser", "google-chrome"].into_iter();
     let browser = names.find(|name| machine::has(name)).unwrap_or("chromium");
-    machine::ready(browser, "chromium", machine).done()?;
+    machine::tools(browser, is_ci())?;
     Ok(browser)
 }

@@ -8,10 +8,9 @@ use std::process::Stdio;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
-use crate::machine::{Machine, cargo, root};
-use crate::step::{Done, Outcome, Steps, command, failed, failed_at, run};
-use crate::target::Target;
-use crate::toolchain::Toolchain;
+use crate::machine::{cargo, root};
+use crate::step::{Done, Steps, failed, failed_at, run};
+use crate::toolchain::{EMULATED, cargo_for};
 
 /// The features of default members that are tested. The `defmt` features need a logger to link, so they are built
 /// only for the microcontroller; those that need a server, or TLS, are in [`FLEET`].
@@ -34,22 +33,20 @@ pub(crate) const STEP: &str = "XTASK_STEP";
 /// Builds the program that `wanted` names (`--bin NAME` or `--example NAME`), and returns its path. Packages and
 /// features are those of the default tests, so that nothing is built twice. The program is copied, because another
 /// step may build it with other features meanwhile.
-///
-/// # Errors
-///
-/// The outcome of the build, if it failed.
 pub(crate) fn built(wanted: &[&str; 2]) -> Done<PathBuf> {
     let mut build = cargo();
     build.args(["build", "--locked", "--features", FEATURES]).args(wanted);
     // With an example, cargo enables the features of dev-dependencies, as it does for the tests.
     build.args(["--example", "events", "--message-format", "json-render-diagnostics"]);
     println!("+ cargo build {}", wanted.join(" "));
-    let failed = |error| Outcome::Failed(format!("cargo did not start: {error}"));
-    let build = build.stdin(Stdio::null()).stderr(Stdio::inherit()).output().map_err(failed)?;
+    let build = build.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let build = build.map_err(failed_at("cargo".as_ref()))?;
     let messages = String::from_utf8_lossy(&build.stdout);
-    let program = executables(&messages).find(|path| path.file_stem() == Some(wanted[1].as_ref()));
+    let paths = messages.split("\"executable\":\"").skip(1);
+    let mut paths = paths.filter_map(|rest| rest.split('"').next()).map(Path::new);
+    let program = paths.find(|path| path.file_stem() == Some(wanted[1].as_ref()));
     let Some(program) = program.filter(|_| build.status.success()) else {
-        return Err(Outcome::Failed(format!("`{}` was not built: {}", wanted[1], build.status)));
+        return failed(format!("`{}` was not built: {}", wanted[1], build.status));
     };
     let step = env::var_os(STEP).unwrap_or_else(|| "named".into());
     let folder = root().join(FOLDER).join(step);
@@ -60,21 +57,6 @@ pub(crate) fn built(wanted: &[&str; 2]) -> Done<PathBuf> {
         .and_then(|()| fs::copy(program, &copy))
         .map_err(failed_at(&copy))?;
     Ok(copy)
-}
-
-/// Returns the programs that messages of cargo name.
-fn executables(messages: &str) -> impl Iterator<Item = &Path> {
-    let paths = messages.split("\"executable\":\"").skip(1);
-    paths.filter_map(|rest| rest.split('"').next()).map(Path::new)
-}
-
-/// Checks the format and the lints of a separate workspace.
-pub(crate) fn apart(manifest: &str) -> Outcome {
-    command(&format!("cargo fmt --manifest-path {manifest} --check"))
-        .and_then(|()| {
-            command(&format!("cargo clippy --manifest-path {manifest} --locked -- -D warnings"))
-        })
-        .into()
 }
 
 /// The crates that compile without `std`, each with its flags. The last one needs `alloc`.
@@ -89,12 +71,10 @@ const NO_STD: [&str; 6] = [
 
 /// Compiles the crates for microcontrollers on a target without `std`. `cargo check` is enough: the steps
 /// `firmware`, `footprint` and `c` link programs.
-pub(crate) fn no_std(machine: Machine) -> Done {
-    let target = Target::Thumbv7m;
-    let toolchain = Toolchain::ready(target, machine)?;
+pub(crate) fn no_std() -> Done {
     for package in NO_STD {
         let libraries = if package == "unstuck-swarm" { "core,alloc" } else { "core" };
-        let mut check = toolchain.cargo_with(libraries, "check", target);
+        let mut check = cargo_for(EMULATED, libraries, "check")?;
         check.args(["--target-dir", "target/no_std", "--package"]).args(package.split(' '));
         run(&mut check)?;
     }

@@ -3,29 +3,25 @@
 use std::collections::VecDeque;
 use std::env;
 use std::fs;
-use std::io;
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::iter;
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 
-use crate::checks::{CHECKS, Check, NEEDS, Part};
-use crate::machine::{self, Machine};
-use crate::step::{Outcome, Step, Summary, capture};
+use crate::checks::{self, CHECKS, Check, NEEDS, Part};
+use crate::machine::{self, is_ci};
+use crate::step::{Done, ERROR, Failure, LEFT_OUT, Step, Steps, failed, failed_at};
 use crate::steps;
 
 /// The time that the steps take, in words.
 const DEFAULT_TIME: &str =
     "some 6 minutes from nothing on 2 cores, and 90 seconds after a change to one crate";
 const REST_TIME: &str = "about 25 minutes from nothing on 2 cores";
-
-/// The exit code of a step that could not run.
-const LEFT_OUT: u8 = 69;
 
 /// Run the checks that a change must pass.
 ///
@@ -47,12 +43,8 @@ pub(crate) struct Request {
     #[arg(long)]
     list: bool,
     /// Run these steps only
-    #[arg(value_name = "STEP", value_parser = names())]
+    #[arg(value_name = "STEP", value_parser = checks::names())]
     steps: Vec<String>,
-}
-
-fn names() -> PossibleValuesParser {
-    steps::possible(CHECKS.iter().map(|check| (check.name, check.about)))
 }
 
 impl Request {
@@ -63,16 +55,6 @@ impl Request {
             Part::Default => !self.rest,
             Part::Rest | Part::RestApart => self.rest,
         }
-    }
-
-    /// Returns whether a step that cannot run has failed.
-    fn is_strict(&self) -> bool {
-        !self.steps.is_empty() || Machine::here() == Machine::Ci
-    }
-
-    /// Returns whether two processes take the steps.
-    fn is_parallel(&self) -> bool {
-        self.rest || self.all
     }
 
     /// Returns what the command says at its start.
@@ -94,17 +76,15 @@ impl Request {
             [] => " --rest",
             _ => " --all",
         };
-        match steps {
-            [] => String::new(),
-            steps => {
-                let mut text = format!("not part of this command: {}", named(steps));
-                if steps.iter().any(|check| check.name == "tests-all") {
-                    let needs = NEEDS.map(|(name, what)| format!("{name} ({what})")).join(", ");
-                    text = format!("{text}, and the tests in modules {needs}");
-                }
-                text + &format!("; `cargo xtask test{option}` runs them\n")
-            }
+        if steps.is_empty() {
+            return String::new();
         }
+        let mut text = format!("not part of this command: {}", named(steps));
+        if steps.iter().any(|check| check.name == "tests-all") {
+            let needs = NEEDS.map(|(name, what)| format!("{name} ({what})")).join(", ");
+            text = format!("{text}, and the tests in modules {needs}");
+        }
+        text + &format!("; `cargo xtask test{option}` runs them\n")
     }
 }
 
@@ -112,87 +92,33 @@ fn named(steps: &[&Check]) -> String {
     steps.iter().map(|check| check.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns one line for each step.
-fn list() -> String {
-    let line = |list: String, check: &Check| list + "  " + &check.to_string() + "\n";
-    let (default, rest): (Vec<_>, Vec<_>) =
-        CHECKS.iter().partition(|check| check.part == Part::Default);
-    let default = default.into_iter().fold("cargo xtask test\n".into(), line);
-    rest.into_iter().fold(default + "\ncargo xtask test --rest\n", line)
+/// Prints one line for each step.
+fn list() {
+    for (title, is_default) in [("cargo xtask test", true), ("\ncargo xtask test --rest", false)] {
+        println!("{title}");
+        let steps = CHECKS.iter().filter(|check| (check.part == Part::Default) == is_default);
+        steps.for_each(|Check { name, about, .. }| println!("  {name:<13} {about}"));
+    }
 }
 
 /// Runs the steps that were asked for, then prints the outcome of each and what the test runners said.
-pub(crate) fn run(request: &Request) -> ExitCode {
+pub(crate) fn run(request: &Request) -> Done {
     let (taken, others): (Vec<_>, Vec<_>) = CHECKS.iter().partition(|check| request.takes(check));
     if request.list {
-        print!("{}", list());
-        return ExitCode::SUCCESS;
+        list();
+        return Ok(());
     }
     print!("{}", request.plan(&taken));
-    match all(&taken, request.is_parallel(), request.is_strict()) {
-        Ok(ran) => {
-            let (steps, results): (Vec<_>, Vec<_>) = ran.into_iter().unzip();
-            let summary = Summary(steps);
-            print!("\n== summary\n\n{summary}{}\n", request.elsewhere(&others));
-            print!("{}", Results::sum(results));
-            summary.exit_code()
-        }
-        Err(error) => {
-            eprintln!("error: {}: {error}", steps::FOLDER);
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// A step, which runs in this process.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct Here {
-    #[arg(value_parser = names())]
-    step: String,
-}
-
-/// Runs a step in this process. The exit code is its outcome, and the last line says why.
-pub(crate) fn here(Here { step }: &Here) -> ExitCode {
-    let Some(check) = CHECKS.iter().find(|check| check.name == step) else {
-        return ExitCode::FAILURE;
-    };
-    let (why, code) = match check.run() {
-        Outcome::Passed => return ExitCode::SUCCESS,
-        Outcome::Failed(why) => (why, ExitCode::FAILURE),
-        Outcome::LeftOut(why) => (why, ExitCode::from(LEFT_OUT)),
-    };
-    println!("{why}");
-    code
-}
-
-/// Runs steps, each in a process of its own. If `is_parallel`, two take steps: one those that build in the common target
-/// folder, and the other those that do not. Whichever is free takes the next of the latter.
-fn all(
-    steps: &[&'static Check],
-    is_parallel: bool,
-    is_strict: bool,
-) -> io::Result<Vec<(Step, Results)>> {
-    let runner = Runner { program: own()?, is_shown: !is_parallel, is_strict };
-    let (apart, common): (VecDeque<_>, VecDeque<_>) =
-        steps.iter().partition(|check| check.part == Part::RestApart);
-    let (apart, common) = (Mutex::new(apart), Mutex::new(common));
-    let work = |queues: &[&Mutex<VecDeque<&'static Check>>]| {
-        let first = |queue: &&Mutex<VecDeque<_>>| {
-            queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
-        };
-        let steps = iter::from_fn(|| queues.iter().find_map(first));
-        steps.map(|check| runner.run(check)).collect::<Vec<_>>()
-    };
-    let mut ran = thread::scope(|scope| {
-        let second = is_parallel.then(|| scope.spawn(|| work(&[&apart])));
-        let mut ran = work(&[&common, &apart]);
-        if let Some(second) = second {
-            ran.extend(second.join().map_err(|_| io::Error::other("a thread panicked"))?);
-        }
-        Ok::<_, io::Error>(ran)
-    })?;
-    ran.sort_by_key(|(step, _)| CHECKS.iter().position(|check| check.name == step.name));
-    Ok(ran)
+    let program = own().map_err(failed_at(steps::FOLDER.as_ref()))?;
+    let is_strict = !request.steps.is_empty() || is_ci();
+    let runner = Runner { program, is_parallel: request.rest || request.all, is_strict };
+    let ran = runner.all(&taken)?;
+    let (steps, results): (Vec<_>, Vec<_>) = ran.into_iter().unzip();
+    println!("\n== summary");
+    let done = Steps(steps).finish();
+    println!("{}", request.elsewhere(&others));
+    print!("{}", Results::sum(results));
+    done
 }
 
 /// Returns a copy of this program, because steps build it anew.
@@ -209,48 +135,98 @@ fn own() -> io::Result<PathBuf> {
 /// The way in which steps run.
 struct Runner {
     program: PathBuf,
-    /// Whether output is shown as it comes, and not at the end of a step.
-    is_shown: bool,
+    /// Whether two steps run at the same time. If not, output is shown as it comes, and not at the end of a step.
+    is_parallel: bool,
+    /// Whether a step that cannot run has failed.
     is_strict: bool,
 }
 
 impl Runner {
+    /// Runs steps, each in a process of its own. If two run at the same time, one thread takes those that build in the
+    /// common target folder, and the other those that do not. Whichever is free takes the next of the latter.
+    fn all(&self, steps: &[&'static Check]) -> Done<Vec<(Step, Results)>> {
+        let (apart, common): (VecDeque<_>, VecDeque<_>) =
+            steps.iter().partition(|check| check.part == Part::RestApart);
+        let (apart, common) = (Mutex::new(apart), Mutex::new(common));
+        let work = |queues: &[&Mutex<VecDeque<&'static Check>>]| {
+            let first = |queue: &&Mutex<VecDeque<_>>| {
+                queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+            };
+            let steps = iter::from_fn(|| queues.iter().find_map(first));
+            steps.map(|check| self.run(check)).collect::<Vec<_>>()
+        };
+        let mut ran = thread::scope(|scope| {
+            let second = self.is_parallel.then(|| scope.spawn(|| work(&[&apart])));
+            let mut ran = work(&[&common, &apart]);
+            if let Some(second) = second {
+                ran.extend(second.join().or_else(|_| failed("a thread panicked"))?);
+            }
+            Done::Ok(ran)
+        })?;
+        ran.sort_by_key(|(step, _)| CHECKS.iter().position(|check| check.name == step.name));
+        Ok(ran)
+    }
+
     /// Runs a step in a process of its own, and prints its output and its outcome.
     fn run(&self, check: &Check) -> (Step, Results) {
         let name = check.name;
         let heading = format!("\n== {name}\n");
-        if self.is_shown {
+        if !self.is_parallel {
             print!("{heading}");
         }
         let start = Instant::now();
-        let (outcome, output) = self.ended(name);
-        let outcome = match outcome {
-            Outcome::LeftOut(why) if self.is_strict => Outcome::Failed(why),
-            outcome => outcome,
+        let (done, output) = self.ended(name);
+        let done = match done {
+            Err(Failure::LeftOut(why)) if self.is_strict => failed(why),
+            done => done,
         };
-        let step = Step { name: name.into(), outcome, took: start.elapsed() };
-        let shown = if self.is_shown { String::new() } else { format!("{heading}{output}") };
+        let step = Step { name: name.into(), done, took: start.elapsed() };
+        let shown = if self.is_parallel { format!("{heading}{output}") } else { String::new() };
         // One call, so that the output of another step does not come between.
         println!("{shown}{step}");
         (step, Results::read(&output))
     }
 
-    fn ended(&self, name: &str) -> (Outcome, String) {
-        let mut command = machine::program(Path::new(&self.program));
+    fn ended(&self, name: &str) -> (Done, String) {
+        let mut command = machine::program(&self.program);
         command.args(["step", name]).env(steps::STEP, name);
-        match capture(command, |_| self.is_shown) {
+        match self.captured(command) {
             Ok((status, output)) => {
-                let why = output.lines().next_back().unwrap_or_default().to_owned();
-                let outcome = match status.code() {
-                    Some(0) => Outcome::Passed,
-                    Some(1) => Outcome::Failed(why),
-                    Some(code) if code == i32::from(LEFT_OUT) => Outcome::LeftOut(why),
-                    _ => Outcome::Failed(format!("the step ended with {status}")),
+                let last = output.lines().next_back().unwrap_or_default();
+                let why = last.strip_prefix(ERROR).unwrap_or(last).to_owned();
+                let done = match status.code() {
+                    Some(0) => Ok(()),
+                    Some(1) => failed(why),
+                    Some(code) if code == i32::from(LEFT_OUT) => Err(Failure::LeftOut(why)),
+                    _ => failed(format!("the step ended with {status}")),
                 };
-                (outcome, output)
+                (done, output)
             }
-            Err(error) => (Outcome::Failed(error.to_string()), String::new()),
+            Err(error) => (failed(error.to_string()), String::new()),
         }
+    }
+
+    /// Runs `command` without input, and returns its exit status and whole output. Both streams share one pipe, so their
+    /// order is kept.
+    fn captured(&self, mut command: Command) -> io::Result<(ExitStatus, String)> {
+        let (reader, writer) = io::pipe()?;
+        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        let mut child = command.spawn()?;
+        // The pipe ends only when this side's writers are closed, too.
+        drop(command);
+
+        let mut reader = BufReader::new(reader);
+        let mut output = String::new();
+        let mut line = Vec::new();
+        while reader.read_until(b'\n', &mut line)? > 0 {
+            let text = String::from_utf8_lossy(&line);
+            if !self.is_parallel {
+                io::stdout().write_all(&line)?;
+            }
+            output.push_str(&text);
+            line.clear();
+        }
+        Ok((child.wait()?, output))
     }
 }
 

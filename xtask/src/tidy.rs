@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use crate::machine;
-use crate::step::{Done, Outcome};
+use crate::step::{Done, failed};
 
 /// The folders that may stand at the top level.
 const FOLDERS: &[&str] =
@@ -30,18 +30,12 @@ pub(crate) fn run() -> Done {
     for violation in &violations {
         println!("{violation}");
     }
-    match violations.as_slice() {
-        [] => Ok(()),
-        [first, rest @ ..] => Err(Outcome::Failed(format!("{first} (and {} more)", rest.len()))),
-    }
+    let Some(first) = violations.first() else { return Ok(()) };
+    failed(format!("{first} (and {} more)", violations.len() - 1))
 }
 
 /// Returns a line for each violation in the tree at `root`: the path, the line if there is one, what is
 /// wrong and what would be right. The tree is every file that git tracks or would track.
-///
-/// # Errors
-///
-/// If git cannot list the tree, or if a file cannot be read.
 fn check(root: &Path) -> io::Result<Vec<String>> {
     let paths = listed(root)?;
     let mut violations = foreign_folders(&paths);
@@ -114,9 +108,8 @@ fn foreign_folders(paths: &[String]) -> Vec<String> {
     let folders = paths.iter().filter_map(|path| path.split_once('/'));
     let folders: BTreeSet<_> = folders.map(|(folder, _)| folder).collect();
     let foreign = folders.into_iter().filter(|folder| !FOLDERS.contains(folder));
-    foreign
-        .map(|folder| format!("{folder}: the top level has only the folders {FOLDERS:?}"))
-        .collect()
+    let rule = format!("the top level has only the folders {FOLDERS:?}");
+    foreign.map(|folder| format!("{folder}: {rule}")).collect()
 }
 
 /// Finds empty folders at the top level. Git does not keep them, so a fresh clone lacks them.

@@ -1,19 +1,28 @@
-//! Finds or installs a compiler for microcontrollers and for WebAssembly.
+//! The compilers for microcontrollers and for WebAssembly, and where they are found.
 
 use std::env;
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::machine::{self, Machine, cargo, program};
-use crate::step::{Done, Outcome, command};
-use crate::target::Target;
+use crate::machine::{self, cargo, is_ci, program};
+use crate::step::{Done, Failure, command};
+
+/// The microcontrollers, as the compiler names them: Cortex-M0, which has no atomic exchange and no division; Cortex-M3,
+/// which QEMU emulates; Cortex-M4 and -M7; the same with floats in hardware; ESP32-C3 and similar chips, which have no
+/// atomics.
+pub(crate) const TARGETS: [&str; 5] =
+    ["thumbv6m-none-eabi", EMULATED, "thumbv7em-none-eabi", "thumbv7em-none-eabihf", RISC_V];
+pub(crate) const EMULATED: &str = "thumbv7m-none-eabi";
+pub(crate) const RISC_V: &str = "riscv32imc-unknown-none-elf";
+
+/// WebAssembly, for JavaScript. It has `std`.
+pub(crate) const WASM: &str = "wasm32-unknown-unknown";
 
 /// The Debian packages to use if `rustup` has no such target: a compiler, the source of `core` in the
 /// same version, and a linker.
 const DEBIAN_PACKAGES: &str = "rustc-web rust-web-src lld";
 
-/// A compiler for a [`Target`].
+/// A compiler for a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Toolchain {
     /// The current compiler, with a target installed by `rustup`.
@@ -23,35 +32,28 @@ pub(crate) enum Toolchain {
 }
 
 impl Toolchain {
-    /// Returns a toolchain for `target`. In CI, one is installed if there is none.
-    ///
-    /// # Errors
-    ///
-    /// The outcome of the step, if there is no toolchain. It says how to install one.
-    pub(crate) fn ready(target: Target, machine: Machine) -> Done<Self> {
+    /// Returns a toolchain for `target`. If there is none, one is installed if that is allowed; else the outcome says how.
+    pub(crate) fn ready(target: &str, may_install: bool) -> Done<Self> {
         let debian = || machine::apt_install(DEBIAN_PACKAGES);
-        let rustup = || command(&format!("rustup target add {}", target.name()));
-        let ways: [&dyn Fn() -> Done; 2] = match target {
+        let rustup = || command(&format!("rustup target add {target}"));
+        let mut ways: [&dyn Fn() -> Done; 2] = [&debian, &rustup];
+        if target == WASM {
             // Debian's compiler has to build `std` first.
-            Target::Wasm32 => [&rustup, &debian],
-            _ => [&debian, &rustup],
-        };
-        let installed = ways.iter().filter(|_| machine == Machine::Ci).map(|install| {
+            ways.reverse();
+        }
+        let mut installed = ways.iter().filter(|_| may_install).filter_map(|install| {
             let _ = install();
             Self::find(target)
         });
-        let mut found = iter::once(Self::find(target)).chain(installed).flatten();
-        let name = target.name();
-        found.next().ok_or_else(|| {
-            Outcome::LeftOut(format!(
-                "nothing here builds for {name}; `rustup target add {name}` brings it, or on Debian \
+        Self::find(target).or_else(|| installed.next()).ok_or_else(|| {
+            Failure::LeftOut(format!(
+                "nothing here builds for {target}; `rustup target add {target}` brings it, or on Debian \
                  `apt-get install {DEBIAN_PACKAGES}`"
             ))
         })
     }
 
-    /// Returns the version of the compiler, and whether it builds `core` itself. Budgets of code name
-    /// it.
+    /// Returns the version of the compiler, and whether it builds `core` itself. Budgets of code name it.
     pub(crate) fn compiler(&self) -> Option<String> {
         let (rustc, origin) = match self {
             Self::Installed => (Path::new("rustc"), ""),
@@ -62,38 +64,35 @@ impl Toolchain {
     }
 
     /// Returns the first toolchain that can build for `target`, if there is one.
-    pub(crate) fn find(target: Target) -> Option<Self> {
-        let arguments = ["--print", "target-libdir", "--target", target.name()];
-        let installed = output_of("rustc", &arguments);
+    pub(crate) fn find(target: &str) -> Option<Self> {
+        let installed = output_of("rustc", &["--print", "target-libdir", "--target", target]);
         if installed.is_some_and(|folder| Path::new(folder.trim()).exists()) {
             return Some(Self::Installed);
         }
-        machine::has(target.linker())
-            .then(compilers)?
-            .into_iter()
-            .find(|rustc| has_source(rustc) && is_new_enough(rustc))
-            .map(Self::WithSource)
+        let mut found = machine::has(linker(target)).then(compilers)?.into_iter();
+        found.find(|rustc| has_source(rustc) && is_new_enough(rustc)).map(Self::WithSource)
     }
+}
 
-    /// Returns a `cargo` command for `target`, with only `core` available. The caller adds the package
-    /// and the target folder. Each toolchain needs a folder of its own, because two compilers overwrite
-    /// each other's output.
-    pub(crate) fn cargo(&self, task: &str, target: Target) -> Command {
-        self.cargo_with("core", task, target)
+/// Returns a `cargo` command for `target`, with these libraries available. The caller adds the package and the target
+/// folder. Each toolchain needs a folder of its own, because two compilers overwrite each other's output.
+pub(crate) fn cargo_for(target: &str, libraries: &str, task: &str) -> Done<Command> {
+    let toolchain = Toolchain::ready(target, is_ci())?;
+    let mut command = cargo();
+    command.args([task, "--locked", "--target", target]);
+    if let Toolchain::WithSource(rustc) = toolchain {
+        // A stable compiler accepts `-Z` flags only with this variable.
+        command.env("RUSTC", rustc).env("RUSTC_BOOTSTRAP", "1");
+        let name = target.to_uppercase().replace('-', "_");
+        command.env(format!("CARGO_TARGET_{name}_LINKER"), linker(target));
+        command.arg(format!("-Zbuild-std={libraries}"));
     }
+    Ok(command)
+}
 
-    /// Like [`Toolchain::cargo`], with these libraries.
-    pub(crate) fn cargo_with(&self, libraries: &str, task: &str, target: Target) -> Command {
-        let mut command = cargo();
-        command.args([task, "--locked", "--target", target.name()]);
-        if let Self::WithSource(rustc) = self {
-            // A stable compiler accepts `-Z` flags only with this variable.
-            command.env("RUSTC", rustc).env("RUSTC_BOOTSTRAP", "1");
-            command.env(target.linker_variable(), target.linker());
-            command.arg(format!("-Zbuild-std={libraries}"));
-        }
-        command
-    }
+/// Returns the linker, which Debian's package `lld` has.
+fn linker(target: &str) -> &'static str {
+    if target == WASM { "wasm-ld" } else { "ld.lld" }
 }
 
 /// Returns every `rustc` on the search path, then those of Debian's package.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::machine;
-use crate::step::{Done, Outcome, run};
+use crate::step::{Done, Failure, script};
 
 /// A coding agent from npm. In its texts, `$url` stands for the address of the scripted model.
 #[derive(Debug, PartialEq, Eq)]
@@ -61,7 +61,6 @@ pub(super) const NODE: Client = Client {
     ..CLIENT
 };
 
-/// Every client.
 pub(super) const ALL: &[Client] = &[
     Client {
         name: "claude-code",
@@ -182,31 +181,30 @@ const PI_SETTINGS: &str = r#"{"providers": {"scripted": {
 impl Client {
     /// Returns the folder of its programs.
     pub(super) fn bin(&self) -> PathBuf {
-        self.folder().join("node_modules/.bin")
+        machine::root().join(self.folder()).join("node_modules/.bin")
     }
 
-    fn folder(&self) -> PathBuf {
-        machine::root().join("target/agents/clients").join(self.name)
+    fn folder(&self) -> String {
+        format!("target/agents/clients/{}", self.name)
     }
 
     /// Installs the client and Node from npm, unless they are there in the pinned versions. Without permission, the
     /// outcome says how to bring them.
     pub(super) fn ready(&self, may_install: bool) -> Done {
         let is_missing = |package: &&Self| {
-            let stamp = fs::read_to_string(package.folder().join("installed"));
-            !stamp.is_ok_and(|found| found.trim() == package.package)
+            let stamp = machine::root().join(package.folder()).join("installed");
+            !fs::read_to_string(stamp).is_ok_and(|found| found.trim() == package.package)
         };
         for found in [&NODE, self].into_iter().filter(is_missing) {
-            let Self { package, script, .. } = found;
+            let Self { package, script: installation, .. } = found;
             if !may_install {
-                return Err(Outcome::LeftOut(format!(
+                return Err(Failure::LeftOut(format!(
                     "{package} is not in target/agents; `cargo xtask agents {}` brings it",
                     self.name
                 )));
             }
-            let mut install = machine::program("sh");
-            install.arg("xtask/agents/install.sh").arg(found.folder()).args([package, script]);
-            run(&mut install)?;
+            let folder = found.folder();
+            script(&format!("sh xtask/agents/install.sh {folder} {package} {installation}"), &[])?;
         }
         Ok(())
     }

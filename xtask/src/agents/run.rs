@@ -13,9 +13,6 @@ use crate::machine;
 /// The folder of all runs.
 const RUNS: &str = "target/agents/runs";
 
-/// The time limit of a prompt and of every other command, in seconds.
-const LIMIT: &str = "120";
-
 /// The scripted model: a process of Node on loopback. It ends with this value, because its standard input does.
 #[derive(Debug)]
 pub(super) struct Model {
@@ -140,13 +137,13 @@ impl Run<'_> {
         text.replace("$url", &url).replace("$model", model)
     }
 
-    /// A time limit for the command that is added to it. It runs in the project, with the scratch home and none of
+    /// A time limit of two minutes for the command that is added to it. It runs in the project, with the scratch home and none of
     /// the variables of this process.
     fn command(&self) -> Command {
         let (folder, path) = (self.folder(), env::var_os("PATH").unwrap_or_default());
         let path = [NODE.bin(), self.client.bin()].into_iter().chain(env::split_paths(&path));
         let mut command = Command::new("timeout");
-        command.args(["--signal=KILL", LIMIT]).env_clear().current_dir(folder.join("project"));
+        command.args(["--signal=KILL", "120"]).env_clear().current_dir(folder.join("project"));
         let variables = format!("{} {}", client::VARIABLES, self.filled(self.client.variables));
         command.envs(variables.split_whitespace().filter_map(|word| word.split_once('=')));
         command.env("PATH", env::join_paths(path).unwrap_or_default());

@@ -3,20 +3,18 @@
 use std::fs;
 use std::slice;
 
-use crate::machine::{self, Machine};
-use crate::microcontroller::{EMULATED, LARGE, SMALL, emulator, ready};
+use crate::machine::{self, is_ci};
+use crate::microcontroller::{LARGE, SMALL, emulator};
 use crate::step::{Done, failed, quietly, script, shell};
 use crate::symbols::Program;
+use crate::toolchain::EMULATED;
 
 use super::programs::{STRICT, functions, link, table};
 use super::small;
 
-/// The compiler and its Debian package.
-pub(super) const COMPILER: (&str, &str) = ("arm-none-eabi-gcc", "gcc-arm-none-eabi");
-
 /// The compiler, optimising for size. Objects from `rustc` do not declare that the stack is not executable. Firmware
 /// ignores this.
-const SMALLEST: &str = "arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -Os -ffreestanding -ffunction-sections \
+const COMPILER: &str = "arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -Os -ffreestanding -ffunction-sections \
     -fdata-sections -nostdlib -Wl,-z,noexecstack";
 
 /// Builds a program without an operating system. The folder of the table comes last.
@@ -44,14 +42,14 @@ const LEAST: &str =
     "unstuck_init unstuck_window_20 unstuck_balanced unstuck_announce unstuck_outcome";
 
 /// Checks that the engine gives the same verdicts on the microcontroller as on this machine.
-pub(super) fn check(machine: Machine) -> Done {
-    let library = small(EMULATED, machine)?;
+pub(super) fn check() -> Done {
+    let library = small(EMULATED)?;
     let table = table("--small")?;
     for (name, sources, says, board) in PROGRAMS {
         let (file, emulator) = (format!("target/c/firmware/{name}"), emulator(board));
         let lines = format!(
             "mkdir -p target/c/firmware
-            {SMALLEST} {STRICT} {BUILD} {table} {sources} {library} -lgcc -o {file}
+            {COMPILER} {STRICT} {BUILD} {table} {sources} {library} -lgcc -o {file}
             {emulator} {file} > {file}.out; code=$?; cat {file}.out; exit $code"
         );
         script(&lines, &[])?;
@@ -64,9 +62,9 @@ pub(super) fn check(machine: Machine) -> Done {
 }
 
 /// Prints the size of the smallest firmware, and how many bytes of flash each other function adds.
-pub(super) fn print_sizes(machine: Machine) -> Done {
-    ready(&[COMPILER], &[EMULATED], machine)?;
-    let library = small(EMULATED, machine)?;
+pub(super) fn print_sizes() -> Done {
+    machine::tools(&format!("arm-none-eabi-gcc {EMULATED}"), is_ci())?;
+    let library = small(EMULATED)?;
     let least: Vec<String> = LEAST.split(' ').map(String::from).collect();
     let base = flash(&least, &library)?;
     println!("{base:>7}  the least: {}", LEAST.replace(' ', ", "));
@@ -81,7 +79,7 @@ pub(super) fn print_sizes(machine: Machine) -> Done {
 /// Returns the size of a firmware with the functions in `named`, in bytes of flash.
 fn flash(named: &[String], library: &str) -> Done<u64> {
     let file = "target/c/size";
-    let link = link(SMALLEST, named, library, file);
+    let link = link(COMPILER, named, library, file);
     quietly(&mut shell(&format!("mkdir -p target/c && {link} -Wl,-e,main -lgcc")))?;
     Ok(Program::read(file)?.size)
 }

@@ -2,24 +2,29 @@
 
 use std::path::Path;
 
-use crate::machine::{self, Machine};
+use crate::machine;
 use crate::step::{Done, failed, script};
-use crate::target::Target;
+use crate::toolchain::{EMULATED, RISC_V};
 
 use super::programs::{STRICT, examples};
-use super::{BRIEFLY, VERSION, small};
+use super::{VERSION, small};
+
+/// The processors whose packages are checked: one for Arduino, which is emulated, and one for ESP-IDF.
+const BRIEFLY: [&str; 2] = [RISC_V, EMULATED];
 
 /// Returns the places of the library for `target` in the packages. The ESP-IDF component has a folder
 /// for each processor. The Arduino package has one for each `build.mcu`, with a subfolder for each
 /// floating-point ABI.
-fn places(target: Target) -> &'static str {
+fn places(target: &str) -> &'static str {
     match target {
-        Target::Thumbv6m => "arduino/Unstuck/src/cortex-m0 arduino/Unstuck/src/cortex-m0plus",
-        Target::Thumbv7m => "arduino/Unstuck/src/cortex-m3",
-        Target::Thumbv7em => "arduino/Unstuck/src/cortex-m4 arduino/Unstuck/src/cortex-m7",
-        Target::Thumbv7emHf => "arduino/Unstuck/src/cortex-m4/fpv4-sp-d16-hard",
-        Target::Riscv32imc => "arduino/Unstuck/src/esp32c3 esp-idf/unstuck/lib/riscv32imc",
-        Target::Wasm32 => "",
+        "thumbv6m-none-eabi" => "arduino/Unstuck/src/cortex-m0 arduino/Unstuck/src/cortex-m0plus",
+        "thumbv7m-none-eabi" => "arduino/Unstuck/src/cortex-m3",
+        "thumbv7em-none-eabi" => "arduino/Unstuck/src/cortex-m4 arduino/Unstuck/src/cortex-m7",
+        "thumbv7em-none-eabihf" => "arduino/Unstuck/src/cortex-m4/fpv4-sp-d16-hard",
+        "riscv32imc-unknown-none-elf" => {
+            "arduino/Unstuck/src/esp32c3 esp-idf/unstuck/lib/riscv32imc"
+        }
+        _ => "",
     }
 }
 
@@ -34,9 +39,9 @@ const ADD: &str = "
         mkdir -p \"$TO/$folder\" && cp $LIBRARY \"$TO/$folder/libunstuck.a\" || exit 1; done";
 
 /// Adds the library for `target` to the packages at `to`.
-pub(super) fn add(to: &Path, target: Target, machine: Machine) -> Done {
-    let library = small(target, machine)?;
-    let places = format!("{} lib/{}", places(target), target.name());
+pub(super) fn add(to: &Path, target: &str) -> Done {
+    let library = small(target)?;
+    let places = format!("{} lib/{target}", places(target));
     script(ADD, &[("TO", to.into()), ("LIBRARY", library.into()), ("PLACES", places.into())])
 }
 
@@ -69,11 +74,11 @@ const COMPILE: &str = "
 
 /// Checks the packages: those for this machine with the installed library, and the others for some processors. The check
 /// needs no SDK, so Espressif's and Arduino's own build tools are not run.
-pub(super) fn check(machine: Machine) -> Done {
+pub(super) fn check() -> Done {
     examples(FOUND)?;
     script(CMAKE, &[])?;
     let to = machine::root().join("target/c/packages");
-    BRIEFLY.into_iter().try_for_each(|target| add(&to, target, machine))?;
+    BRIEFLY.into_iter().try_for_each(|target| add(&to, target))?;
     let configure = |chip| script(&CONFIGURE.replace("{chip}", chip), &[]);
     ["esp32c2", "esp32c3", "esp32c6", "esp32h2"].into_iter().try_for_each(configure)?;
     if configure("esp32s3").is_ok() {

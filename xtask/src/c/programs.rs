@@ -13,7 +13,7 @@ pub(super) const STRICT: &str = "-Wall -Wextra -Werror -pedantic -g";
 /// Compiles an example with the library, and compares its output with the file beside its source.
 const EXAMPLE: &str = "
     {compiler} {strict} adapters/c/examples/{source} {library} -o target/c/programs/example
-    target/c/programs/example > target/c/programs/example.out
+    timeout 60 target/c/programs/example > target/c/programs/example.out
     diff adapters/c/examples/{name}.out target/c/programs/example.out";
 
 /// The flags of a program that is linked with the library, and of one that loads it.

@@ -1,13 +1,13 @@
 //! The budgets: the most that each thing may take, recorded in the repository and shown in the documentation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 
 use super::{Column, Section, compiler, grouped, short};
 use crate::machine;
-use crate::microcontroller::EMULATED;
 use crate::step::{Done, failed};
+use crate::toolchain::EMULATED;
 
 /// The file of budgets.
 const FILE: &str = "benches/bare/budgets.toml";
@@ -61,11 +61,11 @@ pub(super) struct Budgets {
     /// The budget of each kind of figure, on each machine, of each thing.
     figures: BTreeMap<(Section, String, String), u64>,
     /// The compiler of each machine's programs. Another compiler gives other code sizes.
-    compilers: BTreeMap<String, String>,
+    pub(super) compilers: BTreeMap<String, String>,
 }
 
 /// Makes `columns` the budgets, and updates the table in the documentation.
-pub(super) fn record(columns: &[Column]) -> Done {
+pub(super) fn record(columns: &[Column<'_>]) -> Done {
     let mut budgets = Budgets::read()?;
     budgets.record(columns);
     fs::write(machine::root().join(FILE), budgets.text())?;
@@ -120,7 +120,7 @@ impl Budgets {
     }
 
     /// Takes the figures, with a little room, for new budgets. The budgets of other columns stay.
-    fn record(&mut self, columns: &[Column]) {
+    fn record(&mut self, columns: &[Column<'_>]) {
         for Column { section, place, rows } in columns {
             self.figures
                 .retain(|(kind, machine, _), _| (*kind, machine.as_str()) != (*section, *place));
@@ -132,13 +132,8 @@ impl Budgets {
         }
     }
 
-    /// Returns the compiler that the budgets of `place` were recorded with.
-    pub(super) fn compiler(&self, place: &str) -> Option<&str> {
-        self.compilers.get(place).map(String::as_str)
-    }
-
     /// Returns every disagreement between figures and budgets of these machines.
-    pub(super) fn misses(&self, columns: &[Column], places: &[&str]) -> Vec<String> {
+    pub(super) fn misses(&self, columns: &[Column<'_>], places: &BTreeSet<&str>) -> Vec<String> {
         let mut all = BTreeMap::<_, (Option<u64>, Option<u64>)>::new();
         for Column { section, place, rows } in columns {
             for (what, amount) in rows {
@@ -204,7 +199,7 @@ fn updated(readme: &str, budgets: &Budgets) -> Done<String> {
     for (name, section, what) in ROWS {
         let budget = |(_, place)| {
             // Values have the same size on all 32-bit machines.
-            let place = if section == Section::Memory { EMULATED.name() } else { place };
+            let place = if section == Section::Memory { EMULATED } else { place };
             let budget = budgets.figures.get(&(section, place.to_owned(), what.to_owned()));
             budget.copied().map_or_else(String::new, grouped)
         };
