@@ -28,7 +28,7 @@ const ENGINES: [[&str; 3]; 2] =
 const RUNTIMES: [&str; 4] = [
     "node20/bin/node --test",
     NODE22,
-    "@oven/bun-linux-{x64}/bin/bun test",
+    "@oven/bun-linux-{x64}/bin/bun test --timeout 60000",
     "@deno/linux-{x64}-glibc/deno test --allow-all --no-check --node-modules-dir=manual",
 ];
 const NODE22: &str = "node22/bin/node --test";
