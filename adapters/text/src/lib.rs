@@ -43,6 +43,7 @@ extern crate std;
 mod checkpoint;
 mod command;
 mod echo;
+mod envelope;
 mod find;
 mod grams;
 mod lexer;
@@ -67,6 +68,7 @@ mod tokens;
 mod words;
 mod worker;
 
+pub use envelope::Envelope;
 pub use likeness::PRIMARY_KEYS;
 pub use lines::{LINE_WORDS, Lines};
 pub use mask::{Counter, CounterError, Mask, Masked, Masker, Masks, Shown};

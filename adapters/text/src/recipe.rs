@@ -8,13 +8,14 @@ use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Rapid};
 
 use crate::command::Nature;
 use crate::echo::echo;
+use crate::envelope::Envelope;
 use crate::likeness::{PRIMARY_KEYS, file};
 use crate::lines::{Lines, compared};
 use crate::mask::{Counter, Masked, Masker, Masks};
 use crate::nothing::finds_nothing;
 use crate::own::OwnTool;
 use crate::pending::is_pending;
-use crate::report::{Report, complaint, opens_with_complaint, report};
+use crate::report::{Report, complaint, opens_with_complaint, report_of};
 use crate::signature::{cause, is_generic, signature};
 use crate::silence::is_silent;
 use crate::similar_calls::SimilarCalls;
@@ -311,10 +312,12 @@ impl Recipe {
     ) -> Outcome {
         let &Answer { tool, text: whole, cut, failed, kind, said } = answer;
         let own = said.map_or_else(|| self.own(tool), |said| Some(self.completed(tool, said)));
-        let Masked { result: masked, near } = self.masked(own, whole, cut);
+        let opened = self.opened(whole);
+        let Masked { result: masked, near } = self.masked(own, &opened, cut);
         // The lines that a host adds to each answer are not part of the result.
-        let text = self.masker(own).trimmed(whole);
-        let report = self.report(own, tool, text, failed);
+        let text = self.masker(own).trimmed(opened.body);
+        let failed = failed || opened.has_failed();
+        let report = self.report(own, tool, Envelope { body: text, ..opened }, failed);
         let failed = failed || report.failed == Some(true);
         let outcome = if failed { Outcome::failed(masked) } else { Outcome::ok(masked) };
         let is_read = failed && self.near == Near::Class;
@@ -344,7 +347,8 @@ impl Recipe {
         if report.timed_out {
             outcome = outcome.timed_out();
         }
-        if !failed && self.failures == Failures::Read && is_pending(text) {
+        let is_pending = || opened.is_running || is_pending(text);
+        if !failed && self.failures == Failures::Read && is_pending() {
             outcome = outcome.pending();
         }
         // An empty list says much where something was searched.
@@ -353,15 +357,24 @@ impl Recipe {
         if is_silent { outcome.silent() } else { outcome }
     }
 
-    /// Reads from `result` whether the call of `tool` failed. `failed` is the host's report.
-    fn report(&self, own: Option<OwnTool<'_>>, tool: &str, result: &str, failed: bool) -> Report {
-        let opens =
-            || Report { failed: opens_with_complaint(result).then_some(true), ..Report::default() };
+    /// Reads from `opened` whether the call of `tool` failed. `failed` is the host's report.
+    fn report(
+        &self,
+        own: Option<OwnTool<'_>>,
+        tool: &str,
+        opened: Envelope<'_>,
+        failed: bool,
+    ) -> Report {
+        let Envelope { body: result, exit, .. } = opened;
+        let opens = || Report {
+            failed: (exit.is_none() && opens_with_complaint(result)).then_some(true),
+            ..Report::default()
+        };
         if self.failures == Failures::Told {
             return Report::default();
         }
         if failed {
-            return report(result);
+            return report_of(result, exit);
         }
         match self.nature(own, tool, "").tag {
             // A file may quote failures, but no file is a single complaint.
@@ -369,7 +382,7 @@ impl Recipe {
             Tag::Read | Tag::Think => Report::default(),
             // Below its first line, a search quotes what it found, and a write what it wrote.
             Tag::Search | Tag::Write => opens(),
-            _ => report(result),
+            _ => report_of(result, exit),
         }
     }
 
@@ -381,23 +394,34 @@ impl Recipe {
 
     /// Returns the digests of a masked result. O(length of `result`).
     pub fn result(&self, tool: &str, result: &str, cut: Option<&str>) -> Masked {
-        self.masked(self.own(tool), result, cut)
+        self.masked(self.own(tool), &self.opened(result), cut)
+    }
+
+    /// Takes the host's wrappers off `result`. A recipe that does not inspect results takes them as they are.
+    fn opened<'t>(&self, result: &'t str) -> Envelope<'t> {
+        match self.failures {
+            Failures::Read => Envelope::open(result),
+            Failures::Told => Envelope::bare(result),
+        }
     }
 
     fn masker(&self, own: Option<OwnTool<'_>>) -> Masker<'static> {
         own.and_then(|own| own.masks).unwrap_or(self.masks).and(self.counters)
     }
 
-    fn masked(&self, own: Option<OwnTool<'_>>, result: &str, cut: Option<&str>) -> Masked {
-        let masker = self.masker(own);
-        match (self.result, cut) {
-            (ResultPart::Head(characters), _) => masker.digest(head(result, characters).as_bytes()),
-            (ResultPart::Whole, None) => masker.digest(result.as_bytes()),
-            (ResultPart::Whole, Some(cut)) => {
-                let Masked { result, near } = masker.digest(result.as_bytes());
-                Masked { result: result.mix(digest(cut)), near: near.mix(digest(cut)) }
-            }
+    fn masked(&self, own: Option<OwnTool<'_>>, opened: &Envelope<'_>, cut: Option<&str>) -> Masked {
+        let part = match self.result {
+            ResultPart::Head(characters) => head(opened.body, characters),
+            ResultPart::Whole => opened.body,
+        };
+        let Masked { mut result, mut near } = self.masker(own).digest(part.as_bytes());
+        if let (ResultPart::Whole, Some(cut)) = (self.result, cut) {
+            (result, near) = (result.mix(digest(cut)), near.mix(digest(cut)));
         }
+        if let Some(facts) = facts(opened) {
+            result = result.mix(facts);
+        }
+        Masked { result, near }
     }
 
     /// Returns the declaration of `tool`. Later declarations complete earlier ones.
@@ -440,6 +464,13 @@ impl Recipe {
     pub fn turn(&self, text: &str) -> Turn {
         Turn::new(self.message(text)).repeated(echo(text))
     }
+}
+
+/// Returns the digest of what the wrappers of an answer say, or `None` if they say what an answer without wrappers does.
+fn facts(opened: &Envelope<'_>) -> Option<Digest> {
+    let code = opened.exit.filter(|code| *code != 0);
+    let facts = u64::from(opened.is_running) << 32 | u64::from(code.unwrap_or(0).cast_unsigned());
+    (facts != 0).then(|| Digest::new(facts))
 }
 
 /// Returns the digest of a raw answer with its volatile parts.

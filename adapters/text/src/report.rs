@@ -32,7 +32,7 @@ mod timeout;
 use compiler::Compiler;
 use complaint::{complains, times_out};
 use crash::Crash;
-use exit::exit;
+use exit::{Exit, exit};
 use go::GoTest;
 use javascript::{Jest, Vitest};
 use junit::junit;
@@ -45,6 +45,7 @@ use tap::Tap;
 
 use memchr::memchr2;
 
+use crate::envelope::Envelope;
 use crate::find;
 use crate::grams::Grams;
 
@@ -110,13 +111,21 @@ impl Report {
 /// assert_eq!(report("fn main() {}\n").failed, None);
 /// ```
 pub fn report(result: &str) -> Report {
+    let Envelope { body, exit, .. } = Envelope::open(result);
+    report_of(body, exit)
+}
+
+/// Reads the report in the body of an answer. `told` is the exit status that the host tells.
+pub(crate) fn report_of(result: &str, told: Option<i32>) -> Report {
+    let told = Exit::told(told);
     let status = object::read(result);
     let keyword = ANY.next(result.as_bytes(), 0);
     if keyword.is_some() || opens_telling(find::lines(result).next().unwrap_or_default()) {
-        return whole(result, status, keyword);
+        return whole(result, status, told, keyword);
     }
-    let timed_out = times_out(result, status);
-    let failed = status.failed.or_else(|| (timed_out || in_words(result)).then_some(true));
+    let stated = told.failed.or(status.failed);
+    let timed_out = told.timed_out || stated != Some(false) && times_out(result, status);
+    let failed = stated.or_else(|| (timed_out || in_words(result)).then_some(true));
     Report { failed, timed_out: timed_out && failed == Some(true), ..Report::default() }
 }
 
@@ -125,14 +134,15 @@ fn in_words(result: &str) -> bool {
     complains(result) || is_refusal(result)
 }
 
-/// Reads every line of `result`. Its first keyword stands at `keyword`, and `status` is that of an object.
-fn whole(result: &str, status: Status<'_>, keyword: Option<usize>) -> Report {
+/// Reads every line of `result`. Its first keyword stands at `keyword`, `status` is that of an object, and `told` is what
+/// the host tells.
+fn whole(result: &str, status: Status<'_>, told: Exit, keyword: Option<usize>) -> Report {
     let Reading { tests, compiler, crash } = read(result, keyword);
     // A test of a compiler may print the compiler's messages.
     let errors = if tests.seen() { compiler.of_target() } else { compiler.errors() };
     let unbuilt = errors.is_some() || !tests.seen() && compiler.failed();
     let is_stated = || crash.happened() || !crash.is_logged() && in_words(result);
-    let exit = exit(result);
+    let exit = exit(result, told);
     let failed = match tests.failed() {
         Some(true) => Some(true),
         _ if unbuilt => Some(true),
@@ -361,7 +371,7 @@ mod tests {
         ) {
             let lines: Vec<&str> = lines.into_iter().chain(prose.iter().map(|s| &**s)).collect();
             for text in [lines.join("\n"), lines.iter().rev().copied().collect::<Vec<_>>().join("\n")] {
-                let all = whole(&text, super::object::read(&text), Some(0));
+                let all = whole(&text, super::object::read(&text), super::Exit::default(), Some(0));
                 prop_assert_eq!(report(&text), all, "{:?}", text);
             }
         }

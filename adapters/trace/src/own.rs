@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::{self, Finder};
 use serde::de::IgnoredAny;
+use unstuck_text::Envelope;
 
 /// The beginning of every message of this project, with the space behind it.
 const SIGN: &str = "[unstuck] ";
@@ -36,7 +37,7 @@ const REFUSALS: [&str; 6] = [
     // Codex, and its Code Mode.
     "Command blocked by PreToolUse hook: ",
     "Tool call blocked by PreToolUse hook: ",
-    "Script failed\n\nScript error:\nCommand blocked by PreToolUse hook: ",
+    "Script error:\nCommand blocked by PreToolUse hook: ",
     // Gemini CLI.
     "Tool execution blocked: ",
     "Agent execution stopped by hook: ",
@@ -98,6 +99,7 @@ fn without_note(text: &str) -> Option<&str> {
 /// Without a hook's words before it, a message of this project stands in place of a result if the result
 /// is flagged as failed or says so.
 pub(crate) fn is_refusal(text: &str, failed: bool) -> bool {
+    let text = Envelope::open(text).body.trim_start();
     if let Some(message) = text.strip_prefix(SIGN) {
         return failed || message.starts_with(NOT_RUN);
     }
@@ -174,7 +176,7 @@ mod tests {
             ("[unstuck] This call was not run. Three times the same.", false, true),
             ("Command blocked by PreToolUse hook: [unstuck] No.. Command: make", false, true),
             (
-                "Script failed\n\nScript error:\nCommand blocked by PreToolUse hook: [unstuck] No.",
+                "Script failed\nOutput:\n\nScript error:\nCommand blocked by PreToolUse hook: [unstuck] No.",
                 true,
                 true,
             ),

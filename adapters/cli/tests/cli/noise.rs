@@ -58,13 +58,18 @@ fn in_lines(result: &str) -> bool {
     in_words(result) && result.trim().lines().count() > 1
 }
 
-/// The changes of a whole record or result.
-const CHANGES: [Change; 5] = [
+/// The changes of a whole record or result, and what hosts wrap around a result.
+const CHANGES: [Change; 10] = [
     Change { name: "keys in another order", of: Of::Record(with_keys_reversed) },
     Change { name: "another root of paths", of: Of::Record(moved) },
     Change { name: "a colour", of: Of::Result(coloured) },
     Change { name: "carriage returns", of: Of::Result(|text, _| text.replace('\n', "\r\n")) },
     Change { name: "spaces at the ends of lines", of: Of::Result(spaced) },
+    Change { name: "Codex", of: Of::Result(in_header) },
+    Change { name: "Gemini CLI", of: Of::Result(in_context) },
+    Change { name: "Qwen Code", of: Of::Result(in_table) },
+    Change { name: "OpenHands", of: Of::Result(with_trailers) },
+    Change { name: "Claude Code", of: Of::Result(with_reminder) },
 ];
 
 /// The lines that may be added at either end of a result.
@@ -238,6 +243,36 @@ fn coloured(text: &str, call: usize) -> String {
 /// Returns the text with spaces at the end of each line. Their number varies with the call.
 fn spaced(text: &str, call: usize) -> String {
     text.replace('\n', &format!("{}\n", " ".repeat(call % 3))) + &" ".repeat(call % 4)
+}
+
+fn in_header(text: &str, call: usize) -> String {
+    let (chunk, tokens) = (hex(call, 6), call + 7);
+    format!(
+        "Chunk ID: {chunk}\nWall time: 0.{call} seconds\nOriginal token count: {tokens}\nOutput:\n{text}"
+    )
+}
+
+fn in_context(text: &str, call: usize) -> String {
+    let text = if text.trim().is_empty() { "(empty)" } else { text };
+    let group = 4711 + call;
+    format!(
+        "<untrusted_context>\nOutput: {text}\nProcess Group PGID: {group}\n</untrusted_context>"
+    )
+}
+
+fn in_table(text: &str, call: usize) -> String {
+    let fields = format!("Error: (none)\nExit Code: (none)\nProcess Group PGID: {}", 4711 + call);
+    format!("Command: make\nDirectory: (root)\nOutput: {text}\n{fields}")
+}
+
+fn with_trailers(text: &str, _: usize) -> String {
+    format!("{text}\n[Current working directory: /w]\n[Python interpreter: /usr/bin/python]")
+}
+
+fn with_reminder(text: &str, call: usize) -> String {
+    // Without a text, the reminder is the answer.
+    let reminder = format!("\n\n<system-reminder>\nTurn {call}.\n</system-reminder>");
+    text.to_owned() + if text.trim().is_empty() { "" } else { &reminder }
 }
 
 fn clock(n: usize) -> String {

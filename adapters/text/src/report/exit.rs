@@ -39,15 +39,27 @@ pub(crate) struct Exit {
     pub(crate) timed_out: bool,
 }
 
-/// Returns the exit statuses that `result` names. O(n).
+impl Exit {
+    /// Returns the status that the host tells.
+    pub(crate) fn told(code: Option<i32>) -> Self {
+        code.map_or(Self::default(), |code| Self::default().and(code.unsigned_abs()))
+    }
+
+    /// Adds a status.
+    fn and(self, code: u32) -> Self {
+        Self {
+            failed: Some(self.failed == Some(true) || code != 0),
+            timed_out: self.timed_out || code == TIMED_OUT,
+        }
+    }
+}
+
+/// Returns the exit statuses that `result` names, and the one that the host tells. O(n).
 ///
 /// A line names a status if it contains nothing else (`Exit code: 1`), or if it ends with the
 /// status and says that a process ended (`[Command finished with exit code 1]`).
-pub(crate) fn exit(result: &str) -> Exit {
-    codes(result).fold(Exit::default(), |Exit { failed, timed_out }, code| Exit {
-        failed: Some(failed == Some(true) || code != 0),
-        timed_out: timed_out || code == TIMED_OUT,
-    })
+pub(crate) fn exit(result: &str, told: Exit) -> Exit {
+    codes(result).fold(told, Exit::and)
 }
 
 /// Returns the statuses that the lines at either end of `result` name.

@@ -20,6 +20,7 @@ use std::io::BufRead;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use unstuck_text::Envelope;
 
 use crate::clue::{Clue, Fields, Place, text};
 use crate::costs::count;
@@ -36,10 +37,6 @@ use crate::tool_result::ToolResult;
 
 /// The types of events that no other format has beside `data`.
 const EVENTS: [&str; 4] = ["session.", "assistant.", "tool.execution_", "user.message"];
-
-/// The text before the id of the shell, and the text between that id and the exit code, in the last line
-/// of a command's result: `<shellId: 0 completed with exit code 2>`.
-const COMPLETED: [&str; 2] = ["<shellId: ", " completed with exit code "];
 
 impl Format {
     /// GitHub Copilot CLI sessions: JSON Lines.
@@ -279,25 +276,14 @@ fn tokens(usage: Raw<'_>) -> Option<Tokens> {
 }
 
 impl<'a> ToolResult<'a> {
-    /// Reads a result of Copilot CLI. The last line of a command's result tells the exit code and the id of
-    /// the shell. It is left out: the id differs each time, and the rest is the same for different commands.
+    /// Reads a result of Copilot CLI. The last line of a command's result tells the exit code.
     pub fn copilot(json: &'a RawValue) -> Self {
         let text = match flat_text(Some(json)) {
             Cow::Borrowed(text) => own::without_notes(text),
             Cow::Owned(text) => Cow::Owned(own::without_notes(&text).into_owned()),
         };
-        let [begin, middle] = COMPLETED;
-        let code = text.rfind(begin).and_then(|at| {
-            let (_, code) = text[at..].trim_ascii_end().strip_suffix('>')?.split_once(middle)?;
-            Some((at, code.parse::<i64>().ok()?))
-        });
-        match code {
-            Some((at, code)) => Self {
-                text: Cow::Owned(text[..at].trim_end_matches('\n').to_owned()),
-                failed: Some(code != 0),
-            },
-            None => Self { text, failed: None },
-        }
+        let failed = Envelope::open(&text).exit.map(|code| code != 0);
+        Self { text, failed }
     }
 }
 
@@ -306,26 +292,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_of_the_shell_is_left_out_and_the_exit_code_read() {
-        let table = [
-            ("no\n<shellId: 12 completed with exit code 1>", "no", Some(true)),
-            ("<shellId: a completed with exit code 0>\n", "", Some(false)),
-            ("<shellId: 1 completed with exit code -1>", "", Some(true)),
+    fn the_last_line_tells_the_exit_code() {
+        let noted = "x\n<shellId: 1 completed with exit code 2>\n\nTool \"bash\" succeeded. Additional \
+                     guidance from postToolUse hooks:\n[unstuck] Again.";
+        for (text, expected, failed) in [
+            (noted, "x\n<shellId: 1 completed with exit code 2>", Some(true)),
             (
-                "x\n<shellId: 1 completed with exit code 2>\n\nTool \"bash\" succeeded. Additional \
-                 guidance from postToolUse hooks:\n[unstuck] Again.",
-                "x",
-                Some(true),
-            ),
-            (
-                "<shellId: 1 completed with exit code 1>\nmore",
-                "<shellId: 1 completed with exit code 1>\nmore",
-                None,
+                "<shellId: a completed with exit code 0>",
+                "<shellId: a completed with exit code 0>",
+                Some(false),
             ),
             ("it completed with exit code 1>", "it completed with exit code 1>", None),
             ("", "", None),
-        ];
-        for (text, expected, failed) in table {
+        ] {
             let json = serde_json::to_string(text).expect("a string");
             let result = ToolResult::copilot(serde_json::from_str(&json).expect("JSON"));
             assert_eq!(result, ToolResult { text: expected.into(), failed }, "{text:?}");

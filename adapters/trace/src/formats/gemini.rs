@@ -9,8 +9,7 @@
 //!   the next record begins a new turn.
 //! - **Turns.** The calls of one record share a step.
 //! - **Results** failed if their `status` is `error`. A call that ended without a result has an
-//!   empty one. The trailing `Process Group PGID: …` of a shell's result is left out. The number is
-//!   new for every process, and equal calls would never have equal results.
+//!   empty one.
 //! - **Workers.** A file of `kind` `subagent` is a worker named by its session; the `agentId` of a
 //!   call is the agent it started. A record may name its own `agentId`.
 //! - **Tokens.** `tokens`, or `usageMetadata` in Qwen Code's sessions, repeated with the record. The cached
@@ -40,9 +39,6 @@ use crate::{document, lines};
 
 /// The beginning of a text that the program writes in the user's name.
 const ECHO: &str = "<session_context>";
-
-/// The label of the shell's process group, at the end of its result.
-const PROCESS_GROUP: &str = "Process Group PGID: ";
 
 impl Format {
     /// Gemini CLI chats: JSON Lines, or a JSON document before 2026.
@@ -338,7 +334,7 @@ impl Speaker<'_, '_, '_> {
         self.recorder.turn(self.worker).answered = true;
         if let Some(call) = self.recorder.pairing.answer(self.worker, id) {
             let text = own::without_notes(text);
-            let (worker, text) = (self.worker, &*without_process_group(&text));
+            let (worker, text) = (self.worker, &*text);
             self.recorder.outcome(Outcome {
                 call,
                 worker,
@@ -454,51 +450,9 @@ fn response_text(response: Raw<'_>) -> Cow<'_, str> {
         .unwrap_or_else(|| Cow::Borrowed(response.map_or("", RawValue::get)))
 }
 
-/// Returns a result without its last line, if that is the number of the process group. It may be
-/// followed by the tag in which newer versions wrap a result.
-fn without_process_group(text: &str) -> Cow<'_, str> {
-    let Some((before, behind)) = text.rsplit_once(PROCESS_GROUP) else {
-        return Cow::Borrowed(text);
-    };
-    let tail = behind.trim_start_matches(|symbol: char| symbol.is_ascii_digit());
-    let is_number = tail.len() < behind.len();
-    if !is_number || !matches!(tail.trim(), "" | "</untrusted_context>") {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(format!("{}{tail}", before.strip_suffix('\n').unwrap_or(before)))
-}
-
 impl<'a> ToolResult<'a> {
-    /// Reads a result of Gemini CLI, a text or a list of parts, without the number of the process
-    /// group.
+    /// Reads a result of Gemini CLI, a text or a list of parts.
     pub fn gemini(json: &'a RawValue) -> Self {
-        let text = match result_text(Some(json)) {
-            Cow::Borrowed(text) => without_process_group(text),
-            Cow::Owned(text) => Cow::Owned(without_process_group(&text).into_owned()),
-        };
-        Self { text, failed: None }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_trailing_process_group_is_left_out() {
-        let table = [
-            ("Output: a\nProcess Group PGID: 12", "Output: a"),
-            (
-                "Output: a\nProcess Group PGID: 12\n</untrusted_context>",
-                "Output: a\n</untrusted_context>",
-            ),
-            ("Process Group PGID: 12", ""),
-            ("Process Group PGID: 12\nmore", "Process Group PGID: 12\nmore"),
-            ("Process Group PGID: none", "Process Group PGID: none"),
-            ("a", "a"),
-        ];
-        for (text, expected) in table {
-            assert_eq!(without_process_group(text), expected);
-        }
+        Self { text: result_text(Some(json)), failed: None }
     }
 }

@@ -16,6 +16,7 @@ use std::borrow::Cow;
 use std::io::BufRead;
 
 use serde::Deserialize;
+use unstuck_text::Envelope;
 
 use crate::clue::{Clue, Fields, Place, is_chat_message, is_list, objects, text};
 use crate::document::{self, Lists};
@@ -84,7 +85,7 @@ fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
 fn is_own(role: &str, content: &str) -> bool {
     match role {
         "assistant" => fenced(content, &FENCES[..1]).is_some(),
-        "user" => returncode(content).is_some(),
+        "user" => content.trim_start().starts_with("<returncode>"),
         _ => false,
     }
 }
@@ -210,7 +211,8 @@ impl Message<'_> {
         let id = string(self.tool_call_id).unwrap_or_default();
         let call = recorder.pairing.answer(MAIN, &id);
         if let Some(call) = call {
-            let code = integer(extra.returncode).or_else(|| returncode(text));
+            let code =
+                integer(extra.returncode).or_else(|| Envelope::open(text).exit.map(i64::from));
             let failed = code.is_some_and(|code| code != 0);
             recorder.outcome(Outcome {
                 call,
@@ -223,13 +225,6 @@ impl Message<'_> {
         }
         call.is_some()
     }
-}
-
-/// Returns the exit code with which a result begins, in its tag.
-fn returncode(text: &str) -> Option<i64> {
-    let (number, _) =
-        text.trim_start().strip_prefix("<returncode>")?.split_once("</returncode>")?;
-    number.trim().parse().ok()
 }
 
 /// Returns the content of the only fenced block with a command.
@@ -281,20 +276,6 @@ mod tests {
         ];
         for (text, command) in table {
             assert_eq!(fenced(text, &FENCES), command, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_result_begins_with_its_exit_code() {
-        let table = [
-            ("<returncode>0</returncode>\n<output>\n", Some(0)),
-            ("\n<returncode> -1 </returncode>", Some(-1)),
-            ("see <returncode>1</returncode>", None),
-            ("<returncode>one</returncode>", None),
-            ("", None),
-        ];
-        for (text, code) in table {
-            assert_eq!(returncode(text), code, "{text}");
         }
     }
 }

@@ -105,30 +105,6 @@ fn arguments_come_in_every_state() {
 }
 
 #[test]
-fn equal_calls_have_equal_results() {
-    let result = |chunk: &str, seconds: &str| {
-        format!(
-            "Chunk ID: {chunk}\\nWall time: {seconds} seconds\\nProcess exited with code 1\\nOutput:\\nFAIL\\n"
-        )
-    };
-    let reading = rollout(&[
-        ("item", &call("1", "test")),
-        ("item", &output("1", &result("a1b2c3", "0.1000"))),
-        ("item", &call("2", "test")),
-        ("item", &output("2", &result("d4e5f6", "0.2000"))),
-    ]);
-    let text = "\"FAIL\\n\"";
-    let expected = [
-        r#"#0 main/1 exec_command {"cmd":"test"}"#.to_owned(),
-        format!("#0 main -> failed {text}"),
-        r#"#1 main/2 exec_command {"cmd":"test"}"#.to_owned(),
-        format!("#1 main -> failed {text}"),
-    ];
-    assert_eq!(reading.events, expected);
-    assert_eq!(reading.end.map(|trace| trace.errors), Ok(Some(2)));
-}
-
-#[test]
 fn the_event_of_an_end_may_come_before_or_after_the_result() {
     let end = |id: &str, code: u8| {
         format!(

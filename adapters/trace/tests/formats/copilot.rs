@@ -59,10 +59,10 @@ fn a_request_and_its_execution_are_one_call_and_a_batch_one_step() {
         "main Assistant only: I look.",
         r#"#0 main/1 bash {"command":"make"}"#,
         r#"#1 main/1 bash {"command":"make"}"#,
-        "#1 main -> failed \"x\"",
-        "#0 main -> \"x\"",
+        r#"#1 main -> failed "x\n<shellId: 1 completed with exit code 1>""#,
+        r#"#0 main -> "x\n<shellId: 0 completed with exit code 0>""#,
         r#"#2 main/2 bash {"command":"make"}"#,
-        "#2 main -> failed \"x\"",
+        r#"#2 main -> failed "x\n<shellId: 2 completed with exit code 1>""#,
         r#"#3 main/3 bash {"command":"make"}"#,
         "main Assistant only: Done.",
     ];

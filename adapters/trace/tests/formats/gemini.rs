@@ -75,29 +75,6 @@ fn rewound_calls_have_run() {
 }
 
 #[test]
-fn the_process_group_is_left_out_of_a_result() {
-    let result = |pid: &str| {
-        format!(
-            "<untrusted_context>\\nOutput: FAIL\\nExit Code: 1\\nProcess Group PGID: {pid}\\n</untrusted_context>"
-        )
-    };
-    let first =
-        record("a", "", &[call("1", r#"{"d":"Run"}"#, Some(("success", &result("16532"))))]);
-    let second =
-        record("b", "", &[call("2", r#"{"d":"Again"}"#, Some(("success", &result("16543"))))]);
-    let reading = reading([HEADER, &first, &second].join("\n").as_bytes(), None);
-    let text = r#""<untrusted_context>\nOutput: FAIL\nExit Code: 1\n</untrusted_context>""#;
-    let expected = [
-        r#"#0 main/1 sh {"d":"Run"}"#.to_owned(),
-        format!("#0 main -> {text}"),
-        r#"#1 main/2 sh {"d":"Again"}"#.to_owned(),
-        format!("#1 main -> {text}"),
-    ];
-    assert_eq!(reading.events, expected);
-    assert_eq!(reading.end.map(|trace| trace.errors), Ok(Some(0)), "the status says success");
-}
-
-#[test]
 fn a_call_without_id_or_result_has_run_if_its_status_says_so() {
     let table = [
         (r#""status":"success""#, Some("\"\"")),

@@ -142,9 +142,9 @@ fn a_failed_patch_is_flagged() {
 }
 
 #[test]
-fn texts_and_headers_of_codex_are_left_out() {
+fn texts_of_codex_in_the_name_of_the_user_are_left_out() {
     let echo = r#"{"role":"user","content":"<environment_context>x</environment_context>"}"#;
-    let output = r#"{"type":"function_call_output","call_id":"a","output":"Wall time: 1 seconds\nOutput:\nx"}"#;
+    let output = r#"{"type":"function_call_output","call_id":"a","output":"x"}"#;
     let reading = reading(format!("[{echo},{CALLS},{output}]").as_bytes(), None);
     assert_eq!(reading.events[..2], CALLS_AND_RESULTS[..2]);
     assert_eq!(reading.events[2..], ["#0 main -> \"x\""]);

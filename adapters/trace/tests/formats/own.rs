@@ -1,5 +1,6 @@
 //! The words of this project in the transcripts of each agent, with what the agent writes around them.
 
+use unstuck_text::Envelope;
 use unstuck_trace::{Event, Format, read};
 
 /// The events of a call, in words: its result, or that it was refused.
@@ -7,10 +8,11 @@ fn endings(input: &str, format: Format) -> Vec<String> {
     let mut endings = Vec::new();
     let trace = read(input.as_bytes(), None, &mut |event| {
         if let Event::Outcome(outcome) = event {
+            let text = Envelope::open(outcome.text).body;
             let how = match (outcome.refused, outcome.failed) {
                 (true, _) => "refused".to_owned(),
-                (false, true) => format!("failed {}", outcome.text),
-                (false, false) => outcome.text.to_owned(),
+                (false, true) => format!("failed {text}"),
+                (false, false) => text.to_owned(),
             };
             endings.push(how);
         }
@@ -123,7 +125,7 @@ fn gemini() {
         record("c", "error", r#"{"error":"Tool execution blocked: [unstuck] Again."}"#),
         record("d", "error", r#"{"error":"Agent execution stopped by hook: [unstuck] Again."}"#),
     ];
-    let expected = ["x", "failed no match", "refused", "refused"];
+    let expected = ["x\nProcess Group PGID: 12", "failed no match", "refused", "refused"];
     assert_eq!(endings(&lines.join("\n"), Format::GEMINI), expected);
 }
 

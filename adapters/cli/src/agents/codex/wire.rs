@@ -165,8 +165,8 @@ mod tests {
     #[test]
     fn a_failure_is_read_from_the_result() {
         for (response, text, failed) in [
-            (r#""Exit code: 1\nWall time: 0.1 seconds\nOutput:\nno""#, "no", true),
-            (r#""Exit code: 0\nWall time: 0.1 seconds\nOutput:\nyes""#, "yes", false),
+            (r#""Exit code: 1\nOutput:\nno""#, "Exit code: 1\nOutput:\nno", true),
+            (r#""Exit code: 0\nOutput:\nyes""#, "Exit code: 0\nOutput:\nyes", false),
             (r#""yes""#, "yes", false),
             (r#"{"content":[{"type":"text","text":"x"}],"success":false}"#, "x", true),
         ] {

@@ -128,7 +128,6 @@ mod tests {
     fn the_text_of_a_result_is_what_the_model_reads() {
         let table = [
             (r#"{"llmContent":"a","returnDisplay":"b"}"#, "a", false),
-            (r#"{"llmContent":"Output: a\nProcess Group PGID: 12"}"#, "Output: a", false),
             (r#"{"llmContent":[{"text":"a"},{"text":"b"}]}"#, "a\nb", false),
             (r#"{"llmContent":"no","error":{"message":"no","type":"x"}}"#, "no", true),
             (

@@ -109,7 +109,7 @@ fn call<'a>(tool: Cow<'a, str>, id: Option<Cow<'a, str>>, input: Raw<'a>) -> Cal
     Call { id: id.filter(|id| !id.is_empty()), tool, args }
 }
 
-/// Returns the text that the model reads, without the ids of processes.
+/// Returns the text that the model reads.
 fn shown(raw: Raw<'_>) -> Cow<'_, str> {
     raw.map_or(Cow::Borrowed(""), |raw| ToolResult::gemini(raw).text)
 }
@@ -236,11 +236,6 @@ mod tests {
             ),
             ("PostToolUse", r#""tool_response":{"llmContent":[{"text":"a"}]}"#, works("a")),
             ("PostToolUse", r#""tool_response":"a""#, works("a")),
-            (
-                "PostToolUse",
-                r#""tool_response":{"llmContent":"Output: a\nProcess Group PGID: 12"}"#,
-                works("Output: a"),
-            ),
             ("PostToolUseFailure", r#""error":"no","is_interrupt":false"#, failed("no")),
             ("PostToolUseFailure", r#""error":"no","is_interrupt":true"#, Ending::Cancelled),
         ] {

@@ -1,0 +1,506 @@
+//! What hosts wrap around an answer: headers, tables, elements and trailers, with the exit status and other facts
+//! that they tell.
+//!
+//! This is the only place that knows the wrappers. All readers of an answer get its [body](Envelope::body), so an
+//! answer means the same in every agent. To add a wrapper, add its lines or elements to a table below, and a row to
+//! the test.
+//!
+//! A file may contain a wrapper, too. So one counts only at the outer ends of an answer, and only if all of its lines
+//! are known.
+
+use crate::find;
+use crate::members::{members, unquoted};
+
+/// An answer without what its host wraps around it.
+///
+/// ```
+/// use unstuck_text::Envelope;
+///
+/// let answer = "Chunk ID: 3fa9c1\nWall time: 0.1 seconds\nProcess exited with code 1\nOutput:\nno such file";
+/// let envelope = Envelope::open(answer);
+/// assert_eq!((envelope.body, envelope.exit), ("no such file", Some(1)));
+/// assert_eq!(Envelope::open("no such file").body, "no such file");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Envelope<'t> {
+    /// The answer itself. It is a part of the text that was opened.
+    pub body: &'t str,
+    /// The exit status that the host tells. Of several, one that is not 0. A signal counts as 128 and its number, as
+    /// in a shell.
+    pub exit: Option<i32>,
+    /// Whether the host says that the command still runs.
+    pub is_running: bool,
+}
+
+/// The longest object that is opened, in bytes: the part of one that is read.
+const OBJECT_MAX: usize = 4096;
+
+/// The deepest nesting of wrappers.
+const DEPTH_MAX: usize = 4;
+
+/// What a line or an element of a wrapper says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Says {
+    /// Nothing about the call: an id, a time, a folder.
+    Nothing,
+    /// The number behind it is an exit status.
+    Exit,
+    /// The number behind it is a signal, if it is not 0.
+    Signal,
+    /// The command still runs.
+    Running,
+    /// The call failed.
+    Failed,
+    /// The state of a job is inside.
+    State,
+    /// The answer is inside.
+    Body,
+}
+
+use Says::{Body, Exit, Failed, Nothing, Running, Signal, State};
+
+/// The lines of a header that ends with [`OUTPUT`], by their beginnings (Codex).
+const HEADER: [(&str, Says); 11] = [
+    ("Chunk ID: ", Nothing),
+    ("Wall time: ", Nothing),
+    ("Wall time ", Nothing),
+    ("Process exited with code ", Exit),
+    ("Exit code: ", Exit),
+    ("Process running with session ID ", Running),
+    ("Original token count: ", Nothing),
+    ("Total output lines: ", Nothing),
+    ("Script completed", Nothing),
+    ("Script running", Running),
+    ("Script failed", Failed),
+];
+
+const OUTPUT: &str = "Output:";
+
+/// The fields behind the output in a table (Gemini CLI, Qwen Code), by their beginnings.
+const FIELDS: [(&str, Says); 5] = [
+    ("Error: (none)", Nothing),
+    ("Exit Code: ", Exit),
+    ("Signal: ", Signal),
+    ("Background PIDs: ", Nothing),
+    ("Process Group PGID: ", Nothing),
+];
+
+/// The last lines of an answer, by their beginnings, with what stands before a status in them (Copilot CLI, `OpenHands`).
+const TRAILERS: [(&str, &str); 6] = [
+    ("<shellId: ", " completed with exit code "),
+    ("[The command completed with exit code ", "code "),
+    ("[Command finished with exit code ", "code "),
+    ("[Current working directory: ", ""),
+    ("[Jupyter current working directory: ", ""),
+    ("[Python interpreter: ", ""),
+];
+
+/// The elements of an answer that consists of elements (mini-SWE-agent, background tasks of Claude Code).
+const ELEMENTS: [(&str, &str, Says); 14] = [
+    ("<returncode>", "</returncode>", Exit),
+    ("<exit_code>", "</exit_code>", Exit),
+    ("<retrieval_status>", "</retrieval_status>", Nothing),
+    ("<status>", "</status>", State),
+    ("<task_id>", "</task_id>", Nothing),
+    ("<task_type>", "</task_type>", Nothing),
+    ("<timestamp>", "</timestamp>", Nothing),
+    ("<warning>", "</warning>", Nothing),
+    ("<output>", "</output>", Body),
+    ("<output_head>", "</output_head>", Body),
+    ("<elided_chars>", "</elided_chars>", Nothing),
+    ("<output_tail>", "</output_tail>", Body),
+    ("<stdout>", "</stdout>", Body),
+    ("<stderr>", "</stderr>", Body),
+];
+
+/// The members of an object around the output of a command (Codex before 2026, Cursor, many SDKs).
+const MEMBERS: [(&str, Says); 17] = [
+    ("output", Body),
+    ("stdout", Body),
+    ("stderr", Body),
+    ("exit_code", Exit),
+    ("exitCode", Exit),
+    ("exit_status", Exit),
+    ("returncode", Exit),
+    ("return_code", Exit),
+    ("metadata", Nothing),
+    ("cwd", Nothing),
+    ("duration", Nothing),
+    ("duration_ms", Nothing),
+    ("durationMs", Nothing),
+    ("duration_seconds", Nothing),
+    ("executionTime", Nothing),
+    ("pid", Nothing),
+    ("wall_time_seconds", Nothing),
+];
+
+/// The states of a job that still runs.
+const RUNNING: [&str; 5] = ["running", "pending", "queued", "in_progress", "not_ready"];
+
+/// The element around a whole answer (Gemini CLI), and the one behind it (Claude Code).
+const AROUND: (&str, &str) = ("<untrusted_context>", "</untrusted_context>");
+const BEHIND: (&str, &str) = ("<system-reminder>", "</system-reminder>");
+
+impl<'t> Envelope<'t> {
+    /// Takes `answer` as it is.
+    pub const fn bare(answer: &'t str) -> Self {
+        Self { body: answer, exit: None, is_running: false }
+    }
+
+    /// Takes the wrappers off `answer`, at most four of them. O(length of `answer`).
+    pub fn open(answer: &'t str) -> Self {
+        let mut opened = Self::bare(answer);
+        for _ in 0..DEPTH_MAX {
+            if opened.peel().is_none() {
+                break;
+            }
+        }
+        opened
+    }
+
+    /// Whether the host tells an exit status that is not 0.
+    pub fn has_failed(&self) -> bool {
+        self.exit.is_some_and(|code| code != 0)
+    }
+
+    /// Takes one wrapper off. Returns `None` if there is none.
+    fn peel(&mut self) -> Option<()> {
+        let text = self.body.trim_ascii();
+        let peeled = match text.as_bytes().first()? {
+            b'{' => self.object(text),
+            b'<' => around(text).or_else(|| self.elements(text)),
+            b'C' | b'O' | b'E' | b'W' | b'P' | b'S' | b'T' => {
+                self.header(text).or_else(|| self.table(text))
+            }
+            _ => None,
+        };
+        let ends = || match text.as_bytes().last()? {
+            b'>' | b']' => reminder(text).or_else(|| self.trailer(text)),
+            _ => None,
+        };
+        self.body = peeled.or_else(ends)?;
+        Some(())
+    }
+
+    /// Takes off a header that ends with a line `Output:`. A header with a status may be the whole answer.
+    fn header(&mut self, text: &'t str) -> Option<&'t str> {
+        let mut told = Self { exit: None, ..*self };
+        let mut rest = text;
+        loop {
+            let is_whole = rest.is_empty() && told.exit.is_some();
+            let (line, behind) = find::split_once(rest, "\n").unwrap_or((rest, ""));
+            let line = line.trim_ascii_end();
+            // Without a line before it, it is the heading of a table, or of a file.
+            if is_whole || line == OUTPUT && rest.len() < text.len() {
+                self.is_running = told.is_running;
+                if let Some(code) = told.exit {
+                    self.end(code);
+                }
+                return Some(behind);
+            }
+            let (begin, says) = *HEADER.iter().find(|(begin, _)| line.starts_with(begin))?;
+            told.hear(says, line.get(begin.len()..)?);
+            rest = behind;
+        }
+    }
+
+    /// Takes off a table with a field for the output. Without a command before it, a field has to follow.
+    fn table(&mut self, text: &'t str) -> Option<&'t str> {
+        let (mut body, has_command) = match text.strip_prefix("Command: ") {
+            Some(rest) => {
+                let (_, rest) = find::split_once(rest, "\nDirectory: ")?;
+                (find::split_once(rest, "\nOutput: ")?.1, true)
+            }
+            None => (text.strip_prefix("Output: ")?, false),
+        };
+        let mut has_fields = false;
+        loop {
+            let (rest, line) = last_line(body);
+            let Some((begin, says)) = FIELDS.iter().find(|(begin, _)| line.starts_with(begin))
+            else {
+                break;
+            };
+            self.hear(*says, line.get(begin.len()..)?);
+            (body, has_fields) = (rest, true);
+        }
+        (has_command || has_fields).then_some(body)
+    }
+
+    /// Takes off elements that make up the whole answer, one of which says how the call went.
+    fn elements(&mut self, text: &'t str) -> Option<&'t str> {
+        let (mut told, mut rest) = (*self, text);
+        let (mut body, mut is_told): (Option<(usize, usize)>, _) = (None, false);
+        while !rest.is_empty() {
+            let (open, close, says) = ELEMENTS.iter().find(|(open, ..)| rest.starts_with(open))?;
+            let inside = rest.get(open.len()..)?;
+            // An output may quote its own end.
+            let (value, behind) = match says {
+                Body => find::rsplit_once(inside, close)?,
+                _ => find::split_once(inside, close)?,
+            };
+            if *says == Body {
+                let start = text.len() - inside.len();
+                let end = start + value.len();
+                body = Some((body.map_or(start, |(first, _)| first), end));
+            }
+            is_told |= matches!(says, Exit | State) || *open == "<retrieval_status>";
+            told.hear(*says, value);
+            rest = behind.trim_ascii_start();
+        }
+        let body = body.map_or(Some(""), |(start, end)| text.get(start..end))?;
+        is_told.then(|| (self.exit, self.is_running) = (told.exit, told.is_running))?;
+        Some(body.strip_prefix('\n').unwrap_or(body))
+    }
+
+    /// Takes off an object, if one of its members holds the output, in one line. More lines have escapes between them,
+    /// and the object's own readers take it.
+    fn object(&mut self, text: &'t str) -> Option<&'t str> {
+        let (mut told, mut body, mut has_body) = (*self, "", false);
+        for member in members(text) {
+            let (_, says) = MEMBERS.iter().find(|(name, _)| *name == member.name)?;
+            let value = unquoted(member.value);
+            if *says == Body {
+                let value = value.trim_end_matches("\\n").trim_end_matches("\\r");
+                if value.contains('\\') || !(body.is_empty() || value.is_empty()) {
+                    return None;
+                }
+                (body, has_body) = (if value.is_empty() { body } else { value }, true);
+            }
+            told.hear(*says, value);
+        }
+        let is_whole = has_body && text.len() <= OBJECT_MAX && text.ends_with('}');
+        is_whole.then(|| self.exit = told.exit)?;
+        Some(body)
+    }
+
+    /// Takes off the last line.
+    fn trailer(&mut self, text: &'t str) -> Option<&'t str> {
+        let (body, line) = last_line(text);
+        let (_, before) = TRAILERS.iter().find(|(begin, _)| line.starts_with(begin))?;
+        if !before.is_empty() {
+            let (_, code) = find::rsplit_once(line, before)?;
+            let code: i32 = code.trim_end_matches(['.', ']', '>']).parse().ok()?;
+            self.end(code);
+        }
+        Some(body)
+    }
+
+    /// Takes in what the value of a line or an element says.
+    fn hear(&mut self, says: Says, value: &str) {
+        let number = || value.trim_ascii().parse().ok();
+        match says {
+            Nothing | Body => {}
+            Running => self.is_running = true,
+            Failed => self.end(1),
+            State => self.is_running |= RUNNING.contains(&value.trim_ascii()),
+            Exit => _ = number().map(|code| self.end(code)),
+            Signal => {
+                let signal = number().filter(|signal: &i32| (1..128).contains(signal));
+                _ = signal.map(|signal| self.end(128 + signal));
+            }
+        }
+    }
+
+    /// Takes in an exit status.
+    fn end(&mut self, code: i32) {
+        if !self.has_failed() {
+            self.exit = Some(code);
+        }
+    }
+}
+
+/// Returns what is inside of the element around a whole answer.
+fn around(text: &str) -> Option<&str> {
+    text.strip_prefix(AROUND.0)?.strip_suffix(AROUND.1)
+}
+
+/// Returns what stands before a reminder at the end of an answer. A reminder alone is the answer.
+fn reminder(text: &str) -> Option<&str> {
+    let (body, _) = find::rsplit_once(text.strip_suffix(BEHIND.1)?, BEHIND.0)?;
+    let body = body.trim_ascii_end();
+    (!body.is_empty()).then_some(body)
+}
+
+/// Returns the last line of `text`, and the text before it.
+fn last_line(text: &str) -> (&str, &str) {
+    let text = text.trim_ascii_end();
+    find::rsplit_once(text, "\n").unwrap_or(("", text))
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::string::String;
+
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::{ELEMENTS, Envelope, FIELDS, HEADER, TRAILERS};
+
+    #[test]
+    fn every_wrapper_is_taken_off() {
+        for (answer, body, exit, is_running) in [
+            // Codex, new and old.
+            (
+                "Chunk ID: 1a\nWall time: 0.1 seconds\nProcess exited with code 1\nOriginal token count: 2\nOutput:\nx\n",
+                "x",
+                Some(1),
+                false,
+            ),
+            ("Exit code: 0\nWall time: 3 seconds\nOutput:\nx", "x", Some(0), false),
+            (
+                "Wall time: 0.0 seconds\nOutput:\nExit code: 1\nWall time: 0 seconds\nOutput:\nx",
+                "x",
+                Some(1),
+                false,
+            ),
+            ("Exit code: 2\nOutput:\nExit code: 0\nOutput:\nx", "x", Some(2), false),
+            ("Exit code: 1\n", "", Some(1), false),
+            ("Process running with session ID 7\nOutput:\n", "", None, true),
+            ("Script failed\nWall time 0.3 seconds\nOutput:\nx", "x", Some(1), false),
+            // Gemini CLI and Qwen Code.
+            (
+                "<untrusted_context>\nOutput: FAIL\nExit Code: 1\nProcess Group PGID: 16532\n</untrusted_context>",
+                "FAIL",
+                Some(1),
+                false,
+            ),
+            ("Output: a\nb\nProcess Group PGID: 12", "a\nb", None, false),
+            (
+                "Command: printf '\nOutput: '\nDirectory: /tmp\nOutput: a\nb\nError: (none)\nExit Code: 0\nSignal: 0\nBackground PIDs: (none)\nProcess Group PGID: 12345",
+                "a\nb",
+                Some(0),
+                false,
+            ),
+            (
+                "Command: x\nDirectory: (root)\nOutput: (empty)\nExit Code: (none)\nSignal: 9",
+                "(empty)",
+                Some(137),
+                false,
+            ),
+            (
+                "Command: x\nDirectory: (root)\nOutput: a\nError: no\nExit Code: 1",
+                "a\nError: no",
+                Some(1),
+                false,
+            ),
+            // Copilot CLI and OpenHands.
+            ("no\n<shellId: 12 completed with exit code 1>", "no", Some(1), false),
+            ("<shellId: a completed with exit code 0>\n", "", Some(0), false),
+            ("x\n<shellId: 1 completed with exit code -1>", "x", Some(-1), false),
+            (
+                "x\n[The command completed with exit code 1.]\n[Current working directory: /w]\n[Python interpreter: /usr/bin/python]",
+                "x",
+                Some(1),
+                false,
+            ),
+            // mini-SWE-agent and Claude Code.
+            ("<returncode>1</returncode>\n<output>\nFAIL\n</output>", "FAIL", Some(1), false),
+            (
+                "<returncode>0</returncode>\n<output>a</output> b</output>",
+                "a</output> b",
+                Some(0),
+                false,
+            ),
+            (
+                "<retrieval_status>not_ready</retrieval_status>\n\n<task_id>b1</task_id>\n\n<status>running</status>\n\n<output>\na\n</output>",
+                "a",
+                None,
+                true,
+            ),
+            (
+                "<status>completed</status>\n<exit_code>2</exit_code>\n<stdout>a</stdout>\n<stderr>b</stderr>\n<timestamp>9</timestamp>",
+                "a</stdout>\n<stderr>b",
+                Some(2),
+                false,
+            ),
+            // Objects.
+            (
+                r#"{"output":"x\n","metadata":{"exit_code":2,"duration_seconds":0.1}}"#,
+                "x",
+                Some(2),
+                false,
+            ),
+            (r#"{"exitCode":0,"stdout":"a","stderr":""}"#, "a", Some(0), false),
+            (r#"{"stdout":"","stderr":"a: no\r\n","exit_code":1}"#, "a: no", Some(1), false),
+            ("a\n\n<system-reminder>\nNo malware.\n</system-reminder>", "a", None, false),
+        ] {
+            let opened = Envelope::open(answer);
+            let found = (opened.body.trim(), opened.exit, opened.is_running);
+            assert_eq!(found, (body, exit, is_running), "{answer}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_wrapper_stays() {
+        for answer in [
+            "",
+            " \n",
+            "a",
+            "see\nExit code: 1\nOutput:\n",
+            "Wall time: 1 second",
+            "Exit code: 1\nit says\nOutput:\nx",
+            "Output: a",
+            "Output: a\nExit Code: 1\nmore",
+            "Command: a\nOutput: b\nExit Code: 1",
+            "<shellId: 1 completed with exit code 1>\nmore",
+            "<shellId: 1 completed with exit code one>",
+            r#"{"exitCode":0,"stdout":"a\nb"}"#,
+            r#"{"exitCode":0,"stdout":"a","stderr":"b"}"#,
+            r#"{"exitCode":0,"stdout":"a","state":"b"}"#,
+            r#"{"exitCode":0}"#,
+            r#"{"stdout":"a""#,
+            "<output>a</output>",
+            "<returncode>1</returncode> and more",
+            "<returncode>1",
+            "<untrusted_context>a",
+            "<system-reminder>The file is empty.</system-reminder>",
+        ] {
+            assert_eq!(Envelope::open(answer), Envelope::bare(answer), "{answer}");
+        }
+    }
+
+    fn parts() -> impl Strategy<Value = String> {
+        let lines = HEADER.iter().chain(&FIELDS).map(|(begin, _)| *begin);
+        let elements = ELEMENTS.iter().flat_map(|(open, close, _)| [*open, *close]);
+        let others = [
+            "\n",
+            "1",
+            " ",
+            "a",
+            "Output:",
+            "Output: ",
+            "<untrusted_context>",
+            "</untrusted_context>",
+            "<system-reminder>",
+            "</system-reminder>",
+            "]",
+            ">",
+            "é",
+            "Command: ",
+            "\nDirectory: ",
+            "code ",
+        ];
+        let parts = lines
+            .chain(elements)
+            .chain(TRAILERS.iter().map(|(begin, _)| *begin))
+            .chain(others)
+            .chain(["{", "}", ":", ",", "\"", "\\n", "output", "exitCode"]);
+        proptest::collection::vec(select(parts.collect::<std::vec::Vec<_>>()), 0..24)
+            .prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn a_body_is_a_part_of_any_answer_and_wrapped_text_is_opened(answer in parts()) {
+            let opened = Envelope::open(&answer);
+            prop_assert!(answer.contains(opened.body));
+            if opened == Envelope::bare(&answer) {
+                let text = std::format!("<untrusted_context>\nOutput: {answer}\nExit Code: 3\n</untrusted_context>");
+                let wrapped = Envelope::open(&text);
+                prop_assert!(wrapped.exit == Some(3) && wrapped.body.len() <= answer.len());
+            }
+        }
+    }
+}
