@@ -44,7 +44,7 @@ const LEAST: &str =
 /// Checks that the engine gives the same verdicts on the microcontroller as on this machine.
 pub(super) fn check() -> Done {
     let library = small(EMULATED)?;
-    let table = table("--small")?;
+    let table = table()?;
     for (name, sources, says, board) in PROGRAMS {
         let (file, emulator) = (format!("target/c/firmware/{name}"), emulator(board));
         let lines = format!(

@@ -37,7 +37,7 @@ pub(super) fn check() -> Done {
     script("mkdir -p target/c/programs", &[])?;
     examples(LINKED)?;
     examples(LOADED)?;
-    let table = table("")?;
+    let table = table()?;
     let compile = format!("gcc -std=c11 {STRICT} -I {table}");
     for sources in TESTS {
         let sources = format!("{sources} {LINKED}");
@@ -46,11 +46,11 @@ pub(super) fn check() -> Done {
     without_panics()
 }
 
-/// Writes the table of events and verdicts, or with `--small` one for a microcontroller, and returns its folder.
-pub(super) fn table(option: &str) -> Done<String> {
-    let folder = format!("target/c/table{option}");
+/// Writes the table of events and verdicts, and returns its folder.
+pub(super) fn table() -> Done<String> {
+    let folder = "target/c/table".to_owned();
     let write = steps::built(&["--example", "table"])?;
-    let line = format!("mkdir -p {folder} && \"$WRITE\" {folder}/table.h {option}");
+    let line = format!("mkdir -p {folder} && \"$WRITE\" {folder}/table.h");
     script(&line, &[("WRITE", write.into())])?;
     Ok(folder)
 }

@@ -4,14 +4,12 @@ use unstuck_core::{
     Announced, Call, CallId, Detector, Digest, Finding, LoopId, Outcome, RepeatedText, Tag, Tool,
     Turn, Verdict,
 };
-use unstuck_text::{PRESETS, Preset, SimilarCalls};
-
-/// The number of latest calls that an event can name.
-pub(crate) const NAMED_MAX: usize = 64;
+use unstuck_text::{Preset, SimilarCalls};
 
 /// The kind of an event. C has the same names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum EventKind {
+    #[default]
     Begin,
     Announce,
     Outcome,
@@ -33,27 +31,30 @@ pub(crate) enum EventKind {
     Restore,
 }
 
-/// An event with all its parameters, and the places of its verdicts.
-#[derive(Clone, Copy, Debug)]
+/// An event with all its parameters, and its verdicts.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Event {
     pub(crate) kind: EventKind,
+    /// The tag of the call, or the period of a repetition in a text.
     pub(crate) tag: u8,
     /// A combination of the constants below, from [`ALIKE`] on.
     pub(crate) flags: u8,
-    /// The preset, or the place of the call among the latest.
-    pub(crate) which: u8,
+    /// The place of the preset, or the number of the call.
+    pub(crate) which: usize,
     /// The tool, or the raw digest of the result.
     pub(crate) tool: u32,
-    /// The step, the score, or the number of calls to take back.
+    /// The step, the score, the laps in a text, or the number of calls to take back.
     pub(crate) number: u32,
     /// The digest of the arguments, the result or the text; a loop id; or the expected result.
     pub(crate) one: u64,
     /// The similar or near digest.
     pub(crate) two: u64,
-    pub(crate) name: usize,
-    pub(crate) text: usize,
-    pub(crate) verdict: usize,
-    pub(crate) settled: usize,
+    /// The name of the tool.
+    pub(crate) name: &'static str,
+    /// The arguments, the result or the message.
+    pub(crate) text: &'static str,
+    pub(crate) verdict: Verdict,
+    pub(crate) settled: Verdict,
 }
 
 /// The event has a similar or near digest.
@@ -70,23 +71,6 @@ pub(crate) const TIMED_OUT: u8 = 32;
 pub(crate) const RAW: u8 = 64;
 
 impl Event {
-    pub(crate) fn new(kind: EventKind) -> Self {
-        Self {
-            kind,
-            tag: 0,
-            flags: 0,
-            which: 0,
-            tool: 0,
-            number: 0,
-            one: 0,
-            two: 0,
-            name: 0,
-            text: 0,
-            verdict: 0,
-            settled: 0,
-        }
-    }
-
     fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
@@ -96,6 +80,10 @@ impl Event {
         let call = call.tag(Tag::ALL[usize::from(self.tag)]);
         let call = if self.has(ALIKE) { call.similar(Digest::new(self.two)) } else { call };
         let call = if self.has(IDEMPOTENT) { call.idempotent() } else { call };
+        self.in_step(call)
+    }
+
+    fn in_step(&self, call: Call) -> Call {
         if self.has(NUMBERED) { call.step(self.number.into()) } else { call }
     }
 
@@ -109,114 +97,68 @@ impl Event {
         let outcome = if self.has(TIMED_OUT) { outcome.timed_out() } else { outcome };
         if self.has(RAW) { outcome.raw(Digest::new(self.tool.into())) } else { outcome }
     }
-}
 
-/// All events, with their verdicts and texts.
-#[derive(Debug)]
-pub(crate) struct Table {
-    pub(crate) events: Vec<Event>,
-    /// Each verdict once. The first is to proceed.
-    pub(crate) verdicts: Vec<Verdict>,
-    /// Each text once. The first is empty.
-    pub(crate) texts: Vec<String>,
-}
-
-impl Default for Table {
-    fn default() -> Self {
-        let (verdicts, texts) = (vec![Verdict::PROCEED], vec![String::new()]);
-        Self { events: Vec::new(), verdicts, texts }
+    fn turn(&self) -> Turn {
+        let turn = Turn::new(Digest::new(self.one));
+        match u16::try_from(self.number) {
+            Ok(laps @ 2..) => turn.repeated(RepeatedText { period: self.tag, laps }),
+            _ => turn,
+        }
     }
-}
-
-impl Table {
-    /// Returns the place of `text`.
-    pub(crate) fn text(&mut self, text: &str) -> usize {
-        place_of(&mut self.texts, &text.to_owned())
-    }
-
-    /// Starts a run under the preset at `place`.
-    pub(crate) fn begin(&mut self, place: usize) -> Player<'_> {
-        let which = u8::try_from(place).expect("a handful of presets");
-        self.events.push(Event { which, ..Event::new(EventKind::Begin) });
-        let preset = &PRESETS[place];
-        let detector = Detector::new(preset.policy).expect("a window of 20");
-        let ids = Vec::new();
-        Player { table: self, preset, detector, similar: SimilarCalls::new(), ids, finding: None }
-    }
-}
-
-fn place_of<T: Clone + PartialEq>(all: &mut Vec<T>, one: &T) -> usize {
-    all.iter().position(|other| other == one).unwrap_or_else(|| {
-        all.push(one.clone());
-        all.len() - 1
-    })
 }
 
 /// A run in progress.
-pub(crate) struct Player<'t> {
-    pub(crate) table: &'t mut Table,
+pub(crate) struct Run {
     preset: &'static Preset,
     detector: Detector<'static, 20>,
     similar: SimilarCalls,
-    ids: Vec<CallId>,
+    /// The ids of all calls so far.
+    pub(crate) ids: Vec<CallId>,
     /// The latest finding.
-    finding: Option<Finding>,
+    pub(crate) finding: Option<Finding>,
 }
 
-impl Player<'_> {
-    /// Returns the number of calls so far.
-    pub(crate) fn calls(&self) -> usize {
-        self.ids.len()
+impl Run {
+    pub(crate) fn new(preset: &'static Preset) -> Self {
+        let detector = Detector::new(preset.policy).expect("a window of 20");
+        Self { preset, detector, similar: SimilarCalls::new(), ids: Vec::new(), finding: None }
     }
 
-    /// Returns the place of the call with the number `call` among the latest [`NAMED_MAX`].
-    pub(crate) fn which(call: usize) -> u8 {
-        u8::try_from(call % NAMED_MAX).expect("few are named")
-    }
-
-    /// Returns the latest finding.
-    pub(crate) fn finding(&self) -> Option<Finding> {
-        self.finding
-    }
-
-    /// Plays and records `event`.
-    pub(crate) fn play(&mut self, mut event: Event) {
-        let text = self.table.texts[event.text].clone();
-        let name = self.table.texts[event.name].clone();
-        let id = self.named(event.which);
+    /// Plays `event`, and records its verdicts in it.
+    pub(crate) fn play(&mut self, event: &mut Event) {
         let (detector, recipe) = (&mut self.detector, &self.preset.recipe);
-        let mut settled = Verdict::PROCEED;
-        let mut verdict = Verdict::PROCEED;
-        match event.kind {
-            EventKind::Begin => unreachable!("a run begins once"),
-            EventKind::Announce => {
-                (verdict, settled) = announced(&mut self.ids, detector.announce(event.call()));
-            }
+        let id = |event: &Event| self.ids[event.which];
+        event.verdict = match event.kind {
+            EventKind::Announce => announced(&mut self.ids, detector.announce(event.call()), event),
             EventKind::AnnounceJson => {
-                let call = recipe.call_among(&mut self.similar, &name, &text);
-                let call = if event.has(NUMBERED) { call.step(event.number.into()) } else { call };
-                (verdict, settled) = announced(&mut self.ids, detector.announce(call));
+                let call = recipe.call_among(&mut self.similar, event.name, event.text);
+                announced(&mut self.ids, detector.announce(event.in_step(call)), event)
             }
-            EventKind::Outcome => verdict = detector.outcome(id, event.outcome()),
+            EventKind::Outcome => detector.outcome(id(event), event.outcome()),
             EventKind::OutcomeText => {
-                verdict = detector.outcome(id, recipe.outcome(&name, &text, event.has(FAILED)));
+                let outcome = recipe.outcome(event.name, event.text, event.has(FAILED));
+                detector.outcome(id(event), outcome)
             }
-            EventKind::Vetoed => verdict = detector.vetoed(id),
-            EventKind::Cancel => verdict = detector.cancel(id),
-            EventKind::Finish => verdict = detector.finish(),
-            EventKind::Turn => {
-                let laps = u16::try_from(event.number).expect("a few");
-                let turn = Turn::new(Digest::new(event.one));
-                let turn = if laps > 1 {
-                    turn.repeated(RepeatedText { period: event.tag, laps })
-                } else {
-                    turn
-                };
-                verdict = detector.text_turn(turn);
+            EventKind::Vetoed => detector.vetoed(id(event)),
+            EventKind::Cancel => detector.cancel(id(event)),
+            EventKind::Finish => detector.finish(),
+            EventKind::Turn => detector.text_turn(event.turn()),
+            EventKind::TurnText => detector.text_turn(recipe.turn(event.text)),
+            EventKind::User => detector.user_message(Digest::new(event.one)),
+            EventKind::UserText => detector.user_message(recipe.message(event.text)),
+            EventKind::Peek => detector.peek(event.call()),
+            _ => {
+                self.control(event);
+                Verdict::PROCEED
             }
-            EventKind::TurnText => verdict = detector.text_turn(recipe.turn(&text)),
-            EventKind::User => verdict = detector.user_message(Digest::new(event.one)),
-            EventKind::UserText => verdict = detector.user_message(recipe.message(&text)),
+        };
+        self.finding = event.verdict.finding.or(event.settled.finding).or(self.finding);
+    }
+
+    /// Plays an event without a verdict, and records its result.
+    fn control(&mut self, event: &mut Event) {
+        let detector = &mut self.detector;
+        match event.kind {
             EventKind::Clear => detector.clear(),
             EventKind::Progress => detector.progress(),
             EventKind::Retry => {
@@ -227,37 +169,21 @@ impl Player<'_> {
             EventKind::FalsePositive => {
                 detector.false_positive(&self.finding.expect("there was a finding"));
             }
-            EventKind::Peek => verdict = detector.peek(event.call()),
             EventKind::Restore => {
                 event.one = restore(detector);
                 // In C, a restored detector has no latest finding.
                 self.finding = None;
             }
+            _ => {}
         }
-        self.finding = verdict.finding.or(settled.finding).or(self.finding);
-        event.verdict = place_of(&mut self.table.verdicts, &verdict);
-        event.settled = place_of(&mut self.table.verdicts, &settled);
-        self.table.events.push(event);
-    }
-
-    fn named(&self, which: u8) -> CallId {
-        let latest = self.ids.iter().enumerate().rev();
-        let mut named = latest.filter(|(call, _)| Self::which(*call) == which);
-        // Streams only name calls that exist.
-        named.next().map_or_else(unrecorded, |(_, id)| *id)
     }
 }
 
-/// Returns the id of a call that is not recorded.
-fn unrecorded() -> CallId {
-    let mut detector: Detector<'_, 20> =
-        Detector::new(&unstuck_core::presets::START_OVER).expect("a window of 20");
-    detector.announce(Call::new(Tool::new(0), Digest::new(0)).tag(Tag::Think)).id
-}
-
-fn announced(ids: &mut Vec<CallId>, announced: Announced) -> (Verdict, Verdict) {
+/// Records the id and the settled verdict of a call. Returns the verdict on it.
+fn announced(ids: &mut Vec<CallId>, announced: Announced, event: &mut Event) -> Verdict {
     ids.push(announced.id);
-    (announced.verdict, announced.settled)
+    event.settled = announced.settled;
+    announced.verdict
 }
 
 /// Saves and restores the detector. Returns the digest of the checkpoint.

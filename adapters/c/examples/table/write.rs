@@ -1,28 +1,34 @@
 //! Writes the table as C source.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use unstuck_core::{Action, Args, Digest, Finding, Kind, Results, RuleIndex, Tag, Verdict};
 
-use crate::play::{Event, Table};
+use crate::play::Event;
 
-/// Returns the table as initialisers of the types in `tests/c/play.h`.
-pub(crate) fn c_of(table: &Table) -> String {
-    let mut c = String::from("/* Made by the example `table`: do not edit. */\n\n");
-    c.push_str("static const text_t texts[] = {\n");
-    for text in &table.texts {
-        let _ = writeln!(c, "    {{{}, {}}},", text.len(), quoted(text));
-    }
-    c.push_str("};\n\nstatic const expected_t expected[] = {\n");
-    for verdict in &table.verdicts {
-        let _ = writeln!(c, "    {{{}, {}}},", verdict_of(verdict), nudge_of(verdict));
-    }
-    c.push_str("};\n\nstatic const event_t events[] = {\n");
-    for event in &table.events {
-        c.push_str(&event_of(event));
-    }
-    c.push_str("};\n");
-    c
+/// The number of latest calls that C remembers.
+const NAMED_MAX: usize = 64;
+
+/// Returns the table as initialisers of the types in `tests/c/play.h`. Each text and each verdict is there once.
+pub(crate) fn c_of(events: &[Event]) -> String {
+    let texts = events.iter().flat_map(|event| [event.name, event.text]).collect();
+    let verdicts = events.iter().flat_map(|event| [&event.verdict, &event.settled]);
+    let expected = verdicts.map(verdict_of).collect();
+    let events = events.iter().map(|event| event_of(event, &texts, &expected));
+    let texts = texts.iter().map(|text| format!("{}, {}", text.len(), quoted(text)));
+    [
+        "/* Made by the example `table`: do not edit. */\n".to_owned(),
+        array("text_t texts", texts),
+        array("event_t events", events),
+        array("expected_t expected", expected.iter().cloned()),
+    ]
+    .concat()
+}
+
+fn array(name: &str, items: impl Iterator<Item = String>) -> String {
+    let items = items.collect::<Vec<_>>().join("},\n    {");
+    format!("\nstatic const {name}[] = {{\n    {{{items}}}\n}};\n")
 }
 
 /// Returns `text` as a C literal, one for each line. Bytes other than plain characters are octal.
@@ -43,18 +49,21 @@ fn quoted(text: &str) -> String {
     c
 }
 
-fn event_of(event: &Event) -> String {
-    let Event { kind, tag, flags, which, tool, number, one, two, name, text, verdict, settled } =
-        event;
+fn event_of(event: &Event, texts: &BTreeSet<&str>, expected: &BTreeSet<String>) -> String {
+    let Event { kind, tag, flags, which, tool, number, one, two, .. } = event;
+    let [name, text] = [event.name, event.text].map(|text| place(texts, &text));
+    let [verdict, settled] =
+        [event.verdict, event.settled].map(|verdict| place(expected, &verdict_of(&verdict)));
     format!(
-        "    {{{one}u, {two}u, {tool}u, {number}u, {name}, {text}, {verdict}, {settled}, \
-         DO_{}, {tag}, {flags}, {which}}},\n",
-        format!("{kind:?}").to_uppercase()
+        "{one}u, {two}u, {tool}u, {number}u, {name}, {text}, {verdict}, {settled}, DO_{}, {tag}, {flags}, {}",
+        format!("{kind:?}").to_uppercase(),
+        which % NAMED_MAX
     )
 }
 
-fn place<T: PartialEq>(all: &[T], one: &T) -> usize {
-    all.iter().position(|other| other == one).expect("a known value")
+/// Returns the position of `one`.
+fn place<'a, T: PartialEq + 'a>(all: impl IntoIterator<Item = &'a T>, one: &T) -> usize {
+    all.into_iter().position(|other| other == one).expect("a known value")
 }
 
 fn verdict_of(verdict: &Verdict) -> String {
@@ -64,7 +73,7 @@ fn verdict_of(verdict: &Verdict) -> String {
         Some(finding) => (1, finding_of(finding)),
         None => (0, "0u, 0u, 0u, 0u, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0".into()),
     };
-    format!("{action}, {rung}, {fresh}, {has}, {finding}")
+    format!("{action}, {rung}, {fresh}, {has}, {finding}, {}", nudge_of(verdict))
 }
 
 fn finding_of(finding: &Finding) -> String {

@@ -53,7 +53,7 @@ enum {
     RAW = 64
 };
 
-/* Without padding, so that the small table fits into 256 KiB of flash. */
+/* Without padding, so that the table takes less flash. */
 typedef struct __attribute__((packed, aligned(4))) {
     uint64_t one, two;
     uint32_t tool, number;
