@@ -5,13 +5,12 @@ use std::io::{self, Error};
 use std::path::Path;
 
 use fastrand::Rng;
-use serde_json::{Value, json};
+use serde_json::Value;
 use unstuck_core::Tool;
 use unstuck_swarm::{Allowance, Ledger, Observation, Rule, Window, Worker};
 use unstuck_text::{Answer, Recipe};
 
 use crate::calls::{RawCall, read};
-use crate::report::rounded;
 
 /// The number of draws.
 const DRAWS: u32 = 20_000;
@@ -29,31 +28,29 @@ struct Run {
     calls: Vec<Observation>,
 }
 
+/// Whether a run may be drawn beside another one.
+type Draw = fn(&Run, &Run) -> bool;
+
 /// The runs that are put side by side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Draw {
-    Any,
-    Healthy,
-    OneSource,
-}
+const DRAWN: [(&str, Draw); 3] = [
+    ("any runs", |_, _| true),
+    ("healthy runs", |_, run| run.healthy),
+    ("runs of one source", |first, run| run.source == first.source),
+];
 
 /// Draws labelled runs of `folder`, and interleaves their calls at random, in a window without an end. Returns
 /// the rows of the table.
-pub(crate) fn measure(folder: &Path) -> io::Result<Vec<Vec<Value>>> {
+pub(crate) fn measure(folder: &Path) -> io::Result<Vec<Vec<String>>> {
     let runs = runs(folder)?;
     let mut rows = Vec::new();
-    for (draw, name) in [
-        (Draw::Any, "any runs"),
-        (Draw::Healthy, "healthy runs"),
-        (Draw::OneSource, "runs of one source"),
-    ] {
+    for (name, draw) in DRAWN {
         for workers in [8, 24] {
             for (calls, first_is_free) in [(10, true), (10, false), (5, true), (5, false)] {
                 let fired = fired(&runs, draw, workers, &rule(calls, first_is_free), DRAWS);
-                let percent = f64::from(fired) * 100.0 / f64::from(DRAWS);
+                let percent = format!("{:.2}", f64::from(fired) * 100.0 / f64::from(DRAWS));
                 let is_free = if first_is_free { "yes" } else { "no" };
-                let cells = [json!(name), json!(workers), json!(calls), json!(is_free)];
-                rows.push([&cells[..], &[json!(fired), rounded(percent, 2)]].concat());
+                let numbers = [workers.to_string(), calls.to_string(), is_free.into()];
+                rows.push([&[name.into()], &numbers[..], &[fired.to_string(), percent]].concat());
             }
         }
     }
@@ -70,7 +67,7 @@ fn rule(calls: u32, first_is_free: bool) -> Rule {
 /// Draws runs, each of which is a worker, and returns the number of draws in which the rule fires.
 fn fired(runs: &[Run], draw: Draw, workers: usize, rule: &Rule, draws: u32) -> u32 {
     let mut random = Rng::with_seed(8);
-    let fires = |_| u32::from(fires(rule, &draw.of(runs, workers, &mut random), &mut random));
+    let fires = |_| u32::from(fires(rule, &drawn(runs, draw, workers, &mut random), &mut random));
     (0..draws).map(fires).sum()
 }
 
@@ -94,22 +91,15 @@ fn fires(rule: &Rule, runs: &[&Run], random: &mut Rng) -> bool {
     false
 }
 
-impl Draw {
-    /// Draws `number` different runs, or all of the kind if there are fewer.
-    fn of<'a>(self, runs: &'a [Run], number: usize, random: &mut Rng) -> Vec<&'a Run> {
-        let mut drawn: Vec<_> = runs.iter().collect();
-        random.shuffle(&mut drawn);
-        match self {
-            Self::Any => {}
-            Self::Healthy => drawn.retain(|run| run.healthy),
-            Self::OneSource => {
-                let source = drawn.first().map(|run| &run.source);
-                drawn.retain(|run| Some(&run.source) == source);
-            }
-        }
-        drawn.truncate(number);
-        drawn
+/// Draws `number` different runs, or all of the kind if there are fewer.
+fn drawn<'a>(runs: &'a [Run], draw: Draw, number: usize, random: &mut Rng) -> Vec<&'a Run> {
+    let mut drawn: Vec<_> = runs.iter().collect();
+    random.shuffle(&mut drawn);
+    if let Some(&first) = drawn.first() {
+        drawn.retain(|run| draw(first, run));
     }
+    drawn.truncate(number);
+    drawn
 }
 
 /// Returns the labelled runs of `folder` that contain a call.
@@ -158,8 +148,8 @@ mod tests {
             Run { source: String::new(), healthy: true, calls }
         };
         let runs = [run(), run()];
-        assert_eq!(fired(&runs, Draw::Any, 2, &rule(10, true), 10), 10);
-        assert_eq!(fired(&runs, Draw::Any, 2, &rule(11, true), 10), 0);
-        assert_eq!(fired(&runs, Draw::Any, 1, &rule(5, true), 10), 0);
+        assert_eq!(fired(&runs, DRAWN[0].1, 2, &rule(10, true), 10), 10);
+        assert_eq!(fired(&runs, DRAWN[0].1, 2, &rule(11, true), 10), 0);
+        assert_eq!(fired(&runs, DRAWN[0].1, 1, &rule(5, true), 10), 0);
     }
 }

@@ -6,9 +6,7 @@ use std::io::{self, Error};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use serde_json::{Value, json};
-
-use crate::report::{Report, rounded};
+use crate::report::{left_out, table};
 
 /// A library, a program or a server, of this project or of others, that is ready to do the work of a round.
 pub(crate) trait Peer {
@@ -102,17 +100,15 @@ pub(crate) type Contests = fn(usize) -> Option<Contest>;
 
 /// Measures the contests of the benchmark `name`: times, and instructions if valgrind is installed. A contest
 /// without items is left out, because its input is absent.
-pub(crate) fn measure(name: &str, contests: Contests) -> io::Result<Report> {
-    let mut report = Report::default();
+pub(crate) fn measure(name: &str, contests: Contests) -> io::Result<()> {
     let can_be_counted = is_installed("valgrind");
     if !can_be_counted {
-        report.leave_out("instructions: valgrind is not installed");
+        left_out("instructions", "valgrind is not installed");
     }
     let mut rows = Vec::new();
     for (place, contest) in (0..).map_while(contests).enumerate() {
         if contest.items == 0 {
-            report
-                .leave_out(format!("{}: they are not recorded beside the project", contest.input));
+            left_out(&contest.input, "they are not recorded beside the project");
             continue;
         }
         for (position, (peer, timing)) in
@@ -123,21 +119,21 @@ pub(crate) fn measure(name: &str, contests: Contests) -> io::Result<Report> {
                 .transpose()?;
             let each = |parts| counted.filter(|_| parts > 0).map(|count| count / number(parts));
             rows.push(vec![
-                json!(contest.input),
-                json!(peer.name()),
-                rounded(timing.ns, 1),
-                rounded(timing.ratio, 2),
-                each(contest.items).map_or(Value::Null, |count| rounded(count, 0)),
-                each(contest.bytes).map_or(Value::Null, |count| rounded(count, 1)),
+                contest.input.clone(),
+                peer.name(),
+                format!("{:.1}", timing.ns),
+                format!("{:.2}", timing.ratio),
+                each(contest.items).map_or_else(String::new, |count| format!("{count:.0}")),
+                each(contest.bytes).map_or_else(String::new, |count| format!("{count:.1}")),
             ]);
         }
     }
     let headings = ["input", "by", "ns", "ratio", "instructions", "instructions/byte"];
-    report.table("rows", &headings, rows);
-    report.remark(
-        "The ratio is the time divided by that of the first line of the input, in the same round.",
+    table(&headings, 2, rows);
+    println!(
+        "The ratio is the time divided by that of the first line of the input, in the same round."
     );
-    Ok(report)
+    Ok(())
 }
 
 /// Does the work of one peer in a contest `times` times, for valgrind to count. Returns the sum of the answers.

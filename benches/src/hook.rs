@@ -6,16 +6,20 @@ use std::fs;
 use std::io::{self, Error, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::rc::Rc;
 
 use serde_json::{Value, json};
 
 use crate::calls::{RECORDED, RawCall, recorded};
 use crate::harness::{Contest, Function, Peer as _};
 use crate::process::{executable, silent, unstuck};
-use crate::report::{Report, rounded};
+use crate::report::{left_out, table};
 
 /// The number of rounds, and of real calls that are told in turns: one of each round.
 const ROUNDS: usize = 101;
+
+/// The number of different calls that are made, more than a detector remembers.
+const MADE: usize = 50;
 
 /// The lengths of the results in the events, in bytes: a usual one, and a rare one.
 const RESULTS: [usize; 2] = [500, 1 << 20];
@@ -24,41 +28,38 @@ const RESULTS: [usize; 2] = [500, 1 << 20];
 const OTHERS: [&[&str]; 3] = [&["true"], &["python3", "-c", "pass"], &["node", "-e", "0"]];
 
 /// Runs the program `unstuck` as the hook of an agent, and other programs, in turns.
-pub(crate) fn measure() -> io::Result<Report> {
+pub(crate) fn measure() -> io::Result<()> {
     let unstuck = unstuck()?;
-    let mut report = Report::default();
-    let mut hooks = Vec::new();
-    let real = real_calls();
+    let mut peers = Vec::new();
+    let (made, real) = (RESULTS.map(made), Rc::new(real_calls()));
     if real.is_empty() {
-        report.leave_out("real calls: they are not recorded beside the project");
+        left_out("real calls", "they are not recorded beside the project");
     }
     for (form, program) in [(String::new(), unstuck.clone())].into_iter().chain(forms(&unstuck)) {
-        for length in RESULTS {
-            hooks.push(Hook::new(&program, &form, vec![made(length)])?);
-        }
-        if !real.is_empty() {
-            hooks.push(Hook::new(&program, &format!("real calls, {form}"), real.clone())?);
+        let real = Some(&real).filter(|real| !real.is_empty());
+        for (kind, ends) in made.iter().map(|ends| ("", ends)).chain(real.map(|it| ("real", it))) {
+            let hook = Hook::new(&program, Rc::clone(ends), kind == "real")?;
+            let name = format!("unstuck hook, {} bytes {kind} {form}", hook.bytes());
+            peers.push(Function::failing(name, move || hook.run()));
         }
     }
-    let hooks = hooks.into_iter().map(|hook| Function::failing(hook.name(), move || hook.run()));
-    let mut peers: Vec<Function> = hooks.collect();
     for words in OTHERS {
         match executable(words[0]) {
             Some(path) => peers.push(other(words, path)),
-            None => report.leave_out(format!("{}: it is not installed", words[0])),
+            None => left_out(words[0], "it is not installed"),
         }
     }
     let input = String::new();
     let contest = Contest { input, items: 1, bytes: 0, rounds: ROUNDS, counted: 0, peers };
     let timings = contest.take_turns()?;
     let rows = contest.peers.iter().zip(timings).map(|(peer, timing)| {
-        vec![json!(peer.name()), rounded(timing.ns / 1e6, 2), rounded(timing.ratio, 1)]
+        vec![peer.name(), format!("{:.2}", timing.ns / 1e6), format!("{:.1}", timing.ratio)]
     });
-    report.table("rows", &["program", "ms", "ratio"], rows.collect());
-    report.remark(
-        "From start to end, with the state on disk. The ratio is to the first line, in the same round.",
+    table(&["program", "ms", "ratio"], 1, rows.collect());
+    println!(
+        "From start to end, with the state on disk. The ratio is to the first line, in the same round."
     );
-    Ok(report)
+    Ok(())
 }
 
 /// Returns a program that does nothing.
@@ -75,29 +76,24 @@ fn other(words: &[&str], path: PathBuf) -> Function {
 /// A hook and its session.
 struct Hook {
     program: PathBuf,
-    /// The kind of events, and the target of the program if that is not the default.
-    what: String,
     state: tempfile::TempDir,
-    /// The payloads behind their beginnings, in turns. If there is one, its call is a part of the beginning.
-    ends: Vec<String>,
+    /// The payloads behind the id of the call, in turns.
+    ends: Rc<Vec<String>>,
+    /// Whether the calls are real and may be in a loop. The others differ, so the hook has nothing to report.
+    is_real: bool,
     /// The number of earlier events.
     events: Cell<usize>,
 }
 
 impl Hook {
-    fn new(program: &Path, what: &str, ends: Vec<String>) -> io::Result<Self> {
-        let (program, what) = (program.to_owned(), what.trim_end_matches([',', ' ']).to_owned());
-        Ok(Self { program, what, state: tempfile::tempdir()?, ends, events: Cell::new(0) })
+    fn new(program: &Path, ends: Rc<Vec<String>>, is_real: bool) -> io::Result<Self> {
+        let (program, state) = (program.to_owned(), tempfile::tempdir()?);
+        Ok(Self { program, state, ends, is_real, events: Cell::new(0) })
     }
 
-    /// Returns the two parts of the payload of event `n`. Made events are of different calls, so the hook has
-    /// nothing to report.
+    /// Returns the two parts of the payload of event `n`.
     fn payload(&self, n: usize) -> (String, &str) {
-        let input = json!({ "command": format!("make part-{n}"), "description": "Build a part" });
-        let call = format!(r#""tool_name":"Bash","tool_input":{input},"#);
-        let call = if self.ends.len() == 1 { &*call } else { "" };
-        let begin = format!(r#"{{"tool_use_id":"toolu_{n:08}",{call}"#);
-        (begin, &self.ends[n % self.ends.len()])
+        (format!(r#"{{"tool_use_id":"toolu_{n:08}","#), &self.ends[n % self.ends.len()])
     }
 
     /// Returns the mean length of a payload.
@@ -105,18 +101,11 @@ impl Hook {
         self.payload(0).0.len() + self.ends.iter().map(String::len).sum::<usize>() / self.ends.len()
     }
 
-    fn name(&self) -> String {
-        let bytes = format!("{} bytes", self.bytes());
-        let words = ["unstuck hook", &*bytes, &*self.what];
-        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
-    }
-
     fn run(&self) -> io::Result<u32> {
         let (begin, end) = self.payload(self.events.replace(self.events.get() + 1));
         let words = [self.program.as_os_str(), "hook".as_ref(), "claude-code".as_ref()];
         let mut command = silent(&words.map(Into::into));
-        // A real call may be a part of a loop.
-        command.args((self.ends.len() > 1).then_some("--observe"));
+        command.args(self.is_real.then_some("--observe"));
         command.env("UNSTUCK_STATE_DIR", self.state.path());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
@@ -127,33 +116,29 @@ impl Hook {
         if output.status.success() && output.stdout.is_empty() {
             return Ok(0);
         }
-        Err(Error::other(format!("{} ended with {}", self.name(), output.status)))
+        Err(Error::other(format!("the hook ended with {}", output.status)))
     }
 }
 
-/// Returns a payload without its beginning.
-fn end(call: Option<(&str, Value)>, result: &str) -> String {
-    let mut payload = json!({
+/// Returns the payload of a call, behind its id.
+fn end(tool: &str, args: &Value, result: &str) -> String {
+    let payload = json!({
         "session_id": "5b6f9a52-0e0c-4f0b-9a63-0d6c1e2f7a10",
         "cwd": "/home/me/app",
         "hook_event_name": "PostToolUse",
+        "tool_name": tool,
+        "tool_input": args,
         "tool_response": { "stdout": result, "stderr": "", "interrupted": false },
     });
-    if let Some((tool, args)) = call {
-        payload["tool_name"] = tool.into();
-        payload["tool_input"] = args;
-    }
     payload.to_string().split_off(1)
 }
 
-/// Returns the end of the payload of a build whose output has `length` bytes.
-fn made(length: usize) -> String {
-    let mut result = String::new();
-    let mut lines = (0..).map(|n| format!("compiling item {n} of the project\n"));
-    while result.len() < length {
-        result.extend(lines.next());
-    }
-    end(None, &result)
+/// Returns the ends of the payloads of different builds, whose output has `length` bytes or a few more.
+fn made(length: usize) -> Rc<Vec<String>> {
+    let lines = (0..length / 30).map(|n| format!("compiling item {n} of the project\n"));
+    let output: String = lines.collect();
+    let args = |n| json!({ "command": format!("make part-{n}"), "description": "Build a part" });
+    Rc::new((0..MADE).map(|n| end("Bash", &args(n), &output)).collect())
 }
 
 /// Returns the ends of payloads of real calls of many runs, or none if the runs are absent.
@@ -162,7 +147,7 @@ fn real_calls() -> Vec<String> {
     let some = calls.iter().step_by((calls.len() / ROUNDS).max(1));
     some.filter_map(|call| {
         let args = serde_json::from_str(&call.args).ok()?;
-        Some(end(Some((&call.tool, args)), &call.result))
+        Some(end(&call.tool, &args, &call.result))
     })
     .collect()
 }
@@ -192,18 +177,12 @@ mod tests {
     #[test]
     fn a_payload_contains_its_result_and_a_call_of_its_own() {
         for length in RESULTS {
-            let hook = Hook::new(Path::new("unstuck"), "", vec![made(length)]).unwrap();
-            let payload = |n| {
-                let (begin, end) = hook.payload(n);
-                begin + end
-            };
-            assert_ne!(payload(1), payload(2));
-            let payload = payload(1);
-            assert_eq!(payload.len(), hook.bytes());
-            assert!((length..length + length / 10 + 400).contains(&payload.len()), "{length}");
-            let payload: Value = serde_json::from_str(&payload).unwrap();
-            let stdout = payload["tool_response"]["stdout"].as_str();
-            assert!(stdout.is_some_and(|out| out.len() >= length));
+            let hook = Hook::new(Path::new("unstuck"), made(length), false).unwrap();
+            let (begin, end) = hook.payload(1);
+            let payload: Value = serde_json::from_str(&(begin + end)).unwrap();
+            assert_eq!(payload["tool_input"]["command"], "make part-1");
+            let output = payload["tool_response"]["stdout"].as_str().unwrap();
+            assert!((length..length + length / 4).contains(&output.len()));
         }
     }
 }

@@ -27,7 +27,7 @@ mod swarm;
 mod swarm_redis;
 mod text;
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -40,9 +40,6 @@ use crate::harness::count;
 struct CommandLine {
     #[command(subcommand)]
     command: Benchmark,
-    /// Print JSON
-    #[arg(long, global = true)]
-    json: bool,
 }
 
 #[derive(Subcommand)]
@@ -71,7 +68,7 @@ enum Benchmark {
 }
 
 fn main() -> ExitCode {
-    match run(CommandLine::parse()) {
+    match run(CommandLine::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -80,8 +77,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(CommandLine { command, json: as_json }: CommandLine) -> io::Result<()> {
-    let report = match command {
+fn run(command: Benchmark) -> io::Result<()> {
+    match command {
         Benchmark::Engine => engine::measure(),
         Benchmark::Scan => scan::measure(),
         Benchmark::Json => json::measure(),
@@ -95,10 +92,8 @@ fn run(CommandLine { command, json: as_json }: CommandLine) -> io::Result<()> {
                 "json" => json::contest,
                 _ => text::contest,
             };
-            let answer = count(contests, [contest, peer], times)?;
-            return writeln!(io::stdout(), "{answer}");
+            println!("{}", count(contests, [contest, peer], times)?);
+            Ok(())
         }
-    }?;
-    let mut output = io::stdout();
-    if as_json { writeln!(output, "{}", report.into_json()) } else { write!(output, "{report}") }
+    }
 }

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::calls::{RECORDED, RESULT_LENGTH, RawCall, Stream, recorded};
+use crate::calls::{RECORDED, RawCall, Stream, recorded};
 use crate::harness::{Contest, Peer, is_installed, number};
 use crate::process::{executable, silent, unstuck};
-use crate::report::{Report, rounded};
+use crate::report::{left_out, table};
 
 /// The number of rounds.
 const ROUNDS: usize = 5;
@@ -58,14 +58,13 @@ const FORMATS: [(&str, &str, Format); 4] = [
 ];
 
 /// Measures `unstuck scan` and other programs on generated and on recorded calls, in several formats.
-pub(crate) fn measure() -> io::Result<Report> {
-    let mut report = Report::default();
+pub(crate) fn measure() -> io::Result<()> {
     let numbers = Stream::Repeats.numbers(CALLS).into_iter();
-    let generated = numbers.map(|number| RawCall::made(number, RESULT_LENGTH)).collect();
+    let generated = numbers.map(RawCall::made).collect();
     let mut rows = Vec::new();
     for (texts, runs) in [("generated", vec![generated]), ("real calls", recorded(RECORDED[0]))] {
         if runs.is_empty() {
-            report.leave_out("real calls: they are not recorded beside the project");
+            left_out("real calls", "they are not recorded beside the project");
             continue;
         }
         for (format, extension, file) in FORMATS {
@@ -74,7 +73,7 @@ pub(crate) fn measure() -> io::Result<Report> {
             for (name, program, arguments) in READERS {
                 match executable(program) {
                     Some(path) => peers.push(Program::reader(name, path, arguments, &traces)),
-                    None => report.leave_out(format!("{program}: it is not installed")),
+                    None => left_out(program, "it is not installed"),
                 }
             }
             rows.extend(measured(&format!("{texts}, {format}"), &traces, peers, ROUNDS)?);
@@ -83,15 +82,15 @@ pub(crate) fn measure() -> io::Result<Report> {
     let traces = Traces::of("jsonl", [looping()].into_iter())?;
     let peers = vec![Program::scan("human", &traces)?, Program::scan("jsonl", &traces)?];
     rows.extend(measured("a new loop every six calls", &traces, peers, 1)?);
-    report.table("rows", &["traces", "program", "MB/s", "ratio", "MiB at most"], rows);
-    report.remark(
+    table(&["traces", "program", "MB/s", "ratio", "MiB at most"], 2, rows);
+    println!(
         "Whole processes on one core. The ratio is the time divided by that of the first program, in the same \
          round.\n`json.loads` and `jq` only read the JSON.",
     );
     if !is_installed("taskset") {
-        report.leave_out("one core: taskset is not installed, so all cores took part");
+        left_out("one core", "taskset is not installed, so all cores took part");
     }
-    Ok(report)
+    Ok(())
 }
 
 /// Returns a row for each program.
@@ -100,18 +99,18 @@ fn measured(
     traces: &Traces,
     peers: Vec<Program<'_>>,
     rounds: usize,
-) -> io::Result<Vec<Vec<Value>>> {
+) -> io::Result<Vec<Vec<String>>> {
     let (input, bytes) = (name.to_owned(), traces.bytes);
     let contest = Contest { input, items: 1, bytes, rounds, counted: 0, peers };
     let timings = contest.take_turns()?;
     let row = |(program, timing): (&Program<'_>, crate::harness::Timing)| {
         let peak = program.peak.get();
         vec![
-            json!(contest.input),
-            json!(program.name),
-            rounded(number(bytes) * 1e3 / timing.ns, 0),
-            rounded(timing.ratio, 2),
-            if peak == 0 { Value::Null } else { json!(peak.div_ceil(1024)) },
+            contest.input.clone(),
+            program.name.clone(),
+            format!("{:.0}", number(bytes) * 1e3 / timing.ns),
+            format!("{:.2}", timing.ratio),
+            peak.div_ceil(1024).to_string(),
         ]
     };
     Ok(contest.peers.iter().zip(timings).map(row).collect())

@@ -7,13 +7,12 @@ use std::path::Path;
 use std::thread;
 
 use fastrand::Rng;
-use serde_json::json;
 use unstuck_core::{Digest, Tool};
 use unstuck_swarm::{Ledger, Observation, Rule, SharedLedger, Verdict, Worker};
 
 use crate::false_alarms;
 use crate::harness::{Contest, Peer, number};
-use crate::report::{Report, rounded};
+use crate::report::{left_out, table};
 
 /// The numbers of workers.
 const WORKERS: [u64; 5] = [10, 100, 1_000, 10_000, 100_000];
@@ -33,8 +32,6 @@ const SHARED_CALLS: usize = 1_600_000;
 enum Calls {
     /// Every call is new.
     New,
-    /// One call in twenty is one of a hundred dead ends, which many workers try.
-    DeadEnds,
     /// There are ten thousand calls, the first more frequent than the last. No cache holds them all.
     Skewed,
     /// All workers make the same call.
@@ -46,7 +43,6 @@ impl Calls {
     const fn name(self) -> &'static str {
         match self {
             Self::New => "all new",
-            Self::DeadEnds => "5 % dead ends",
             Self::Skewed => "skewed",
             Self::Equal => "all equal",
         }
@@ -60,8 +56,7 @@ impl Calls {
             .map(|new: u64| {
                 let worker = Worker::new(random.u64(..workers));
                 let call = match self {
-                    Self::DeadEnds if random.u8(..20) == 0 => random.u64(..100),
-                    Self::New | Self::DeadEnds => new,
+                    Self::New => new,
                     // Each number bounds the next, which gives a coarse power law.
                     Self::Skewed => (0..4).fold(10_000, |bound, _| random.u64(1..=bound)),
                     Self::Equal => 0,
@@ -74,39 +69,37 @@ impl Calls {
 }
 
 /// Measures the ledgers. `traces` is a folder of labelled runs, which show false alarms.
-pub(crate) fn measure(traces: Option<&Path>) -> io::Result<Report> {
-    let (mut single, mut several) = (Vec::new(), Vec::new());
-    for calls in [Calls::New, Calls::DeadEnds, Calls::Skewed] {
+pub(crate) fn measure(traces: Option<&Path>) -> io::Result<()> {
+    let mut rows = Vec::new();
+    for calls in [Calls::New, Calls::Skewed] {
         let peers = WORKERS.map(|workers| Counting::new(workers, calls)).into_iter();
         let contest = contest(calls, CALLS, 51, peers.collect::<io::Result<_>>()?);
         for (peer, timing) in contest.peers.iter().zip(contest.take_turns()?) {
-            let (ns, bytes) = (rounded(timing.ns, 1), rounded(peer.bytes_per_counter(), 0));
-            single.push(vec![json!(calls.name()), json!(peer.workers), ns, bytes]);
+            let (ns, bytes) = (format!("{:.1}", timing.ns), peer.bytes_per_counter());
+            rows.push(vec![calls.name().into(), peer.name(), ns, format!("{bytes:.0}")]);
         }
     }
+    table(&["calls", "by", "ns", "bytes"], 2, rows);
+    let mut rows = Vec::new();
     for calls in [Calls::New, Calls::Equal] {
         let peers = THREADS.map(|threads| Sharing::new(threads, calls)).into_iter();
         let contest = contest(calls, SHARED_CALLS, 7, peers.collect());
-        for (threads, timing) in THREADS.into_iter().zip(contest.take_turns()?) {
-            let [rate, ratio] = [1e3 / timing.ns, 1.0 / timing.ratio];
-            let numbers = [json!(threads), rounded(rate, 1), rounded(ratio, 2)];
-            several.push([vec![json!(calls.name())], numbers.to_vec()].concat());
+        for (peer, timing) in contest.peers.iter().zip(contest.take_turns()?) {
+            let rate = format!("{:.1}", 1e3 / timing.ns);
+            rows.push(vec![calls.name().into(), peer.name(), rate]);
         }
     }
-    let mut report = Report::default();
-    report.table("single_thread", &["calls", "workers", "ns", "bytes"], single);
-    report.table("threads", &["calls", "threads", "million/s", "of one thread"], several);
-    if let Some(folder) = traces {
-        report.table("false_alarms", &false_alarms::HEADINGS, false_alarms::measure(folder)?);
-    } else {
-        report.leave_out("recorded runs side by side: --traces names their folder");
+    table(&["calls", "by", "million/s"], 2, rows);
+    match traces {
+        Some(folder) => table(&false_alarms::HEADINGS, 1, false_alarms::measure(folder)?),
+        None => left_out("recorded runs side by side", "--traces names their folder"),
     }
-    report.remark(
+    println!(
         "A call is a worker's observation, up to the verdict. Bytes are those of the heap for each counter in \
          use.\nThreads share one ledger of 64 parts. Runs are drawn, their calls are interleaved at random and \
-         judged as\none swarm, in a window without an end.",
+         judged as\none swarm, in a window without an end."
     );
-    Ok(report)
+    Ok(())
 }
 
 fn contest<P>(calls: Calls, items: usize, rounds: usize, peers: Vec<P>) -> Contest<P> {
@@ -189,8 +182,6 @@ mod tests {
         let found = |calls| Counting::new(8, calls).unwrap().run().unwrap();
         assert_eq!(found(Calls::New), 0);
         assert_eq!(found(Calls::Equal), 50_000 - 9);
-        // Some 2,500 calls of a hundred dead ends: most of them after the tenth.
-        assert!((1000..2500).contains(&found(Calls::DeadEnds)));
         assert!(found(Calls::Skewed) > 1000);
     }
 }

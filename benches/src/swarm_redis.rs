@@ -9,12 +9,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use redis::{Client, Cmd, Connection, RedisResult, Value};
-use serde_json::json;
 use unstuck_swarm::redis::{LIBRARY, RedisStore, Settings};
 use unstuck_swarm::{Digest, Observation, SwarmStore as _, Tool, Worker};
 
 use crate::harness::{Contest, Peer, median, number};
-use crate::report::{Report, rounded};
+use crate::report::table;
 
 /// The number of rounds.
 const ROUNDS: usize = 9;
@@ -39,9 +38,8 @@ const LATER_CALLS: u64 = 10_000;
 const BATCH: u64 = 100;
 
 /// Starts a server, measures everything on it, and stops it.
-pub(crate) fn measure() -> io::Result<Report> {
+pub(crate) fn measure() -> io::Result<()> {
     let server = Server::start()?;
-    let mut report = Report::default();
     let mut rows = Vec::new();
     let one_by_one: &[(&str, Send)] = &[
         ("INCR, one request a round trip", |server, client| server.count(1, client)),
@@ -61,20 +59,21 @@ pub(crate) fn measure() -> io::Result<Report> {
         for (peer, timing) in contest.peers.iter().zip(contest.take_turns()?) {
             // In the first turn every call is new.
             let busy = median(peer.busy.borrow()[1..].to_vec());
-            let [rate, ratio] = [1e6 / timing.ns, 1.0 / timing.ratio];
-            let numbers = [rounded(rate, 0), rounded(ratio, 2), rounded(busy, 1)];
-            rows.push([&[json!(peer.name)], &numbers[..]].concat());
+            let (rate, ratio) = (1e6 / timing.ns, 1.0 / timing.ratio);
+            let [rate, ratio, busy] =
+                [format!("{rate:.0}"), format!("{ratio:.2}"), format!("{busy:.1}")];
+            rows.push(vec![peer.name(), rate, ratio, busy]);
         }
     }
-    report.table("throughput", &["asked", "1,000/s", "of INCR", "server µs"], rows);
+    table(&["asked", "1,000/s", "of INCR", "server µs"], 1, rows);
     let costs = WORKERS.into_iter().map(|workers| server.cost(workers));
     let costs = costs.collect::<io::Result<_>>()?;
-    report.table("costs", &["workers", "bytes/call", "µs, first call", "µs, later calls"], costs);
-    report.remark(
+    table(&["workers", "bytes/call", "µs, first call", "µs, later calls"], 0, costs);
+    println!(
         "8 clients at a time, 1,000 calls. A rate is compared with INCR with the same pipelining, in the same \
          round.\nA store waits for each answer. Costs are those of one client that pipelines by 100.",
     );
-    Ok(report)
+    Ok(())
 }
 
 /// A way to send the requests of a client.
@@ -197,7 +196,7 @@ impl Server {
 
     /// Measures the memory of a call that `workers` workers make, the time of a worker's first call, and that of
     /// a later one. Returns the row of the table.
-    fn cost(&self, workers: u64) -> io::Result<Vec<serde_json::Value>> {
+    fn cost(&self, workers: u64) -> io::Result<Vec<String>> {
         // Not among the calls of the clients.
         let call = |round| u64::MAX - 10 * workers - round;
         let time = |round: u64, number: u64| -> io::Result<f64> {
@@ -210,8 +209,8 @@ impl Server {
         let later = (0..5).map(|round| time(round, workers.max(LATER_CALLS)));
         let later = later.collect::<io::Result<_>>()?;
         let bytes: i64 = self.ask(&words(&["MEMORY", "USAGE", &key(call(0)), "SAMPLES", "0"]))?;
-        let times = [median(first), median(later)].map(|time| rounded(time, 1));
-        Ok([&[json!(workers), json!(bytes)], &times[..]].concat())
+        let [first, later] = [first, later].map(|times| format!("{:.1}", median(times)));
+        Ok(vec![workers.to_string(), bytes.to_string(), first, later])
     }
 }
 

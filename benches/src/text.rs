@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::io;
-use std::mem;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
@@ -14,24 +13,17 @@ use regex::bytes::Regex;
 use serde_json::Value;
 use unstuck::Guard;
 use unstuck_core::{Action, Detector};
-use unstuck_text::{Answer, Lines, Masks, PRESETS, Preset, Recipe, SimilarCalls, similarity};
+use unstuck_text::{Answer, Lines, Masks, PRESETS, Preset, Recipe, SimilarCalls};
 
-use crate::calls::{RECORDED, RESULT_LENGTH, RawCall, recorded};
+use crate::calls::{RECORDED, RawCall, recorded};
 use crate::harness::{self, Contest, Function};
-use crate::json::{PROSE, code};
-use crate::report::Report;
+use crate::json::PROSE;
 
 /// The number of bytes in a round of made texts, if that makes 2 to 256 of them.
 const ROUND: usize = 64 * 1024;
 
 /// The length of the made results that are masked, in bytes.
 const MASKED_LENGTH: usize = 8000;
-
-/// The lengths of the results of made calls, in bytes: a usual one, and a rare one.
-const RESULT_LENGTHS: [usize; 2] = [RESULT_LENGTH, 50_000];
-
-/// The length of the arguments that are compared, in bytes.
-const SIMILAR_LENGTH: usize = 100_000;
 
 /// The function that appends a line to a text.
 type Line = fn(&mut String, &mut Rng);
@@ -45,43 +37,36 @@ const RESULTS: [(&str, Line); 4] = [
 ];
 
 /// Measures all work on made and on recorded calls.
-pub(crate) fn measure() -> io::Result<Report> {
-    let mut report = harness::measure("text", contest)?;
-    report.remark(
+pub(crate) fn measure() -> io::Result<()> {
+    harness::measure("text", contest)?;
+    println!(
         "A time is for one call, by the recipe of `balanced`, with all masks. A verdict includes a call and its \
-         outcome,\nfrom raw arguments and a raw result. A similarity compares the arguments of two calls.",
+         outcome,\nfrom raw arguments and a raw result.",
     );
-    Ok(report)
+    Ok(())
 }
 
 /// Returns the work on one kind of calls.
 pub(crate) fn contest(number: usize) -> Option<Contest> {
     const REAL: usize = RECORDED.len();
-    const MADE: usize = REAL + RESULT_LENGTHS.len();
     let (input, runs, works): (_, _, &[Work]) = match number {
         0..REAL => {
             let works = &[GUARD, LOOP_GUARDRAIL, CALL_AMONG, OUTCOME_AMONG, MASKED, REGEX];
             (["real calls", "real sessions"][number].to_owned(), recorded(RECORDED[number]), works)
         }
-        REAL..MADE => {
-            let length = RESULT_LENGTHS[number - REAL];
-            let calls = made(200 + length, |number| RawCall::made(number, length));
-            let input = format!("200 B of arguments, {length} B of a result");
-            (input, calls, &[GUARD, VERDICT, LOOP_GUARDRAIL])
-        }
-        MADE => {
-            let args = |number| RawCall::new(code(number, SIMILAR_LENGTH), String::new());
-            ("100 KB of arguments".to_owned(), made(SIMILAR_LENGTH, args), &[SIMILARITY])
+        REAL => {
+            let input = "200 B of arguments, 500 B of a result".to_owned();
+            (input, made(700, RawCall::made), &[VERDICT, LOOP_GUARDRAIL])
         }
         _ => {
-            let (name, line) = RESULTS.get(number - MADE - 1)?;
+            let (name, line) = RESULTS.get(number - REAL - 1)?;
             let result = |number| RawCall::new("{}".to_owned(), lines(number, *line));
             ((*name).to_owned(), made(MASKED_LENGTH, result), &[MASKED, REGEX])
         }
     };
     let is_real = number < REAL;
     let bytes =
-        if number > MADE { runs.iter().flatten().map(|call| call.result.len()).sum() } else { 0 };
+        if number > REAL { runs.iter().flatten().map(|call| call.result.len()).sum() } else { 0 };
     let (items, runs) = (runs.iter().map(Vec::len).sum(), Rc::new(runs));
     let peer = |&(name, work): &Work| {
         let runs = Rc::clone(&runs);
@@ -118,10 +103,6 @@ const MASKED: Work = ("digest, masked", |run| {
 });
 const REGEX: Work =
     ("digest, masked by `regex`", |run| each(run, |call| low(regex_digest(&call.result))));
-const SIMILARITY: Work = ("similarity of two", |run| {
-    let mut before = run.last().map_or("", |call| &call.args);
-    each(run, |call| low(similarity(&call.args, mem::replace(&mut before, &call.args)).to_bits()))
-});
 
 /// Does the work on the calls of each run.
 fn all(runs: &[Vec<RawCall>], work: fn(&[RawCall]) -> u32) -> u32 {
@@ -271,8 +252,6 @@ fn warning(text: &mut String, random: &mut Rng) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
 
     #[test]
@@ -290,23 +269,6 @@ mod tests {
         }
         assert_eq!(CALL_AMONG.1(&one), CALL_AMONG.1(&other));
         assert_eq!(loop_guardrail(&one), 0);
-    }
-
-    #[test]
-    fn made_calls_differ_and_are_not_flagged() {
-        for length in RESULT_LENGTHS {
-            let calls = made(200 + length, |number| RawCall::made(number, length));
-            for (name, work) in [GUARD, VERDICT, LOOP_GUARDRAIL] {
-                assert_eq!(all(&calls, work), 0, "{name}, {length}");
-            }
-        }
-        for (kind, line) in RESULTS {
-            for (name, work) in [MASKED, REGEX] {
-                let answer = |number| work(&[RawCall::new(String::new(), lines(number, line))]);
-                let answers: HashSet<u32> = (0..8).map(answer).collect();
-                assert_eq!(answers.len(), 8, "{name}, {kind}");
-            }
-        }
     }
 
     #[test]

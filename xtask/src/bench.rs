@@ -27,16 +27,13 @@ pub(crate) struct Request {
         value_parser = steps::possible(BENCHMARKS)
     )]
     name: String,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
     /// For `swarm`: also measure with these recorded runs
     #[arg(long, value_name = "FOLDER")]
     traces: Option<PathBuf>,
 }
 
 /// Builds and runs the benchmark. Only its report goes to standard output.
-pub(crate) fn run(Request { name, json, traces }: Request) -> Done {
+pub(crate) fn run(Request { name, traces }: Request) -> Done {
     if traces.is_some() && name != "swarm" {
         return failed(format!("`bench {name}` takes no `--traces`"));
     }
@@ -50,7 +47,7 @@ pub(crate) fn run(Request { name, json, traces }: Request) -> Done {
         quietly(&mut cargo("build --package unstuck-cli"))?;
     }
     let mut measure = cargo("run --package unstuck-benches");
-    measure.args(["--", &name]).args(json.then_some("--json"));
+    measure.args(["--", &name]);
     if let Some(folder) = traces {
         // The program that measures runs in another folder.
         measure.arg("--traces").arg(path::absolute(&folder).unwrap_or(folder));
