@@ -19,7 +19,7 @@ const PARTS: [Part; 4] = [
         "spans of real SDKs, from files and by the receiver, compared with a guard inside the run",
         sdks,
     ),
-    ("receiver", "unstuck watch under load, after kills, and with hostile input", receiver),
+    ("receiver", "unstuck watch under load, and over a simulated day", receiver),
     (
         "archives",
         "20 GB of transcripts on Spark, Ray, DuckDB and Polars (UNSTUCK_ARCHIVE_GB is another size)",

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 enum Part {
     /// Runs simulated workers on a Redis Cluster, while a master fails and a slot moves
     Swarm(swarm::Options),
-    /// Measures `unstuck watch` under load, kills it, and sends it hostile input
+    /// Measures `unstuck watch` under load, and over a day
     Receiver {
         /// The program `unstuck`
         unstuck: PathBuf,
@@ -68,9 +68,10 @@ fn until(what: &str, mut is_so: impl FnMut() -> Result<bool, Failure>) -> Result
     Ok(())
 }
 
-/// Returns a figure of the memory of a process in KiB, for example `VmRSS`.
-fn memory_kib(process: u32, name: &str) -> Result<u64, Failure> {
+/// Returns the memory of a process in KiB.
+fn memory_kib(process: u32) -> Result<u64, Failure> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix(name)).ok_or("no such figure")?;
+    let line =
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no such figure")?;
     Ok(line.trim_matches(|c: char| !c.is_ascii_digit()).parse()?)
 }

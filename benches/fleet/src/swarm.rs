@@ -78,7 +78,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     if workers < 100 || seconds < 15 || rate == 0 {
         return Err("ask for 100 workers, 15 seconds and one call a second at least".into());
     }
-    let resident = || memory_kib(process::id(), "VmRSS:");
+    let resident = || memory_kib(process::id());
     let mut cluster = Cluster::start(options)?;
     figure("server", cluster.version()?);
     let (bytes, before) = (cluster.memory()?, resident()?);

@@ -26,17 +26,11 @@ impl Traffic {
 
     /// Returns a request with so many spans, one of each session in turn.
     pub(crate) fn request(&mut self, spans: u64) -> Vec<u8> {
-        let spans = (0..spans).fold(Message::default(), |all, _| all.message(2, &self.span(None)));
+        let spans = (0..spans).fold(Message::default(), |all, _| all.message(2, &self.span()));
         Message::default().message(1, &Message::default().message(2, &spans)).0
     }
 
-    /// Returns a request with one span that has this result.
-    pub(crate) fn with_result(&mut self, result: &str) -> Vec<u8> {
-        let spans = Message::default().message(2, &self.span(Some(result)));
-        Message::default().message(1, &Message::default().message(2, &spans)).0
-    }
-
-    fn span(&mut self, result: Option<&str>) -> Message {
+    fn span(&mut self) -> Message {
         let number = self.next;
         self.next += 1;
         let session = self.first + number % self.sessions;
@@ -51,7 +45,7 @@ impl Traffic {
             .time(8, begin + 500)
             .text("gen_ai.agent.name", "coder")
             .text("gen_ai.conversation.id", &format!("session-{session}"));
-        if !Self::is_call(round) && result.is_none() {
+        if !Self::is_call(round) {
             return span
                 .bytes(5, "chat model-x")
                 .text("gen_ai.operation.name", "chat")
@@ -72,7 +66,7 @@ impl Traffic {
             .text("gen_ai.tool.type", "function")
             .text("gen_ai.tool.call.id", &format!("call_{number:016x}"))
             .text("gen_ai.tool.call.arguments", &format!("{{\"command\":\"{command}}}"))
-            .text("gen_ai.tool.call.result", result.unwrap_or(&output))
+            .text("gen_ai.tool.call.result", &output)
     }
 }
 
