@@ -52,17 +52,15 @@ const HOST: &str = "host";
 const ARCHITECTURE: &str = "x86_64";
 
 /// The linked programs for this machine that are rows of the table.
-const HOSTED: [(&str, &str); 2] =
-    [("a small host, all of it", "host"), ("every entry of the engine", "entries")];
+const HOSTED: [(&str, &str); 1] = [("every entry of the engine", "entries")];
 
 /// The program without contents.
 const EMPTY: &str = "empty";
 
 /// The linked programs for microcontrollers: the row of the table, the name of the program, and the program whose
 /// size is subtracted. Their contents are described in `benches/bare/src/parts.rs`.
-const LINKED: [(&str, &str, &str); 9] = [
+const LINKED: [(&str, &str, &str); 8] = [
     ("engine", "engine", EMPTY),
-    ("JSON alone", "fingerprint", EMPTY),
     ("engine, JSON", "json", EMPTY),
     ("engine, JSON, masked results", "masked", EMPTY),
     ("engine, recipe", "recipe", EMPTY),

@@ -1,15 +1,32 @@
-//! The exits of the programs for a Cortex-M3 under QEMU.
+//! Programs for a Cortex-M3 under QEMU: each prints figures, a line each.
+
+#![no_std]
+#![no_main]
+
+mod instructions;
+mod stack;
 
 use core::fmt::Display;
 use core::panic::PanicInfo;
 
 // It has the critical sections that semihosting needs.
 use cortex_m as _;
+use cortex_m_rt::entry;
 use cortex_m_semihosting::debug::{self, EXIT_FAILURE, EXIT_SUCCESS, ExitStatus};
 use cortex_m_semihosting::hprintln;
+use unstuck_bare::SIZES;
 
-/// Ends the program with success.
-pub(crate) fn done() -> ! {
+/// The work of this program.
+const PRINT: fn() = match env!("CARGO_BIN_NAME").as_bytes() {
+    b"instructions" => instructions::print,
+    b"sizes" => || SIZES.iter().for_each(|(name, bytes)| hprintln!("{name}\t{bytes}")),
+    b"stack" => stack::print,
+    _ => panic!("a program without work"),
+};
+
+#[entry]
+fn main() -> ! {
+    PRINT();
     exit(EXIT_SUCCESS)
 }
 

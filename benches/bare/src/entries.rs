@@ -11,9 +11,9 @@ use core::ffi::c_int;
 use core::hint::black_box;
 
 use unstuck_core::{
-    Action, Announced, AnyDetector, Args, CHECKPOINT_VERSION, Call, CheckpointError, Detector,
-    Digest, Finding, Ladder, LoopId, Nearness, Outcome, Pattern, Phase, Policy, PolicyError,
-    RULES_MAX, RepeatFinder, RepeatedText, Results, Rule, RuleIndex, Rung, Select, TEXT_RULES_MAX,
+    Announced, AnyDetector, Args, CHECKPOINT_VERSION, Call, CheckpointError, Detector, Digest,
+    Finding, Ladder, LoopId, Nearness, Outcome, Pattern, Phase, Policy, PolicyError, RULES_MAX,
+    RepeatFinder, RepeatedText, Results, Rule, RuleIndex, Rung, Select, TEXT_RULES_MAX,
     TOOL_RULES_MAX, TagSet, TextRule, Texts, ToolRule, Turn, Verdict, presets,
 };
 
@@ -28,25 +28,6 @@ pub fn every_entry(count: c_int) {
         in_every_size(preset, input);
     }
     with_policy(input, in_every_size);
-}
-
-/// Does the work of a small host: announces calls, runs or blocks them, and writes the reason.
-pub fn small_host(count: c_int) {
-    let mut input = Input::new(count);
-    let Ok(mut detector) = Detector::<20>::new(&presets::BALANCED) else { return };
-    while input.flag() {
-        let call = Call::new(input.tool(), input.digest());
-        let Announced { id, verdict, .. } = detector.announce(call);
-        let after = if verdict.action >= Action::Block {
-            detector.vetoed(id)
-        } else {
-            detector.outcome(id, Outcome::ok(Digest::of(input.text().as_bytes())))
-        };
-        let verdict = black_box(verdict.or_stronger(after));
-        if let Some(finding) = verdict.finding {
-            show(format_args!("{}", finding.nudge(verdict.action, input.text())));
-        }
-    }
 }
 
 /// The smallest, the usual and the largest window, with one and with eight open calls. Some sizes are

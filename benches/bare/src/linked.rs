@@ -1,5 +1,5 @@
-//! Programs for this machine whose symbols are checked: every function of the engine, a small host, and
-//! every function with a planted panic and allocation.
+//! Programs for this machine whose symbols are checked: every function of the engine, and the same
+//! with a planted panic and allocation.
 
 #![no_std]
 #![no_main]
@@ -7,12 +7,11 @@
 use core::ffi::{c_int, c_void};
 use core::hint::black_box;
 
-use unstuck_bare::entries::{every_entry, small_host};
+use unstuck_bare::entries::every_entry;
 
 /// The work of this program, which takes the number of the program's arguments.
 const WORK: fn(c_int) = match env!("CARGO_BIN_NAME").as_bytes() {
     b"entries" => every_entry,
-    b"host" => small_host,
     b"planted" => planted,
     _ => panic!("a program without work"),
 };

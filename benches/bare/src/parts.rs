@@ -18,7 +18,6 @@ use unstuck_text::{Masks, Preset, Recipe, SimilarCalls, Worker};
 const PART: fn() = match env!("CARGO_BIN_NAME").as_bytes() {
     b"empty" => || (),
     b"engine" => engine,
-    b"fingerprint" => fingerprint_alone,
     b"json" => json,
     b"masked" => masked,
     b"recipe" => recipe,
@@ -48,11 +47,6 @@ fn engine() {
     if let Ok(mut detector) = Detector::<20>::new(&presets::BALANCED) {
         let _ = judge(&mut detector);
     }
-}
-
-/// Computes the fingerprint of JSON, without the engine.
-fn fingerprint_alone() {
-    let _ = black_box(fingerprint(arguments().as_bytes()));
 }
 
 /// Judges a call with the fingerprint of raw arguments.

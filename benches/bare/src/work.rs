@@ -1,12 +1,11 @@
 //! A host with its detector, and its work for a call.
 
 use unstuck_core::{Call, Detector, Digest, Outcome, Tool, presets};
-use unstuck_json::fingerprint;
-use unstuck_text::{Masks, Recipe, SimilarCalls};
+use unstuck_text::{Recipe, SimilarCalls};
 
 use crate::{ARGUMENTS, RESULTS};
 
-/// The work for a call. Each variant includes the one before it.
+/// The work for a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// The same call again, with the same result, as digests. The detector counts, finds a loop, blocks,
@@ -14,22 +13,16 @@ pub enum Work {
     Repeated,
     /// A new call with a new result, as digests.
     Novel,
-    /// The same with the fingerprint of the arguments.
-    Arguments,
-    /// The same with the digest of the result, with all masks.
-    Result,
-    /// The whole default recipe: similar calls, the kind of tool, and failures that the result shows.
+    /// A new call by the whole default recipe: the fingerprint of JSON, similar calls, masks, the kind of tool, and failures that the result shows.
     Recipe,
 }
 
 impl Work {
     /// Every variant with its name in the table.
-    pub const ALL: [(&str, Self); 5] = [
+    pub const ALL: [(&str, Self); 3] = [
         ("the same call again", Self::Repeated),
         ("a new call", Self::Novel),
-        ("a new call, 200 B of JSON", Self::Arguments),
-        ("a new call, 200 B of JSON, 500 B of result", Self::Result),
-        ("the same by the default recipe", Self::Recipe),
+        ("a new call by the default recipe", Self::Recipe),
     ];
 }
 
@@ -68,9 +61,6 @@ impl Host {
         let digest = match work {
             Work::Repeated => Digest::new(1),
             Work::Novel => Digest::new(self.calls),
-            Work::Arguments | Work::Result => {
-                fingerprint(self.arguments().as_bytes()).unwrap_or(Digest::new(0))
-            }
             Work::Recipe => {
                 let arguments = self.arguments();
                 return Recipe::BALANCED.call_among(&mut self.groups, "read_file", arguments);
@@ -82,11 +72,7 @@ impl Host {
     fn outcome(&self, work: Work) -> Outcome {
         match work {
             Work::Repeated => Outcome::ok(Digest::new(1)),
-            Work::Novel | Work::Arguments => Outcome::ok(Digest::new(self.calls)),
-            Work::Result => {
-                let masked = Masks::ALL.digest(self.result().as_bytes());
-                Outcome::ok(masked.result).near(masked.near)
-            }
+            Work::Novel => Outcome::ok(Digest::new(self.calls)),
             Work::Recipe => Recipe::BALANCED.outcome("read_file", self.result(), false),
         }
     }

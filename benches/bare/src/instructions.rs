@@ -1,22 +1,15 @@
 //! Prints the instructions of events, counted by the clock of an emulator that takes one nanosecond for
 //! each instruction.
 
-#![no_std]
-#![no_main]
-
-#[path = "../emulated.rs"]
-mod emulated;
-
 use core::hint::black_box;
 
 use cortex_m::Peripherals;
 use cortex_m::peripheral::SYST;
 use cortex_m::peripheral::syst::SystClkSource;
-use cortex_m_rt::entry;
 use cortex_m_semihosting::hprintln;
 use unstuck_bare::{Host, Work};
 
-use emulated::{done, failed};
+use crate::failed;
 
 /// The number of calls before the measurement, which fill the window and the record of similar calls.
 const BEFORE: u32 = 100;
@@ -30,8 +23,8 @@ const TICK: u32 = 40;
 /// The iterations of the loop that calibrates the clock.
 const LOOPS: u32 = 1_000_000;
 
-#[entry]
-fn main() -> ! {
+/// Prints a line for each work.
+pub(crate) fn print() {
     let Some(peripherals) = Peripherals::take() else { failed("the clock is taken") };
     let mut clock = peripherals.SYST;
     clock.set_clock_source(SystClkSource::Core);
@@ -53,7 +46,6 @@ fn main() -> ! {
         let ticks = ticks(&mut clock, || repeat(&mut host, work, CALLS));
         hprintln!("{name}\t{}", ticks * TICK / CALLS);
     }
-    done()
 }
 
 /// Returns the ticks that `work` takes.

@@ -1,24 +1,16 @@
 //! Prints the deepest stack of each event of a host.
 
-#![no_std]
-#![no_main]
-
-#[path = "../emulated.rs"]
-mod emulated;
-
 use core::fmt::{self, Write};
 use core::hint::black_box;
 use core::ptr;
 
 use cortex_m::register::msp;
-use cortex_m_rt::entry;
 use cortex_m_semihosting::hprintln;
-use unstuck_bare::{ARGUMENTS, RESULTS};
+use unstuck_bare::ARGUMENTS;
 use unstuck_core::{Call, CallId, Detector, Digest, Outcome, Tool, Verdict, presets};
-use unstuck_json::fingerprint;
-use unstuck_text::{Masks, Recipe, SimilarCalls};
+use unstuck_text::{Recipe, SimilarCalls};
 
-use emulated::{done, failed};
+use crate::failed;
 
 /// A word that events are very unlikely to write.
 const PAINT: u32 = 0xC3A5_5A3C;
@@ -36,11 +28,6 @@ const RARE: [&str; 3] = [
     r#"{"\u0061\ud83d\ude00":"\"\\\/\b\f\n\r\t \u00e4 and more than eight bytes of it","ä":"ö"}"#,
 ];
 
-/// A result that consists mostly of volatile text.
-const VOLATILE: &str = "2026-05-28T14:38:00Z sshd[4711]: \x1b[31m/tmp/tmpab12cd_x/out.txt took \
-    1m 30s at 0x7ffd5e8a, commit 3f2a1bc, 123e4567-e89b-12d3-a456-426614174000 on localhost:54321\n\
-    test result: FAILED. 3 passed; 2 failed\n";
-
 /// The data that the events of a host use.
 struct State {
     detector: Detector<'static, 20>,
@@ -53,9 +40,8 @@ struct State {
     /// The latest announced call, and the latest verdict.
     latest: CallId,
     said: Verdict,
-    /// The next JSON document and the next result.
+    /// The next JSON document.
     arguments: &'static str,
-    result: &'static str,
 }
 
 /// An event, or the work for one. Its stack is measured with its own frame.
@@ -82,33 +68,20 @@ const CONTROL: Event = |host| {
     }
 };
 
-/// The work for texts.
-const TEXTS: [(&str, Event); 4] = [
-    ("fingerprint of JSON", |host| {
-        let _ = black_box(fingerprint(host.arguments.as_bytes()));
-    }),
-    ("digest of a masked result", |host| {
-        black_box(Masks::ALL.digest(host.result.as_bytes()));
-    }),
-    ("call by the default recipe", |host| {
-        host.next.0 = Recipe::BALANCED.call_among(&mut host.groups, TOOL, host.arguments);
-    }),
-    ("outcome by the default recipe", |host| {
-        host.next.1 = Recipe::BALANCED.outcome(TOOL, host.result, false);
-    }),
-];
+/// Makes a call from JSON.
+const RECIPE: Event = |host| {
+    host.next.0 = Recipe::BALANCED.call_among(&mut host.groups, TOOL, host.arguments);
+};
 
-#[entry]
-fn main() -> ! {
+/// Prints the stack of each event.
+pub(crate) fn print() {
     let Some(mut host) = host() else { failed("the default policy needs a longer window") };
     let host = &mut host;
     say("announce, outcome: a new call", calls(host, |n| n, 40));
     say("announce, outcome: the same call", calls(host, |_| 0, 12));
-    say("announce, outcome: two in turns", calls(host, |n| n % 2, 24));
     say("announce: eight open calls settle", open_calls(host));
-    let turn: Event = |host| host.said = host.detector.text_turn(Digest::new(1));
-    say("text_turn", most(host, &[turn; 5]));
-    let endings: [Event; 3] = [
+    let endings: [Event; 4] = [
+        |host| host.said = host.detector.text_turn(Digest::new(1)),
         |host| host.said = host.detector.vetoed(host.latest),
         |host| host.said = host.detector.cancel(host.latest),
         |host| host.said = host.detector.finish(),
@@ -118,7 +91,7 @@ fn main() -> ! {
         ANNOUNCE(host);
         depth(host, way)
     };
-    say("vetoed, cancel, finish", endings.map(end).into_iter().max().unwrap_or(0));
+    say("text_turn, vetoed, cancel, finish", endings.map(end).into_iter().max().unwrap_or(0));
     let _ = calls(host, |_| 3, 4);
     let nudge: Event = |host| {
         if let Some(finding) = &host.said.finding {
@@ -145,13 +118,12 @@ fn main() -> ! {
         }
     };
     say("restore", depth(host, restore));
-    let message: Event =
-        |host| host.said = host.detector.user_message(Digest::of(host.result.as_bytes()));
-    say("user_message", depth(host, message));
-    for (work, event) in TEXTS {
-        say(work, texts(host, event));
-    }
-    done()
+    let texts = RARE.into_iter().chain([ARGUMENTS[0]]);
+    let call = |text| {
+        host.arguments = text;
+        depth(host, RECIPE)
+    };
+    say("call by the default recipe", texts.map(call).max().unwrap_or(0));
 }
 
 /// Returns a new host, or `None` if the default policy needs a longer window.
@@ -168,7 +140,6 @@ fn host() -> Option<State> {
         next: (call, Outcome::ok(digest)),
         said: Verdict::PROCEED,
         arguments: "",
-        result: "",
     })
 }
 
@@ -204,18 +175,6 @@ fn open_calls(host: &mut State) -> u32 {
         depth(host, ANNOUNCE)
     };
     (0..=OPEN).map(announce).max().unwrap_or(0)
-}
-
-/// Returns the deepest stack of `event` for a few texts.
-fn texts(host: &mut State, event: Event) -> u32 {
-    let [plain, ..] = ARGUMENTS;
-    let [code, ..] = RESULTS;
-    let mut deepest = 0;
-    for (arguments, result) in RARE.into_iter().chain([plain]).zip([code, VOLATILE, "", "ok"]) {
-        (host.arguments, host.result) = (arguments, result);
-        deepest = deepest.max(depth(host, event));
-    }
-    deepest
 }
 
 #[expect(unsafe_code, reason = "the linker says where the stack may end at the lowest")]
