@@ -1,4 +1,5 @@
-//! The program behind `cargo xtask bench`: runs one benchmark and prints its report.
+//! The program behind `cargo xtask bench`: runs one benchmark and prints its report. `cargo xtask fleet` starts its load
+//! tests, which print a figure a line, and fail if one is wrong.
 //!
 //! # How it measures
 //!
@@ -15,25 +16,32 @@
 //! every round.
 
 mod calls;
+mod cluster;
 mod engine;
 mod false_alarms;
+mod fleet;
 mod harness;
 mod hook;
 mod json;
+mod oracle;
 mod process;
+mod receiver;
 mod report;
 mod scan;
 mod swarm;
 mod swarm_redis;
 mod text;
+mod traffic;
+mod trouble;
+mod workers;
 
-use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use crate::harness::count;
+use crate::process::Failure;
 
 /// Run a benchmark and print its report
 #[derive(Parser)]
@@ -62,6 +70,15 @@ enum Benchmark {
     },
     /// A swarm on a `redis-server`, which is started for it
     SwarmRedis,
+    /// Simulated workers on a Redis Cluster, while a master fails and a slot moves
+    Fleet(fleet::Options),
+    /// `unstuck watch` under load, and over a day
+    Receiver {
+        /// The program `unstuck`
+        unstuck: PathBuf,
+        /// The folder for states and findings
+        folder: PathBuf,
+    },
     /// Do the work of one peer, for valgrind to count
     #[command(hide = true)]
     Count { library: String, contest: usize, peer: usize, times: u16 },
@@ -77,15 +94,17 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Benchmark) -> io::Result<()> {
+fn run(command: Benchmark) -> Result<(), Failure> {
     match command {
-        Benchmark::Engine => engine::measure(),
-        Benchmark::Scan => scan::measure(),
-        Benchmark::Json => json::measure(),
-        Benchmark::Text => text::measure(),
-        Benchmark::Hook => hook::measure(),
-        Benchmark::Swarm { traces } => swarm::measure(traces.as_deref()),
-        Benchmark::SwarmRedis => swarm_redis::measure(),
+        Benchmark::Engine => engine::measure()?,
+        Benchmark::Scan => scan::measure()?,
+        Benchmark::Json => json::measure()?,
+        Benchmark::Text => text::measure()?,
+        Benchmark::Hook => hook::measure()?,
+        Benchmark::Swarm { traces } => swarm::measure(traces.as_deref())?,
+        Benchmark::SwarmRedis => swarm_redis::measure()?,
+        Benchmark::Fleet(options) => fleet::run(&options)?,
+        Benchmark::Receiver { unstuck, folder } => receiver::run(&unstuck, folder)?,
         Benchmark::Count { library, contest, peer, times } => {
             let contests = match &*library {
                 "engine" => engine::contest,
@@ -93,7 +112,7 @@ fn run(command: Benchmark) -> io::Result<()> {
                 _ => text::contest,
             };
             println!("{}", count(contests, [contest, peer], times)?);
-            Ok(())
         }
     }
+    Ok(())
 }

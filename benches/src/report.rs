@@ -1,4 +1,6 @@
-//! Prints the tables of a report, and what is left out.
+//! Prints tables and figures, and what is left out.
+
+use std::fmt::Display;
 
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 
@@ -10,6 +12,11 @@ pub(crate) fn table(headings: &[&str], numbers: usize, rows: Vec<Vec<String>>) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     println!("{table}\n");
+}
+
+/// Prints a figure.
+pub(crate) fn figure(what: &str, value: impl Display) {
+    println!("{what:<56}  {value}");
 }
 
 /// Prints what this machine cannot measure, with the reason.

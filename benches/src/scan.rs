@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Error};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Output, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::calls::{RECORDED, RawCall, Stream, recorded};
 use crate::harness::{Contest, Peer, is_installed, number};
-use crate::process::{executable, silent, unstuck};
+use crate::process::{executable, field, memory_kib, silent, unstuck};
 use crate::report::{left_out, table};
 
 /// The number of rounds.
@@ -210,12 +210,12 @@ fn on_one_core(program: PathBuf) -> Vec<OsString> {
 
 /// Waits for `child`, and returns its output and its peak memory in kibibytes.
 fn with_peak(child: Child) -> io::Result<(Output, u64)> {
-    let status = PathBuf::from(format!("/proc/{}/status", child.id()));
+    let process = child.id();
     thread::scope(|scope| {
         let peak = scope.spawn(|| {
             let mut peak = 0;
             // The line disappears when the child ends, and the file soon after.
-            while let Some(kibibytes) = peak_of(&status) {
+            while let Some(kibibytes) = memory_kib(process, "VmHWM:") {
                 peak = kibibytes;
                 thread::sleep(LOOK_EVERY);
             }
@@ -224,17 +224,6 @@ fn with_peak(child: Child) -> io::Result<(Output, u64)> {
         let output = child.wait_with_output()?;
         Ok((output, peak.join().unwrap_or(0)))
     })
-}
-
-/// Returns the peak memory of a process so far, in kibibytes.
-fn peak_of(status: &Path) -> Option<u64> {
-    let status = fs::read_to_string(status).ok()?;
-    field(&status, "VmHWM:")?.trim_end_matches("kB").trim_end().parse().ok()
-}
-
-/// Returns the value of the line of `status` that begins with `name`.
-fn field<'s>(status: &'s str, name: &str) -> Option<&'s str> {
-    status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
 }
 
 /// Returns a native trace with a new loop every few calls.

@@ -3,16 +3,16 @@
 use std::cell::RefCell;
 use std::hint::black_box;
 use std::io::{self, Error};
-use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redis::{Client, Cmd, Connection, RedisResult, Value};
+use redis::{Cmd, RedisResult};
 use unstuck_swarm::redis::{LIBRARY, RedisStore, Settings};
 use unstuck_swarm::{Digest, Observation, SwarmStore as _, Tool, Worker};
 
 use crate::harness::{Contest, Peer, median, number};
+use crate::process::{Failure, Server, free_ports, until, words};
 use crate::report::table;
 
 /// The number of rounds.
@@ -27,9 +27,6 @@ const REQUESTS: usize = 4_000;
 /// The number of different calls.
 const DIFFERENT: u64 = 1_000;
 
-/// The time limit for a server to start, and to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// The numbers of workers for which the cost of a call is measured.
 const WORKERS: [u64; 7] = [1, 8, 10, 64, 1_000, 10_000, 100_000];
 
@@ -38,8 +35,12 @@ const LATER_CALLS: u64 = 10_000;
 const BATCH: u64 = 100;
 
 /// Starts a server, measures everything on it, and stops it.
-pub(crate) fn measure() -> io::Result<()> {
-    let server = Server::start()?;
+pub(crate) fn measure() -> Result<(), Failure> {
+    let (folder, ports) = (tempfile::tempdir()?, free_ports(1)?);
+    let mut command = Command::new("redis-server");
+    let server = Server::start(command.current_dir(&folder), ports[0])?;
+    until("the server answers", || Ok(server.says("PING", "PONG")))?;
+    redis::cmd("FUNCTION").arg("LOAD").arg(LIBRARY).query::<()>(&mut server.connection()?)?;
     let mut rows = Vec::new();
     let one_by_one: &[(&str, Send)] = &[
         ("INCR, one request a round trip", |server, client| server.count(1, client)),
@@ -67,7 +68,7 @@ pub(crate) fn measure() -> io::Result<()> {
     }
     table(&["asked", "1,000/s", "of INCR", "server µs"], 1, rows);
     let costs = WORKERS.into_iter().map(|workers| server.cost(workers));
-    let costs = costs.collect::<io::Result<_>>()?;
+    let costs = costs.collect::<Result<_, _>>()?;
     table(&["workers", "bytes/call", "µs, first call", "µs, later calls"], 0, costs);
     println!(
         "8 clients at a time, 1,000 calls. A rate is compared with INCR with the same pipelining, in the same \
@@ -77,7 +78,7 @@ pub(crate) fn measure() -> io::Result<()> {
 }
 
 /// A way to send the requests of a client.
-type Send = fn(&Server, u64) -> io::Result<()>;
+type Send = fn(&Server, u64) -> Result<(), Failure>;
 
 /// Clients that send their requests at the same time.
 struct Clients<'s> {
@@ -94,73 +95,46 @@ impl Peer for Clients<'_> {
     }
 
     fn run(&self) -> io::Result<u32> {
+        self.turn().map(|()| 0).map_err(Error::other)
+    }
+}
+
+impl Clients<'_> {
+    /// Sends the requests of all clients.
+    fn turn(&self) -> Result<(), Failure> {
         let (server, send) = (self.server, self.send);
         let busy = server.busy_us()?;
         thread::scope(|scope| {
             let turn = |client| scope.spawn(move || send(server, client));
             let clients: Vec<_> = (0..CLIENTS as u64).map(turn).collect();
             clients.into_iter().try_for_each(|client| {
-                client.join().unwrap_or_else(|_| Err(Error::other("a client has failed")))
+                client.join().unwrap_or_else(|_| Err("a client has failed".into()))
             })
         })?;
         let busy = (server.busy_us()? - busy) / number(CLIENTS * REQUESTS);
         self.busy.borrow_mut().push(busy);
-        Ok(0)
+        Ok(())
     }
-}
-
-/// A server, which is stopped when the value is dropped.
-struct Server {
-    child: Child,
-    port: u16,
-    _folder: tempfile::TempDir,
 }
 
 impl Server {
-    fn start() -> io::Result<Self> {
-        let folder = tempfile::tempdir()?;
-        let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
-        let child = Command::new("redis-server")
-            .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
-            .args(["--save", "", "--appendonly", "no", "--dir"])
-            .arg(folder.path())
-            .stdout(Stdio::null())
-            .spawn()
-            .map_err(|error| Error::new(error.kind(), format!("redis-server: {error}")))?;
-        let server = Self { child, port, _folder: folder };
-        let start = Instant::now();
-        while server.connection().is_err() && start.elapsed() < PATIENCE {
-            thread::park_timeout(Duration::from_millis(5));
-        }
-        server.ask::<Value>(&words(&["FUNCTION", "LOAD", LIBRARY]))?;
-        Ok(server)
-    }
-
-    fn connection(&self) -> io::Result<Connection> {
-        let client = Client::open(("127.0.0.1", self.port)).map_err(Error::other)?;
-        client.get_connection_with_timeout(PATIENCE).map_err(Error::other)
-    }
-
-    fn ask<T: redis::FromRedisValue>(&self, command: &Cmd) -> io::Result<T> {
-        command.query(&mut self.connection()?).map_err(Error::other)
-    }
-
     /// Sends `INCR`, `depth` requests in a pipeline.
-    fn count(&self, depth: u64, _: u64) -> io::Result<()> {
-        let key = |n| format!("{{unstuck:bench}}:n{}", n % DIFFERENT);
-        self.requests(depth, REQUESTS as u64, |n| words(&["INCR", &key(n)]))
+    fn count(&self, depth: u64, _: u64) -> Result<(), Failure> {
+        self.requests(depth, REQUESTS as u64, |n| {
+            words(&format!("INCR {{unstuck:bench}}:n{}", n % DIFFERENT))
+        })
     }
 
     /// Calls the function of the swarm, `depth` requests in a pipeline.
-    fn record(&self, depth: u64, client: u64) -> io::Result<()> {
+    fn record(&self, depth: u64, client: u64) -> Result<(), Failure> {
         self.requests(depth, REQUESTS as u64, |n| record(n % DIFFERENT, hashed(client)))
     }
 
     /// Records calls with a store whose worker waits for each answer.
-    fn store(&self, client: u64) -> io::Result<()> {
+    fn store(&self, client: u64) -> Result<(), Failure> {
         let url = format!("redis://127.0.0.1:{}/?swarm=bench", self.port);
-        let settings = Settings::parse(&url, b"of the bench alone").map_err(Error::other)?;
-        let settings = settings.deadline(Duration::from_secs(1)).map_err(Error::other)?;
+        let settings = Settings::parse(&url, b"of the bench alone")?;
+        let settings = settings.deadline(Duration::from_secs(1))?;
         let store = RedisStore::open(settings);
         let (worker, tool) = (Worker::new(client), Tool::named("bash"));
         for n in 0..REQUESTS as u64 {
@@ -171,8 +145,8 @@ impl Server {
     }
 
     /// Returns the processor time that the server has used, in microseconds.
-    fn busy_us(&self) -> io::Result<f64> {
-        let info: String = self.ask(&words(&["INFO", "cpu"]))?;
+    fn busy_us(&self) -> Result<f64, Failure> {
+        let info: String = self.ask("INFO cpu")?;
         let seconds = |line: &str| {
             let (name, seconds) = line.split_once(':')?;
             let counts = ["used_cpu_sys", "used_cpu_user"].contains(&name);
@@ -182,7 +156,12 @@ impl Server {
     }
 
     /// Sends one client's requests in pipelines of `depth`.
-    fn requests(&self, depth: u64, requests: u64, command: impl Fn(u64) -> Cmd) -> io::Result<()> {
+    fn requests(
+        &self,
+        depth: u64,
+        requests: u64,
+        command: impl Fn(u64) -> Cmd,
+    ) -> Result<(), Failure> {
         let mut connection = self.connection()?;
         let pipeline = |number: u64| -> RedisResult<()> {
             let mut numbers = number * depth..requests.min((number + 1) * depth);
@@ -191,41 +170,27 @@ impl Server {
             connection.send_packed_command(&bytes)?;
             numbers.try_for_each(|_| connection.recv_response()?.extract_error().map(drop))
         };
-        (0..requests.div_ceil(depth)).try_for_each(pipeline).map_err(Error::other)
+        Ok((0..requests.div_ceil(depth)).try_for_each(pipeline)?)
     }
 
     /// Measures the memory of a call that `workers` workers make, the time of a worker's first call, and that of
     /// a later one. Returns the row of the table.
-    fn cost(&self, workers: u64) -> io::Result<Vec<String>> {
+    fn cost(&self, workers: u64) -> Result<Vec<String>, Failure> {
         // Not among the calls of the clients.
         let call = |round| u64::MAX - 10 * workers - round;
-        let time = |round: u64, number: u64| -> io::Result<f64> {
+        let time = |round: u64, number: u64| -> Result<f64, Failure> {
             let start = Instant::now();
             self.requests(BATCH, number, |n| record(call(round), hashed(n % workers)))?;
-            let number = u32::try_from(number).map_err(Error::other)?;
+            let number = u32::try_from(number)?;
             Ok(start.elapsed().as_secs_f64() * 1e6 / f64::from(number))
         };
-        let first = (0..5).map(|round| time(round, workers)).collect::<io::Result<_>>()?;
+        let first = (0..5).map(|round| time(round, workers)).collect::<Result<_, _>>()?;
         let later = (0..5).map(|round| time(round, workers.max(LATER_CALLS)));
-        let later = later.collect::<io::Result<_>>()?;
-        let bytes: i64 = self.ask(&words(&["MEMORY", "USAGE", &key(call(0)), "SAMPLES", "0"]))?;
+        let later = later.collect::<Result<_, _>>()?;
+        let bytes: i64 = self.ask(&format!("MEMORY USAGE {} SAMPLES 0", key(call(0))))?;
         let [first, later] = [first, later].map(|times| format!("{:.1}", median(times)));
         Ok(vec![workers.to_string(), bytes.to_string(), first, later])
     }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn words(words: &[&str]) -> Cmd {
-    let mut cmd = Cmd::new();
-    cmd.arg(words);
-    cmd
 }
 
 /// Returns the key of a call.

@@ -104,7 +104,7 @@ fn receiver() -> Done {
         "cargo build --profile dist --locked --package unstuck-cli --features fleet --bin unstuck",
     )?;
     script(
-        "cargo run --quiet --locked --package unstuck-fleet -- receiver target/dist/unstuck \
+        "cargo run --quiet --locked --package unstuck-benches -- receiver target/dist/unstuck \
         \"$ROOT/target/fleet/receiver\"",
         &[],
     )?;
@@ -138,7 +138,7 @@ fn swarm() -> Done {
     ] {
         let folder = root().join("target/fleet/swarm").join(name);
         let line = format!(
-            "cargo run --quiet --locked --package unstuck-fleet -- swarm --server {server}{options} \
+            "cargo run --quiet --locked --package unstuck-benches -- fleet --server {server}{options} \
                 --folder \"$FOLDER\""
         );
         let certificate = (name == "tls").then(|| ("SSL_CERT_FILE", folder.join("ca.crt").into()));

@@ -6,10 +6,11 @@ use unstuck_swarm::LoopId;
 use unstuck_swarm::redis::Watch;
 
 use crate::cluster::{Cluster, Node};
-use crate::swarm::{Fate, Swarm};
+use crate::fleet::{Fate, Swarm};
+use crate::process::Failure;
+use crate::report::figure;
 use crate::trouble::Trouble;
 use crate::workers::Made;
-use crate::{Failure, figure};
 
 /// The calls of swarms, and what became of them.
 #[derive(Default)]

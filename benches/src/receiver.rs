@@ -8,8 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::process::{Failure, PATIENCE, memory_kib, until};
+use crate::report::figure;
 use crate::traffic::Traffic;
-use crate::{Failure, PATIENCE, figure, memory_kib, until};
 
 /// The spans for the throughput, and the sessions that run at a time.
 const SPANS: u64 = 200_000;
@@ -139,7 +140,7 @@ impl Watching {
 
     /// Returns the memory in MiB.
     fn memory(&self) -> Result<u64, Failure> {
-        Ok(memory_kib(self.child.id())? >> 10)
+        Ok(memory_kib(self.child.id(), "VmRSS:").ok_or("no memory")? >> 10)
     }
 
     /// Ends the program by a signal.

@@ -11,8 +11,9 @@ use fastrand::Rng;
 use tokio::task::LocalSet;
 use unstuck_swarm::{Digest, Key, Observation, SwarmStore as _, Tool, Worker};
 
-use crate::swarm::Swarm;
-use crate::{Failure, figure};
+use crate::fleet::Swarm;
+use crate::process::Failure;
+use crate::report::figure;
 
 /// The time for which a worker waits for the network.
 pub(crate) const DEADLINE: Duration = Duration::from_millis(10);

@@ -10,8 +10,10 @@ use unstuck_swarm::redis::{RedisStore, Settings};
 use unstuck_swarm::{Rule, Window};
 
 use crate::cluster::Cluster;
+use crate::process::{Failure, memory_kib, until};
+use crate::report::figure;
 use crate::workers::{self, Crew, DEADLINE, Load, Made};
-use crate::{Failure, figure, memory_kib, oracle, trouble, until};
+use crate::{oracle, trouble};
 
 /// The secret of the swarms.
 const SECRET: &[u8] = b"of the simulated fleet alone";
@@ -78,7 +80,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     if workers < 100 || seconds < 15 || rate == 0 {
         return Err("ask for 100 workers, 15 seconds and one call a second at least".into());
     }
-    let resident = || memory_kib(process::id());
+    let resident = || memory_kib(process::id(), "VmRSS:").ok_or("no memory");
     let mut cluster = Cluster::start(options)?;
     figure("server", cluster.version()?);
     let (bytes, before) = (cluster.memory()?, resident()?);

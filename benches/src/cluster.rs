@@ -1,16 +1,14 @@
 //! A Redis Cluster of three masters and three replicas on free ports of the loopback interface.
 
 use std::fs;
-use std::net::TcpListener;
+use std::ops::Deref;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use redis::{Client, Cmd, Connection, FromRedisValue};
-
-use crate::swarm::Options;
-use crate::{Failure, PATIENCE, until};
+use crate::fleet::Options;
+use crate::process::{Failure, Server, free_ports, until};
 
 /// The time without an answer after which the nodes take a node for failed, in milliseconds.
 pub(crate) const NODE_TIMEOUT: u32 = 3_000;
@@ -18,9 +16,9 @@ pub(crate) const NODE_TIMEOUT: u32 = 3_000;
 /// The first and the last slot of each master.
 const SLOTS: [(u32, u32); 3] = [(0, 5_460), (5_461, 10_922), (10_923, 16_383)];
 
-/// The options of all servers.
-const SERVER: &str = "--bind 127.0.0.1 --cluster-announce-ip 127.0.0.1 --cluster-enabled yes --appendonly no \
-                      --cluster-replica-validity-factor 0 --save";
+/// The options of all nodes.
+const NODE: &str =
+    "--cluster-announce-ip 127.0.0.1 --cluster-enabled yes --cluster-replica-validity-factor 0";
 
 /// The options of a server with TLS. Its working directory is a subfolder of the folder with the certificates.
 const TLS: &str = "--tls-cert-file ../server.crt --tls-key-file ../server.key --tls-ca-cert-file ../ca.crt \
@@ -33,49 +31,32 @@ const CERTIFICATES: [&str; 3] = [
     "x509 -req -days 2 -in server.csr -copy_extensions copy -CA ca.crt -CAkey ca.key -CAcreateserial -out server.crt",
 ];
 
-/// A node of the cluster. Its process ends when the value is dropped.
+/// A node of the cluster.
 pub(crate) struct Node {
-    child: Child,
+    server: Server,
     command: Command,
-    /// The port for this program, in clear.
-    port: u16,
     /// The port for workers and other nodes.
     public: u16,
     pub(crate) id: String,
 }
 
 impl Node {
-    pub(crate) fn connection(&self) -> Result<Connection, Failure> {
-        let client = Client::open(("127.0.0.1", self.port))?;
-        Ok(client.get_connection_with_timeout(PATIENCE)?)
-    }
-
-    pub(crate) fn ask<T: FromRedisValue>(&self, command: &str) -> Result<T, Failure> {
-        let answer = words(command).query(&mut self.connection()?);
-        answer.map_err(|error| format!("`{command}`: {error}").into())
-    }
-
-    /// Returns whether the node answers, and `text` is in the answer.
-    pub(crate) fn says(&self, command: &str, text: &str) -> bool {
-        self.ask::<String>(command).is_ok_and(|answer| answer.contains(text))
-    }
-
     /// Kills the process, as a power cut would.
     pub(crate) fn kill(&mut self) -> Result<(), Failure> {
-        self.child.kill()?;
-        self.child.wait()?;
+        self.server.child.kill()?;
+        self.server.child.wait()?;
         Ok(())
     }
 
     /// Sends a signal to the process by name.
     pub(crate) fn signal(&self, name: &str) -> Result<(), Failure> {
-        let id = self.child.id().to_string();
+        let id = self.server.child.id().to_string();
         succeeds(Command::new("kill").args(["-s", name, &id]))
     }
 
     /// Starts the process again. It has its old ports, and no data.
     pub(crate) fn revive(&mut self) -> Result<(), Failure> {
-        self.child = self.command.spawn()?;
+        self.server.child = self.command.spawn()?;
         Ok(())
     }
 
@@ -101,11 +82,11 @@ impl Node {
     }
 }
 
-impl Drop for Node {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+impl Deref for Node {
+    type Target = Server;
+
+    fn deref(&self) -> &Server {
+        &self.server
     }
 }
 
@@ -205,23 +186,14 @@ fn start(
     [port, secure, bus]: [u16; 3],
 ) -> Result<Node, Failure> {
     let mut command = Command::new(&options.server);
-    command.args(SERVER.split(' ')).arg("").current_dir(folder);
-    command.args(["--port", &port.to_string(), "--cluster-port", &bus.to_string()]);
-    command.args(["--cluster-node-timeout", &NODE_TIMEOUT.to_string(), "--logfile", "log"]);
+    command.args(NODE.split(' ')).args(["--cluster-port", &bus.to_string(), "--logfile", "log"]);
+    command.args(["--cluster-node-timeout", &NODE_TIMEOUT.to_string()]).current_dir(folder);
     if options.tls {
         command.args(TLS.split_whitespace()).arg(secure.to_string());
     }
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    let child = command.spawn().map_err(|error| format!("`{}`: {error}", options.server))?;
+    let server = Server::start(&mut command, port)?;
     let public = if options.tls { secure } else { port };
-    Ok(Node { child, command, port, public, id: id(number) })
-}
-
-/// Returns the command with these words.
-pub(crate) fn words(command: &str) -> Cmd {
-    let mut cmd = Cmd::new();
-    cmd.arg(command.split_ascii_whitespace().collect::<Vec<_>>());
-    cmd
+    Ok(Node { server, command, public, id: id(number) })
 }
 
 /// Runs a command that has to succeed.
@@ -230,11 +202,4 @@ fn succeeds(command: &mut Command) -> Result<(), Failure> {
         status if status.success() => Ok(()),
         status => Err(format!("{command:?} ended with {status}").into()),
     }
-}
-
-/// Returns ports that were free a moment ago.
-fn free_ports(count: usize) -> Result<Vec<u16>, Failure> {
-    let bound = (0..count).map(|_| TcpListener::bind(("127.0.0.1", 0)));
-    let listeners = bound.collect::<Result<Vec<_>, _>>()?;
-    listeners.iter().map(|listener| Ok(listener.local_addr()?.port())).collect()
 }

@@ -4,9 +4,10 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::cluster::{Cluster, NODE_TIMEOUT};
-use crate::swarm::{Fate, Swarm};
+use crate::fleet::{Fate, Swarm};
+use crate::process::{Failure, until};
+use crate::report::figure;
 use crate::workers::Load;
-use crate::{Failure, figure, until};
 
 /// The time for which no node counts the swarm whose slot moves, before its keys move.
 const BEFORE_KEYS: Duration = Duration::from_secs(1);
