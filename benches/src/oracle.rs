@@ -12,15 +12,8 @@ use crate::report::figure;
 use crate::trouble::Trouble;
 use crate::workers::Made;
 
-/// The calls of swarms, and what became of them.
-#[derive(Default)]
-struct Sum {
-    calls: u64,
-    lost: u64,
-    doubled: u64,
-    /// The calls that a store knows as lost.
-    known: u64,
-}
+/// The calls of swarms, those that are lost, those that count twice, and those that a store knows as lost.
+type Sum = [u64; 4];
 
 /// Compares the counts of the servers with the calls of the workers. Returns the number of keys on the masters, and what is wrong.
 pub(crate) fn audit(
@@ -29,33 +22,25 @@ pub(crate) fn audit(
     made: &Made,
     trouble: &Trouble,
 ) -> Result<(u64, Vec<String>), Failure> {
-    let fates = [Fate::Unharmed, Fate::Moved, Fate::Failed];
-    let mut sums = fates.map(|_| Sum::default());
-    let (mut keys, mut wrong) = (0, Vec::new());
+    let (mut sums, mut keys, mut wrong) = ([Sum::default(); 3], 0, Vec::new());
     for (swarm, expected) in swarms.iter().zip(expected(swarms, made)?) {
         let (held, sum) = compare(cluster, swarm, &expected)?;
+        let [_, lost, doubled, known] = sum;
         keys += held;
         let allowed = match swarm.fate {
             Fate::Unharmed => 0,
-            Fate::Moved => sum.known,
-            Fate::Failed => sum.known + trouble.acknowledged[swarm.number],
+            Fate::Moved => known,
+            Fate::Failed => known + trouble.acknowledged[swarm.number],
         };
-        let Sum { calls, lost, doubled, known } = sum;
         if lost > allowed || doubled > 0 {
             let health = swarm.store.health();
             let counts = format!("{lost} calls are lost, {allowed} may be; {doubled} count twice");
             wrong.push(format!("{}: {counts}; {health:?}", swarm.name));
         }
-        let all = &mut sums[swarm.fate as usize];
-        *all = Sum {
-            calls: all.calls + calls,
-            lost: all.lost + lost,
-            doubled: all.doubled + doubled,
-            known: all.known + known,
-        };
+        sums[swarm.fate as usize].iter_mut().zip(sum).for_each(|(all, one)| *all += one);
     }
     let names = ["swarms left alone", "the swarm whose slot moved", "swarms whose master failed"];
-    for (name, Sum { calls, lost, doubled, known }) in names.into_iter().zip(sums) {
+    for (name, [calls, lost, doubled, known]) in names.into_iter().zip(sums) {
         let counts = format!("{calls} calls, {lost} lost ({known} known), {doubled} counted twice");
         figure(name, counts);
     }
@@ -80,7 +65,7 @@ fn compare(
     expected: &HashMap<LoopId, u64>,
 ) -> Result<(u64, Sum), Failure> {
     let health = swarm.store.health();
-    let mut sum = Sum { known: health.failed + health.dropped, ..Sum::default() };
+    let (mut calls, mut lost, mut doubled) = (0, 0, 0);
     let (ids, made): (Vec<&LoopId>, Vec<u64>) =
         expected.iter().map(|(id, calls)| (id, *calls)).unzip();
     let mut why = "there is no node".into();
@@ -88,12 +73,13 @@ fn compare(
         match counted(node, swarm, &ids) {
             Ok(counted) => {
                 for (&made, found) in made.iter().zip(counted) {
-                    sum.calls += made;
-                    sum.lost += made.saturating_sub(found);
-                    sum.doubled += found.saturating_sub(made);
+                    calls += made;
+                    lost += made.saturating_sub(found);
+                    doubled += found.saturating_sub(made);
                 }
                 let keys = format!("CLUSTER COUNTKEYSINSLOT {}", swarm.slot);
-                return Ok((node.ask(&keys)?, sum));
+                let known = health.failed + health.dropped;
+                return Ok((node.ask(&keys)?, [calls, lost, doubled, known]));
             }
             Err(error) => why = error,
         }

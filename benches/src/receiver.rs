@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::process::{Failure, PATIENCE, memory_kib, until};
 use crate::report::figure;
@@ -70,19 +70,16 @@ impl Place<'_> {
         let mut traffic = Traffic::new(SESSIONS);
         let requests: Vec<_> = (0..SPANS / 500).map(|_| traffic.request(500)).collect();
         let bytes: usize = requests.iter().map(Vec::len).sum();
-        let begin = Instant::now();
         let mut connection = watching.connection()?;
         for request in &requests {
             connection.export(request)?;
         }
-        let elapsed = begin.elapsed();
         let rounds = (0..SPANS / SESSIONS).filter(|round| Traffic::is_call(*round)).count() as u64;
         let line = format!("unstuck_calls_total{{tool=\"bash\"}} {}\n", rounds * SESSIONS);
         until("all calls are judged", || Ok(connection.metrics()?.contains(&line)))?;
-        let rate = |time: Duration| u128::from(SPANS) * 1_000 / time.as_millis().max(1);
-        let processor = rate(watching.processor_time()?);
-        figure(&format!("spans a second of the processor, {label}"), processor);
-        figure(&format!("spans a second of the clock, {label}"), rate(elapsed));
+        let time = watching.processor_time()?;
+        let rate = u128::from(SPANS) * 1_000 / time.as_millis().max(1);
+        figure(&format!("spans a second of the processor, {label}"), rate);
         figure(&format!("bytes of a span, {label}"), bytes as u64 / SPANS);
         watching.end()
     }

@@ -1,6 +1,5 @@
 //! Prints the deepest stack of each event of a host.
 
-use core::fmt::{self, Write};
 use core::hint::black_box;
 use core::ptr;
 
@@ -80,25 +79,7 @@ pub(crate) fn print() {
     say("announce, outcome: a new call", calls(host, |n| n, 40));
     say("announce, outcome: the same call", calls(host, |_| 0, 12));
     say("announce: eight open calls settle", open_calls(host));
-    let endings: [Event; 4] = [
-        |host| host.said = host.detector.text_turn(Digest::new(1)),
-        |host| host.said = host.detector.vetoed(host.latest),
-        |host| host.said = host.detector.cancel(host.latest),
-        |host| host.said = host.detector.finish(),
-    ];
-    let end = |way| {
-        prepare(host, 200, None);
-        ANNOUNCE(host);
-        depth(host, way)
-    };
-    say("text_turn, vetoed, cancel, finish", endings.map(end).into_iter().max().unwrap_or(0));
     let _ = calls(host, |_| 3, 4);
-    let nudge: Event = |host| {
-        if let Some(finding) = &host.said.finding {
-            let _ = black_box(write!(Nowhere, "{}", finding.nudge(host.said.action, TOOL)));
-        }
-    };
-    say("nudge text", depth(host, nudge));
     let peek: Event = |host| {
         let _ = black_box(host.detector.peek(host.next.0));
     };
@@ -222,15 +203,5 @@ fn look(word: usize) -> u32 {
     #[expect(unsafe_code, reason = "it was painted before, and so is memory")]
     unsafe {
         ptr::read_volatile(ptr::with_exposed_provenance::<u32>(word))
-    }
-}
-
-/// A writer that discards text.
-struct Nowhere;
-
-impl Write for Nowhere {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        black_box(text);
-        Ok(())
     }
 }

@@ -1,7 +1,6 @@
 //! Writes the table as C source.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use unstuck_core::{Action, Args, Digest, Finding, Kind, Results, RuleIndex, Tag, Verdict};
 
@@ -16,7 +15,8 @@ pub(crate) fn c_of(events: &[Event]) -> String {
     let verdicts = events.iter().flat_map(|event| [&event.verdict, &event.settled]);
     let expected = verdicts.map(verdict_of).collect();
     let events = events.iter().map(|event| event_of(event, &texts, &expected));
-    let texts = texts.iter().map(|text| format!("{}, {}", text.len(), quoted(text)));
+    let texts =
+        texts.iter().map(|text| format!("{}, \"{}\"", text.len(), text.as_bytes().escape_ascii()));
     [
         "/* Made by the example `table`: do not edit. */\n".to_owned(),
         array("text_t texts", texts),
@@ -29,24 +29,6 @@ pub(crate) fn c_of(events: &[Event]) -> String {
 fn array(name: &str, items: impl Iterator<Item = String>) -> String {
     let items = items.collect::<Vec<_>>().join("},\n    {");
     format!("\nstatic const {name}[] = {{\n    {{{items}}}\n}};\n")
-}
-
-/// Returns `text` as a C literal, one for each line. Bytes other than plain characters are octal.
-fn quoted(text: &str) -> String {
-    let mut c = String::from('"');
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b' ' | b'_' | b'.' | b',' | b'/' => {
-                c.push(char::from(byte));
-            }
-            b'\n' => c.push_str("\\n\"\n        \""),
-            other => {
-                let _ = write!(c, "\\{other:03o}");
-            }
-        }
-    }
-    c.push('"');
-    c
 }
 
 fn event_of(event: &Event, texts: &BTreeSet<&str>, expected: &BTreeSet<String>) -> String {
