@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Error};
 use std::path::PathBuf;
-use std::process::{Child, Output, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
@@ -180,17 +180,23 @@ impl Peer for Program<'_> {
 
     /// Returns the number of files that were read.
     fn run(&self) -> io::Result<u32> {
-        let (child, peak) = with_peak(silent(&self.words).stderr(Stdio::piped()).spawn()?)?;
-        self.peak.set(peak.max(self.peak.get()));
+        let mut child = silent(&self.words).stderr(Stdio::inherit()).spawn()?;
+        let status = loop {
+            if let Some(status) = child.try_wait()? {
+                break status;
+            }
+            let peak = memory_kib(child.id(), "VmHWM:").unwrap_or(0);
+            self.peak.set(peak.max(self.peak.get()));
+            thread::sleep(LOOK_EVERY);
+        };
         let files = match &self.lines {
             Some(output) => fs::read_to_string(output)?.lines().count(),
             None => self.traces.files.len(),
         };
-        if child.status.success() && files == self.traces.files.len() {
+        if status.success() && files == self.traces.files.len() {
             return Ok(u32::try_from(files).unwrap_or(u32::MAX));
         }
-        let (status, log) = (child.status, String::from_utf8_lossy(&child.stderr));
-        Err(Error::other(format!("{} ended with {status} after {files} files:\n{log}", self.name)))
+        Err(Error::other(format!("{} ended with {status} after {files} files", self.name)))
     }
 }
 
@@ -206,24 +212,6 @@ fn on_one_core(program: PathBuf) -> Vec<OsString> {
     }
     words.push(program.into());
     words
-}
-
-/// Waits for `child`, and returns its output and its peak memory in kibibytes.
-fn with_peak(child: Child) -> io::Result<(Output, u64)> {
-    let process = child.id();
-    thread::scope(|scope| {
-        let peak = scope.spawn(|| {
-            let mut peak = 0;
-            // The line disappears when the child ends, and the file soon after.
-            while let Some(kibibytes) = memory_kib(process, "VmHWM:") {
-                peak = kibibytes;
-                thread::sleep(LOOK_EVERY);
-            }
-            peak
-        });
-        let output = child.wait_with_output()?;
-        Ok((output, peak.join().unwrap_or(0)))
-    })
 }
 
 /// Returns a native trace with a new loop every few calls.

@@ -11,7 +11,7 @@ use unstuck_core::{Digest, Tool};
 use unstuck_swarm::{Ledger, Observation, Rule, SharedLedger, Verdict, Worker};
 
 use crate::false_alarms;
-use crate::harness::{Contest, Peer, number};
+use crate::harness::{Contest, Function, Peer, number};
 use crate::report::{left_out, table};
 
 /// The numbers of workers.
@@ -82,8 +82,8 @@ pub(crate) fn measure(traces: Option<&Path>) -> io::Result<()> {
     table(&["calls", "by", "ns", "bytes"], 2, rows);
     let mut rows = Vec::new();
     for calls in [Calls::New, Calls::Equal] {
-        let peers = THREADS.map(|threads| Sharing::new(threads, calls)).into_iter();
-        let contest = contest(calls, SHARED_CALLS, 7, peers.collect());
+        let peers = THREADS.map(|threads| sharing(threads, calls));
+        let contest = contest(calls, SHARED_CALLS, 7, peers.into());
         for (peer, timing) in contest.peers.iter().zip(contest.take_turns()?) {
             let rate = format!("{:.1}", 1e3 / timing.ns);
             rows.push(vec![calls.name().into(), peer.name(), rate]);
@@ -144,24 +144,13 @@ impl Peer for Counting {
     }
 }
 
-/// Threads that count in one ledger. Each has its own workers.
-struct Sharing(Vec<Vec<Observation>>);
-
-impl Sharing {
-    fn new(threads: usize, calls: Calls) -> Self {
-        Self((0..threads).map(|_| calls.of(8, SHARED_CALLS / threads)).collect())
-    }
-}
-
-impl Peer for Sharing {
-    fn name(&self) -> String {
-        format!("{} threads", self.0.len())
-    }
-
-    fn run(&self) -> io::Result<u32> {
+/// Returns threads that count in one ledger. Each has its own workers.
+fn sharing(threads: usize, calls: Calls) -> Function {
+    let streams: Vec<_> = (0..threads).map(|_| calls.of(8, SHARED_CALLS / threads)).collect();
+    Function::failing(format!("{threads} threads"), move || {
         let ledger = &SharedLedger::new(Rule::default()).map_err(Error::other)?;
         thread::scope(|scope| {
-            for stream in &self.0 {
+            for stream in &streams {
                 scope.spawn(move || {
                     for (number, call) in (0..).zip(stream) {
                         black_box(ledger.record_at(call, number / CALLS_PER_TICK).rung);
@@ -170,7 +159,7 @@ impl Peer for Sharing {
             }
         });
         Ok(0)
-    }
+    })
 }
 
 #[cfg(test)]

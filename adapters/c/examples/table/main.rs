@@ -4,24 +4,9 @@ mod play;
 mod streams;
 mod write;
 
-use std::env;
-use std::fs;
-use std::process::ExitCode;
+use std::{env, fs, io};
 
-fn main() -> ExitCode {
-    let Some(file) = env::args().nth(1) else {
-        eprintln!("usage: table FILE");
-        return ExitCode::from(64);
-    };
-    let events = streams::played();
-    match fs::write(&file, write::c_of(&events)) {
-        Ok(()) => {
-            println!("{} events", events.len());
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("{file}: {error}");
-            ExitCode::FAILURE
-        }
-    }
+fn main() -> io::Result<()> {
+    let file = env::args_os().nth(1).ok_or_else(|| io::Error::other("usage: table FILE"))?;
+    fs::write(file, write::c_of(&streams::played()))
 }
