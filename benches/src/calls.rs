@@ -93,16 +93,6 @@ pub(crate) enum Stream {
 impl Stream {
     pub(crate) const ALL: [Self; 4] = [Self::AllNew, Self::Repeats, Self::Cycle, Self::AllEqual];
 
-    /// Returns the name in the table.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::AllNew => "all new",
-            Self::Repeats => "5 % repeats",
-            Self::Cycle => "cycle of 3",
-            Self::AllEqual => "all equal",
-        }
-    }
-
     /// Returns the first `calls` calls as numbers. Equal numbers are equal calls. The stream is the same every
     /// time.
     pub(crate) fn numbers(self, calls: usize) -> Vec<u64> {

@@ -41,23 +41,28 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Kills the process, as a power cut would.
-    pub(crate) fn kill(&mut self) -> Result<(), Failure> {
+    /// Kills the process, as a power cut would, or lets it hang with all its connections.
+    pub(crate) fn fail(&mut self, hung: bool) -> Result<(), Failure> {
+        if hung {
+            return self.signal("STOP");
+        }
         self.server.child.kill()?;
         self.server.child.wait()?;
         Ok(())
     }
 
-    /// Sends a signal to the process by name.
-    pub(crate) fn signal(&self, name: &str) -> Result<(), Failure> {
-        let id = self.server.child.id().to_string();
-        succeeds(Command::new("kill").args(["-s", name, &id]))
-    }
-
-    /// Starts the process again. It has its old ports, and no data.
-    pub(crate) fn revive(&mut self) -> Result<(), Failure> {
+    /// Starts the process again, which has its old ports and no data, or lets it go on.
+    pub(crate) fn recover(&mut self, hung: bool) -> Result<(), Failure> {
+        if hung {
+            return self.signal("CONT");
+        }
         self.server.child = self.command.spawn()?;
         Ok(())
+    }
+
+    fn signal(&self, name: &str) -> Result<(), Failure> {
+        let id = self.server.child.id().to_string();
+        succeeds(Command::new("kill").args(["-s", name, &id]))
     }
 
     /// Moves keys of a slot to another node, a hundred at a time, with a pause after each. Returns their number.

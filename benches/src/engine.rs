@@ -1,6 +1,5 @@
 //! The benchmark `engine`: events of the engine as digests, in streams of calls and in a long run.
 
-use std::cell::OnceCell;
 use std::hint::black_box;
 use std::io;
 
@@ -39,7 +38,7 @@ pub(crate) fn contest(number: usize) -> Option<Contest> {
         flagged
     };
     Some(Contest {
-        input: stream.name().to_owned(),
+        input: format!("{stream:?}"),
         items: 2 * CALLS,
         bytes: 0,
         rounds: 51,
@@ -56,26 +55,20 @@ fn long_run() -> Contest {
         assert!(flagged > 0, "a million events contain loops");
         flagged
     };
-    let (again, late) = (calls.clone(), OnceCell::new());
-    let first = move || million(&mut detector(), &calls);
-    let tenth = move || {
-        let late = late.get_or_init(|| {
-            let mut late = detector();
-            (0..9).for_each(|_| _ = million(&mut late, &again));
-            late
-        });
-        million(&mut late.clone(), &again)
-    };
+    let mut late = detector();
+    (0..9).for_each(|_| _ = million(&mut late, &calls));
+    let peers = [("the first million", detector()), ("the tenth million", late)];
+    let peers = peers.map(|(name, detector)| {
+        let calls = calls.clone();
+        Function::new(name, move || million(&mut detector.clone(), &calls))
+    });
     Contest {
         input: "5 % repeats, ten million events".to_owned(),
         items: 1_000_000,
         bytes: 0,
         rounds: 15,
         counted: 0,
-        peers: vec![
-            Function::new("the first million", first),
-            Function::new("the tenth million", tenth),
-        ],
+        peers: peers.into(),
     }
 }
 

@@ -11,13 +11,10 @@ use unstuck_swarm::{Allowance, Ledger, Observation, Rule, Window, Worker};
 use unstuck_text::{Answer, Recipe};
 
 use crate::calls::{RawCall, read};
+use crate::report::table;
 
 /// The number of draws.
 const DRAWS: u32 = 20_000;
-
-/// The headings of the table.
-pub(crate) const HEADINGS: [&str; 6] =
-    ["drawn", "workers", "rule of calls", "first is free", "fired", "% of draws"];
 
 /// A recorded run: the calls of one agent.
 struct Run {
@@ -38,9 +35,8 @@ const DRAWN: [(&str, Draw); 3] = [
     ("runs of one source", |first, run| run.source == first.source),
 ];
 
-/// Draws labelled runs of `folder`, and interleaves their calls at random, in a window without an end. Returns
-/// the rows of the table.
-pub(crate) fn measure(folder: &Path) -> io::Result<Vec<Vec<String>>> {
+/// Draws labelled runs of `folder`, and interleaves their calls at random, in a window without an end.
+pub(crate) fn measure(folder: &Path) -> io::Result<()> {
     let runs = runs(folder)?;
     let mut rows = Vec::new();
     for (name, draw) in DRAWN {
@@ -54,7 +50,8 @@ pub(crate) fn measure(folder: &Path) -> io::Result<Vec<Vec<String>>> {
             }
         }
     }
-    Ok(rows)
+    table(&["drawn", "workers", "rule of calls", "first is free", "fired", "% of draws"], 1, rows);
+    Ok(())
 }
 
 /// Returns the rule of a window without an end that fires from `calls` calls. If the first is free, it does not

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::ffi::OsString;
-use std::fs;
 use std::io::{self, Error, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -24,6 +23,9 @@ const MADE: usize = 50;
 /// The lengths of the results in the events, in bytes: a usual one, and a rare one.
 const RESULTS: [usize; 2] = [500, 1 << 20];
 
+/// The program as releases have it, beside the folder of the other one.
+const MUSL: &str = "../x86_64-unknown-linux-musl/dist/unstuck";
+
 /// The programs that do nothing, with their arguments.
 const OTHERS: [&[&str]; 3] = [&["true"], &["python3", "-c", "pass"], &["node", "-e", "0"]];
 
@@ -35,7 +37,12 @@ pub(crate) fn measure() -> io::Result<()> {
     if real.is_empty() {
         left_out("real calls", "they are not recorded beside the project");
     }
-    for (form, program) in [(String::new(), unstuck.clone())].into_iter().chain(forms(&unstuck)) {
+    let musl = unstuck.with_file_name(MUSL);
+    for (form, program) in [("", unstuck), ("musl", musl)] {
+        if !program.is_file() {
+            left_out(form, "it was not built");
+            continue;
+        }
         let real = Some(&real).filter(|real| !real.is_empty());
         for (kind, ends) in made.iter().map(|ends| ("", ends)).chain(real.map(|it| ("real", it))) {
             let hook = Hook::new(&program, Rc::clone(ends), kind == "real")?;
@@ -150,24 +157,6 @@ fn real_calls() -> Vec<String> {
         Some(end(&call.tool, &args, &call.result))
     })
     .collect()
-}
-
-/// Returns the programs that were built for named targets, with the names: they may be linked in another way.
-fn forms(unstuck: &Path) -> Vec<(String, PathBuf)> {
-    let profile = unstuck.parent().unwrap_or(unstuck);
-    let targets = profile.parent().and_then(|target| fs::read_dir(target).ok());
-    let mut forms: Vec<_> = targets
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            let program = entry.path().join(profile.file_name()?).join(unstuck.file_name()?);
-            let name = entry.file_name().to_string_lossy().into_owned();
-            program.is_file().then_some((name, program))
-        })
-        .collect();
-    forms.sort();
-    forms
 }
 
 #[cfg(test)]

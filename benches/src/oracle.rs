@@ -68,23 +68,16 @@ fn compare(
     let (mut calls, mut lost, mut doubled) = (0, 0, 0);
     let (ids, made): (Vec<&LoopId>, Vec<u64>) =
         expected.iter().map(|(id, calls)| (id, *calls)).unzip();
-    let mut why = "there is no node".into();
-    for node in &cluster.nodes {
-        match counted(node, swarm, &ids) {
-            Ok(counted) => {
-                for (&made, found) in made.iter().zip(counted) {
-                    calls += made;
-                    lost += made.saturating_sub(found);
-                    doubled += found.saturating_sub(made);
-                }
-                let keys = format!("CLUSTER COUNTKEYSINSLOT {}", swarm.slot);
-                let known = health.failed + health.dropped;
-                return Ok((node.ask(&keys)?, [calls, lost, doubled, known]));
-            }
-            Err(error) => why = error,
-        }
+    let counts = |node| Some((node, counted(node, swarm, &ids).ok()?));
+    let home = cluster.nodes.iter().find_map(counts);
+    let (node, counted) = home.ok_or_else(|| format!("no node has the swarm {}", swarm.name))?;
+    for (&made, found) in made.iter().zip(counted) {
+        calls += made;
+        lost += made.saturating_sub(found);
+        doubled += found.saturating_sub(made);
     }
-    Err(format!("no node has the swarm {}: {why}", swarm.name).into())
+    let keys = node.ask(&format!("CLUSTER COUNTKEYSINSLOT {}", swarm.slot))?;
+    Ok((keys, [calls, lost, doubled, health.failed + health.dropped]))
 }
 
 /// Reads the calls that a node counts with each of these keys. A node that has other slots fails.

@@ -39,15 +39,6 @@ enum Calls {
 }
 
 impl Calls {
-    /// Returns the name in the table.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::New => "all new",
-            Self::Skewed => "skewed",
-            Self::Equal => "all equal",
-        }
-    }
-
     /// Returns a stream of failed calls by `workers` workers. It is the same every time.
     fn of(self, workers: u64, calls: usize) -> Vec<Observation> {
         let mut random = Rng::with_seed(0x5EED);
@@ -76,7 +67,7 @@ pub(crate) fn measure(traces: Option<&Path>) -> io::Result<()> {
         let contest = contest(calls, CALLS, 51, peers.collect::<io::Result<_>>()?);
         for (peer, timing) in contest.peers.iter().zip(contest.take_turns()?) {
             let (ns, bytes) = (format!("{:.1}", timing.ns), peer.bytes_per_counter());
-            rows.push(vec![calls.name().into(), peer.name(), ns, format!("{bytes:.0}")]);
+            rows.push(vec![format!("{calls:?}"), peer.name(), ns, format!("{bytes:.0}")]);
         }
     }
     table(&["calls", "by", "ns", "bytes"], 2, rows);
@@ -86,12 +77,12 @@ pub(crate) fn measure(traces: Option<&Path>) -> io::Result<()> {
         let contest = contest(calls, SHARED_CALLS, 7, peers.into());
         for (peer, timing) in contest.peers.iter().zip(contest.take_turns()?) {
             let rate = format!("{:.1}", 1e3 / timing.ns);
-            rows.push(vec![calls.name().into(), peer.name(), rate]);
+            rows.push(vec![format!("{calls:?}"), peer.name(), rate]);
         }
     }
     table(&["calls", "by", "million/s"], 2, rows);
     match traces {
-        Some(folder) => table(&false_alarms::HEADINGS, 1, false_alarms::measure(folder)?),
+        Some(folder) => false_alarms::measure(folder)?,
         None => left_out("recorded runs side by side", "--traces names their folder"),
     }
     println!(
@@ -103,7 +94,7 @@ pub(crate) fn measure(traces: Option<&Path>) -> io::Result<()> {
 }
 
 fn contest<P>(calls: Calls, items: usize, rounds: usize, peers: Vec<P>) -> Contest<P> {
-    Contest { input: calls.name().to_owned(), items, bytes: 0, rounds, counted: 0, peers }
+    Contest { input: format!("{calls:?}"), items, bytes: 0, rounds, counted: 0, peers }
 }
 
 /// A ledger that counts the same calls again and again.

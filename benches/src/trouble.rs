@@ -67,11 +67,7 @@ pub(crate) fn cause(
     thread::sleep(BEFORE_KEYS);
 
     let failed_at = Instant::now();
-    if hung {
-        cluster.nodes[0].signal("STOP")?;
-    } else {
-        cluster.nodes[0].kill()?;
-    }
+    cluster.nodes[0].fail(hung)?;
     let acknowledged = swarms.iter().zip(&before).map(|(now, before)| now.answered() - before);
     let acknowledged = acknowledged.collect();
     let failed = watch(swarms, Fate::Failed);
@@ -92,11 +88,7 @@ pub(crate) fn cause(
     let takeover = failed_at.elapsed();
     let [moved, failed] = [moved, failed].map(|thread| thread.join().expect("it only reads"));
     sleep_until(start + load.lasts * 3 / 4);
-    if hung {
-        cluster.nodes[0].signal("CONT")?;
-    } else {
-        cluster.nodes[0].revive()?;
-    }
+    cluster.nodes[0].recover(hung)?;
     until("the old master is a replica", || {
         Ok(cluster.nodes[0].says(role, "role:slave")
             && cluster.nodes[0].says(role, "master_link_status:up"))

@@ -52,19 +52,7 @@ const ANNOUNCE: Event = |host| {
 };
 
 const OUTCOME: Event = |host| {
-    let verdict = host.detector.outcome(host.latest, host.next.1);
-    // The verdict is kept for the event that writes its text.
-    host.said = if verdict.finding.is_some() { verdict } else { host.said };
-};
-
-/// The events that are not calls, one after another.
-const CONTROL: Event = |host| {
-    host.detector.progress();
-    black_box(host.detector.retry(black_box(2)));
-    if let Some(finding) = &host.said.finding {
-        host.detector.silence(finding.loop_id);
-        host.detector.false_positive(finding);
-    }
+    host.said = host.detector.outcome(host.latest, host.next.1);
 };
 
 /// Makes a call from JSON.
@@ -83,11 +71,7 @@ pub(crate) fn print() {
     let peek: Event = |host| {
         let _ = black_box(host.detector.peek(host.next.0));
     };
-    let nearest: Event = |host| {
-        let _ = black_box(host.detector.nearest());
-    };
-    say("peek, nearest", most(host, &[peek, nearest]));
-    say("progress, retry, silence, false_positive", depth(host, CONTROL));
+    say("peek", depth(host, peek));
     let _ = calls(host, |n| 1000 + n, 30);
     let save: Event =
         |host| host.saved = host.detector.save(&mut host.page).map_or(0, |bytes| bytes.len());

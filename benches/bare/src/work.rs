@@ -49,39 +49,26 @@ impl Host {
     #[inline(never)]
     pub fn call(&mut self, work: Work) -> u8 {
         self.calls = self.calls.wrapping_add(1);
-        self.text = if self.text + 1 < ARGUMENTS.len() { self.text + 1 } else { 0 };
-        let call = self.announced(work);
+        let (call, outcome) = self.next(work);
         let announced = self.detector.announce(call);
-        let outcome = self.outcome(work);
         let after = self.detector.outcome(announced.id, outcome);
         announced.verdict.or_stronger(after).action as u8
     }
 
-    fn announced(&mut self, work: Work) -> Call {
+    /// Returns the next call and its outcome.
+    fn next(&mut self, work: Work) -> (Call, Outcome) {
         let digest = match work {
             Work::Repeated => Digest::new(1),
             Work::Novel => Digest::new(self.calls),
             Work::Recipe => {
-                let arguments = self.arguments();
-                return Recipe::BALANCED.call_among(&mut self.groups, "read_file", arguments);
+                let (recipe, tool) = (Recipe::BALANCED, "read_file");
+                let text = ARGUMENTS.iter().zip(&RESULTS).nth(self.text);
+                let (arguments, result) = text.unwrap_or((&"", &""));
+                self.text = if self.text + 1 < ARGUMENTS.len() { self.text + 1 } else { 0 };
+                let call = recipe.call_among(&mut self.groups, tool, arguments);
+                return (call, recipe.outcome(tool, result, false));
             }
         };
-        Call::new(Tool::new(1), digest)
-    }
-
-    fn outcome(&self, work: Work) -> Outcome {
-        match work {
-            Work::Repeated => Outcome::ok(Digest::new(1)),
-            Work::Novel => Outcome::ok(Digest::new(self.calls)),
-            Work::Recipe => Recipe::BALANCED.outcome("read_file", self.result(), false),
-        }
-    }
-
-    fn arguments(&self) -> &'static str {
-        ARGUMENTS.get(self.text).copied().unwrap_or_default()
-    }
-
-    fn result(&self) -> &'static str {
-        RESULTS.get(self.text).copied().unwrap_or_default()
+        (Call::new(Tool::new(1), digest), Outcome::ok(digest))
     }
 }

@@ -109,8 +109,7 @@ fn event(dice: &mut Dice, run: &Run) -> Event {
         EventKind::Outcome | EventKind::OutcomeText | EventKind::Vetoed | EventKind::Cancel => {
             // Mostly of the latest call.
             let back = if dice.roll(8) == 0 { dice.roll(4) } else { 0 };
-            let back = usize::try_from(back).unwrap_or(0);
-            event.which = calls.saturating_sub(1 + back);
+            event.which = calls.saturating_sub(1 + usize::try_from(back).unwrap_or(0));
             (event.one, event.two) = (dice.digest(few), dice.digest(few));
             (event.name, event.text) = (dice.text(TOOLS), dice.text(RESULTS));
             let seldom = [NUMBERED, SILENT, PENDING, TIMED_OUT, RAW];
