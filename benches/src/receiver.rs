@@ -103,7 +103,6 @@ impl Place<'_> {
         let (early, late) = early.zip(late).ok_or("no hours")?;
         figure("memory in the first 8 of 24 hours, MiB", early);
         figure("memory in the last 8 of 24 hours, MiB", late);
-        figure("spans in 24 hours", HOURS * SESSIONS_AN_HOUR * SPANS_OF_SESSION);
         fs::write(self.folder.join("metrics.txt"), connection.metrics()?)?;
         if *late > early + early / 4 {
             return Err(format!("the memory grows: {memory:?} MiB").into());

@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_work_is_done_on_each_call() {
+    fn all_work_is_done_on_each_call_but_volatile_text_does_not_count() {
         let call = |result: &str| RawCall {
             failed: true,
             ..RawCall::new(r#"{"command":"make"}"#.to_owned(), result.to_owned())
@@ -269,10 +269,6 @@ mod tests {
         }
         assert_eq!(CALL_AMONG.1(&one), CALL_AMONG.1(&other));
         assert_eq!(loop_guardrail(&one), 0);
-    }
-
-    #[test]
-    fn volatile_text_does_not_count() {
         let one = regex_digest("at 12:03:59, pid 4711");
         assert_eq!(one, regex_digest("at 13:04:00, pid 12"));
         assert_ne!(one, regex_digest("at 12:03:59, 3 failed"));

@@ -52,7 +52,8 @@ const ANNOUNCE: Event = |host| {
 };
 
 const OUTCOME: Event = |host| {
-    host.said = host.detector.outcome(host.latest, host.next.1);
+    let verdict = host.detector.outcome(host.latest, host.next.1);
+    host.said = if verdict.finding.is_some() { verdict } else { host.said };
 };
 
 /// Makes a call from JSON.
