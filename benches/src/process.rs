@@ -130,7 +130,6 @@ pub(crate) fn executable(name: &str) -> Option<PathBuf> {
 /// Returns a command of these words, without input and output.
 pub(crate) fn silent(words: &[OsString]) -> Command {
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }

@@ -52,8 +52,7 @@ const ANNOUNCE: Event = |host| {
 };
 
 const OUTCOME: Event = |host| {
-    let verdict = host.detector.outcome(host.latest, host.next.1);
-    host.said = if verdict.finding.is_some() { verdict } else { host.said };
+    host.said = host.detector.outcome(host.latest, host.next.1);
 };
 
 /// Makes a call from JSON.
