@@ -336,7 +336,10 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
+    use unstuck_core::Digest;
+
     use super::{ELEMENTS, Envelope, FIELDS, HEADER, TRAILERS};
+    use crate::recipe::Recipe;
 
     #[test]
     fn every_wrapper_is_taken_off() {
@@ -458,6 +461,43 @@ mod tests {
             "<system-reminder>The file is empty.</system-reminder>",
         ] {
             assert_eq!(Envelope::open(answer), Envelope::bare(answer), "{answer}");
+        }
+    }
+
+    #[test]
+    fn an_answer_means_the_same_in_every_wrapper() {
+        let read = |text: &str| Recipe::BALANCED.outcome("bash", text, false).raw(Digest::new(0));
+        for body in [
+            "ok",
+            "running",
+            "Status: queued",
+            "Waiting for job 7 to finish...",
+            "cat: a.txt: No such file or directory",
+            "error: no such command",
+            "1 failed, 2 passed in 0.12s",
+            "Command timed out after 120 seconds",
+            "No matches found",
+            "Exit code: 1",
+            "fn main() {}\nfn other() {}",
+        ] {
+            for wrapped in [
+                std::format!("Chunk ID: 1a\nWall time: 0.1 seconds\nOutput:\n{body}"),
+                std::format!(
+                    "<untrusted_context>\nOutput: {body}\nProcess Group PGID: 7\n</untrusted_context>"
+                ),
+                std::format!(
+                    "Command: x\nDirectory: /w\nOutput: {body}\nExit Code: (none)\nSignal: (none)"
+                ),
+                std::format!(
+                    "{body}\n[Current working directory: /w]\n[Python interpreter: /usr/bin/python]"
+                ),
+                std::format!("{body}\n\n<system-reminder>\nNo malware.\n</system-reminder>"),
+            ] {
+                assert_eq!(read(&wrapped), read(body), "{wrapped}");
+            }
+            let object =
+                std::format!("{{\"output\":\"{body}\\n\",\"metadata\":{{\"duration\":0.1}}}}");
+            assert!(body.contains('\n') || read(&object) == read(body), "{object}");
         }
     }
 

@@ -17,7 +17,7 @@ use crate::own::OwnTool;
 use crate::pending::is_pending;
 use crate::report::{Report, complaint, opens_with_complaint, report_of};
 use crate::signature::{cause, is_generic, signature};
-use crate::silence::is_silent;
+use crate::silence::says_nothing;
 use crate::similar_calls::SimilarCalls;
 use crate::tags::{nature, of_kind, plain_tag};
 use crate::tokens::Tokens;
@@ -389,7 +389,7 @@ impl Recipe {
     /// Returns whether `result` carries no information, or is a failure that names no cause.
     fn is_silent(&self, result: &str, failed: bool) -> bool {
         let is_bare = || is_one_line(result) && is_generic(result);
-        is_silent(result) || self.near == Near::Class && failed && is_bare()
+        says_nothing(result) || self.near == Near::Class && failed && is_bare()
     }
 
     /// Returns the digests of a masked result. O(length of `result`).

@@ -372,7 +372,7 @@ mod tests {
             let lines: Vec<&str> = lines.into_iter().chain(prose.iter().map(|s| &**s)).collect();
             for text in [lines.join("\n"), lines.iter().rev().copied().collect::<Vec<_>>().join("\n")] {
                 let all = whole(&text, super::object::read(&text), super::Exit::default(), Some(0));
-                prop_assert_eq!(report(&text), all, "{:?}", text);
+                prop_assert_eq!(super::report_of(&text, None), all, "{:?}", text);
             }
         }
     }

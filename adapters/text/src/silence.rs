@@ -1,5 +1,6 @@
 //! Results without information, and placeholders for results that are gone.
 
+use crate::envelope::Envelope;
 use crate::find;
 use crate::list::List;
 use crate::tokens::values;
@@ -40,7 +41,7 @@ const EXIT_CODES: [&str; 7] = [
 ];
 
 /// Headings of an empty output.
-const HEADINGS: [&str; 5] = ["output:", "stdout:", "stderr:", "result:", "wall time:"];
+const HEADINGS: [&str; 4] = ["output:", "stdout:", "stderr:", "result:"];
 
 /// Words of a sentence of the host which only says that a command ran.
 static PHRASE: List = List::new(&[
@@ -95,13 +96,18 @@ const LOOK_MAX: usize = 256;
 /// assert!(!is_silent("ok: 3 files changed"));
 /// ```
 pub fn is_silent(result: &str) -> bool {
-    let result = result.trim();
+    let opened = Envelope::open(result);
+    !opened.has_failed() && says_nothing(opened.body)
+}
+
+/// Returns whether the body of an answer carries no information.
+pub(crate) fn says_nothing(body: &str) -> bool {
+    let result = body.trim();
     if result.len() > LOOK_MAX {
         return false;
     }
     match result.as_bytes().first() {
         Some(b'{') => is_silent_object(result),
-        Some(b'<') => is_word(result) || is_silent_markup(result),
         _ => find::lines(result).all(is_silent_line),
     }
 }
@@ -122,14 +128,9 @@ fn is_exit_code(text: &str) -> bool {
         && EXIT_CODES.iter().any(|name| name.eq_ignore_ascii_case(words.trim_end()))
 }
 
-/// Returns whether `line` is the heading of an output, or a duration.
+/// Returns whether `line` is the heading of an output.
 fn is_heading(line: &str) -> bool {
-    HEADINGS.iter().any(|heading| match line.get(..heading.len()) {
-        Some(start) if start.eq_ignore_ascii_case(heading) => {
-            line.len() == heading.len() || *heading == "wall time:"
-        }
-        _ => false,
-    })
+    HEADINGS.iter().any(|heading| heading.eq_ignore_ascii_case(line))
 }
 
 /// Returns whether `text` only says that a command ran. "With errors" says more.
@@ -152,17 +153,6 @@ fn is_silent_object(json: &str) -> bool {
         "0" => coded,
         "false" => false,
         value => is_word(value),
-    })
-}
-
-/// Returns whether the elements only hold an exit code of 0.
-fn is_silent_markup(text: &str) -> bool {
-    let mut pieces = find::split(text, "<").skip(1).map(|piece| find::split_once(piece, ">"));
-    pieces.all(|piece| {
-        piece.is_some_and(|(name, inner)| {
-            let coded = name.ends_with("code") || name.ends_with("status");
-            matches!(inner.trim(), "") || coded && inner.trim() == "0"
-        })
     })
 }
 

@@ -1,6 +1,5 @@
 //! Exit statuses that a result names.
 
-use super::line::number;
 use crate::find;
 
 /// The number of lines at either end of a result that are read: hosts put the status there, some
@@ -26,9 +25,6 @@ const NAMES: [&str; 6] = [
 /// Verbs for the end of a process, which the name of its status follows.
 const DEEDS: [&str; 7] =
     ["exited", "returned", "finished", "completed", "failed", "terminated", "ended"];
-
-/// Elements that some hosts put around a status.
-const ELEMENTS: [&str; 2] = ["returncode", "exit_code"];
 
 /// The exit statuses that a result names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,9 +75,6 @@ fn status(line: &str, words: usize) -> Option<u32> {
     if !may_name_one(line) {
         return None;
     }
-    if let Some(code) = in_element(line) {
-        return Some(code);
-    }
     // AutoGen also adds the meaning of the status.
     let line = find::split_once(line, " (execution ").map_or(line, |(line, _)| line);
     let line = line.trim_matches(['[', ']', '(', ')', '.']);
@@ -94,12 +87,11 @@ fn status(line: &str, words: usize) -> Option<u32> {
     said.then(|| code.parse().unwrap_or(u32::MAX))
 }
 
-/// Returns whether `line` looks like one that names a status: it ends with a number, in an element,
-/// or with the meaning of a status.
+/// Returns whether `line` looks like one that names a status: it ends with a number, or with the meaning of a status.
 fn may_name_one(line: &str) -> bool {
     let end = line.trim_end_matches(['[', ']', '(', ')', '.']);
     let in_words = line.ends_with(')') && find::contains(line, " (execution ");
-    line.starts_with('<') || end.ends_with(|c: char| c.is_ascii_digit()) || in_words
+    end.ends_with(|c: char| c.is_ascii_digit()) || in_words
 }
 
 /// Returns `text` without `end`, ignoring ASCII case.
@@ -123,14 +115,6 @@ fn is_deed(text: &str, words: usize) -> bool {
     let mut last = text.split_whitespace().rev().take(NAME_MAX + 2);
     let is_done = last.any(|word| DEEDS.iter().any(|deed| deed.eq_ignore_ascii_case(word)));
     is_named && is_short && is_done
-}
-
-/// Returns the status in an element, as in `<returncode>1</returncode>`.
-fn in_element(line: &str) -> Option<u32> {
-    let (name, rest) = find::split_once(line.strip_prefix('<')?, ">")?;
-    let (code, end) = number(rest.strip_prefix('-').unwrap_or(rest))?;
-    let is_closed = end.strip_prefix("</").is_some_and(|end| end.starts_with(name));
-    (ELEMENTS.contains(&name) && is_closed).then_some(code)
 }
 
 /// Returns whether `line` names a status and nothing else.
