@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use unstuck_core::Digest;
+use unstuck_json::{Hash64 as _, Rapid};
 
 use crate::ahead::CallAhead;
 use crate::payload::Payload;
+
+/// The hash function of raw calls and checkpoints.
+pub(crate) const HASH: Rapid = Rapid::new(0);
 
 /// A call that an agent asks for.
 ///
@@ -50,8 +54,8 @@ impl<'a> Asked<'a> {
 
     /// Returns the digest of the raw call.
     pub(crate) fn digest(&self) -> Digest {
-        let read =
-            || Digest::of(self.tool.as_bytes()).mix(Digest::of(self.args.as_str().as_bytes()));
+        let hash = |text: &str| Digest::new(HASH.hash(text.as_bytes()));
+        let read = || hash(self.tool).mix(hash(self.args.as_str()));
         self.ahead.as_ref().map_or_else(read, |ahead| ahead.raw())
     }
 }

@@ -7,9 +7,11 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use unstuck_core::{CheckpointError, Digest};
+use unstuck_core::CheckpointError;
+use unstuck_json::Hash64 as _;
 use unstuck_text::{Lines, SimilarCalls};
 
+use crate::asked::HASH;
 use crate::calls::{Calls, Names};
 use crate::guard::{Engine, Guard, Refusals, Tally};
 use crate::refused_calls::RefusedCalls;
@@ -17,7 +19,7 @@ use crate::steps::Steps;
 use crate::swarm_memory::SwarmMemory;
 
 /// The version of the format that this crate writes, and the only one that it reads.
-pub const CHECKPOINT_VERSION: u8 = 4;
+pub const CHECKPOINT_VERSION: u8 = 5;
 
 /// The length of the checksum at the end.
 const SUM: usize = size_of::<u64>();
@@ -104,7 +106,7 @@ impl Guard {
         let bytes = vec![CHECKPOINT_VERSION];
         // Writing to a vector fails only if memory runs out.
         let mut bytes = postcard::to_extend(&state, bytes).unwrap_or_default();
-        let sum = Digest::of(&bytes).bits();
+        let sum = HASH.hash(&bytes);
         bytes.extend(sum.to_le_bytes());
         bytes
     }
@@ -131,7 +133,7 @@ impl<'a> State<'a> {
             [] => return Err(RestoreError::Malformed),
         }
         let (whole, sum) = bytes.split_last_chunk::<SUM>().ok_or(RestoreError::Malformed)?;
-        if Digest::of(whole).bits() != u64::from_le_bytes(*sum) {
+        if HASH.hash(whole) != u64::from_le_bytes(*sum) {
             return Err(RestoreError::Malformed);
         }
         let state = whole.get(1..).unwrap_or_default();

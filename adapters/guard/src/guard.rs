@@ -224,12 +224,13 @@ impl Guard {
             return Decision::PROCEED.again();
         }
         let begun = telemetry::now();
-        if self.is_stopped(asked) {
-            let decision = self.refuse_again(asked);
+        let call = self.call(asked);
+        if self.seen.refused.refuses(call.digest()) {
+            let decision = self.refuse_again(asked, call);
             self.trace(begun, &decision);
             return decision;
         }
-        let (ticket, own, settled) = self.record(asked);
+        let (ticket, own, settled) = self.record(asked, call);
         let decision = self.decide_ahead(ticket, own, settled);
         if decision.is_blocked() {
             self.block(ticket);
@@ -296,7 +297,8 @@ impl Guard {
         if asked.step.is_none() {
             self.end_step();
         }
-        let (ticket, own, mut verdicts) = self.record(asked);
+        let call = self.call(asked);
+        let (ticket, own, mut verdicts) = self.record(asked, call);
         verdicts.push(own);
         self.name(ticket, asked);
         let (result, declared) = (result.into(), Arc::clone(&self.declared));
@@ -429,8 +431,8 @@ impl Guard {
     }
 
     /// Refuses a call for which a run was stopped. The engine does not count it.
-    fn refuse_again(&mut self, asked: &Asked<'_>) -> Decision {
-        let (ticket, _, mut settled) = self.record(asked);
+    fn refuse_again(&mut self, asked: &Asked<'_>, call: Call) -> Decision {
+        let (ticket, _, mut settled) = self.record(asked, call);
         let each = |verdict| settled.push(verdict);
         self.seen.worker.detector.cancel_each(ticket.call.id, each);
         self.block(ticket);
@@ -467,12 +469,16 @@ impl Guard {
         self.declared.exempts(asked.tool, self.policy())
     }
 
-    /// Announces a call to the engine. Returns its ticket, the verdict on it, and the verdicts on earlier
-    /// calls that settle with it.
-    fn record(&mut self, asked: &Asked<'_>) -> (Ticket, Verdict, Verdicts) {
+    /// Makes the call of `asked`, and compares it with earlier ones.
+    fn call(&mut self, asked: &Asked<'_>) -> Call {
         let policy = self.policy();
+        self.declared.call(policy, &mut self.seen.worker.digester, asked)
+    }
+
+    /// Announces `call`, which was made of `asked`, to the engine. Returns its ticket, the verdict on it, and the
+    /// verdicts on earlier calls that settle with it.
+    fn record(&mut self, asked: &Asked<'_>, call: Call) -> (Ticket, Verdict, Verdicts) {
         let seen = &mut *self.seen;
-        let call: Call = self.declared.call(policy, &mut seen.worker.digester, asked);
         let numbered = || seen.steps.next(self.setup.outcomes, &seen.calls);
         let step = asked.step.unwrap_or_else(numbered);
         let mut settled = Verdicts::default();

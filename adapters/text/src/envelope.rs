@@ -260,8 +260,10 @@ impl<'t> Envelope<'t> {
             let (_, says) = MEMBERS.iter().find(|(name, _)| *name == member.name)?;
             let value = unquoted(member.value);
             if *says == Body {
-                let value = value.trim_end_matches("\\n").trim_end_matches("\\r");
-                if value.contains('\\') || !(body.is_empty() || value.is_empty()) {
+                let value = value.strip_suffix("\\n").unwrap_or(value);
+                let value = value.strip_suffix("\\r").unwrap_or(value);
+                let has_escape = value.bytes().any(|byte| byte == b'\\');
+                if has_escape || !(body.is_empty() || value.is_empty()) {
                     return None;
                 }
                 (body, has_body) = (if value.is_empty() { body } else { value }, true);

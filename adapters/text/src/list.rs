@@ -27,6 +27,11 @@ impl List {
         Word::new(word).is_in(self)
     }
 
+    /// Returns whether `word` is in the list. What is not UTF-8 is in no list.
+    pub(crate) fn contains_bytes(&self, word: &[u8]) -> bool {
+        core::str::from_utf8(word).is_ok_and(|word| self.contains(word))
+    }
+
     /// Returns whether `word` is in the list. Case does not matter, as far as it is ASCII's.
     pub(crate) fn contains_in_any_case(&self, word: &str) -> bool {
         Word::new(word).is_in_any_case(self)

@@ -6,6 +6,7 @@
 use super::label::Word;
 use super::labelled::{Labelled, amount, word_behind};
 use super::number::Digits;
+use crate::list::List;
 
 /// The most words behind `cost` in a label: `cost so far in USD`.
 const BEHIND_MAX: usize = 4;
@@ -21,7 +22,7 @@ pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
                 let prior = label.word(n);
                 has_currency |= is_currency(&prior);
                 let end = amount(text, row)?;
-                let is_cost = is_currency(&prior) || is_of_a_run(prior.letters());
+                let is_cost = is_currency(&prior) || RUNS.contains_bytes(prior.letters());
                 let is_money = has_currency
                     || word_behind(text, end).is_some_and(|(word, _)| is_currency(&word));
                 return (is_cost && is_money).then_some(end);
@@ -48,32 +49,30 @@ fn is_currency(word: &Word) -> bool {
     matches!(word.letters(), b"usd" | b"eur" | b"dollars")
 }
 
-/// Returns whether `word` before a cost shows that a run caused it. Shipping has a cost, too.
-fn is_of_a_run(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"" | b"total"
-            | b"api"
-            | b"session"
-            | b"run"
-            | b"llm"
-            | b"model"
-            | b"usage"
-            | b"request"
-            | b"query"
-            | b"call"
-            | b"turn"
-            | b"step"
-            | b"task"
-            | b"agent"
-            | b"token"
-            | b"tokens"
-            | b"current"
-            | b"cumulative"
-            | b"accumulated"
-            | b"estimated"
-            | b"the"
-            | b"your"
-            | b"have"
-    )
-}
+/// Words before a cost which show that a run caused it. Shipping has a cost, too.
+static RUNS: List = List::new(&[
+    "",
+    "total",
+    "api",
+    "session",
+    "run",
+    "llm",
+    "model",
+    "usage",
+    "request",
+    "query",
+    "call",
+    "turn",
+    "step",
+    "task",
+    "agent",
+    "token",
+    "tokens",
+    "current",
+    "cumulative",
+    "accumulated",
+    "estimated",
+    "the",
+    "your",
+    "have",
+]);

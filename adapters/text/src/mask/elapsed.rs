@@ -4,6 +4,7 @@ use super::label::Link;
 use super::labelled::{Labelled, amount, goes_on};
 use super::number::{byte, digits_end};
 use super::scan::gap;
+use crate::list::List;
 
 /// The end of the duration that has this label.
 pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
@@ -27,7 +28,7 @@ fn is_certain(labelled: &Labelled<'_>) -> Option<bool> {
             && is_after(|word| is_span(word) || word == b"time"))
         .then_some(true),
         b"taken" | b"spent" => is_after(|word| word == b"time").then_some(is_member),
-        b"time" => is_after(is_of_a_run).then_some(is_member),
+        b"time" => is_after(|word| RUNS.contains_bytes(word)).then_some(is_member),
         last => is_span(last).then_some(is_member),
     }
 }
@@ -40,30 +41,27 @@ fn is_span(word: &[u8]) -> bool {
     )
 }
 
-/// Returns whether `word` makes a `time` the length of a run, where `time` alone may be a date.
-fn is_of_a_run(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"wall"
-            | b"elapsed"
-            | b"cpu"
-            | b"run"
-            | b"real"
-            | b"user"
-            | b"sys"
-            | b"system"
-            | b"total"
-            | b"execution"
-            | b"exec"
-            | b"response"
-            | b"query"
-            | b"build"
-            | b"compile"
-            | b"processing"
-            | b"request"
-            | b"inference"
-    )
-}
+/// Words that make a `time` the length of a run, where `time` alone may be a date.
+static RUNS: List = List::new(&[
+    "wall",
+    "elapsed",
+    "cpu",
+    "run",
+    "real",
+    "user",
+    "sys",
+    "system",
+    "total",
+    "execution",
+    "exec",
+    "response",
+    "query",
+    "build",
+    "compile",
+    "processing",
+    "request",
+    "inference",
+]);
 
 /// The end of the minutes and seconds, or hours, minutes and seconds: `0:12`, `1:02:03.5`.
 fn minutes(text: &[u8], start: usize, end: usize) -> Option<usize> {

@@ -5,6 +5,7 @@ use super::label::{Label, tail};
 use super::number::byte;
 use super::pieces::{Part, Span};
 use super::scan::{is_of, kind};
+use crate::list::List;
 
 /// The id around the digit at `place`, which is its first. Nothing of it, or of its label, stands
 /// before `floor`.
@@ -19,7 +20,7 @@ pub(super) fn labelled(text: &[u8], place: usize, floor: usize) -> Option<Span> 
     let last = label.word(0);
     let stem = last.letters().strip_suffix(b"id")?;
     let prior = label.word(1);
-    if !is_of_a_request(if stem.is_empty() { prior.letters() } else { stem }) {
+    if !REQUESTS.contains_bytes(if stem.is_empty() { prior.letters() } else { stem }) {
         return None;
     }
     Some(Span { start, end: end(text, place, start), part: Part::of(Mask::Ids) })
@@ -44,25 +45,22 @@ fn start(text: &[u8], place: usize, floor: usize) -> usize {
     start
 }
 
-/// Returns whether `word` in front of `id` names an object that lasts no longer than one answer.
-fn is_of_a_request(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"request"
-            | b"req"
-            | b"response"
-            | b"trace"
-            | b"span"
-            | b"session"
-            | b"chunk"
-            | b"correlation"
-            | b"message"
-            | b"msg"
-            | b"invocation"
-            | b"completion"
-            | b"call"
-    )
-}
+/// Words in front of `id` that name an object which lasts no longer than one answer.
+static REQUESTS: List = List::new(&[
+    "request",
+    "req",
+    "response",
+    "trace",
+    "span",
+    "session",
+    "chunk",
+    "correlation",
+    "message",
+    "msg",
+    "invocation",
+    "completion",
+    "call",
+]);
 
 /// Returns whether `byte` may be a part of an id.
 pub(super) fn is_part(byte: u8) -> bool {

@@ -4,10 +4,10 @@
 //! 17/200]`. The line does not describe the call. Without it, equal silent answers and equal
 //! one-line errors compare as equal.
 
-use super::label::Word;
 use super::pieces::Sink;
 use super::{Mask, Masker, Masks};
 use crate::find;
+use crate::list::List;
 
 /// The longest such line, in bytes.
 const LINE_MAX: usize = 160;
@@ -93,7 +93,8 @@ impl Sink for Look {
         let words = text.split(|byte| !byte.is_ascii_alphabetic() && *byte < 0x80);
         for word in words.filter(|word| !word.is_empty()) {
             self.has_label = true;
-            self.says |= !is_of_a_label(Word::of(word).letters());
+            let is_known = |word| LABELS.contains_in_any_case(word);
+            self.says |= !core::str::from_utf8(word).is_ok_and(is_known);
         }
     }
 
@@ -108,82 +109,79 @@ impl Sink for Look {
     }
 }
 
-/// Returns whether `word`, in lower case, is a part of a label or joins a label to its value.
-fn is_of_a_label(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"elapsed"
-            | b"took"
-            | b"duration"
-            | b"latency"
-            | b"runtime"
-            | b"walltime"
-            | b"uptime"
-            | b"time"
-            | b"wall"
-            | b"cpu"
-            | b"real"
-            | b"user"
-            | b"sys"
-            | b"total"
-            | b"taken"
-            | b"spent"
-            | b"ms"
-            | b"s"
-            | b"seconds"
-            | b"in"
-            | b"at"
-            | b"of"
-            | b"finished"
-            | b"started"
-            | b"date"
-            | b"timestamp"
-            | b"cost"
-            | b"usd"
-            | b"eur"
-            | b"dollars"
-            | b"session"
-            | b"so"
-            | b"far"
-            | b"tokens"
-            | b"token"
-            | b"left"
-            | b"remaining"
-            | b"used"
-            | b"prompt"
-            | b"completion"
-            | b"input"
-            | b"output"
-            | b"context"
-            | b"count"
-            | b"usage"
-            | b"budget"
-            | b"request"
-            | b"requestid"
-            | b"req"
-            | b"response"
-            | b"trace"
-            | b"traceid"
-            | b"span"
-            | b"chunk"
-            | b"correlation"
-            | b"id"
-            | b"x"
-            | b"invocation"
-            | b"process"
-            | b"group"
-            | b"pid"
-            | b"ppid"
-            | b"pgid"
-            | b"tid"
-            | b"thread"
-            | b"step"
-            | b"turn"
-            | b"iteration"
-            | b"round"
-            | b"attempt"
-    )
-}
+/// Parts of labels, and words that join a label to its value.
+static LABELS: List = List::new(&[
+    "elapsed",
+    "took",
+    "duration",
+    "latency",
+    "runtime",
+    "walltime",
+    "uptime",
+    "time",
+    "wall",
+    "cpu",
+    "real",
+    "user",
+    "sys",
+    "total",
+    "taken",
+    "spent",
+    "ms",
+    "s",
+    "seconds",
+    "in",
+    "at",
+    "of",
+    "finished",
+    "started",
+    "date",
+    "timestamp",
+    "cost",
+    "usd",
+    "eur",
+    "dollars",
+    "session",
+    "so",
+    "far",
+    "tokens",
+    "token",
+    "left",
+    "remaining",
+    "used",
+    "prompt",
+    "completion",
+    "input",
+    "output",
+    "context",
+    "count",
+    "usage",
+    "budget",
+    "request",
+    "requestid",
+    "req",
+    "response",
+    "trace",
+    "traceid",
+    "span",
+    "chunk",
+    "correlation",
+    "id",
+    "x",
+    "invocation",
+    "process",
+    "group",
+    "pid",
+    "ppid",
+    "pgid",
+    "tid",
+    "thread",
+    "step",
+    "turn",
+    "iteration",
+    "round",
+    "attempt",
+]);
 
 #[cfg(test)]
 mod tests {
