@@ -30,7 +30,7 @@ pub(crate) const SMALL: &str = "lm3s6965evb";
 pub(crate) const LARGE: &str = "mps2-an385";
 
 /// Returns the first words of the command that runs a program on a board. The path of the program follows. Semihosting
-/// output goes to standard output, and the program's exit status becomes the exit code. The time limit, in seconds, ends
+/// output goes to standard output or, by `SYS_WRITE0`, to standard error, and the program's exit status becomes the exit code. The time limit, in seconds, ends
 /// a program that does not end by itself; others take a few.
 pub(crate) fn emulator(board: &str) -> String {
     format!(

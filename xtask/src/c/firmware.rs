@@ -50,7 +50,7 @@ pub(super) fn check() -> Done {
         let lines = format!(
             "mkdir -p target/c/firmware
             {COMPILER} {STRICT} {BUILD} {table} {sources} {library} -lgcc -o {file}
-            {emulator} {file} > {file}.out; code=$?; cat {file}.out; exit $code"
+            {emulator} {file} > {file}.out 2>&1; code=$?; cat {file}.out; exit $code"
         );
         script(&lines, &[])?;
         println!("{name}: {} bytes of code and constants", Program::read(&file)?.size);
