@@ -49,7 +49,6 @@ const LINTED: &str =
 /// The packages whose features do not disturb each other: a benchmark, a check and a tool ask libraries for features that
 /// the program has to do without. No Python is needed to link an extension module.
 const ALL: &str = "--workspace --exclude unstuck-benches --exclude unstuck-checks --exclude xtask \
-    --config profile.dev.package.unstuck-cli.opt-level=1 \
     --features {features},{fleet},{wasm}";
 
 /// The modules of tests that the default command leaves out, and what their tests need.
@@ -107,7 +106,7 @@ pub(crate) static CHECKS: [Check; 20] = [
         part: Rest,
         tools: "gcc redis-server openssl node script unshare",
         work: Commands(&[
-            // Some tests run the examples. Hooks that wait for each other need the optimisation.
+            // Some tests run the examples.
             "{linted} cargo build --locked {all} --lib --bins --examples",
             "{linted} UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast {all} --lib --bins --tests",
         ]),
