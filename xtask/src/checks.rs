@@ -49,6 +49,8 @@ const LINTED: &str =
 /// The packages whose features do not disturb each other: a benchmark, a check and a tool ask libraries for features that
 /// the program has to do without. No Python is needed to link an extension module.
 const ALL: &str = "--workspace --exclude unstuck-benches --exclude unstuck-checks --exclude xtask \
+    --config profile.dev.opt-level=1 --config profile.dev.package.unstuck-cli.opt-level=1 \
+    --config profile.dev.package.unstuck-core.opt-level=3 --config profile.dev.package.unstuck-json.opt-level=3 \
     --features {features},{fleet},{wasm}";
 
 /// The modules of tests that the default command leaves out, and what their tests need.
@@ -106,7 +108,7 @@ pub(crate) static CHECKS: [Check; 20] = [
         part: Rest,
         tools: "gcc redis-server openssl node script unshare",
         work: Commands(&[
-            // Some tests run the examples.
+            // Some tests run the examples. Hooks that wait 50 ms for each other need the optimisation.
             "{linted} cargo build --locked {all} --lib --bins --examples",
             "{linted} UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast {all} --lib --bins --tests",
         ]),

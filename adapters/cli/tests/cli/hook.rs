@@ -311,8 +311,7 @@ mod needs_time {
         let front = front(&hooks.state());
         assert_eq!(front.events + busy as u64, 16 * EACH as u64);
         assert_eq!(front.calls, front.events);
-        // How many get it depends on the machine: `cargo xtask bench hook` measures the time that each takes.
-        assert!(front.events > 0, "no hook got the lock");
+        assert!(busy < EACH, "{busy} hooks did not get the lock");
     }
 }
 
