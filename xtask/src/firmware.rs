@@ -125,7 +125,7 @@ fn mission(is_new: bool) -> Done {
     }
     script(&format!("diff {GOLDEN} {LOG}"), &[]).or_else(|_| {
         failed(format!(
-            "the log is not that of {GOLDEN}; if it is right, `cargo xtask firmware --write` takes it over"
+            "the log differs from {GOLDEN}; if the new one is right, `cargo xtask firmware --write` stores it there"
         ))
     })
 }

@@ -162,7 +162,7 @@ mod tests {
             include_str!("step.rs"),
             include_str!("tokens.rs"),
         ];
-        // What stands between two quotes and is no word of a list is no word at all.
+        // Code between two literals has signs or blanks in it, so only words of lists are left.
         let words = sources.iter().flat_map(|source| source.split('"'));
         words.filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())).collect()
     }
