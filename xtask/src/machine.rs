@@ -39,6 +39,8 @@ fn tool(name: &str, may_install: bool) -> Done {
         "python" => {
             (environment::interpreter().is_some(), "apt-get install python3 python3-venv".into())
         }
+        // Before version 3, it knows no `--version`.
+        "openssl" => (is_well(program(name).arg("version")), "apt-get install openssl".into()),
         target if target == WASM || TARGETS.contains(&target) => {
             return Toolchain::ready(target, may_install).map(drop);
         }
