@@ -1,10 +1,12 @@
 //! The steps of `cargo xtask test` as data: what each checks, the tools that it needs, and its commands.
 
+use std::env;
+
 use clap::builder::PossibleValuesParser;
 
-use crate::machine::{self, has, is_ci};
+use crate::machine::{self, is_ci};
 use crate::step::{Done, command, failed};
-use crate::steps::{self, FEATURES, FLEET, WASM};
+use crate::steps::{self, FEATURES, FLEET};
 use crate::{agents, bare, c, firmware, footprint, fuzz, javascript, mcp, python, tidy};
 
 /// A step of `cargo xtask test`.
@@ -41,17 +43,14 @@ enum Work {
 use Part::{Default, Rest, RestApart};
 use Work::{Commands, Function};
 
-/// Makes clippy the compiler of the workspace, with its warnings as errors. `cargo clippy` sets the same variables, and
-/// only checks; with them, `cargo test` compiles and lints in one pass.
-const LINTED: &str =
-    "RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__";
+/// The packages whose features do not disturb each other: the others ask libraries for features that the program has to
+/// do without. The levels are for hooks that wait 50 ms for each other; no other package is built again for them.
+const ALL: &str = "--workspace --exclude unstuck-benches --exclude unstuck-python --exclude unstuck-wasm \
+    --config profile.dev.package.unstuck-cli.opt-level=1 --config profile.dev.package.unstuck-swarm.opt-level=1 \
+    --features {features},{fleet}";
 
-/// The packages whose features do not disturb each other: a benchmark, a check and a tool ask libraries for features that
-/// the program has to do without. No Python is needed to link an extension module.
-const ALL: &str = "--workspace --exclude unstuck-benches --exclude unstuck-checks --exclude xtask \
-    --config profile.dev.opt-level=1 --config profile.dev.package.unstuck-cli.opt-level=1 \
-    --config profile.dev.package.unstuck-core.opt-level=3 --config profile.dev.package.unstuck-json.opt-level=3 \
-    --features {features},{fleet},{wasm}";
+/// The variable that makes long tests run whole. The greater its number, the longer they take.
+const EFFORT: &str = "UNSTUCK_EXHAUSTIVE";
 
 /// The modules of tests that the default command leaves out, and what their tests need.
 pub(crate) const NEEDS: [(&str, &str); 4] = [
@@ -63,7 +62,7 @@ pub(crate) const NEEDS: [(&str, &str); 4] = [
 
 /// Every step, in the order in which they run. The long ones of those that run apart come first, so that both
 /// processes end at the same time.
-pub(crate) static CHECKS: [Check; 20] = [
+pub(crate) static CHECKS: [Check; 19] = [
     Check {
         name: "format",
         about: "`rustfmt` would change nothing",
@@ -104,24 +103,22 @@ pub(crate) static CHECKS: [Check; 20] = [
     },
     Check {
         name: "tests-all",
-        about: "all packages compile with every feature, no lint fires, and their tests pass, the long ones whole",
+        about: "the same with every feature, and for these commands and the fuzzer's claims; long tests run whole",
         part: Rest,
         tools: "gcc redis-server openssl node script unshare",
         work: Commands(&[
-            // Some tests run the examples. Hooks that wait 50 ms for each other need the optimisation.
+            // Some tests run the examples.
             "{linted} cargo build --locked {all} --lib --bins --examples",
-            "{linted} UNSTUCK_EXHAUSTIVE=1 cargo test --locked --no-fail-fast {all} --lib --bins --tests",
+            "{linted} {whole} cargo test --locked --no-fail-fast {all} --lib --bins --tests",
         ]),
     },
     Check {
-        name: "tool-tests",
-        about: "the same for these commands, the benchmarks, and the claims for the fuzzer",
+        name: "benches",
+        about: "the benchmarks hold their own claims, and no lint fires in them and in the engine for JavaScript",
         part: Rest,
         tools: "",
-        work: Commands(&[
-            "{linted} cargo test --locked --no-fail-fast --package xtask --package unstuck-benches \
-                --package unstuck-checks",
-        ]),
+        work: Commands(&["{linted} cargo test --locked --no-fail-fast --package unstuck-benches \
+                --package unstuck-wasm --features unstuck-wasm/full,unstuck-wasm/page"]),
     },
     Check {
         name: "docs",
@@ -130,8 +127,7 @@ pub(crate) static CHECKS: [Check; 20] = [
         tools: "gcc",
         // The program is left out, because it would write to the folder of the library, and it has a single function.
         work: Commands(&[
-            "RUSTDOCFLAGS=-Dwarnings cargo doc --locked --workspace --no-deps --lib --bin \
-                xtask --features {features},{fleet},{wasm}",
+            "RUSTDOCFLAGS=-Dwarnings cargo doc --locked --no-deps --lib --features {features},{fleet}",
         ]),
     },
     Check {
@@ -145,7 +141,7 @@ pub(crate) static CHECKS: [Check; 20] = [
         name: "footprint",
         about: "memory, code, stack and instructions keep to `benches/bare/budgets.toml`",
         part: RestApart,
-        tools: "thumbv7m-none-eabi riscv32imc-unknown-none-elf qemu-system-arm timeout valgrind",
+        tools: "thumbv7m-none-eabi qemu-system-arm timeout valgrind",
         work: Function(footprint::check),
     },
     Check {
@@ -171,20 +167,10 @@ pub(crate) static CHECKS: [Check; 20] = [
     },
     Check {
         name: "fuzzing",
-        about: "each fuzz target holds for a few seconds, and a planted bug is found",
+        about: "each fuzz target compiles without a lint, and holds for a few seconds; a planted bug is found",
         part: RestApart,
-        tools: "g++",
+        tools: "cargo-fmt g++",
         work: Function(fuzz::briefly),
-    },
-    Check {
-        name: "fuzz-targets",
-        about: "the fuzz targets compile without a lint",
-        part: RestApart,
-        tools: "cargo-fmt cargo-clippy g++",
-        work: Commands(&[
-            "cargo fmt --manifest-path fuzz/Cargo.toml --check",
-            "cargo clippy --manifest-path fuzz/Cargo.toml --locked -- -D warnings",
-        ]),
     },
     Check {
         name: "no_std",
@@ -256,8 +242,8 @@ pub(crate) fn ready(name: &str) -> Done {
 
 /// Returns a command with its variables and lists of features filled in.
 fn filled(line: &str) -> String {
-    // Without clippy, tests run all the same.
-    let linted = if has("clippy-driver") { LINTED } else { "" };
-    let line = line.replace("{linted}", linted).replace("{all}", ALL);
-    line.replace("{features}", FEATURES).replace("{fleet}", FLEET).replace("{wasm}", WASM)
+    let effort = env::var(EFFORT).unwrap_or("1".into());
+    let line = line.replace("{linted}", steps::linted()).replace("{all}", ALL);
+    let line = line.replace("{whole}", &format!("{EFFORT}={effort}"));
+    line.replace("{features}", FEATURES).replace("{fleet}", FLEET)
 }

@@ -85,7 +85,7 @@ fn sdks() -> Done {
         "cargo build --locked --package unstuck-cli --features unstuck-cli/fleet --package unstuck-trace \
         --bin unstuck --example events",
     )?;
-    python::built("dev")?;
+    python::built(python::TESTED)?;
     let mut compare = failed(format!("{TELEMETRY}: no SDK"));
     for name in steps::names(TELEMETRY, "requirements-", ".txt")? {
         let folder = format!("target/fleet/sdks/{name}");
@@ -115,7 +115,7 @@ fn receiver() -> Done {
 /// Makes an archive, measures the engines and `unstuck scan` on it, and removes it.
 fn archives() -> Done {
     machine::tools("java", is_ci())?;
-    python::built("dist")?;
+    python::built("")?;
     let folder = "target/fleet/archives/python";
     python::environment(folder, &ENGINES.map(python::requirements))?;
     script(EMPTY, &[])?;

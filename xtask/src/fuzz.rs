@@ -13,7 +13,8 @@ use clap::{Args, ValueEnum};
 
 use crate::checks;
 use crate::machine::root;
-use crate::step::{Done, Steps, failed, script};
+use crate::step::{Done, Steps, command, failed, script};
+use crate::steps;
 use crate::toolchain::output_of;
 
 /// Fuzz the targets in `fuzz/fuzz_targets`.
@@ -84,8 +85,9 @@ pub(crate) fn run(request: Request) -> Done {
 
 /// Runs the canary, and each target for a few seconds. Most bugs are found at once.
 pub(crate) fn briefly() -> Done {
-    // A full optimisation would take longer than the fuzzing.
-    build("CARGO_PROFILE_RELEASE_OPT_LEVEL=1")?;
+    command("cargo fmt --manifest-path fuzz/Cargo.toml --check")?;
+    // Any optimisation would take longer than the fuzzing.
+    build(&format!("CARGO_PROFILE_RELEASE_OPT_LEVEL=0 {}", steps::linted()))?;
     canary()?;
     let outcomes: Vec<_> = Target::all().map(|target| target.fuzz(FORGOTTEN, 3)).collect();
     outcomes.into_iter().collect()

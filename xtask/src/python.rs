@@ -10,9 +10,6 @@ use crate::steps;
 /// The tests that need the package of a framework, and the versions of each.
 const FRAMEWORKS: &str = "adapters/python/tests/frameworks";
 
-/// The frameworks that CI tries, in one environment. All of them take minutes to install.
-const BRIEFLY: [&str; 4] = ["archives", "duckdb", "langchain", "polars"];
-
 /// The environment into which the wheel is installed.
 const INSTALLED: Environment<'_> = Environment("target/python/wheel");
 
@@ -30,7 +27,7 @@ pub(crate) struct Request {
 /// Runs the steps of `request`, then prints the outcome of each.
 pub(crate) fn run(Request { parts }: &Request) -> Done {
     let mut steps = Steps::default();
-    steps.then("build", || built("dist"));
+    steps.then("build", || built(""));
     if parts.bench {
         steps.then("bench", || INSTALLED.run(BENCH));
     } else {
@@ -38,19 +35,18 @@ pub(crate) fn run(Request { parts }: &Request) -> Done {
         steps.then("tests", || INSTALLED.run(TESTS));
         steps.then("types", types);
     }
-    parts.each_framework(&mut steps, all_frameworks, |name| {
-        frameworks_in(&format!("target/python/frameworks/{name}"), &[name])
-    });
+    parts.each_framework(&mut steps, all_frameworks, framework);
     steps.finish()
 }
 
-/// Checks the package as a step of `cargo xtask test`. Its programs are built with the profile of the tests, because
-/// the optimised ones take minutes to build.
+/// The variable for the profile of the tests. The optimised programs take minutes to build.
+pub(crate) const TESTED: &str = "UNSTUCK_PROFILE=dev";
+
+/// Checks the package, and lints its crate, as a step of `cargo xtask test`.
 pub(crate) fn check() -> Done {
-    built("dev")?;
+    built(&format!("{TESTED} {}", steps::linted()))?;
     INSTALLED.run(TESTS)?;
-    types()?;
-    frameworks_in("target/python/frameworks/brief", &BRIEFLY)
+    types()
 }
 
 /// Builds the source distribution, and from its unpacked files the wheel. The files get the time of unpacking, because
@@ -62,7 +58,7 @@ const BUILD: &str = "
     python -m build --sdist --no-isolation --outdir target/python/sdist-dist adapters/python
     tar --extract --touch --strip-components=1 --file target/python/sdist-dist/*.tar.gz \
         --directory target/python/source
-    CARGO_TARGET_DIR=$ROOT/target UNSTUCK_PROFILE={profile} python -m build --wheel --no-isolation \
+    CARGO_TARGET_DIR=$ROOT/target {variables} python -m build --wheel --no-isolation \
         --outdir target/python/wheel-dist target/python/source";
 
 /// Installs the source distribution as a user does, and finds a loop with it.
@@ -80,7 +76,7 @@ const TESTS: &str = "
         -p no:cacheprovider --ignore=adapters/python/tests/frameworks adapters/python/tests";
 
 /// Checks the types of the package, and its stubs against the extension module. The modules of frameworks are unknown
-/// without the frameworks, and [`frameworks_in`] checks them. The folder of the sources would come before the
+/// without the frameworks, and [`framework`] checks them. The folder of the sources would come before the
 /// installed package.
 const TYPES: &str = "
     python -m pip install $(grep -E '^(mypy|pyright)==' adapters/python/requirements.txt)
@@ -96,11 +92,12 @@ const BENCH: &str = "
     python -m pip install --requirement adapters/python/benches/requirements.txt
     python adapters/python/benches/guards.py";
 
-/// Builds the wheel with a profile of cargo, `dev` or `dist`, and an environment with it.
-pub(crate) fn built(profile: &str) -> Done {
+/// Builds the wheel, and an environment with it. Without variables, it is the optimised one that users get; [`TESTED`]
+/// makes one for tests.
+pub(crate) fn built(variables: &str) -> Done {
     let tools = Environment("target/python/tools");
     tools.make()?;
-    tools.run(&BUILD.replace("{profile}", profile))?;
+    tools.run(&BUILD.replace("{variables}", variables))?;
     INSTALLED.make_anew()?;
     INSTALLED.run("python -m pip install --no-deps target/python/wheel-dist/*.whl")
 }
@@ -131,22 +128,18 @@ fn types() -> Done {
     INSTALLED.run(&TYPES.replace("{modules}", &all_frameworks()?.join("|")))
 }
 
-/// Runs the tests of these frameworks, and checks the types of their modules, in one environment with their pinned
-/// versions.
-fn frameworks_in(folder: &str, names: &[&str]) -> Done {
-    environment(folder, &names.iter().map(|name| requirements(name)).collect::<Vec<_>>())?;
-    let tests: Vec<_> = names.iter().map(|name| format!("{FRAMEWORKS}/test_{name}.py")).collect();
-    let python = Environment(folder);
+/// Runs the tests of a framework, and checks the types of its module, in an environment with its pinned versions.
+fn framework(name: &str) -> Done {
+    let folder = format!("target/python/frameworks/{name}");
+    environment(&folder, &[requirements(name)])?;
+    let python = Environment(&folder);
     python.run(&format!(
         "python -m pip install $(grep -E '^(pytest|mypy)==' adapters/python/requirements.txt)
-        python -m pytest --quiet -p no:cacheprovider {}",
-        tests.join(" ")
+        python -m pytest --quiet -p no:cacheprovider {FRAMEWORKS}/test_{name}.py"
     ))?;
-    let modules: String = names.iter().filter_map(|name| module_of(name)).collect();
-    if modules.is_empty() {
-        return Ok(());
-    }
-    python.run(&format!("cd target/python && python -m mypy --strict{modules}"))
+    module_of(name).map_or(Ok(()), |module| {
+        python.run(&format!("cd target/python && python -m mypy --strict{module}"))
+    })
 }
 
 /// Returns the option with the module for a framework. A framework that takes tables needs none.

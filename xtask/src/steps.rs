@@ -8,7 +8,7 @@ use std::process::Stdio;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
-use crate::machine::{cargo, root};
+use crate::machine::{cargo, has, root};
 use crate::step::{Done, Steps, failed, failed_at, run};
 use crate::toolchain::{EMULATED, cargo_for};
 
@@ -21,8 +21,15 @@ pub(crate) const FEATURES: &str = "unstuck/json,unstuck/metrics,unstuck/tracing,
 pub(crate) const FLEET: &str =
     "unstuck-cli/fleet,unstuck-swarm/redis-async,unstuck-swarm/redis-tls";
 
-/// The features whose tests are written in JavaScript.
-pub(crate) const WASM: &str = "unstuck-wasm/full,unstuck-wasm/page";
+/// Makes clippy the compiler of the workspace, with its warnings as errors. `cargo clippy` sets the same variables, and
+/// only checks; with them, `cargo test` compiles and lints in one pass.
+const LINTED: &str =
+    "RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__";
+
+/// Returns [`LINTED`], or nothing on a machine without clippy, on which tests run all the same.
+pub(crate) fn linted() -> &'static str {
+    if has("clippy-driver") { LINTED } else { "" }
+}
 
 /// The folder for the files of steps.
 pub(crate) const FOLDER: &str = "target/xtask";
@@ -36,6 +43,7 @@ pub(crate) const STEP: &str = "XTASK_STEP";
 pub(crate) fn built(wanted: &[&str; 2]) -> Done<PathBuf> {
     let mut build = cargo();
     build.args(["build", "--locked", "--features", FEATURES]).args(wanted);
+    build.envs(linted().split(' ').filter_map(|variable| variable.split_once('=')));
     // With an example, cargo enables the features of dev-dependencies, as it does for the tests.
     build.args(["--example", "events", "--message-format", "json-render-diagnostics"]);
     println!("+ cargo build {}", wanted.join(" "));

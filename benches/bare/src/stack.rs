@@ -36,7 +36,7 @@ struct State {
     saved: usize,
     /// The next call and its outcome.
     next: (Call, Outcome),
-    /// The latest announced call, and the latest verdict.
+    /// The latest announced call, and the latest verdict with a finding.
     latest: CallId,
     said: Verdict,
     /// The next JSON document.
@@ -52,7 +52,18 @@ const ANNOUNCE: Event = |host| {
 };
 
 const OUTCOME: Event = |host| {
-    host.said = host.detector.outcome(host.latest, host.next.1);
+    let verdict = host.detector.outcome(host.latest, host.next.1);
+    host.said = if verdict.finding.is_some() { verdict } else { host.said };
+};
+
+/// The events that are not calls, one after another.
+const CONTROL: Event = |host| {
+    host.detector.progress();
+    black_box(host.detector.retry(black_box(2)));
+    if let Some(finding) = &host.said.finding {
+        host.detector.silence(finding.loop_id);
+        host.detector.false_positive(finding);
+    }
 };
 
 /// Makes a call from JSON.
@@ -72,6 +83,7 @@ pub(crate) fn print() {
         let _ = black_box(host.detector.peek(host.next.0));
     };
     say("peek", depth(host, peek));
+    say("progress, retry, silence, false_positive", depth(host, CONTROL));
     let _ = calls(host, |n| 1000 + n, 30);
     let save: Event =
         |host| host.saved = host.detector.save(&mut host.page).map_or(0, |bytes| bytes.len());

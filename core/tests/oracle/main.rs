@@ -1,8 +1,8 @@
 //! The engine against an independent oracle: on every short sequence, and on long random ones.
 //!
 //! By default the tests compare a part of all sequences, in a few seconds. The environment variable
-//! `UNSTUCK_EXHAUSTIVE=1` compares them all, in minutes; a greater number `n` adds `n - 1` symbols to
-//! each sequence, and every symbol takes three to five times as long.
+//! `UNSTUCK_EXHAUSTIVE` compares more: 1 takes a minute or two, 2 some ten minutes, and a greater number `n` adds
+//! `n - 2` symbols to each sequence, of which every one takes three to five times as long.
 
 mod cases;
 mod exhaustive;

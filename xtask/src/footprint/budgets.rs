@@ -37,7 +37,7 @@ const COLUMNS: [(&str, &str); 4] = [
 ];
 
 /// The rows of that table: a title, and the budget that the row shows.
-const ROWS: [(&str, Section, &str); 15] = [
+const ROWS: [(&str, Section, &str); 18] = [
     ("code of the engine", Section::Code, "engine"),
     ("… with JSON fingerprints", Section::Code, "engine, JSON"),
     ("… with JSON and masked results", Section::Code, "engine, JSON, masked results"),
@@ -49,8 +49,15 @@ const ROWS: [(&str, Section, &str); 15] = [
     ("`Detector<20>`", Section::Memory, "Detector<20>"),
     ("`Detector<20>` and `SimilarCalls`", Section::Memory, "Detector<20> and SimilarCalls"),
     ("`Worker<20>`, the memory of the README's program", Section::Memory, "Worker<20>"),
-    ("stack of the engine's events", Section::Stack, "announce: eight open calls settle"),
+    ("stack of `announce` and `outcome`", Section::Stack, "announce: eight open calls settle"),
+    (
+        "… of `progress`, `retry`, `silence` and `false_positive`",
+        Section::Stack,
+        "progress, retry, silence, false_positive",
+    ),
+    ("… of `peek`", Section::Stack, "peek"),
     ("… of a call with the default recipe", Section::Stack, "call by the default recipe"),
+    ("… of `save`", Section::Stack, "save"),
     ("… of `restore`", Section::Stack, "restore"),
     ("instructions of a new call", Section::Instructions, "a new call"),
 ];
