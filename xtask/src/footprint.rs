@@ -40,7 +40,6 @@ pub(crate) struct Request {
     pub(crate) targets: Vec<String>,
 }
 
-
 /// The number of calls over which instructions are counted on this machine. A second run makes twice as many.
 const CALLS: u64 = 1000;
 
