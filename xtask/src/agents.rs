@@ -85,7 +85,7 @@ fn plan(is_wanted: impl Fn(Pair) -> bool) -> Vec<Pair> {
 /// Makes the runs, after it has checked the clients and built the program.
 fn carry_out(plan: &[Pair], request: &Request, may_install: bool) -> Done {
     of_clients(plan).try_for_each(|pairs| pairs[0].0.ready(may_install))?;
-    let program = &steps::built(&["--bin", "unstuck"])?;
+    let program = &steps::built("unstuck")?;
     let model = &Model::start()?;
     let mut is_well = true;
     for pairs in of_clients(plan) {

@@ -109,7 +109,7 @@ pub(crate) static CHECKS: [Check; 19] = [
         work: Commands(&[
             // Some tests run the examples.
             "{linted} cargo build --locked {all} --lib --bins --examples",
-            "{linted} {whole} cargo test --locked --no-fail-fast {all} --lib --bins --tests",
+            "{linted} PROPTEST_CASES=64 {whole} cargo test --locked --no-fail-fast {all} --lib --bins --tests",
         ]),
     },
     Check {

@@ -157,7 +157,7 @@ fn package() -> Done {
 /// Builds the engine with the page around it, and tests it in a browser.
 fn page() -> Done {
     compiled("--no-default-features --features page", SMALL)?;
-    let unstuck = steps::built(&["--bin", "unstuck"])?;
+    let unstuck = steps::built("unstuck")?;
     let node = report::in_browser("adapters/wasm/page/check.mjs")?;
     let lines = format!(
         "node adapters/wasm/page/assemble.mjs target/js/bound/unstuck_wasm_bg.wasm \
@@ -197,7 +197,7 @@ fn tests() -> Done {
 /// Runs the test files in a folder. They compare recorded runs and plugins with those of the program. The recorded runs
 /// are those of the repository, and labelled ones that stand beside it.
 fn tested(runtimes: &[&str], place: &str) -> Done {
-    let unstuck = steps::built(&["--bin", "unstuck"])?;
+    let unstuck = steps::built("unstuck")?;
     let mut runs = root().join("adapters/trace/runs").into_os_string();
     let labelled = root().join("../shared/traces");
     if labelled.exists() {

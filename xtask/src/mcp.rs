@@ -8,7 +8,7 @@ use crate::steps;
 pub(crate) fn check() -> Done {
     let python = Environment("target/mcp/python");
     python.make()?;
-    let proxy = steps::built(&["--bin", "unstuck"])?;
+    let proxy = steps::built("unstuck")?;
     python.run(&format!(
         "python -m pip install --requirement adapters/cli/tests/mcp/requirements.txt
         python adapters/cli/tests/mcp/client.py '{}'",

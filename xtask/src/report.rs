@@ -53,7 +53,7 @@ fn written() -> Done {
         rm -rf target/report/hostile/traces
         python {TESTS}/check.py traces \"$ROOT/target/report/hostile/traces\""
     ))?;
-    let unstuck = steps::built(&["--bin", "unstuck"])?;
+    let unstuck = steps::built("unstuck")?;
     for (traces, reports) in [
         ("adapters/trace/runs", "target/report/recorded"),
         ("target/report/hostile/traces", "target/report/hostile"),

@@ -37,24 +37,24 @@ pub(crate) const FOLDER: &str = "target/xtask";
 /// The variable with the name of the step, which has a folder of its own.
 pub(crate) const STEP: &str = "XTASK_STEP";
 
-/// Builds the program that `wanted` names (`--bin NAME` or `--example NAME`), and returns its path. Packages and
+/// Builds the program or the example `name`, and returns its path. Packages and
 /// features are those of the default tests, so that nothing is built twice. The program is copied, because another
 /// step may build it with other features meanwhile.
-pub(crate) fn built(wanted: &[&str; 2]) -> Done<PathBuf> {
+pub(crate) fn built(name: &str) -> Done<PathBuf> {
     let mut build = cargo();
-    build.args(["build", "--locked", "--features", FEATURES]).args(wanted);
+    // With all targets, cargo selects the packages and features of the tests. With one, it builds most of them anew.
+    build.args(["build", "--locked", "--bins", "--examples", "--features", FEATURES]);
     build.envs(linted().split(' ').filter_map(|variable| variable.split_once('=')));
-    // With an example, cargo enables the features of dev-dependencies, as it does for the tests.
-    build.args(["--example", "events", "--message-format", "json-render-diagnostics"]);
-    println!("+ cargo build {}", wanted.join(" "));
+    build.args(["--message-format", "json-render-diagnostics"]);
+    println!("+ cargo build for {name}");
     let build = build.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
     let build = build.map_err(failed_at("cargo".as_ref()))?;
     let messages = String::from_utf8_lossy(&build.stdout);
     let paths = messages.split("\"executable\":\"").skip(1);
     let mut paths = paths.filter_map(|rest| rest.split('"').next()).map(Path::new);
-    let program = paths.find(|path| path.file_stem() == Some(wanted[1].as_ref()));
+    let program = paths.find(|path| path.file_stem() == Some(name.as_ref()));
     let Some(program) = program.filter(|_| build.status.success()) else {
-        return failed(format!("`{}` was not built: {}", wanted[1], build.status));
+        return failed(format!("`{name}` was not built: {}", build.status));
     };
     let step = env::var_os(STEP).unwrap_or_else(|| "named".into());
     let folder = root().join(FOLDER).join(step);
@@ -67,12 +67,11 @@ pub(crate) fn built(wanted: &[&str; 2]) -> Done<PathBuf> {
     Ok(copy)
 }
 
-/// The crates that compile without `std`, each with its flags. The last one needs `alloc`.
-const NO_STD: [&str; 6] = [
+/// The crates that compile without `std`, each with its flags. The last one needs `alloc`. The step `footprint` builds
+/// `unstuck-json` and `unstuck-text` without features.
+const NO_STD: [&str; 4] = [
     "unstuck-core",
     "unstuck-core --features postcard,defmt",
-    "unstuck-json",
-    "unstuck-text",
     "unstuck-text --features serde",
     "unstuck-swarm",
 ];

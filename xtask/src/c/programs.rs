@@ -49,7 +49,7 @@ pub(super) fn check() -> Done {
 /// Writes the table of events and verdicts, and returns its folder.
 pub(super) fn table() -> Done<String> {
     let folder = "target/c/table".to_owned();
-    let write = steps::built(&["--example", "table"])?;
+    let write = steps::built("table")?;
     let line = format!("mkdir -p {folder} && \"$WRITE\" {folder}/table.h");
     script(&line, &[("WRITE", write.into())])?;
     Ok(folder)
