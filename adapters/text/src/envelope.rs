@@ -10,6 +10,7 @@
 
 use crate::find;
 use crate::members::{members, unquoted};
+use crate::said::{Clocks, uncoloured};
 
 /// An answer without what its host wraps around it.
 ///
@@ -30,6 +31,9 @@ pub struct Envelope<'t> {
     pub exit: Option<i32>,
     /// Whether the host says that the command still runs.
     pub is_running: bool,
+    /// Whether the answer was a single line with a clock, which may be the entry of a log. The body is what stands
+    /// behind the clock.
+    pub is_entry: bool,
 }
 
 /// The longest object that is opened, in bytes: the part of one that is read.
@@ -144,7 +148,7 @@ const BEHIND: (&str, &str) = ("<system-reminder>", "</system-reminder>");
 impl<'t> Envelope<'t> {
     /// Takes `answer` as it is.
     pub const fn bare(answer: &'t str) -> Self {
-        Self { body: answer, exit: None, is_running: false }
+        Self { body: answer, exit: None, is_running: false, is_entry: false }
     }
 
     /// Takes the wrappers off `answer`, at most four of them. O(length of `answer`).
@@ -155,6 +159,7 @@ impl<'t> Envelope<'t> {
                 break;
             }
         }
+        opened.said();
         opened
     }
 
@@ -165,7 +170,7 @@ impl<'t> Envelope<'t> {
 
     /// Takes one wrapper off. Returns `None` if there is none.
     fn peel(&mut self) -> Option<()> {
-        let text = self.body.trim_ascii();
+        let text = uncoloured(self.body.trim_ascii()).trim_ascii();
         let peeled = match text.as_bytes().first()? {
             b'{' => self.object(text),
             b'<' => around(text).or_else(|| self.elements(text)),
@@ -189,7 +194,7 @@ impl<'t> Envelope<'t> {
         loop {
             let is_whole = rest.is_empty() && told.exit.is_some();
             let (line, behind) = find::split_once(rest, "\n").unwrap_or((rest, ""));
-            let line = line.trim_ascii_end();
+            let line = uncoloured(line.trim_ascii_end());
             // Without a line before it, it is the heading of a table, or of a file.
             if is_whole || line == OUTPUT && rest.len() < text.len() {
                 self.is_running = told.is_running;
@@ -245,7 +250,7 @@ impl<'t> Envelope<'t> {
             }
             is_told |= matches!(says, Exit | State) || *open == "<retrieval_status>";
             told.hear(*says, value);
-            rest = behind.trim_ascii_start();
+            rest = uncoloured(uncoloured(behind).trim_ascii_start());
         }
         let body = body.map_or(Some(""), |(start, end)| text.get(start..end))?;
         is_told.then(|| (self.exit, self.is_running) = (told.exit, told.is_running))?;
@@ -285,6 +290,16 @@ impl<'t> Envelope<'t> {
             self.end(code);
         }
         Some(body)
+    }
+
+    /// Takes the clock and the colours off a body of one line.
+    fn said(&mut self) {
+        let line = self.body.trim_ascii();
+        let clocks = Clocks::of(line);
+        let said = clocks.off(line);
+        if said != line && !find::contains(line, "\n") {
+            (self.body, self.is_entry) = (said, clocks.any());
+        }
     }
 
     /// Takes in what the value of a line or an element says.

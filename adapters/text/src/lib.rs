@@ -58,6 +58,7 @@ mod own;
 mod pending;
 mod recipe;
 mod report;
+mod said;
 mod signature;
 mod silence;
 mod similar_calls;

@@ -4,8 +4,8 @@ mod objects;
 
 use memchr::memchr_iter;
 
-use crate::find;
 use crate::mask::{Masker, Masks};
+use crate::said;
 use objects::{is_json, objects};
 
 /// The default number of 64-bit words in one generation of [`Lines`].
@@ -230,7 +230,7 @@ fn holds_many(answer: &str, separator: u8) -> bool {
 
 /// Returns the lines of `answer` that count, each without the line number that a pager adds.
 fn counted(answer: &str) -> impl Iterator<Item = &str> {
-    let lines = find::lines(answer).map(|line| unnumbered(line.trim_ascii()));
+    let lines = said::lines(answer).map(|line| unnumbered(line.trim_ascii()));
     lines.filter(|line| line.len() >= LINE_MIN).take(LINES_MAX)
 }
 

@@ -3,6 +3,7 @@
 use crate::find;
 use crate::list::List;
 use crate::members::{is_void, members, unquoted};
+use crate::said;
 use crate::words::{Phrases, after, is_any, phrases, words};
 
 /// The longest result that is inspected, in bytes. A longer one has found something.
@@ -182,7 +183,7 @@ pub fn finds_nothing(result: &str) -> bool {
     if result.starts_with(['{', '[']) {
         return holds_nothing(result);
     }
-    let mut lines = find::lines(result).filter(|line| !line.trim().is_empty());
+    let mut lines = said::lines(result).filter(|line| !line.trim().is_empty());
     let first = lines.next();
     is_any(result, &["null", "none"])
         || first.is_some_and(says_nothing) && lines.nth(LINES_MAX - 1).is_none()

@@ -4,6 +4,7 @@ use crate::find;
 use crate::grams::Grams;
 use crate::list::List;
 use crate::members::{members, unquoted};
+use crate::said;
 use crate::words::{
     Phrases, ends_with_any, is_alphanumeric, is_any, phrases, starts_with_any, words,
 };
@@ -272,12 +273,12 @@ fn has_pending_element(markup: &str) -> bool {
 
 /// Returns whether the last line of a text, or a column of a table, holds a pending state.
 fn is_pending_text(text: &str) -> bool {
-    let last = find::lines_back(text).map(str::trim).find(|line| !line.is_empty());
+    let last = said::lines_back(text).map(str::trim).find(|line| !line.is_empty());
     let is_alone = !find::contains(text, "\n");
     let goes_on = || last.is_some_and(|line| is_pending_line(line, is_alone));
     let in_rows = || {
         STATE_NAMES.may_be_in(text.as_bytes())
-            && find::lines(text).any(|line| is_pending_row(line) || is_pending_entry(line))
+            && said::lines(text).any(|line| is_pending_row(line) || is_pending_entry(line))
     };
     let has_failed = || words(text).any(|word| FAILURES.contains_in_any_case(word));
     (goes_on() || in_rows()) && !has_failed()

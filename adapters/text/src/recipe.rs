@@ -15,7 +15,7 @@ use crate::mask::{Counter, Masked, Masker, Masks};
 use crate::nothing::finds_nothing;
 use crate::own::OwnTool;
 use crate::pending::is_pending;
-use crate::report::{Report, complaint, opens_with_complaint, report_of};
+use crate::report::{self, Report, complaint, opens_with_complaint, report_of};
 use crate::signature::{cause, is_generic, signature};
 use crate::silence::says_nothing;
 use crate::similar_calls::SimilarCalls;
@@ -365,7 +365,7 @@ impl Recipe {
         opened: Envelope<'_>,
         failed: bool,
     ) -> Report {
-        let Envelope { body: result, exit, .. } = opened;
+        let Envelope { body: result, exit, is_entry, .. } = opened;
         let opens = || Report {
             failed: (exit.is_none() && opens_with_complaint(result)).then_some(true),
             ..Report::default()
@@ -375,6 +375,9 @@ impl Recipe {
         }
         if failed {
             return report_of(result, exit);
+        }
+        if is_entry {
+            return report::told(exit);
         }
         match self.nature(own, tool, "").tag {
             // A file may quote failures, but no file is a single complaint.

@@ -43,11 +43,14 @@ use rust::{CargoTest, Nextest};
 use tally::{Runner, Tally};
 use tap::Tap;
 
+use core::ops::Range;
+
 use memchr::memchr2;
 
 use crate::envelope::Envelope;
 use crate::find;
 use crate::grams::Grams;
+use crate::said::{self, Clocks};
 
 pub use complaint::opens_with_complaint;
 pub use refusal::is_refusal;
@@ -111,8 +114,14 @@ impl Report {
 /// assert_eq!(report("fn main() {}\n").failed, None);
 /// ```
 pub fn report(result: &str) -> Report {
-    let Envelope { body, exit, .. } = Envelope::open(result);
-    report_of(body, exit)
+    let opened = Envelope::open(result);
+    if opened.is_entry { told(opened.exit) } else { report_of(opened.body, opened.exit) }
+}
+
+/// Returns the report of an answer that is not read. `exit` is the exit status that the host tells.
+pub(crate) fn told(exit: Option<i32>) -> Report {
+    let Exit { failed, timed_out } = Exit::told(exit);
+    Report { failed, timed_out, ..Report::default() }
 }
 
 /// Reads the report in the body of an answer. `told` is the exit status that the host tells.
@@ -120,7 +129,7 @@ pub(crate) fn report_of(result: &str, told: Option<i32>) -> Report {
     let told = Exit::told(told);
     let status = object::read(result);
     let keyword = ANY.next(result.as_bytes(), 0);
-    if keyword.is_some() || opens_telling(find::lines(result).next().unwrap_or_default()) {
+    if keyword.is_some() || opens_telling(said::lines(result).next().unwrap_or_default()) {
         return whole(result, status, told, keyword);
     }
     let stated = told.failed.or(status.failed);
@@ -177,11 +186,11 @@ fn read(result: &str, keyword: Option<usize>) -> Reading {
     read_those(
         result,
         |line, _| line.trim_end(),
-        |start, line| {
-            if keyword.is_some_and(|place| place < start) {
-                keyword = ANY.next(text, start);
+        |range, line| {
+            if keyword.is_some_and(|place| place < range.start) {
+                keyword = ANY.next(text, range.start);
             }
-            let has_keyword = keyword.is_some_and(|place| place < start + line.len());
+            let has_keyword = keyword.is_some_and(|place| place < range.end);
             opens_telling(line) || has_keyword && is_telling(line)
         },
     )
@@ -214,12 +223,12 @@ fn opens_telling(line: &str) -> bool {
     )
 }
 
-/// Reads the lines of `result` for which `tell` returns true, given their start, without samples. `shown`
-/// returns the visible part of a line.
+/// Reads the lines of `result` for which `tell` returns true, given their place, without samples. `shown` returns the
+/// visible part of a line.
 fn read_those(
     result: &str,
     shown: for<'a> fn(&'a str, &'a mut Buffer) -> &'a str,
-    mut tell: impl FnMut(usize, &str) -> bool,
+    mut tell: impl FnMut(Range<usize>, &str) -> bool,
 ) -> Reading {
     let mut runners: [&mut dyn Runner; 8] = [
         &mut Pytest::default(),
@@ -234,8 +243,8 @@ fn read_those(
     let mut compiler = Compiler::default();
     let mut crash = Crash::default();
     let (mut buffer, mut before) = (BUFFER, "");
-    for (start, raw) in own_lines(result) {
-        if !crash.happened() && !tell(start, raw) {
+    for (range, raw) in own_lines(result) {
+        if !crash.happened() && !tell(range, raw) {
             crash.pass(raw);
             before = raw;
             continue;
@@ -256,22 +265,23 @@ fn read_those(
     Reading { tests, compiler, crash }
 }
 
-/// The lines of `result`, each with its start, that are not shown as a sample: what a document holds in a fence of
+/// The lines of `result`, each with its place, that are not shown as a sample: what a document holds in a fence of
 /// Markdown, or on a page of HTML, was printed at another time. A fence around all of the result
 /// was put there by the host.
 ///
-/// The starts are right if no line ends with a carriage return.
-fn own_lines(result: &str) -> impl Iterator<Item = (usize, &str)> {
+/// The places are right if no line ends with a carriage return.
+fn own_lines(result: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     let is_fence = |line: &str| line.trim_start().starts_with("```");
     let is_document = !is_fence(result.trim_start());
     let mut inside = false;
     let text = if is_page(result) { "" } else { result };
-    let starts = find::lines(text).scan(0, |next, line| {
-        let start = *next;
-        *next += line.len() + 1;
-        Some((start, line))
+    let clocks = Clocks::of(text);
+    let lines = find::lines(text).scan(0, move |next, line| {
+        let range = *next..*next + line.len();
+        *next = range.end + 1;
+        Some((range, clocks.off(line)))
     });
-    starts.filter(move |(_, line)| {
+    lines.filter(move |(_, line)| {
         inside ^= is_document && is_fence(line);
         !inside
     })

@@ -3,6 +3,7 @@
 use crate::envelope::Envelope;
 use crate::find;
 use crate::list::List;
+use crate::said;
 use crate::tokens::values;
 
 /// Results that only confirm a call, and placeholders for content that is not text.
@@ -108,7 +109,7 @@ pub(crate) fn says_nothing(body: &str) -> bool {
     }
     match result.as_bytes().first() {
         Some(b'{') => is_silent_object(result),
-        _ => find::lines(result).all(is_silent_line),
+        _ => said::lines(result).all(is_silent_line),
     }
 }
 

@@ -59,10 +59,24 @@ fn in_lines(result: &str) -> bool {
 }
 
 /// The changes of a whole record or result, and what hosts wrap around a result.
-const CHANGES: [Change; 10] = [
+const CHANGES: [Change; 13] = [
     Change { name: "keys in another order", of: Of::Record(with_keys_reversed) },
     Change { name: "another root of paths", of: Of::Record(moved) },
     Change { name: "a colour", of: Of::Result(coloured) },
+    Change {
+        name: "a clock before each line",
+        of: Of::Result(|text, n| before_lines(text, |line| format!("[{}] ", clock(n + line)))),
+    },
+    Change {
+        name: "an ISO time before each line",
+        of: Of::Result(|text, n| {
+            before_lines(text, |line| format!("2026-05-28T{}.123Z ", clock(n + line)))
+        }),
+    },
+    Change {
+        name: "a colour before each line",
+        of: Of::Result(|text, _| before_lines(text, |_| "\x1b[32m".into())),
+    },
     Change { name: "carriage returns", of: Of::Result(|text, _| text.replace('\n', "\r\n")) },
     Change { name: "spaces at the ends of lines", of: Of::Result(spaced) },
     Change { name: "Codex", of: Of::Result(in_header) },
@@ -238,6 +252,14 @@ fn coloured(text: &str, call: usize) -> String {
     }
     let rest = rest.map_or(String::new(), |rest| format!("\n{rest}"));
     format!("\x1b[3{}m{first}\x1b[0m{rest}", call % 7 + 1)
+}
+
+/// Returns the text with what `sign` returns before each line that shows something.
+fn before_lines(text: &str, sign: impl Fn(usize) -> String) -> String {
+    let before = |(n, line): (usize, &str)| {
+        if line.trim().is_empty() { line.to_owned() } else { sign(n) + line }
+    };
+    text.split_inclusive('\n').enumerate().map(before).collect()
 }
 
 /// Returns the text with spaces at the end of each line. Their number varies with the call.

@@ -1,6 +1,7 @@
 //! Exit statuses that a result names.
 
 use crate::find;
+use crate::said;
 
 /// The number of lines at either end of a result that are read: hosts put the status there, some
 /// among a few other lines of their own.
@@ -61,8 +62,8 @@ pub(crate) fn exit(result: &str, told: Exit) -> Exit {
 /// Returns the statuses that the lines at either end of `result` name.
 fn codes(result: &str) -> impl Iterator<Item = u32> + '_ {
     let (result, is_full) = (result.trim(), |line: &&str| !line.trim().is_empty());
-    let first = || find::lines(result).filter(is_full);
-    let last = || find::lines_back(result).filter(is_full);
+    let first = || said::lines(result).filter(is_full);
+    let last = || said::lines_back(result).filter(is_full);
     let ends = first().next().into_iter().chain(last().next());
     let near = first().take(LINES_MAX).chain(last().take(LINES_MAX));
     let named = ends.filter_map(|line| status(line, usize::MAX));

@@ -11,6 +11,7 @@ use super::refusal::{says_refused, untagged};
 use super::timeout::says_timed_out;
 use crate::find;
 use crate::list::List;
+use crate::said::{self, Clocks, uncoloured};
 use crate::words::{Phrases, after, phrases, words};
 
 /// The most lines that are read from either end of a result.
@@ -122,7 +123,7 @@ pub fn complaint(result: &str) -> Option<&str> {
 
 /// The first line inside of the tag of an error.
 fn in_tag(result: &str) -> Option<&str> {
-    let line = find::lines(result.trim_start()).next()?.trim();
+    let line = said::lines(result.trim_start()).next()?.trim();
     let inner = untagged(line);
     if inner.len() < line.len() { specific(inner) } else { None }
 }
@@ -131,13 +132,14 @@ fn in_tag(result: &str) -> Option<&str> {
 /// colours at their ends, and entries of a log.
 fn lines(result: &str) -> impl Iterator<Item = &str> + Clone {
     let trimmed = result.trim();
+    let clocks = Clocks::of(trimmed);
     let start = find::lines(trimmed).take(LINES_MAX);
     let is_long = start.clone().count() == LINES_MAX;
     // The last lines come in their order, too: from the one that is so many lines from the end.
     let rest = if is_long { tail(trimmed) } else { "" };
     start
         .chain(find::lines(rest))
-        .map(shown)
+        .map(move |line| shown(clocks.off(line)))
         .filter(|line| !line.is_empty() && line.len() <= LINE_MAX && !is_log_entry(line))
 }
 
@@ -156,30 +158,7 @@ fn tail(text: &str) -> &str {
 /// Returns the part of `line` that a terminal shows. Colours inside of it stay.
 fn shown(line: &str) -> &str {
     let line = find::rsplit_once(line.trim_end(), "\r").map_or(line, |(_, shown)| shown);
-    untagged(uncoloured(line.trim()))
-}
-
-/// `line` without the colours that it begins and ends with.
-fn uncoloured(line: &str) -> &str {
-    let mut line = line;
-    while let Some((_, rest)) =
-        line.strip_prefix("\x1b[").and_then(|rest| find::split_once(rest, "m"))
-    {
-        line = rest.trim_start();
-    }
-    while let Some((start, end)) = find::rsplit_once(line, "\x1b[") {
-        let is_last = end.strip_suffix('m').is_some_and(|code| code.bytes().all(is_code));
-        if !is_last {
-            break;
-        }
-        line = start.trim_end();
-    }
-    line
-}
-
-/// Returns whether `byte` may stand in the sequence that sets a colour.
-fn is_code(byte: u8) -> bool {
-    byte.is_ascii_digit() || byte == b';'
+    untagged(uncoloured(line.trim()).trim())
 }
 
 /// `line`, unless it only says that something failed.

@@ -1,0 +1,200 @@
+//! The lines of an answer without what a host, a terminal or `ts` puts before each of them: a clock or a colour.
+//!
+//! All readers of an answer take their lines from here, so that a clock before each line changes nothing of what an
+//! answer means. A log is no such answer. Its entries name a level behind the clock, and were written by something else
+//! than the call.
+
+use crate::find;
+
+/// The number of lines at the start of an answer that have to begin with a clock. The last one has to, too.
+const LINES_MAX: usize = 4;
+
+/// Levels of the entries of a log.
+const LEVELS: [&str; 13] = [
+    "CRITICAL", "DEBUG", "ERR", "ERROR", "FATAL", "FINE", "INFO", "NOTICE", "SEVERE", "TRACE",
+    "VERBOSE", "WARN", "WARNING",
+];
+
+/// Whether a clock stands before each line of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Clocks(bool);
+
+impl Clocks {
+    /// Looks at some lines of `answer`. O(length of these lines).
+    pub(crate) fn of(answer: &str) -> Self {
+        let answer = answer.trim_ascii();
+        // Nearly every answer begins otherwise.
+        if !matches!(answer.as_bytes().first(), Some(b'0'..=b'9' | b'[' | b'(' | b'\x1B')) {
+            return Self(false);
+        }
+        let is_stamped =
+            |line: &str| behind_clock(line).is_some_and(|said| !opens_with_level(said));
+        let first = find::lines(answer).take(LINES_MAX);
+        let mut lines = first.chain(find::lines_back(answer).next());
+        // A clock alone is the answer.
+        let is_clock = find::lines(answer).all(|line| behind_clock(line) == Some(""));
+        Self(lines.all(|line| line.trim_ascii().is_empty() || is_stamped(line)) && !is_clock)
+    }
+
+    /// Returns whether there are clocks.
+    pub(crate) fn any(self) -> bool {
+        self.0
+    }
+
+    /// Returns `line` without its clock, and without colours at its ends.
+    pub(crate) fn off(self, line: &str) -> &str {
+        let clock = if self.0 { behind_clock(line) } else { None };
+        clock.unwrap_or_else(|| uncoloured(line))
+    }
+}
+
+/// Returns the lines of `answer`.
+pub(crate) fn lines(answer: &str) -> impl Iterator<Item = &str> + Clone {
+    let clocks = Clocks::of(answer);
+    find::lines(answer).map(move |line| clocks.off(line))
+}
+
+/// Returns the lines of `answer` in reverse order.
+pub(crate) fn lines_back(answer: &str) -> impl Iterator<Item = &str> + Clone {
+    let clocks = Clocks::of(answer);
+    find::lines_back(answer).map(move |line| clocks.off(line))
+}
+
+/// Returns the text behind the clock that `line` begins with: a time of the day with seconds, maybe with a date before
+/// it, in brackets or not.
+fn behind_clock(line: &str) -> Option<&str> {
+    let line = uncoloured(line);
+    let (inner, close) = match line.as_bytes().first()? {
+        b'[' => (line.get(1..)?, "]"),
+        b'(' => (line.get(1..)?, ")"),
+        b'0'..=b'9' => (line, ""),
+        _ => return None,
+    };
+    let date = digits(inner, 4).and_then(|rest| digits(part(rest, "-/.")?, 2));
+    let date = date.and_then(|rest| part(digits(part(rest, "-/.")?, 2)?, "T "));
+    let time = digits(date.unwrap_or(inner), 2).and_then(|rest| digits(part(rest, ":")?, 2));
+    let rest = digits(part(time?, ":")?, 2)?;
+    let fraction =
+        part(rest, ".,").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    let rest = zoned(fraction.unwrap_or(rest)).strip_prefix(close)?;
+    let said = ["\t", " | ", " - ", ": ", " "].iter().find_map(|sign| rest.strip_prefix(sign));
+    // Behind anything else, it was a number with colons.
+    said.or(rest.is_empty().then_some("")).map(uncoloured)
+}
+
+/// Returns `text` behind a time zone.
+fn zoned(text: &str) -> &str {
+    let offset = || {
+        let rest = digits(part(text, "+-")?, 2)?;
+        digits(rest.strip_prefix(':').unwrap_or(rest), 2)
+    };
+    text.strip_prefix('Z').or_else(|| text.strip_prefix(" UTC")).or_else(offset).unwrap_or(text)
+}
+
+/// Returns `text` behind this number of digits.
+fn digits(text: &str, count: usize) -> Option<&str> {
+    let (number, rest) = text.split_at_checked(count)?;
+    number.bytes().all(|byte| byte.is_ascii_digit()).then_some(rest)
+}
+
+/// Returns `text` behind one of these signs.
+fn part<'t>(text: &'t str, signs: &str) -> Option<&'t str> {
+    let (sign, rest) = text.split_at_checked(1)?;
+    signs.bytes().any(|known| sign.bytes().eq([known])).then_some(rest)
+}
+
+/// Returns whether `said` begins with the level of an entry. `ERROR: ` may be the word of any tool.
+fn opens_with_level(said: &str) -> bool {
+    let inner = said.trim_start_matches(['[', '(', '<', ' ']);
+    let rest = inner.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let word = inner.strip_suffix(rest).unwrap_or_default();
+    let is_level = LEVELS.contains(&word) || inner.len() < said.len() && is_any_case(word);
+    is_level && !(rest.starts_with(": ") && matches!(word, "ERROR" | "FATAL"))
+}
+
+/// Returns whether `word` is a level in any case.
+fn is_any_case(word: &str) -> bool {
+    LEVELS.iter().any(|level| level.eq_ignore_ascii_case(word))
+}
+
+/// Returns `line` without the colours that it begins and ends with.
+pub(crate) fn uncoloured(line: &str) -> &str {
+    let mut line = line;
+    while let Some((code, rest)) =
+        line.strip_prefix("\x1b[").and_then(|rest| find::split_once(rest, "m"))
+    {
+        if !code.bytes().all(is_code) {
+            break;
+        }
+        line = rest;
+    }
+    while line.ends_with('m') {
+        let Some((start, end)) = find::rsplit_once(line, "\x1b[") else { break };
+        if !end.strip_suffix('m').is_some_and(|code| code.bytes().all(is_code)) {
+            break;
+        }
+        line = start;
+    }
+    line
+}
+
+/// Returns whether `byte` may stand in the sequence that sets a colour.
+fn is_code(byte: u8) -> bool {
+    byte.is_ascii_digit() || byte == b';'
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
+    use super::{behind_clock, lines, lines_back};
+
+    #[test]
+    fn a_clock_is_a_time_of_the_day() {
+        for (line, said) in [
+            ("12:00:01 make: no rule", Some("make: no rule")),
+            ("[12:00:01] make", Some("make")),
+            ("[2026-05-28 12:00:01.123] make", Some("make")),
+            ("2026-05-28T12:00:01.123456Z  make", Some(" make")),
+            ("2026-05-28T12:00:01+02:00 | make", Some("make")),
+            ("2026/05/28 12:00:01,123 - make", Some("make")),
+            ("(12:00:01)\tmake", Some("make")),
+            ("\x1b[32m12:00:01\x1b[0m make", None),
+            ("\x1b[32m12:00:01 \x1b[1mmake\x1b[0m", Some("make")),
+            ("12:00:01", Some("")),
+            ("12:00:01: make", Some("make")),
+            ("12:00 make", None),
+            ("2026-05-28 make", None),
+            ("12:00:01:02 make", None),
+            ("a.c:12:00:01 make", None),
+            ("[12:00:01 make", None),
+            ("12:00:1 make", None),
+            ("", None),
+            ("ü", None),
+        ] {
+            assert_eq!(behind_clock(line), said, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn clocks_count_if_they_stand_before_each_line_and_it_is_no_log() {
+        for (answer, said) in [
+            ("12:00:01 one\n12:00:02 two", &["one", "two"][..]),
+            ("\x1b[31mone\x1b[0m\ntwo\x1b[0m", &["one", "two"]),
+            ("[12:00:01] one\n\n[12:00:02] ERROR: two", &["one", "", "ERROR: two"]),
+            ("12:00:01 INFO one\n12:00:02 two", &["12:00:01 INFO one", "12:00:02 two"]),
+            ("12:00:01 one\n12:00:02 [error] two", &["12:00:01 one", "12:00:02 [error] two"]),
+            ("12:00:01 one\ntwo", &["12:00:01 one", "two"]),
+            ("12:00:01", &["12:00:01"]),
+            ("12:00:01\n12:00:02", &["12:00:01", "12:00:02"]),
+            ("one\n12:00:01 two", &["one", "12:00:01 two"]),
+        ] {
+            assert_eq!(lines(answer).collect::<Vec<_>>(), said, "{answer:?}");
+            let mut back: Vec<_> = lines_back(answer).collect();
+            back.reverse();
+            assert_eq!(back, said, "{answer:?}");
+        }
+    }
+}
