@@ -37,10 +37,20 @@ pub(crate) const FOLDER: &str = "target/xtask";
 /// The variable with the name of the step, which has a folder of its own.
 pub(crate) const STEP: &str = "XTASK_STEP";
 
-/// Builds the program or the example `name`, and returns its path. Packages and
-/// features are those of the default tests, so that nothing is built twice. The program is copied, because another
-/// step may build it with other features meanwhile.
+/// The variable with the folder of programs that were built before the steps.
+pub(crate) const BUILT: &str = "XTASK_BUILT";
+
+/// The programs that steps need: the one of users, and an example of `unstuck-c`.
+pub(crate) const PROGRAMS: [&str; 2] = ["unstuck", "table"];
+
+/// Builds one of [`PROGRAMS`], and returns its path. Packages and features are those of the default tests, so that
+/// nothing is built twice. The program is copied, because a step may build it with other features afterwards. Where
+/// steps run at the same time, such a build would take the place of the program that another step tests, so programs
+/// are built before them.
 pub(crate) fn built(name: &str) -> Done<PathBuf> {
+    if let Some(folder) = env::var_os(BUILT) {
+        return Ok(Path::new(&folder).join(name).with_extension(env::consts::EXE_EXTENSION));
+    }
     let mut build = cargo();
     // With all targets, cargo selects the packages and features of the tests. With one, it builds most of them anew.
     build.args(["build", "--locked", "--bins", "--examples", "--features", FEATURES]);

@@ -5,7 +5,7 @@ use std::env;
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::iter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -111,7 +111,9 @@ pub(crate) fn run(request: &Request) -> Done {
     print!("{}", request.plan(&taken));
     let program = own().map_err(failed_at(steps::FOLDER.as_ref()))?;
     let is_strict = !request.steps.is_empty() || is_ci();
-    let runner = Runner { program, is_parallel: request.rest || request.all, is_strict };
+    let is_parallel = request.rest || request.all;
+    let programs = if is_parallel { programs().ok() } else { None };
+    let runner = Runner { program, programs, is_parallel, is_strict };
     let ran = runner.all(&taken)?;
     let (steps, results): (Vec<_>, Vec<_>) = ran.into_iter().unzip();
     println!("\n== summary");
@@ -132,9 +134,20 @@ fn own() -> io::Result<PathBuf> {
     Ok(copy)
 }
 
+/// Builds the programs that several steps need, and returns their folder.
+fn programs() -> Done<PathBuf> {
+    let mut folder = PathBuf::new();
+    for name in steps::PROGRAMS {
+        folder = steps::built(name)?.parent().map(Path::to_owned).unwrap_or_default();
+    }
+    Ok(folder)
+}
+
 /// The way in which steps run.
 struct Runner {
     program: PathBuf,
+    /// The folder of programs for the steps, if they do not build them.
+    programs: Option<PathBuf>,
     /// Whether two steps run at the same time. If not, output is shown as it comes, and not at the end of a step.
     is_parallel: bool,
     /// Whether a step that cannot run has failed.
@@ -190,6 +203,7 @@ impl Runner {
     fn ended(&self, name: &str) -> (Done, String) {
         let mut command = machine::program(&self.program);
         command.args(["step", name]).env(steps::STEP, name);
+        command.envs(self.programs.iter().map(|folder| (steps::BUILT, folder)));
         match self.captured(command) {
             Ok((status, output)) => {
                 let last = output.lines().next_back().unwrap_or_default();
