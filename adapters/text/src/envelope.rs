@@ -297,7 +297,7 @@ impl<'t> Envelope<'t> {
         let line = self.body.trim_ascii();
         let clocks = Clocks::of(line);
         let said = clocks.off(line);
-        if said != line && !find::contains(line, "\n") {
+        if said.len() < line.len() && !find::contains(line, "\n") {
             (self.body, self.is_entry) = (said, clocks.any());
         }
     }

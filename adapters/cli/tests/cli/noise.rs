@@ -124,7 +124,7 @@ fn changes() -> impl Iterator<Item = Change> {
 #[test]
 fn noise_changes_no_verdict() {
     let Some(root) = shared("traces") else { return };
-    let distance = if is_exhaustive() { 1 } else { 24 };
+    let distance = if is_exhaustive() { 1 } else { 40 };
     let runs: Vec<_> = listed(&root.join("labels.jsonl"))
         .iter()
         .step_by(distance)

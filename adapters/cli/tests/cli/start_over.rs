@@ -301,7 +301,7 @@ fn kept(top: &Path) -> BTreeMap<PathBuf, Vec<Vec<u8>>> {
 fn nothing_is_lost_if_any_step_of_git_is_the_last() {
     let (mut at, mut is_killed) = (0, true);
     while is_killed {
-        at += if is_exhaustive() { 1 } else { 4 };
+        at += if is_exhaustive() { 1 } else { 6 };
         let (folder, bin) = (repository(), Folder::new());
         let top = folder.path();
         assert_eq!(start_over(top, &["begin"]).exit, 0);
