@@ -10,10 +10,8 @@ use crate::find;
 const LINES_MAX: usize = 4;
 
 /// Levels of the entries of a log.
-const LEVELS: [&str; 13] = [
-    "CRITICAL", "DEBUG", "ERR", "ERROR", "FATAL", "FINE", "INFO", "NOTICE", "SEVERE", "TRACE",
-    "VERBOSE", "WARN", "WARNING",
-];
+const LEVELS: [&str; 10] =
+    ["CRITICAL", "DEBUG", "ERR", "ERROR", "FATAL", "INFO", "NOTICE", "TRACE", "WARN", "WARNING"];
 
 /// Whether a clock stands before each line of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +40,7 @@ impl Clocks {
     }
 
     /// Returns `line` without its clock, and without colours at its ends.
+    #[inline(never)]
     pub(crate) fn off(self, line: &str) -> &str {
         let clock = if self.0 { behind_clock(line) } else { None };
         clock.unwrap_or_else(|| uncoloured(line))
@@ -88,7 +87,7 @@ fn zoned(text: &str) -> &str {
         let rest = digits(part(text, "+-")?, 2)?;
         digits(rest.strip_prefix(':').unwrap_or(rest), 2)
     };
-    text.strip_prefix('Z').or_else(|| text.strip_prefix(" UTC")).or_else(offset).unwrap_or(text)
+    text.strip_prefix('Z').or_else(offset).unwrap_or(text)
 }
 
 /// Returns `text` behind this number of digits.
@@ -108,13 +107,10 @@ fn opens_with_level(said: &str) -> bool {
     let inner = said.trim_start_matches(['[', '(', '<', ' ']);
     let rest = inner.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let word = inner.strip_suffix(rest).unwrap_or_default();
-    let is_level = LEVELS.contains(&word) || inner.len() < said.len() && is_any_case(word);
-    is_level && !(rest.starts_with(": ") && matches!(word, "ERROR" | "FATAL"))
-}
-
-/// Returns whether `word` is a level in any case.
-fn is_any_case(word: &str) -> bool {
-    LEVELS.iter().any(|level| level.eq_ignore_ascii_case(word))
+    let is_marked = inner.len() < said.len() || !word.bytes().any(|byte| byte.is_ascii_lowercase());
+    is_marked
+        && LEVELS.iter().any(|level| level.eq_ignore_ascii_case(word))
+        && !(rest.starts_with(": ") && matches!(word, "ERROR" | "FATAL"))
 }
 
 /// Returns `line` without the colours that it begins and ends with.
