@@ -113,8 +113,9 @@ const REFUSALS: [&str; 21] = [
 /// Returns whether `result` starts or ends with a complaint that is not an entry of a log. O(n).
 pub(crate) fn complains(result: &str) -> bool {
     let text = result.trim_end();
+    // A clock before a later line makes it the entry of a log: not what the call says, but what it shows.
     is_own(full(said::lines(text)), is_complaint)
-        || is_own(full(said::lines_back(text)), is_complaint)
+        || is_own(full(find::lines_back(text)), is_complaint)
         || is_sentence(text)
         || is_node_crash(result)
 }
@@ -123,8 +124,8 @@ pub(crate) fn complains(result: &str) -> bool {
 /// lines).
 pub(crate) fn times_out(result: &str, status: Status<'_>) -> bool {
     let text = result.trim_end();
-    is_own(full(said::lines(text)), shown_timed_out)
-        || is_own(full(said::lines_back(text)), shown_timed_out)
+    is_own(full(find::lines(text)), shown_timed_out)
+        || is_own(full(find::lines_back(text)), shown_timed_out)
         || status.message.is_some_and(says_timed_out)
 }
 
@@ -146,7 +147,7 @@ fn shown_timed_out(line: &str) -> bool {
 /// assert!(!opens_with_complaint("The file a.log has been updated:\nerror: no such command"));
 /// ```
 pub fn opens_with_complaint(result: &str) -> bool {
-    let Some(line) = full(said::lines(result)).next() else { return false };
+    let Some(line) = full(find::lines(result)).next() else { return false };
     let mut buffer = BUFFER;
     is_complaint(line)
         || says_refused(untagged(line.trim()))
@@ -170,7 +171,7 @@ fn is_own<'a>(mut lines: impl Iterator<Item = &'a str>, complains: fn(&str) -> b
 /// Returns whether `result` is short, starts with a complaint in free words, and does not take it
 /// back at its end.
 fn is_sentence(result: &str) -> bool {
-    let mut lines = full(said::lines(result)).take(LINES_MAX + 1);
+    let mut lines = full(find::lines(result)).take(LINES_MAX + 1);
     let Some(first) = lines.next() else { return false };
     let count = lines.clone().count();
     if result.len() > SHORT_MAX || count >= LINES_MAX {
@@ -213,7 +214,7 @@ fn is_short_error(line: &str) -> bool {
 fn is_usage(result: &str) -> bool {
     const SECTIONS: [&str; 7] =
         ["options:", "commands:", "arguments:", "flags:", "examples:", "-h, --help", "--help "];
-    let mut lines = full(said::lines(result));
+    let mut lines = full(find::lines(result));
     let opens = lines
         .next()
         .is_some_and(|line| after(line, "usage: ").is_some() && !line.ends_with([',', ';']));
@@ -222,7 +223,7 @@ fn is_usage(result: &str) -> bool {
 
 /// Returns whether `result` ends as Node.js does when it crashes.
 fn is_node_crash(result: &str) -> bool {
-    let last = said::lines_back(result.trim_end()).next();
+    let last = find::lines_back(result.trim_end()).next();
     let version = last.and_then(|line| line.strip_prefix("Node.js v"));
     version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
 }

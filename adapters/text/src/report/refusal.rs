@@ -1,8 +1,8 @@
 //! Refusals: calls that a user, a policy or the tool itself did not let run.
 
 use super::line::{BUFFER, plain};
+use crate::find;
 use crate::grams::Grams;
-use crate::said;
 use crate::words::{Phrases, first_word, phrases};
 
 /// The longest line that is read as a refusal, in bytes.
@@ -87,7 +87,7 @@ pub fn is_refusal(result: &str) -> bool {
 
 /// The first line of a result that shows anything, without a host's tag around it.
 fn first(result: &str) -> Option<&str> {
-    let line = said::lines(result).map(str::trim).find(|line| !line.is_empty())?;
+    let line = find::lines(result).map(str::trim).find(|line| !line.is_empty())?;
     Some(untagged(line))
 }
 

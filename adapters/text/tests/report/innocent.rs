@@ -65,6 +65,10 @@ fn logs_are_no_failures() {
         ("Error: lost the connection, trying again\n[WARN] slow\n", NOTHING),
         ("2024-05-01T12:00:01Z thread 'main' panicked at src/main.rs:2:5\n", NOTHING),
         (
+            "2024-05-01 12:00:01 ready\n2024-05-01 12:00:02 Error: lost the connection, trying again\n",
+            NOTHING,
+        ),
+        (
             "commit 1234\nAuthor: A\n\n    error: say what is wrong\n\n    Exit code 1 is no more.\n",
             NOTHING,
         ),
