@@ -44,9 +44,8 @@ use Part::{Default, Rest, RestApart};
 use Work::{Commands, Function};
 
 /// The packages whose features do not disturb each other: the others ask libraries for features that the program has to
-/// do without. The levels are for hooks that wait 50 ms for each other; no other package is built again for them.
+/// do without.
 const ALL: &str = "--workspace --exclude unstuck-benches --exclude unstuck-python --exclude unstuck-wasm \
-    --config profile.dev.package.unstuck-cli.opt-level=1 --config profile.dev.package.unstuck-swarm.opt-level=1 \
     --features {features},{fleet}";
 
 /// The variable that makes long tests run whole. The greater its number, the longer they take.

@@ -67,7 +67,7 @@ impl std::error::Error for RestoreError {}
 /// The fields of a checkpoint.
 #[derive(Serialize, Deserialize)]
 struct State<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, with = "serde_bytes")]
     engine: &'a [u8],
     similar: SimilarCalls,
     lines: Lines,

@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import os
 import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -378,11 +379,12 @@ def test_the_session_that_was_idle_longest_is_forgotten():
     assert guards.get("1") is first and guards.get("2") is not second
 
 
-def test_eight_threads_with_ten_thousand_calls_each():
+def test_eight_threads_share_guards():
     guards, shared = Guards(capacity=4), Guard()
+    calls = 10_000 if os.environ.get("UNSTUCK_EXHAUSTIVE") else 1_000
 
     def work(thread):
-        for n in range(10_000):
+        for n in range(calls):
             guard = shared if n % 2 else guards.get(f"session {(thread + n) % 8}")
             before = guard.before("read", {"path": f"{thread}/{n}"}, id=f"{thread}-{n}")
             after = guard.after(before.ticket, "x" * (n % 7 * 1000) + str(n))
@@ -391,4 +393,4 @@ def test_eight_threads_with_ten_thousand_calls_each():
 
     with ThreadPoolExecutor(8) as pool:
         assert sorted(pool.map(work, range(8))) == list(range(8))
-    assert shared.statistics.calls == 40_000
+    assert shared.statistics.calls == 8 * calls // 2

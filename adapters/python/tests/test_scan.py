@@ -3,6 +3,7 @@
 import html.parser
 import io
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -283,6 +284,7 @@ def test_what_a_run_spent_is_in_its_first_row(arrow):
     assert {(row["tokens_after"], row["error"]) for row in found[1:]} == {(None, None)}
 
 
+@pytest.mark.skipif(not os.environ.get("UNSTUCK_EXHAUSTIVE"), reason="the same scan once more takes 16 seconds")
 def test_workers_beyond_the_limit_are_an_error_in_a_table(arrow, crowded):
     make, rows = arrow
     (found,) = rows(scan_batches(make({"run": ["crowd"], "body": [crowded]})))

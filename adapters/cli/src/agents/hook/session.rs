@@ -25,6 +25,7 @@ const TOGETHER: u64 = 1000;
 pub(super) struct SavedWorker {
     session: Session,
     position: Position,
+    #[serde(with = "serde_bytes")]
     guard: Vec<u8>,
 }
 
