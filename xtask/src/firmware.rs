@@ -27,7 +27,11 @@ const HERE: &str =
 /// Checks the format, lints and tests of the firmware.
 const CHECK: &str = "
     cargo fmt --manifest-path adapters/firmware/Cargo.toml --all --check
+    {linted} {decoder}
     {linted} cargo test {here} --workspace";
+
+/// Builds the decoder of the log with the features of the tests, so that its libraries are compiled once.
+const DECODER: &str = "cargo build {here} --quiet --workspace --bins --tests";
 
 /// Checks its documentation.
 const DOCS: &str = "
@@ -38,8 +42,8 @@ const DOCS: &str = "
 const RUN: &str = "
     mkdir -p target/firmware-host
     {emulator} {program} > target/firmware-host/log; echo $? > target/firmware-host/code
-    cargo run {here} --quiet --package unstuck-firmware-decoder -- {program} < target/firmware-host/log \
-        > target/firmware-host/log.txt
+    {linted} {decoder}
+    target/firmware-host/debug/unstuck-firmware-decoder {program} < target/firmware-host/log > target/firmware-host/log.txt
     cat target/firmware-host/log.txt; exit $(cat target/firmware-host/code)
     grep -v ' TRACE ' target/firmware-host/log.txt > target/firmware-host/mission.log";
 
@@ -71,7 +75,7 @@ pub(crate) fn run(request: &Request) -> Done {
         mission(request.write)
     });
     steps.then("template", || template(TEMPLATE_BOARD));
-    steps.then("docs", || script(&DOCS.replace("{here}", HERE), &[]));
+    steps.then("docs", || script(&filled(DOCS), &[]));
     others.for_each(|target| steps.then(target, || build(target)));
     steps.finish()
 }
@@ -79,9 +83,15 @@ pub(crate) fn run(request: &Request) -> Done {
 /// Checks the format, lints and tests of the firmware, its log on the emulated board, and the template for
 /// a real board. The template is built for the emulated processor, because `core` is built for it already.
 pub(crate) fn check() -> Done {
-    script(&CHECK.replace("{here}", HERE).replace("{linted}", steps::linted()), &[])?;
+    script(&filled(CHECK), &[])?;
     mission(false)?;
     template(EMULATED)
+}
+
+/// Returns `lines` with the options of programs for this machine filled in.
+fn filled(lines: &str) -> String {
+    let lines = lines.replace("{decoder}", DECODER).replace("{linted}", steps::linted());
+    lines.replace("{here}", HERE)
 }
 
 /// Builds the template for a real board, and prints its size.
@@ -122,7 +132,7 @@ fn mission(is_new: bool) -> Done {
         return failed(format!("the firmware has an allocator: {name}"));
     }
     let lines = RUN.replace("{emulator}", &emulator(SMALL)).replace("{program}", &path);
-    script(&lines.replace("{here}", HERE), &[])?;
+    script(&filled(&lines), &[])?;
     if is_new {
         return script(&format!("cp {LOG} {GOLDEN}"), &[]);
     }

@@ -141,7 +141,13 @@ pub(crate) fn labels() -> PathBuf {
 
 /// Returns whether tests take all of their cases, and not a sample.
 pub(crate) fn is_exhaustive() -> bool {
-    std::env::var_os("UNSTUCK_EXHAUSTIVE").is_some()
+    effort() > 0
+}
+
+/// Returns the effort of tests that take long: 0 by default, 1 for more, and from 2 on for all that they know.
+pub(crate) fn effort() -> usize {
+    let value = std::env::var("UNSTUCK_EXHAUSTIVE").unwrap_or_default();
+    value.parse().unwrap_or(0).min(2)
 }
 
 /// Returns a folder of shared test data. Prints a remark and returns `None` if it does not exist.

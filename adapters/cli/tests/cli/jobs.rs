@@ -2,7 +2,9 @@
 
 use std::ffi::OsStr;
 
-use crate::harness::{CLEAN, Folder, Ran, is_exhaustive, runs, scan, shared, stuck, unstuck};
+use crate::harness::{
+    CLEAN, Folder, Ran, effort, is_exhaustive, runs, scan, shared, stuck, unstuck,
+};
 
 /// Returns a folder with many files of every kind, which differ in length by `growth` records.
 fn mixed(growth: usize) -> Folder {
@@ -21,7 +23,7 @@ fn mixed(growth: usize) -> Folder {
 
 #[test]
 fn the_same_is_printed_whatever_the_number_of_jobs() {
-    let mixed = mixed(if is_exhaustive() { 50 } else { 2 });
+    let mixed = mixed([2, 10, 50][effort()]);
     let real = if is_exhaustive() { &["traces", "formats"][..] } else { &[] };
     let shared = real.iter().filter_map(|folder| shared(folder));
     for path in [mixed.path().to_owned(), runs()].into_iter().chain(shared) {

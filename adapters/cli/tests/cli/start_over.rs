@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::harness::{Folder, Ran, is_exhaustive, program, unstuck};
+use crate::harness::{Folder, Ran, effort, program, unstuck};
 
 /// Runs git in `folder`, without any user settings.
 fn git(folder: &Path, arguments: &[&str]) -> String {
@@ -301,7 +301,7 @@ fn kept(top: &Path) -> BTreeMap<PathBuf, Vec<Vec<u8>>> {
 fn nothing_is_lost_if_any_step_of_git_is_the_last() {
     let (mut at, mut is_killed) = (0, true);
     while is_killed {
-        at += if is_exhaustive() { 1 } else { 6 };
+        at += [6, 3, 1][effort()];
         let (folder, bin) = (repository(), Folder::new());
         let top = folder.path();
         assert_eq!(start_over(top, &["begin"]).exit, 0);
