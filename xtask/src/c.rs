@@ -17,9 +17,6 @@ use crate::{bare, checks};
 /// The arguments of every build of the library.
 const BUILD: &str = "--package unstuck-c --lib --features panic-handler --quiet";
 
-/// The variables for a library that is only tested. A fully optimised one takes a minute more.
-const TESTED: &str = "CARGO_PROFILE_C_OPT_LEVEL=1 CARGO_PROFILE_C_LTO=off";
-
 /// The version of the library.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -27,7 +24,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// of `soname` is the version of the binary interface: a program that was linked with one version of the interface runs
 /// with every library of the same interface version.
 const INSTALL: &str = "
-    {variables} cargo rustc --locked --target-dir target/c {build} --profile c --crate-type staticlib,cdylib -- \
+    cargo rustc --locked --target-dir target/c {build} --profile c --crate-type staticlib,cdylib -- \
         -C link-arg=-Wl,-soname,libunstuck.so.0
     mkdir -p \"$PREFIX/include\" \"$PREFIX/lib/pkgconfig\" \"$PREFIX/lib/cmake/unstuck\"
     cp adapters/c/include/unstuck.h \"$PREFIX/include\"
@@ -62,7 +59,7 @@ pub(crate) fn run(Request { install: prefix, packages, sizes }: Request) -> Done
     let is_check = prefix.is_none() && packages.is_none() && !sizes;
     let mut steps = Steps::default();
     if let Some(prefix) = prefix {
-        steps.then("install", || install(path::absolute(prefix)?, ""));
+        steps.then("install", || install(path::absolute(prefix)?));
     }
     if let Some(folder) = packages {
         steps.then("packages", || {
@@ -84,16 +81,15 @@ pub(crate) fn run(Request { install: prefix, packages, sizes }: Request) -> Done
 /// on an emulated microcontroller. Also checks the packages.
 pub(crate) fn check() -> Done {
     bare::readable()?;
-    install(machine::root().join("target/c/prefix"), TESTED)?;
+    install(machine::root().join("target/c/prefix"))?;
     programs::check()?;
     firmware::check()?;
     packages::check()
 }
 
-/// Installs the library that these variables build.
-fn install(prefix: PathBuf, profile: &str) -> Done {
+fn install(prefix: PathBuf) -> Done {
     let variables = [("PREFIX", prefix.into()), ("VERSION", VERSION.into())];
-    script(&INSTALL.replace("{build}", BUILD).replace("{variables}", profile), &variables)
+    script(&INSTALL.replace("{build}", BUILD), &variables)
 }
 
 /// Builds the static library for `target`, optimised for size, and returns its path.

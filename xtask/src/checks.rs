@@ -44,9 +44,9 @@ use Part::{Default, Rest, RestApart};
 use Work::{Commands, Function};
 
 /// The packages whose features do not disturb each other: the others ask libraries for features that the program has to
-/// do without.
+/// do without. The level is for hooks that wait 50 ms for each other, beside whatever else runs on the machine.
 const ALL: &str = "--workspace --exclude unstuck-benches --exclude unstuck-python --exclude unstuck-wasm \
-    --features {features},{fleet}";
+    --config profile.dev.package.unstuck-cli.opt-level=1 --features {features},{fleet}";
 
 /// The variable that makes long tests run whole. The greater its number, the longer they take.
 const EFFORT: &str = "UNSTUCK_EXHAUSTIVE";

@@ -139,7 +139,7 @@ pub(crate) fn labels() -> PathBuf {
     runs().with_file_name("runs.labels.jsonl")
 }
 
-/// Returns whether tests take all of their cases, and not a sample.
+/// Returns whether tests take more of their cases than a sample.
 pub(crate) fn is_exhaustive() -> bool {
     effort() > 0
 }
