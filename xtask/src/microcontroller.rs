@@ -14,12 +14,7 @@ const PROFILE: &str = "small";
 
 /// Returns a `cargo` for `target` that uses the common folder and profile.
 pub(crate) fn cargo(task: &str, target: &str) -> Done<Command> {
-    cargo_with("core", task, target)
-}
-
-/// The same, with these libraries available.
-pub(crate) fn cargo_with(libraries: &str, task: &str, target: &str) -> Done<Command> {
-    let mut command = cargo_for(target, libraries, task)?;
+    let mut command = cargo_for(target, "core", task)?;
     command.args(["--target-dir", FOLDER, "--profile", PROFILE]);
     Ok(command)
 }

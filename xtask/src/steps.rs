@@ -9,9 +9,8 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::machine::{cargo, has, root};
-use crate::microcontroller;
 use crate::step::{Done, Steps, failed, failed_at, run};
-use crate::toolchain::EMULATED;
+use crate::toolchain::{EMULATED, cargo_for};
 
 /// The features of default members that are tested. The `defmt` features need a logger to link, so they are built
 /// only for the microcontroller; those that need a server, or TLS, are in [`FLEET`].
@@ -92,8 +91,8 @@ const NO_STD: [&str; 4] = [
 pub(crate) fn no_std() -> Done {
     for package in NO_STD {
         let libraries = if package == "unstuck-swarm" { "core,alloc" } else { "core" };
-        let mut check = microcontroller::cargo_with(libraries, "check", EMULATED)?;
-        check.arg("--package").args(package.split(' '));
+        let mut check = cargo_for(EMULATED, libraries, "check")?;
+        check.args(["--target-dir", "target/no_std", "--package"]).args(package.split(' '));
         run(&mut check)?;
     }
     Ok(())

@@ -21,7 +21,7 @@ use crate::steps;
 /// The time that the steps take, in words.
 const DEFAULT_TIME: &str =
     "some 6 minutes from nothing on 2 cores, and 2 minutes after a change to one crate";
-const REST_TIME: &str = "some 35 minutes from nothing on 2 cores";
+const REST_TIME: &str = "some 30 minutes from nothing on 2 cores";
 
 /// Run the checks that a change must pass.
 ///
