@@ -75,7 +75,7 @@ const FORGOTTEN: &str = "fuzz/target/forgotten";
 /// Runs the build, the canary, and each target of `request`, then prints the outcome of each.
 pub(crate) fn run(request: Request) -> Done {
     let mut steps = Steps::default();
-    steps.then("build", || checks::ready("fuzzing").and_then(|()| build("")));
+    steps.then("build", || checks::ready("fuzzing").and_then(|()| build("", "")));
     steps.then("canary", canary);
     for target in Target::all().filter(|target| request.target.is_none_or(|only| only == *target)) {
         steps.then(&target.name(), || target.fuzz(KEPT, request.seconds));
@@ -86,19 +86,24 @@ pub(crate) fn run(request: Request) -> Done {
 /// Runs the canary, and each target for a few seconds. Most bugs are found at once.
 pub(crate) fn briefly() -> Done {
     command("cargo fmt --manifest-path fuzz/Cargo.toml --check")?;
-    // Any optimisation would take longer than the fuzzing.
-    build(&format!("CARGO_PROFILE_RELEASE_OPT_LEVEL=0 {}", steps::linted()))?;
+    // More optimisation would take longer than the fuzzing.
+    build(&format!("CARGO_PROFILE_RELEASE_OPT_LEVEL=0 {}", steps::linted()), QUICK)?;
     canary()?;
     let outcomes: Vec<_> = Target::all().map(|target| target.fuzz(FORGOTTEN, 3)).collect();
     outcomes.into_iter().collect()
 }
 
-/// Builds every target with these variables. The command does what `cargo fuzz build` does, without a tool to
+/// The packages that the canary spends its time in, which are optimised for a few seconds of fuzzing, too.
+const QUICK: &str = "--config profile.release.package.unstuck-core.opt-level=1 \
+    --config profile.release.package.unstuck-checks.opt-level=1 \
+    --config profile.release.package.heapless.opt-level=1";
+
+/// Builds every target with these variables and options. The command does what `cargo fuzz build` does, without a tool to
 /// install.
-fn build(variables: &str) -> Done {
+fn build(variables: &str, options: &str) -> Done {
     let line = format!(
         "{variables} cargo build --release --bins --locked --manifest-path fuzz/Cargo.toml \
-            --target-dir fuzz/target --target {}",
+            --target-dir fuzz/target {options} --target {}",
         host()
     );
     script(&line, &[("RUSTFLAGS", FLAGS.into())])
