@@ -61,7 +61,7 @@ const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-leve
     -Cllvm-args=-simplifycfg-branch-fold-threshold=0 -Cllvm-args=-sanitizer-coverage-stack-depth \
     -Ccodegen-units=1";
 
-/// The number of inputs within which the canary must be found. It usually takes about ten thousand.
+/// The number of inputs within which the canary must be found. It usually takes ten to thirty thousand.
 const CANARY_RUNS: &str = "1000000";
 
 /// The message of the canary's panic. It contains no name of a type, which may change.

@@ -147,7 +147,8 @@ pub(crate) fn is_exhaustive() -> bool {
 /// Returns the effort of tests that take long: 0 by default, 1 for more, and from 2 on for all that they know.
 pub(crate) fn effort() -> usize {
     let value = std::env::var("UNSTUCK_EXHAUSTIVE").unwrap_or_default();
-    value.parse().unwrap_or(0).min(2)
+    let parsed = if value.is_empty() { Ok(0) } else { value.parse::<usize>() };
+    parsed.expect("UNSTUCK_EXHAUSTIVE is a number").min(2)
 }
 
 /// Returns a folder of shared test data. Prints a remark and returns `None` if it does not exist.
