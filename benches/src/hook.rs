@@ -6,6 +6,7 @@ use std::io::{self, Error, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::rc::Rc;
+use std::{fs, thread};
 
 use serde_json::{Value, json};
 
@@ -29,9 +30,14 @@ const MUSL: &str = "../x86_64-unknown-linux-musl/dist/unstuck";
 /// The programs that do nothing, with their arguments.
 const OTHERS: [&[&str]; 3] = [&["true"], &["python3", "-c", "pass"], &["node", "-e", "0"]];
 
+/// The hooks of one session that run side by side, and the events of each.
+const CROWD: usize = 16;
+const EACH: usize = 125;
+
 /// Runs the program `unstuck` as the hook of an agent, and other programs, in turns.
 pub(crate) fn measure() -> io::Result<()> {
     let unstuck = unstuck()?;
+    crowd(&unstuck)?;
     let mut peers = Vec::new();
     let (made, real) = (RESULTS.map(made), Rc::new(real_calls()));
     if real.is_empty() {
@@ -67,6 +73,50 @@ pub(crate) fn measure() -> io::Result<()> {
         "From start to end, with the state on disk. The ratio is to the first line, in the same round."
     );
     Ok(())
+}
+
+/// Runs hooks side by side, and counts those that did not get the lock of their session. They log that. More than one of
+/// them in sixteen is an error.
+fn crowd(program: &Path) -> io::Result<()> {
+    let state = tempfile::tempdir()?;
+    thread::scope(|scope| {
+        let hooks = |worker| {
+            (0..EACH).try_for_each(|n| {
+                let id = format!("{worker}-{n}");
+                let end = end("Bash", &json!({ "command": format!("make {id}") }), "done");
+                tell(program, state.path(), None, [&format!(r#"{{"tool_use_id":"{id}","#), &end])
+            })
+        };
+        let threads: Vec<_> =
+            (0..CROWD).map(|worker| scope.spawn(move || hooks(worker))).collect();
+        let panicked = |_| Err(Error::other("a thread panicked"));
+        threads.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(panicked))
+    })?;
+    let log = fs::read_to_string(state.path().join("hook.log")).unwrap_or_default();
+    let (missed, all) = (log.lines().count(), CROWD * EACH);
+    println!("{CROWD} hooks side by side: {missed} of {all} events were not counted\n");
+    if missed < EACH { Ok(()) } else { Err(Error::other(format!("{EACH} are too many"))) }
+}
+
+/// Runs a hook with these options, and this payload in two parts. It has to say nothing.
+fn tell(
+    program: &Path,
+    state: &Path,
+    options: Option<&str>,
+    payload: [&str; 2],
+) -> io::Result<()> {
+    let words = [program.as_os_str(), "hook".as_ref(), "claude-code".as_ref()];
+    let mut command = silent(&words.map(Into::into));
+    command.args(options).env("UNSTUCK_STATE_DIR", state);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        payload.iter().try_for_each(|part| stdin.write_all(part.as_bytes()))?;
+    }
+    let output = child.wait_with_output()?;
+    if output.status.success() && output.stdout.is_empty() {
+        return Ok(());
+    }
+    Err(Error::other(format!("the hook ended with {}", output.status)))
 }
 
 /// Returns a program that does nothing.
@@ -110,20 +160,9 @@ impl Hook {
 
     fn run(&self) -> io::Result<u32> {
         let (begin, end) = self.payload(self.events.replace(self.events.get() + 1));
-        let words = [self.program.as_os_str(), "hook".as_ref(), "claude-code".as_ref()];
-        let mut command = silent(&words.map(Into::into));
-        command.args(self.is_real.then_some("--observe"));
-        command.env("UNSTUCK_STATE_DIR", self.state.path());
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        if let Some(mut stdin) = child.stdin.take() {
-            stdin.write_all(begin.as_bytes())?;
-            stdin.write_all(end.as_bytes())?;
-        }
-        let output = child.wait_with_output()?;
-        if output.status.success() && output.stdout.is_empty() {
-            return Ok(0);
-        }
-        Err(Error::other(format!("the hook ended with {}", output.status)))
+        let options = self.is_real.then_some("--observe");
+        tell(&self.program, self.state.path(), options, [&begin, end])?;
+        Ok(0)
     }
 }
 

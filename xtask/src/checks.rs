@@ -43,10 +43,9 @@ enum Work {
 use Part::{Default, Rest, RestApart};
 use Work::{Commands, Function};
 
-/// The packages whose features do not disturb each other: the others ask libraries for features that the program has to
-/// do without. The level is for hooks that wait 50 ms for each other, beside whatever else runs on the machine.
-const ALL: &str = "--workspace --exclude unstuck-benches --exclude unstuck-python --exclude unstuck-wasm \
-    --config profile.dev.package.unstuck-cli.opt-level=1 --features {features},{fleet}";
+/// The packages whose features do not disturb each other. The others ask `syn` for more, with which every library that
+/// derives something would be compiled anew.
+const ALL: &str = "--workspace --exclude unstuck-python --exclude unstuck-wasm --features {features},{fleet}";
 
 /// The variable that makes long tests run whole. The greater its number, the longer they take.
 const EFFORT: &str = "UNSTUCK_EXHAUSTIVE";
@@ -61,7 +60,7 @@ pub(crate) const NEEDS: [(&str, &str); 4] = [
 
 /// Every step, in the order in which they run. The long ones of those that run apart come first, so that both
 /// processes end at the same time.
-pub(crate) static CHECKS: [Check; 19] = [
+pub(crate) static CHECKS: [Check; 18] = [
     Check {
         name: "format",
         about: "`rustfmt` would change nothing",
@@ -102,7 +101,8 @@ pub(crate) static CHECKS: [Check; 19] = [
     },
     Check {
         name: "tests-all",
-        about: "the same with every feature, and for these commands and the fuzzer's claims; long tests run whole",
+        about: "the same with every feature, and for these commands, the benchmarks and the fuzzer's claims; long tests run \
+                whole",
         part: Rest,
         tools: "gcc redis-server openssl node script unshare",
         work: Commands(&[
@@ -112,21 +112,21 @@ pub(crate) static CHECKS: [Check; 19] = [
         ]),
     },
     Check {
-        name: "benches",
-        about: "the benchmarks hold their own claims, and no lint fires in them and in the engine for JavaScript",
-        part: Rest,
-        tools: "",
-        work: Commands(&["{linted} cargo test --locked --no-fail-fast --package unstuck-benches \
-                --package unstuck-wasm --features unstuck-wasm/full,unstuck-wasm/page"]),
-    },
-    Check {
         name: "docs",
         about: "the documentation builds without a warning",
         part: Rest,
         tools: "gcc",
-        // The program is left out, because it would write to the folder of the library, and it has a single function.
+        // Only the script makes documentation of tests, so the tests do not run again.
+        work: Commands(&["{linted} RUSTDOC={root}/xtask/documented.sh cargo test --locked --doc {all}"]),
+    },
+    Check {
+        name: "narrow",
+        about: "the fingerprint's code for 32-bit machines gives the same digests",
+        part: Rest,
+        tools: "",
         work: Commands(&[
-            "RUSTDOCFLAGS=-Dwarnings cargo doc --locked --no-deps --lib --features {features},{fleet}",
+            "RUSTC_WORKSPACE_WRAPPER={root}/xtask/narrow.sh cargo test --locked --package unstuck-json \
+                --lib --test known --test pairs",
         ]),
     },
     Check {
@@ -154,7 +154,7 @@ pub(crate) static CHECKS: [Check; 19] = [
         name: "c",
         about: "the C library gives Rust's verdicts here, under sanitizers, and on a Cortex-M3",
         part: RestApart,
-        tools: "gcc g++ valgrind pkg-config cmake make arm-none-eabi-gcc qemu-system-arm timeout thumbv7m-none-eabi riscv32imc-unknown-none-elf",
+        tools: "gcc g++ valgrind pkg-config cmake make arm-none-eabi-gcc qemu-system-arm timeout thumbv7m-none-eabi",
         work: Function(c::check),
     },
     Check {
@@ -184,16 +184,6 @@ pub(crate) static CHECKS: [Check; 19] = [
         part: RestApart,
         tools: "cargo-fmt cargo-clippy",
         work: Function(bare::check),
-    },
-    Check {
-        name: "narrow",
-        about: "the fingerprint's code for 32-bit machines gives the same digests",
-        part: RestApart,
-        tools: "",
-        work: Commands(&[
-            "RUSTFLAGS=--cfg=unstuck_narrow cargo test --locked --package unstuck-json \
-                --lib --test known --test pairs --target-dir target/narrow",
-        ]),
     },
     Check {
         name: "mcp",
@@ -243,6 +233,7 @@ pub(crate) fn ready(name: &str) -> Done {
 fn filled(line: &str) -> String {
     let effort = env::var(EFFORT).unwrap_or("1".into());
     let line = line.replace("{linted}", steps::linted()).replace("{all}", ALL);
+    let line = line.replace("{root}", &machine::root().display().to_string());
     let line = line.replace("{whole}", &format!("{EFFORT}={effort}"));
     line.replace("{features}", FEATURES).replace("{fleet}", FLEET)
 }

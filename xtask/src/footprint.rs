@@ -134,6 +134,7 @@ pub(crate) fn run(request: &Request) -> Done {
     };
     if request.check {
         let mut steps = Steps::default();
+        steps.run("lints", bare::lints);
         steps.run("footprint", || ready().and_then(|()| checked(&targets)));
         return steps.finish();
     }
@@ -257,7 +258,11 @@ fn linked(target: &str) -> Done<[Column<'_>; 2]> {
     let mut build = microcontroller::cargo("build", target)?;
     let names = LINKED.map(|(_, name, _)| name);
     let programs = bare::programs(&[&[EMPTY], &names[..]].concat());
-    said(build.arg("--no-default-features").args(programs.split(' ')))?;
+    if target != EMULATED {
+        // The default is what the programs for the emulator need. They share the libraries with these.
+        build.arg("--no-default-features");
+    }
+    said(build.args(programs.split(' ')))?;
     let read = |name| Program::read(&built(target, name));
     let (mut code, mut symbols) = (Rows::new(), Rows::new());
     for (what, name, without) in LINKED {

@@ -148,7 +148,8 @@ impl Target {
         let (name, host) = (self.name(), host());
         script(&format!("rm -rf {FORGOTTEN}/{name}"), &[])?;
         script(&format!("mkdir -p {learnt}/{name} fuzz/artifacts/{name}"), &[])?;
-        self.seed(&root().join(learnt).join(&name))?;
+        // Reading all of them would take longer than a few seconds of fuzzing.
+        self.seed(&root().join(learnt).join(&name), if learnt == KEPT { 1 } else { 8 })?;
         Ok(format!(
             "fuzz/target/{host}/release/{name} -artifact_prefix=fuzz/artifacts/{name}/ {learnt}/{name}"
         ))
@@ -167,10 +168,10 @@ impl Target {
         script(&line, &[])
     }
 
-    /// Adds the inputs made from the recorded runs to the learned ones.
-    fn seed(self, learnt: &Path) -> io::Result<()> {
+    /// Adds the inputs made from the recorded runs to the learned ones, or one in so many of them.
+    fn seed(self, learnt: &Path, step: usize) -> io::Result<()> {
         for (name, run) in runs(&root().join("adapters/trace/runs"))? {
-            for (n, input) in self.inputs(&run).into_iter().enumerate() {
+            for (n, input) in self.inputs(&run).into_iter().enumerate().step_by(step) {
                 fs::write(learnt.join(format!("{name}-{n}")), input)?;
             }
         }

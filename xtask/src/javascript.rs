@@ -61,6 +61,7 @@ pub(crate) fn run(Request { parts, page }: &Request) -> Done {
     if parts.bench {
         steps.then("bench", bench);
     } else {
+        steps.then("lints", lints);
         steps.then("package", package);
         steps.then("tests", tests);
     }
@@ -147,8 +148,17 @@ fn compiled(features: &str, profile: &str) -> Done {
     run_command(&mut build)?;
     command(&format!(
         "cargo run --package unstuck-wasm --bin bind --locked --quiet --no-default-features --features bind \
-        --profile tool --target-dir target/js/cargo -- \
+        --release --target-dir target/js/cargo -- \
         target/js/cargo/{WASM}/{profile}/unstuck_wasm.wasm target/js/bound"
+    ))
+}
+
+/// Lints the crate, as a library for this machine. `cargo xtask test` leaves it out, because `wasm-bindgen` asks `syn` for
+/// more than others do, so that all libraries are compiled anew.
+fn lints() -> Done {
+    command(&format!(
+        "{} cargo build --locked --package unstuck-wasm --lib --features full,page --target-dir target/js/cargo",
+        steps::linted()
     ))
 }
 

@@ -77,22 +77,21 @@ pub(crate) fn built(name: &str) -> Done<PathBuf> {
     Ok(copy)
 }
 
-/// The crates that compile without `std`, each with its flags. The last one needs `alloc`. The step `footprint` builds
+/// The crates that compile without `std`, with their flags: without features, and with all. The step `footprint` builds
 /// `unstuck-json` and `unstuck-text` without features.
-const NO_STD: [&str; 4] = [
-    "unstuck-core",
-    "unstuck-core --features postcard,defmt",
-    "unstuck-text --features serde",
-    "unstuck-swarm",
+const NO_STD: [&str; 2] = [
+    "--package unstuck-core",
+    "--package unstuck-core --package unstuck-text --package unstuck-swarm \
+        --features unstuck-core/postcard,unstuck-core/defmt,unstuck-text/serde",
 ];
 
 /// Compiles the crates for microcontrollers on a target without `std`. `cargo check` is enough: the steps
 /// `firmware`, `footprint` and `c` link programs.
 pub(crate) fn no_std() -> Done {
-    for package in NO_STD {
-        let libraries = if package == "unstuck-swarm" { "core,alloc" } else { "core" };
-        let mut check = cargo_for(EMULATED, libraries, "check")?;
-        check.args(["--target-dir", "target/no_std", "--package"]).args(package.split(' '));
+    for packages in NO_STD {
+        // The swarm needs an allocator.
+        let mut check = cargo_for(EMULATED, "core,alloc", "check")?;
+        check.args(["--target-dir", "target/no_std"]).args(packages.split_whitespace());
         run(&mut check)?;
     }
     Ok(())

@@ -9,9 +9,6 @@ use crate::toolchain::{EMULATED, RISC_V};
 use super::programs::{STRICT, examples};
 use super::{VERSION, small};
 
-/// The processors whose packages are checked: one for Arduino, which is emulated, and one for ESP-IDF.
-const BRIEFLY: [&str; 2] = [RISC_V, EMULATED];
-
 /// Returns the places of the library for `target` in the packages. The ESP-IDF component has a folder
 /// for each processor. The Arduino package has one for each `build.mcu`, with a subfolder for each
 /// floating-point ABI.
@@ -72,17 +69,25 @@ const COMPILE: &str = "
     cd target/c/packages/arduino/Unstuck && for line in name=Unstuck version={version} precompiled=true \
         ldflags=-lunstuck; do grep -xF $line library.properties || exit 1; done";
 
-/// Checks the packages: those for this machine with the installed library, and the others for some processors. The check
-/// needs no SDK, so Espressif's and Arduino's own build tools are not run.
+/// The folder of the packages that are checked.
+const FOLDER: &str = "target/c/packages";
+
+/// Checks the packages: those for this machine with the installed library, and the other files with the library for the
+/// emulated processor. The check needs no SDK, so Espressif's and Arduino's own build tools are not run.
 pub(super) fn check() -> Done {
     examples(FOUND)?;
     script(CMAKE, &[])?;
-    let to = machine::root().join("target/c/packages");
-    BRIEFLY.into_iter().try_for_each(|target| add(&to, target))?;
+    add(&machine::root().join(FOLDER), EMULATED)?;
+    script(&COMPILE.replace("{version}", VERSION).replace("{strict}", STRICT), &[])
+}
+
+/// Checks the ESP-IDF component with its library.
+pub(super) fn check_component() -> Done {
+    add(&machine::root().join(FOLDER), RISC_V)?;
     let configure = |chip| script(&CONFIGURE.replace("{chip}", chip), &[]);
     ["esp32c2", "esp32c3", "esp32c6", "esp32h2"].into_iter().try_for_each(configure)?;
     if configure("esp32s3").is_ok() {
         return failed("the component takes a chip that it has no library for");
     }
-    script(&COMPILE.replace("{version}", VERSION).replace("{strict}", STRICT), &[])
+    Ok(())
 }
