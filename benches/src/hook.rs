@@ -87,8 +87,7 @@ fn crowd(program: &Path) -> io::Result<()> {
                 tell(program, state.path(), None, [&format!(r#"{{"tool_use_id":"{id}","#), &end])
             })
         };
-        let threads: Vec<_> =
-            (0..CROWD).map(|worker| scope.spawn(move || hooks(worker))).collect();
+        let threads: Vec<_> = (0..CROWD).map(|worker| scope.spawn(move || hooks(worker))).collect();
         let panicked = |_| Err(Error::other("a thread panicked"));
         threads.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(panicked))
     })?;
@@ -99,12 +98,7 @@ fn crowd(program: &Path) -> io::Result<()> {
 }
 
 /// Runs a hook with these options, and this payload in two parts. It has to say nothing.
-fn tell(
-    program: &Path,
-    state: &Path,
-    options: Option<&str>,
-    payload: [&str; 2],
-) -> io::Result<()> {
+fn tell(program: &Path, state: &Path, options: Option<&str>, payload: [&str; 2]) -> io::Result<()> {
     let words = [program.as_os_str(), "hook".as_ref(), "claude-code".as_ref()];
     let mut command = silent(&words.map(Into::into));
     command.args(options).env("UNSTUCK_STATE_DIR", state);

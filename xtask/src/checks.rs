@@ -45,7 +45,8 @@ use Work::{Commands, Function};
 
 /// The packages whose features do not disturb each other. The others ask `syn` for more, with which every library that
 /// derives something would be compiled anew.
-const ALL: &str = "--workspace --exclude unstuck-python --exclude unstuck-wasm --features {features},{fleet}";
+const ALL: &str =
+    "--workspace --exclude unstuck-python --exclude unstuck-wasm --features {features},{fleet}";
 
 /// The variable that makes long tests run whole. The greater its number, the longer they take.
 const EFFORT: &str = "UNSTUCK_EXHAUSTIVE";
@@ -108,7 +109,7 @@ pub(crate) static CHECKS: [Check; 18] = [
         work: Commands(&[
             // Some tests run the examples.
             "{linted} cargo build --locked {all} --lib --bins --examples",
-            "{linted} PROPTEST_CASES=64 {whole} cargo test --locked --no-fail-fast {all} --lib --bins --tests",
+            "{linted} PROPTEST_CASES=32 {whole} cargo test --locked --no-fail-fast {all} --lib --bins --tests",
         ]),
     },
     Check {
@@ -117,7 +118,9 @@ pub(crate) static CHECKS: [Check; 18] = [
         part: Rest,
         tools: "gcc",
         // Only the script makes documentation of tests, so the tests do not run again.
-        work: Commands(&["{linted} RUSTDOC={root}/xtask/documented.sh cargo test --locked --doc {all}"]),
+        work: Commands(&[
+            "{linted} RUSTDOC={root}/xtask/documented.sh cargo test --locked --doc {all}",
+        ]),
     },
     Check {
         name: "narrow",

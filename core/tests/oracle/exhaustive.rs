@@ -351,9 +351,9 @@ fn ladder_for(pattern: Pattern, n: usize) -> Ladder<'static> {
     }
 }
 
-/// The maximum number of sequences over one alphabet by default, and with an effort of 1: lengths of 6 and 8 over 3
+/// The maximum number of sequences over one alphabet by default, and with an effort of 1: lengths of 6 and 7 over 3
 /// symbols, of 5 and 6 over 4, of 4 and 5 over 5. Most of the longer ones cross the edge of the window.
-const SEQUENCES_MAX: [usize; 2] = [1_024, 7_000];
+const SEQUENCES_MAX: [usize; 2] = [1_024, 4_096];
 
 /// Returns the length to compare if the whole comparison has `whole` symbols.
 fn length_of(alphabet: &[Symbol], whole: usize) -> usize {
