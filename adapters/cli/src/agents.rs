@@ -23,6 +23,7 @@ mod hooks;
 mod host;
 pub(crate) mod install;
 pub(crate) mod options;
+mod payload;
 mod plugin;
 mod process;
 mod reply;

@@ -190,6 +190,11 @@ pub(crate) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     raw.and_then(unstuck_trace::text_of)
 }
 
+/// Returns the text of a field if it is a string, and else its JSON.
+pub(crate) fn shown(raw: Raw<'_>) -> Cow<'_, str> {
+    text(raw).unwrap_or_else(|| Cow::Borrowed(json(raw)))
+}
+
 /// Returns the JSON of an object without the members `left_out`. Other values are returned unchanged.
 pub(crate) fn without<'a>(raw: Raw<'a>, left_out: &[&str]) -> Cow<'a, str> {
     unstuck_trace::without_members(json(raw), left_out)

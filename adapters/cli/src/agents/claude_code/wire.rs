@@ -9,13 +9,12 @@ use std::borrow::Cow;
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::json;
-use serde_json::value::RawValue;
 use unstuck_trace::{Format, ToolResult};
 
 use crate::agents::event::{
-    BadPayload, Call, Ending, Event, EventKind, Listed, Object, Raw, json, members, needed, text,
-    without,
+    BadPayload, Ending, Event, EventKind, Listed, Object, Raw, json, members, shown, text, without,
 };
+use crate::agents::payload::HookPayload;
 use crate::agents::reply::{Encoded, Reply, Words};
 
 /// The members of results that differ each time.
@@ -38,52 +37,12 @@ const WRAPPER: &str = "<tool_use_error>";
 const CONTEXT: [&str; 5] =
     ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit"];
 
-/// A payload, with its result read as `R`.
-#[derive(Deserialize)]
-struct Payload<'a, R = &'a RawValue> {
-    session_id: Option<Cow<'a, str>>,
-    hook_event_name: Option<Cow<'a, str>>,
-    agent_id: Option<Cow<'a, str>>,
-    cwd: Option<Cow<'a, str>>,
-    transcript_path: Option<Cow<'a, str>>,
-    prompt_id: Option<Cow<'a, str>>,
-    tool_name: Option<Cow<'a, str>>,
-    tool_use_id: Option<Cow<'a, str>>,
-    source: Option<Cow<'a, str>>,
-    #[serde(default)]
-    is_interrupt: Option<bool>,
-    #[serde(borrow)]
-    tool_input: Raw<'a>,
-    tool_response: Option<R>,
-    #[serde(borrow)]
-    error: Raw<'a>,
-    #[serde(borrow)]
-    prompt: Raw<'a>,
-    #[serde(borrow)]
-    last_assistant_message: Raw<'a>,
-    #[serde(borrow)]
-    tool_calls: Raw<'a>,
-}
-
-/// A call in `PostToolBatch`.
-#[derive(Deserialize)]
-struct Entry<'a> {
-    #[serde(rename = "tool_name")]
-    tool: Option<Cow<'a, str>>,
-    #[serde(rename = "tool_use_id")]
-    id: Option<Cow<'a, str>>,
-    #[serde(borrow, rename = "tool_input")]
-    input: Raw<'a>,
-    #[serde(borrow, rename = "tool_response")]
-    response: Raw<'a>,
-}
-
 /// Reads a payload.
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     if let Some(event) = of_object(payload) {
         return Ok(event);
     }
-    let payload: Payload<'_> = serde_json::from_slice(payload)?;
+    let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
     let ending = result(payload.tool_response);
     event(payload, ending)
 }
@@ -92,61 +51,30 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
 /// result in the same pass saves a second one over a result of a megabyte.
 fn of_object(payload: &[u8]) -> Option<Event<'_>> {
     memmem::find(payload, br#""tool_response":{"#)?;
-    let mut payload: Payload<'_, Object<Response<'_>>> = serde_json::from_slice(payload).ok()?;
+    let mut payload: HookPayload<'_, Object<Response<'_>>> =
+        serde_json::from_slice(payload).ok()?;
     let Object(response) = payload.tool_response.take()?;
     let ending = response.ending()?;
     event(payload, ending).ok()
 }
 
 /// Builds the event of a payload. `ending` is used if a call has ended.
-fn event<'a, R>(payload: Payload<'a, R>, ending: Ending<'a>) -> Result<Event<'a>, BadPayload> {
-    let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
+fn event<'a, R>(payload: HookPayload<'a, R>, ending: Ending<'a>) -> Result<Event<'a>, BadPayload> {
+    let call = || payload.call(|tool| Format::CLAUDE_CODE.reworded(tool));
+    let name = payload.name()?;
     let kind = match name.as_ref() {
-        "PreToolUse" => EventKind::Before(payload.call()?),
-        "PostToolUse" => EventKind::After(payload.call()?, ending),
-        "PostToolUseFailure" => EventKind::After(payload.call()?, payload.failure()),
-        "PermissionDenied" => EventKind::After(payload.call()?, Ending::Refused),
+        "PreToolUse" => EventKind::Before(call()?),
+        "PostToolUse" => EventKind::After(call()?, ending),
+        "PostToolUseFailure" if payload.was_interrupted() => {
+            EventKind::After(call()?, Ending::Cancelled)
+        }
+        "PostToolUseFailure" => EventKind::After(call()?, failure(shown(payload.error))),
+        "PermissionDenied" => EventKind::After(call()?, Ending::Refused),
         "PostToolBatch" => EventKind::StepEnded(listed(payload.tool_calls)),
-        "UserPromptSubmit" => EventKind::Prompt(text(payload.prompt).unwrap_or_default()),
-        // Without the id of the subagent its calls cannot be found.
-        "SubagentStop" if payload.agent_id.is_none() => EventKind::Other,
-        "Stop" | "SubagentStop" => {
-            EventKind::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
-        }
-        // Only the model's memory is compacted; the calls were made.
-        "SessionStart" if payload.source.as_deref() == Some("compact") => EventKind::Compacted,
-        "SessionStart" => EventKind::Began,
-        "SessionEnd" => EventKind::Ended,
-        _ => EventKind::Other,
+        name => payload.kind(name),
     };
-    Ok(Event {
-        name,
-        session: needed(payload.session_id, "session_id")?,
-        subagent: payload.agent_id.filter(|id| !id.is_empty()),
-        cwd: payload.cwd,
-        transcript: payload.transcript_path,
-        turn: payload.prompt_id,
-        kind,
-    })
-}
-
-impl<'a, R> Payload<'a, R> {
-    fn call(&self) -> Result<Call<'a>, BadPayload> {
-        let tool = needed(self.tool_name.clone(), "tool_name")?;
-        Ok(call(tool, self.tool_use_id.clone(), self.tool_input))
-    }
-
-    fn failure(&self) -> Ending<'a> {
-        if self.is_interrupt == Some(true) {
-            return Ending::Cancelled;
-        }
-        failure(text(self.error).unwrap_or_else(|| Cow::Borrowed(json(self.error))))
-    }
-}
-
-fn call<'a>(tool: Cow<'a, str>, id: Option<Cow<'a, str>>, input: Raw<'a>) -> Call<'a> {
-    let args = without(input, Format::CLAUDE_CODE.reworded(&tool));
-    Call { id: id.filter(|id| !id.is_empty()), tool, args }
+    let turn = payload.prompt_id;
+    payload.into_event(name, kind, turn)
 }
 
 /// Returns the end of a call with this error.
@@ -171,20 +99,16 @@ fn is_error(text: &str) -> bool {
 /// Reads the calls of a batch. Entries of an unknown shape are left out.
 fn listed(raw: Raw<'_>) -> Vec<Listed<'_>> {
     let entries = raw.and_then(|raw| serde_json::from_str::<Vec<Raw<'_>>>(raw.get()).ok());
-    let entries = entries.unwrap_or_default().into_iter().filter_map(members::<Entry<'_>>);
-    entries.filter_map(Entry::listed).collect()
-}
-
-impl<'a> Entry<'a> {
-    /// Returns the call, or `None` if it has no name.
-    fn listed(self) -> Option<Listed<'a>> {
-        let call = call(self.tool?, self.id, self.input);
-        Some(Listed { call, result: self.response, read: shown })
-    }
+    let calls = entries.unwrap_or_default().into_iter().filter_map(|raw| {
+        let entry = members::<HookPayload<'_>>(raw)?;
+        let call = entry.call(|tool| Format::CLAUDE_CODE.reworded(tool)).ok()?;
+        Some(Listed { call, result: entry.tool_response, read: ending_in_batch })
+    });
+    calls.collect()
 }
 
 /// Reads the text that the model reads as the result of a call in a batch.
-fn shown(raw: Raw<'_>) -> Ending<'_> {
+fn ending_in_batch(raw: Raw<'_>) -> Ending<'_> {
     match text(raw) {
         Some(text) if is_error(&text) => failure(text),
         _ => result(raw),

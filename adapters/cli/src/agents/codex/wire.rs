@@ -10,71 +10,28 @@ use serde::Deserialize;
 use serde_json::json;
 use unstuck_trace::{Format, ToolResult};
 
-use crate::agents::event::{
-    BadPayload, Call, Ending, Event, EventKind, Raw, members, needed, text, without,
-};
+use crate::agents::event::{BadPayload, Call, Ending, Event, EventKind, Raw, members, without};
+use crate::agents::payload::HookPayload;
 use crate::agents::reply::{Encoded, Reply};
 
 /// The programs that only run the command they are given.
 const SHELLS: [&str; 3] = ["bash", "sh", "zsh"];
 
-#[derive(Deserialize)]
-struct Payload<'a> {
-    session_id: Option<Cow<'a, str>>,
-    hook_event_name: Option<Cow<'a, str>>,
-    agent_id: Option<Cow<'a, str>>,
-    turn_id: Option<Cow<'a, str>>,
-    cwd: Option<Cow<'a, str>>,
-    transcript_path: Option<Cow<'a, str>>,
-    tool_name: Option<Cow<'a, str>>,
-    tool_use_id: Option<Cow<'a, str>>,
-    source: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    tool_input: Raw<'a>,
-    #[serde(borrow)]
-    tool_response: Raw<'a>,
-    #[serde(borrow)]
-    prompt: Raw<'a>,
-    #[serde(borrow)]
-    last_assistant_message: Raw<'a>,
-}
-
 /// Reads a payload.
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
-    let payload: Payload<'_> = serde_json::from_slice(payload)?;
-    let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
-    let kind = match name.as_ref() {
-        "PreToolUse" => EventKind::Before(payload.call()?),
-        "PostToolUse" => EventKind::After(payload.call()?, result(payload.tool_response)),
-        "UserPromptSubmit" => EventKind::Prompt(text(payload.prompt).unwrap_or_default()),
-        // Without the id of the subagent its calls cannot be found.
-        "SubagentStop" if payload.agent_id.is_none() => EventKind::Other,
-        "Stop" | "SubagentStop" => {
-            EventKind::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
-        }
-        "Interrupt" => EventKind::Interrupted,
-        "SessionStart" if payload.source.as_deref() == Some("compact") => EventKind::Compacted,
-        "SessionStart" => EventKind::Began,
-        "SessionEnd" => EventKind::Ended,
-        _ => EventKind::Other,
+    let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
+    let call = || {
+        let call = payload.call(|_| &[]);
+        call.map(|call| Call { args: command(payload.tool_input), ..call })
     };
-    Ok(Event {
-        name,
-        session: needed(payload.session_id, "session_id")?,
-        subagent: payload.agent_id.filter(|id| !id.is_empty()),
-        cwd: payload.cwd,
-        transcript: payload.transcript_path,
-        turn: payload.turn_id,
-        kind,
-    })
-}
-
-impl<'a> Payload<'a> {
-    fn call(&self) -> Result<Call<'a>, BadPayload> {
-        let tool = needed(self.tool_name.clone(), "tool_name")?;
-        let args = command(self.tool_input);
-        Ok(Call { id: self.tool_use_id.clone().filter(|id| !id.is_empty()), tool, args })
-    }
+    let name = payload.name()?;
+    let kind = match name.as_ref() {
+        "PreToolUse" => EventKind::Before(call()?),
+        "PostToolUse" => EventKind::After(call()?, result(payload.tool_response)),
+        name => payload.kind(name),
+    };
+    let turn = payload.turn_id;
+    payload.into_event(name, kind, turn)
 }
 
 /// Returns the arguments, reduced to the command line if they are a command. For example,

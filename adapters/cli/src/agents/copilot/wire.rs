@@ -11,8 +11,9 @@ use serde_json::json;
 use unstuck_trace::{Format, ToolResult};
 
 use crate::agents::event::{
-    BadPayload, Call, Ending, Event, EventKind, Raw, json, members, needed, text, without,
+    BadPayload, Call, Ending, Event, EventKind, Raw, members, shown, text, without,
 };
+use crate::agents::payload::HookPayload;
 use crate::agents::reply::{Encoded, Reply};
 
 /// The names that the payloads give to tools, and the names that the model knows.
@@ -26,70 +27,43 @@ const TOOLS: [(&str, &str); 7] = [
     ("Agent", "task"),
 ];
 
-#[derive(Deserialize)]
-struct Payload<'a> {
-    session_id: Option<Cow<'a, str>>,
-    hook_event_name: Option<Cow<'a, str>>,
-    agent_id: Option<Cow<'a, str>>,
-    parent_agent_id: Option<Cow<'a, str>>,
-    cwd: Option<Cow<'a, str>>,
-    source: Option<Cow<'a, str>>,
-    tool_name: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    tool_input: Raw<'a>,
-    #[serde(borrow)]
-    tool_result: Raw<'a>,
-    #[serde(borrow)]
-    error: Raw<'a>,
-    #[serde(borrow)]
-    prompt: Raw<'a>,
-}
-
 /// Reads a payload.
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
-    let payload: Payload<'_> = serde_json::from_slice(payload)?;
-    let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
-    let kind = match name.as_ref() {
-        "PreToolUse" => EventKind::Before(payload.call()?),
-        "PostToolUse" => EventKind::After(payload.call()?, result(payload.tool_result)),
-        "PostToolUseFailure" => {
-            let text = text(payload.error).unwrap_or_else(|| Cow::Borrowed(json(payload.error)));
-            EventKind::After(payload.call()?, Ending::Answered { text, failed: true })
-        }
-        "UserPromptSubmit" => EventKind::Prompt(text(payload.prompt).unwrap_or_default()),
-        // Only the model's memory is compacted; the calls were made.
-        "SessionStart" if payload.source.as_deref() == Some("compact") => EventKind::Compacted,
-        "SessionStart" => EventKind::Began,
-        "SessionEnd" => EventKind::Ended,
-        _ => EventKind::Other,
+    let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
+    let call = || {
+        payload.tool().map(|tool| {
+            let known = TOOLS.iter().find(|(name, _)| *name == tool);
+            let tool = known.map_or(tool, |&(_, name)| Cow::Borrowed(name));
+            let args = without(payload.tool_input, Format::COPILOT.reworded(&tool));
+            Call { id: None, tool, args }
+        })
     };
-    // In the events of a subagent, `session_id` is the id of the subagent.
-    let subagent = payload.agent_id.filter(|id| !id.is_empty());
-    let parent = payload.parent_agent_id.filter(|_| subagent.is_some());
-    let session = needed(parent.or(payload.session_id), "session_id")?;
-    Ok(Event { name, session, subagent, cwd: payload.cwd, transcript: None, turn: None, kind })
-}
-
-impl<'a> Payload<'a> {
-    fn call(&self) -> Result<Call<'a>, BadPayload> {
-        let tool = needed(self.tool_name.clone(), "tool_name")?;
-        let known = TOOLS.iter().find(|(name, _)| *name == tool);
-        let tool = known.map_or(tool, |&(_, name)| Cow::Borrowed(name));
-        let args = without(self.tool_input, Format::COPILOT.reworded(&tool));
-        Ok(Call { id: None, tool, args })
-    }
+    let name = payload.name()?;
+    let kind = match name.as_ref() {
+        "PreToolUse" => EventKind::Before(call()?),
+        "PostToolUse" => EventKind::After(call()?, result(payload.tool_result)),
+        "PostToolUseFailure" => {
+            let text = shown(payload.error);
+            EventKind::After(call()?, Ending::Answered { text, failed: true })
+        }
+        // They have no text.
+        "Stop" | "SubagentStop" => EventKind::Other,
+        name => payload.kind(name),
+    };
+    payload.into_event(name, kind, None)
 }
 
 #[derive(Deserialize)]
 struct Response<'a> {
-    result_type: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    result_type: Raw<'a>,
     #[serde(borrow)]
     text_result_for_llm: Raw<'a>,
 }
 
 fn result(raw: Raw<'_>) -> Ending<'_> {
     let response = members::<Response<'_>>(raw);
-    let kind = response.as_ref().and_then(|response| response.result_type.clone());
+    let kind = response.as_ref().and_then(|response| text(response.result_type));
     if matches!(kind.as_deref(), Some("denied" | "rejected")) {
         return Ending::Refused;
     }

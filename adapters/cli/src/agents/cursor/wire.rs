@@ -2,90 +2,41 @@
 //!
 //! Every answer is an object, and silence is the empty one. No answer ends a turn.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::agents::event::{
-    BadPayload, Call, Ending, Event, EventKind, Object, Raw, json, needed, text, without,
-};
+use crate::agents::event::{BadPayload, Ending, Event, EventKind, Object, Raw, shown, text};
+use crate::agents::payload::HookPayload;
 use crate::agents::reply::{Encoded, Reply};
 
 /// The arguments of a command that the model words differently each time, or that only set a limit.
 const REWORDED: [(&str, &[&str]); 1] = [("Shell", &["description", "timeout"])];
 
-#[derive(Deserialize)]
-struct Payload<'a> {
-    conversation_id: Option<Cow<'a, str>>,
-    session_id: Option<Cow<'a, str>>,
-    generation_id: Option<Cow<'a, str>>,
-    hook_event_name: Option<Cow<'a, str>>,
-    cwd: Option<Cow<'a, str>>,
-    tool_name: Option<Cow<'a, str>>,
-    tool_use_id: Option<Cow<'a, str>>,
-    failure_type: Option<Cow<'a, str>>,
-    #[serde(default)]
-    is_interrupt: Option<bool>,
-    #[serde(default)]
-    workspace_roots: Vec<Cow<'a, str>>,
-    #[serde(borrow)]
-    tool_input: Raw<'a>,
-    #[serde(borrow)]
-    tool_output: Raw<'a>,
-    #[serde(borrow)]
-    error_message: Raw<'a>,
-    #[serde(borrow)]
-    prompt: Raw<'a>,
-    #[serde(borrow)]
-    text: Raw<'a>,
-}
-
 /// Reads a payload.
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
-    let payload: Payload<'_> = serde_json::from_slice(payload)?;
-    let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
+    let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
+    let reworded = |tool: &str| REWORDED.iter().find(|(name, _)| *name == tool);
+    let call = || payload.call(|tool| reworded(tool).map_or(&[], |(_, members)| members));
+    let name = payload.name()?;
     let kind = match name.as_ref() {
-        "preToolUse" => EventKind::Before(payload.call()?),
-        "postToolUse" => EventKind::After(payload.call()?, result(payload.tool_output)),
-        "postToolUseFailure" => EventKind::After(payload.call()?, payload.failure()),
-        "beforeSubmitPrompt" => EventKind::Prompt(text(payload.prompt).unwrap_or_default()),
+        "preToolUse" => EventKind::Before(call()?),
+        "postToolUse" => EventKind::After(call()?, result(payload.tool_output)),
+        "postToolUseFailure" => EventKind::After(call()?, failure(&payload)),
+        "beforeSubmitPrompt" => EventKind::Prompt(payload.said()),
         "afterAgentResponse" => EventKind::HandedBack(text(payload.text).unwrap_or_default()),
-        "sessionStart" => EventKind::Began,
-        "sessionEnd" => EventKind::Ended,
+        "sessionStart" | "sessionEnd" => payload.kind(&name),
         _ => EventKind::Other,
     };
-    let root = payload.workspace_roots.into_iter().next();
-    Ok(Event {
-        name,
-        session: needed(payload.conversation_id.or(payload.session_id), "conversation_id")?,
-        subagent: None,
-        cwd: payload.cwd.or(root),
-        transcript: None,
-        turn: payload.generation_id,
-        kind,
-    })
+    let turn = payload.generation_id;
+    Ok(Event { subagent: None, ..payload.into_event(name, kind, turn)? })
 }
 
-impl<'a> Payload<'a> {
-    fn call(&self) -> Result<Call<'a>, BadPayload> {
-        let tool = needed(self.tool_name.clone(), "tool_name")?;
-        let reworded = REWORDED.iter().find(|(name, _)| *name == tool);
-        let args = without(self.tool_input, reworded.map_or(&[], |(_, members)| members));
-        Ok(Call { id: self.tool_use_id.clone().filter(|id| !id.is_empty()), tool, args })
+fn failure<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+    match text(payload.failure_type).as_deref() {
+        _ if payload.was_interrupted() => Ending::Cancelled,
+        Some("permission_denied") => Ending::Refused,
+        _ => Ending::Answered { text: shown(payload.error_message), failed: true },
     }
-
-    fn failure(&self) -> Ending<'a> {
-        match self.failure_type.as_deref() {
-            _ if self.is_interrupt == Some(true) => Ending::Cancelled,
-            Some("permission_denied") => Ending::Refused,
-            _ => Ending::Answered { text: shown(self.error_message), failed: true },
-        }
-    }
-}
-
-fn shown(raw: Raw<'_>) -> Cow<'_, str> {
-    text(raw).unwrap_or_else(|| Cow::Borrowed(json(raw)))
 }
 
 /// Reads a result. That of a command is an object in a string, with its exit code.

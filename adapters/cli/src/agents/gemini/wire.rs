@@ -9,62 +9,29 @@ use serde::Deserialize;
 use serde_json::json;
 use unstuck_trace::{Format, ToolResult};
 
-use crate::agents::event::{
-    BadPayload, Call, Ending, Event, EventKind, Raw, members, needed, text, without,
-};
+use crate::agents::event::{BadPayload, Call, Ending, Event, EventKind, Raw, members, text};
+use crate::agents::payload::HookPayload;
 use crate::agents::reply::{Encoded, Reply};
 
 /// The beginning of the result of a command that the user cancelled.
 const CANCELLED: &str = "Command was cancelled by user";
 
-#[derive(Deserialize)]
-struct Payload<'a> {
-    session_id: Option<Cow<'a, str>>,
-    hook_event_name: Option<Cow<'a, str>>,
-    cwd: Option<Cow<'a, str>>,
-    tool_name: Option<Cow<'a, str>>,
-    source: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    tool_input: Raw<'a>,
-    #[serde(borrow)]
-    tool_response: Raw<'a>,
-    #[serde(borrow)]
-    prompt: Raw<'a>,
-    #[serde(borrow)]
-    prompt_response: Raw<'a>,
-}
-
 /// Reads a payload.
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
-    let payload: Payload<'_> = serde_json::from_slice(payload)?;
-    let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
-    let kind = match name.as_ref() {
-        "BeforeTool" => EventKind::Before(payload.call()?),
-        "AfterTool" => EventKind::After(payload.call()?, result(payload.tool_response)),
-        "BeforeAgent" => EventKind::Prompt(text(payload.prompt).unwrap_or_default()),
-        "AfterAgent" => EventKind::HandedBack(text(payload.prompt_response).unwrap_or_default()),
-        "SessionStart" if payload.source.as_deref() == Some("compress") => EventKind::Compacted,
-        "SessionStart" => EventKind::Began,
-        "SessionEnd" => EventKind::Ended,
-        _ => EventKind::Other,
+    let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
+    let call = || {
+        let call = payload.call(|tool| Format::GEMINI.reworded(tool));
+        call.map(|call| Call { id: None, ..call })
     };
-    Ok(Event {
-        name,
-        session: needed(payload.session_id, "session_id")?,
-        subagent: None,
-        cwd: payload.cwd,
-        transcript: None,
-        turn: None,
-        kind,
-    })
-}
-
-impl<'a> Payload<'a> {
-    fn call(&self) -> Result<Call<'a>, BadPayload> {
-        let tool = needed(self.tool_name.clone(), "tool_name")?;
-        let args = without(self.tool_input, Format::GEMINI.reworded(&tool));
-        Ok(Call { id: None, tool, args })
-    }
+    let name = payload.name()?;
+    let kind = match name.as_ref() {
+        "BeforeTool" => EventKind::Before(call()?),
+        "AfterTool" => EventKind::After(call()?, result(payload.tool_response)),
+        "BeforeAgent" => EventKind::Prompt(payload.said()),
+        "AfterAgent" => EventKind::HandedBack(text(payload.prompt_response).unwrap_or_default()),
+        name => payload.kind(name),
+    };
+    Ok(Event { subagent: None, ..payload.into_event(name, kind, None)? })
 }
 
 #[derive(Deserialize)]

@@ -3,74 +3,34 @@
 //! The answer to `PreToolUse` can refuse the call, and no other answer is read: a note has no place, and no
 //! answer ends a turn. Some versions send no results, so that a loop of calls that work is not seen.
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
 use serde_json::json;
 use unstuck_trace::ToolResult;
 
-use crate::agents::event::{
-    BadPayload, Call, Ending, Event, EventKind, Raw, needed, text, without,
-};
+use crate::agents::event::{BadPayload, Ending, Event, EventKind, needed, text};
+use crate::agents::payload::HookPayload;
 use crate::agents::reply::{Encoded, Reply};
 
 /// The arguments of each tool that only set a limit.
 const LIMITS: [(&str, &[&str]); 1] = [("developer__shell", &["timeout_secs"])];
 
-#[derive(Deserialize)]
-struct Payload<'a> {
-    session_id: Option<Cow<'a, str>>,
-    event: Option<Cow<'a, str>>,
-    working_dir: Option<Cow<'a, str>>,
-    tool_name: Option<Cow<'a, str>>,
-    tool_call_id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    tool_input: Raw<'a>,
-    #[serde(borrow)]
-    tool_output: Raw<'a>,
-    #[serde(borrow)]
-    message: Raw<'a>,
-    #[serde(borrow)]
-    last_assistant_message: Raw<'a>,
-}
-
 /// Reads a payload.
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
-    let payload: Payload<'_> = serde_json::from_slice(payload)?;
-    let name = needed(payload.event.clone(), "event")?;
-    let kind = match name.as_ref() {
-        "PreToolUse" => EventKind::Before(payload.call()?),
-        "PostToolUse" => EventKind::After(payload.call()?, payload.ending(false)),
-        "PostToolUseFailure" => EventKind::After(payload.call()?, payload.ending(true)),
-        "UserPromptSubmit" => EventKind::Prompt(text(payload.message).unwrap_or_default()),
-        "Stop" => EventKind::HandedBack(text(payload.last_assistant_message).unwrap_or_default()),
-        "SessionStart" => EventKind::Began,
-        "SessionEnd" => EventKind::Ended,
-        _ => EventKind::Other,
+    let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
+    let limits = |tool: &str| LIMITS.iter().find(|(name, _)| *name == tool);
+    let call = || payload.call(|tool| limits(tool).map_or(&[], |(_, members)| members));
+    let ending = |failed| {
+        let output = payload.tool_output.map(|raw| ToolResult::plain(raw).text);
+        Ending::Answered { text: output.unwrap_or_default(), failed }
     };
-    Ok(Event {
-        name,
-        session: needed(payload.session_id, "session_id")?,
-        subagent: None,
-        cwd: payload.working_dir,
-        transcript: None,
-        turn: None,
-        kind,
-    })
-}
-
-impl<'a> Payload<'a> {
-    fn call(&self) -> Result<Call<'a>, BadPayload> {
-        let tool = needed(self.tool_name.clone(), "tool_name")?;
-        let limits = LIMITS.iter().find(|(name, _)| *name == tool);
-        let args = without(self.tool_input, limits.map_or(&[], |(_, members)| members));
-        Ok(Call { id: self.tool_call_id.clone().filter(|id| !id.is_empty()), tool, args })
-    }
-
-    fn ending(&self, failed: bool) -> Ending<'a> {
-        let text = self.tool_output.map_or(Cow::Borrowed(""), |raw| ToolResult::plain(raw).text);
-        Ending::Answered { text, failed }
-    }
+    let name = needed(text(payload.event), "event")?;
+    let kind = match name.as_ref() {
+        "PreToolUse" => EventKind::Before(call()?),
+        "PostToolUse" => EventKind::After(call()?, ending(false)),
+        "PostToolUseFailure" => EventKind::After(call()?, ending(true)),
+        "UserPromptSubmit" => EventKind::Prompt(text(payload.message).unwrap_or_default()),
+        name => payload.kind(name),
+    };
+    Ok(Event { subagent: None, ..payload.into_event(name, kind, None)? })
 }
 
 /// Writes a reply as goose reads it. A note, which has no place, is not kept for a later event.
@@ -87,6 +47,7 @@ pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::event::Call;
 
     #[test]
     fn every_known_payload_is_an_event() {

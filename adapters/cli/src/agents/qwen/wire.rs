@@ -11,9 +11,8 @@ use serde::Deserialize;
 use serde_json::json;
 use unstuck_trace::{Format, ToolResult};
 
-use crate::agents::event::{
-    BadPayload, Call, Ending, Event, EventKind, Listed, Raw, members, needed, text, without,
-};
+use crate::agents::event::{BadPayload, Ending, Event, EventKind, Listed, Raw, members, text};
+use crate::agents::payload::HookPayload;
 use crate::agents::reply::{Encoded, Reply};
 
 /// The events whose answer may carry a note to the model.
@@ -23,90 +22,28 @@ const CONTEXT: [&str; 4] =
 /// The type of error of a call that the user or a hook refused.
 const DENIED: &str = "execution_denied";
 
-#[derive(Deserialize)]
-struct Payload<'a> {
-    session_id: Option<Cow<'a, str>>,
-    hook_event_name: Option<Cow<'a, str>>,
-    agent_id: Option<Cow<'a, str>>,
-    cwd: Option<Cow<'a, str>>,
-    transcript_path: Option<Cow<'a, str>>,
-    prompt_id: Option<Cow<'a, str>>,
-    source: Option<Cow<'a, str>>,
-    #[serde(default)]
-    is_interrupt: Option<bool>,
-    tool_name: Option<Cow<'a, str>>,
-    tool_use_id: Option<Cow<'a, str>>,
-    tool_call_id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    tool_input: Raw<'a>,
-    #[serde(borrow)]
-    tool_response: Raw<'a>,
-    #[serde(borrow)]
-    error: Raw<'a>,
-    #[serde(borrow)]
-    prompt: Raw<'a>,
-    #[serde(borrow)]
-    last_assistant_message: Raw<'a>,
-    #[serde(borrow)]
-    tool_calls: Raw<'a>,
-}
-
 /// Reads a payload.
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
-    let payload: Payload<'_> = serde_json::from_slice(payload)?;
-    let name = needed(payload.hook_event_name.clone(), "hook_event_name")?;
+    let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
+    let call = || payload.call(|tool| Format::QWEN.reworded(tool));
+    let name = payload.name()?;
     let kind = match name.as_ref() {
-        "PreToolUse" => EventKind::Before(payload.call()?),
-        "PostToolUse" => EventKind::After(payload.call()?, result(payload.tool_response)),
-        "PostToolUseFailure" => EventKind::After(payload.call()?, payload.failure()),
+        "PreToolUse" => EventKind::Before(call()?),
+        "PostToolUse" => EventKind::After(call()?, result(payload.tool_response)),
+        "PostToolUseFailure" if payload.was_interrupted() => {
+            EventKind::After(call()?, Ending::Cancelled)
+        }
+        "PostToolUseFailure" => {
+            EventKind::After(call()?, Ending::Answered { text: shown(payload.error), failed: true })
+        }
         // It follows each call, and not only the last one of an answer.
         "PostToolBatch" => EventKind::CallsEnded(listed(payload.tool_calls)),
-        "UserPromptSubmit" => match text(payload.prompt).unwrap_or_default() {
-            // The results go to the model, and no user has said anything.
-            prompt if prompt.is_empty() => EventKind::CallsEnded(Vec::new()),
-            prompt => EventKind::Prompt(prompt),
-        },
-        // Without the id of the subagent its calls cannot be found.
-        "SubagentStop" if payload.agent_id.is_none() => EventKind::Other,
-        "Stop" | "SubagentStop" => {
-            EventKind::HandedBack(text(payload.last_assistant_message).unwrap_or_default())
-        }
-        // Only the model's memory is compacted; the calls were made.
-        "SessionStart" if payload.source.as_deref() == Some("compact") => EventKind::Compacted,
-        "SessionStart" => EventKind::Began,
-        "SessionEnd" => EventKind::Ended,
-        _ => EventKind::Other,
+        // The results go to the model, and no user has said anything.
+        "UserPromptSubmit" if payload.said().is_empty() => EventKind::CallsEnded(Vec::new()),
+        name => payload.kind(name),
     };
-    Ok(Event {
-        name,
-        session: needed(payload.session_id, "session_id")?,
-        subagent: payload.agent_id.filter(|id| !id.is_empty()),
-        cwd: payload.cwd,
-        transcript: payload.transcript_path,
-        turn: payload.prompt_id,
-        kind,
-    })
-}
-
-impl<'a> Payload<'a> {
-    fn call(&self) -> Result<Call<'a>, BadPayload> {
-        let tool = needed(self.tool_name.clone(), "tool_name")?;
-        // The batch knows a call only by the id that the model gave it.
-        let id = self.tool_call_id.clone().or_else(|| self.tool_use_id.clone());
-        Ok(call(tool, id, self.tool_input))
-    }
-
-    fn failure(&self) -> Ending<'a> {
-        match self.is_interrupt {
-            Some(true) => Ending::Cancelled,
-            _ => Ending::Answered { text: shown(self.error), failed: true },
-        }
-    }
-}
-
-fn call<'a>(tool: Cow<'a, str>, id: Option<Cow<'a, str>>, input: Raw<'a>) -> Call<'a> {
-    let args = without(input, Format::QWEN.reworded(&tool));
-    Call { id: id.filter(|id| !id.is_empty()), tool, args }
+    let turn = payload.prompt_id;
+    payload.into_event(name, kind, turn)
 }
 
 /// Returns the text that the model reads.
@@ -121,7 +58,8 @@ struct Response<'a> {
     content: Raw<'a>,
     #[serde(borrow)]
     error: Raw<'a>,
-    error_type: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    error_type: Raw<'a>,
     #[serde(borrow, rename = "response_parts")]
     parts: Raw<'a>,
 }
@@ -131,45 +69,29 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
     Ending::Answered { text: shown(content.or(raw)), failed: false }
 }
 
-/// A call in `PostToolBatch`.
-#[derive(Deserialize)]
-struct Entry<'a> {
-    tool_name: Option<Cow<'a, str>>,
-    tool_use_id: Option<Cow<'a, str>>,
-    tool_call_id: Option<Cow<'a, str>>,
-    status: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    tool_input: Raw<'a>,
-    #[serde(borrow)]
-    tool_response: Raw<'a>,
-}
-
 /// Reads the calls of a batch. Entries of an unknown shape are left out.
 fn listed(raw: Raw<'_>) -> Vec<Listed<'_>> {
     let entries = raw.and_then(|raw| serde_json::from_str::<Vec<Raw<'_>>>(raw.get()).ok());
     let calls = entries.unwrap_or_default().into_iter().filter_map(|raw| {
-        let entry = members::<Entry<'_>>(raw)?;
-        let id = entry.tool_call_id.or(entry.tool_use_id);
-        let call = call(entry.tool_name?, id, entry.tool_input);
-        Some(Listed { call, result: raw, read: entry_ending })
+        let call = members::<HookPayload<'_>>(raw)?.call(|tool| Format::QWEN.reworded(tool));
+        Some(Listed { call: call.ok()?, result: raw, read: entry_ending })
     });
     calls.collect()
 }
 
 /// Reads the end of a call in a batch.
 fn entry_ending(raw: Raw<'_>) -> Ending<'_> {
-    let Some(Entry { status, tool_response, .. }) = members(raw) else {
+    let Some(HookPayload { status, tool_response, .. }) = members(raw) else {
         return Ending::Cancelled;
     };
     let response = members::<Response<'_>>(tool_response);
-    let is_denied =
-        response.as_ref().is_some_and(|response| response.error_type.as_deref() == Some(DENIED));
-    let text = response.and_then(|response| response.error.or(response.parts));
-    match status.as_deref() {
+    let kind = response.as_ref().and_then(|response| text(response.error_type));
+    let shape = response.and_then(|response| response.error.or(response.parts));
+    match text(status).as_deref() {
         Some("cancelled") => Ending::Cancelled,
-        Some("error") if is_denied => Ending::Refused,
+        Some("error") if kind.as_deref() == Some(DENIED) => Ending::Refused,
         status => Ending::Answered {
-            text: shown(text.or(tool_response)),
+            text: shown(shape.or(tool_response)),
             failed: status == Some("error"),
         },
     }
@@ -211,6 +133,7 @@ fn denial(reason: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::event::Call;
 
     fn event(name: &str, rest: &str) -> Event<'static> {
         let payload =

@@ -1,0 +1,136 @@
+//! The payload of a hook. Most agents have taken over the names that Claude Code gives to events and members.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::agents::event::{BadPayload, Call, Event, EventKind, Raw, json, needed, text, without};
+
+/// The members of payloads, most of which are absent from each, with the result of a call read as `R`. A text is read
+/// where it is used, so that one agent's other use of a name does not matter to the others.
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a, R: Deserialize<'de>"))]
+pub(crate) struct HookPayload<'a, R = &'a RawValue> {
+    pub(crate) event: Raw<'a>,
+    hook_event_name: Raw<'a>,
+    session_id: Raw<'a>,
+    conversation_id: Raw<'a>,
+    /// The id of a subagent. In its events, Copilot has it as `session_id`, too.
+    agent_id: Raw<'a>,
+    parent_agent_id: Raw<'a>,
+    /// The id of a turn, as one of three agents calls it.
+    pub(crate) prompt_id: Raw<'a>,
+    pub(crate) turn_id: Raw<'a>,
+    pub(crate) generation_id: Raw<'a>,
+    transcript_path: Raw<'a>,
+    cwd: Raw<'a>,
+    working_dir: Raw<'a>,
+    workspace_roots: Raw<'a>,
+    source: Raw<'a>,
+    tool_name: Raw<'a>,
+    tool_use_id: Raw<'a>,
+    tool_call_id: Raw<'a>,
+    pub(crate) tool_input: Raw<'a>,
+    pub(crate) tool_response: Option<R>,
+    pub(crate) tool_result: Raw<'a>,
+    pub(crate) tool_output: Raw<'a>,
+    pub(crate) tool_calls: Raw<'a>,
+    pub(crate) status: Raw<'a>,
+    is_interrupt: Raw<'a>,
+    pub(crate) failure_type: Raw<'a>,
+    pub(crate) error: Raw<'a>,
+    pub(crate) error_message: Raw<'a>,
+    prompt: Raw<'a>,
+    pub(crate) message: Raw<'a>,
+    pub(crate) text: Raw<'a>,
+    pub(crate) prompt_response: Raw<'a>,
+    pub(crate) last_assistant_message: Raw<'a>,
+}
+
+impl<'a, R> HookPayload<'a, R> {
+    /// Returns the name of the event.
+    pub(crate) fn name(&self) -> Result<Cow<'a, str>, BadPayload> {
+        needed(text(self.hook_event_name), "hook_event_name")
+    }
+
+    pub(crate) fn tool(&self) -> Result<Cow<'a, str>, BadPayload> {
+        needed(text(self.tool_name), "tool_name")
+    }
+
+    /// Returns the call, without the arguments of its tool that `reworded` returns.
+    pub(crate) fn call<'w>(
+        &self,
+        reworded: impl FnOnce(&str) -> &'w [&'w str],
+    ) -> Result<Call<'a>, BadPayload> {
+        let tool = self.tool()?;
+        let args = without(self.tool_input, reworded(&tool));
+        // Where there are two ids, the model gave this one, and lists of calls have no other.
+        let id = full(self.tool_call_id).or_else(|| full(self.tool_use_id));
+        Ok(Call { id, tool, args })
+    }
+
+    /// Returns whether the user interrupted the call.
+    pub(crate) fn was_interrupted(&self) -> bool {
+        json(self.is_interrupt) == "true"
+    }
+
+    /// Returns what the user said.
+    pub(crate) fn said(&self) -> Cow<'a, str> {
+        text(self.prompt).unwrap_or_default()
+    }
+
+    /// Returns the text of the turn that ends.
+    pub(crate) fn handed_back(&self) -> EventKind<'a> {
+        EventKind::HandedBack(text(self.last_assistant_message).unwrap_or_default())
+    }
+
+    /// Returns the kind of an event with this name that is no event of a call.
+    pub(crate) fn kind(&self, name: &str) -> EventKind<'a> {
+        match name {
+            "UserPromptSubmit" => EventKind::Prompt(self.said()),
+            // Without the id of the subagent its calls cannot be found.
+            "SubagentStop" if self.agent_id.is_none() => EventKind::Other,
+            "Stop" | "SubagentStop" => self.handed_back(),
+            "Interrupt" => EventKind::Interrupted,
+            // Only the model's memory is compacted; the calls were made.
+            "SessionStart" | "sessionStart" => match text(self.source).as_deref() {
+                Some("compact" | "compress") => EventKind::Compacted,
+                _ => EventKind::Began,
+            },
+            "SessionEnd" | "sessionEnd" => EventKind::Ended,
+            _ => EventKind::Other,
+        }
+    }
+
+    /// Returns the event with this name, of this kind, in the turn with this id.
+    pub(crate) fn into_event(
+        self,
+        name: Cow<'a, str>,
+        kind: EventKind<'a>,
+        turn: Raw<'a>,
+    ) -> Result<Event<'a>, BadPayload> {
+        let subagent = full(self.agent_id);
+        let parent = text(self.parent_agent_id).filter(|_| subagent.is_some());
+        let root = || {
+            let roots: Vec<Cow<'a, str>> =
+                serde_json::from_str(self.workspace_roots?.get()).ok()?;
+            roots.into_iter().next()
+        };
+        let own = || text(self.conversation_id).or_else(|| text(self.session_id));
+        Ok(Event {
+            name,
+            session: needed(parent.or_else(own), "session_id")?,
+            subagent,
+            cwd: text(self.cwd).or_else(|| text(self.working_dir)).or_else(root),
+            transcript: text(self.transcript_path),
+            turn: text(turn),
+            kind,
+        })
+    }
+}
+
+/// Returns an id that is not empty.
+fn full(id: Raw<'_>) -> Option<Cow<'_, str>> {
+    text(id).filter(|id| !id.is_empty())
+}
