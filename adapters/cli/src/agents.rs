@@ -181,6 +181,25 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_payload_without_a_needed_field_is_an_error() {
+        let needed = ["conversation_id", "session_id", "session", "tool_name", "tool"];
+        for agent in Agent::ALL {
+            let sample = agent.host().sample;
+            let members = needed.into_iter().chain(["hook_event_name", "event"]);
+            let members = members.map(|name| format!("\"{name}\":"));
+            let found = members.filter(|member| sample.contains(member));
+            let without = found.map(|member| sample.replace(&member, "\"other\":"));
+            let wrong = sample.replace("\"unstuck-doctor\"", "7");
+            let mut payloads: Vec<_> = without.chain([wrong]).collect();
+            assert_eq!(payloads.len(), 4, "{agent}");
+            payloads.extend(["", "{", "[]", "{}"].map(String::from));
+            for payload in payloads {
+                assert!((agent.host().wire.decode)(payload.as_bytes()).is_err(), "{payload}");
+            }
+        }
+    }
+
     /// The numbers of agents in state files never change.
     #[test]
     fn state_files_name_an_agent_by_its_number() {

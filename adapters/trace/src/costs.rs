@@ -45,14 +45,15 @@ impl Tokens {
     /// Reads the `usage` of Anthropic's messages. Its parts do not overlap.
     pub(crate) fn of_anthropic(usage: Raw<'_>) -> Option<Self> {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Usage<'a> {
-            #[serde(borrow, rename = "input_tokens")]
+            #[serde(rename = "input_tokens")]
             input: Raw<'a>,
-            #[serde(borrow, rename = "cache_creation_input_tokens")]
+            #[serde(rename = "cache_creation_input_tokens")]
             written: Raw<'a>,
-            #[serde(borrow, rename = "cache_read_input_tokens")]
+            #[serde(rename = "cache_read_input_tokens")]
             cached: Raw<'a>,
-            #[serde(borrow, rename = "output_tokens")]
+            #[serde(rename = "output_tokens")]
             output: Raw<'a>,
         }
         let Usage { input, written, cached, output } = nested(usage)?;
@@ -64,22 +65,15 @@ impl Tokens {
     /// tokens are part of the input, and the reasoning is part of the output.
     pub(crate) fn of_openai(usage: Raw<'_>) -> Option<Self> {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Usage<'a> {
-            #[serde(borrow)]
             prompt_tokens: Raw<'a>,
-            #[serde(borrow)]
             prompt_tokens_details: Raw<'a>,
-            #[serde(borrow)]
             completion_tokens: Raw<'a>,
-            #[serde(borrow)]
             input_tokens: Raw<'a>,
-            #[serde(borrow)]
             input_tokens_details: Raw<'a>,
-            #[serde(borrow)]
             cached_input_tokens: Raw<'a>,
-            #[serde(borrow)]
             cache_read_input_tokens: Raw<'a>,
-            #[serde(borrow)]
             output_tokens: Raw<'a>,
         }
         #[derive(Deserialize)]
@@ -102,32 +96,20 @@ impl Tokens {
     /// tokens are part of the input.
     pub(crate) fn of_gemini(usage: Raw<'_>) -> Option<Self> {
         #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
+        #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
         struct Usage<'a> {
-            #[serde(borrow)]
             input: Raw<'a>,
-            #[serde(borrow)]
             cached: Raw<'a>,
-            #[serde(borrow)]
             output: Raw<'a>,
-            #[serde(borrow)]
             thoughts: Raw<'a>,
             /// The tokens of the tools' results, beside the other input.
-            #[serde(borrow)]
             tool: Raw<'a>,
-            #[serde(borrow)]
             total: Raw<'a>,
-            #[serde(borrow)]
             prompt_token_count: Raw<'a>,
-            #[serde(borrow)]
             cached_content_token_count: Raw<'a>,
-            #[serde(borrow)]
             candidates_token_count: Raw<'a>,
-            #[serde(borrow)]
             thoughts_token_count: Raw<'a>,
-            #[serde(borrow)]
             tool_use_prompt_token_count: Raw<'a>,
-            #[serde(borrow)]
             total_token_count: Raw<'a>,
         }
         let usage = nested::<Usage<'_>>(usage)?;

@@ -254,12 +254,11 @@ mod tests {
     use crate::grammar::samples::damaged_json;
 
     #[derive(Debug, Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Record<'a> {
-        #[serde(borrow)]
         messages: Raw<'a>,
-        #[serde(borrow, rename = "sessionId")]
+        #[serde(rename = "sessionId")]
         session: Raw<'a>,
-        #[serde(borrow)]
         x: Raw<'a>,
     }
 

@@ -39,10 +39,10 @@ enum Slot<'l> {
 
 /// The `result` of `tools/call`.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'l"))]
 struct Outcome<'l> {
-    #[serde(borrow)]
     content: Option<&'l RawValue>,
-    #[serde(borrow, rename = "structuredContent")]
+    #[serde(rename = "structuredContent")]
     structured: Option<&'l RawValue>,
     #[serde(rename = "isError")]
     is_error: Option<bool>,

@@ -24,18 +24,15 @@ impl<'l> Line<'l> {
 
 /// A request, a notification or a response.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'l"))]
 pub(crate) struct Message<'l> {
     /// `None` for a notification.
-    #[serde(borrow)]
     pub(crate) id: Option<&'l RawValue>,
     /// `None` for a response.
     #[serde(borrow)]
     pub(crate) method: Option<Cow<'l, str>>,
-    #[serde(borrow)]
     pub(crate) params: Option<&'l RawValue>,
-    #[serde(borrow)]
     pub(crate) result: Option<&'l RawValue>,
-    #[serde(borrow)]
     pub(crate) error: Option<&'l RawValue>,
 }
 

@@ -51,14 +51,14 @@ struct ToolList<'l> {
 
 /// A tool of the list.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'l"))]
 struct ToolEntry<'l> {
     #[serde(borrow)]
     name: Cow<'l, str>,
-    #[serde(borrow)]
     annotations: Option<&'l RawValue>,
-    #[serde(borrow, rename = "_meta")]
+    #[serde(rename = "_meta")]
     meta: Option<&'l RawValue>,
-    #[serde(borrow, rename = "outputSchema")]
+    #[serde(rename = "outputSchema")]
     output: Option<&'l RawValue>,
 }
 
@@ -73,10 +73,11 @@ struct Hints {
 
 /// The members of `_meta` for loop detectors.
 #[derive(Deserialize, Default)]
+#[serde(bound(deserialize = "'de: 'l"))]
 struct Meta<'l> {
-    #[serde(borrow, rename = "unstuck/key")]
+    #[serde(rename = "unstuck/key")]
     own: Option<&'l RawValue>,
-    #[serde(borrow, rename = "openrouter/loopKey")]
+    #[serde(rename = "openrouter/loopKey")]
     openrouter: Option<&'l RawValue>,
 }
 

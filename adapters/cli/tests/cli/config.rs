@@ -5,20 +5,9 @@ use std::fmt::Write as _;
 use unstuck_core::RULES_MAX;
 
 use crate::harness::{
-    CLEAN, Folder, Ran, evaluated, is_exhaustive, labels, program, runs, scan, shared, stuck,
-    unstuck,
+    CLEAN, Folder, PRESETS, Ran, evaluated, is_exhaustive, labels, program, runs, scan, shared,
+    stuck, unstuck,
 };
-
-const PRESETS: [&str; 8] = [
-    "balanced",
-    "start_over",
-    "graduated",
-    "graduated_conservative",
-    "graduated_aggressive",
-    "nudge",
-    "cycles",
-    "repeat",
-];
 
 /// The shortest policy.
 const SMALL: &str = r#"

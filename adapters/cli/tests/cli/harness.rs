@@ -129,6 +129,18 @@ pub(crate) fn evaluated(labels: &Path, root: &Path, options: &[&str]) -> Ran {
     unstuck(words.into_iter().chain(options.iter().map(OsStr::new)))
 }
 
+/// The presets, in their order. The first one is the default.
+pub(crate) const PRESETS: [&str; 8] = [
+    "balanced",
+    "start_over",
+    "graduated",
+    "graduated_conservative",
+    "graduated_aggressive",
+    "nudge",
+    "cycles",
+    "repeat",
+];
+
 /// The recorded runs of the trace adapter.
 pub(crate) fn runs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/runs")

@@ -7,7 +7,7 @@ use serde_json::Value;
 use unstuck_trace::Format;
 
 use crate::harness::{
-    CLEAN, Folder, echo, evaluated, labels, listed, runs, scan, scanned, stuck, unstuck,
+    CLEAN, Folder, PRESETS, echo, evaluated, labels, listed, runs, scan, scanned, stuck, unstuck,
 };
 use crate::published::RULE_SETS;
 
@@ -42,18 +42,6 @@ const FINDING: [&str; 16] = [
 
 /// The fields of a finding about text in addition to [`FINDING`].
 const TEXT: [&str; 2] = ["first_message", "at_message"];
-
-/// The presets, in their order. The first one is the default.
-const PRESETS: [&str; 8] = [
-    "balanced",
-    "start_over",
-    "graduated",
-    "graduated_conservative",
-    "graduated_aggressive",
-    "nudge",
-    "cycles",
-    "repeat",
-];
 
 /// Checks that `object` has these fields and no other.
 fn has_fields<'f>(object: &Value, fields: impl IntoIterator<Item = &'f str>) {

@@ -1,18 +1,7 @@
 //! Traces of OpenTelemetry without arguments and results, as most SDKs write them by default, are judged by
 //! the tools' names and failures alone, and the outputs say so.
 
-use crate::harness::{Folder, Ran, scan};
-
-const PRESETS: [&str; 8] = [
-    "balanced",
-    "start_over",
-    "graduated",
-    "graduated_conservative",
-    "graduated_aggressive",
-    "nudge",
-    "cycles",
-    "repeat",
-];
+use crate::harness::{Folder, PRESETS, Ran, scan};
 
 /// A call of a tool: its error, if it failed.
 type Call<'a> = (&'a str, Option<&'a str>);

@@ -79,27 +79,22 @@ fn read(input: &mut dyn BufRead, _: Layout, recorder: &mut Recorder<'_>) {
 
 /// A message of the protocol, or the parameters of an update alone.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Line<'a> {
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     method: Raw<'a>,
-    #[serde(borrow)]
     params: Raw<'a>,
-    #[serde(borrow)]
     result: Raw<'a>,
-    #[serde(borrow)]
     update: Raw<'a>,
 }
 
 /// The parameters of an update or of a prompt.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Params<'a> {
-    #[serde(borrow, rename = "sessionId")]
+    #[serde(rename = "sessionId")]
     session: Raw<'a>,
-    #[serde(borrow)]
     update: Raw<'a>,
-    #[serde(borrow)]
     prompt: Raw<'a>,
 }
 
@@ -179,10 +174,10 @@ impl Sessions {
     /// are delivered only if there is one session.
     fn end_turn(&mut self, result: Raw<'_>, recorder: &mut Recorder<'_>) {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Answer<'a> {
-            #[serde(borrow, rename = "stopReason")]
+            #[serde(rename = "stopReason")]
             stop_reason: Raw<'a>,
-            #[serde(borrow)]
             usage: Raw<'a>,
         }
         let Some(answer) =
@@ -200,14 +195,15 @@ impl Sessions {
 /// Reads the tokens of a session so far. Its parts do not overlap, and thoughts are part of the output.
 fn tokens(usage: Raw<'_>) -> Option<Tokens> {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Usage<'a> {
-        #[serde(borrow, rename = "inputTokens")]
+        #[serde(rename = "inputTokens")]
         input: Raw<'a>,
-        #[serde(borrow, rename = "cachedWriteTokens")]
+        #[serde(rename = "cachedWriteTokens")]
         written: Raw<'a>,
-        #[serde(borrow, rename = "cachedReadTokens")]
+        #[serde(rename = "cachedReadTokens")]
         cached: Raw<'a>,
-        #[serde(borrow, rename = "outputTokens")]
+        #[serde(rename = "outputTokens")]
         output: Raw<'a>,
     }
     let Usage { input, written, cached, output } = nested(usage)?;
@@ -217,27 +213,18 @@ fn tokens(usage: Raw<'_>) -> Option<Tokens> {
 
 /// An update of a session.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Update<'a> {
-    #[serde(borrow, rename = "sessionUpdate")]
+    #[serde(rename = "sessionUpdate")]
     what: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     message_id: Raw<'a>,
-    #[serde(borrow)]
     tool_call_id: Raw<'a>,
-    #[serde(borrow)]
     title: Raw<'a>,
-    #[serde(borrow)]
     kind: Raw<'a>,
-    #[serde(borrow)]
     status: Raw<'a>,
-    #[serde(borrow)]
     locations: Raw<'a>,
-    #[serde(borrow)]
     raw_input: Raw<'a>,
-    #[serde(borrow)]
     raw_output: Raw<'a>,
 }
 

@@ -73,33 +73,25 @@ fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
-    #[serde(borrow)]
     role: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     usage: Raw<'a>,
 }
 
 /// A block of a message's content, in Anthropic's messages and in the sessions that hold them.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(crate) struct Block<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(crate) kind: Raw<'a>,
-    #[serde(borrow)]
     pub(crate) text: Raw<'a>,
-    #[serde(borrow)]
     pub(crate) id: Raw<'a>,
-    #[serde(borrow)]
     pub(crate) name: Raw<'a>,
-    #[serde(borrow)]
     pub(crate) input: Raw<'a>,
-    #[serde(borrow)]
     pub(crate) tool_use_id: Raw<'a>,
-    #[serde(borrow)]
     pub(crate) content: Raw<'a>,
-    #[serde(borrow)]
     pub(crate) is_error: Raw<'a>,
 }
 

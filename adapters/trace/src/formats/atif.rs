@@ -71,28 +71,18 @@ fn read(input: &mut dyn BufRead, _: crate::detect::Layout, recorder: &mut Record
 
 /// A step, or the trajectory of a subagent.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Element<'a> {
-    #[serde(borrow)]
     source: Raw<'a>,
-    #[serde(borrow)]
     message: Raw<'a>,
-    #[serde(borrow)]
     tool_calls: Raw<'a>,
-    #[serde(borrow)]
     observation: Raw<'a>,
-    #[serde(borrow)]
     metrics: Raw<'a>,
-    #[serde(borrow)]
     is_copied_context: Raw<'a>,
-    #[serde(borrow)]
     timestamp: Raw<'a>,
-    #[serde(borrow)]
     steps: Raw<'a>,
-    #[serde(borrow)]
     trajectory_id: Raw<'a>,
-    #[serde(borrow)]
     session_id: Raw<'a>,
-    #[serde(borrow)]
     subagent_trajectories: Raw<'a>,
 }
 
@@ -166,12 +156,13 @@ impl Element<'_> {
 
     fn tokens(&self) -> Option<Tokens> {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Metrics<'a> {
-            #[serde(borrow, rename = "prompt_tokens")]
+            #[serde(rename = "prompt_tokens")]
             input: Raw<'a>,
-            #[serde(borrow, rename = "cached_tokens")]
+            #[serde(rename = "cached_tokens")]
             cached: Raw<'a>,
-            #[serde(borrow, rename = "completion_tokens")]
+            #[serde(rename = "completion_tokens")]
             output: Raw<'a>,
         }
         let Metrics { input, cached, output } = nested(self.metrics)?;
@@ -187,12 +178,11 @@ fn issue(
     recorder: &mut Recorder<'_>,
 ) -> (Option<usize>, Result<(), ProblemKind>) {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct ToolCall<'a> {
-        #[serde(borrow, rename = "tool_call_id")]
+        #[serde(rename = "tool_call_id")]
         id: Raw<'a>,
-        #[serde(borrow)]
         function_name: Raw<'a>,
-        #[serde(borrow)]
         arguments: Raw<'a>,
     }
     let missing = ProblemKind::Missing { record: "a tool call", field: "function_name" };
@@ -218,12 +208,10 @@ fn issue(
 
 /// A result of an observation.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Answer<'a> {
-    #[serde(borrow)]
     source_call_id: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     extra: Raw<'a>,
 }
 
@@ -241,10 +229,9 @@ impl Answer<'_> {
     /// Returns whether a writer flagged the failure, as Harbor does for Claude Code, pi and Kimi.
     fn failed(&self) -> bool {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Extra<'a> {
-            #[serde(borrow)]
             is_error: Raw<'a>,
-            #[serde(borrow)]
             tool_result_is_error: Raw<'a>,
         }
         nested::<Extra<'_>>(self.extra)

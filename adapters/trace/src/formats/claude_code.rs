@@ -140,49 +140,34 @@ fn read_document(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Line<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Raw<'a>,
-    #[serde(borrow)]
     session_id: Raw<'a>,
-    #[serde(borrow, rename = "session_id")]
+    #[serde(rename = "session_id")]
     printed_session_id: Raw<'a>,
-    #[serde(borrow)]
     uuid: Raw<'a>,
-    #[serde(borrow)]
     leaf_uuid: Raw<'a>,
-    #[serde(borrow)]
     parent_uuid: Raw<'a>,
-    #[serde(borrow)]
     agent_id: Raw<'a>,
-    #[serde(borrow, rename = "parent_tool_use_id")]
+    #[serde(rename = "parent_tool_use_id")]
     parent_call: Raw<'a>,
-    #[serde(borrow)]
     is_sidechain: Raw<'a>,
-    #[serde(borrow)]
     is_meta: Raw<'a>,
-    #[serde(borrow)]
     is_compact_summary: Raw<'a>,
-    #[serde(borrow)]
     is_api_error_message: Raw<'a>,
-    #[serde(borrow)]
     origin: Raw<'a>,
-    #[serde(borrow)]
     timestamp: Raw<'a>,
-    #[serde(borrow)]
     message: Raw<'a>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     model: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     usage: Raw<'a>,
 }
 

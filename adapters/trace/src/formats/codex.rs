@@ -102,28 +102,22 @@ fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Line<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Raw<'a>,
-    #[serde(borrow)]
     payload: Raw<'a>,
-    #[serde(borrow)]
     role: Raw<'a>,
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     timestamp: Raw<'a>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Meta<'a> {
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     session_id: Raw<'a>,
-    #[serde(borrow)]
     parent_thread_id: Raw<'a>,
-    #[serde(borrow)]
     source: Raw<'a>,
 }
 
@@ -139,18 +133,16 @@ struct Thread {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct UsageRecord<'a> {
-    #[serde(borrow)]
     response_id: Raw<'a>,
-    #[serde(borrow)]
     usage: Raw<'a>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct TokenInfo<'a> {
-    #[serde(borrow)]
     total_token_usage: Raw<'a>,
-    #[serde(borrow)]
     last_token_usage: Raw<'a>,
 }
 

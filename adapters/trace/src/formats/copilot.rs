@@ -70,59 +70,39 @@ fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Line<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Raw<'a>,
-    #[serde(borrow)]
     data: Raw<'a>,
-    #[serde(borrow)]
     agent_id: Raw<'a>,
-    #[serde(borrow)]
     timestamp: Raw<'a>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Data<'a> {
-    #[serde(borrow)]
     session_id: Raw<'a>,
-    #[serde(borrow)]
     agent_id: Raw<'a>,
-    #[serde(borrow)]
     parent_tool_call_id: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     tool_requests: Raw<'a>,
-    #[serde(borrow)]
     tool_call_id: Raw<'a>,
-    #[serde(borrow)]
     tool_name: Raw<'a>,
-    #[serde(borrow)]
     arguments: Raw<'a>,
-    #[serde(borrow)]
     success: Raw<'a>,
-    #[serde(borrow)]
     result: Raw<'a>,
-    #[serde(borrow)]
     error: Raw<'a>,
-    #[serde(borrow)]
     shell_execution: Raw<'a>,
-    #[serde(borrow)]
     api_call_id: Raw<'a>,
-    #[serde(borrow)]
     model_metrics: Raw<'a>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Request<'a> {
-    #[serde(borrow)]
     tool_call_id: Raw<'a>,
-    #[serde(borrow)]
     name: Raw<'a>,
-    #[serde(borrow)]
     arguments: Raw<'a>,
 }
 
@@ -207,10 +187,9 @@ impl Data<'_> {
             content: Raw<'a>,
         }
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Failure<'a> {
-            #[serde(borrow)]
             message: Raw<'a>,
-            #[serde(borrow)]
             code: Raw<'a>,
         }
         #[derive(Deserialize)]
@@ -263,12 +242,13 @@ impl Request<'_> {
 /// Returns the tokens of an answer, or of all answers of a model.
 fn tokens(usage: Raw<'_>) -> Option<Tokens> {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Usage<'a> {
-        #[serde(borrow, rename = "inputTokens")]
+        #[serde(rename = "inputTokens")]
         input: Raw<'a>,
-        #[serde(borrow, rename = "cacheReadTokens")]
+        #[serde(rename = "cacheReadTokens")]
         cached: Raw<'a>,
-        #[serde(borrow, rename = "outputTokens")]
+        #[serde(rename = "outputTokens")]
         output: Raw<'a>,
     }
     let Usage { input, cached, output } = nested(usage)?;

@@ -92,94 +92,67 @@ fn read_document(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Record<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Raw<'a>,
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     session_id: Raw<'a>,
-    #[serde(borrow)]
     project_hash: Raw<'a>,
-    #[serde(borrow, rename = "kind")]
+    #[serde(rename = "kind")]
     role_of_file: Raw<'a>,
-    #[serde(borrow)]
     agent_id: Raw<'a>,
-    #[serde(borrow)]
     subtype: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     parts: Raw<'a>,
-    #[serde(borrow)]
     tool_calls: Raw<'a>,
-    #[serde(borrow)]
     messages: Raw<'a>,
-    #[serde(borrow, rename = "$set")]
+    #[serde(rename = "$set")]
     set: Raw<'a>,
-    #[serde(borrow, rename = "$rewindTo")]
+    #[serde(rename = "$rewindTo")]
     rewind_to: Raw<'a>,
     /// The message of Qwen Code, with the parts of the model.
-    #[serde(borrow)]
     message: Raw<'a>,
-    #[serde(borrow)]
     tool_call_result: Raw<'a>,
-    #[serde(borrow)]
     timestamp: Raw<'a>,
-    #[serde(borrow)]
     tokens: Raw<'a>,
     /// The tokens in a record of Qwen Code.
-    #[serde(borrow)]
     usage_metadata: Raw<'a>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     name: Raw<'a>,
-    #[serde(borrow)]
     args: Raw<'a>,
-    #[serde(borrow)]
     status: Raw<'a>,
-    #[serde(borrow)]
     result: Raw<'a>,
-    #[serde(borrow)]
     result_display: Raw<'a>,
-    #[serde(borrow)]
     timestamp: Raw<'a>,
 }
 
 /// A part of the model's conversation.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Part<'a> {
-    #[serde(borrow)]
     text: Raw<'a>,
-    #[serde(borrow)]
     thought: Raw<'a>,
-    #[serde(borrow)]
     function_call: Raw<'a>,
-    #[serde(borrow)]
     function_response: Raw<'a>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct FunctionResponse<'a> {
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     response: Raw<'a>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(borrow)]
     output: Raw<'a>,
-    #[serde(borrow)]
     error: Raw<'a>,
 }
 

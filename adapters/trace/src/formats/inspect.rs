@@ -190,12 +190,10 @@ impl Log {
     /// Reads an element of a document: a sample, or an event.
     fn element(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Element<'a> {
-            #[serde(borrow)]
             event: Raw<'a>,
-            #[serde(borrow)]
             id: Raw<'a>,
-            #[serde(borrow)]
             epoch: Raw<'a>,
         }
         let Element { event, id, epoch } = object(json)?;
@@ -215,12 +213,10 @@ impl Log {
         recorder: &mut Recorder<'_>,
     ) -> Result<(), ProblemKind> {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Sample<'a> {
-            #[serde(borrow)]
             events: Raw<'a>,
-            #[serde(borrow)]
             messages: Raw<'a>,
-            #[serde(borrow)]
             attachments: Raw<'a>,
         }
         let sample = object::<Sample<'_>>(json)?;
@@ -298,42 +294,27 @@ impl Log {
 
 /// An event, whatever its kind.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Event<'a> {
-    #[serde(borrow, rename = "event")]
+    #[serde(rename = "event")]
     kind: Raw<'a>,
-    #[serde(borrow)]
     timestamp: Raw<'a>,
-    #[serde(borrow)]
     completed: Raw<'a>,
-    #[serde(borrow)]
     pending: Raw<'a>,
-    #[serde(borrow)]
     span_id: Raw<'a>,
-    #[serde(borrow)]
     parent_id: Raw<'a>,
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     span_type: Raw<'a>,
-    #[serde(borrow)]
     name: Raw<'a>,
-    #[serde(borrow)]
     sample: Raw<'a>,
-    #[serde(borrow)]
     output: Raw<'a>,
-    #[serde(borrow)]
     cache: Raw<'a>,
-    #[serde(borrow)]
     function: Raw<'a>,
-    #[serde(borrow)]
     arguments: Raw<'a>,
-    #[serde(borrow)]
     result: Raw<'a>,
-    #[serde(borrow)]
     error: Raw<'a>,
-    #[serde(borrow)]
     failed: Raw<'a>,
-    #[serde(borrow)]
     events: Raw<'a>,
 }
 
@@ -360,10 +341,9 @@ impl Event<'_> {
     /// Delivers the words and the tokens of an answer of the model.
     fn answer(&self, worker: &str, attachments: &Attachments<'_>, recorder: &mut Recorder<'_>) {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Output<'a> {
-            #[serde(borrow)]
             choices: Raw<'a>,
-            #[serde(borrow)]
             usage: Raw<'a>,
         }
         #[derive(Deserialize)]
@@ -372,10 +352,9 @@ impl Event<'_> {
             message: Raw<'a>,
         }
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Message<'a> {
-            #[serde(borrow)]
             content: Raw<'a>,
-            #[serde(borrow)]
             tool_calls: Raw<'a>,
         }
         recorder.settle(worker);
@@ -434,10 +413,10 @@ struct Ending<'a> {
 impl<'a> Ending<'a> {
     fn new(result: Raw<'a>, error: Raw<'a>, attachments: &Attachments<'_>) -> Self {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Failure<'a> {
-            #[serde(borrow, rename = "type")]
+            #[serde(rename = "type")]
             kind: Raw<'a>,
-            #[serde(borrow)]
             message: Raw<'a>,
         }
         let Some(failure) = nested::<Failure<'_>>(error) else {
@@ -455,14 +434,15 @@ impl<'a> Ending<'a> {
 /// Reads the tokens of an answer. Its parts do not overlap.
 fn tokens(usage: Raw<'_>) -> Option<Tokens> {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Usage<'a> {
-        #[serde(borrow, rename = "input_tokens")]
+        #[serde(rename = "input_tokens")]
         input: Raw<'a>,
-        #[serde(borrow, rename = "input_tokens_cache_write")]
+        #[serde(rename = "input_tokens_cache_write")]
         written: Raw<'a>,
-        #[serde(borrow, rename = "input_tokens_cache_read")]
+        #[serde(rename = "input_tokens_cache_read")]
         cached: Raw<'a>,
-        #[serde(borrow, rename = "output_tokens")]
+        #[serde(rename = "output_tokens")]
         output: Raw<'a>,
     }
     let Usage { input, written, cached, output } = nested(usage)?;

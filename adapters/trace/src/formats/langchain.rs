@@ -63,14 +63,12 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
 /// Replays a message in any of the shapes.
 fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Envelope<'a> {
-        #[serde(borrow, rename = "type")]
+        #[serde(rename = "type")]
         kind: Raw<'a>,
-        #[serde(borrow)]
         id: Raw<'a>,
-        #[serde(borrow)]
         kwargs: Raw<'a>,
-        #[serde(borrow)]
         data: Raw<'a>,
     }
     let envelope = object::<Envelope<'_>>(json)?;
@@ -87,23 +85,16 @@ fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     tool_calls: Raw<'a>,
-    #[serde(borrow)]
     additional_kwargs: Raw<'a>,
-    #[serde(borrow)]
     response_metadata: Raw<'a>,
-    #[serde(borrow)]
     usage_metadata: Raw<'a>,
-    #[serde(borrow)]
     tool_call_id: Raw<'a>,
-    #[serde(borrow)]
     status: Raw<'a>,
     /// The author of a message of class `ChatMessage`.
-    #[serde(borrow)]
     role: Raw<'a>,
 }
 
@@ -165,17 +156,15 @@ impl<'a> Message<'a> {
             tool_calls: Raw<'a>,
         }
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct OfProvider<'a> {
-            #[serde(borrow)]
             id: Raw<'a>,
-            #[serde(borrow)]
             function: Raw<'a>,
         }
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Function<'a> {
-            #[serde(borrow)]
             name: Raw<'a>,
-            #[serde(borrow)]
             arguments: Raw<'a>,
         }
         let calls: Vec<_> =
@@ -210,12 +199,10 @@ impl<'a> Message<'a> {
     /// tokens are part of the input.
     fn tokens(&self) -> Option<Tokens> {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Usage<'a> {
-            #[serde(borrow)]
             input_tokens: Raw<'a>,
-            #[serde(borrow)]
             input_token_details: Raw<'a>,
-            #[serde(borrow)]
             output_tokens: Raw<'a>,
         }
         #[derive(Deserialize)]
@@ -239,11 +226,9 @@ impl<'a> Message<'a> {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     name: Raw<'a>,
-    #[serde(borrow)]
     args: Raw<'a>,
 }

@@ -91,28 +91,21 @@ fn is_own(role: &str, content: &str) -> bool {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
-    #[serde(borrow)]
     role: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     tool_calls: Raw<'a>,
-    #[serde(borrow)]
     tool_call_id: Raw<'a>,
-    #[serde(borrow)]
     extra: Raw<'a>,
 }
 
 #[derive(Deserialize, Default)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Extra<'a> {
-    #[serde(borrow)]
     actions: Raw<'a>,
-    #[serde(borrow)]
     returncode: Raw<'a>,
-    #[serde(borrow)]
     response: Raw<'a>,
-    #[serde(borrow)]
     timestamp: Raw<'a>,
 }
 
@@ -128,26 +121,23 @@ impl Extra<'_> {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Action<'a> {
-    #[serde(borrow)]
     command: Raw<'a>,
-    #[serde(borrow)]
     tool_call_id: Raw<'a>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     function: Raw<'a>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Function<'a> {
-    #[serde(borrow)]
     name: Raw<'a>,
-    #[serde(borrow)]
     arguments: Raw<'a>,
 }
 

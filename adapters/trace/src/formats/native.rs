@@ -73,32 +73,21 @@ fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Record<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Raw<'a>,
-    #[serde(borrow)]
     session: Raw<'a>,
-    #[serde(borrow)]
     worker: Raw<'a>,
-    #[serde(borrow)]
     tool: Raw<'a>,
-    #[serde(borrow)]
     args: Raw<'a>,
-    #[serde(borrow)]
     result: Raw<'a>,
-    #[serde(borrow)]
     is_error: Raw<'a>,
-    #[serde(borrow)]
     step: Raw<'a>,
-    #[serde(borrow)]
     result_sha: Raw<'a>,
-    #[serde(borrow)]
     role: Raw<'a>,
-    #[serde(borrow)]
     text: Raw<'a>,
-    #[serde(borrow)]
     time: Raw<'a>,
-    #[serde(borrow)]
     tokens: Raw<'a>,
 }
 
@@ -201,12 +190,10 @@ impl<'a> Record<'a> {
 
 fn tokens(raw: Raw<'_>) -> Option<Tokens> {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Fields<'a> {
-        #[serde(borrow)]
         input: Raw<'a>,
-        #[serde(borrow)]
         cached: Raw<'a>,
-        #[serde(borrow)]
         output: Raw<'a>,
     }
     let Fields { input, cached, output } = nested(raw)?;

@@ -51,18 +51,13 @@ fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
-    #[serde(borrow)]
     role: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     tool_calls: Raw<'a>,
-    #[serde(borrow)]
     function_call: Raw<'a>,
-    #[serde(borrow)]
     tool_call_id: Raw<'a>,
-    #[serde(borrow)]
     name: Raw<'a>,
 }
 
@@ -129,23 +124,19 @@ impl Message<'_> {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     function: Raw<'a>,
     /// A custom tool's call has this in place of `function`, with free text as `input`.
-    #[serde(borrow)]
     custom: Raw<'a>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Function<'a> {
-    #[serde(borrow)]
     name: Raw<'a>,
-    #[serde(borrow)]
     arguments: Raw<'a>,
-    #[serde(borrow)]
     input: Raw<'a>,
 }
 

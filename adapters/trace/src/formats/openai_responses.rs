@@ -156,34 +156,22 @@ fn items(list: Raw<'_>) -> impl Iterator<Item = Item<'_>> {
 
 /// An item, whatever its type.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Item<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Raw<'a>,
-    #[serde(borrow)]
     role: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     name: Raw<'a>,
-    #[serde(borrow)]
     arguments: Raw<'a>,
-    #[serde(borrow)]
     input: Raw<'a>,
-    #[serde(borrow)]
     action: Raw<'a>,
-    #[serde(borrow)]
     operation: Raw<'a>,
-    #[serde(borrow)]
     call_id: Raw<'a>,
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     output: Raw<'a>,
-    #[serde(borrow)]
     status: Raw<'a>,
-    #[serde(borrow)]
     usage: Raw<'a>,
-    #[serde(borrow)]
     created_at: Raw<'a>,
 }
 

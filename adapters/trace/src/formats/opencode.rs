@@ -83,77 +83,61 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
-    #[serde(borrow)]
     info: Raw<'a>,
-    #[serde(borrow)]
     parts: Raw<'a>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Info<'a> {
-    #[serde(borrow)]
     role: Raw<'a>,
-    #[serde(borrow, rename = "sessionID")]
+    #[serde(rename = "sessionID")]
     session: Raw<'a>,
-    #[serde(borrow)]
     time: Raw<'a>,
-    #[serde(borrow)]
     tokens: Raw<'a>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Line<'a> {
-    #[serde(borrow, rename = "sessionID")]
+    #[serde(rename = "sessionID")]
     session: Raw<'a>,
-    #[serde(borrow)]
     timestamp: Raw<'a>,
-    #[serde(borrow)]
     part: Raw<'a>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Part<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Raw<'a>,
-    #[serde(borrow)]
     text: Raw<'a>,
-    #[serde(borrow)]
     synthetic: Raw<'a>,
-    #[serde(borrow)]
     tool: Raw<'a>,
-    #[serde(borrow)]
     state: Raw<'a>,
-    #[serde(borrow)]
     tokens: Raw<'a>,
 }
 
 /// The times of a message, or of a call.
 #[derive(Deserialize, Default)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Times<'a> {
-    #[serde(borrow)]
     created: Raw<'a>,
-    #[serde(borrow)]
     completed: Raw<'a>,
-    #[serde(borrow)]
     start: Raw<'a>,
-    #[serde(borrow)]
     end: Raw<'a>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct State<'a> {
-    #[serde(borrow)]
     status: Raw<'a>,
-    #[serde(borrow)]
     input: Raw<'a>,
-    #[serde(borrow)]
     output: Raw<'a>,
-    #[serde(borrow)]
     error: Raw<'a>,
-    #[serde(borrow)]
     metadata: Raw<'a>,
-    #[serde(borrow)]
     time: Raw<'a>,
 }
 
@@ -263,21 +247,17 @@ impl Part<'_> {
 /// Returns the tokens of a step. Its parts do not overlap.
 fn tokens(tokens: Raw<'_>) -> Option<Tokens> {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Fields<'a> {
-        #[serde(borrow)]
         input: Raw<'a>,
-        #[serde(borrow)]
         output: Raw<'a>,
-        #[serde(borrow)]
         reasoning: Raw<'a>,
-        #[serde(borrow)]
         cache: Raw<'a>,
     }
     #[derive(Deserialize, Default)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Cache<'a> {
-        #[serde(borrow)]
         read: Raw<'a>,
-        #[serde(borrow)]
         write: Raw<'a>,
     }
     let fields = nested::<Fields<'_>>(tokens)?;

@@ -179,54 +179,31 @@ fn replay(json: &str, first: &mut bool, recorder: &mut Recorder<'_>) -> Result<(
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Event<'a> {
-    #[serde(borrow)]
     kind: Raw<'a>,
-    #[serde(borrow)]
     source: Raw<'a>,
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     action: Raw<'a>,
-    #[serde(borrow)]
     observation: Raw<'a>,
-    #[serde(borrow)]
     args: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     extras: Raw<'a>,
-    #[serde(borrow)]
     exit_code: Raw<'a>,
-    #[serde(borrow)]
     cause: Raw<'a>,
-    #[serde(borrow)]
     thought: Raw<'a>,
-    #[serde(borrow)]
     tool_call_metadata: Raw<'a>,
-    #[serde(borrow)]
     tool_name: Raw<'a>,
-    #[serde(borrow)]
     tool_call: Raw<'a>,
-    #[serde(borrow)]
     tool_call_id: Raw<'a>,
-    #[serde(borrow)]
     action_id: Raw<'a>,
-    #[serde(borrow)]
     llm_response_id: Raw<'a>,
-    #[serde(borrow)]
     llm_message: Raw<'a>,
-    #[serde(borrow)]
     system_prompt: Raw<'a>,
-    #[serde(borrow)]
     error: Raw<'a>,
-    #[serde(borrow)]
     rejection_reason: Raw<'a>,
-    #[serde(borrow)]
     timestamp: Raw<'a>,
-    #[serde(borrow)]
     value: Raw<'a>,
-    #[serde(borrow)]
     llm_metrics: Raw<'a>,
 }
 
@@ -246,12 +223,13 @@ impl Metrics<'_> {
 /// Returns the tokens of a running total. The cached tokens are part of the input.
 fn accumulated(usage: Raw<'_>) -> Option<Tokens> {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Usage<'a> {
-        #[serde(borrow, rename = "prompt_tokens")]
+        #[serde(rename = "prompt_tokens")]
         input: Raw<'a>,
-        #[serde(borrow, rename = "cache_read_tokens")]
+        #[serde(rename = "cache_read_tokens")]
         cached: Raw<'a>,
-        #[serde(borrow, rename = "completion_tokens")]
+        #[serde(rename = "completion_tokens")]
         output: Raw<'a>,
     }
     let Usage { input, cached, output } = nested(usage)?;
@@ -260,34 +238,28 @@ fn accumulated(usage: Raw<'_>) -> Option<Tokens> {
 
 /// The response of the model, as V0 keeps it.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     usage: Raw<'a>,
 }
 
 /// The texts of an action: its thought, and the content of a V0 message.
 #[derive(Deserialize, Default)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Texts<'a> {
-    #[serde(borrow)]
     thought: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
 }
 
 /// The fields in which the three shapes keep the end of a result.
 #[derive(Deserialize, Default)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Ending<'a> {
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     output: Raw<'a>,
-    #[serde(borrow)]
     is_error: Raw<'a>,
-    #[serde(borrow)]
     exit_code: Raw<'a>,
-    #[serde(borrow)]
     metadata: Raw<'a>,
 }
 
@@ -485,21 +457,18 @@ impl Event<'_> {
 
 /// Content of a message or a prompt.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Content<'a> {
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     text: Raw<'a>,
 }
 
 /// A call as the model made it, with name and arguments in `function` or beside it.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
-    #[serde(borrow)]
     function: Raw<'a>,
-    #[serde(borrow)]
     name: Raw<'a>,
-    #[serde(borrow)]
     arguments: Raw<'a>,
 }
 

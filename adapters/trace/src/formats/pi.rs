@@ -68,49 +68,36 @@ struct Entry {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Record<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Raw<'a>,
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     parent_id: Raw<'a>,
-    #[serde(borrow)]
     message: Raw<'a>,
-    #[serde(borrow)]
     timestamp: Raw<'a>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
-    #[serde(borrow)]
     role: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     tool_call_id: Raw<'a>,
-    #[serde(borrow)]
     is_error: Raw<'a>,
-    #[serde(borrow)]
     timestamp: Raw<'a>,
-    #[serde(borrow)]
     usage: Raw<'a>,
 }
 
 /// A block of a message's content.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Block<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Raw<'a>,
-    #[serde(borrow)]
     text: Raw<'a>,
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     name: Raw<'a>,
-    #[serde(borrow)]
     arguments: Raw<'a>,
 }
 
@@ -224,15 +211,11 @@ impl Message<'_> {
     /// Returns the tokens of the model's answer. Its parts do not overlap.
     fn tokens(&self) -> Option<Tokens> {
         #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
+        #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
         struct Usage<'a> {
-            #[serde(borrow)]
             input: Raw<'a>,
-            #[serde(borrow)]
             output: Raw<'a>,
-            #[serde(borrow)]
             cache_read: Raw<'a>,
-            #[serde(borrow)]
             cache_write: Raw<'a>,
         }
         let usage = nested::<Usage<'_>>(self.usage)?;

@@ -58,14 +58,11 @@ fn read(input: &mut dyn BufRead, _: Layout, recorder: &mut Recorder<'_>) {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
-    #[serde(borrow)]
     kind: Raw<'a>,
-    #[serde(borrow)]
     parts: Raw<'a>,
-    #[serde(borrow)]
     usage: Raw<'a>,
-    #[serde(borrow)]
     timestamp: Raw<'a>,
 }
 
@@ -92,12 +89,13 @@ impl Message<'_> {
     /// Reads the tokens. Versions before 1.0 have other names for them.
     fn tokens(&self) -> Option<Tokens> {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Usage<'a> {
-            #[serde(borrow, alias = "request_tokens", rename = "input_tokens")]
+            #[serde(alias = "request_tokens", rename = "input_tokens")]
             input: Raw<'a>,
-            #[serde(borrow, rename = "cache_read_tokens")]
+            #[serde(rename = "cache_read_tokens")]
             cached: Raw<'a>,
-            #[serde(borrow, alias = "response_tokens", rename = "output_tokens")]
+            #[serde(alias = "response_tokens", rename = "output_tokens")]
             output: Raw<'a>,
         }
         let Usage { input, cached, output } = nested(self.usage)?;
@@ -127,18 +125,14 @@ fn respond<'a>(
 
 /// A part of a request or a response.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Part<'a> {
-    #[serde(borrow, rename = "part_kind")]
+    #[serde(rename = "part_kind")]
     kind: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     tool_name: Raw<'a>,
-    #[serde(borrow)]
     args: Raw<'a>,
-    #[serde(borrow)]
     tool_call_id: Raw<'a>,
-    #[serde(borrow)]
     outcome: Raw<'a>,
 }
 

@@ -78,10 +78,9 @@ fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
 /// Returns the tokens of a run. Its cached tokens are unknown.
 fn tokens(stats: &str) -> Option<Tokens> {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Stats<'a> {
-        #[serde(borrow)]
         tokens_sent: Raw<'a>,
-        #[serde(borrow)]
         tokens_received: Raw<'a>,
     }
     let stats = object::<Stats<'_>>(stats).ok()?;
@@ -91,22 +90,15 @@ fn tokens(stats: &str) -> Option<Tokens> {
 
 /// A step of `trajectory`, or a message of `history`, which has a role.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Record<'a> {
-    #[serde(borrow)]
     role: Raw<'a>,
-    #[serde(borrow)]
     agent: Raw<'a>,
-    #[serde(borrow)]
     is_demo: Raw<'a>,
-    #[serde(borrow)]
     thought: Raw<'a>,
-    #[serde(borrow)]
     response: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     action: Raw<'a>,
-    #[serde(borrow)]
     observation: Raw<'a>,
 }
 

@@ -53,15 +53,14 @@ fn request_within(
     each: &mut dyn FnMut(Span),
 ) -> Result<usize, ProblemKind> {
     #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
+    #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
     struct Request<'a> {
-        #[serde(borrow, alias = "resource_spans")]
+        #[serde(alias = "resource_spans")]
         resource_spans: Raw<'a>,
-        #[serde(borrow)]
         resource: Raw<'a>,
-        #[serde(borrow, alias = "scope_spans", alias = "instrumentationLibrarySpans")]
+        #[serde(alias = "scope_spans", alias = "instrumentationLibrarySpans")]
         scope_spans: Raw<'a>,
-        #[serde(borrow, alias = "resourceMetrics")]
+        #[serde(alias = "resourceMetrics")]
         resource_logs: Raw<'a>,
     }
     let request = object::<Request<'_>>(json)?;
@@ -110,10 +109,10 @@ fn of_resource(
         name: Raw<'a>,
     }
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Scoped<'a> {
-        #[serde(borrow, alias = "instrumentationLibrary")]
+        #[serde(alias = "instrumentationLibrary")]
         scope: Raw<'a>,
-        #[serde(borrow)]
         spans: Raw<'a>,
     }
     let resource = nested::<Resource<'_>>(resource).and_then(|resource| resource.attributes);
@@ -146,25 +145,21 @@ fn span(
     room: &mut Room,
 ) -> Option<Span> {
     #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
+    #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
     struct Fields<'a> {
-        #[serde(borrow, alias = "trace_id")]
+        #[serde(alias = "trace_id")]
         trace_id: Raw<'a>,
-        #[serde(borrow, alias = "span_id")]
+        #[serde(alias = "span_id")]
         span_id: Raw<'a>,
-        #[serde(borrow, alias = "parent_span_id")]
+        #[serde(alias = "parent_span_id")]
         parent_span_id: Raw<'a>,
-        #[serde(borrow)]
         name: Raw<'a>,
-        #[serde(borrow, alias = "start_time_unix_nano")]
+        #[serde(alias = "start_time_unix_nano")]
         start_time_unix_nano: Raw<'a>,
-        #[serde(borrow, alias = "end_time_unix_nano")]
+        #[serde(alias = "end_time_unix_nano")]
         end_time_unix_nano: Raw<'a>,
-        #[serde(borrow)]
         attributes: Raw<'a>,
-        #[serde(borrow)]
         events: Raw<'a>,
-        #[serde(borrow)]
         status: Raw<'a>,
     }
     let fields = nested::<Fields<'_>>(Some(json))?;
@@ -189,13 +184,11 @@ fn span(
 /// Decodes an event. Returns `None` if it has no name, or if there is no room for it.
 fn event(json: &RawValue, room: &mut Room) -> Option<SpanEvent> {
     #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
+    #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
     struct Fields<'a> {
-        #[serde(borrow)]
         name: Raw<'a>,
-        #[serde(borrow, alias = "time_unix_nano")]
+        #[serde(alias = "time_unix_nano")]
         time_unix_nano: Raw<'a>,
-        #[serde(borrow)]
         attributes: Raw<'a>,
     }
     let fields = nested::<Fields<'_>>(Some(json))?;
@@ -210,10 +203,9 @@ fn event(json: &RawValue, room: &mut Room) -> Option<SpanEvent> {
 /// Returns the status of a span and its message.
 fn status(raw: Raw<'_>) -> (Status, String) {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Fields<'a> {
-        #[serde(borrow)]
         code: Raw<'a>,
-        #[serde(borrow)]
         message: Raw<'a>,
     }
     let Some(fields) = nested::<Fields<'_>>(raw) else { return (Status::Unset, String::new()) };
@@ -280,10 +272,9 @@ fn of_base64<const N: usize>(text: &str) -> Option<[u8; N]> {
 /// Returns the attributes that are wanted. Some stores have them in an object and not in a list.
 fn attributes(raw: Raw<'_>, is_wanted: fn(&str) -> bool, room: &mut Room) -> Map<String, Value> {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Attribute<'a> {
-        #[serde(borrow)]
         key: Raw<'a>,
-        #[serde(borrow)]
         value: Raw<'a>,
     }
     let Some(json) = raw.map(RawValue::get) else { return Map::new() };

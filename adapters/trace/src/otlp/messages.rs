@@ -191,27 +191,23 @@ struct Response<'a> {
 
 /// A message of any vendor's shape.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
-    #[serde(borrow)]
     role: Raw<'a>,
-    #[serde(borrow)]
     parts: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
 }
 
 /// A part of a message.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Part<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Raw<'a>,
-    #[serde(borrow)]
     text: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     arguments: Raw<'a>,
-    #[serde(borrow, alias = "result")]
+    #[serde(alias = "result")]
     response: Raw<'a>,
 }
 

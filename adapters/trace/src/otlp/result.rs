@@ -17,18 +17,15 @@ pub(super) struct Bare {
 
 /// A message of `LangChain` in either of its forms, or the result of an MCP server.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Wrapper<'a> {
-    #[serde(borrow)]
     data: Raw<'a>,
-    #[serde(borrow)]
     kwargs: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     status: Raw<'a>,
-    #[serde(borrow, rename = "tool_call_id")]
+    #[serde(rename = "tool_call_id")]
     call: Raw<'a>,
-    #[serde(borrow, rename = "isError")]
+    #[serde(rename = "isError")]
     is_error: Raw<'a>,
 }
 
@@ -90,10 +87,9 @@ fn content_of_repr(text: &str) -> Option<&str> {
 /// Returns the arguments without the wrapper of a Python decorator: `{"args":[],"kwargs":{…}}`.
 pub(super) fn bare_arguments(text: String) -> String {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Decorated<'a> {
-        #[serde(borrow)]
         args: Raw<'a>,
-        #[serde(borrow)]
         kwargs: Raw<'a>,
     }
     let decorated =

@@ -117,18 +117,14 @@ fn ending_in_batch(raw: Raw<'_>) -> Ending<'_> {
 
 /// The members of results that hold the text that the model reads.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(borrow)]
     stdout: Raw<'a>,
-    #[serde(borrow)]
     stderr: Raw<'a>,
-    #[serde(borrow)]
     interrupted: Raw<'a>,
-    #[serde(borrow)]
     file: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow, rename = "isError")]
+    #[serde(rename = "isError")]
     is_error: Raw<'a>,
 }
 
@@ -309,21 +305,6 @@ mod tests {
         ] {
             let payload = format!(r#"{{"session_id":"s","hook_event_name":"{event}",{rest}}}"#);
             assert_eq!(decode(payload.as_bytes()).expect("an event").kind, expected);
-        }
-    }
-
-    #[test]
-    fn a_payload_without_a_needed_field_is_an_error() {
-        for payload in [
-            "",
-            "{",
-            "[]",
-            "{}",
-            r#"{"hook_event_name":"PreToolUse","tool_name":"Bash"}"#,
-            r#"{"session_id":"s","hook_event_name":"PreToolUse"}"#,
-            r#"{"session_id":7,"hook_event_name":"Stop"}"#,
-        ] {
-            assert!(decode(payload.as_bytes()).is_err(), "{payload}");
         }
     }
 }

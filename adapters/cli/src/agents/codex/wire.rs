@@ -38,10 +38,9 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
 /// `["bash","-lc","make"]` becomes `make`.
 fn command(raw: Raw<'_>) -> Cow<'_, str> {
     #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
     struct Input<'a> {
-        #[serde(borrow)]
         command: Raw<'a>,
-        #[serde(borrow)]
         cmd: Raw<'a>,
     }
     let Some(command) = members::<Input<'_>>(raw).and_then(|input| input.command.or(input.cmd))

@@ -54,10 +54,9 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(borrow)]
     result_type: Raw<'a>,
-    #[serde(borrow)]
     text_result_for_llm: Raw<'a>,
 }
 

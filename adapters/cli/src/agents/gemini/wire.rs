@@ -35,10 +35,10 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(borrow, rename = "llmContent")]
+    #[serde(rename = "llmContent")]
     content: Raw<'a>,
-    #[serde(borrow)]
     error: Raw<'a>,
 }
 

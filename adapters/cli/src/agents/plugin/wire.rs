@@ -26,6 +26,7 @@ const REFUSED: [&str; 2] =
     ["The user rejected permission to use", "The user has specified a rule which prevents you"];
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Payload<'a> {
     /// The kind of event.
     event: Option<Cow<'a, str>>,
@@ -36,20 +37,16 @@ struct Payload<'a> {
     /// The id of the call.
     call: Option<Cow<'a, str>>,
     tool: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     args: Raw<'a>,
     /// The result of the call, or its error.
-    #[serde(borrow)]
     output: Raw<'a>,
     #[serde(default)]
     failed: bool,
     #[serde(default)]
     cancelled: bool,
     /// The exit code of a command.
-    #[serde(borrow)]
     exit: Raw<'a>,
     /// The text of a message.
-    #[serde(borrow)]
     text: Raw<'a>,
 }
 

@@ -53,14 +53,13 @@ fn shown(raw: Raw<'_>) -> Cow<'_, str> {
 
 /// The result of a call.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(borrow, rename = "llmContent")]
+    #[serde(rename = "llmContent")]
     content: Raw<'a>,
-    #[serde(borrow)]
     error: Raw<'a>,
-    #[serde(borrow)]
     error_type: Raw<'a>,
-    #[serde(borrow, rename = "response_parts")]
+    #[serde(rename = "response_parts")]
     parts: Raw<'a>,
 }
 
@@ -229,18 +228,6 @@ mod tests {
             ("Notification", r#""message":"x""#, EventKind::Other),
         ] {
             assert_eq!(event(name, rest).kind, expected, "{name}");
-        }
-    }
-
-    #[test]
-    fn a_payload_without_a_needed_field_is_an_error() {
-        for payload in [
-            "",
-            "[]",
-            r#"{"session_id":"s"}"#,
-            r#"{"session_id":"s","hook_event_name":"PreToolUse"}"#,
-        ] {
-            assert!(decode(payload.as_bytes()).is_err(), "{payload}");
         }
     }
 }

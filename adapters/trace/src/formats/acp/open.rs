@@ -176,10 +176,10 @@ impl OpenCall {
     /// nothing but a random id. `None` if the recording has no result.
     fn text(&self) -> Option<Cow<'_, str>> {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Block<'a> {
-            #[serde(borrow, rename = "type")]
+            #[serde(rename = "type")]
             kind: Raw<'a>,
-            #[serde(borrow)]
             content: Raw<'a>,
         }
         #[derive(Deserialize)]

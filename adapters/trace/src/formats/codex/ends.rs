@@ -94,25 +94,18 @@ struct End<'a> {
 
 /// An event, or the item in it.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Raw<'a>,
-    #[serde(borrow)]
     call_id: Raw<'a>,
-    #[serde(borrow)]
     id: Raw<'a>,
-    #[serde(borrow)]
     item: Raw<'a>,
-    #[serde(borrow)]
     exit_code: Raw<'a>,
-    #[serde(borrow)]
     success: Raw<'a>,
-    #[serde(borrow)]
     status: Raw<'a>,
-    #[serde(borrow)]
     result: Raw<'a>,
     /// The tokens so far, in a `token_count` event.
-    #[serde(borrow)]
     pub(super) info: Raw<'a>,
 }
 
@@ -150,10 +143,11 @@ impl Event<'_> {
     /// Returns whether a tool server reported an error, in its result or in place of one.
     fn failed_by_result(&self) -> Option<bool> {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct Result<'a> {
-            #[serde(borrow, rename = "Ok")]
+            #[serde(rename = "Ok")]
             given: Raw<'a>,
-            #[serde(borrow, rename = "Err")]
+            #[serde(rename = "Err")]
             refused: Raw<'a>,
         }
         #[derive(Deserialize)]

@@ -37,16 +37,12 @@ pub(super) fn replay(
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
-    #[serde(borrow)]
     role: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     tool_calls: Raw<'a>,
-    #[serde(borrow)]
     tool_call_id: Raw<'a>,
-    #[serde(borrow)]
     error: Raw<'a>,
 }
 
@@ -62,12 +58,10 @@ impl Message<'_> {
     /// Replays the agent's turn. A call that cannot be read is reported after the others are delivered.
     fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         #[derive(Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
         struct ToolCall<'a> {
-            #[serde(borrow)]
             id: Raw<'a>,
-            #[serde(borrow)]
             function: Raw<'a>,
-            #[serde(borrow)]
             arguments: Raw<'a>,
         }
         let calls = elements(self.tool_calls);

@@ -24,16 +24,12 @@ const FAILURES: [&str; 8] = [
 ];
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Fields<'a> {
-    #[serde(borrow)]
     output: Raw<'a>,
-    #[serde(borrow)]
     metadata: Raw<'a>,
-    #[serde(borrow)]
     content: Raw<'a>,
-    #[serde(borrow)]
     success: Raw<'a>,
-    #[serde(borrow)]
     text: Raw<'a>,
 }
 
