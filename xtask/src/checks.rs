@@ -148,7 +148,7 @@ pub(crate) static CHECKS: [Check; 18] = [
     },
     Check {
         name: "js",
-        about: "the package for JavaScript builds, and its tests and types hold",
+        about: "the package for JavaScript builds, and its tests on Node and its types hold",
         part: RestApart,
         tools: "npm wasm32-unknown-unknown target/js/package/node_modules",
         work: Function(javascript::check),

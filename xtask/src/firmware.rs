@@ -28,7 +28,7 @@ const HERE: &str =
 const CHECK: &str = "
     cargo fmt --manifest-path adapters/firmware/Cargo.toml --all --check
     {linted} {decoder}
-    {linted} cargo test {here} --workspace";
+    {linted} PROPTEST_CASES=32 cargo test {here} --workspace";
 
 /// Builds the decoder of the log with the features of the tests, so that its libraries are compiled once.
 const DECODER: &str = "cargo build {here} --quiet --workspace --bins --tests";
