@@ -10,7 +10,7 @@ use std::process::Command;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::harness::{Folder, Ran, at_home, is_exhaustive, program};
+use crate::harness::{Folder, Ran, at_home, effort, program};
 use crate::hook::AGENTS;
 
 /// A home folder, with programs that come first in `PATH` and a project to work in.
@@ -122,7 +122,7 @@ fn a_hook_that_misbehaves_is_reported() {
         home.run(&["install", agent]);
     }
     // By default, every sixth agent.
-    let step = if is_exhaustive() { 1 } else { 6 };
+    let step = [6, 3, 1][effort()];
     for (script, fault) in [
         ("cat >/dev/null; exit 2", "exits with 2 instead of 0"),
         ("cat >/dev/null; echo no >&2; exit 7", "exits with 7 instead of 0: no"),

@@ -11,7 +11,7 @@ use std::path::Path;
 use serde_json::Value;
 use unstuck_text::is_silent;
 
-use crate::harness::{Folder, is_exhaustive, listed, scanned, shared};
+use crate::harness::{Folder, effort, listed, scanned, shared};
 
 /// A change of a run without a meaning.
 struct Change {
@@ -124,7 +124,7 @@ fn changes() -> impl Iterator<Item = Change> {
 #[test]
 fn noise_changes_no_verdict() {
     let Some(root) = shared("traces") else { return };
-    let distance = if is_exhaustive() { 1 } else { 40 };
+    let distance = [40, 8, 1][effort()];
     let runs: Vec<_> = listed(&root.join("labels.jsonl"))
         .iter()
         .step_by(distance)
