@@ -20,8 +20,8 @@ use crate::steps;
 
 /// The time that the steps take, in words.
 const DEFAULT_TIME: &str =
-    "some 6 minutes from nothing on 2 cores, and 2 minutes after a change to one crate";
-const REST_TIME: &str = "some 30 minutes from nothing on 2 cores";
+    "some 6 minutes from nothing on 2 cores, and 90 seconds after a change to one crate";
+const REST_TIME: &str = "some 22 minutes from nothing on 2 cores";
 
 /// Run the checks that a change must pass.
 ///
