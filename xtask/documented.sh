@@ -10,4 +10,4 @@ for word; do
         *) $skips || set -- "$@" "$word"; skips=false ;;
     esac
 done
-exec rustdoc "$@" -Dwarnings --out-dir target/doc
+exec rustdoc "$@" -Dwarnings --out-dir "$(dirname "$0")/../target/doc"

@@ -200,6 +200,20 @@ mod tests {
         }
     }
 
+    /// Most agents share the struct of their payloads, but not what each of them calls a session.
+    #[test]
+    fn the_session_is_the_one_that_the_agent_names() {
+        for agent in
+            Agent::ALL.iter().filter(|agent| !["copilot", "cursor"].contains(&agent.name()))
+        {
+            let sample = agent.host().sample;
+            let more = r#"{"agent_id":"a","parent_agent_id":"p","conversation_id":"c","#;
+            let payload = more.to_owned() + &sample[1..];
+            let event = (agent.host().wire.decode)(payload.as_bytes()).expect("an event");
+            assert_eq!(event.session, "unstuck-doctor", "{agent}");
+        }
+    }
+
     /// The numbers of agents in state files never change.
     #[test]
     fn state_files_name_an_agent_by_its_number() {

@@ -14,11 +14,12 @@ use crate::agents::event::{BadPayload, Call, Event, EventKind, Raw, json, needed
 pub(crate) struct HookPayload<'a, R = &'a RawValue> {
     pub(crate) event: Raw<'a>,
     hook_event_name: Raw<'a>,
-    session_id: Raw<'a>,
-    conversation_id: Raw<'a>,
-    /// The id of a subagent. In its events, Copilot has it as `session_id`, too.
+    pub(crate) session_id: Raw<'a>,
+    /// The session, as Cursor calls it.
+    pub(crate) conversation_id: Raw<'a>,
+    /// The id of a subagent. In its events, Copilot has it as `session_id`, and that of the session as the parent's.
     agent_id: Raw<'a>,
-    parent_agent_id: Raw<'a>,
+    pub(crate) parent_agent_id: Raw<'a>,
     /// The id of a turn, as one of three agents calls it.
     pub(crate) prompt_id: Raw<'a>,
     pub(crate) turn_id: Raw<'a>,
@@ -110,18 +111,15 @@ impl<'a, R> HookPayload<'a, R> {
         kind: EventKind<'a>,
         turn: Raw<'a>,
     ) -> Result<Event<'a>, BadPayload> {
-        let subagent = full(self.agent_id);
-        let parent = text(self.parent_agent_id).filter(|_| subagent.is_some());
         let root = || {
             let roots: Vec<Cow<'a, str>> =
                 serde_json::from_str(self.workspace_roots?.get()).ok()?;
             roots.into_iter().next()
         };
-        let own = || text(self.conversation_id).or_else(|| text(self.session_id));
         Ok(Event {
             name,
-            session: needed(parent.or_else(own), "session_id")?,
-            subagent,
+            session: needed(text(self.session_id), "session_id")?,
+            subagent: full(self.agent_id),
             cwd: text(self.cwd).or_else(|| text(self.working_dir)).or_else(root),
             transcript: text(self.transcript_path),
             turn: text(turn),

@@ -50,7 +50,10 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         "Stop" | "SubagentStop" => EventKind::Other,
         name => payload.kind(name),
     };
-    payload.into_event(name, kind, None)
+    let parent = text(payload.parent_agent_id);
+    let event = payload.into_event(name, kind, None)?;
+    let session = parent.filter(|_| event.subagent.is_some());
+    Ok(Event { session: session.unwrap_or(event.session), ..event })
 }
 
 #[derive(Deserialize)]

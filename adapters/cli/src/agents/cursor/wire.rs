@@ -14,7 +14,8 @@ const REWORDED: [(&str, &[&str]); 1] = [("Shell", &["description", "timeout"])];
 
 /// Reads a payload.
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
-    let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
+    let mut payload: HookPayload<'_> = serde_json::from_slice(payload)?;
+    payload.session_id = payload.conversation_id.or(payload.session_id);
     let reworded = |tool: &str| REWORDED.iter().find(|(name, _)| *name == tool);
     let call = || payload.call(|tool| reworded(tool).map_or(&[], |(_, members)| members));
     let name = payload.name()?;
