@@ -102,8 +102,7 @@ pub(crate) static CHECKS: [Check; 18] = [
     },
     Check {
         name: "tests-all",
-        about: "the same with every feature, and for these commands, the benchmarks and the fuzzer's claims; long tests run \
-                whole",
+        about: "the same with all features, and of the benchmarks, the fuzzer and these commands, on larger samples",
         part: Rest,
         tools: "gcc redis-server openssl node script unshare",
         work: Commands(&[
@@ -117,7 +116,6 @@ pub(crate) static CHECKS: [Check; 18] = [
         about: "the documentation builds without a warning",
         part: Rest,
         tools: "gcc",
-        // Only the script makes documentation of tests, so the tests do not run again.
         work: Commands(&[
             "{linted} RUSTDOC={root}/xtask/documented.sh cargo test --locked --doc {all}",
         ]),

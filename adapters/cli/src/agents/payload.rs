@@ -15,7 +15,6 @@ pub(crate) struct HookPayload<'a, R = &'a RawValue> {
     pub(crate) event: Raw<'a>,
     hook_event_name: Raw<'a>,
     pub(crate) session_id: Raw<'a>,
-    /// The session, as Cursor calls it.
     pub(crate) conversation_id: Raw<'a>,
     /// The id of a subagent. In its events, Copilot has it as `session_id`, and that of the session as the parent's.
     agent_id: Raw<'a>,
@@ -46,7 +45,7 @@ pub(crate) struct HookPayload<'a, R = &'a RawValue> {
     pub(crate) message: Raw<'a>,
     pub(crate) text: Raw<'a>,
     pub(crate) prompt_response: Raw<'a>,
-    pub(crate) last_assistant_message: Raw<'a>,
+    last_assistant_message: Raw<'a>,
 }
 
 impl<'a, R> HookPayload<'a, R> {
@@ -81,18 +80,15 @@ impl<'a, R> HookPayload<'a, R> {
         text(self.prompt).unwrap_or_default()
     }
 
-    /// Returns the text of the turn that ends.
-    pub(crate) fn handed_back(&self) -> EventKind<'a> {
-        EventKind::HandedBack(text(self.last_assistant_message).unwrap_or_default())
-    }
-
     /// Returns the kind of an event with this name that is no event of a call.
     pub(crate) fn kind(&self, name: &str) -> EventKind<'a> {
         match name {
             "UserPromptSubmit" => EventKind::Prompt(self.said()),
             // Without the id of the subagent its calls cannot be found.
             "SubagentStop" if self.agent_id.is_none() => EventKind::Other,
-            "Stop" | "SubagentStop" => self.handed_back(),
+            "Stop" | "SubagentStop" => {
+                EventKind::HandedBack(text(self.last_assistant_message).unwrap_or_default())
+            }
             "Interrupt" => EventKind::Interrupted,
             // Only the model's memory is compacted; the calls were made.
             "SessionStart" | "sessionStart" => match text(self.source).as_deref() {

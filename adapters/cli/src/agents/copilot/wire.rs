@@ -50,8 +50,7 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         "Stop" | "SubagentStop" => EventKind::Other,
         name => payload.kind(name),
     };
-    let parent = text(payload.parent_agent_id);
-    let event = payload.into_event(name, kind, None)?;
+    let (parent, event) = (text(payload.parent_agent_id), payload.into_event(name, kind, None)?);
     let session = parent.filter(|_| event.subagent.is_some());
     Ok(Event { session: session.unwrap_or(event.session), ..event })
 }
