@@ -9,22 +9,25 @@
 //! are known.
 
 use crate::find;
-use crate::members::{members, unquoted};
+#[cfg(feature = "alloc")]
+use crate::lexer::unescape;
+use crate::members::{Member, unquoted, whole_members};
 use crate::said::{Clocks, uncoloured};
 
 /// An answer without what its host wraps around it.
 ///
 /// ```
-/// use unstuck_text::Envelope;
+/// use unstuck_text::{Envelope, Unescaped};
 ///
+/// let mut memory = Unescaped::default();
 /// let answer = "Chunk ID: 3fa9c1\nWall time: 0.1 seconds\nProcess exited with code 1\nOutput:\nno such file";
-/// let envelope = Envelope::open(answer);
+/// let envelope = Envelope::open(answer, &mut memory);
 /// assert_eq!((envelope.body, envelope.exit), ("no such file", Some(1)));
-/// assert_eq!(Envelope::open("no such file").body, "no such file");
+/// assert_eq!(Envelope::open("no such file", &mut memory).body, "no such file");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope<'t> {
-    /// The answer itself. It is a part of the text that was opened.
+    /// The answer itself. It is a part of the text that was opened, or in the memory that was given.
     pub body: &'t str,
     /// The exit status that the host tells. Of several, one that is not 0. A signal counts as 128 and its number, as
     /// in a shell.
@@ -36,8 +39,13 @@ pub struct Envelope<'t> {
     pub is_entry: bool,
 }
 
-/// The longest object that is opened, in bytes: the part of one that is read.
-const OBJECT_MAX: usize = 4096;
+/// The memory for an output that has escapes inside of an object, or comes in two parts. Without the feature `alloc`
+/// there is none, and such an object stays as it is.
+#[derive(Clone, Debug, Default)]
+pub struct Unescaped {
+    #[cfg(feature = "alloc")]
+    text: alloc::string::String,
+}
 
 /// The deepest nesting of wrappers.
 const DEPTH_MAX: usize = 4;
@@ -117,8 +125,9 @@ const ELEMENTS: [(&str, &str, Says); 14] = [
     ("<stderr>", "</stderr>", Body),
 ];
 
-/// The members of an object around the output of a command (Codex before 2026, Cursor, many SDKs).
-const MEMBERS: [(&str, Says); 17] = [
+/// The members of an object around a file or the output of a command (Codex before 2026, Cursor, many SDKs).
+const MEMBERS: [(&str, Says); 18] = [
+    ("content", Body),
     ("output", Body),
     ("stdout", Body),
     ("stderr", Body),
@@ -151,11 +160,13 @@ impl<'t> Envelope<'t> {
         Self { body: answer, exit: None, is_running: false, is_entry: false }
     }
 
-    /// Takes the wrappers off `answer`, at most four of them. O(length of `answer`).
-    pub fn open(answer: &'t str) -> Self {
-        let mut opened = Self::bare(answer);
+    /// Takes the wrappers off `answer`, at most four of them. `memory` is for an output inside of an object. O(length of
+    /// `answer`).
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    pub fn open(answer: &'t str, memory: &'t mut Unescaped) -> Self {
+        let (mut opened, mut memory) = (Self::bare(answer), Some(memory));
         for _ in 0..DEPTH_MAX {
-            if opened.peel().is_none() {
+            if opened.peel(&mut memory).is_none() {
                 break;
             }
         }
@@ -169,10 +180,10 @@ impl<'t> Envelope<'t> {
     }
 
     /// Takes one wrapper off. Returns `None` if there is none.
-    fn peel(&mut self) -> Option<()> {
+    fn peel(&mut self, memory: &mut Option<&'t mut Unescaped>) -> Option<()> {
         let text = uncoloured(self.body.trim_ascii()).trim_ascii();
         let peeled = match text.as_bytes().first()? {
-            b'{' => self.object(text),
+            b'{' => self.object(text, memory),
             b'<' => around(text).or_else(|| self.elements(text)),
             b'C' | b'O' | b'E' | b'W' | b'P' | b'S' | b'T' => {
                 self.header(text).or_else(|| self.table(text))
@@ -257,26 +268,25 @@ impl<'t> Envelope<'t> {
         Some(body.strip_prefix('\n').unwrap_or(body))
     }
 
-    /// Takes off an object, if one of its members holds the output, in one line. More lines have escapes between them,
-    /// and the object's own readers take it.
-    fn object(&mut self, text: &'t str) -> Option<&'t str> {
-        let (mut told, mut body, mut has_body) = (*self, "", false);
-        for member in members(text) {
-            let (_, says) = MEMBERS.iter().find(|(name, _)| *name == member.name)?;
-            let value = unquoted(member.value);
-            if *says == Body {
-                let value = value.strip_suffix("\\n").unwrap_or(value);
-                let value = value.strip_suffix("\\r").unwrap_or(value);
-                let has_escape = value.bytes().any(|byte| byte == b'\\');
-                if has_escape || !(body.is_empty() || value.is_empty()) {
-                    return None;
-                }
-                (body, has_body) = (if value.is_empty() { body } else { value }, true);
+    /// Takes off an object, if its members are known and some of them hold the output.
+    fn object(&mut self, text: &'t str, memory: &mut Option<&'t mut Unescaped>) -> Option<&'t str> {
+        // Most objects have another first member, and need not be read to their end.
+        let first = text.get(1..)?.trim_ascii_start().get(1..)?;
+        MEMBERS.iter().find(|(name, _)| first.starts_with(name))?;
+        let (mut told, mut body, mut is_plain) = (*self, None, true);
+        for member in whole_members(text) {
+            let says = says(&member)?;
+            if says == Body {
+                let (output, before) = (output(&member)?, body.unwrap_or(""));
+                is_plain &=
+                    !find::contains(output, "\\") && (output.is_empty() || before.is_empty());
+                body = Some(if output.is_empty() { before } else { output });
             }
-            told.hear(*says, value);
+            told.hear(says, unquoted(member.value));
         }
-        let is_whole = has_body && text.len() <= OBJECT_MAX && text.ends_with('}');
-        is_whole.then(|| self.exit = told.exit)?;
+        let body = body.filter(|_| text.ends_with('}'))?;
+        let body = if is_plain { body } else { memory.take()?.hold(text)? };
+        self.exit = told.exit;
         Some(body)
     }
 
@@ -326,6 +336,44 @@ impl<'t> Envelope<'t> {
     }
 }
 
+impl Unescaped {
+    /// Joins the outputs in `object`, and undoes their escapes. Returns `None` if one is invalid.
+    #[cfg(feature = "alloc")]
+    fn hold(&mut self, object: &str) -> Option<&str> {
+        for member in whole_members(object).filter(|member| says(member) == Some(Body)) {
+            let output = output(&member)?;
+            if !(output.is_empty() || self.text.is_empty()) {
+                self.text.push('\n');
+            }
+            unescape(output, &mut self.text)?;
+        }
+        Some(&self.text)
+    }
+
+    /// Returns `None`, because there is no memory.
+    #[cfg(not(feature = "alloc"))]
+    #[expect(clippy::unused_self, reason = "the memory is empty")]
+    fn hold(&mut self, _: &str) -> Option<&str> {
+        None
+    }
+}
+
+/// Returns what a member of an object around an output says.
+fn says(member: &Member<'_>) -> Option<Says> {
+    MEMBERS.iter().find(|(name, _)| *name == member.name).map(|(_, says)| *says)
+}
+
+/// Returns the output in the value of `member`, without the end of its last line, or `None` if it is no text.
+fn output<'t>(member: &Member<'t>) -> Option<&'t str> {
+    if matches!(member.value, "null" | "None") {
+        return Some("");
+    }
+    let text = unquoted(member.value);
+    let line = text.strip_suffix("\\n").unwrap_or(text);
+    let line = line.strip_suffix("\\r").unwrap_or(line);
+    (text.len() < member.value.len()).then_some(line)
+}
+
 /// Returns what is inside of the element around a whole answer.
 fn around(text: &str) -> Option<&str> {
     text.strip_prefix(AROUND.0)?.strip_suffix(AROUND.1)
@@ -355,7 +403,7 @@ mod tests {
 
     use unstuck_core::Digest;
 
-    use super::{ELEMENTS, Envelope, FIELDS, HEADER, TRAILERS};
+    use super::{ELEMENTS, Envelope, FIELDS, HEADER, TRAILERS, Unescaped};
     use crate::recipe::Recipe;
 
     #[test]
@@ -444,9 +492,15 @@ mod tests {
             ),
             (r#"{"exitCode":0,"stdout":"a","stderr":""}"#, "a", Some(0), false),
             (r#"{"stdout":"","stderr":"a: no\r\n","exit_code":1}"#, "a: no", Some(1), false),
+            (r#"{"exitCode":0,"stdout":"a\n\"b\"\n"}"#, "a\n\"b\"", Some(0), false),
+            (r#"{"exitCode":1,"stdout":"a","stderr":"b\u0021"}"#, "a\nb!", Some(1), false),
+            (r"{'stdout': 'it\'s\x21', 'stderr': None}", "it's!", None, false),
+            (r#"{"content":"fn a() {}\n\n\tfn b() {}"}"#, "fn a() {}\n\n\tfn b() {}", None, false),
+            (r#"{"stdout":"\ud83d\ude00\ud83d","stderr":null}"#, "\u{1F600}\u{FFFD}", None, false),
             ("a\n\n<system-reminder>\nNo malware.\n</system-reminder>", "a", None, false),
         ] {
-            let opened = Envelope::open(answer);
+            let mut memory = Unescaped::default();
+            let opened = Envelope::open(answer, &mut memory);
             let found = (opened.body.trim(), opened.exit, opened.is_running);
             assert_eq!(found, (body, exit, is_running), "{answer}");
         }
@@ -466,8 +520,10 @@ mod tests {
             "Command: a\nOutput: b\nExit Code: 1",
             "<shellId: 1 completed with exit code 1>\nmore",
             "<shellId: 1 completed with exit code one>",
-            r#"{"exitCode":0,"stdout":"a\nb"}"#,
-            r#"{"exitCode":0,"stdout":"a","stderr":"b"}"#,
+            r#"{"exitCode":0,"stdout":"a\q"}"#,
+            r#"{"exitCode":0,"stdout":"a\u12"}"#,
+            r#"{"exitCode":0,"stdout":["a"]}"#,
+            r#"{"content":[{"type":"text","text":"a"}]}"#,
             r#"{"exitCode":0,"stdout":"a","state":"b"}"#,
             r#"{"exitCode":0}"#,
             r#"{"stdout":"a""#,
@@ -477,7 +533,9 @@ mod tests {
             "<untrusted_context>a",
             "<system-reminder>The file is empty.</system-reminder>",
         ] {
-            assert_eq!(Envelope::open(answer), Envelope::bare(answer), "{answer}");
+            let mut memory = Unescaped::default();
+            let opened = Envelope::open(answer, &mut memory);
+            assert_eq!(opened, Envelope::bare(answer), "{answer}");
         }
     }
 
@@ -512,9 +570,10 @@ mod tests {
             ] {
                 assert_eq!(read(&wrapped), read(body), "{wrapped}");
             }
+            let output = body.replace('\n', "\\n");
             let object =
-                std::format!("{{\"output\":\"{body}\\n\",\"metadata\":{{\"duration\":0.1}}}}");
-            assert!(body.contains('\n') || read(&object) == read(body), "{object}");
+                std::format!("{{\"output\":\"{output}\\n\",\"metadata\":{{\"duration\":0.1}}}}");
+            assert_eq!(read(&object), read(body), "{object}");
         }
     }
 
@@ -551,11 +610,13 @@ mod tests {
     proptest! {
         #[test]
         fn a_body_is_a_part_of_any_answer_and_wrapped_text_is_opened(answer in parts()) {
-            let opened = Envelope::open(&answer);
-            prop_assert!(answer.contains(opened.body));
+            let mut memory = Unescaped::default();
+            let opened = Envelope::open(&answer, &mut memory);
+            prop_assert!(opened.body.len() <= answer.len());
             if opened == Envelope::bare(&answer) {
                 let text = std::format!("<untrusted_context>\nOutput: {answer}\nExit Code: 3\n</untrusted_context>");
-                let wrapped = Envelope::open(&text);
+                let mut memory = Unescaped::default();
+                let wrapped = Envelope::open(&text, &mut memory);
                 prop_assert!(wrapped.exit == Some(3) && wrapped.body.len() <= answer.len());
             }
         }

@@ -122,6 +122,46 @@ impl<'t> Iterator for Lexer<'t> {
     }
 }
 
+/// Appends the characters of a string to `text`. `string` has no quotes. Returns `None` at an escape that neither JSON
+/// nor Python has. O(n).
+#[cfg(feature = "alloc")]
+pub(crate) fn unescape(string: &str, text: &mut alloc::string::String) -> Option<()> {
+    let mut rest = string;
+    while let Some((before, escape)) = crate::find::split_once(rest, "\\") {
+        text.push_str(before);
+        let sign = escape.chars().next()?;
+        rest = escape.get(sign.len_utf8()..)?;
+        let digits = match sign {
+            'x' => 2,
+            'u' => 4,
+            'U' => 8,
+            _ => 0,
+        };
+        if digits == 0 {
+            text.push(match sign {
+                'n' => '\n',
+                't' => '\t',
+                'r' => '\r',
+                'b' => '\x08',
+                'f' => '\x0C',
+                '"' | '\'' | '\\' | '/' => sign,
+                _ => return None,
+            });
+            continue;
+        }
+        let code = |from: usize, to: usize| u32::from_str_radix(rest.get(from..to)?, 16).ok();
+        let first = code(0, digits)?;
+        // A character beyond the first 65,536 is a pair of escapes in JSON.
+        let pair = |second: u32| 0x1_0000 + ((first & 0x3FF) << 10 | second & 0x3FF);
+        let second = rest.get(4..6).filter(|sign| *sign == "\\u").and_then(|_| code(6, 10));
+        let second = second.filter(|second| first >> 10 == 0x36 && second >> 10 == 0x37);
+        text.push(second.map_or(first, pair).try_into().unwrap_or(char::REPLACEMENT_CHARACTER));
+        rest = rest.get(digits + if second.is_some() { 6 } else { 0 }..)?;
+    }
+    text.push_str(rest);
+    Some(())
+}
+
 /// Returns whether `byte` belongs to a number or a word.
 const fn is_plain(byte: u8) -> bool {
     is_letter(byte) || is_joint(byte)

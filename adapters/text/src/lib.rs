@@ -28,14 +28,17 @@
 //!
 //! | feature | for | needs |
 //! |---|---|---|
+//! | `alloc` | the lines of an output that has escapes inside of a JSON object | `alloc` |
 //! | `serde` | checkpoints with [`SimilarCalls`], [`Lines`] and [`Ticket`] | nothing |
 //! | `similarity` | the similarity of two results, in percent | `std` |
 //!
-//! Neither changes a digest.
+//! `alloc` changes the digests of such outputs, and no feature those of others.
 
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "alloc")]
+extern crate alloc;
 #[cfg(feature = "similarity")]
 extern crate std;
 
@@ -69,7 +72,7 @@ mod tokens;
 mod words;
 mod worker;
 
-pub use envelope::Envelope;
+pub use envelope::{Envelope, Unescaped};
 pub use likeness::PRIMARY_KEYS;
 pub use lines::{LINE_WORDS, Lines};
 pub use mask::{Counter, CounterError, Mask, Masked, Masker, Masks, Shown};

@@ -24,9 +24,14 @@ pub(crate) struct Member<'t> {
 /// Returns the members of `json` in order. The members of a nested object follow the member that holds
 /// it. Python's single quotes are accepted. Stops at the first text that is not JSON. O(n) of at most
 /// 4096 bytes.
-pub(crate) fn members(json: &str) -> impl Iterator<Item = Member<'_>> {
+pub(crate) fn members(json: &str) -> impl Iterator<Item = Member<'_>> + Clone {
+    whole_members(head(json))
+}
+
+/// Like [`members`], but reads all of `json`. O(n · depth).
+pub(crate) fn whole_members(json: &str) -> impl Iterator<Item = Member<'_>> + Clone {
     let is_object = json.starts_with(['{', '[']);
-    let mut lexer = Lexer::lenient(if is_object { head(json) } else { "" });
+    let mut lexer = Lexer::lenient(if is_object { json } else { "" });
     let mut depth: usize = 0;
     from_fn(move || {
         loop {

@@ -8,7 +8,7 @@ use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Rapid};
 
 use crate::command::Nature;
 use crate::echo::echo;
-use crate::envelope::Envelope;
+use crate::envelope::{Envelope, Unescaped};
 use crate::likeness::{PRIMARY_KEYS, file};
 use crate::lines::{Lines, compared};
 use crate::mask::{Counter, Masked, Masker, Masks};
@@ -312,7 +312,8 @@ impl Recipe {
     ) -> Outcome {
         let &Answer { tool, text: whole, cut, failed, kind, said } = answer;
         let own = said.map_or_else(|| self.own(tool), |said| Some(self.completed(tool, said)));
-        let opened = self.opened(whole);
+        let mut memory = Unescaped::default();
+        let opened = self.opened(whole, &mut memory);
         let Masked { result: masked, near } = self.masked(own, &opened, cut);
         // The lines that a host adds to each answer are not part of the result.
         let text = self.masker(own).trimmed(opened.body);
@@ -397,13 +398,14 @@ impl Recipe {
 
     /// Returns the digests of a masked result. O(length of `result`).
     pub fn result(&self, tool: &str, result: &str, cut: Option<&str>) -> Masked {
-        self.masked(self.own(tool), &self.opened(result), cut)
+        let mut memory = Unescaped::default();
+        self.masked(self.own(tool), &self.opened(result, &mut memory), cut)
     }
 
     /// Takes the host's wrappers off `result`. A recipe that does not inspect results takes them as they are.
-    fn opened<'t>(&self, result: &'t str) -> Envelope<'t> {
+    fn opened<'t>(&self, result: &'t str, memory: &'t mut Unescaped) -> Envelope<'t> {
         match self.failures {
-            Failures::Read => Envelope::open(result),
+            Failures::Read => Envelope::open(result, memory),
             Failures::Told => Envelope::bare(result),
         }
     }

@@ -47,7 +47,7 @@ use core::ops::Range;
 
 use memchr::memchr2;
 
-use crate::envelope::Envelope;
+use crate::envelope::{Envelope, Unescaped};
 use crate::find;
 use crate::grams::Grams;
 use crate::said::{self, Clocks};
@@ -114,7 +114,8 @@ impl Report {
 /// assert_eq!(report("fn main() {}\n").failed, None);
 /// ```
 pub fn report(result: &str) -> Report {
-    let opened = Envelope::open(result);
+    let mut memory = Unescaped::default();
+    let opened = Envelope::open(result, &mut memory);
     if opened.is_entry { told(opened.exit) } else { report_of(opened.body, opened.exit) }
 }
 

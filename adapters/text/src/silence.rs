@@ -1,6 +1,6 @@
 //! Results without information, and placeholders for results that are gone.
 
-use crate::envelope::Envelope;
+use crate::envelope::{Envelope, Unescaped};
 use crate::find;
 use crate::list::List;
 use crate::said;
@@ -97,7 +97,8 @@ const LOOK_MAX: usize = 256;
 /// assert!(!is_silent("ok: 3 files changed"));
 /// ```
 pub fn is_silent(result: &str) -> bool {
-    let opened = Envelope::open(result);
+    let mut memory = Unescaped::default();
+    let opened = Envelope::open(result, &mut memory);
     !opened.has_failed() && says_nothing(opened.body)
 }
 

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::{self, Finder};
 use serde::de::IgnoredAny;
-use unstuck_text::Envelope;
+use unstuck_text::{Envelope, Unescaped};
 
 /// The beginning of every message of this project, with the space behind it.
 const SIGN: &str = "[unstuck] ";
@@ -99,7 +99,8 @@ fn without_note(text: &str) -> Option<&str> {
 /// Without a hook's words before it, a message of this project stands in place of a result if the result
 /// is flagged as failed or says so.
 pub(crate) fn is_refusal(text: &str, failed: bool) -> bool {
-    let text = Envelope::open(text).body.trim_start();
+    let mut memory = Unescaped::default();
+    let text = Envelope::open(text, &mut memory).body.trim_start();
     if let Some(message) = text.strip_prefix(SIGN) {
         return failed || message.starts_with(NOT_RUN);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Finding};
-use unstuck_text::{Envelope, complaint};
+use unstuck_text::{Envelope, Unescaped, complaint};
 
 use super::history::Explained;
 use super::nearest::Nearest;
@@ -140,7 +140,8 @@ impl ResultLine {
 
     /// Returns the line of the result `text`.
     pub(super) fn of(text: &str, failed: bool, refused: bool) -> Self {
-        let text = Envelope::open(text).body;
+        let mut memory = Unescaped::default();
+        let text = Envelope::open(text, &mut memory).body;
         let complaint = if failed { complaint(text) } else { None };
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
         let first = lines.next();

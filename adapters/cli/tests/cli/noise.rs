@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
-use unstuck_text::is_silent;
+use serde_json::{Value, json};
+use unstuck_text::{is_silent, report};
 
 use crate::harness::{Folder, effort, listed, scanned, shared};
 
@@ -59,7 +59,7 @@ fn in_lines(result: &str) -> bool {
 }
 
 /// The changes of a whole record or result, and what hosts wrap around a result.
-const CHANGES: [Change; 13] = [
+const CHANGES: [Change; 16] = [
     Change { name: "keys in another order", of: Of::Record(with_keys_reversed) },
     Change { name: "another root of paths", of: Of::Record(moved) },
     Change { name: "a colour", of: Of::Result(coloured) },
@@ -84,6 +84,9 @@ const CHANGES: [Change; 13] = [
     Change { name: "Qwen Code", of: Of::Result(in_table) },
     Change { name: "OpenHands", of: Of::Result(with_trailers) },
     Change { name: "Claude Code", of: Of::Result(with_reminder) },
+    Change { name: "Cursor", of: Of::Result(in_object) },
+    Change { name: "mini-SWE-agent", of: Of::Result(in_elements) },
+    Change { name: "Copilot CLI", of: Of::Result(with_status) },
 ];
 
 /// The lines that may be added at either end of a result.
@@ -295,6 +298,23 @@ fn with_reminder(text: &str, call: usize) -> String {
     // Without a text, the reminder is the answer.
     let reminder = format!("\n\n<system-reminder>\nTurn {call}.\n</system-reminder>");
     text.to_owned() + if text.trim().is_empty() { "" } else { &reminder }
+}
+
+fn in_object(text: &str, call: usize) -> String {
+    json!({ "stdout": text, "stderr": "", "duration_ms": 90 + call }).to_string()
+}
+
+fn in_elements(text: &str, _: usize) -> String {
+    format!("<returncode>{}</returncode>\n<output>\n{text}\n</output>", status(text))
+}
+
+fn with_status(text: &str, call: usize) -> String {
+    format!("{text}\n<shellId: {call} completed with exit code {}>", status(text))
+}
+
+/// Returns the exit status of a command with this output.
+fn status(text: &str) -> u8 {
+    u8::from(report(text).failed == Some(true))
 }
 
 fn clock(n: usize) -> String {

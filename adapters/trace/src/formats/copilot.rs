@@ -20,7 +20,7 @@ use std::io::BufRead;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use unstuck_text::Envelope;
+use unstuck_text::{Envelope, Unescaped};
 
 use crate::clue::{Clue, Fields, Place, text};
 use crate::costs::count;
@@ -262,7 +262,7 @@ impl<'a> ToolResult<'a> {
             Cow::Borrowed(text) => own::without_notes(text),
             Cow::Owned(text) => Cow::Owned(own::without_notes(&text).into_owned()),
         };
-        let failed = Envelope::open(&text).exit.map(|code| code != 0);
+        let failed = Envelope::open(&text, &mut Unescaped::default()).exit.map(|code| code != 0);
         Self { text, failed }
     }
 }

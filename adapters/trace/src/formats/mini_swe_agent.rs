@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::io::BufRead;
 
 use serde::Deserialize;
-use unstuck_text::Envelope;
+use unstuck_text::{Envelope, Unescaped};
 
 use crate::clue::{Clue, Fields, Place, is_chat_message, is_list, objects, text};
 use crate::document::{self, Lists};
@@ -201,8 +201,8 @@ impl Message<'_> {
         let id = string(self.tool_call_id).unwrap_or_default();
         let call = recorder.pairing.answer(MAIN, &id);
         if let Some(call) = call {
-            let code =
-                integer(extra.returncode).or_else(|| Envelope::open(text).exit.map(i64::from));
+            let code = integer(extra.returncode)
+                .or_else(|| Envelope::open(text, &mut Unescaped::default()).exit.map(i64::from));
             let failed = code.is_some_and(|code| code != 0);
             recorder.outcome(Outcome {
                 call,

@@ -1,6 +1,6 @@
 //! The words of this project in the transcripts of each agent, with what the agent writes around them.
 
-use unstuck_text::Envelope;
+use unstuck_text::{Envelope, Unescaped};
 use unstuck_trace::{Event, Format, read};
 
 /// The events of a call, in words: its result, or that it was refused.
@@ -8,7 +8,8 @@ fn endings(input: &str, format: Format) -> Vec<String> {
     let mut endings = Vec::new();
     let trace = read(input.as_bytes(), None, &mut |event| {
         if let Event::Outcome(outcome) = event {
-            let text = Envelope::open(outcome.text).body;
+            let mut memory = Unescaped::default();
+            let text = Envelope::open(outcome.text, &mut memory).body;
             let how = match (outcome.refused, outcome.failed) {
                 (true, _) => "refused".to_owned(),
                 (false, true) => format!("failed {text}"),

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use unstuck_text::Envelope;
+use unstuck_text::{Envelope, Unescaped};
 
 use crate::field::{Raw, flag, flat_text, integer, is_object, nested, object, string};
 use crate::tool_result::ToolResult;
@@ -51,7 +51,7 @@ impl<'a> ToolResult<'a> {
         {
             return result;
         }
-        let code = Envelope::open(&text).exit;
+        let code = Envelope::open(&text, &mut Unescaped::default()).exit;
         let failed = code.map(|code| code != 0).or_else(|| is_failure(&text).then_some(true));
         Self { text, failed }
     }
