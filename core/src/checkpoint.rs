@@ -9,6 +9,7 @@
 //! rules, and a robot that wakes up with a milder ladder keeps its history.
 
 use core::fmt;
+use core::num::NonZeroU64;
 
 use heapless::Vec;
 use serde::de::{Deserializer, Error as _};
@@ -33,7 +34,7 @@ use crate::verdict::RuleIndex;
 use crate::window::Window;
 
 /// The version of the format that this engine writes, and the only version that it reads.
-pub const VERSION: u8 = 3;
+pub const VERSION: u8 = 4;
 
 /// A limit above the number of calls or turns of any detector, so that later ones can still be
 /// counted.
@@ -127,7 +128,7 @@ struct State<const W: usize, const OPEN: usize> {
     ladders: Digest,
     next: u64,
     begun: u64,
-    step: Option<u64>,
+    step: Option<NonZeroU64>,
     in_step: u8,
     findings: u16,
     rung: u8,

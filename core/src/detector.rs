@@ -278,6 +278,12 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         })
     }
 
+    /// Takes in news that the host gives to the agent, such as the end of a job. It is no
+    /// instruction, but the agent may answer it without a call. O(1).
+    pub fn notified(&mut self) {
+        self.talk.end();
+    }
+
     /// Returns whether `message` is among the latest [`MESSAGES_MAX`], and so not a new
     /// instruction. O(1).
     pub fn has_heard(&self, message: Digest) -> bool {

@@ -74,6 +74,9 @@ pub trait AnyDetector<'p>: sealed::Sealed {
     /// Takes in a message of the user.
     fn user_message(&mut self, message: Digest) -> Verdict;
 
+    /// Takes in news that the host gives to the agent.
+    fn notified(&mut self);
+
     /// Forgets the history, because a new run begins.
     fn clear(&mut self);
 
@@ -166,6 +169,10 @@ impl<'p, const W: usize, const OPEN: usize> AnyDetector<'p> for Detector<'p, W, 
 
     fn user_message(&mut self, message: Digest) -> Verdict {
         self.user_message(message)
+    }
+
+    fn notified(&mut self) {
+        self.notified();
     }
 
     fn clear(&mut self) {

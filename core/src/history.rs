@@ -1,5 +1,7 @@
 //! The history of a run: the records that a detector holds, and how they are numbered.
 
+use core::num::NonZeroU64;
+
 use crate::queue::Queue;
 use crate::record::{CallId, Record, Status, Tool};
 use crate::window::Window;
@@ -16,7 +18,7 @@ pub(crate) struct History<const W: usize, const OPEN: usize> {
     /// The sequence number of the first record of this run.
     pub(crate) begun: u64,
     /// The step of the latest record.
-    pub(crate) step: Option<u64>,
+    pub(crate) step: Option<NonZeroU64>,
     /// The number of records of that step, which all stand before the next record.
     pub(crate) in_step: u8,
     /// How many times calls were taken back.

@@ -11,7 +11,7 @@ use crate::policy::Policy;
 use crate::proof::Proof;
 use crate::record::{Record, Status, Tag, Tool};
 use crate::repeated_text::Turn;
-use crate::rule::{Force, Progress, Results, Rule, Texts};
+use crate::rule::{Args, Force, Progress, Results, Rule, Texts};
 use crate::selection::RecordRules;
 use crate::verdict::{Finding, RuleIndex, Verdict};
 use crate::window::View;
@@ -144,7 +144,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         };
         let finding = self.evidence(moment).finding(place, rule, seq, record, &hit);
         let climb = Climb {
-            most: if record.silent { rule.silent_max } else { Action::Stop },
+            most: if record.is_silent() { rule.silent_max } else { Action::Stop },
             now: seq,
             count: hit.count_for(rule),
             proof: self.proof(moment, rule, record, &hit),
@@ -170,7 +170,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// Returns how many repetitions of `hit` the settled records prove, up to the number that is
     /// enough.
     fn proven(&self, rule: &Rule<'_>, record: &Record, hit: &Hit) -> u16 {
-        self.history.window.proven(record, hit, Proof::enough(rule, hit))
+        let reach = Mask::newest(u32::from(self.policy.window()));
+        self.history.window.proven(record, hit, Proof::enough(rule, hit), reach)
     }
 
     /// Shows a record to every rule that is judged at this moment, and returns the first rule that
@@ -185,7 +186,6 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     ) -> Option<(u8, &'p Rule<'p>, Hit)> {
         let policy = self.policy;
         let patience = policy.patience(record.tool, seq.wrapping_sub(self.history.begun));
-        let late = i16::from(record.late);
         let mut found = None;
         let mut rest = RunsLeft(&mut self.patterns.runs);
         for (place, rule) in (0_u8..).zip(policy.rules()) {
@@ -194,7 +194,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
                 continue;
             }
             let raised = self.feedback.raised_by(RuleIndex::Call(place), record.tool);
-            let patience = patience.saturating_add(i16::from(raised)).saturating_add(late);
+            let patience = patience.saturating_add(i16::from(raised));
+            let patience = patience.saturating_add(late(rule, record));
             let patience = patience.saturating_add(acting(rule, record));
             let mut track = self.patterns.rules.at(usize::from(place));
             let hit = track.observe(runs, rule, patience, record, view);
@@ -242,7 +243,9 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let action = held;
         let last = ladder.last(climb.most);
         finding.most = if climb.proof.is_latest { last } else { last.min(Action::Warn) };
-        let fresh = rung > *highest;
+        // After reminders, the rung of the first block is not above them.
+        let begins_to_block = action >= Action::Block && known.blocker == Blocker::NONE;
+        let fresh = rung > *highest || begins_to_block && climb.blocker.is_some();
         *highest = rung.max(*highest);
         let blocker = match (known.blocker.rule(), climb.blocker) {
             (_, Some(place)) if action >= Action::Block => Blocker::new(place, finding.failed),
@@ -417,6 +420,12 @@ const ACTING_PATIENCE: i16 = 5;
 fn acting(rule: &Rule<'_>, record: &Record) -> i16 {
     let acts = record.tag == Tag::Act && record.status == Status::Reported && !record.failed;
     if acts && rule.results == Results::Same { ACTING_PATIENCE } else { 0 }
+}
+
+/// Returns the additional repetitions that `rule` asks for if `record` timed out: the same call may
+/// come back in time. Other calls that time out, too, are no reason to wait.
+fn late(rule: &Rule<'_>, record: &Record) -> i16 {
+    i16::from(record.late && rule.args != Args::Any)
 }
 
 /// Returns whether the rule at `place` goes beyond a warning only on proof.

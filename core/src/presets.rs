@@ -33,8 +33,9 @@ macro_rules! checked {
 /// - `alike`: five similar calls among the last eight with the same result, even an empty one.
 /// - `failing-call`: the same call fails three times in a row, whatever the errors are.
 /// - `one-error`: four failures of one class among the last ten calls, whatever the tools are.
-/// - `nothing-new`: five calls of one tool among the last eight with near answers, for example
-///   searches that find nothing, or reads with hardly a new line.
+/// - `same-answer`: four calls of one tool among the last ten with the same telling result.
+/// - `nothing-new`: five calls of one tool in a row with near answers, for example searches that
+///   find nothing, or reads with hardly a new line.
 /// - `failing-tests`: six failing test runs in a row without a better score.
 /// - `swing`: two to eight calls with the same results, run four times, even if an answer differs from
 ///   the one before it.
@@ -49,14 +50,15 @@ macro_rules! checked {
 ///
 /// A changed answer to the same call is progress, except for `failing-call` and `swing`. A write that
 /// works is progress between equal successes. Between failures it is progress for `one-error`, unless
-/// the failures have the same complaint.
+/// the failures have the same complaint and are not of a tool that writes: there it mends what was
+/// refused. A tool that timed out and works again is progress for `one-error`, too.
 ///
 /// Every rule begins with a nudge and goes on to a warning. Only `same-effect` and `cycle` ask for
 /// more, and only on [proof](crate::Force::Proven). They block from the fifth call in a row or the
 /// fourth lap on, and stop from the eighth call or the sixth lap on. Without proof, the streak is
 /// warned of at 5, 8, 13, 21 and so on.
 ///
-/// Recipe: `args` is the canonical JSON. Calls are `similar` if seven of ten words are the same.
+/// Recipe: `args` is the canonical JSON. Calls are `similar` if half of their words are the same.
 /// `result` is the whole result without its volatile parts. `near` stands for a class of answers:
 /// failures with one complaint, searches that find nothing, or reads with hardly a new line. Empty and
 /// "ok" results are silent. Failures are also recognised from results, with the number of failing
@@ -162,10 +164,19 @@ const BALANCED_RULES: &[Rule<'_>] = &[
     .select(Select::Except(Tag::Poll))
     .failures(),
     Rule::new(
+        "same-answer",
+        Args::SameTool,
+        Results::Same,
+        Pattern::recurrence(4, 10),
+        Ladder::by_repetitions(&[Rung::new(4, Action::Nudge), Rung::new(6, Action::Warn)]),
+    )
+    .select(Select::Except(Tag::Poll))
+    .only_telling(),
+    Rule::new(
         "nothing-new",
         Args::SameTool,
         Results::Near,
-        Pattern::recurrence(5, 8),
+        Pattern::Streak { times: 5 },
         Ladder::by_repetitions(&[Rung::new(5, Action::Nudge), Rung::new(8, Action::Warn)]),
     )
     .select(Select::Except(Tag::Poll)),

@@ -40,6 +40,11 @@ impl Ending {
         Self { args: record.args, result: record.result, raw: record.raw, end }
     }
 
+    /// Returns whether the call worked.
+    pub(crate) fn worked(self) -> bool {
+        matches!(self.end, End::Worked { .. })
+    }
+
     /// Returns whether both are of the same call and have an outcome.
     pub(crate) fn is_comparable_to(self, other: Self) -> bool {
         self.args == other.args && self.end != End::Open && other.end != End::Open

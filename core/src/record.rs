@@ -1,6 +1,7 @@
 //! Calls and outcomes in the form that the engine takes: digests and flags, no text.
 
 use core::fmt;
+use core::num::NonZeroU64;
 
 use crate::Digest;
 
@@ -177,7 +178,8 @@ pub struct Call {
     pub(crate) similar: u32,
     pub(crate) tag: Tag,
     pub(crate) idempotent: bool,
-    pub(crate) step: Option<u64>,
+    /// The number of the step, and one.
+    pub(crate) step: Option<NonZeroU64>,
 }
 
 impl Call {
@@ -215,9 +217,10 @@ impl Call {
     }
 
     /// Puts the call into the step `step`. Calls that the agent issued together share a step.
+    /// [`u64::MAX`] stands for a step of the call's own.
     #[must_use]
     pub const fn step(mut self, step: u64) -> Self {
-        self.step = Some(step);
+        self.step = NonZeroU64::new(step.wrapping_add(1));
         self
     }
 }
@@ -260,7 +263,6 @@ impl Tool {
 /// let nothing = Outcome::ok(Digest::of(b"")).silent();
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "one for each thing to say of an outcome")]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Outcome {
     pub(crate) result: Digest,
@@ -269,7 +271,7 @@ pub struct Outcome {
     pub(crate) score: Score,
     pub(crate) raw: u16,
     pub(crate) failed: bool,
-    pub(crate) silent: bool,
+    pub(crate) says: Says,
     pub(crate) pending: bool,
     pub(crate) late: bool,
 }
@@ -293,7 +295,7 @@ impl Outcome {
             score: Score::NONE,
             raw: half(result.folded()),
             failed,
-            silent: false,
+            says: Says::Something,
             pending: false,
             late: false,
         }
@@ -358,11 +360,19 @@ impl Outcome {
         self
     }
 
+    /// Marks the result as telling: it says so much that an equal answer to another call is no
+    /// coincidence. By default no result is.
+    #[must_use]
+    pub const fn telling(mut self) -> Self {
+        self.says = Says::Much;
+        self
+    }
+
     /// Marks the result as silent: it says nothing (empty, "ok", a placeholder). It is no evidence
     /// between calls with different arguments.
     #[must_use]
     pub const fn silent(mut self) -> Self {
-        self.silent = true;
+        self.says = Says::Nothing;
         self
     }
 }
@@ -371,6 +381,18 @@ impl Outcome {
 const fn half(digest: u32) -> u16 {
     let [low, high, ..] = digest.to_le_bytes();
     u16::from_le_bytes([low, high])
+}
+
+/// The weight of a result as evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) enum Says {
+    /// It is silent: equal results of different calls are none.
+    Nothing,
+    Something,
+    /// It is telling: an equal result of another call is no coincidence.
+    Much,
 }
 
 /// The quality of an outcome. Lower is better, and the highest number means "unknown".
@@ -472,7 +494,7 @@ pub(crate) struct Record {
     pub(crate) tag: Tag,
     pub(crate) status: Status,
     pub(crate) failed: bool,
-    pub(crate) silent: bool,
+    pub(crate) says: Says,
     /// True if an equal answer proves that calling again does not help.
     pub(crate) idempotent: bool,
     /// True if the call timed out.
@@ -502,7 +524,7 @@ impl Record {
             tag: call.tag,
             status: Status::Open,
             failed: false,
-            silent: false,
+            says: Says::Something,
             idempotent: call.idempotent,
             late: false,
             novel: false,
@@ -516,6 +538,11 @@ impl Record {
     /// Returns whether this is a call with the arguments of `other` that may have run.
     pub(crate) fn is_same_call(&self, other: &Self) -> bool {
         self.args == other.args && self.status != Status::Cancelled
+    }
+
+    /// Returns whether the result is silent.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.says == Says::Nothing
     }
 
     /// Returns whether the call failed, or was blocked.
@@ -537,7 +564,7 @@ impl Record {
             near: 0,
             raw: 0,
             failed: false,
-            silent: false,
+            says: Says::Something,
             late: false,
             score: Score::NONE,
             ..*self
@@ -551,7 +578,7 @@ impl Record {
         self.near = outcome.near.unwrap_or_else(|| outcome.result.mix(self.args).folded());
         self.raw = outcome.raw;
         self.failed = outcome.failed;
-        self.silent = outcome.silent;
+        self.says = outcome.says;
         self.late = outcome.late;
         self.score = outcome.score;
         self.status = Status::Reported;

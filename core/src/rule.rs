@@ -4,8 +4,8 @@ use crate::ladder::{Action, Ladder};
 use crate::record::{Record, Status, Tag};
 
 /// The maximum number of rules in a policy. Each rule costs 10 bytes of a detector and a check at
-/// every event. The largest preset has twelve.
-pub const RULES_MAX: usize = 12;
+/// every event. The largest preset has thirteen.
+pub const RULES_MAX: usize = 13;
 
 /// The maximum number of run counters over all cycle rules of a policy. A rule needs one for each
 /// period from 1 to its longest. Each takes 2 bytes of a detector.
@@ -304,8 +304,7 @@ pub enum Progress {
     Anywhere,
 }
 
-/// The weight of silent results between different calls. Silent results of equal calls are always
-/// equal.
+/// The results that are evidence between different calls. Between equal calls all are.
 ///
 /// ```
 /// use unstuck_core::{Action, Args, Ladder, Pattern, Results, Rule, Rung, Silence};
@@ -315,6 +314,7 @@ pub enum Progress {
 ///     Rule::new("alike", Args::Similar, Results::Same, Pattern::recurrence(5, 8), LADDER);
 /// assert_eq!(RULE.silence, Silence::Ignored);
 /// assert_eq!(RULE.count_silence().silence, Silence::Evidence);
+/// assert_eq!(RULE.only_telling().silence, Silence::Telling);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -324,6 +324,9 @@ pub enum Silence {
     Ignored,
     /// They weigh as much as other results. This suits calls that are very similar.
     Evidence,
+    /// Only [telling](crate::Outcome::telling) results are evidence. This suits calls that have
+    /// little in common.
+    Telling,
 }
 
 /// The condition under which a rule may ask for more than a warning.
@@ -346,7 +349,8 @@ pub enum Force {
     /// forceful rung counts must have failed like the one before it, or be of an
     /// [idempotent](crate::Call::idempotent) call with the [same answer](crate::Outcome::raw),
     /// byte for byte. Whatever the call does, [`RUNAWAY_MIN`](crate::RUNAWAY_MIN) equal answers in
-    /// a row are enough. Polls never prove anything.
+    /// a row are enough. Polls never prove anything, and while the window holds one that was
+    /// answered, equal answers to calls that work do not, either: they may change by themselves.
     Proven,
 }
 
@@ -395,7 +399,7 @@ pub struct Rule<'p> {
     pub progress: Progress,
     /// The actions to take.
     pub ladder: Ladder<'p>,
-    /// The weight of silent results of different calls.
+    /// The results that are evidence between different calls.
     pub silence: Silence,
     /// The strongest action while the latest outcome is silent and hardly any evidence.
     pub silent_max: Action,
@@ -490,6 +494,13 @@ impl<'p> Rule<'p> {
         self
     }
 
+    /// Returns the rule in which only telling results of different calls count as equal.
+    #[must_use]
+    pub const fn only_telling(mut self) -> Self {
+        self.silence = Silence::Telling;
+        self
+    }
+
     /// Returns the rule that asks for at most `most` while the latest outcome is silent.
     #[must_use]
     pub const fn silent_at_most(mut self, most: Action) -> Self {
@@ -514,7 +525,11 @@ impl<'p> Rule<'p> {
             Progress::Respect => 1,
             Progress::Anywhere => 2,
         };
-        let silence = u8::from(self.silence == Silence::Evidence);
+        let silence = match self.silence {
+            Silence::Ignored => 0,
+            Silence::Evidence => 1,
+            Silence::Telling => 2,
+        };
         let [select, args, results] = [self.select.code(), self.args.code(), self.results.code()];
         let asks = crate::Digest::of(&[select, args, results, failed, progress, silence]);
         let pattern = match self.pattern {

@@ -14,7 +14,7 @@ use core::mem::take;
 
 use crate::hit::Hit;
 use crate::mask::Mask;
-use crate::record::{Record, Status};
+use crate::record::{Record, Status, Tag};
 use crate::rule::{Outcomes, Pattern, Progress, RULES_MAX, Rule, Silence};
 use crate::selection::{RecordRules, RuleSet};
 use crate::verdict::Kind;
@@ -212,9 +212,10 @@ impl Track {
         }
         self.seen = before.then(true);
         let View { novel, written, reach, .. } = *view;
+        let recovered = view.tool & view.answered & !view.failed & !written;
         // A blocked call has no answer.
         let equal = view.raw & view.answered;
-        Some(Past { seen: before & reach, matches, novel, written, equal, record })
+        Some(Past { seen: before & reach, matches, novel, written, recovered, equal, record })
     }
 
     /// Returns a hit if the pattern holds at a record with a match.
@@ -229,11 +230,18 @@ impl Track {
             Pattern::Streak { times } => self.grow_streak(times, past),
             Pattern::Recurrence { times, within, novel } => {
                 let hit = past.recurrence(times, within, novel)?;
+                if rule.progress == Progress::Respect
+                    && rule.outcomes == Outcomes::Failures
+                    && past.has_recovered(times, &hit)
+                {
+                    return None;
+                }
                 if rule.progress != Progress::Respect || !past.has_moved(times, &hit, rule) {
                     return Some(hit);
                 }
-                // A failure that comes back byte for byte shows that the work did not help.
-                let failures = rule.outcomes == Outcomes::Failures;
+                // A failure that comes back byte for byte shows that the work did not help, unless the
+                // work was to mend what the tool refused.
+                let failures = rule.outcomes == Outcomes::Failures && past.record.tag != Tag::Write;
                 failures.then(|| past.with_equal_answers().recurrence(times, within, novel))?
             }
             Pattern::Cycle { period_min, laps, .. } => {
@@ -261,6 +269,8 @@ struct Past<'a> {
     matches: Mask,
     novel: Mask,
     written: Mask,
+    /// The calls of the same tool that worked, but for novel writes.
+    recovered: Mask,
     /// The records with the same answer, byte for byte.
     equal: Mask,
     record: &'a Record,
@@ -305,9 +315,8 @@ impl Past<'_> {
     /// result is silent, any novel call is work. Otherwise a novel write is work, unless the
     /// result is a failure and the rule does not select `Failures`.
     fn has_moved(&self, times: u8, hit: &Hit, rule: &Rule<'_>) -> bool {
-        let oldest = u32::from(times).checked_sub(2).and_then(|n| hit.matches.nth(n));
-        let between = Mask::newest(oldest.unwrap_or(0));
-        let silent = self.record.silent && rule.silence == Silence::Ignored;
+        let between = Self::between(times, hit);
+        let silent = self.record.is_silent() && rule.silence != Silence::Evidence;
         let still = self.record.failed && rule.outcomes != Outcomes::Failures;
         let work = match (self.record.status, silent, still) {
             (Status::Reported, true, _) => self.novel,
@@ -316,6 +325,17 @@ impl Past<'_> {
         };
         // The matches themselves are repetitions, not work.
         !(work & between & !hit.matches).is_empty()
+    }
+
+    /// Returns whether the tool that timed out worked between the `times` latest matches.
+    fn has_recovered(&self, times: u8, hit: &Hit) -> bool {
+        self.record.late && !(self.recovered & Self::between(times, hit)).is_empty()
+    }
+
+    /// Returns the records after the oldest of the `times` latest matches.
+    fn between(times: u8, hit: &Hit) -> Mask {
+        let oldest = u32::from(times).checked_sub(2).and_then(|n| hit.matches.nth(n));
+        Mask::newest(oldest.unwrap_or(0))
     }
 
     fn cycle(&self, runs: &mut [u16], period_min: u8, laps: u8) -> Option<Hit> {

@@ -9,7 +9,7 @@ use crate::hit::Hit;
 use crate::mask::Mask;
 use crate::policy::Policy;
 use crate::proof::{End, Ending};
-use crate::record::{Record, Score, Status, Tag, Tool};
+use crate::record::{Record, Says, Score, Status, Tag, Tool};
 use crate::rule::{Args, Outcomes, Progress, Results, Rule, Silence};
 use crate::selection::Column;
 
@@ -111,7 +111,7 @@ impl<const W: usize> Window<W> {
             record.status == Status::Vetoed,
             record.status == Status::Cancelled,
             record.has_failed(),
-            record.silent,
+            record.is_silent(),
             record.novel,
             record.has_written(),
             record.idempotent,
@@ -143,7 +143,7 @@ impl<const W: usize> Window<W> {
             Status::Vetoed
         } else if self.cancelled.has(age) {
             Status::Cancelled
-        } else if marks.has(Marks::DROPPED) {
+        } else if marks.has(Marks::TELLING_OR_DROPPED) {
             Status::Dropped
         } else {
             Status::Unreported
@@ -160,7 +160,11 @@ impl<const W: usize> Window<W> {
             tag: marks.tag(),
             status,
             failed: status == Status::Reported && self.failed.has(age),
-            silent: self.silent.has(age),
+            says: match status {
+                _ if self.silent.has(age) => Says::Nothing,
+                Status::Reported if marks.has(Marks::TELLING_OR_DROPPED) => Says::Much,
+                _ => Says::Something,
+            },
             idempotent: self.idempotent.has(age),
             late: marks.has(Marks::LATE),
             novel: self.novel.has(age),
@@ -192,18 +196,18 @@ impl<const W: usize> Window<W> {
     }
 
     /// Returns how many repetitions of `hit`, up to `record` and without a gap, prove that making
-    /// its calls again does not help. It stops at `enough`. O(records of the pattern).
-    pub(crate) fn proven(&self, record: &Record, hit: &Hit, enough: u16) -> u16 {
+    /// its calls again does not help. It stops at `enough`. While something in `reach` is under way,
+    /// an equal answer to a call that works proves nothing: it may change by itself. O(W).
+    pub(crate) fn proven(&self, record: &Record, hit: &Hit, enough: u16, reach: Mask) -> u16 {
+        let waits = self.is_under_way(reach);
         let period = usize::from(hit.period);
         let most = period.saturating_mul(usize::from(enough.saturating_sub(1)));
         let mut newer = Ending::of(record);
         let (ages, mut row) = (hit.evidence.since(1), 0_u16);
         let olders = ages.places().skip(period.saturating_sub(1));
         for (newer_age, older_age) in ages.places().zip(olders).take(most) {
-            let Some(older) = self.ending(older_age).filter(|older| newer.proves_with(*older))
-            else {
-                break;
-            };
+            let proves = |older: &Ending| newer.proves_with(*older) && !(waits && newer.worked());
+            let Some(older) = self.ending(older_age).filter(proves) else { break };
             row = row.saturating_add(1);
             newer = match period {
                 1 => older,
@@ -211,6 +215,15 @@ impl<const W: usize> Window<W> {
             };
         }
         row.checked_div(hit.period.into()).unwrap_or(0).saturating_add(1)
+    }
+
+    /// Returns whether a call in `reach` was answered that something is under way. O(W).
+    fn is_under_way(&self, reach: Mask) -> bool {
+        let polls = (0_u32..64).zip(&self.marks);
+        let slots = polls.fold(0, |slots, (slot, marks)| {
+            slots | u64::from(marks.has_tag(Tag::Poll)).wrapping_shl(slot)
+        });
+        !(self.ages(slots) & self.answered & reach).is_empty()
     }
 
     /// Returns whether the `count` newest records are duplicates of the record before them: issued
@@ -387,7 +400,8 @@ impl Marks {
     const NONE: Self = Self(0);
     /// The call timed out.
     const LATE: u8 = 0x10;
-    const DROPPED: u8 = 0x20;
+    /// Of an answered record: the answer was telling. Of another: nobody waits for its outcome.
+    const TELLING_OR_DROPPED: u8 = 0x20;
     /// The record is progress, whatever earlier answers of the same call were.
     const MOVED: u8 = 0x40;
     /// The record was issued together with the record before it.
@@ -395,10 +409,12 @@ impl Marks {
 
     fn of(record: &Record) -> Self {
         let mark = |mark, is| if is { mark } else { 0 };
+        let (answered, dropped) =
+            (record.status == Status::Reported, record.status == Status::Dropped);
         Self(
             record.tag.code()
                 | mark(Self::LATE, record.late)
-                | mark(Self::DROPPED, record.status == Status::Dropped)
+                | mark(Self::TELLING_OR_DROPPED, answered && record.says == Says::Much || dropped)
                 | mark(Self::MOVED, record.moved)
                 | mark(Self::JOINED, record.in_step > 0),
         )
@@ -527,10 +543,10 @@ impl View {
             (Args::Similar, Results::Near) | (Args::SameTool | Args::Any, _) => args & self.args,
         };
         // Silence is evidence only between equal calls, unless the rule says otherwise.
-        let telling = match (rule.silence, record.silent) {
-            (Silence::Evidence, _) => args,
-            (Silence::Ignored, true) => self.args,
-            (Silence::Ignored, false) => self.args | !self.silent,
+        let telling = match (rule.silence, record.says) {
+            (Silence::Evidence, _) | (Silence::Telling, Says::Much) => args,
+            (Silence::Ignored, Says::Something | Says::Much) => self.args | !self.silent,
+            (Silence::Ignored | Silence::Telling, _) => self.args,
         };
         match record.status {
             Status::Open | Status::Unreported | Status::Dropped | Status::Cancelled => Mask::NONE,

@@ -76,17 +76,17 @@
 /**
  * The largest size in bytes of a checkpoint of a detector that holds 8 calls.
  */
-#define UNSTUCK_CHECKPOINT_8 1668
+#define UNSTUCK_CHECKPOINT_8 1681
 
 /**
  * The largest size in bytes of a checkpoint of a detector that holds 20 calls.
  */
-#define UNSTUCK_CHECKPOINT_20 2244
+#define UNSTUCK_CHECKPOINT_20 2257
 
 /**
  * The largest size in bytes of a checkpoint of a detector that holds 64 calls.
  */
-#define UNSTUCK_CHECKPOINT_64 4356
+#define UNSTUCK_CHECKPOINT_64 4369
 
 /**
  * The size in bytes of each rule of your own in a policy.
@@ -896,7 +896,8 @@ typedef struct {
      */
     uint8_t ignore_progress;
     /**
-     * Nonzero if silent results of different calls are evidence like other results.
+     * The results of different calls that are evidence. 0: all but silent ones. 1: silent ones, too. 2: only telling
+     * ones, which say so much that an equal one is no coincidence.
      */
     uint8_t count_silence;
     /**

@@ -5,7 +5,7 @@ use core::slice;
 
 use unstuck_core::{
     Action, Basis, Kind, Ladder, Outcomes, Pattern, Policy, Progress, RULES_MAX, RUNGS_MAX, Rule,
-    Rung, Select, TEXT_RULES_MAX, Tag, TagSet, TextRule, Texts,
+    Rung, Select, Silence, TEXT_RULES_MAX, Tag, TagSet, TextRule, Texts,
 };
 use unstuck_text::Recipe;
 
@@ -95,7 +95,8 @@ pub struct unstuck_rule_t {
     /// The effect of progress. 0: a pattern that contains progress is not a loop. 1: progress is ignored.
     /// 2: there is no loop while there is progress anywhere in the window.
     pub ignore_progress: u8,
-    /// Nonzero if silent results of different calls are evidence like other results.
+    /// The results of different calls that are evidence. 0: all but silent ones. 1: silent ones, too. 2: only telling
+    /// ones, which say so much that an equal one is no coincidence.
     pub count_silence: u8,
     /// The strongest action while the latest outcome is silent: one of unstuck_action_t; 0 for the action of
     /// the ladder.
@@ -308,9 +309,7 @@ impl unstuck_rule_t {
         if self.force_proven != 0 {
             rule = rule.forced_on_proof();
         }
-        if self.count_silence != 0 {
-            rule = rule.count_silence();
-        }
+        rule.silence = self.silence()?;
         match words::action(self.silent_max)? {
             Action::Proceed => Ok(rule),
             most => Ok(rule.silent_at_most(most)),
@@ -347,6 +346,11 @@ impl unstuck_rule_t {
 
     fn outcomes(&self) -> Result<Outcomes, Status> {
         words::word(&[Outcomes::Any, Outcomes::Failed, Outcomes::Failures], self.failed)
+    }
+
+    fn silence(&self) -> Result<Silence, Status> {
+        let all = [Silence::Ignored, Silence::Evidence, Silence::Telling];
+        words::word(&all, self.count_silence)
     }
 
     fn progress(&self) -> Result<Progress, Status> {
@@ -394,7 +398,7 @@ mod tests {
     use std::ffi::CString;
     use std::vec::Vec;
 
-    use unstuck_core::{Args, Force, Results, Silence, presets};
+    use unstuck_core::{Args, Force, Results, presets};
 
     use super::*;
 
@@ -461,7 +465,11 @@ mod tests {
             Progress::Anywhere => 2,
         };
         converted.force_proven = (rule.force == Force::Proven).into();
-        converted.count_silence = (rule.silence == Silence::Evidence).into();
+        converted.count_silence = match rule.silence {
+            Silence::Ignored => 0,
+            Silence::Evidence => 1,
+            Silence::Telling => 2,
+        };
         converted.silent_max = words::unstuck_action_t::from(rule.silent_max) as u8;
         converted
     }
@@ -531,13 +539,14 @@ mod tests {
         const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Block)]);
         const RULE: Rule<'_> =
             Rule::new("r", Args::Same, Results::Same, Pattern::Streak { times: 2 }, LADDER);
-        const RULES: [Rule<'_>; 6] = [
+        const RULES: [Rule<'_>; 7] = [
             RULE.failed(),
             RULE.failures(),
             RULE.forced_on_proof(),
             RULE.ignore_progress(),
             RULE.respect_progress_anywhere(),
             RULE.select(Select::Tag(Tag::Act)).count_silence().silent_at_most(Action::Warn),
+            RULE.only_telling(),
         ];
         const TEXTS: [TextRule<'_>; 4] = [
             TextRule::new("any", Texts::Any, 2, LADDER),

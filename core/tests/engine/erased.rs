@@ -40,6 +40,7 @@ macro_rules! verdicts {
         $detector.silence(found.loop_id);
         let announced = $detector.announce(call(0));
         verdicts.extend([announced.verdict, announced.settled]);
+        $detector.notified();
         verdicts.push($detector.user_message(Digest::of(b"stop")));
         verdicts.push($detector.peek(call(0)));
         $detector.clear();

@@ -312,6 +312,61 @@ fn a_streak_is_counted_beyond_the_window() {
     assert_eq!(finding.calls().collect::<Vec<_>>(), [25, 26, 27, 28, 29]);
 }
 
+/// Returns the actions of `count` equal calls that read.
+fn reads(detector: &mut Balanced, count: usize) -> Vec<Action> {
+    let mut read = || {
+        let announced = detector.announce(read(0));
+        detector.outcome(announced.id, answer(0)).or_stronger(announced.verdict).action
+    };
+    (0..count).map(|_| read()).collect()
+}
+
+#[test]
+fn nothing_is_proved_while_something_is_under_way() {
+    let mut detector = balanced();
+    let job = detector.announce(call(9));
+    let _ = detector.outcome(job.id, answer(9).pending());
+    let actions = reads(&mut detector, 19);
+    assert!(actions.iter().all(|action| *action < Action::Block), "{actions:?}");
+    // The job has left the window.
+    assert!(reads(&mut detector, 3).iter().any(|action| *action >= Action::Block));
+}
+
+#[test]
+fn the_first_block_after_reminders_is_fresh() {
+    let mut detector = balanced();
+    let acts = (0..30).map(|_| {
+        let announced = detector.announce(call(0));
+        detector.outcome(announced.id, answer(0))
+    });
+    let fresh: Vec<_> =
+        acts.filter(|verdict| verdict.fresh).map(|verdict| verdict.action).collect();
+    assert!(fresh.contains(&Action::Block), "{fresh:?}");
+}
+
+#[test]
+fn news_of_the_host_ends_a_row_of_turns() {
+    let mut detector = balanced();
+    for _ in 0..9 {
+        assert_eq!(detector.text_turn(Digest::of(b"Waiting.")), Verdict::PROCEED);
+        detector.notified();
+    }
+    let row = (0..3).map(|_| detector.text_turn(Digest::of(b"Waiting.")).action);
+    assert_eq!(row.last(), Some(Action::Nudge));
+}
+
+#[test]
+fn the_highest_step_is_a_step_of_its_own() {
+    for (step, together) in [(7, true), (u64::MAX, false)] {
+        let mut detector = balanced();
+        let rows = [0, 0, 0].map(|args| {
+            let announced = detector.announce(read(args).step(step));
+            detector.outcome(announced.id, answer(args)).finding.is_some()
+        });
+        assert_eq!(rows[2], !together, "duplicates of one step count once");
+    }
+}
+
 proptest! {
     /// The same batches of calls get the same single verdicts when answered in two different
     /// orders.

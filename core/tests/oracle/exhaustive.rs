@@ -277,7 +277,7 @@ const EVERY_RESULT: &[Results] = &[Results::Ignored, Results::Same, Results::Nea
 const EVERY_SELECT: &[Select] =
     &[Select::Every, Select::Tag(Tag::Test), Select::Except(Tag::Test), Select::Unreported];
 const EVERY_OUTCOME: &[Outcomes] = &[Outcomes::Any, Outcomes::Failed, Outcomes::Failures];
-const EVERY_SILENCE: &[Silence] = &[Silence::Ignored, Silence::Evidence];
+const EVERY_SILENCE: &[Silence] = &[Silence::Ignored, Silence::Evidence, Silence::Telling];
 const EVERY_PROGRESS: &[Progress] = &[Progress::Respect, Progress::Ignore];
 
 const PLAIN: Filters = Filters {

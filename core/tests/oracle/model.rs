@@ -59,6 +59,7 @@ pub(crate) struct OutcomeSpec {
     pub(crate) raw: u8,
     pub(crate) failed: bool,
     pub(crate) silent: bool,
+    pub(crate) telling: bool,
     pub(crate) pending: bool,
     pub(crate) late: bool,
     pub(crate) score: Option<u8>,
@@ -72,6 +73,7 @@ impl OutcomeSpec {
         raw: 0,
         failed: false,
         silent: false,
+        telling: true,
         pending: false,
         late: false,
         score: None,
@@ -513,6 +515,7 @@ impl<'p> Model<'p> {
         let timed_out = matches!(record.status, Status::Reported(OutcomeSpec { late: true, .. }));
         let worked = record.answer().is_some_and(|answer| !answer.failed);
         let same = self.policy.rules()[place].results == Results::Same;
+        let timed_out = timed_out && self.policy.rules()[place].args != Args::Any;
         let acted = if record.asked.tag == Tag::Act && worked && same { 5 } else { 0 };
         let of_record = i64::try_from(raised).unwrap() + i64::from(timed_out) + acted;
         tool + i64::from(early) + i64::from(late) + of_record
@@ -678,7 +681,13 @@ impl<'p> Model<'p> {
         }
         let Some((place, rule, asked, hit)) = found else { return PlainVerdict::NOTHING };
         let row = || if early { self.unbroken_before(record) } else { self.unbroken() };
-        let proof = proof(rule, asked, &hit, !early, row);
+        let is_answered = |old: &&Record| matches!(old.status, Status::Reported(_));
+        let earlier = self.settled.iter().filter(|old| old.seq < record.seq);
+        let waits = earlier
+            .filter(|old| self.in_window(old, record))
+            .filter(is_answered)
+            .any(|old| old.asked.tag == Tag::Poll);
+        let proof = proof(rule, asked, &hit, !early, waits, row);
         let found = hit.found(place, record);
         let blocks = !early && matches!(rule.args, Args::Same | Args::Similar);
         let silent = matches!(record.status, Status::Reported(OutcomeSpec { silent: true, .. }));
@@ -740,7 +749,11 @@ impl<'p> Model<'p> {
         let named = named || same_call(old, new);
         match (old.status, new.status) {
             (Status::Reported(a), Status::Reported(b)) => {
-                let telling = !a.silent && !b.silent || rule.silence == Silence::Evidence;
+                let telling = match rule.silence {
+                    Silence::Ignored => !a.silent && !b.silent,
+                    Silence::Evidence => true,
+                    Silence::Telling => b.telling && !b.silent,
+                };
                 agree(old, new, rule.results) && (same_call(old, new) || telling)
             }
             (Status::Vetoed, Status::Reported(_) | Status::Vetoed)
@@ -790,8 +803,23 @@ impl<'p> Model<'p> {
                     .copied()
                     .collect();
                 let (oldest, mut novel_between) = holds(&members)?;
+                // A tool that timed out works again.
+                let recovers = rule.progress == Progress::Respect
+                    && rule.outcomes == Outcomes::Failures
+                    && matches!(last.status, Status::Reported(OutcomeSpec { late: true, .. }));
+                if recovers
+                    && self.settled.iter().any(|old| {
+                        let worked = old.answer().is_some_and(|answer| !answer.failed);
+                        let wrote = old.asked.tag == Tag::Write && old.novel;
+                        let is_between = old.seq > oldest.seq && self.in_window(old, last);
+                        is_between && old.asked.tool == last.asked.tool && worked && !wrote
+                    })
+                {
+                    return None;
+                }
                 if rule.progress == Progress::Respect && self.moved(rule, oldest, last, &members) {
-                    if rule.outcomes != Outcomes::Failures {
+                    // The work was to mend what a tool that writes refused.
+                    if rule.outcomes != Outcomes::Failures || last.asked.tag == Tag::Write {
                         return None;
                     }
                     let raw = |record: &Record| record.answer().map(|answer| answer.raw);
@@ -827,7 +855,7 @@ impl<'p> Model<'p> {
         let between = self.settled.iter().filter(|old| old.seq > oldest.seq && old.novel);
         let is_other = |old: &&Record| members.iter().all(|member| member.seq != old.seq);
         between.filter(is_other).any(|old| {
-            let silent = answer.silent && rule.silence == Silence::Ignored;
+            let silent = answer.silent && rule.silence != Silence::Evidence;
             let counts = !answer.failed || rule.outcomes == Outcomes::Failures;
             let worked = old.answer().is_some_and(|answer| !answer.failed);
             silent || counts && worked && old.asked.tag == Tag::Write
@@ -1047,7 +1075,8 @@ impl<'p> Model<'p> {
         let top = ladder.rungs.iter().map(|rung| rung.action).filter(|top| *top <= count.most);
         let top = top.max().unwrap_or(Action::Proceed);
         found.most = if count.proof.grows { top } else { top.min(Action::Warn) };
-        let fresh = rung > *highest;
+        let begins = action >= Action::Block && count.blocker.is_some();
+        let fresh = rung > *highest || begins && known.blocked_by.is_none();
         *highest = rung.max(*highest);
         let proved = forced(ladder, count.proof.reach, Action::Stop).is_some();
         let careful = |place: &usize| self.policy.rules()[*place].force == Force::Proven;
@@ -1207,6 +1236,7 @@ fn proof(
     asked: Pattern,
     hit: &Hit,
     settled: bool,
+    waits: bool,
     row: impl Fn() -> usize,
 ) -> Proof {
     if rule.force == Force::Always {
@@ -1214,7 +1244,12 @@ fn proof(
     }
     let newest_first: Vec<&Record> = hit.shown.iter().rev().collect();
     let pairs = newest_first.iter().zip(newest_first.iter().skip(hit.period));
-    let proving = pairs.take_while(|(newer, older)| proves(newer, older)).count();
+    // While something is under way, the answer to a call that works may change by itself.
+    let may_change = |newer: &Record| {
+        waits && matches!(newer.status, Status::Reported(OutcomeSpec { failed: false, .. }))
+    };
+    let proving = pairs.take_while(|(newer, older)| proves(newer, older) && !may_change(newer));
+    let proving = proving.count();
     // A single lap proves nothing. A proof needs the lap before it, too.
     let laps = if settled && proving >= hit.period { proving / hit.period + 1 } else { 0 };
     let left = counted(rule, asked, hit.laps).saturating_sub(hit.laps.saturating_sub(laps));

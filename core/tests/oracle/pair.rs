@@ -244,5 +244,6 @@ fn outcome(answer: OutcomeSpec) -> Outcome {
     let outcome = answer.score.map_or(outcome, |score| outcome.score(score.into()));
     let outcome = if answer.pending { outcome.pending() } else { outcome };
     let outcome = if answer.late { outcome.timed_out() } else { outcome };
+    let outcome = if answer.telling { outcome.telling() } else { outcome };
     if answer.silent { outcome.silent() } else { outcome }
 }

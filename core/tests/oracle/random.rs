@@ -50,14 +50,15 @@ fn asked() -> impl Strategy<Value = CallSpec> {
 fn answer() -> impl Strategy<Value = OutcomeSpec> {
     let score = prop::option::weighted(0.3, 0..6_u8);
     let flag = prop::bool::weighted;
-    let flags = (flag(0.3), flag(0.2), flag(0.1), flag(0.1));
+    let flags = (flag(0.3), flag(0.2), flag(0.7), flag(0.1), flag(0.1));
     (0..3_u8, flag(0.7), 0..2_u8, flags, score).prop_map(
-        |(result, near, raw, (failed, silent, pending, late), score)| OutcomeSpec {
+        |(result, near, raw, (failed, silent, telling, pending, late), score)| OutcomeSpec {
             result,
             near: near.then_some(result / 2),
             raw,
             failed,
             silent,
+            telling,
             pending,
             late,
             score,
@@ -144,7 +145,8 @@ fn rule() -> impl Strategy<Value = Rule<'static>> {
     let progress =
         prop::sample::select(&[Progress::Respect, Progress::Ignore, Progress::Anywhere][..]);
     let ladder = prop::sample::select(&LADDERS[..]);
-    let silence = prop::sample::select(&[Silence::Ignored, Silence::Evidence][..]);
+    let silence =
+        prop::sample::select(&[Silence::Ignored, Silence::Evidence, Silence::Telling][..]);
     let silent_max = prop::sample::select(&[Action::Stop, Action::Warn][..]);
     let force = prop::sample::select(&[Force::Always, Force::Proven][..]);
     let asks = (silence, silent_max, force);

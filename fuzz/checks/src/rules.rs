@@ -146,7 +146,11 @@ fn rule(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Rule<'static>>
     rule.progress = *bytes.choose(&PROGRESS)?;
     // One bit each, so that the inputs found so far keep their meaning.
     let bits = u8::arbitrary(bytes)?;
-    rule.silence = if bits & 1 == 0 { Silence::Ignored } else { Silence::Evidence };
+    rule.silence = match (bits & 1, bits & 16) {
+        (0, 0) => Silence::Ignored,
+        (0, _) => Silence::Telling,
+        _ => Silence::Evidence,
+    };
     rule.force = if bits & 2 == 0 { Force::Always } else { Force::Proven };
     if bits & 4 != 0 && rule.outcomes == Outcomes::Failed {
         rule.outcomes = Outcomes::Failures;

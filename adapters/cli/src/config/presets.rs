@@ -95,6 +95,7 @@ pub(crate) fn condition(rule: &Rule<'_>) -> String {
     let silence = match rule.silence {
         Silence::Ignored => "",
         Silence::Evidence => ", silence counted",
+        Silence::Telling => ", only telling ones",
     };
     format!(
         "args {}, results {}{silence}{select}{failed}; {}{progress}{force}",

@@ -94,12 +94,13 @@ impl Word for Texts {
 }
 
 impl Word for Silence {
-    const ALL: &'static [Self] = &[Self::Ignored, Self::Evidence];
+    const ALL: &'static [Self] = &[Self::Ignored, Self::Evidence, Self::Telling];
 
     fn word(self) -> &'static str {
         match self {
             Self::Ignored => "ignored",
             Self::Evidence => "evidence",
+            Self::Telling => "telling",
         }
     }
 }
