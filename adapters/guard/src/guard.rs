@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use unstuck_core::{
     Action, Call, Detector, Digest, Finding, Kind, LoopId, Outcome, Policy, Verdict,
 };
-use unstuck_text::{Answer, Digester, LINE_WORDS, Worker};
+use unstuck_text::{Answer, Digester, LINE_WORDS, Worker, is_notification};
 
 use crate::asked::Asked;
 use crate::builder::{Builder, Mode, Setup};
@@ -365,10 +365,16 @@ impl Guard {
     }
 
     /// Reports a message of the user. A new instruction starts everything afresh; a text that came before,
-    /// such as an automatic "please continue", does not. The decision has evidence if one text comes again
+    /// such as an automatic "please continue", does not, nor does news of a job that the host writes in the
+    /// user's name. The decision has evidence if one text comes again
     /// and again without a call between.
     pub fn user_message(&mut self, text: &str) -> Decision {
         if self.setup.mode == Mode::Off {
+            return Decision::PROCEED;
+        }
+        if is_notification(text) {
+            self.end_step();
+            self.seen.worker.detector.notified();
             return Decision::PROCEED;
         }
         let begun = telemetry::now();

@@ -1,4 +1,4 @@
-//! Shapes: the digest of a document, and of its primary members alone.
+//! Shapes: the digest of a document, of its primary members alone, and of the others.
 
 use unstuck_core::Digest;
 
@@ -20,6 +20,9 @@ pub struct Shape {
     /// `None` if there are no such members, or if the document is not an object. The caller can
     /// then fall back to the whole; otherwise all calls without a primary member would be equal.
     pub primary: Option<Digest>,
+    /// The fingerprint of an object without its primary members. `None` if it has no primary members, or no
+    /// others.
+    pub others: Option<Digest>,
 }
 
 /// Takes the fingerprint of a document, and adds up the primary members of its outermost object.
@@ -28,19 +31,22 @@ pub(crate) struct Shaper<'p, 'k, N, H, const DEPTH: usize> {
     names: &'k [&'k str],
     /// The sum of the primary members, or `None` if there are no such members.
     primary: Option<u64>,
+    /// The sum of the other members, or `None` if there are no such members.
+    others: Option<u64>,
     /// True if the member whose value follows is primary.
     is_primary: bool,
 }
 
 impl<'p, 'k, N: Numbers, H: Hash64, const DEPTH: usize> Shaper<'p, 'k, N, H, DEPTH> {
     pub(crate) const fn new(printer: Printer<'p, N, H, DEPTH>, names: &'k [&'k str]) -> Self {
-        Self { printer, names, primary: None, is_primary: false }
+        Self { printer, names, primary: None, others: None, is_primary: false }
     }
 
     /// Returns the shape of the document, which was read to its end.
     pub(crate) fn finish(&self) -> Shape {
-        let primary = self.primary.map(|sum| self.printer.object(sum));
-        Shape { whole: self.printer.digest(), primary }
+        let [primary, others] =
+            [self.primary, self.others].map(|sum| sum.map(|sum| self.printer.object(sum)));
+        Shape { whole: self.printer.digest(), primary, others: primary.and(others) }
     }
 }
 
@@ -82,9 +88,11 @@ where
 
     fn add(&mut self, container: Container) {
         self.printer.add(container);
-        if self.is_primary && self.printer.depth() == 1 && container == Container::Object {
-            let sum = self.primary.unwrap_or(0);
-            self.primary = Some(sum.wrapping_add(self.printer.member()));
+        // Without names, every member is one of the others.
+        let is_member = !self.names.is_empty() && container == Container::Object;
+        if is_member && self.printer.depth() == 1 {
+            let sum = if self.is_primary { &mut self.primary } else { &mut self.others };
+            *sum = Some(sum.unwrap_or(0).wrapping_add(self.printer.member()));
         }
     }
 

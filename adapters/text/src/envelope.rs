@@ -34,6 +34,8 @@ pub struct Envelope<'t> {
     pub exit: Option<i32>,
     /// Whether the host says that the command still runs.
     pub is_running: bool,
+    /// Whether the host told how many steps are left. That changes with every answer.
+    pub counts_down: bool,
     /// Whether the answer was a single line with a clock, which may be the entry of a log. The body is what stands
     /// behind the clock.
     pub is_entry: bool,
@@ -88,6 +90,9 @@ const HEADER: [(&str, Says); 11] = [
 
 const OUTPUT: &str = "Output:";
 
+/// The last line of a command that still runs (`OpenHands`).
+const GOES_ON: &str = "[The command has no new output after ";
+
 /// The fields behind the output in a table (Gemini CLI, Qwen Code), by their beginnings.
 const FIELDS: [(&str, Says); 5] = [
     ("Error: (none)", Nothing),
@@ -98,7 +103,8 @@ const FIELDS: [(&str, Says); 5] = [
 ];
 
 /// The last lines of an answer, by their beginnings, with what stands before a status in them (Copilot CLI, `OpenHands`).
-const TRAILERS: [(&str, &str); 6] = [
+const TRAILERS: [(&str, &str); 7] = [
+    (GOES_ON, ""),
     ("<shellId: ", " completed with exit code "),
     ("[The command completed with exit code ", "code "),
     ("[Command finished with exit code ", "code "),
@@ -126,7 +132,7 @@ const ELEMENTS: [(&str, &str, Says); 14] = [
 ];
 
 /// The members of an object around a file or the output of a command (Codex before 2026, Cursor, many SDKs).
-const MEMBERS: [(&str, Says); 18] = [
+const MEMBERS: [(&str, Says); 21] = [
     ("content", Body),
     ("output", Body),
     ("stdout", Body),
@@ -137,18 +143,29 @@ const MEMBERS: [(&str, Says); 18] = [
     ("returncode", Exit),
     ("return_code", Exit),
     ("metadata", Nothing),
+    ("backgroundTaskId", Running),
     ("cwd", Nothing),
     ("duration", Nothing),
     ("duration_ms", Nothing),
     ("durationMs", Nothing),
     ("duration_seconds", Nothing),
     ("executionTime", Nothing),
+    ("interrupted", Nothing),
+    ("isImage", Nothing),
     ("pid", Nothing),
     ("wall_time_seconds", Nothing),
 ];
 
 /// The states of a job that still runs.
 const RUNNING: [&str; 5] = ["running", "pending", "queued", "in_progress", "not_ready"];
+
+/// What stands before and behind the number of steps that are left, and before the advice of an expert (MINT).
+const BUDGET: &str = "You have ";
+const LEFT: &str = " steps left";
+const ADVICE: &str = "Expert feedback:";
+
+/// The most places at which a budget is looked for.
+const BUDGET_MAX: usize = 8;
 
 /// The element around a whole answer (Gemini CLI), and the one behind it (Claude Code).
 const AROUND: (&str, &str) = ("<untrusted_context>", "</untrusted_context>");
@@ -157,7 +174,7 @@ const BEHIND: (&str, &str) = ("<system-reminder>", "</system-reminder>");
 impl<'t> Envelope<'t> {
     /// Takes `answer` as it is.
     pub const fn bare(answer: &'t str) -> Self {
-        Self { body: answer, exit: None, is_running: false, is_entry: false }
+        Self { body: answer, exit: None, is_running: false, counts_down: false, is_entry: false }
     }
 
     /// Takes the wrappers off `answer`, at most four of them. `memory` is for an output inside of an object. O(length of
@@ -169,6 +186,10 @@ impl<'t> Envelope<'t> {
             if opened.peel(&mut memory).is_none() {
                 break;
             }
+        }
+        for _ in 0..DEPTH_MAX {
+            let Some(body) = before_budget(opened.body) else { break };
+            (opened.body, opened.counts_down) = (body, true);
         }
         opened.said();
         opened
@@ -286,7 +307,7 @@ impl<'t> Envelope<'t> {
         }
         let body = body.filter(|_| text.ends_with('}'))?;
         let body = if is_plain { body } else { memory.take()?.hold(text)? };
-        self.exit = told.exit;
+        (self.exit, self.is_running) = (told.exit, told.is_running);
         Some(body)
     }
 
@@ -294,6 +315,7 @@ impl<'t> Envelope<'t> {
     fn trailer(&mut self, text: &'t str) -> Option<&'t str> {
         let (body, line) = last_line(text);
         let (_, before) = TRAILERS.iter().find(|(begin, _)| line.starts_with(begin))?;
+        self.is_running |= line.starts_with(GOES_ON);
         if !before.is_empty() {
             let (_, code) = find::rsplit_once(line, before)?;
             let code: i32 = code.trim_end_matches(['.', ']', '>']).parse().ok()?;
@@ -374,6 +396,18 @@ fn output<'t>(member: &Member<'t>) -> Option<&'t str> {
     (text.len() < member.value.len()).then_some(line)
 }
 
+/// Returns whether a host wrote `message` in the user's name to tell the agent about one of its jobs (Claude Code).
+///
+/// ```
+/// use unstuck_text::is_notification;
+///
+/// assert!(is_notification("<task-notification><task-id>b1</task-id></task-notification>"));
+/// assert!(!is_notification("Fix it."));
+/// ```
+pub fn is_notification(message: &str) -> bool {
+    message.trim_ascii_start().starts_with("<task-notification>")
+}
+
 /// Returns what is inside of the element around a whole answer.
 fn around(text: &str) -> Option<&str> {
     text.strip_prefix(AROUND.0)?.strip_suffix(AROUND.1)
@@ -384,6 +418,27 @@ fn reminder(text: &str) -> Option<&str> {
     let (body, _) = find::rsplit_once(text.strip_suffix(BEHIND.1)?, BEHIND.0)?;
     let body = body.trim_ascii_end();
     (!body.is_empty()).then_some(body)
+}
+
+/// Returns what stands before the line of the steps that are left, and the advice behind it (MINT). Lines of others may
+/// follow.
+fn before_budget(text: &str) -> Option<&str> {
+    let mut left = text;
+    // The advice may say "You have", too.
+    for _ in 0..BUDGET_MAX {
+        let (start, _) = find::rsplit_once(left, BUDGET)?;
+        let (body, sign) = find::rsplit_once(start, "\n")?;
+        let mut lines = find::lines(text.get(start.len()..)?);
+        // A clock or a colour may stand before the line.
+        let is_line = !sign.bytes().any(|byte| byte.is_ascii_lowercase() && byte != b'm');
+        if is_line && lines.next().is_some_and(|line| find::contains(line, LEFT)) {
+            let is_advised = lines.clone().take(3).any(|line| find::contains(line, ADVICE));
+            let is_last = lines.filter(|line| !line.trim_ascii().is_empty()).nth(2).is_none();
+            return (is_advised || is_last).then_some(body);
+        }
+        left = start;
+    }
+    None
 }
 
 /// Returns the last line of `text`, and the text before it.
@@ -406,9 +461,19 @@ mod tests {
     use super::{ELEMENTS, Envelope, FIELDS, HEADER, TRAILERS, Unescaped};
     use crate::recipe::Recipe;
 
+    /// Checks the body, the exit status and the state of each answer.
+    fn opens(answers: &[(&str, &str, Option<i32>, bool)]) {
+        for &(answer, body, exit, is_running) in answers {
+            let mut memory = Unescaped::default();
+            let opened = Envelope::open(answer, &mut memory);
+            let found = (opened.body.trim(), opened.exit, opened.is_running);
+            assert_eq!(found, (body, exit, is_running), "{answer}");
+        }
+    }
+
     #[test]
     fn every_wrapper_is_taken_off() {
-        for (answer, body, exit, is_running) in [
+        opens(&[
             // Codex, new and old.
             (
                 "Chunk ID: 1a\nWall time: 0.1 seconds\nProcess exited with code 1\nOriginal token count: 2\nOutput:\nx\n",
@@ -463,6 +528,12 @@ mod tests {
                 Some(1),
                 false,
             ),
+            (
+                "[Below is the output of the previous command.]\na\n[The command has no new output after 10 seconds. You may wait.]",
+                "[Below is the output of the previous command.]\na",
+                None,
+                true,
+            ),
             // mini-SWE-agent and Claude Code.
             ("<returncode>1</returncode>\n<output>\nFAIL\n</output>", "FAIL", Some(1), false),
             (
@@ -483,7 +554,18 @@ mod tests {
                 Some(2),
                 false,
             ),
-            // Objects.
+            (
+                "Page: x\nYou have 1 steps left and 2 chances to propose solution left.\nYou should take the last step.\n\nExpert feedback:\nPropose one.",
+                "Page: x",
+                None,
+                false,
+            ),
+        ]);
+    }
+
+    #[test]
+    fn every_object_around_an_output_is_opened() {
+        opens(&[
             (
                 r#"{"output":"x\n","metadata":{"exit_code":2,"duration_seconds":0.1}}"#,
                 "x",
@@ -498,12 +580,7 @@ mod tests {
             (r#"{"content":"fn a() {}\n\n\tfn b() {}"}"#, "fn a() {}\n\n\tfn b() {}", None, false),
             (r#"{"stdout":"\ud83d\ude00\ud83d","stderr":null}"#, "\u{1F600}\u{FFFD}", None, false),
             ("a\n\n<system-reminder>\nNo malware.\n</system-reminder>", "a", None, false),
-        ] {
-            let mut memory = Unescaped::default();
-            let opened = Envelope::open(answer, &mut memory);
-            let found = (opened.body.trim(), opened.exit, opened.is_running);
-            assert_eq!(found, (body, exit, is_running), "{answer}");
-        }
+        ]);
     }
 
     #[test]

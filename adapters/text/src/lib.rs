@@ -72,7 +72,7 @@ mod tokens;
 mod words;
 mod worker;
 
-pub use envelope::{Envelope, Unescaped};
+pub use envelope::{Envelope, Unescaped, is_notification};
 pub use likeness::PRIMARY_KEYS;
 pub use lines::{LINE_WORDS, Lines};
 pub use mask::{Counter, CounterError, Mask, Masked, Masker, Masks, Shown};

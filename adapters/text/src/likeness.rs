@@ -1,4 +1,4 @@
-//! The similar calls of the preset `NUDGE`.
+//! The members of arguments that say what a call is about, and those that only describe it.
 
 use unstuck_core::{Digest, Tag};
 
@@ -17,6 +17,34 @@ pub const PRIMARY_KEYS: [&str; 10] = [
     "offset",
     "limit",
 ];
+
+/// Members that describe or limit a call and do not act: calls that are equal but for these are alike.
+pub(crate) const NOTES: [&str; 20] = [
+    "command_timeout",
+    "description",
+    "display_description",
+    "explanation",
+    "isBackground",
+    "is_background",
+    "max_output_tokens",
+    "reason",
+    "reasoning",
+    "run_in_background",
+    "thoughtNumber",
+    "timeout",
+    "timeoutMs",
+    "timeoutSeconds",
+    "timeout_ms",
+    "timeout_sec",
+    "timeout_seconds",
+    "timeout_secs",
+    "toolSummary",
+    "yield_time_ms",
+];
+
+/// Those of them that are no part of what a tool writes. The description of an issue is its content.
+pub(crate) const NOTES_OF_EDITS: [&str; 6] =
+    ["display_description", "explanation", "timeout", "timeout_ms", "toolSummary", "yield_time_ms"];
 
 /// Returns a digest of the file that a shell command reads, if the command does nothing else. All
 /// such calls for one file are alike.

@@ -4,8 +4,7 @@
 //! the same to an agent. A mask recognises one kind of such text by its shape and removes it.
 //! Possible progress stays: percentages, counts, sizes, line numbers and exit codes.
 //!
-//! A budget that counts down, such as "3 steps left", also stays: a host that knows its own budget adds a
-//! [`Counter`]. A result that is only a time or a hash stays as well, because it answers a tool that was asked
+//! The steps that a scaffold has left go; a host with other budgets adds a [`Counter`]. A result that is only a time or a hash stays as well, because it answers a tool that was asked
 //! for it.
 
 mod cost;
@@ -34,6 +33,7 @@ use crate::recipe::HASH;
 pub use counter::{Counter, CounterError};
 use pieces::Pieces;
 pub(crate) use pieces::Sink;
+pub(crate) use trim::Trimmed;
 
 /// A kind of volatile text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -77,10 +77,12 @@ pub enum Mask {
     Tokens,
     /// Ids of requests, traces, sessions, messages and the like, by their label:
     /// `request_id=req_01H8`, `Chunk ID: 3fa9c1`. `user_id=17` stays, and so does an id without a
-    /// decimal digit.
+    /// decimal digit. Also references to elements in the snapshot of a page, `[ref=e12]` and `uid=3_17`, and tokens
+    /// against forged requests: `name="csrf" value="a1b2"`, `nonce="x7Q"`.
     Ids,
     /// The number of a step, turn or attempt before its total: `[step 17/200]`, `turn 4 of 30`.
-    /// `[17/200]` stays, and so does a step of a job: `step 3/10: linking`.
+    /// `[17/200]` stays, and so does a step of a job: `step 3/10: linking`. Also the number of those that are left:
+    /// `You have 6 steps left`, `Attempts remaining: 3`.
     Steps,
 }
 

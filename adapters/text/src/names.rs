@@ -51,7 +51,7 @@ pub(crate) fn named(name: &str) -> Named {
         _ if has(&STATES) && !changes && !has(&GIT) => Named::acting(Tag::Poll),
         _ if has(&TASKS) && has(&OUTPUTS) && !changes => Named::acting(Tag::Poll),
         _ if has(&TESTS) && has(&RUNS) => Named::acting(Tag::Test),
-        _ if has(&PICTURES) && !changes => Named::acting(Tag::Read),
+        _ if has(&PICTURES) && (!changes || has(&TAKES)) => Named::acting(Tag::Read),
         Some(Verb::Reads) if has(&AND) => Named::acting(Tag::Act),
         Some(Verb::Reads) => Named::idempotent(Tag::Read),
         Some(Verb::Searches) => Named::idempotent(Tag::Search),
@@ -166,6 +166,8 @@ static TASKS: List = List::new(&[
 static OUTPUTS: List = List::new(&["output", "result", "results", "logs", "log"]);
 
 /// Pictures of a screen, which change by themselves.
+static TAKES: List = List::new(&["take"]);
+
 static PICTURES: List = List::new(&["snapshot", "screenshot", "screen"]);
 
 /// Notes that an agent keeps for itself.
@@ -292,7 +294,10 @@ mod tests {
             ),
             ("search+", &["listFiles", "mcp__github__search_code", "find_symbol", "browse_tree"]),
             ("search", &["mcp__db__query"]),
-            ("read", &["mcp__playwright__browser_snapshot"]),
+            (
+                "read",
+                &["mcp__playwright__browser_snapshot", "take_snapshot", "browser_take_screenshot"],
+            ),
             ("write+", &["fs_write_file", "str_replace", "create_directory", "savePage"]),
             (
                 "write",

@@ -89,6 +89,7 @@ static FILLERS: List = List::new(&[
     "checks",
     "currently",
     "deployment",
+    "elapsed",
     "execution",
     "for",
     "has",
@@ -148,11 +149,15 @@ static PHRASES: Phrases = phrases!([
     "still waiting",
     "still starting",
     "still loading",
+    "still creating",
+    "still destroying",
     "still executing",
     "still deploying",
     "still being",
     "please wait",
     "is in progress",
+    "running in background",
+    "running in the background",
 ]);
 
 /// Phrases in sentences about a job that has not ended.
@@ -239,6 +244,7 @@ pub fn is_pending(result: &str) -> bool {
         None => false,
         Some(b'{' | b'[') if members(result).next().is_some() => has_pending_member(result),
         Some(b'<') => has_pending_element(result),
+        Some(b'"') => is_progress(unquoted(result)),
         _ => is_pending_text(result),
     }
 }
@@ -247,10 +253,15 @@ pub fn is_pending(result: &str) -> bool {
 fn has_pending_member(json: &str) -> bool {
     members(json).any(|member| {
         let value = unquoted(member.value);
-        names_state(member.name) && (is_state(value) || ends_with(value, "in_progress"))
+        names_state(member.name) && is_progress(value)
             || ENDS.contains_in_any_case(member.name) && value.eq_ignore_ascii_case("false")
             || STATES.contains_in_any_case(member.name) && value.eq_ignore_ascii_case("true")
     })
+}
+
+/// Returns whether `value` is the state of a running job, such as `queued` or `CREATE_IN_PROGRESS`.
+fn is_progress(value: &str) -> bool {
+    is_state(value) || ends_with(value, "in_progress")
 }
 
 /// Returns whether `name` is the name of a state, such as `status`, `readyState` or `StackStatus`.
@@ -279,6 +290,7 @@ fn is_pending_text(text: &str) -> bool {
     let in_rows = || {
         STATE_NAMES.may_be_in(text.as_bytes())
             && said::lines(text).any(|line| is_pending_row(line) || is_pending_entry(line))
+            || is_table_of_jobs(text)
     };
     let has_failed = || words(text).any(|word| FAILURES.contains_in_any_case(word));
     (goes_on() || in_rows()) && !has_failed()
@@ -302,10 +314,20 @@ fn is_pending_row(line: &str) -> bool {
         && columns.any(|column| COLUMNS.contains_in_any_case(column))
 }
 
+/// Returns whether a row of `text` is a job that has not ended, as `squeue`, `jobs` or `docker ps` list it.
+fn is_table_of_jobs(text: &str) -> bool {
+    let mut rows = said::lines(text);
+    match words(text).next() {
+        Some("JOBID") => words(text).any(|word| matches!(word, "PD" | "CF")),
+        Some("CONTAINER") => find::contains(text, "(health: starting)"),
+        _ => rows.any(|row| row.starts_with('[') && words(row).nth(1) == Some("Running")),
+    }
+}
+
 /// Returns whether `line` says that a job is running. Free sentences count only if the line `is_alone`.
 fn is_pending_line(line: &str, is_alone: bool) -> bool {
     let rest = unlabelled(line);
-    is_state(line)
+    is_progress(line)
         || rest.len() < line.len() && is_state(rest)
         || is_short_of(rest)
         || has_time_left(line)
@@ -388,7 +410,7 @@ fn is_span(word: &str) -> bool {
 
 /// Returns whether `text` may be a sentence about a running job. Most texts are not.
 fn may_go_on(text: &str) -> bool {
-    static TELLING: Grams = Grams::new(&[b"stil", b"wait", b"prog", b"not ", b"asn'"]);
+    static TELLING: Grams = Grams::new(&[b"stil", b"wait", b"prog", b"not ", b"asn'", b"back"]);
     TELLING.may_be_in(text.as_bytes())
 }
 
@@ -472,6 +494,13 @@ mod tests {
             "NAME    READY   STATUS              AGE\nweb-1   0/1     ContainerCreating   5s",
             "Checking...\nstill running",
             "The job hasn't finished.",
+            "\"CREATE_IN_PROGRESS\"",
+            "UPDATE_IN_PROGRESS",
+            "aws_instance.web: Still creating... [30s elapsed]",
+            "JOBID PARTITION NAME ST TIME NODES\n 4711 gpu train PD 0:00 1",
+            "[1]+  Running                 python train.py &",
+            "CONTAINER ID  IMAGE  STATUS\n3fa9  web  Up 3 seconds (health: starting)",
+            "Command running in background with ID: b7",
         ] {
             assert!(is_pending(result), "{result}");
         }
@@ -491,6 +520,10 @@ mod tests {
             "0",
             "0 running",
             "no pending jobs",
+            "\"CREATE_COMPLETE\"",
+            "JOBID PARTITION NAME ST TIME NODES",
+            "[1]+  Done                    python train.py",
+            "CONTAINER ID  IMAGE  STATUS\n3fa9  web  Up 3 hours (healthy)",
             "server is running on port 3000",
             "running 3 tests",
             "running 3 tests\ntest a ... ok",

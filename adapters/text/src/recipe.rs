@@ -6,12 +6,12 @@
 use unstuck_core::{Call, Digest, Outcome, Policy, Tag, Tool, Turn, presets};
 use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Rapid};
 
-use crate::command::Nature;
+use crate::command::{Nature, with_command};
 use crate::echo::echo;
 use crate::envelope::{Envelope, Unescaped};
-use crate::likeness::{PRIMARY_KEYS, file};
+use crate::likeness::{NOTES, NOTES_OF_EDITS, PRIMARY_KEYS, file};
 use crate::lines::{Lines, compared};
-use crate::mask::{Counter, Masked, Masker, Masks};
+use crate::mask::{Counter, Masked, Masker, Masks, Trimmed};
 use crate::nothing::finds_nothing;
 use crate::own::OwnTool;
 use crate::pending::is_pending;
@@ -21,6 +21,7 @@ use crate::silence::says_nothing;
 use crate::similar_calls::SimilarCalls;
 use crate::tags::{nature, of_kind, plain_tag};
 use crate::tokens::Tokens;
+use crate::words::{Phrases, phrases};
 
 /// The rules by which calls and results become digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,9 +175,9 @@ impl Recipe {
     };
 
     /// The recipe of the preset `BALANCED`. It masks volatile text in results and reads failures from
-    /// them. Calls are similar if seven of ten words are equal.
+    /// them. Calls are similar if half of their words are equal.
     pub const BALANCED: Self = Self {
-        likeness: Likeness::Words(70),
+        likeness: Likeness::Words(50),
         masks: Masks::ALL,
         failures: Failures::Read,
         near: Near::Class,
@@ -252,16 +253,26 @@ impl Recipe {
         };
         let key = own.and_then(|own| own.key_names());
         let by_keys = self.likeness == Likeness::PrimaryKeys;
-        let names = key.unwrap_or(if by_keys { &PRIMARY_KEYS } else { &[] });
-        let read = PRINT.shape(args.as_bytes(), names).map(|shape| (shape.whole, shape.primary));
-        let (canonical, primary) =
-            read.unwrap_or_else(|_| (digest(args).mix(Digest::of(b"not JSON")), None));
+        let names: &[&str] = match self.likeness {
+            Likeness::PrimaryKeys => &PRIMARY_KEYS,
+            Likeness::Words(_) if edits => &NOTES_OF_EDITS,
+            Likeness::Words(_) => &NOTES,
+            Likeness::Equal => &[],
+        };
+        let raw = || digest(args).mix(Digest::of(b"not JSON"));
+        let (canonical, primary, others) = PRINT
+            .shape(args.as_bytes(), key.unwrap_or(names))
+            .map_or_else(|_| (raw(), None, None), |it| (it.whole, it.primary, it.others));
         if key.is_some() {
             return call(primary.unwrap_or(canonical));
         }
         let keys = || if by_keys { file(tag, args).or(primary) } else { None };
         // Two edits that are alike are two pieces of work.
-        let alike = if edits { None } else { group(canonical) };
+        let lasting = others.unwrap_or(canonical);
+        // Two files are two items, however alike their names are.
+        let is_file = || tag == Tag::Read && with_command(args, |_| Some(())).is_none();
+        let is_apart = edits || is_file();
+        let alike = if is_apart { Some(lasting).filter(|_| !by_keys) } else { group(lasting) };
         call(canonical).similar(alike.or_else(keys).unwrap_or(canonical))
     }
 
@@ -295,7 +306,7 @@ impl Recipe {
     pub fn read_answer(&self, answer: &Answer<'_>, line: impl FnMut(u64)) -> ReadAnswer {
         let mut may_be_stale = false;
         let fresh = self.read(answer, |text, masker| {
-            may_be_stale = !finds_nothing(text);
+            may_be_stale = text.len() >= TELLING_MIN && !finds_nothing(text);
             compared(text, masker, line);
             false
         });
@@ -314,12 +325,23 @@ impl Recipe {
         let own = said.map_or_else(|| self.own(tool), |said| Some(self.completed(tool, said)));
         let mut memory = Unescaped::default();
         let opened = self.opened(whole, &mut memory);
-        let Masked { result: masked, near } = self.masked(own, &opened, cut);
         // The lines that a host adds to each answer are not part of the result.
-        let text = self.masker(own).trimmed(opened.body);
+        let trimmed = self.masker(own).trimmed(opened.body);
+        let Trimmed { text, is_volatile } = trimmed;
+        let Masked { result: masked, near } = self.masked(own, &opened, trimmed, cut);
         let failed = failed || opened.has_failed();
         let report = self.report(own, tool, Envelope { body: text, ..opened }, failed);
         let failed = failed || report.failed == Some(true);
+        let is_pending =
+            !failed && self.failures == Failures::Read && (opened.is_running || is_pending(text));
+        // Each start of a job gives it another name.
+        let names_job = is_pending && is_one_line(text) && JOBS.are_in(text);
+        let masked = match () {
+            () if names_job => Digest::of(b"a job"),
+            // With fewer steps left, another failure proves less than one that is equal.
+            () if failed && opened.counts_down => masked.mix(raw(whole, cut)),
+            () => masked,
+        };
         let outcome = if failed { Outcome::failed(masked) } else { Outcome::ok(masked) };
         let is_read = failed && self.near == Near::Class;
         let complaint = if is_read { complaint(text) } else { None };
@@ -334,6 +356,7 @@ impl Recipe {
                     true if report.score().is_some() => None,
                     true => complaint.and_then(signature),
                     false if finds_nothing(text) => Some(nothing_found()),
+                    false if text.len() < TELLING_MIN => None,
                     false => is_stale.then(nothing_new),
                 }
             }
@@ -348,12 +371,15 @@ impl Recipe {
         if report.timed_out {
             outcome = outcome.timed_out();
         }
-        let is_pending = || opened.is_running || is_pending(text);
-        if !failed && self.failures == Failures::Read && is_pending() {
+        if is_pending {
             outcome = outcome.pending();
         }
         // An empty list says much where something was searched.
         let is_empty_search = kind == Tag::Search && near == Some(nothing_found());
+        let answers = matches!(kind, Tag::Other | Tag::Shell | Tag::Read | Tag::Search);
+        if answers && !is_volatile && near != Some(nothing_found()) && text.len() >= TELLING_MIN {
+            outcome = outcome.telling();
+        }
         let is_silent = cut.is_none() && !is_empty_search && self.is_silent(text, failed);
         if is_silent { outcome.silent() } else { outcome }
     }
@@ -399,7 +425,8 @@ impl Recipe {
     /// Returns the digests of a masked result. O(length of `result`).
     pub fn result(&self, tool: &str, result: &str, cut: Option<&str>) -> Masked {
         let mut memory = Unescaped::default();
-        self.masked(self.own(tool), &self.opened(result, &mut memory), cut)
+        let (own, opened) = (self.own(tool), self.opened(result, &mut memory));
+        self.masked(own, &opened, self.masker(own).trimmed(opened.body), cut)
     }
 
     /// Takes the host's wrappers off `result`. A recipe that does not inspect results takes them as they are.
@@ -414,10 +441,18 @@ impl Recipe {
         own.and_then(|own| own.masks).unwrap_or(self.masks).and(self.counters)
     }
 
-    fn masked(&self, own: Option<OwnTool<'_>>, opened: &Envelope<'_>, cut: Option<&str>) -> Masked {
+    fn masked(
+        &self,
+        own: Option<OwnTool<'_>>,
+        opened: &Envelope<'_>,
+        trimmed: Trimmed<'_>,
+        cut: Option<&str>,
+    ) -> Masked {
+        // A time or a hash that is the answer is no answer beside words.
+        let body = if trimmed.is_volatile { trimmed.text } else { opened.body };
         let part = match self.result {
-            ResultPart::Head(characters) => head(opened.body, characters),
-            ResultPart::Whole => opened.body,
+            ResultPart::Head(characters) => head(body, characters),
+            ResultPart::Whole => body,
         };
         let Masked { mut result, mut near } = self.masker(own).digest(part.as_bytes());
         if let (ResultPart::Whole, Some(cut)) = (self.result, cut) {
@@ -492,6 +527,12 @@ fn nothing_new() -> Digest {
 fn nothing_found() -> Digest {
     Digest::of(b"nothing found")
 }
+
+/// The shortest answer that tells something, in bytes. A shorter one may be a confirmation.
+const TELLING_MIN: usize = 45;
+
+/// What stands before the name of a job that was started.
+static JOBS: Phrases = phrases!(["(session ", "session id ", "background with id"]);
 
 /// The longest text that counts as one line, in bytes.
 const LINE_MAX: usize = 240;

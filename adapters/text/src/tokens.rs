@@ -5,6 +5,7 @@ use core::iter::from_fn;
 use memchr::memchr2;
 
 use crate::lexer::{Lexer, Token, is_joint, is_letter};
+use crate::likeness::NOTES;
 
 /// The number of words that are kept, which is more than most calls have. Of a longer call, the words
 /// with the smallest hashes are kept, a fair sample (bottom-k sketch: Broder, 1997; Cohen, 1997).
@@ -75,6 +76,10 @@ impl Tokens {
                 let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
                 if rest.get(blanks) == Some(&b':') {
                     rest = rest.get(blanks + 1..).unwrap_or_default();
+                    let name = behind.get(..length).unwrap_or_default();
+                    if NOTES.iter().any(|note| note.as_bytes() == name) {
+                        rest = behind_value(rest);
+                    }
                 } else {
                     self.add_words(behind.get(..length).unwrap_or_default());
                 }
@@ -207,6 +212,16 @@ fn percentage(part: usize, all: usize) -> u32 {
 
 /// The longest start of a string that is read byte by byte.
 const SHORT: usize = 24;
+
+/// Returns the rest of `json` behind the string, the number or the word that it begins with.
+fn behind_value(json: &[u8]) -> &[u8] {
+    let json = json.trim_ascii_start();
+    let length = match json.split_first() {
+        Some((b'"', behind)) => string_length(behind) + 2,
+        _ => json.iter().take_while(|byte| sign(**byte) != 0).count(),
+    };
+    json.get(length..).unwrap_or_default()
+}
 
 /// Returns the length of the JSON string that `text` begins with, without its quotes. Without a closing
 /// quote it reaches to the end.

@@ -181,6 +181,11 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> + Clone {
     text.split(|c: char| !(is_alphanumeric(c) || c == '\'')).filter(|word| !word.is_empty())
 }
 
+/// Returns whether `c` is a letter, as far as [`is_alphanumeric`] tells.
+pub(crate) fn is_letter(c: char) -> bool {
+    is_alphanumeric(c) && !c.is_ascii_digit()
+}
+
 /// Returns whether `c` is a letter or a digit. Beyond ASCII, every character counts that is not in a
 /// block of punctuation, arrows, boxes or pictures: a search in Unicode's own tables brings panics into
 /// the program.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use unstuck::{Action, Asked, Decision, Guard, LoopId};
-use unstuck_text::{PRESETS, Preset, is_placeholder};
+use unstuck_text::{PRESETS, Preset, is_notification, is_placeholder};
 use unstuck_trace::{Event, Role, read};
 use walkdir::WalkDir;
 
@@ -53,7 +53,9 @@ impl Guarded {
                     }
                 })
             }
-            Event::Message(message) if message.role == Role::User => {
+            Event::Message(message)
+                if message.role == Role::User || is_notification(message.text) =>
+            {
                 Some(self.guard(message.worker).user_message(message.text))
             }
             Event::Message(message) => {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
-use unstuck_core::{LoopId, Verdict};
+use unstuck_core::{Action, LoopId, Verdict};
 
 use super::findings::LoopKey;
 
@@ -29,8 +29,9 @@ struct OpenLoop {
     key: LoopKey,
     /// The number of calls when it was last found.
     last: usize,
-    /// The rungs that were reached, one bit each. A loop is found again after a history is cleared.
-    reached: u32,
+    /// The rungs that were reached, one bit each, apart from those reached by a block. A loop is found again after a
+    /// history is cleared.
+    reached: u64,
 }
 
 /// The position in the trace.
@@ -59,7 +60,9 @@ impl OpenLoops {
             *open = fresh();
         }
         open.last = elapsed.calls;
-        let rung = 1_u32 << verdict.rung.min(31);
+        // Proof may come late, after reminders of the rung that asks for it.
+        let blocks = if verdict.action >= Action::Block { 32 } else { 0 };
+        let rung = 1_u64 << (verdict.rung.min(31) + blocks);
         let first = verdict.fresh && open.reached & rung == 0;
         let is_first_rung = open.reached == 0;
         if first {

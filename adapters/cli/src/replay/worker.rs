@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Detector, Finding, RuleIndex, Verdict};
-use unstuck_text::{Answer, LINE_WORDS, Lines, Preset, SimilarCalls, Ticket, is_placeholder};
+use unstuck_text::{
+    Answer, LINE_WORDS, Lines, Preset, SimilarCalls, Ticket, is_notification, is_placeholder,
+};
 use unstuck_trace::{Call, Message, Outcome, Role};
 
 #[cfg(feature = "fleet")]
@@ -268,6 +270,10 @@ impl Worker {
 
     /// Takes in a message of the user, or a turn in which the agent called no tool.
     pub(super) fn message(&mut self, message: &Message<'_>) -> Option<VerdictAt> {
+        if message.role != Role::Assistant && is_notification(message.text) {
+            self.engine.detector.notified();
+            return None;
+        }
         if message.role == Role::User {
             self.early_warning.user_message();
             self.recent.is_stopped = false;

@@ -1,7 +1,7 @@
 //! Ids that their label makes volatile, whatever their shape: `request_id=req_01H8`, `Chunk ID: 3f`.
 
 use super::Mask;
-use super::label::{Label, tail};
+use super::label::{Label, Link, tail};
 use super::number::byte;
 use super::pieces::{Part, Span};
 use super::scan::{is_of, kind};
@@ -13,36 +13,89 @@ use crate::list::List;
 /// An id without a decimal digit stays: it may be a word, as in `request id: missing`.
 pub(super) fn labelled(text: &[u8], place: usize, floor: usize) -> Option<Span> {
     let start = start(text, place, floor);
-    if tail(text, start, floor) != *b"id" {
+    if !is_named(text, start, floor) {
         return None;
     }
-    let label = Label::before(text, start, floor)?;
-    let last = label.word(0);
-    let stem = last.letters().strip_suffix(b"id")?;
-    let prior = label.word(1);
-    if !REQUESTS.contains_bytes(if stem.is_empty() { prior.letters() } else { stem }) {
-        return None;
+    let (label, end) = (Label::before(text, start, floor)?, end(text, place, start));
+    let (last, prior) = (label.word(0), label.word(1));
+    let id = text.get(start..end)?;
+    let is_volatile = match last.letters() {
+        b"ref" => label.link == Link::Member && is_reference(id),
+        b"uid" => label.link == Link::Member && is_pair(id),
+        b"nonce" => label.link == Link::Member,
+        b"value" | b"content" => label.link == Link::Member && is_of_token(text, start),
+        name => {
+            let stem = name.strip_suffix(b"id")?;
+            REQUESTS.contains_bytes(if stem.is_empty() { prior.letters() } else { stem })
+        }
+    };
+    is_volatile.then_some(Span { start, end, part: Part::of(Mask::Ids) })
+}
+
+/// Returns whether the name of an id may end in front of the value at `start`. It does not start before `floor`.
+pub(super) fn is_named(text: &[u8], start: usize, floor: usize) -> bool {
+    match &tail(text, start, floor) {
+        b"id" => true,
+        // Most values of such names are no ids.
+        b"ef" | b"ce" | b"ue" | b"nt" => matches!(byte(text, start - 1), b'=' | b'"'),
+        _ => false,
     }
-    Some(Span { start, end: end(text, place, start), part: Part::of(Mask::Ids) })
+}
+
+/// Returns whether `id` is a reference to an element in a snapshot of a page, which counts snapshots and
+/// elements: `e12`, `s2e4`, `f1e3` (Playwright MCP).
+fn is_reference(id: &[u8]) -> bool {
+    let mut letters = id.iter().filter(|byte| !byte.is_ascii_digit());
+    let first = letters.next();
+    let is_pair = matches!(first, Some(b's' | b'f')) && letters.next() == Some(&b'e');
+    (is_pair || first == Some(&b'e')) && letters.next().is_none() && id.first() == first
+}
+
+/// Returns whether `id` is the number of a snapshot and that of an element: `3_17` (Chrome `DevTools` MCP).
+fn is_pair(id: &[u8]) -> bool {
+    let mut numbers = id.split(|byte| *byte == b'_');
+    let mut is_number = || {
+        numbers
+            .next()
+            .is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
+    };
+    is_number() && is_number() && numbers.next().is_none()
+}
+
+/// The longest start of an element of HTML that is looked at, in bytes.
+const ELEMENT_MAX: usize = 160;
+
+/// Returns whether the element of HTML with the value at `start` holds a token against forged requests.
+fn is_of_token(text: &[u8], start: usize) -> bool {
+    let near = text.get(start.saturating_sub(ELEMENT_MAX)..start).unwrap_or_default();
+    let open = near.iter().rposition(|byte| *byte == b'<').and_then(|at| near.get(at..));
+    let has = |name: &[u8]| {
+        open.is_some_and(|element| {
+            element.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name))
+        })
+    };
+    has(b"csrf") || has(b"token") || has(b"nonce")
 }
 
 /// Returns whether the digit at `place` may belong to an id with a label: the letters before it follow a
 /// link.
 pub(super) fn may_hold(text: &[u8], place: usize, floor: usize) -> bool {
-    tail(text, start(text, place, floor), floor) == *b"id"
+    is_named(text, start(text, place, floor), floor)
 }
 
-/// Returns the start of the id with its first digit at `place`.
+/// Returns the start of the id with its first digit at `place`. In quotes it may be Base64.
 fn start(text: &[u8], place: usize, floor: usize) -> usize {
-    let mut start = place;
-    while start > floor
-        && let before = byte(text, start - 1)
-        && is_part(before)
-        && !before.is_ascii_digit()
-    {
-        start -= 1;
+    let ahead = text.get(floor..place).unwrap_or_default();
+    let letters = |is_sign: fn(u8) -> bool| {
+        let row = ahead.iter().rev();
+        row.take_while(|byte| is_sign(**byte) && !byte.is_ascii_digit()).count()
+    };
+    let start = place - letters(is_part);
+    if start == floor || !matches!(byte(text, start - 1), b'+' | b'/') {
+        return start;
     }
-    start
+    let quoted = place - letters(|byte| is_part(byte) || matches!(byte, b'+' | b'/'));
+    if quoted > floor && byte(text, quoted - 1) == b'"' { quoted } else { start }
 }
 
 /// Words in front of `id` that name an object which lasts no longer than one answer.

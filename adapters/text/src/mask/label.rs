@@ -1,7 +1,7 @@
 //! The words in front of a value that say what it is: `elapsed_ms=`, `"traceId": "`, `tokens left: `.
 
-use super::labelled;
 use super::scan::{gap_before, is_of, kind};
+use super::{id, labelled};
 
 /// The longest word of a label, in bytes.
 const WORD_MAX: usize = 16;
@@ -118,7 +118,9 @@ pub(super) fn tail(text: &[u8], start: usize, floor: usize) -> [u8; 2] {
 /// Returns whether a label may end in front of the value at `start`. It does not start before `floor`.
 pub(super) fn may_end(text: &[u8], start: usize, floor: usize) -> bool {
     let tail = tail(text, start, floor);
-    matches!(&tail, b"id" | b"ss" | b"up" | b"wp") || labelled::may_matter(tail)
+    matches!(&tail, b"ss" | b"up" | b"wp")
+        || labelled::may_matter(tail)
+        || id::is_named(text, start, floor)
 }
 
 /// Returns whether `byte` may stand between a label and its value.

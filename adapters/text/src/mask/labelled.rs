@@ -48,6 +48,11 @@ pub(super) fn masked(
     {
         return Some(found(Mask::Costs, end));
     }
+    if masks.contains(Mask::Steps)
+        && let Some(end) = step::before_its_name(text, row)
+    {
+        return Some(found(Mask::Steps, end));
+    }
     if may_matter(tail) { by_label(masks, text, row, floor) } else { None }
 }
 
@@ -99,6 +104,8 @@ pub(super) const fn may_matter(tail: [u8; 2]) -> bool {
             | b"rn"
             | b"ep"
             | b"nd"
+            | b"er"
+            | b"th"
             | [b'_' | b'-' | b' ' | b'(', b's']
     )
 }

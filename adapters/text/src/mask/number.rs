@@ -157,24 +157,24 @@ fn ends_input(text: &[u8]) -> bool {
 }
 
 /// Returns whether the word that begins `behind`, behind `row` and a space, is no unit, no half of a day, no
-/// month, and not the name of tokens.
+/// month, and not the name of tokens or steps.
 fn is_plain_word(behind: &[u8], row: &Digits) -> bool {
     let (first, second) = (byte(behind, 0), byte(behind, 1) | 0x20);
     let is_alone = !second.is_ascii_lowercase();
     match first {
         b'J' | b'F' | b'M' | b'S' | b'N' | b'D' => row.length() > 2 || row.decimal > row.end,
         b'h' => !is_alone && !matches!(second, b'r' | b'o'),
-        b'm' => !is_alone && !matches!(second, b's' | b'i'),
-        b's' => !is_alone && second != b'e',
+        b'm' => !is_alone && !matches!(second, b's' | b'i' | b'o'),
+        b's' => !is_alone && !matches!(second, b'e' | b't'),
         b'n' | b'u' => second != b's',
         b'A' => second != b'm' && (row.length() > 2 || row.decimal > row.end),
-        b'a' => second != b'm',
+        b'a' => !matches!(second, b'm' | b't'),
         b'p' | b'P' => !matches!(second, b'm' | b'r'),
-        b'c' | b'C' => !matches!(second, b'o' | b'a'),
-        b'i' | b'I' => second != b'n' || byte(behind, 2) | 0x20 != b'p',
+        b'c' | b'C' => !matches!(second, b'o' | b'a' | b'h'),
+        b'i' | b'I' => !matches!((second, byte(behind, 2) | 0x20), (b'n', b'p') | (b't', b'e')),
         b'o' | b'O' => second != b'u' && (row.length() > 2 || row.decimal > row.end),
-        b'r' | b'R' => second != b'e',
-        b't' | b'T' => second != b'o',
+        b'r' | b'R' => !matches!(second, b'e' | b'o'),
+        b't' | b'T' => !matches!(second, b'o' | b'u' | b'r'),
         0xC2 | 0xCE | b' ' | b'\t'..=b'\r' => false,
         _ => true,
     }
@@ -184,8 +184,10 @@ fn is_plain_word(behind: &[u8], row: &Digits) -> bool {
 fn is_plain_ahead(text: &[u8], row: &Digits, floor: usize) -> bool {
     let prior = |back: usize| row.start.checked_sub(back).map_or(0, |at| byte(text, at));
     let is_bare = match row.before {
-        b'/' | b'.' | b',' | b'>' | b'|' | b'@' | b'+' | b'<' | b';' | b'!' | b'?' | b'^'
-        | b'&' | b'{' | b'}' | 0 => return true,
+        b'.' | b',' | b'>' | b'|' | b'@' | b'<' | b';' | b'!' | b'?' | b'^' | b'&' | b'{'
+        | b'}' | 0 => return true,
+        // A letter behind it may belong to Base64.
+        b'/' | b'+' => return !row.after.is_ascii_alphabetic(),
         // A port of this machine.
         b':' => !matches!(prior(2), b't' | b'T' | b'0' | b'1' | b']'),
         // A job of a shell, and the day of a month.

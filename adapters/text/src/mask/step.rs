@@ -1,8 +1,8 @@
 //! The steps of a scaffold, by their label and with their total: `[step 17/200]`, `turn 4 of 30`.
 
 use super::labelled::{Labelled, goes_on, is_inner, word_behind};
-use super::number::{byte, digits_end};
-use super::scan::gap;
+use super::number::{Digits, byte, digits_end};
+use super::scan::{gap, is_blank};
 
 /// The end of the number of the step that has this label.
 ///
@@ -10,6 +10,12 @@ use super::scan::gap;
 /// brackets or alone on its line is the scaffold's. An attempt and a turn are never progress.
 pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
     let &Labelled { text, row, ref label, ref last, floor } = labelled;
+    let prior = label.word(1);
+    match (prior.letters(), last.letters()) {
+        (b"thought", b"number") | (b"history", b"length") => return Some(row.end),
+        (name, b"left" | b"remaining") if is_step(name) => return Some(row.end),
+        _ => {}
+    }
     let is_free = match last.letters() {
         b"attempt" | b"try" | b"retry" | b"turn" => true,
         b"step" | b"iteration" | b"round" => false,
@@ -17,6 +23,31 @@ pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
     };
     let total = total_end(text, row.end)?;
     (is_free || is_apart(text, floor + label.start(), total)).then_some(row.end)
+}
+
+/// The end of the number of steps that are left, as in `6 steps left` and `2 more attempts remaining`.
+pub(super) fn before_its_name(text: &[u8], row: &Digits) -> Option<usize> {
+    if !is_blank(byte(text, row.end)) {
+        return None;
+    }
+    let first = byte(text, gap(text, row.end)) | 0x20;
+    if !matches!(first, b'a' | b'c' | b'i' | b'm' | b'r' | b's' | b't') {
+        return None;
+    }
+    let (mut name, mut at) = word_behind(text, row.end)?;
+    if name.letters() == b"more" {
+        (name, at) = word_behind(text, at)?;
+    }
+    let (left, _) = word_behind(text, at).filter(|_| is_step(name.letters()))?;
+    matches!(left.letters(), b"left" | b"remaining").then_some(row.end)
+}
+
+/// Returns whether `name` is what a scaffold calls its steps.
+fn is_step(name: &[u8]) -> bool {
+    const NAMES: [&[u8]; 8] =
+        [b"attempts", b"calls", b"chances", b"iterations", b"rounds", b"steps", b"tries", b"turns"];
+    let is_one = |many: &&[u8]| many.strip_suffix(b"s") == Some(name);
+    NAMES.contains(&name) || NAMES.iter().any(is_one)
 }
 
 /// The end of the total behind the number that ends at `end`: `/200`, ` of 200`.

@@ -15,25 +15,45 @@ const LINE_MAX: usize = 160;
 /// The most lines that are taken from either end.
 const LINES_MAX: usize = 8;
 
+/// A text without the volatile lines at its ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trimmed<'t> {
+    pub(crate) text: &'t str,
+    /// True if there was no other line.
+    pub(crate) is_volatile: bool,
+}
+
 impl Masker<'_> {
     /// `text` without the volatile lines at its ends.
     ///
     /// A text of such lines alone becomes empty if each of them has a label. Without a label, a
-    /// time or a hash may be the answer, and the whole text stays.
-    pub(crate) fn trimmed(self, text: &str) -> &str {
+    /// time or a hash may be the answer, and stays.
+    pub(crate) fn trimmed(self, text: &str) -> Trimmed<'_> {
         if self.masks == Masks::NONE {
-            return text;
+            return Trimmed { text, is_volatile: false };
         }
-        let (mut rest, mut is_labelled) = (text, true);
+        let (bare, is_bare) = self.without(text, |line| line == Volatile::Labelled);
+        // Most answers end here: their first and last lines say something.
+        let rest = if is_bare { self.without(bare, |_| true).0 } else { bare };
+        let is_volatile = rest.trim().is_empty();
+        Trimmed { text: if is_volatile { bare } else { rest }, is_volatile }
+    }
+
+    /// `text` without such volatile lines at its ends, and whether another volatile line follows.
+    fn without(self, text: &str, is_such: impl Fn(Volatile) -> bool) -> (&str, bool) {
+        let (mut rest, mut is_other) = (text, false);
         for split in [last as fn(&str) -> (&str, &str), first] {
             for _ in 0..LINES_MAX {
                 let (line, others) = split(rest);
-                let Some(line) = self.volatile(line) else { break };
-                is_labelled &= line == Volatile::Labelled;
+                let Some(found) = self.volatile(line) else { break };
+                if !is_such(found) {
+                    is_other = true;
+                    break;
+                }
                 rest = others;
             }
         }
-        if rest.trim().is_empty() && !is_labelled { text } else { rest }
+        (rest, is_other)
     }
 
     /// Returns whether `line` is volatile as a whole.
@@ -134,6 +154,16 @@ static LABELS: List = List::new(&[
     "at",
     "of",
     "finished",
+    "done",
+    "you",
+    "have",
+    "more",
+    "steps",
+    "turns",
+    "attempts",
+    "iterations",
+    "rounds",
+    "tries",
     "started",
     "date",
     "timestamp",
@@ -191,6 +221,9 @@ mod tests {
     fn volatile_lines_go_from_both_ends() {
         for (text, expected) in [
             ("ok\nelapsed_ms=412", "ok"),
+            ("12:03:59\nelapsed_ms=412", "12:03:59"),
+            ("elapsed_ms=412\n12:03:59", "12:03:59"),
+            ("Done in 0.51s\nok\nYou have 3 steps left.", "ok"),
             ("ok\n\nelapsed_ms=412\n[step 17/200]\n", "ok\n"),
             ("Chunk ID: 3fa9c1\nWall time: 0.1 seconds\nok", "ok"),
             ("12:03:59\nok\n12:04:00", "ok"),
@@ -198,7 +231,7 @@ mod tests {
             ("pid 4711\ntokens left: 81022\n", ""),
             ("{\"request_id\": \"a1\"}", ""),
         ] {
-            assert_eq!(Masks::ALL.and(&[]).trimmed(text), expected, "{text:?}");
+            assert_eq!(Masks::ALL.and(&[]).trimmed(text).text, expected, "{text:?}");
         }
     }
 
@@ -211,7 +244,6 @@ mod tests {
             "3 failed",
             "12:03:59",
             "3f2a1bc9a\n12:03:59",
-            "12:03:59\nelapsed_ms=412",
             "d41d8cd98f00b204  a.txt",
             "listening on localhost:54321",
             "[17/200]",
@@ -220,10 +252,10 @@ mod tests {
             "a\nelapsed_ms=412\nb",
             "elapsed_ms=412, 3 failed",
         ] {
-            assert_eq!(Masks::ALL.and(&[]).trimmed(text), text, "{text:?}");
+            assert_eq!(Masks::ALL.and(&[]).trimmed(text).text, text, "{text:?}");
         }
         let masks = Masks::ALL.without(Mask::Durations);
-        assert_eq!(masks.and(&[]).trimmed("ok\nelapsed_ms=412"), "ok\nelapsed_ms=412");
-        assert_eq!(Masks::NONE.and(&[]).trimmed("ok\npid 4711"), "ok\npid 4711");
+        assert_eq!(masks.and(&[]).trimmed("ok\nelapsed_ms=412").text, "ok\nelapsed_ms=412");
+        assert_eq!(Masks::NONE.and(&[]).trimmed("ok\npid 4711").text, "ok\npid 4711");
     }
 }

@@ -114,10 +114,20 @@ const REFUSALS: [&str; 21] = [
 pub(crate) fn complains(result: &str) -> bool {
     let text = result.trim_end();
     // A clock before a later line makes it the entry of a log: not what the call says, but what it shows.
-    is_own(full(said::lines(text)), is_complaint)
+    let opens = || is_own(full(said::lines(text)), is_complaint) || is_sentence(text);
+    !goes_on(text) && opens()
         || is_own(full(find::lines_back(text)), is_complaint)
-        || is_sentence(text)
         || is_node_crash(result)
+}
+
+/// The shortest output behind a complaint of the shell that shows that the script went on, in bytes.
+const OUTPUT_MIN: usize = 100;
+
+/// Returns whether the shell complains about one line of a script, or of its profile, and goes on.
+fn goes_on(result: &str) -> bool {
+    let (line, output) = find::split_once(result, "\n").unwrap_or((result, ""));
+    let shell = find::split_once(line, ": line ").map(|(shell, _)| shell);
+    output.len() >= OUTPUT_MIN && shell.is_some_and(|shell| shell.ends_with("sh"))
 }
 
 /// Returns whether the first or the last line of `result` reports a time-out. O(length of the two
@@ -154,6 +164,7 @@ pub fn opens_with_complaint(result: &str) -> bool {
         || says_timed_out(untagged(line))
         || phrases::is_sentence(plain(untagged(line), &mut buffer))
         || object::read(result).failed == Some(true)
+        || is_usage(result) && full(find::lines(result)).nth(1).is_none()
 }
 
 /// The lines that show anything.

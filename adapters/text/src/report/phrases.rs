@@ -349,7 +349,7 @@ fn is_place(text: &str) -> bool {
 
 /// `line` without a cross or a warning sign in front of it.
 fn unmarked(line: &str) -> &str {
-    line.trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric()).trim_start()
+    line.trim_start_matches(|c: char| !c.is_ascii() && !is_alphanumeric(c)).trim_start()
 }
 
 #[cfg(test)]

@@ -79,6 +79,10 @@ static GOES_ON: Phrases = phrases!([
 pub(super) fn says_timed_out(line: &str) -> bool {
     let line = line.trim();
     let line = after(line, "rpc error: code = deadlineexceeded desc = ").unwrap_or(line);
+    // The command may be anything (SWE-agent).
+    let behind = after(line, "the last command <command>");
+    let behind = behind.and_then(|quoted| find::split_once(quoted, "</command> "));
+    let line = behind.map_or(line, |(_, said)| said);
     if line.len() > LINE_MAX || !may_say_it(line) || is_log_entry(line) || GOES_ON.are_in(line) {
         return false;
     }
@@ -174,6 +178,7 @@ mod tests {
             "Request timeout",
             "MCP error -32001: Request timed out",
             "The operation timed out.",
+            "The last command <command>python a_b.py < /dev/null</command> timed out and has been killed.",
         ] {
             assert!(says_timed_out(line), "{line}");
         }

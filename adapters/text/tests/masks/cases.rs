@@ -369,7 +369,7 @@ fn what_may_be_progress_stays_by_all_masks() {
         "loss 0.693, cost: 0.693",
         "Total: $45.20",
         "step 17",
-        "3 steps left",
+        "3 files left",
     ] {
         assert_eq!(Masks::ALL.show(text).to_string(), text);
     }

@@ -174,8 +174,8 @@ fn tokens_go() {
             "tokens 5 and 6",
             "tokens: abc5",
             "tokens: 1.2.3",
-            "steps left: 3",
-            "3 steps left",
+            "epochs left: 3",
+            "3 files left",
             "budget: 3",
             "budget left: 3",
             "context: 3",
@@ -196,6 +196,18 @@ fn labelled_ids_go() {
         Mask::Ids,
         &[
             ("Chunk ID: 3fa9c1", "Chunk ID: <ids>"),
+            ("- button \"Login\" [ref=e15]", "- button \"Login\" [ref=<ids>]"),
+            ("[ref=s2e4]", "[ref=<ids>]"),
+            ("uid=3_17 button", "uid=<ids> button"),
+            (
+                r#"<input name="_csrf" value="AaB/9t3N+x1=">"#,
+                r#"<input name="_csrf" value="<ids>">"#,
+            ),
+            (
+                r#"<meta name="csrf-token" content="a1b2">"#,
+                r#"<meta name="csrf-token" content="<ids>">"#,
+            ),
+            (r#"<script nonce="xJ6ds0">"#, r#"<script nonce="<ids>">"#),
             ("Chunk ID: abc12f", "Chunk ID: <ids>"),
             ("request_id=req_01H8XGJWBWBAQ4 x", "request_id=<ids> x"),
             ("x-request-id: 5", "x-request-id: <ids>"),
@@ -250,6 +262,14 @@ fn steps_of_a_scaffold_go() {
         Mask::Steps,
         &[
             ("[step 17/200]", "[step <steps>/200]"),
+            ("You have 6 steps left.", "You have <steps> steps left."),
+            ("2 more attempts remaining", "<steps> more attempts remaining"),
+            ("Attempts remaining: 3", "Attempts remaining: <steps>"),
+            ("turns left: 12", "turns left: <steps>"),
+            (
+                r#"{"thoughtNumber": 3, "totalThoughts": 5}"#,
+                r#"{"thoughtNumber": <steps>, "totalThoughts": 5}"#,
+            ),
             ("[step 17/200] next", "[step <steps>/200] next"),
             ("done (Step 17 of 200)", "done (Step <steps> of 200)"),
             ("step 17/200", "step <steps>/200"),
@@ -287,7 +307,7 @@ fn steps_of_a_scaffold_go() {
             "return 4/30",
             "country 4/30",
             "steps 3/10",
-            "3 steps left",
+            "3 files left",
         ],
     );
 }

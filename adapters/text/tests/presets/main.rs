@@ -2,5 +2,6 @@
 //! design's vectors where they are present.
 
 mod run;
+mod situations;
 mod table;
 mod vectors;

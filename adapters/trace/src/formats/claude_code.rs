@@ -28,6 +28,7 @@ use std::io::BufRead;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use unstuck_text::is_notification;
 
 use crate::clue::{Clue, Fields, Place, is_list, is_text};
 use crate::detect::Layout;
@@ -328,6 +329,9 @@ impl<'r, 's> Session<'r, 's> {
                 Some("tool_result") => self.result(worker, &block),
                 _ => {}
             }
+        }
+        for news in texts.iter().filter(|text| is_notification(text)) {
+            self.recorder.message(worker, Role::Other, news);
         }
         texts.retain(|text| !is_echo(text));
         if typed && !texts.is_empty() {

@@ -122,6 +122,8 @@ struct Response<'a> {
     stdout: Raw<'a>,
     stderr: Raw<'a>,
     interrupted: Raw<'a>,
+    #[serde(rename = "backgroundTaskId")]
+    task: Raw<'a>,
     file: Raw<'a>,
     content: Raw<'a>,
     #[serde(rename = "isError")]
@@ -144,7 +146,10 @@ impl<'a> Response<'a> {
             return Some(Ending::Cancelled);
         }
         if let Some(out) = text(self.stdout) {
-            let text = joined(out, text(self.stderr).unwrap_or_default());
+            let text = match text(self.task) {
+                Some(task) => Cow::Owned(format!("Command running in background with ID: {task}")),
+                None => joined(out, text(self.stderr).unwrap_or_default()),
+            };
             return Some(Ending::Answered { text, failed: false });
         }
         let file = members::<Response<'_>>(self.file).and_then(|file| text(file.content));
@@ -222,6 +227,10 @@ mod tests {
             (r#"{"stdout":"a","stderr":"b"}"#, "ok a\nb"),
             (r#"{"stdout":"","stderr":"b"}"#, "ok b"),
             (r#"{"stdout":"a","stderr":"","interrupted":true}"#, "Cancelled)"),
+            (
+                r#"{"stdout":"","stderr":"","backgroundTaskId":"b4"}"#,
+                "ok Command running in background with ID: b4",
+            ),
             (r#"{"type":"text","file":{"filePath":"a","content":"fn"}}"#, "ok fn"),
             (r#"{"content":[{"type":"text","text":"a"}],"isError":true}"#, "failed a"),
             (r#"{"content":[{"type":"text","text":"a"}],"totalTokens":7}"#, "ok a"),

@@ -1,0 +1,173 @@
+//! Situations in which `balanced` speaks, and the like ones in which it does not.
+
+use std::format;
+
+use unstuck_core::{Action, Verdict};
+use unstuck_text::{LINE_WORDS, Preset, Worker};
+
+/// A call: its tool, its arguments, its result, and whether the host reports a failure.
+type Call = (&'static str, String, String, bool);
+
+/// Returns the number of the first call with a finding, its rule, and the strongest action of all.
+fn judged(calls: impl IntoIterator<Item = Call>) -> (Option<(usize, &'static str)>, Action) {
+    let Preset { policy, recipe } = Preset::BALANCED;
+    let mut worker: Worker<'_, 64, 8, LINE_WORDS> = Worker::new(policy, recipe).unwrap();
+    let (mut first, mut most) = (None, Action::Proceed);
+    for (number, (tool, args, result, failed)) in (1..).zip(calls) {
+        let asked = worker.announce(tool, &args);
+        let said: Verdict = worker.outcome(asked.ticket, tool, &result, failed);
+        let said = said.or_stronger(asked.verdict).or_stronger(asked.settled);
+        most = most.max(said.action);
+        let name = |finding: unstuck_core::Finding| finding.rule_name(policy);
+        first = first.or(said.finding.map(|finding| (number, name(finding))));
+    }
+    (first, most)
+}
+
+fn call(tool: &'static str, args: String, result: impl Into<String>) -> Call {
+    (tool, args, result.into(), false)
+}
+
+fn shell(command: impl AsRef<str>, result: impl Into<String>) -> Call {
+    call("bash", format!("{{\"command\":{:?}}}", command.as_ref()), result)
+}
+
+const HITS: &str = r#"[{"title":"Docs","url":"https://a.example/docs"},{"title":"Home","url":"https://a.example"}]"#;
+
+#[test]
+fn the_same_answer_to_other_words_is_found() {
+    let queries = ["a docs", "documentation of a", "official manual", "a developer pages"];
+    let asked =
+        |query: &str, answer: &str| call("top5", format!("{{\"query\":{query:?}}}"), answer);
+    let searches = queries.map(|query| asked(query, HITS));
+    assert_eq!(judged(searches).0, Some((4, "same-answer")));
+    // A short answer may be a confirmation.
+    assert_eq!(judged(queries.map(|query| asked(query, "42 documents"))).0, None);
+    let written = |n| call("create_note", format!("{{\"text\":\"n{n}\"}}"), HITS);
+    assert_eq!(judged((0..6).map(written)).0, None);
+}
+
+#[test]
+fn what_only_describes_or_limits_a_call_makes_no_other_call() {
+    let sensor =
+        |n: usize| call("get_scan", format!("{{\"topic\":\"/scan\",\"timeout_sec\":{n}}}"), "none");
+    assert_eq!(judged((0..5).map(sensor)).0, Some((5, "alike")));
+    let words =
+        ["Add a check", "Insert a nil guard", "Handle empty URLs", "Fix parse", "Be careful"];
+    let edits = words.map(|why| {
+        let args = format!("{{\"display_description\":{why:?},\"path\":\"url.go\"}}");
+        call("edit_file", args, "The old text matches more than one position in the file.")
+    });
+    assert_eq!(judged(edits).0.map(|(_, rule)| rule), Some("alike"));
+    let notes =
+        words.map(|text| call("create_issue", format!("{{\"description\":{text:?}}}"), "created"));
+    assert_eq!(judged(notes).0, None, "the description is the content");
+}
+
+#[test]
+fn a_page_is_the_same_but_for_its_tokens() {
+    let page = |n: usize| {
+        let token = ["Ab9/t+3", "x7Qk=2", "99zz/1", "q0+81x"][n];
+        let html = format!(
+            "<h1>Sorry</h1><input name=\"_csrf\" value=\"{token}\"><script nonce=\"{token}\">"
+        );
+        call("fetch_page", r#"{"url":"https://a.example"}"#.into(), html)
+    };
+    assert_eq!(judged((0..3).map(page)).0, Some((3, "same-effect")));
+    let snapshot = |n: usize, text: &str| {
+        call("take_snapshot", "{}".into(), format!("uid={n}_0 button \"Go\"\n[ref=e{n}] {text}"))
+    };
+    assert_eq!(judged((1..4).map(|n| snapshot(n, "Login"))).0, Some((3, "same-effect")));
+    let pages = ["Login", "Cart", "Pay", "Done"];
+    assert_eq!(judged((1..5).zip(pages).map(|(n, text)| snapshot(n, text))).0, None);
+}
+
+#[test]
+fn steps_and_advice_of_a_host_are_not_part_of_an_answer() {
+    let answer = |n: usize, advice: &str| {
+        let text = format!("A page\nYou have {n} steps left.\n\nExpert feedback:\n{advice}.");
+        shell("python search.py", text)
+    };
+    let calls = [(5, "Look elsewhere"), (4, "Try another name"), (3, "Read the question")];
+    assert_eq!(judged(calls.map(|(n, advice)| answer(n, advice))).0, Some((3, "same-effect")));
+}
+
+#[test]
+fn a_job_of_the_agents_own_is_waited_for() {
+    let start = || shell("python train.py &", "Command running in background with ID: b7");
+    let look = |n: usize| shell("tail -3 train.log", format!("epoch {} of 40", n / 9));
+    let (first, most) = judged([start()].into_iter().chain((0..9).map(look)));
+    assert_eq!((first, most), (Some((4, "same-effect")), Action::Warn), "it is never refused");
+    let (_, most) = judged((0..9).map(look));
+    assert!(most >= Action::Block, "nothing is under way");
+    // Starting it again is no wait.
+    let names = ["amber-otter", "swift-cloud", "calm-pine", "kind-sage"].repeat(3);
+    let again = names.into_iter().map(|name| {
+        shell("bash scan.sh", format!("Command still running (session {name}, pid 4711)."))
+    });
+    assert_eq!(judged(again).0, Some((8, "still-waiting")));
+    let empty = |_| shell("", "[The command has no new output after 10 seconds. You may wait.]");
+    assert_eq!(judged((0..7).map(empty)).0, None);
+}
+
+#[test]
+fn work_that_goes_on_is_not_accused() {
+    let image = |n: usize| {
+        let args = format!("{{\"filePath\":\"invoices/invoice_{n:03}.png\"}}");
+        call("read", args, "Image read successfully")
+    };
+    assert_eq!(judged((0..8).map(image)).0, None, "a sweep that only acknowledges");
+    let fresh = |n: usize| {
+        let text = format!("{{\"tab\": {n}, \"text\": \"{}\"}}", format!("word{n} ").repeat(20));
+        shell(
+            format!("$env:X; show {n}"),
+            format!("/usr/bin/bash: line 1: :X: command not found\n{text}"),
+        )
+    };
+    assert_eq!(judged((0..7).map(fresh)).0, None, "the script goes on behind the complaint");
+    let edit = |n: usize| {
+        let (place, failed) = (n / 2 * 10, n.is_multiple_of(2));
+        let result = if failed {
+            "Your proposed edit has introduced new syntax error(s).\n- E999 SyntaxError".into()
+        } else {
+            format!("[File: a.py ({} lines total)]\nFile updated.", 400 + n)
+        };
+        ("edit", format!("{{\"command\":\"edit {place}:{n}\"}}"), result, failed)
+    };
+    assert_eq!(judged((0..10).map(edit)).0, None, "each refused edit is mended at once");
+}
+
+#[test]
+fn scripts_that_time_out_one_after_the_other_are_found() {
+    let step = |n: usize| match n % 2 {
+        0 => shell(format!("cat > eval_{n}.py <<E\nload({n})\nE"), ""),
+        _ => shell(
+            format!("timeout 60 python eval_{}.py", n - 1),
+            format!(
+                "The last command <command>timeout 60 python eval_{}.py</command> timed out and has been killed.\nPlease try another command.",
+                n - 1
+            ),
+        ),
+    };
+    assert_eq!(judged((0..12).map(step)).0, Some((8, "one-error")));
+    // A tool that works again between is slow, and not stuck.
+    let fetch = |n: usize| {
+        let (late, url) = (n.is_multiple_of(2), format!("{{\"url\":\"https://a/{n}\"}}"));
+        (
+            "fetch",
+            url,
+            if late { "timed out".into() } else { format!("page {n} of the book") },
+            late,
+        )
+    };
+    assert_eq!(judged((0..20).map(fetch)).0, None);
+}
+
+#[test]
+fn the_usage_of_an_edit_is_a_refusal() {
+    let edit = |n: usize| {
+        let args = format!("{{\"command\":\"edit {n}\\n  value: {n}\"}}");
+        call("edit", args, "Usage: edit <start_line>:<end_line>")
+    };
+    assert_eq!(judged((15..23).map(edit)).0.map(|(at, _)| at), Some(4));
+}
