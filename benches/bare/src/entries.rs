@@ -68,7 +68,10 @@ fn tell(detector: &mut dyn AnyDetector<'_>, input: &mut Input) {
             1 => detector.cancel(id),
             2 => detector.finish(),
             3 => detector.text_turn(turn),
-            4 => detector.user_message(message),
+            4 => {
+                detector.notified();
+                detector.user_message(message)
+            }
             5 => detector.peek(call),
             // Outcomes arrive in any order, and some of them twice.
             6..12 => detector.outcome(id, outcome),
@@ -153,8 +156,8 @@ fn outcome(input: &mut Input) -> Outcome {
     for _ in 0..6 {
         let (near, raw) = (outcome.near(input.digest()), outcome.raw(input.digest()));
         let (silent, scored) = (outcome.silent(), outcome.score(input.byte().into()));
-        let (pending, late) = (outcome.pending(), outcome.timed_out());
-        outcome = one_of([outcome, near, raw, silent, scored, pending, late], input);
+        let (pending, late, telling) = (outcome.pending(), outcome.timed_out(), outcome.telling());
+        outcome = one_of([outcome, near, raw, silent, scored, pending, late, telling], input);
     }
     black_box((outcome.digest(), outcome.has_failed()));
     outcome
@@ -257,8 +260,8 @@ fn rule<'p>(rungs: &'p [Rung], input: &mut Input) -> Rule<'p> {
         let progress = [rule.ignore_progress(), rule.respect_progress_anywhere()];
         let (failing, progress) = (one_of(failing, input), one_of(progress, input));
         let other = rule.pattern(pattern(input)).ladder(ladder(rungs, input));
-        let proven = rule.forced_on_proof();
-        rule = one_of([rule, failing, silent, progress, other, proven], input);
+        let (proven, telling) = (rule.forced_on_proof(), rule.only_telling());
+        rule = one_of([rule, failing, silent, progress, other, proven, telling], input);
     }
     rule.silent_at_most(input.action())
 }

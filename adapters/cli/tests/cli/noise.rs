@@ -36,26 +36,31 @@ enum Place {
     Start,
 }
 
-/// Returns whether a line may be added to a result.
-type Suits = fn(&str) -> bool;
+/// Returns whether a line may be added to a result. The host may have reported that the call failed.
+type Suits = fn(&str, bool) -> bool;
 
 /// Returns the line for the call with this number.
 type Line = fn(usize) -> String;
 
 /// A labelled line is noise in any result.
-fn any(_: &str) -> bool {
+fn any(_: &str, _: bool) -> bool {
     true
 }
 
 /// A bare time or hash is noise beside words. If there are no words, it may be the answer.
-fn in_words(result: &str) -> bool {
+fn in_words(result: &str, _: bool) -> bool {
     let is_word = |c: char| c.is_alphabetic() && !c.is_ascii_hexdigit();
     result.contains(is_word) && !is_silent(result)
 }
 
+/// With fewer steps left, another failure is not the same one: it may be the last.
+fn in_success(result: &str, failed: bool) -> bool {
+    !failed && report(result).failed != Some(true)
+}
+
 /// A path or an address consists of words: beside a single line it would be half of the result.
-fn in_lines(result: &str) -> bool {
-    in_words(result) && result.trim().lines().count() > 1
+fn in_lines(result: &str, failed: bool) -> bool {
+    in_words(result, failed) && result.trim().lines().count() > 1
 }
 
 /// The changes of a whole record or result, and what hosts wrap around a result.
@@ -90,7 +95,7 @@ const CHANGES: [Change; 16] = [
 ];
 
 /// The lines that may be added at either end of a result.
-const LINES: [(&str, Suits, Line); 16] = [
+const LINES: [(&str, Suits, Line); 18] = [
     ("the time", any, |n| format!("finished at {}", clock(n))),
     ("a bare time", in_words, |n| format!("[{}]", clock(n))),
     ("a duration", any, |n| format!("real {}.{:02}s", n % 7, n % 90)),
@@ -105,6 +110,8 @@ const LINES: [(&str, Suits, Line); 16] = [
     ("a cost", any, |n| format!("cost: $0.{:04}", 123 + 7 * n)),
     ("tokens", any, |n| format!("tokens left: {}", 810_022_usize.saturating_sub(317 * n))),
     ("a step", any, |n| format!("[step {}/2000]", n + 1)),
+    ("a budget", in_success, |n| format!("You have {} steps left.", 2000 - n)),
+    ("a runner's time", any, |n| format!("Done in 0.{}s", n % 90 + 10)),
     ("a turn", any, |n| format!("turn {} of 2000", n + 1)),
     ("a date", any, |n| format!("date: 2026-05-{:02}", n % 28 + 1)),
 ];
@@ -203,17 +210,18 @@ impl Change {
             return line.to_owned();
         }
         *calls += 1;
+        let failed = record["is_error"] == true;
         if let Some(Value::String(result)) = record.get_mut("result") {
-            *result = self.result(result, *calls - 1);
+            *result = self.result(result, *calls - 1, failed);
         }
         record.to_string()
     }
 
-    fn result(&self, result: &str, call: usize) -> String {
+    fn result(&self, result: &str, call: usize, failed: bool) -> String {
         match self.of {
             Of::Record(_) => result.to_owned(),
             Of::Result(change) => change(result, call),
-            Of::Line(_, suits, _) if !suits(result) => result.to_owned(),
+            Of::Line(_, suits, _) if !suits(result, failed) => result.to_owned(),
             Of::Line(Place::Start, _, line) => format!("{}\n{result}", line(call)),
             Of::Line(Place::End, _, line) => {
                 let is_open = !result.is_empty() && !result.ends_with('\n');
