@@ -94,7 +94,10 @@ impl Needs {
     const fn and_of(self, rule: &Rule<'_>) -> Self {
         Self {
             similar: self.similar || matches!(rule.args, Args::Similar),
-            tool: self.tool || matches!(rule.args, Args::SameTool),
+            // A tool that timed out and works again is progress between failures.
+            tool: self.tool
+                || matches!(rule.args, Args::SameTool)
+                || matches!(rule.outcomes, Outcomes::Failures),
             result: self.result || matches!(rule.results, Results::Same),
             // If work was done between failures, only answers with the same bytes count.
             raw: self.raw || matches!(rule.outcomes, Outcomes::Failures),

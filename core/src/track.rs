@@ -269,7 +269,7 @@ struct Past<'a> {
     matches: Mask,
     novel: Mask,
     written: Mask,
-    /// The calls of the same tool that worked, but for novel writes.
+    /// Calls of the record's tool that worked, without novel writes.
     recovered: Mask,
     /// The records with the same answer, byte for byte.
     equal: Mask,

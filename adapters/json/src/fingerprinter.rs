@@ -422,23 +422,24 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_has_the_whole_and_its_primary_members() {
+    fn a_shape_has_the_whole_its_primary_members_and_the_others() {
         let print = Fingerprinter::<Exact>::new(3);
         let of = |json: &str| print.fingerprint(json.as_bytes()).unwrap();
-        for (json, primary) in [
-            (r#"{"a":1,"b":2,"c":3,"d":4}"#, Some(r#"{"a":1,"b":2}"#)),
-            (r#"{"c":3}"#, None),
-            (r#"{"d":{"a":1,"c":3}}"#, None),
-            (r#"{"a":{"c":3}}"#, Some(r#"{"a":{"c":3}}"#)),
-            (r#"{"\u0061":1,"\u0063":3}"#, Some(r#"{"a":1}"#)),
-            (r#"{"a":1,"a":1,"c":[{}]}"#, Some(r#"{"a":1,"a":1}"#)),
-            (r#"[{"a":1,"c":3}]"#, None),
-            ("{}", None),
-            ("7", None),
+        for (json, primary, others) in [
+            (r#"{"a":1,"b":2,"c":3,"d":4}"#, Some(r#"{"a":1,"b":2}"#), Some(r#"{"c":3,"d":4}"#)),
+            (r#"{"c":3}"#, None, None),
+            (r#"{"d":{"a":1,"c":3}}"#, None, None),
+            (r#"{"a":{"c":3}}"#, Some(r#"{"a":{"c":3}}"#), None),
+            (r#"{"\u0061":1,"\u0063":3}"#, Some(r#"{"a":1}"#), Some(r#"{"c":3}"#)),
+            (r#"{"a":1,"a":1,"c":[{}]}"#, Some(r#"{"a":1,"a":1}"#), Some(r#"{"c":[{}]}"#)),
+            (r#"[{"a":1,"c":3}]"#, None, None),
+            ("{}", None, None),
+            ("7", None, None),
         ] {
             let shape = print.shape(json.as_bytes(), &["a", "b"]).unwrap();
             assert_eq!(shape.whole, of(json), "{json}");
             assert_eq!(shape.primary, primary.map(of), "{json}");
+            assert_eq!(shape.others, others.map(of), "{json}");
         }
     }
 

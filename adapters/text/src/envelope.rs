@@ -90,9 +90,6 @@ const HEADER: [(&str, Says); 11] = [
 
 const OUTPUT: &str = "Output:";
 
-/// The last line of a command that still runs (`OpenHands`).
-const GOES_ON: &str = "[The command has no new output after ";
-
 /// The fields behind the output in a table (Gemini CLI, Qwen Code), by their beginnings.
 const FIELDS: [(&str, Says); 5] = [
     ("Error: (none)", Nothing),
@@ -103,14 +100,14 @@ const FIELDS: [(&str, Says); 5] = [
 ];
 
 /// The last lines of an answer, by their beginnings, with what stands before a status in them (Copilot CLI, `OpenHands`).
-const TRAILERS: [(&str, &str); 7] = [
-    (GOES_ON, ""),
-    ("<shellId: ", " completed with exit code "),
-    ("[The command completed with exit code ", "code "),
-    ("[Command finished with exit code ", "code "),
-    ("[Current working directory: ", ""),
-    ("[Jupyter current working directory: ", ""),
-    ("[Python interpreter: ", ""),
+const TRAILERS: [(&str, Says, &str); 7] = [
+    ("<shellId: ", Exit, " completed with exit code "),
+    ("[The command completed with exit code ", Exit, "code "),
+    ("[Command finished with exit code ", Exit, "code "),
+    ("[The command has no new output after ", Running, ""),
+    ("[Current working directory: ", Nothing, ""),
+    ("[Jupyter current working directory: ", Nothing, ""),
+    ("[Python interpreter: ", Nothing, ""),
 ];
 
 /// The elements of an answer that consists of elements (mini-SWE-agent, background tasks of Claude Code).
@@ -159,9 +156,13 @@ const MEMBERS: [(&str, Says); 21] = [
 /// The states of a job that still runs.
 const RUNNING: [&str; 5] = ["running", "pending", "queued", "in_progress", "not_ready"];
 
-/// What stands before and behind the number of steps that are left, and before the advice of an expert (MINT).
+/// The words in front of the number of steps that are left (MINT).
 const BUDGET: &str = "You have ";
+
+/// The words behind that number.
 const LEFT: &str = " steps left";
+
+/// The heading of an expert's advice, which follows the line of the steps.
 const ADVICE: &str = "Expert feedback:";
 
 /// The most places at which a budget is looked for.
@@ -314,13 +315,13 @@ impl<'t> Envelope<'t> {
     /// Takes off the last line.
     fn trailer(&mut self, text: &'t str) -> Option<&'t str> {
         let (body, line) = last_line(text);
-        let (_, before) = TRAILERS.iter().find(|(begin, _)| line.starts_with(begin))?;
-        self.is_running |= line.starts_with(GOES_ON);
-        if !before.is_empty() {
-            let (_, code) = find::rsplit_once(line, before)?;
-            let code: i32 = code.trim_end_matches(['.', ']', '>']).parse().ok()?;
-            self.end(code);
+        let (_, says, before) = TRAILERS.iter().find(|(begin, ..)| line.starts_with(begin))?;
+        let mut value = "";
+        if *says == Exit {
+            value = find::rsplit_once(line, before)?.1.trim_end_matches(['.', ']', '>']);
+            value.parse::<i32>().ok()?;
         }
+        self.hear(*says, value);
         Some(body)
     }
 
@@ -677,7 +678,7 @@ mod tests {
         ];
         let parts = lines
             .chain(elements)
-            .chain(TRAILERS.iter().map(|(begin, _)| *begin))
+            .chain(TRAILERS.iter().map(|(begin, ..)| *begin))
             .chain(others)
             .chain(["{", "}", ":", ",", "\"", "\\n", "output", "exitCode"]);
         proptest::collection::vec(select(parts.collect::<std::vec::Vec<_>>()), 0..24)
@@ -686,11 +687,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_body_is_a_part_of_any_answer_and_wrapped_text_is_opened(answer in parts()) {
+        fn a_body_is_a_part_of_the_answer_or_of_the_memory_and_wrapped_text_is_opened(answer in parts()) {
             let mut memory = Unescaped::default();
             let opened = Envelope::open(&answer, &mut memory);
-            prop_assert!(opened.body.len() <= answer.len());
-            if opened == Envelope::bare(&answer) {
+            let (is_bare, body) = (opened == Envelope::bare(&answer), String::from(opened.body));
+            prop_assert!(answer.contains(&body) || memory.text.contains(&body));
+            if is_bare {
                 let text = std::format!("<untrusted_context>\nOutput: {answer}\nExit Code: 3\n</untrusted_context>");
                 let mut memory = Unescaped::default();
                 let wrapped = Envelope::open(&text, &mut memory);

@@ -32,7 +32,7 @@
 //! | `serde` | checkpoints with [`SimilarCalls`], [`Lines`] and [`Ticket`] | nothing |
 //! | `similarity` | the similarity of two results, in percent | `std` |
 //!
-//! `alloc` changes the digests of such outputs, and no feature those of others.
+//! `alloc` changes the digests of these outputs. No other feature changes a digest.
 
 #![no_std]
 #![forbid(unsafe_code)]

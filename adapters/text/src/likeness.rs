@@ -18,7 +18,7 @@ pub const PRIMARY_KEYS: [&str; 10] = [
     "limit",
 ];
 
-/// Members that describe or limit a call and do not act: calls that are equal but for these are alike.
+/// Members that describe or limit a call. Two calls that differ only in these are similar.
 pub(crate) const NOTES: [&str; 20] = [
     "command_timeout",
     "description",
@@ -42,7 +42,8 @@ pub(crate) const NOTES: [&str; 20] = [
     "yield_time_ms",
 ];
 
-/// Those of them that are no part of what a tool writes. The description of an issue is its content.
+/// The members among [`NOTES`] that hold for tools that write, too. There a description may be content, as that of an
+/// issue.
 pub(crate) const NOTES_OF_EDITS: [&str; 6] =
     ["display_description", "explanation", "timeout", "timeout_ms", "toolSummary", "yield_time_ms"];
 

@@ -336,11 +336,13 @@ impl Recipe {
             !failed && self.failures == Failures::Read && (opened.is_running || is_pending(text));
         // Each start of a job gives it another name.
         let names_job = is_pending && is_one_line(text) && JOBS.are_in(text);
-        let masked = match () {
-            () if names_job => Digest::of(b"a job"),
+        let masked = if names_job {
+            Digest::of(b"a job")
+        } else if failed && opened.counts_down {
             // With fewer steps left, another failure proves less than one that is equal.
-            () if failed && opened.counts_down => masked.mix(raw(whole, cut)),
-            () => masked,
+            masked.mix(raw(whole, cut))
+        } else {
+            masked
         };
         let outcome = if failed { Outcome::failed(masked) } else { Outcome::ok(masked) };
         let is_read = failed && self.near == Near::Class;
@@ -528,10 +530,11 @@ fn nothing_found() -> Digest {
     Digest::of(b"nothing found")
 }
 
-/// The shortest answer that tells something, in bytes. A shorter one may be a confirmation.
+/// The shortest answer that tells something, in bytes. A shorter one may be a confirmation: 40 accuse one of the 70
+/// healthy labelled runs, and 50 depend on the name of a folder in a run that is stuck.
 const TELLING_MIN: usize = 45;
 
-/// What stands before the name of a job that was started.
+/// Phrases in front of the id of a job that was started.
 static JOBS: Phrases = phrases!(["(session ", "session id ", "background with id"]);
 
 /// The longest text that counts as one line, in bytes.

@@ -182,7 +182,7 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> + Clone {
 }
 
 /// Returns whether `c` is a letter, as far as [`is_alphanumeric`] tells.
-pub(crate) fn is_letter(c: char) -> bool {
+pub(crate) fn is_alphabetic(c: char) -> bool {
     is_alphanumeric(c) && !c.is_ascii_digit()
 }
 

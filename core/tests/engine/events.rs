@@ -356,6 +356,25 @@ fn news_of_the_host_ends_a_row_of_turns() {
 }
 
 #[test]
+fn a_tool_that_works_again_after_a_time_out_is_no_loop_without_a_rule_about_tools() {
+    const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Warn)]);
+    const RULE: Rule<'_> =
+        Rule::new("late", Args::Any, Results::Near, Pattern::recurrence(2, 8), LADDER).failures();
+    for works in [false, true] {
+        let mut detector: Detector<'_, 8> = with_rule(RULE);
+        let late = Outcome::failed(Digest::of(b"timed out")).near(Digest::of(b"late")).timed_out();
+        let first = detector.announce(call(0));
+        assert_eq!(detector.outcome(first.id, late).finding, None);
+        if works {
+            let between = detector.announce(call(1));
+            assert_eq!(detector.outcome(between.id, answer(1)).finding, None);
+        }
+        let again = detector.announce(call(2));
+        assert_eq!(detector.outcome(again.id, late).finding.is_none(), works);
+    }
+}
+
+#[test]
 fn the_highest_step_is_a_step_of_its_own() {
     for (step, together) in [(7, true), (u64::MAX, false)] {
         let mut detector = balanced();

@@ -16,7 +16,8 @@ pub(crate) struct HookPayload<'a, R = &'a RawValue> {
     hook_event_name: Raw<'a>,
     pub(crate) session_id: Raw<'a>,
     pub(crate) conversation_id: Raw<'a>,
-    /// The id of a subagent. In its events, Copilot has it as `session_id`, and that of the session as the parent's.
+    /// The id of a subagent. In an event of a subagent, Copilot sends this id as `session_id` and the session's own id as
+    /// `parent_agent_id`.
     agent_id: Raw<'a>,
     pub(crate) parent_agent_id: Raw<'a>,
     /// The id of a turn, as one of three agents calls it.

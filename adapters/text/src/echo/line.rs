@@ -1,6 +1,6 @@
 //! Lines of a text: which are sentences, and which are code, tables, lists or logs.
 
-use crate::words::is_letter;
+use crate::words::is_alphabetic;
 
 /// The fewest words of a line that ends as a sentence does: fewer are a label, or the word of a
 /// test runner.
@@ -78,7 +78,7 @@ fn begins_as_prose(text: &str) -> bool {
         Some('"' | '\'' | '`' | '(' | '“' | '‘' | '«' | '„' | '¿' | '¡' | '「' | '『') => {
             true
         }
-        first => first.is_some_and(is_letter),
+        first => first.is_some_and(is_alphabetic),
     }
 }
 
@@ -86,7 +86,7 @@ fn begins_as_prose(text: &str) -> bool {
 fn is_mostly_letters(text: &str) -> bool {
     let characters = text.chars().filter(|character| !character.is_whitespace());
     let (letters, all) = characters.fold((0_usize, 0_usize), |(letters, all), character| {
-        (letters.saturating_add(is_letter(character).into()), all.saturating_add(1))
+        (letters.saturating_add(is_alphabetic(character).into()), all.saturating_add(1))
     });
     letters.saturating_mul(4) >= all.saturating_mul(3)
 }
@@ -99,7 +99,7 @@ fn ends(text: &str) -> bool {
 
 /// Returns whether `text` is a sentence of a script that puts no blanks between words.
 fn ends_without_blanks(text: &str) -> bool {
-    let has_letters = || text.chars().filter(|character| is_letter(*character));
+    let has_letters = || text.chars().filter(|character| is_alphabetic(*character));
     text.ends_with(['。', '！', '？']) && has_letters().nth(LETTERS_MIN).is_some()
 }
 
@@ -111,7 +111,7 @@ pub(super) fn parts(line: &str) -> impl Iterator<Item = &str> {
 
 /// Returns whether a part of a line is a word: it has two letters.
 pub(super) fn is_word(part: &str) -> bool {
-    part.chars().filter(|character| is_letter(*character)).nth(1).is_some()
+    part.chars().filter(|character| is_alphabetic(*character)).nth(1).is_some()
 }
 
 /// The fences around blocks of code in Markdown, as one line after another is taken in.

@@ -51,7 +51,8 @@ fn is_reference(id: &[u8]) -> bool {
     (is_pair || first == Some(&b'e')) && letters.next().is_none() && id.first() == first
 }
 
-/// Returns whether `id` is the number of a snapshot and that of an element: `3_17` (Chrome `DevTools` MCP).
+/// Returns whether `id` is a reference like `3_17`: the number of a snapshot, and of an element in it (Chrome `DevTools`
+/// MCP).
 fn is_pair(id: &[u8]) -> bool {
     let mut numbers = id.split(|byte| *byte == b'_');
     let mut is_number = || {

@@ -2,7 +2,7 @@
 
 use crate::find;
 use crate::said;
-use crate::words::is_letter;
+use crate::words::is_alphabetic;
 
 /// The number of lines at either end of a result that are read: hosts put the status there, some
 /// among a few other lines of their own.
@@ -111,7 +111,7 @@ fn is_deed(text: &str, words: usize) -> bool {
     let mut said = text.split_whitespace();
     // A search hit, a log entry and a comment do not begin with a word.
     let is_named = said.next().is_some_and(|word| {
-        word.starts_with(is_letter) && !word.contains(|c: char| c.is_ascii_digit())
+        word.starts_with(is_alphabetic) && !word.contains(|c: char| c.is_ascii_digit())
     });
     let is_short = said.nth(words.saturating_add(NAME_MAX - 1)).is_none();
     let mut last = text.split_whitespace().rev().take(NAME_MAX + 2);
