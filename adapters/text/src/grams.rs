@@ -23,6 +23,23 @@ const LOWER: u32 = 0x2020_2020;
 const THREE: u32 = 0xFF_FFFF;
 
 impl Grams {
+    /// Creates the set of `words` at compile time, which fails if one of the `phrases` contains none of them.
+    pub(crate) const fn of<const N: usize>(words: &[&[u8; 4]; N], phrases: &[&[&str]]) -> Self {
+        let mut list = 0;
+        while list < phrases.len() {
+            let mut n = 0;
+            while n < phrases[list].len() {
+                assert!(
+                    holds_any(phrases[list][n].as_bytes(), words),
+                    "a phrase without any of the words"
+                );
+                n += 1;
+            }
+            list += 1;
+        }
+        Self::new(words)
+    }
+
     /// Creates the set of `words` at compile time.
     pub(crate) const fn new<const N: usize>(words: &[&[u8; 4]; N]) -> Self {
         let (mut fours, mut firsts, mut lasts) = ([0; N], [0; N], [0; N]);
@@ -109,6 +126,27 @@ const fn spread<const SLOTS: usize>(slots: &mut [u32; SLOTS], rows: &[u32], fact
         n += 1;
     }
     true
+}
+
+/// Returns whether `text`, in lower case, contains one of `words`.
+const fn holds_any(text: &[u8], words: &[&[u8; 4]]) -> bool {
+    let mut at = 0;
+    while at + 4 <= text.len() {
+        let mut n = 0;
+        while n < words.len() {
+            let [one, two, three, four] = *words[n];
+            if text[at] == one
+                && text[at + 1] == two
+                && text[at + 2] == three
+                && text[at + 3] == four
+            {
+                return true;
+            }
+            n += 1;
+        }
+        at += 1;
+    }
+    false
 }
 
 /// Returns the lower half of `bits`.

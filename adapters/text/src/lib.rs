@@ -42,6 +42,7 @@ extern crate alloc;
 #[cfg(feature = "similarity")]
 extern crate std;
 
+mod body;
 #[cfg(feature = "serde")]
 mod checkpoint;
 mod command;
@@ -59,6 +60,7 @@ mod names;
 mod nothing;
 mod own;
 mod pending;
+mod phrases;
 mod recipe;
 mod report;
 mod said;

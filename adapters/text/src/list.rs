@@ -1,9 +1,46 @@
 //! A list of words, with a filter that answers most questions without a comparison.
 
-/// A list of words.
+/// A list of words. Made by [`list`].
 pub(crate) struct List {
     words: &'static [&'static str],
     filter: Filter,
+}
+
+/// Creates a [`List`] at compile time, of the words in a text.
+macro_rules! list {
+    ($text:literal) => {{
+        const WORDS: &[&str] = &$crate::list::split::<{ $crate::list::count($text) }>($text);
+        $crate::list::List::new(WORDS)
+    }};
+}
+pub(crate) use list;
+
+/// Returns the number of words in `text`.
+pub(crate) const fn count(text: &str) -> usize {
+    let (text, mut count, mut at) = (text.as_bytes(), 0, 0);
+    while at < text.len() {
+        let begins = !text[at].is_ascii_whitespace();
+        if begins && (at == 0 || text[at - 1].is_ascii_whitespace()) {
+            count += 1;
+        }
+        at += 1;
+    }
+    count
+}
+
+/// Returns the words of `text`, of which there are `N`.
+pub(crate) const fn split<const N: usize>(text: &str) -> [&str; N] {
+    let (mut words, mut n, mut rest) = ([""; N], 0, text.trim_ascii());
+    while n < N {
+        let mut end = 0;
+        while end < rest.len() && !rest.as_bytes()[end].is_ascii_whitespace() {
+            end += 1;
+        }
+        let (word, behind) = rest.split_at(end);
+        (words[n], rest) = (word, behind.trim_ascii());
+        n += 1;
+    }
+    words
 }
 
 impl List {
@@ -15,6 +52,11 @@ impl List {
             n += 1;
         }
         Self { words, filter }
+    }
+
+    /// Returns the words as a slice, for the filters that are made of them.
+    pub(crate) const fn all(&self) -> &'static [&'static str] {
+        self.words
     }
 
     /// Returns the words.
@@ -30,6 +72,11 @@ impl List {
     /// Returns whether `word` is in the list. What is not UTF-8 is in no list.
     pub(crate) fn contains_bytes(&self, word: &[u8]) -> bool {
         core::str::from_utf8(word).is_ok_and(|word| self.contains(word))
+    }
+
+    /// Returns whether `word` is in the list. Case does not matter. What is not UTF-8 is in no list.
+    pub(crate) fn contains_bytes_in_any_case(&self, word: &[u8]) -> bool {
+        core::str::from_utf8(word).is_ok_and(|word| self.contains_in_any_case(word))
     }
 
     /// Returns whether `word` is in the list. Case does not matter, as far as it is ASCII's.

@@ -24,6 +24,7 @@ mod time;
 mod tokens;
 mod trim;
 mod view;
+mod word_end;
 
 pub use digest::Masked;
 use unstuck_core::Digest;

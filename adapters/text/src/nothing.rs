@@ -1,10 +1,10 @@
 //! Results of searches and look-ups that found nothing.
 
+use crate::body::Body;
 use crate::find;
-use crate::list::List;
 use crate::members::{is_void, members, unquoted};
-use crate::said;
-use crate::words::{Phrases, after, is_any, phrases, words};
+use crate::phrases::{after, is_any, words};
+use crate::words::nothing::{COUNTS, FLAWS, LISTS, PHRASES, SENTENCES, THINGS};
 
 /// The longest result that is inspected, in bytes. A longer one has found something.
 const LOOK_MAX: usize = 512;
@@ -12,156 +12,8 @@ const LOOK_MAX: usize = 512;
 /// The largest number of lines in a result that found nothing.
 const LINES_MAX: usize = 3;
 
-/// Names of members that hold the hits.
-static LISTS: List = List::new(&[
-    "data",
-    "documents",
-    "edges",
-    "entries",
-    "files",
-    "hits",
-    "items",
-    "issues",
-    "list",
-    "matches",
-    "nodes",
-    "records",
-    "result",
-    "results",
-    "rows",
-    "users",
-    "values",
-]);
-
-/// Names of members that count the hits.
-static COUNTS: List = List::new(&[
-    "count",
-    "hits",
-    "matches",
-    "numresults",
-    "num_results",
-    "resultcount",
-    "total",
-    "totalcount",
-    "total_count",
-    "total_results",
-]);
-
-/// Nouns for things that are searched.
-static THINGS: List = List::new(&[
-    "answer",
-    "answers",
-    "article",
-    "articles",
-    "branch",
-    "branches",
-    "candidates",
-    "comments",
-    "content",
-    "data",
-    "definition",
-    "definitions",
-    "directories",
-    "document",
-    "documents",
-    "element",
-    "elements",
-    "entries",
-    "entry",
-    "event",
-    "events",
-    "file",
-    "files",
-    "hit",
-    "hits",
-    "information",
-    "item",
-    "items",
-    "line",
-    "lines",
-    "match",
-    "matches",
-    "memories",
-    "messages",
-    "occurrences",
-    "pages",
-    "pods",
-    "record",
-    "records",
-    "references",
-    "requests",
-    "resources",
-    "result",
-    "results",
-    "rows",
-    "symbols",
-    "tasks",
-    "users",
-]);
-
 /// The largest number of words between `no` and the noun.
 const BETWEEN: usize = 3;
-
-/// Nouns whose absence is good news, because a check without such findings has succeeded.
-static FLAWS: List = List::new(&[
-    "changed",
-    "created",
-    "deleted",
-    "modified",
-    "updated",
-    "written",
-    "error",
-    "errors",
-    "issue",
-    "issues",
-    "problem",
-    "problems",
-    "warning",
-    "warnings",
-    "vulnerabilities",
-    "conflicts",
-    "changes",
-    "differences",
-    "failures",
-    "violations",
-    "such",
-    "longer",
-]);
-
-/// Openings of sentences of a search that found nothing.
-static SENTENCES: Phrases = phrases!([
-    "(0 rows)",
-    "(no matches)",
-    "(no results)",
-    "did not find any ",
-    "directory is empty",
-    "empty set",
-    "found no ",
-    "no hits",
-    "nothing found",
-    "nothing happened",
-    "nothing happens",
-    "nothing matched",
-    "nothing matches",
-    "query returned no ",
-    "returned no ",
-    "the directory is empty",
-    "the folder is empty",
-    "the query returned no ",
-    "total: 0",
-]);
-
-/// Phrases inside of such sentences.
-static PHRASES: Phrases = phrases!([
-    "did not match any",
-    "didn't match any",
-    "did not return any",
-    "no matches found",
-    "no results found",
-    "returned 0 results",
-    "returned no results",
-    "returned no matches",
-]);
 
 /// Returns whether `result` says that a search or a look-up found nothing. For example, `No matches
 /// found`, `0 results`, `[]` or `{"results": []}`. O(n) of at most 512 bytes.
@@ -176,17 +28,20 @@ static PHRASES: Phrases = phrases!([
 /// assert!(!finds_nothing("10 results") && !finds_nothing("No errors found"));
 /// ```
 pub fn finds_nothing(result: &str) -> bool {
-    if result.len() > LOOK_MAX {
-        return false;
+    result.len() <= LOOK_MAX && found_none(&Body::of(result))
+}
+
+/// Returns whether `body` says that nothing was found.
+pub(crate) fn found_none(body: &Body<'_>) -> bool {
+    match body.text.as_bytes().first() {
+        None => false,
+        _ if body.text.len() > LOOK_MAX => false,
+        Some(b'{' | b'[') => holds_nothing(body.text),
+        _ => {
+            is_any(body.text, &["null", "none"])
+                || says_nothing(body.first) && body.lines().nth(LINES_MAX).is_none()
+        }
     }
-    let result = result.trim();
-    if result.starts_with(['{', '[']) {
-        return holds_nothing(result);
-    }
-    let mut lines = said::lines(result).filter(|line| !line.trim().is_empty());
-    let first = lines.next();
-    is_any(result, &["null", "none"])
-        || first.is_some_and(says_nothing) && lines.nth(LINES_MAX - 1).is_none()
 }
 
 /// Returns whether `json` is an empty array, or an object whose list or count of hits is empty.

@@ -1,225 +1,16 @@
 //! Results which say that a job is still running.
 
+use crate::body::Body;
 use crate::find;
-use crate::grams::Grams;
-use crate::list::List;
 use crate::members::{members, unquoted};
-use crate::said;
-use crate::words::{
-    Phrases, ends_with_any, is_alphanumeric, is_any, phrases, starts_with_any, words,
+use crate::phrases::{ends_with_any, is_alphanumeric, is_any, words};
+use crate::words::waiting::{
+    COLUMNS, DENIALS, DOUBTS, ENDS, ETA, FAILURES, FILLERS, GOALS, NAMES, OF, OVER, PHRASES,
+    PROGRESS, STATES, TO_COME, TRIGGERS, TRIGGERS_OF_STATES, WAITS,
 };
 
 /// The longest result that is inspected, in bytes. A longer one is never pending.
 const LOOK_MAX: usize = 512;
-
-/// Names of members and elements that hold a state.
-static NAMES: List = List::new(&[
-    "status",
-    "state",
-    "phase",
-    "stage",
-    "conclusion",
-    "progress",
-    "retrieval_status",
-    "job_status",
-    "jobstatus",
-]);
-
-/// Names of members that say whether a job has ended.
-static ENDS: List = List::new(&[
-    "done",
-    "ready",
-    "finished",
-    "complete",
-    "completed",
-    "isready",
-    "isdone",
-    "is_complete",
-]);
-
-/// Words for a job that is running or waiting.
-static STATES: List = List::new(&[
-    "building",
-    "booting",
-    "cloning",
-    "compiling",
-    "containercreating",
-    "converging",
-    "creating",
-    "deploying",
-    "downloading",
-    "executing",
-    "inprogress",
-    "incomplete",
-    "initializing",
-    "installing",
-    "loading",
-    "pending",
-    "podinitializing",
-    "preparing",
-    "processing",
-    "provisioning",
-    "pulling",
-    "queued",
-    "queueing",
-    "queuing",
-    "rebooting",
-    "restarting",
-    "running",
-    "scheduled",
-    "scheduling",
-    "starting",
-    "syncing",
-    "terminating",
-    "updating",
-    "uploading",
-    "wait",
-    "waiting",
-]);
-
-/// Words that may accompany such a word without changing its meaning.
-static FILLERS: List = List::new(&[
-    "a",
-    "are",
-    "background",
-    "be",
-    "been",
-    "build",
-    "check",
-    "checks",
-    "currently",
-    "deployment",
-    "elapsed",
-    "execution",
-    "for",
-    "has",
-    "in",
-    "is",
-    "it",
-    "its",
-    "job",
-    "moment",
-    "now",
-    "of",
-    "operation",
-    "pid",
-    "pipeline",
-    "please",
-    "process",
-    "request",
-    "run",
-    "state",
-    "status",
-    "still",
-    "task",
-    "tasks",
-    "the",
-    "this",
-    "to",
-    "workflow",
-]);
-
-/// Words for the end of a job. The job is still running if the sentence negates them.
-static GOALS: List = List::new(&[
-    "available",
-    "complete",
-    "completed",
-    "done",
-    "finished",
-    "healthy",
-    "ready",
-    "started",
-    "up",
-    "over",
-    "initialized",
-]);
-
-/// Words that negate the end of a job.
-static DENIALS: List =
-    List::new(&["not", "hasn't", "isn't", "haven't", "aren't", "until", "unready", "yet"]);
-
-/// Phrases in sentences about a running job.
-static PHRASES: Phrases = phrases!([
-    "still running",
-    "still in progress",
-    "still pending",
-    "still building",
-    "still processing",
-    "still queued",
-    "still waiting",
-    "still starting",
-    "still loading",
-    "still creating",
-    "still destroying",
-    "still executing",
-    "still deploying",
-    "still being",
-    "please wait",
-    "is in progress",
-    "running in background",
-    "running in the background",
-]);
-
-/// Phrases in sentences about a job that has not ended.
-static TO_COME: Phrases = phrases!([
-    "not ready yet",
-    "not yet ready",
-    "not finished yet",
-    "not yet finished",
-    "not yet complete",
-    "not yet available",
-    "not complete yet",
-    "not available yet",
-    "has not finished",
-    "hasn't finished",
-]);
-
-/// Spellings of one more state.
-static PROGRESS: Phrases = phrases!(["in progress", "in_progress", "in-progress"]);
-
-/// What stands between a part and the whole.
-static OF: Phrases = phrases!(["/", " of "]);
-
-/// The estimated time of arrival.
-static ETA: Phrases = phrases!(["eta"]);
-
-/// Phrases in sentences about a job that has ended.
-static OVER: Phrases = phrases!(["done", "succe", "completed", "finished in"]);
-
-/// Words of sentences that are no news.
-static DOUBTS: Phrases = phrases!([" if ", " may "]);
-
-/// Words for a failure. A result with one of them is not pending.
-static FAILURES: List = List::new(&[
-    "error",
-    "errors",
-    "exception",
-    "failed",
-    "failing",
-    "failure",
-    "refused",
-    "denied",
-    "crashed",
-    "cancelled",
-]);
-
-/// States in a column of a table. `running` is not among them, because there it is a healthy service.
-static COLUMNS: List = List::new(&[
-    "pending",
-    "queued",
-    "in_progress",
-    "in progress",
-    "containercreating",
-    "podinitializing",
-    "provisioning",
-    "waiting",
-]);
-
-/// Letters that occur in every one of [`COLUMNS`] and in every name of a state.
-static STATE_NAMES: Grams = Grams::new(&[
-    b"stat", b"phas", b"stag", b"conc", b"rogr", b"pend", b"queu", b"prov", b"aiti", b"ercr",
-    b"podi",
-]);
 
 /// Returns whether `result` says that a job is still running, so that asking again later may give another
 /// answer. For example, a short text like `running`, `Status: queued`, `0/3 ready` or `ETA 9m 30s`, or an
@@ -236,16 +27,19 @@ static STATE_NAMES: Grams = Grams::new(&[
 /// assert!(!is_pending("running 3 tests") && !is_pending("Running migrations... done"));
 /// ```
 pub fn is_pending(result: &str) -> bool {
-    if result.len() > LOOK_MAX {
-        return false;
-    }
-    let result = result.trim();
-    match result.as_bytes().first() {
+    result.len() <= LOOK_MAX && waits(&Body::of(result))
+}
+
+/// Returns whether `body` says that a job is still running.
+pub(crate) fn waits(body: &Body<'_>) -> bool {
+    let text = body.text;
+    match text.as_bytes().first() {
         None => false,
-        Some(b'{' | b'[') if members(result).next().is_some() => has_pending_member(result),
-        Some(b'<') => has_pending_element(result),
-        Some(b'"') => is_progress(unquoted(result)),
-        _ => is_pending_text(result),
+        _ if text.len() > LOOK_MAX => false,
+        Some(b'{' | b'[') if members(text).next().is_some() => has_pending_member(text),
+        Some(b'<') => has_pending_element(text),
+        Some(b'"') => is_progress(unquoted(text)),
+        _ => is_pending_text(body),
     }
 }
 
@@ -283,14 +77,14 @@ fn has_pending_element(markup: &str) -> bool {
 }
 
 /// Returns whether the last line of a text, or a column of a table, holds a pending state.
-fn is_pending_text(text: &str) -> bool {
-    let last = said::lines_back(text).map(str::trim).find(|line| !line.is_empty());
-    let is_alone = !find::contains(text, "\n");
-    let goes_on = || last.is_some_and(|line| is_pending_line(line, is_alone));
+fn is_pending_text(body: &Body<'_>) -> bool {
+    let text = body.text;
+    let last = body.lines_back().next().map(str::trim);
+    let goes_on = || last.is_some_and(|line| is_pending_line(line, body.is_single()));
     let in_rows = || {
-        STATE_NAMES.may_be_in(text.as_bytes())
-            && said::lines(text).any(|line| is_pending_row(line) || is_pending_entry(line))
-            || is_table_of_jobs(text)
+        TRIGGERS_OF_STATES.may_be_in(text.as_bytes())
+            && body.lines().any(|line| is_pending_row(line) || is_pending_entry(line))
+            || is_table_of_jobs(body)
     };
     let has_failed = || words(text).any(|word| FAILURES.contains_in_any_case(word));
     (goes_on() || in_rows()) && !has_failed()
@@ -314,13 +108,14 @@ fn is_pending_row(line: &str) -> bool {
         && columns.any(|column| COLUMNS.contains_in_any_case(column))
 }
 
-/// Returns whether a row of `text` is a job that has not ended, as `squeue`, `jobs` or `docker ps` list it.
-fn is_table_of_jobs(text: &str) -> bool {
-    let mut rows = said::lines(text);
-    match words(text).next() {
-        Some("JOBID") => words(text).any(|word| matches!(word, "PD" | "CF")),
-        Some("CONTAINER") => find::contains(text, "(health: starting)"),
-        _ => rows.any(|row| row.starts_with('[') && words(row).nth(1) == Some("Running")),
+/// Returns whether a row of `body` is a job that has not ended, as `squeue`, `jobs` or `docker ps` list it.
+fn is_table_of_jobs(body: &Body<'_>) -> bool {
+    let has = |word| find::contains(body.text, word);
+    let is_running = |row: &str| row.starts_with('[') && words(row).nth(1) == Some("Running");
+    match words(body.first).next() {
+        Some("JOBID") => words(body.text).any(|word| matches!(word, "PD" | "CF")),
+        Some("CONTAINER") => has("(health: starting)"),
+        _ => has("Running") && body.lines().any(is_running),
     }
 }
 
@@ -408,17 +203,11 @@ fn is_span(word: &str) -> bool {
     is_any(unit, &UNITS)
 }
 
-/// Returns whether `text` may be a sentence about a running job. Most texts are not.
-fn may_go_on(text: &str) -> bool {
-    static TELLING: Grams = Grams::new(&[b"stil", b"wait", b"prog", b"not ", b"asn'", b"back"]);
-    TELLING.may_be_in(text.as_bytes())
-}
-
 /// Returns whether `text` is a sentence about a running job.
 fn is_sentence(text: &str) -> bool {
-    let waits = starts_with_any(text, &["waiting for ", "waiting on ", "waiting until "]);
     let is_to_come = || TO_COME.are_in(text) && !DOUBTS.are_in(text);
-    may_go_on(text) && ((waits || PHRASES.are_in(text)) && !OVER.are_in(text) || is_to_come())
+    TRIGGERS.may_be_in(text.as_bytes())
+        && ((WAITS.open(text) || PHRASES.are_in(text)) && !OVER.are_in(text) || is_to_come())
 }
 
 #[cfg(test)]
@@ -429,22 +218,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{COLUMNS, LOOK_MAX, NAMES, PHRASES, STATE_NAMES, TO_COME, is_pending, may_go_on};
-
-    #[test]
-    fn each_column_and_name_has_letters_to_look_for() {
-        let ends = ["status", "state", "phase"];
-        for word in COLUMNS.words().chain(NAMES.words()).chain(ends) {
-            assert!(STATE_NAMES.may_be_in(word.to_uppercase().as_bytes()), "{word}");
-        }
-    }
-
-    #[test]
-    fn each_sentence_has_letters_to_look_for() {
-        for phrase in PHRASES.iter().chain(TO_COME.iter()).chain(["Waiting for "]) {
-            assert!(may_go_on(phrase), "{phrase}");
-        }
-    }
+    use super::{LOOK_MAX, is_pending};
 
     #[test]
     fn what_is_under_way_is_pending() {

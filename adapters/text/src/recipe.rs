@@ -6,22 +6,23 @@
 use unstuck_core::{Call, Digest, Outcome, Policy, Tag, Tool, Turn, presets};
 use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Rapid};
 
+use crate::body::Body;
 use crate::command::{Nature, with_command};
 use crate::echo::echo;
 use crate::envelope::{Envelope, Unescaped};
 use crate::likeness::{NOTES, NOTES_OF_EDITS, PRIMARY_KEYS, file};
 use crate::lines::{Lines, compared};
 use crate::mask::{Counter, Masked, Masker, Masks, Trimmed};
-use crate::nothing::finds_nothing;
+use crate::nothing::found_none;
 use crate::own::OwnTool;
-use crate::pending::is_pending;
-use crate::report::{self, Report, complaint, opens_with_complaint, report_of};
+use crate::pending::waits;
+use crate::phrases::{Phrases, phrases};
+use crate::report::{self, Report, complaint_of, opens, report_of};
 use crate::signature::{cause, is_generic, signature};
 use crate::silence::says_nothing;
 use crate::similar_calls::SimilarCalls;
 use crate::tags::{nature, of_kind, plain_tag};
 use crate::tokens::Tokens;
-use crate::words::{Phrases, phrases};
 
 /// The rules by which calls and results become digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -306,11 +307,10 @@ impl Recipe {
     pub fn read_answer(&self, answer: &Answer<'_>, line: impl FnMut(u64)) -> ReadAnswer {
         let mut may_be_stale = false;
         let fresh = self.read(answer, |text, masker| {
-            may_be_stale = text.len() >= TELLING_MIN && !finds_nothing(text);
+            may_be_stale = true;
             compared(text, masker, line);
             false
         });
-        let may_be_stale = may_be_stale && !fresh.has_failed();
         ReadAnswer { fresh, stale: if may_be_stale { fresh.near(nothing_new()) } else { fresh } }
     }
 
@@ -330,12 +330,13 @@ impl Recipe {
         let Trimmed { text, is_volatile } = trimmed;
         let Masked { result: masked, near } = self.masked(own, &opened, trimmed, cut);
         let failed = failed || opened.has_failed();
-        let report = self.report(own, tool, Envelope { body: text, ..opened }, failed);
+        let body = Body::of(text);
+        let report = self.report(own, tool, &body, &opened, failed);
         let failed = failed || report.failed == Some(true);
         let is_pending =
-            !failed && self.failures == Failures::Read && (opened.is_running || is_pending(text));
+            !failed && self.failures == Failures::Read && (opened.is_running || waits(&body));
         // Each start of a job gives it another name.
-        let names_job = is_pending && is_one_line(text) && JOBS.are_in(text);
+        let names_job = is_pending && is_one_line(&body) && JOBS.are_in(text);
         let masked = if names_job {
             Digest::of(b"a job")
         } else if failed && opened.counts_down {
@@ -346,20 +347,20 @@ impl Recipe {
         };
         let outcome = if failed { Outcome::failed(masked) } else { Outcome::ok(masked) };
         let is_read = failed && self.near == Near::Class;
-        let complaint = if is_read { complaint(text) } else { None };
+        let complaint = if is_read { complaint_of(&body) } else { None };
         let near = match self.near {
             Near::Numbers => Some(near),
             // An answer of no class is near only equal answers.
             Near::Class => {
                 let reads = matches!(kind, Tag::Read | Tag::Search);
-                let is_stale = reads && is_stale(text, self.masker(own));
+                let is_stale = || reads && is_stale(text, self.masker(own));
                 match failed {
                     // The score of a suite says how it fails.
                     true if report.score().is_some() => None,
                     true => complaint.and_then(signature),
-                    false if finds_nothing(text) => Some(nothing_found()),
+                    false if found_none(&body) => Some(nothing_found()),
                     false if text.len() < TELLING_MIN => None,
-                    false => is_stale.then(nothing_new),
+                    false => is_stale().then(nothing_new),
                 }
             }
         };
@@ -382,46 +383,47 @@ impl Recipe {
         if answers && !is_volatile && near != Some(nothing_found()) && text.len() >= TELLING_MIN {
             outcome = outcome.telling();
         }
-        let is_silent = cut.is_none() && !is_empty_search && self.is_silent(text, failed);
+        let is_silent = cut.is_none() && !is_empty_search && self.is_silent(&body, failed);
         if is_silent { outcome.silent() } else { outcome }
     }
 
-    /// Reads from `opened` whether the call of `tool` failed. `failed` is the host's report.
+    /// Reads from the `body` of an answer whether the call of `tool` failed. `failed` is the host's report.
     fn report(
         &self,
         own: Option<OwnTool<'_>>,
         tool: &str,
-        opened: Envelope<'_>,
+        body: &Body<'_>,
+        opened: &Envelope<'_>,
         failed: bool,
     ) -> Report {
-        let Envelope { body: result, exit, is_entry, .. } = opened;
+        let &Envelope { exit, is_entry, .. } = opened;
         let opens = || Report {
-            failed: (exit.is_none() && opens_with_complaint(result)).then_some(true),
+            failed: (exit.is_none() && opens(body)).then_some(true),
             ..Report::default()
         };
         if self.failures == Failures::Told {
             return Report::default();
         }
         if failed {
-            return report_of(result, exit);
+            return report_of(body, exit);
         }
         if is_entry {
             return report::told(exit);
         }
         match self.nature(own, tool, "").tag {
             // A file may quote failures, but no file is a single complaint.
-            Tag::Read if is_one_line(result) => opens(),
+            Tag::Read if is_one_line(body) => opens(),
             Tag::Read | Tag::Think => Report::default(),
             // Below its first line, a search quotes what it found, and a write what it wrote.
             Tag::Search | Tag::Write => opens(),
-            _ => report_of(result, exit),
+            _ => report_of(body, exit),
         }
     }
 
-    /// Returns whether `result` carries no information, or is a failure that names no cause.
-    fn is_silent(&self, result: &str, failed: bool) -> bool {
-        let is_bare = || is_one_line(result) && is_generic(result);
-        says_nothing(result) || self.near == Near::Class && failed && is_bare()
+    /// Returns whether `body` carries no information, or is a failure that names no cause.
+    fn is_silent(&self, body: &Body<'_>, failed: bool) -> bool {
+        let is_bare = || is_one_line(body) && is_generic(body.text);
+        says_nothing(body) || self.near == Near::Class && failed && is_bare()
     }
 
     /// Returns the digests of a masked result. O(length of `result`).
@@ -535,15 +537,14 @@ fn nothing_found() -> Digest {
 const TELLING_MIN: usize = 45;
 
 /// Phrases in front of the id of a job that was started.
-static JOBS: Phrases = phrases!(["(session ", "session id ", "background with id"]);
+static JOBS: Phrases = phrases!["(session " "session id " "background with id"];
 
 /// The longest text that counts as one line, in bytes.
 const LINE_MAX: usize = 240;
 
-/// Returns whether `text` is one short line.
-fn is_one_line(text: &str) -> bool {
-    let text = text.trim();
-    text.len() <= LINE_MAX && !text.contains('\n')
+/// Returns whether `body` is one short line.
+const fn is_one_line(body: &Body<'_>) -> bool {
+    body.is_single() && body.text.len() <= LINE_MAX
 }
 
 /// Returns the first `characters` characters of `text`.

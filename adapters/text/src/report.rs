@@ -20,10 +20,10 @@ mod javascript;
 mod junit;
 mod line;
 mod object;
-mod phrases;
 mod python;
 mod refusal;
 mod rust;
+mod sentence;
 mod sign;
 mod tally;
 mod tap;
@@ -36,9 +36,10 @@ use exit::{Exit, exit};
 use go::GoTest;
 use javascript::{Jest, Vitest};
 use junit::junit;
-use line::{BUFFER, Buffer, plain};
+use line::plain;
 use object::Status;
 use python::{Pytest, Unittest};
+use refusal::refuses;
 use rust::{CargoTest, Nextest};
 use tally::{Runner, Tally};
 use tap::Tap;
@@ -47,14 +48,16 @@ use core::ops::Range;
 
 use memchr::memchr2;
 
+use crate::body::Body;
 use crate::envelope::{Envelope, Unescaped};
 use crate::find;
-use crate::grams::Grams;
-use crate::said::{self, Clocks};
+use crate::words::report;
 
+pub(crate) use complaint::opens;
 pub use complaint::opens_with_complaint;
 pub use refusal::is_refusal;
 pub use sign::complaint;
+pub(crate) use sign::complaint_of;
 
 /// The outcome of a call according to the text of its result.
 ///
@@ -116,7 +119,7 @@ impl Report {
 pub fn report(result: &str) -> Report {
     let mut memory = Unescaped::default();
     let opened = Envelope::open(result, &mut memory);
-    if opened.is_entry { told(opened.exit) } else { report_of(opened.body, opened.exit) }
+    if opened.is_entry { told(opened.exit) } else { report_of(&Body::of(opened.body), opened.exit) }
 }
 
 /// Returns the report of an answer that is not read. `exit` is the exit status that the host tells.
@@ -126,40 +129,40 @@ pub(crate) fn told(exit: Option<i32>) -> Report {
 }
 
 /// Reads the report in the body of an answer. `told` is the exit status that the host tells.
-pub(crate) fn report_of(result: &str, told: Option<i32>) -> Report {
+pub(crate) fn report_of(body: &Body<'_>, told: Option<i32>) -> Report {
     let told = Exit::told(told);
-    let status = object::read(result);
-    let keyword = ANY.next(result.as_bytes(), 0);
-    if keyword.is_some() || opens_telling(said::lines(result).next().unwrap_or_default()) {
-        return whole(result, status, told, keyword);
+    let status = object::read(body.text);
+    let keyword = report::ANY.next(body.text.as_bytes(), 0);
+    if keyword.is_some() || opens_telling(body.first) {
+        return whole(body, status, told, keyword);
     }
     let stated = told.failed.or(status.failed);
-    let timed_out = told.timed_out || stated != Some(false) && times_out(result, status);
-    let failed = stated.or_else(|| (timed_out || in_words(result)).then_some(true));
+    let timed_out = told.timed_out || stated != Some(false) && times_out(body, status);
+    let failed = stated.or_else(|| (timed_out || in_words(body)).then_some(true));
     Report { failed, timed_out: timed_out && failed == Some(true), ..Report::default() }
 }
 
-/// Returns whether `result` says in words that the call failed.
-fn in_words(result: &str) -> bool {
-    complains(result) || is_refusal(result)
+/// Returns whether `body` says in words that the call failed.
+fn in_words(body: &Body<'_>) -> bool {
+    complains(body) || refuses(body)
 }
 
-/// Reads every line of `result`. Its first keyword stands at `keyword`, `status` is that of an object, and `told` is what
+/// Reads every line of `body`. Its first keyword stands at `keyword`, `status` is that of an object, and `told` is what
 /// the host tells.
-fn whole(result: &str, status: Status<'_>, told: Exit, keyword: Option<usize>) -> Report {
-    let Reading { tests, compiler, crash } = read(result, keyword);
+fn whole(body: &Body<'_>, status: Status<'_>, told: Exit, keyword: Option<usize>) -> Report {
+    let Reading { tests, compiler, crash } = read(body, keyword);
     // A test of a compiler may print the compiler's messages.
     let errors = if tests.seen() { compiler.of_target() } else { compiler.errors() };
     let unbuilt = errors.is_some() || !tests.seen() && compiler.failed();
-    let is_stated = || crash.happened() || !crash.is_logged() && in_words(result);
-    let exit = exit(result, told);
+    let is_stated = || crash.happened() || !crash.is_logged() && in_words(body);
+    let exit = exit(body, told);
     let failed = match tests.failed() {
         Some(true) => Some(true),
         _ if unbuilt => Some(true),
         passed => exit.failed.or(status.failed).or(passed),
     };
     let timed_out =
-        exit.timed_out || failed != Some(false) && !crash.is_logged() && times_out(result, status);
+        exit.timed_out || failed != Some(false) && !crash.is_logged() && times_out(body, status);
     Report {
         failed: failed.or_else(|| (timed_out || is_stated()).then_some(true)),
         timed_out,
@@ -175,45 +178,26 @@ struct Reading {
     crash: Crash,
 }
 
-/// Reads the lines of `result` that may matter, without samples. Its first keyword stands at `keyword`.
-/// O(n).
-fn read(result: &str, keyword: Option<usize>) -> Reading {
-    let text = result.as_bytes();
+/// Reads the lines of `body` that may matter, without samples. Its first keyword stands at `keyword`. O(n).
+fn read(body: &Body<'_>, keyword: Option<usize>) -> Reading {
+    let text = body.text.as_bytes();
     // A terminal shows other lines than there are.
     if memchr2(b'\x1B', b'\r', text).is_some() {
-        return read_those(result, plain, |_, _| true);
+        return read_those(body, |_, _| true);
     }
     let mut keyword = keyword;
-    read_those(
-        result,
-        |line, _| line.trim_end(),
-        |range, line| {
-            if keyword.is_some_and(|place| place < range.start) {
-                keyword = ANY.next(text, range.start);
-            }
-            let has_keyword = keyword.is_some_and(|place| place < range.end);
-            opens_telling(line) || has_keyword && is_telling(line)
-        },
-    )
+    read_those(body, |range, line| {
+        if keyword.is_some_and(|place| place < range.start) {
+            keyword = report::ANY.next(text, range.start);
+        }
+        let has_keyword = keyword.is_some_and(|place| place < range.end);
+        opens_telling(line) || has_keyword && is_telling(line)
+    })
 }
-
-/// Keywords that occur in every result with a report in its middle. The few reports without a
-/// keyword show in their first line.
-static ANY: Grams = Grams::new(&[
-    b"pass", b"fail", b"erro", b"skip", b"test", b"dese", b"warn", b"reru", b"exit", b"pani",
-    b"bail", b"trac", b"code", b"stat", b"*ok ", b"dint", b"t ok",
-]);
-
-/// Keywords that occur in every line that a reader knows. A few lines are known by their first
-/// letters instead.
-static TELLING: Grams = Grams::new(&[
-    b"pass", b"fail", b"erro", b"skip", b"test", b"dese", b"warn", b"reru", b"exit", b"pani",
-    b"bail", b"trac",
-]);
 
 /// Returns whether a reader may know `line`.
 fn is_telling(line: &str) -> bool {
-    opens_telling(line) || TELLING.may_be_in(line.as_bytes())
+    opens_telling(line) || report::LINES.may_be_in(line.as_bytes())
 }
 
 /// Returns whether a reader may know `line` by its first letters.
@@ -224,13 +208,10 @@ fn opens_telling(line: &str) -> bool {
     )
 }
 
-/// Reads the lines of `result` for which `tell` returns true, given their place, without samples. `shown` returns the
-/// visible part of a line.
-fn read_those(
-    result: &str,
-    shown: for<'a> fn(&'a str, &'a mut Buffer) -> &'a str,
-    mut tell: impl FnMut(Range<usize>, &str) -> bool,
-) -> Reading {
+/// Reads the lines of `body` for which `tell` returns true, given their place, without samples: what a document holds in a
+/// fence of Markdown, or on a page of HTML, was printed at another time. A fence around all of the body was put there by
+/// the host. The places are right if no line ends with a carriage return.
+fn read_those(body: &Body<'_>, mut tell: impl FnMut(Range<usize>, &str) -> bool) -> Reading {
     let mut runners: [&mut dyn Runner; 8] = [
         &mut Pytest::default(),
         &mut Unittest::default(),
@@ -241,51 +222,38 @@ fn read_those(
         &mut GoTest::default(),
         &mut Tap::default(),
     ];
-    let mut compiler = Compiler::default();
-    let mut crash = Crash::default();
-    let (mut buffer, mut before) = (BUFFER, "");
-    for (range, raw) in own_lines(result) {
-        if !crash.happened() && !tell(range, raw) {
-            crash.pass(raw);
-            before = raw;
+    let (mut compiler, mut crash) = (Compiler::default(), Crash::default());
+    let text = if is_page(body.text) { "" } else { body.text };
+    let is_fence = |line: &str| line.trim_ascii_start().starts_with("```");
+    let is_document = !is_fence(text);
+    let (mut next, mut before, mut is_inside) = (0, "", false);
+    for line in find::lines(text) {
+        let range = next..next + line.len();
+        next = range.end + 1;
+        let line = body.clocks.off(line);
+        is_inside ^= is_document && is_fence(line);
+        if is_inside {
             continue;
         }
-        crash.follow(shown(before, &mut buffer));
-        before = raw;
-        let line = shown(raw, &mut buffer);
+        if !crash.happened() && !tell(range, line) {
+            crash.pass(line);
+            before = line;
+            continue;
+        }
+        crash.follow(&plain(before));
+        before = line;
+        let line = &*plain(line);
         for runner in &mut runners {
             runner.line(line);
         }
         compiler.line(line);
         crash.line(line);
     }
-    let mut tests = junit(result);
+    let mut tests = junit(body.text);
     for runner in &runners {
         tests.add(runner.tally());
     }
     Reading { tests, compiler, crash }
-}
-
-/// The lines of `result`, each with its place, that are not shown as a sample: what a document holds in a fence of
-/// Markdown, or on a page of HTML, was printed at another time. A fence around all of the result
-/// was put there by the host.
-///
-/// The places are right if no line ends with a carriage return.
-fn own_lines(result: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
-    let is_fence = |line: &str| line.trim_start().starts_with("```");
-    let is_document = !is_fence(result.trim_start());
-    let mut inside = false;
-    let text = if is_page(result) { "" } else { result };
-    let clocks = Clocks::of(text);
-    let lines = find::lines(text).scan(0, move |next, line| {
-        let range = *next..*next + line.len();
-        *next = range.end + 1;
-        Some((range, clocks.off(line)))
-    });
-    lines.filter(move |(_, line)| {
-        inside ^= is_document && is_fence(line);
-        !inside
-    })
 }
 
 /// Returns whether `result` is a page of HTML.
@@ -307,59 +275,30 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    use super::{read, read_those, report, whole};
+    use super::{Body, read, read_those, report, whole};
 
-    const STATUSES: [&str; 6] = [
-        "Exit code: 1",
-        "[Command finished with exit status 2]",
-        "<returncode>1</returncode>",
-        "cat: a: No such file or directory",
-        "bash: a: command not found",
-        "return code = 3",
+    const STATUSES: &[&str] = &crate::phrases::texts![
+        "Exit code: 1" "[Command finished with exit status 2]" "<returncode>1</returncode>"
+        "cat: a: No such file or directory" "bash: a: command not found" "return code = 3"
     ];
 
     /// Lines that the readers know, and lines that they do not.
-    const LINES: [&str; 40] = [
-        "test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out",
-        "running 3 tests",
-        "error: could not compile `a` (lib) due to 3 previous errors",
-        "=== 1 failed, 2 passed in 0.12s ===",
-        "3 deselected in 0.12s",
-        "1 warning in 0.12s",
-        "1 rerun in 0.12s",
-        "2 skipped in 1.00s",
-        "no tests ran in 0.01s",
-        "!!! stopping after 1 failures !!!",
-        "!!! KeyboardInterrupt !!!",
-        "Ran 3 tests in 0.001s",
-        "OK",
-        "OK (skipped=1)",
-        "FAILED (failures=1)",
-        "FAILED (unexpected successes=1)",
-        "ERROR: setUpClass (a.B)",
-        "NO TESTS RAN",
-        "     Summary [   0.005s] 3 tests run: 2 passed, 1 failed, 0 skipped",
-        "Test Suites: 1 failed, 1 total",
-        "Tests:       1 failed, 2 passed, 3 total",
-        " Test Files  1 failed (1)",
-        "      Tests  1 failed | 2 passed (3)",
-        "     Errors  1 error",
-        "--- FAIL: TestA (0.00s)",
-        "ok  \texample.org/a\t0.012s",
-        "FAIL\texample.org/a\t0.012s",
-        "panic: no",
-        "1..2",
-        "ok 1 - a",
-        "not ok 2 - b",
-        "Bail out!",
-        "a.c:3:5: error: no",
-        "Found 3 errors in 2 files.",
-        "Traceback (most recent call last):",
-        "  File \"a.py\", line 3",
-        "2024-05-01 12:00:01 INFO ready",
-        "thread 'main' panicked at src/main.rs:2:5:",
-        "let x = 1;",
-        "",
+    const LINES: &[&str] = &crate::phrases::texts![
+        "test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out"
+        "running 3 tests" "error: could not compile `a` (lib) due to 3 previous errors"
+        "=== 1 failed, 2 passed in 0.12s ===" "3 deselected in 0.12s" "1 warning in 0.12s"
+        "1 rerun in 0.12s" "2 skipped in 1.00s" "no tests ran in 0.01s"
+        "!!! stopping after 1 failures !!!" "!!! KeyboardInterrupt !!!" "Ran 3 tests in 0.001s" "OK"
+        "OK (skipped=1)" "FAILED (failures=1)" "FAILED (unexpected successes=1)"
+        "ERROR: setUpClass (a.B)" "NO TESTS RAN"
+        "     Summary [   0.005s] 3 tests run: 2 passed, 1 failed, 0 skipped"
+        "Test Suites: 1 failed, 1 total" "Tests:       1 failed, 2 passed, 3 total"
+        " Test Files  1 failed (1)" "      Tests  1 failed | 2 passed (3)" "     Errors  1 error"
+        "--- FAIL: TestA (0.00s)" "ok  \texample.org/a\t0.012s" "FAIL\texample.org/a\t0.012s"
+        "panic: no" "1..2" "ok 1 - a" "not ok 2 - b" "Bail out!" "a.c:3:5: error: no"
+        "Found 3 errors in 2 files." "Traceback (most recent call last):" "  File \"a.py\", line 3"
+        "2024-05-01 12:00:01 INFO ready" "thread 'main' panicked at src/main.rs:2:5:" "let x = 1;"
+        ""
     ];
 
     proptest! {
@@ -372,7 +311,8 @@ mod tests {
                 let errors = (compiler.errors(), compiler.of_target(), compiler.failed());
                 (tests, errors, crash.happened(), crash.is_logged())
             };
-            prop_assert_eq!(report(read(&text, Some(0))), report(read_those(&text, super::plain, |_, _| true)), "{:?}", lines);
+            let body = Body::of(&text);
+            prop_assert_eq!(report(read(&body, Some(0))), report(read_those(&body, |_, _| true)), "{:?}", lines);
         }
 
         #[test]
@@ -382,8 +322,10 @@ mod tests {
         ) {
             let lines: Vec<&str> = lines.into_iter().chain(prose.iter().map(|s| &**s)).collect();
             for text in [lines.join("\n"), lines.iter().rev().copied().collect::<Vec<_>>().join("\n")] {
-                let all = whole(&text, super::object::read(&text), super::Exit::default(), Some(0));
-                prop_assert_eq!(super::report_of(&text, None), all, "{:?}", text);
+                let body = Body::of(&text);
+                let status = super::object::read(body.text);
+                let all = whole(&body, status, super::Exit::default(), Some(0));
+                prop_assert_eq!(super::report_of(&body, None), all, "{:?}", text);
             }
         }
     }

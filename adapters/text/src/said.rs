@@ -53,12 +53,6 @@ pub(crate) fn lines(answer: &str) -> impl Iterator<Item = &str> + Clone {
     find::lines(answer).map(move |line| clocks.off(line))
 }
 
-/// Returns the lines of `answer` in reverse order.
-pub(crate) fn lines_back(answer: &str) -> impl Iterator<Item = &str> + Clone {
-    let clocks = Clocks::of(answer);
-    find::lines_back(answer).map(move |line| clocks.off(line))
-}
-
 /// Returns the text behind the clock that `line` begins with: a time of the day with seconds, maybe with a date before
 /// it, in brackets or not.
 fn behind_clock(line: &str) -> Option<&str> {
@@ -145,7 +139,7 @@ mod tests {
 
     use std::vec::Vec;
 
-    use super::{behind_clock, lines, lines_back};
+    use super::{behind_clock, lines};
 
     #[test]
     fn a_clock_is_a_time_of_the_day() {
@@ -188,9 +182,6 @@ mod tests {
             ("one\n12:00:01 two", &["one", "12:00:01 two"]),
         ] {
             assert_eq!(lines(answer).collect::<Vec<_>>(), said, "{answer:?}");
-            let mut back: Vec<_> = lines_back(answer).collect();
-            back.reverse();
-            assert_eq!(back, said, "{answer:?}");
         }
     }
 }

@@ -6,7 +6,8 @@
 use unstuck_core::Digest;
 
 use crate::find;
-use crate::words::is_alphanumeric;
+use crate::phrases::is_alphanumeric;
+use crate::words::complaint::{CONTENTLESS, MISSING};
 
 /// The number of words of a complaint that are read. Later words name more things.
 const WORDS_MAX: usize = 24;
@@ -16,58 +17,6 @@ const WORD_MAX: usize = 24;
 
 /// The smallest number of words with content that make a signature.
 const CONTENT_MIN: usize = 2;
-
-/// Words without content, because any failure may use them.
-const GENERIC: [&str; 38] = [
-    "an",
-    "and",
-    "at",
-    "been",
-    "call",
-    "code",
-    "command",
-    "during",
-    "error",
-    "errors",
-    "exception",
-    "executing",
-    "execution",
-    "exit",
-    "exited",
-    "fail",
-    "failed",
-    "failure",
-    "fatal",
-    "for",
-    "from",
-    "has",
-    "in",
-    "line",
-    "occurred",
-    "of",
-    "process",
-    "request",
-    "result",
-    "return",
-    "returned",
-    "run",
-    "running",
-    "status",
-    "the",
-    "to",
-    "tool",
-    "with",
-];
-
-/// Phrases about a missing program or package. If another one is missing next, that is another error,
-/// because the agent has installed the first one or has tried something else.
-const MISSING: [&str; 5] = [
-    "command not found",
-    ": not found",
-    "No module named ",
-    "Cannot find module ",
-    "Unable to locate package ",
-];
 
 /// Returns the digest of the class of error in `complaint`: its words in lower case, with one mark for
 /// each row of numbers, quoted texts, paths and identifiers. Returns `None` if hardly a word is left, for
@@ -202,7 +151,7 @@ fn is_named(word: &str) -> bool {
 
 /// Returns whether `word` has content.
 fn has_content(word: &str) -> bool {
-    word.len() > 2 && !GENERIC.iter().any(|generic| generic.eq_ignore_ascii_case(word))
+    word.len() > 2 && !CONTENTLESS.iter().any(|generic| generic.eq_ignore_ascii_case(word))
 }
 
 /// Returns whether `text` only says that something failed, without a word with content.
@@ -210,7 +159,7 @@ pub(crate) fn is_generic(text: &str) -> bool {
     let is_generic = |word: &str| {
         let word = word.trim_matches(|c: char| !is_alphanumeric(c));
         let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-        is_number || GENERIC.iter().any(|generic| generic.eq_ignore_ascii_case(word))
+        is_number || CONTENTLESS.iter().any(|generic| generic.eq_ignore_ascii_case(word))
     };
     text.split_whitespace().all(is_generic)
 }

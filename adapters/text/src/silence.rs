@@ -1,84 +1,10 @@
 //! Results without information, and placeholders for results that are gone.
 
+use crate::body::Body;
 use crate::envelope::{Envelope, Unescaped};
 use crate::find;
-use crate::list::List;
-use crate::said;
 use crate::tokens::values;
-
-/// Results that only confirm a call, and placeholders for content that is not text.
-const SILENT: [&str; 20] = [
-    "",
-    "ok",
-    "ok.",
-    "done",
-    "done.",
-    "success",
-    "success.",
-    "null",
-    "none",
-    "undefined",
-    "true",
-    "[]",
-    "{}",
-    "no output",
-    "(no output)",
-    "[no output]",
-    "(empty)",
-    "[image]",
-    "<image>",
-    "\"\"",
-];
-
-/// Labels of an exit code that stands alone, without the brackets around it.
-const EXIT_CODES: [&str; 7] = [
-    "exit code",
-    "exit code:",
-    "exit status",
-    "exit status:",
-    "return code:",
-    "command exited with code",
-    "command exited with exit code",
-];
-
-/// Headings of an empty output.
-const HEADINGS: [&str; 4] = ["output:", "stdout:", "stderr:", "result:"];
-
-/// Words of a sentence of the host which only says that a command ran.
-static PHRASE: List = List::new(&[
-    "a",
-    "and",
-    "any",
-    "bash",
-    "command",
-    "completed",
-    "did",
-    "error",
-    "errors",
-    "executed",
-    "execution",
-    "exit",
-    "finished",
-    "it",
-    "no",
-    "not",
-    "or",
-    "output",
-    "produce",
-    "produced",
-    "program",
-    "ran",
-    "script",
-    "shell",
-    "success",
-    "successful",
-    "successfully",
-    "the",
-    "tool",
-    "with",
-    "without",
-    "your",
-]);
+use crate::words::silence::{EXIT_CODES, GONE, HEADINGS, HISTORY, PHRASE, SILENT};
 
 /// The longest result that is inspected, in bytes. A longer one carries information.
 const LOOK_MAX: usize = 256;
@@ -99,18 +25,15 @@ const LOOK_MAX: usize = 256;
 pub fn is_silent(result: &str) -> bool {
     let mut memory = Unescaped::default();
     let opened = Envelope::open(result, &mut memory);
-    !opened.has_failed() && says_nothing(opened.body)
+    !opened.has_failed() && says_nothing(&Body::of(opened.body))
 }
 
 /// Returns whether the body of an answer carries no information.
-pub(crate) fn says_nothing(body: &str) -> bool {
-    let result = body.trim();
-    if result.len() > LOOK_MAX {
-        return false;
-    }
-    match result.as_bytes().first() {
-        Some(b'{') => is_silent_object(result),
-        _ => said::lines(result).all(is_silent_line),
+pub(crate) fn says_nothing(body: &Body<'_>) -> bool {
+    match body.text.as_bytes().first() {
+        _ if body.text.len() > LOOK_MAX => false,
+        Some(b'{') => is_silent_object(body.text),
+        _ => body.lines().all(is_silent_line),
     }
 }
 
@@ -157,25 +80,6 @@ fn is_silent_object(json: &str) -> bool {
         value => is_word(value),
     })
 }
-
-/// Participles that say what happened to a result.
-static GONE: List = List::new(&[
-    "omitted",
-    "elided",
-    "cleared",
-    "pruned",
-    "truncated",
-    "compacted",
-    "removed",
-    "trimmed",
-    "dropped",
-]);
-
-/// Nouns for a result.
-static HISTORY: List = List::new(&[
-    "context", "history", "output", "outputs", "result", "results", "content", "contents", "lines",
-    "tokens",
-]);
 
 /// Returns whether `result` is a placeholder which the compaction of a history left behind. It is one
 /// line that ends in brackets, such as `[Old tool result content cleared]` or `(12 lines omitted)`. The

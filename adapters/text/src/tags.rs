@@ -8,7 +8,7 @@ use unstuck_core::Tag;
 
 use crate::command::{Nature, effect, only_waits, runs_tests, with_command};
 use crate::grams::Grams;
-use crate::list::{List, Word};
+use crate::list::{List, Word, list};
 use crate::names::{Named, last_segment, named};
 
 /// Names of tools, in lower case, with what they do. Sources: the tool lists of Claude Code,
@@ -16,93 +16,38 @@ use crate::names::{Named, last_segment, named};
 static TOOLS: [(Tag, List); 10] = [
     (
         Tag::Shell,
-        List::new(&[
-            "bash",
-            "shell",
-            "sh",
-            "terminal",
-            "run_shell_command",
-            "execute_bash",
-            "exec_command",
-            "execute_command",
-            "run_command",
-            "run_terminal_cmd",
-            "local_shell",
-            "sql",
-        ]),
+        list!(
+            "bash shell sh terminal run_shell_command execute_bash exec_command execute_command
+             run_command run_terminal_cmd local_shell sql"
+        ),
     ),
     (
         Tag::Read,
-        List::new(&[
-            "read",
-            "read_file",
-            "fs_read",
-            "view",
-            "open",
-            "cat",
-            "read_many_files",
-            "webfetch",
-            "web_fetch",
-            "fetch",
-        ]),
+        list!("read read_file fs_read view open cat read_many_files webfetch web_fetch fetch"),
     ),
     (
         Tag::Write,
-        List::new(&[
-            "write",
-            "edit",
-            "write_file",
-            "edit_file",
-            "multiedit",
-            "replace",
-            "apply_patch",
-            "create_file",
-            "fs_write",
-            "patch",
-            "write_to_file",
-            "replace_in_file",
-            "search_replace",
-            "str_replace",
-        ]),
+        list!(
+            "write edit write_file edit_file multiedit replace apply_patch create_file fs_write
+             patch write_to_file replace_in_file search_replace str_replace"
+        ),
     ),
     (
         Tag::Search,
-        List::new(&[
-            "grep",
-            "glob",
-            "search",
-            "ls",
-            "list",
-            "list_directory",
-            "list_files",
-            "find",
-            "search_files",
-            "search_file_content",
-            "websearch",
-            "web_search",
-            "codebase_search",
-        ]),
+        list!(
+            "grep glob search ls list list_directory list_files find search_files
+             search_file_content websearch web_search codebase_search"
+        ),
     ),
-    (Tag::Test, List::new(&["run_tests", "run_test", "test", "tests", "pytest"])),
-    (
-        Tag::Poll,
-        List::new(&["wait", "sleep", "job_status", "get_status", "bashoutput", "write_stdin"]),
-    ),
-    (Tag::Think, List::new(&["think", "thinking", "sequential_thinking", "sequentialthinking"])),
+    (Tag::Test, list!("run_tests run_test test tests pytest")),
+    (Tag::Poll, list!("wait sleep job_status get_status bashoutput write_stdin")),
+    (Tag::Think, list!("think thinking sequential_thinking sequentialthinking")),
     (
         Tag::Finish,
-        List::new(&[
-            "finish",
-            "submit",
-            "complete",
-            "attempt_completion",
-            "complete_task",
-            "task_done",
-            "exit_plan_mode",
-        ]),
+        list!("finish submit complete attempt_completion complete_task task_done exit_plan_mode"),
     ),
-    (Tag::StartOver, List::new(&["start_over", "startover", "start-over"])),
-    (Tag::Act, List::new(&["computer", "computer_use", "send_keys", "repl"])),
+    (Tag::StartOver, list!("start_over startover start-over")),
+    (Tag::Act, list!("computer computer_use send_keys repl")),
 ];
 
 /// Returns the kind of `tool`, by its name and, for a shell, by its command. Case does not matter.

@@ -1,272 +1,449 @@
-//! Searches for words and phrases in short texts, ignoring ASCII case.
+//! The words by which answers are read, one module for each idea.
+//!
+//! To add a word, put it into the table of its idea: in lower case, with a space where a word has to begin or to end.
+//! The filters that most texts fail are made of the tables, so no table and its filter can disagree.
 
-use memchr::memchr2;
+use crate::grams::Grams;
+use crate::list::{List, list};
+use crate::phrases::{Phrases, phrases, texts};
 
-use crate::find;
-use crate::list::List;
+pub(crate) mod complaint {
+    use super::*;
 
-/// Returns the rest of `text` behind `phrase`, if `text` starts with it.
-pub(crate) fn after<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
-    let (start, rest) = text.split_at_checked(phrase.len())?;
-    start.eq_ignore_ascii_case(phrase).then_some(rest)
-}
-
-/// Returns the part of `text` before `phrase`, if `text` ends with it.
-pub(crate) fn before<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
-    let (rest, end) = text.split_at_checked(text.len().checked_sub(phrase.len())?)?;
-    end.eq_ignore_ascii_case(phrase).then_some(rest)
-}
-
-/// Phrases in lower case, with filters that most texts fail after a few instructions. Made by [`phrases`].
-pub(crate) struct Phrases {
-    list: List,
-    /// The position of the byte of each phrase that texts contain least often.
-    rarest: &'static [u8],
-    /// The slots of the first two bytes, and of the last two.
-    openings: u64,
-    endings: u64,
-}
-
-/// Creates [`Phrases`] at compile time, which fails for a phrase in upper case.
-macro_rules! phrases {
-    ([$($phrase:literal),+ $(,)?]) => {{
-        const TEXTS: &[&str] = &[$($phrase),+];
-        const RAREST: &[u8] = &$crate::words::rarest::<{ TEXTS.len() }>(TEXTS);
-        $crate::words::Phrases::new(TEXTS, RAREST)
-    }};
-}
-pub(crate) use phrases;
-
-impl Phrases {
-    /// Creates the set of `texts`, with the positions of their [`rarest`] bytes. A phrase of one byte opens and
-    /// ends no text.
-    pub(crate) const fn new(texts: &'static [&'static str], rarest: &'static [u8]) -> Self {
-        let (mut openings, mut endings, mut n) = (0, 0, 0);
-        while n < texts.len() {
-            if let [first, second, ..] = texts[n].as_bytes() {
-                openings |= 1 << slot(*first, *second);
-            }
-            if let [.., prior, last] = texts[n].as_bytes() {
-                endings |= 1 << slot(*prior, *last);
-            }
-            n += 1;
-        }
-        Self { list: List::new(texts), rarest, openings, endings }
-    }
-
-    /// Returns the phrases.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static str> + Clone {
-        self.list.words()
-    }
-
-    /// Returns whether `text` begins with one of the phrases. O(1) for most texts.
-    pub(crate) fn open(&self, text: &str) -> bool {
-        let [one, two, ..] = text.as_bytes() else { return false };
-        self.openings >> slot(*one, *two) & 1 == 1
-            && self.iter().any(|phrase| opens_alike(text, phrase) && after(text, phrase).is_some())
-    }
-
-    /// Returns whether `text` ends with one of the phrases. O(1) for most texts.
-    pub(crate) fn end(&self, text: &str) -> bool {
-        let [.., one, two] = text.as_bytes() else { return false };
-        self.endings >> slot(*one, *two) & 1 == 1
-            && self.iter().any(|phrase| before(text, phrase).is_some())
-    }
-
-    /// Returns whether `text` contains one of the phrases. O(n) for each phrase.
-    pub(crate) fn are_in(&self, text: &str) -> bool {
-        self.split(text).is_some()
-    }
-
-    /// Splits `text` at the first of the phrases that it contains. O(n) for each phrase.
-    pub(crate) fn split<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
-        self.splits(text).next()
-    }
-
-    /// Splits `text` at each of the phrases that it contains.
-    pub(crate) fn splits<'t>(&self, text: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
-        let places = self.rarest.iter().map(|&place| usize::from(place));
-        self.iter().zip(places).filter_map(|(phrase, place)| around(text, phrase, place))
-    }
-}
-
-/// Returns the position of the byte of each phrase that texts contain least often.
-pub(crate) const fn rarest<const N: usize>(phrases: &[&str]) -> [u8; N] {
-    let (mut rarest, mut n) = ([0; N], 0);
-    while n < N {
-        let phrase = phrases[n].as_bytes();
-        assert!(!phrase.is_empty() && phrase.len() < 256, "a phrase of 1 to 255 bytes");
-        let (mut at, mut place) = (0, 0_u8);
-        while at < phrase.len() {
-            assert!(!phrase[at].is_ascii_uppercase(), "a phrase in lower case");
-            if frequency(phrase[at]) < frequency(phrase[rarest[n] as usize]) {
-                rarest[n] = place;
-            }
-            (at, place) = (at + 1, place.wrapping_add(1));
-        }
-        n += 1;
-    }
-    rarest
-}
-
-/// Returns a number below 64 for two bytes, the same in either case.
-const fn slot(one: u8, two: u8) -> u32 {
-    ((one | 0x20) as u32).wrapping_mul(37).wrapping_add((two | 0x20) as u32) % 64
-}
-
-/// Splits `text` at the first `phrase`, in which the byte at `place` is rare. O(n) for a `phrase` of a
-/// few words.
-fn around<'t>(text: &'t str, phrase: &str, place: usize) -> Option<(&'t str, &'t str)> {
-    let (bytes, phrase) = (text.as_bytes(), phrase.as_bytes());
-    let letter = phrase.get(place)?;
-    let (lower, upper) = (letter.to_ascii_lowercase(), letter.to_ascii_uppercase());
-    let mut from = place;
-    loop {
-        let found = from.checked_add(memchr2(lower, upper, bytes.get(from..)?)?)?;
-        let at = found.checked_sub(place)?;
-        let end = at.checked_add(phrase.len())?;
-        if bytes.get(at..end)?.eq_ignore_ascii_case(phrase) {
-            return Some((text.get(..at)?, text.get(end..)?));
-        }
-        from = found.checked_add(1)?;
-    }
-}
-
-/// Returns how frequent `byte` is in texts, by the order of the letters in English.
-const fn frequency(byte: u8) -> u8 {
-    /// From `a` to `z`.
-    const LETTERS: [u8; 26] = [
-        24, 7, 15, 17, 26, 12, 11, 18, 22, 3, 5, 16, 14, 21, 23, 10, 2, 19, 20, 25, 13, 6, 9, 4, 8,
-        1,
+    /// Labels at the start of an error line, from git, compilers and many other tools.
+    pub(crate) const LABELS: &[&str] = &texts![
+        "fatal: " "fatal error: " "Fatal error: " "FATAL: " "error: " "error[" "Error: " "ERROR: "
+        "(error) " "abort: " "panic: " "API Error: " "MCP error " "Tool error: " "PHP Fatal error: "
+        "Uncaught " "E: " "npm ERR! " "npm error " "Exception in thread \"" "Error executing "
     ];
-    match byte {
-        b' ' => 27,
-        b'a'..=b'z' => LETTERS[(byte - b'a') as usize],
-        // Signs and digits are less frequent than most letters.
-        _ => 6,
-    }
+
+    /// Sentences of the tools of agents, which may quote a file behind them.
+    pub(crate) const AGENTS: &[&str] = &texts![
+        "Command aborted" "Command timed out" "EXECUTION TIMED OUT" "File does not exist."
+        "No replacement was performed" "String to replace not found"
+        "Your proposed edit has introduced " "apply_patch verification failed" "old_string not found"
+    ];
+
+    /// Words of a last line that says that all went well.
+    pub(crate) static GOOD_ENDS: Phrases = phrases!["succe" "done"];
+
+    /// Shells, whatever they say before a colon.
+    pub(crate) const SHELLS: [&str; 7] =
+        ["bash", "sh", "zsh", "dash", "/bin/sh", "/bin/bash", "-bash"];
+
+    /// Messages of the system or the shell about a name or a file. A broken pipe is not included,
+    /// because `head` ends its input that way.
+    pub(crate) const REASONS: &[&str] = &texts![
+        "No such file or directory" "Permission denied" "Is a directory" "Not a directory"
+        "Directory not empty" "File exists" "Operation not permitted" "Read-only file system"
+        "No space left on device" "Connection refused" "command not found" "Connection reset by peer"
+        "Connection timed out" "Device or resource busy" "Input/output error"
+        "Name or service not known" "Network is unreachable" "No route to host"
+        "Temporary failure in name resolution" "Text file busy" "Too many open files"
+    ];
+
+    /// Openings of messages by tools that cannot do or do not understand something.
+    pub(crate) const MESSAGES: &[&str] = &texts![
+        "Error is not recoverable" "Exiting with failure status" "cannot access " "cannot create "
+        "cannot open " "cannot remove " "cannot stat " "can't open " "missing operand"
+        "missing argument to " "option requires an argument" "invalid option -- " "unrecognized option "
+        "No module named " "command not found: " "error: " "fatal error: " "illegal option -- "
+        "extra operand " "unknown predicate " "cannot overwrite "
+    ];
+
+    /// Openings of a complaint.
+    pub(crate) static OPENINGS: Phrases = phrases![
+        "access denied" "an error occurred" "an exception occurred" "an unexpected error"
+        "argument error" "authentication failed" "authentication required" "bad gateway" "bad request"
+        "cannot " "can't " "command aborted" "command failed" "command not found" "connection aborted"
+        "connection error" "connection refused" "connection reset" "connection timed out" "could not "
+        "couldn't " "deadline exceeded" "does not exist" "execution error" "execution failed"
+        "execution timed out" "failed to " "file not found" "gateway timeout" "input validation error"
+        "insufficient " "internal error" "internal server error" "malformed " "missing argument"
+        "missing field" "missing parameter" "missing required" "network error" "no changes to make:"
+        "no module named" "no replacement was" "no such " "not a git repository" "not allowed"
+        "not authenticated" "not authorized" "not found" "not logged in" "operation failed"
+        "out of memory" "parse error" "parsing error" "permission denied" "quota exceeded"
+        "rate limit exceeded" "request failed" "resource not found" "runtime error" "schema validation"
+        "segmentation fault" "service unavailable" "something went wrong" "syntax error"
+        "too few arguments" "too many arguments" "too many requests" "tool call failed"
+        "tool execution failed" "type error" "unable to " "uncaught " "unexpected end of"
+        "unexpected token" "unhandled " "validation error" "validation failed"
+        "you don't have permission"
+    ];
+
+    /// Openings that may as well be the heading of a list: `Invalid rows`.
+    pub(crate) static ADJECTIVES: Phrases = phrases![
+        "forbidden" "illegal " "invalid " "unauthorized" "undefined " "unrecognized " "unsupported "
+        "unexpected "
+    ];
+
+    /// Things that a tool does not know: `Unknown command: foo`.
+    pub(crate) static UNKNOWN: List = list!(
+        "action agent argument attribute column command database error field file flag format function
+         host id key linters method model name operation option parameter property resource skill
+         subcommand table tool type user"
+    );
+
+    /// Ends of a complaint.
+    pub(crate) static ENDINGS: Phrases = phrases![
+        " not found" " does not exist" " doesn't exist" " do not exist" " is not defined"
+        " is not installed" " is not available" " is not supported" " is not allowed" " not permitted"
+        " was denied" " is invalid" " argument is required" " field is required"
+        " parameter is required"
+    ];
+
+    /// Phrases that stand inside of a complaint.
+    pub(crate) static INSIDE: Phrases = phrases![
+        " not found: " " not found in " " not found for " " not found at " " not found on "
+        " does not exist: " " does not exist in " " doesn't exist in " " is not recognized as "
+        " did not appear verbatim" " is not a valid " " is not valid" " is a required property"
+        " is not a git repository" " validation error for " " validation errors for "
+    ];
+
+    /// Phrases of an edit that changes nothing.
+    pub(crate) static SAME: Phrases =
+        phrases!["produced identical content" "are exactly the same" "are identical. no changes"];
+
+    /// Names of statuses from 400 on.
+    pub(crate) static HTTP_REASONS: Phrases = phrases![
+        " bad request" " unauthorized" " forbidden" " not found" " method not allowed" " conflict"
+        " too many requests" " internal server error" " bad gateway" " service unavailable"
+        " gateway time" " client error"
+    ];
+
+    /// Names of an HTTP status inside of a sentence.
+    pub(crate) static HTTP_LABELS: Phrases =
+        phrases![" status code " "status code: " " (http " " http status "];
+
+    /// Letters of which each phrase has some that may stand anywhere in a sentence.
+    pub(crate) static TRIGGERS: Grams = Grams::of(
+        &[
+            b"foun", b"does", b"reco", b"appe", b"vali", b"requ", b"repo", b"iden", b"exac",
+            b"tatu", b"ttp ",
+        ],
+        &[INSIDE.all(), SAME.all(), HTTP_LABELS.all()],
+    );
+
+    /// Signs of code and markup.
+    pub(crate) static CODE: Phrases = phrases!["=>" " = " " == " "();" "</" "* " "// " "  # "];
+
+    /// Questions of a program.
+    pub(crate) static QUESTIONS: Phrases = phrases!["did you mean" "do you mean"];
+
+    /// Words that say only that something failed.
+    pub(crate) static GENERIC: List = list!(
+        "received a aborting an and build bash call code command completed due encountered err error
+         errors exception execution exit exited failed failure fatal finished has is it npm non occurred
+         previous process program result returned run script shell something status task terminated the
+         there to tool try unexpected unknown was went with wrong"
+    );
+
+    /// Phrases of lines that only sum up what other lines say.
+    pub(crate) static SUMMARIES: Phrases = phrases![
+        "error is not recoverable" "error: could not compile `" "error: aborting due to "
+        "could not be compiled" "returned non-zero exit status" "for more information about this error"
+        "exited with code " "failed with exit code " "failed with exit status "
+        "exiting with failure status"
+    ];
+
+    /// Words without content, because any failure may use them.
+    pub(crate) const CONTENTLESS: &[&str] = &texts![
+        "an" "and" "at" "been" "call" "code" "command" "during" "error" "errors" "exception" "executing"
+        "execution" "exit" "exited" "fail" "failed" "failure" "fatal" "for" "from" "has" "in" "line"
+        "occurred" "of" "process" "request" "result" "return" "returned" "run" "running" "status" "the"
+        "to" "tool" "with"
+    ];
+
+    /// Phrases about a missing program or package. If another one is missing next, that is another error,
+    /// because the agent has installed the first one or has tried something else.
+    pub(crate) const MISSING: &[&str] = &texts![
+        "command not found" ": not found" "No module named " "Cannot find module "
+        "Unable to locate package "
+    ];
 }
 
-/// Returns whether both texts start with the same letter, or both are empty. Most phrases fail here.
-#[inline]
-fn opens_alike(one: &str, two: &str) -> bool {
-    match (one.as_bytes().first(), two.as_bytes().first()) {
-        (Some(one), Some(two)) => one.eq_ignore_ascii_case(two),
-        (one, two) => one.is_none() && two.is_none(),
-    }
+pub(crate) mod refusal {
+    use super::*;
+
+    /// Openings of a refusal.
+    pub(crate) static OPENINGS: Phrases = phrases![
+        "[request interrupted by user" "blocked by " "command not allowed" "command rejected"
+        "denied by " "file has been modified since read" "file has not been read yet"
+        "file must be read first" "operation cancelled by user" "operation rejected"
+        "permission denied by " "permission to use " "rejected by " "request denied" "request rejected"
+        "the user denied" "the user doesn't want to " "the user rejected" "tool call rejected"
+        "user declined" "user denied" "user rejected"
+    ];
+
+    /// Phrases of a refusal, anywhere in a line that speaks of one of `SUBJECTS`.
+    pub(crate) static PHRASES: Phrases = phrases![
+        "tool use was rejected" "was rejected by" "has been denied" "was denied by" "denied by policy"
+        "denied by the" "blocked by hook" "blocked by policy" "blocked by the" "is blocked by"
+        "requires approval" "rejected by user" "rejected by the" "has been unexpectedly modified"
+    ];
+
+    /// Letters of which each phrase has some.
+    pub(crate) static TRIGGERS: Grams =
+        Grams::of(&[b"ecte", b"deni", b"bloc", b"requ"], &[PHRASES.all()]);
+
+    /// Things that are refused.
+    pub(crate) static SUBJECTS: Phrases = phrases![
+        "command" "tool" "operation" "action" "bash" "edit" "permission" "hook" "policy" "file"
+    ];
 }
 
-/// Returns whether `text` begins with one of a few `phrases`.
-pub(crate) fn starts_with_any(text: &str, phrases: &[&str]) -> bool {
-    phrases.iter().any(|phrase| opens_alike(text, phrase) && after(text, phrase).is_some())
+pub(crate) mod timeout {
+    use super::*;
+
+    /// Phrases that only say that something took too long.
+    pub(crate) static OVER: Phrases = phrases![
+        "timed out" "etimedout" "deadline exceeded" "deadline_exceeded" "timeouterror"
+        "timeoutexception"
+    ];
+
+    /// Things that run into a `timeout`, and the words beside them.
+    pub(crate) static SUBJECTS: List = list!(
+        "504 408 a an after api build call client command connect connection error execution gateway
+         http lock mcp navigation network operation process query read request server shell socket ssh
+         the tool wait write"
+    );
+
+    /// The word for a limit, and for what happens at it.
+    pub(crate) static TIMEOUT: Phrases = phrases!["timeout" "time-out"];
+
+    /// Words that follow a `timeout` that happened.
+    pub(crate) static FOLLOWERS: List = list!(
+        "after at awaiting during elapsed error exceeded expired for has hit occurred of reached waiting
+         while"
+    );
+
+    /// Letters of which each word for a time-out has some.
+    pub(crate) static TRIGGERS: Grams =
+        Grams::of(&[b"time", b"dead"], &[OVER.all(), TIMEOUT.all()]);
+
+    /// Phrases of a wait that was given up while the thing waited for goes on. That is no failure.
+    pub(crate) static GOES_ON: Phrases = phrases![
+        "still running" "still in progress" "still pending" "still building" "continues to run"
+    ];
 }
 
-/// Returns whether `text` ends with one of a few `phrases`.
-pub(crate) fn ends_with_any(text: &str, phrases: &[&str]) -> bool {
-    phrases.iter().any(|phrase| before(text, phrase).is_some())
+pub(crate) mod waiting {
+    use super::*;
+
+    /// Names of members and elements that hold a state.
+    pub(crate) static NAMES: List =
+        list!("status state phase stage conclusion progress retrieval_status job_status jobstatus");
+
+    /// Names of members that say whether a job has ended.
+    pub(crate) static ENDS: List =
+        list!("done ready finished complete completed isready isdone is_complete");
+
+    /// Words for a job that is running or waiting.
+    pub(crate) static STATES: List = list!(
+        "building booting cloning compiling containercreating converging creating deploying downloading
+         executing inprogress incomplete initializing installing loading pending podinitializing
+         preparing processing provisioning pulling queued queueing queuing rebooting restarting running
+         scheduled scheduling starting syncing terminating updating uploading wait waiting"
+    );
+
+    /// Words that may accompany such a word without changing its meaning.
+    pub(crate) static FILLERS: List = list!(
+        "a are background be been build check checks currently deployment elapsed execution for has in
+         is it its job moment now of operation pid pipeline please process request run state status
+         still task tasks the this to workflow"
+    );
+
+    /// Words for the end of a job. The job is still running if the sentence negates them.
+    pub(crate) static GOALS: List = list!(
+        "available complete completed done finished healthy ready started up over initialized"
+    );
+
+    /// Words that negate the end of a job.
+    pub(crate) static DENIALS: List = list!("not hasn't isn't haven't aren't until unready yet");
+
+    /// Phrases in sentences about a running job.
+    pub(crate) static PHRASES: Phrases = phrases![
+        "still running" "still in progress" "still pending" "still building" "still processing"
+        "still queued" "still waiting" "still starting" "still loading" "still creating"
+        "still destroying" "still executing" "still deploying" "still being" "please wait"
+        "is in progress" "running in background" "running in the background"
+    ];
+
+    /// Phrases in sentences about a job that has not ended.
+    pub(crate) static TO_COME: Phrases = phrases![
+        "not ready yet" "not yet ready" "not finished yet" "not yet finished" "not yet complete"
+        "not yet available" "not complete yet" "not available yet" "has not finished" "hasn't finished"
+    ];
+
+    /// Spellings of one more state.
+    pub(crate) static PROGRESS: Phrases = phrases!["in progress" "in_progress" "in-progress"];
+
+    /// Openings of sentences of something that waits.
+    pub(crate) static WAITS: Phrases = phrases!["waiting for " "waiting on " "waiting until "];
+
+    /// Letters of which each sentence about a running job has some.
+    pub(crate) static TRIGGERS: Grams = Grams::of(
+        &[b"stil", b"wait", b"prog", b"not ", b"asn'", b"back"],
+        &[PHRASES.all(), TO_COME.all(), WAITS.all()],
+    );
+
+    /// What stands between a part and the whole.
+    pub(crate) static OF: Phrases = phrases!["/" " of "];
+
+    /// The estimated time of arrival.
+    pub(crate) static ETA: Phrases = phrases!["eta"];
+
+    /// Phrases in sentences about a job that has ended.
+    pub(crate) static OVER: Phrases = phrases!["done" "succe" "completed" "finished in"];
+
+    /// Words of sentences that are no news.
+    pub(crate) static DOUBTS: Phrases = phrases![" if " " may "];
+
+    /// Words for a failure. A result with one of them is not pending.
+    pub(crate) static FAILURES: List =
+        list!("error errors exception failed failing failure refused denied crashed cancelled");
+
+    /// States in a column of a table. `running` is not among them, because there it is a healthy service.
+    pub(crate) static COLUMNS: List = List::new(&texts![
+        "pending" "queued" "in_progress" "in progress" "containercreating" "podinitializing"
+        "provisioning" "waiting"
+    ]);
+
+    /// Letters of which each name of a state and each state in a column has some.
+    pub(crate) static TRIGGERS_OF_STATES: Grams = Grams::of(
+        &[
+            b"stat", b"phas", b"stag", b"conc", b"rogr", b"pend", b"queu", b"prov", b"aiti",
+            b"ercr", b"podi",
+        ],
+        &[COLUMNS.all(), NAMES.all()],
+    );
 }
 
-/// Returns whether `word` is one of a few `words`.
-pub(crate) fn is_any(word: &str, words: &[&str]) -> bool {
-    words.iter().any(|known| known.eq_ignore_ascii_case(word))
+pub(crate) mod nothing {
+    use super::*;
+
+    /// Names of members that hold the hits.
+    pub(crate) static LISTS: List = list!(
+        "data documents edges entries files hits items issues list matches nodes records result results
+         rows users values"
+    );
+
+    /// Names of members that count the hits.
+    pub(crate) static COUNTS: List = list!(
+        "count hits matches numresults num_results resultcount total totalcount total_count
+         total_results"
+    );
+
+    /// Nouns for things that are searched.
+    pub(crate) static THINGS: List = list!(
+        "answer answers article articles branch branches candidates comments content data definition
+         definitions directories document documents element elements entries entry event events file
+         files hit hits information item items line lines match matches memories messages occurrences
+         pages pods record records references requests resources result results rows symbols tasks users"
+    );
+
+    /// Nouns whose absence is good news, because a check without such findings has succeeded.
+    pub(crate) static FLAWS: List = list!(
+        "changed created deleted modified updated written error errors issue issues problem problems
+         warning warnings vulnerabilities conflicts changes differences failures violations such longer"
+    );
+
+    /// Openings of sentences of a search that found nothing.
+    pub(crate) static SENTENCES: Phrases = phrases![
+        "(0 rows)" "(no matches)" "(no results)" "did not find any " "directory is empty" "empty set"
+        "found no " "no hits" "nothing found" "nothing happened" "nothing happens" "nothing matched"
+        "nothing matches" "query returned no " "returned no " "the directory is empty"
+        "the folder is empty" "the query returned no " "total: 0"
+    ];
+
+    /// Phrases inside of such sentences.
+    pub(crate) static PHRASES: Phrases = phrases![
+        "did not match any" "didn't match any" "did not return any" "no matches found"
+        "no results found" "returned 0 results" "returned no results" "returned no matches"
+    ];
 }
 
-/// Returns the part of `text` before the first space.
-pub(crate) fn first_word(text: &str) -> &str {
-    find::split_once(text, " ").map_or(text, |(word, _)| word)
+pub(crate) mod silence {
+    use super::*;
+
+    /// Results that only confirm a call, and placeholders for content that is not text.
+    pub(crate) const SILENT: &[&str] = &texts![
+        "" "ok" "ok." "done" "done." "success" "success." "null" "none" "undefined" "true" "[]" "{}"
+        "no output" "(no output)" "[no output]" "(empty)" "[image]" "<image>" "\"\""
+    ];
+
+    /// Labels of an exit code that stands alone, without the brackets around it.
+    pub(crate) const EXIT_CODES: &[&str] = &texts![
+        "exit code" "exit code:" "exit status" "exit status:" "return code:" "command exited with code"
+        "command exited with exit code"
+    ];
+
+    /// Headings of an empty output.
+    pub(crate) const HEADINGS: [&str; 4] = ["output:", "stdout:", "stderr:", "result:"];
+
+    /// Words of a sentence of the host which only says that a command ran.
+    pub(crate) static PHRASE: List = list!(
+        "a and any bash command completed did error errors executed execution exit finished it no not or
+         output produce produced program ran script shell success successful successfully the tool with
+         without your"
+    );
+
+    /// Participles that say what happened to a result.
+    pub(crate) static GONE: List =
+        list!("omitted elided cleared pruned truncated compacted removed trimmed dropped");
+
+    /// Nouns for a result.
+    pub(crate) static HISTORY: List =
+        list!("context history output outputs result results content contents lines tokens");
 }
 
-/// Returns the words of `text`: runs of letters, digits, and the apostrophe.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> + Clone {
-    text.split(|c: char| !(is_alphanumeric(c) || c == '\'')).filter(|word| !word.is_empty())
+pub(crate) mod status {
+    use super::*;
+
+    /// Names of an exit status.
+    pub(crate) const NAMES: &[&str] = &texts![
+        "exit code" "exitcode" "exit status" "return code" "exited with code" "exited with status"
+    ];
+
+    /// Verbs for the end of a process, which the name of its status follows.
+    pub(crate) const DEEDS: [&str; 7] =
+        ["exited", "returned", "finished", "completed", "failed", "terminated", "ended"];
+
+    /// Members that hold an error unless their value is null, false, zero or empty.
+    pub(crate) static ERRORS: List = list!("error errors err exception errormessage error_message");
+
+    /// Members that say whether the call worked.
+    pub(crate) static SUCCESSES: List = list!("success succeeded ok");
+
+    /// Members that say whether the call failed.
+    pub(crate) static FAILURES: List = list!("iserror is_error failed");
+
+    /// Members that hold an HTTP status.
+    pub(crate) static STATUSES: List = list!("status statuscode status_code code");
+
+    /// Members that hold the exit status of a command.
+    pub(crate) static EXITS: List = list!("exit_code exitcode returncode return_code exit_status");
+
+    /// Members that say what went wrong, the most specific first.
+    pub(crate) const MESSAGES: [&str; 6] =
+        ["message", "detail", "error_description", "stderr", "title", "output"];
 }
 
-/// Returns whether `c` is a letter, as far as [`is_alphanumeric`] tells.
-pub(crate) fn is_alphabetic(c: char) -> bool {
-    is_alphanumeric(c) && !c.is_ascii_digit()
-}
+pub(crate) mod report {
+    use super::*;
 
-/// Returns whether `c` is a letter or a digit. Beyond ASCII, every character counts that is not in a
-/// block of punctuation, arrows, boxes or pictures: a search in Unicode's own tables brings panics into
-/// the program.
-pub(crate) fn is_alphanumeric(c: char) -> bool {
-    match c {
-        '\0'..'\u{80}' => c.is_ascii_alphanumeric(),
-        '\u{80}'..'\u{c0}' | '\u{d7}' | '\u{f7}' => matches!(c, 'ª' | 'µ' | 'º'),
-        '\u{2000}'..'\u{2c00}'
-        | '\u{3000}'..'\u{3005}'
-        | '\u{3008}'..'\u{3021}'
-        | '\u{e000}'..'\u{f900}'
-        | '\u{fe00}'..'\u{fe70}'
-        | '\u{ff00}'..'\u{ff10}'
-        | '\u{ff1a}'..'\u{ff21}'
-        | '\u{1f000}'..'\u{1fb00}' => false,
-        _ => true,
-    }
-}
+    /// Keywords that occur in every result with a report in its middle. The few reports without a
+    /// keyword show in their first line.
+    pub(crate) static ANY: Grams = Grams::new(&[
+        b"pass", b"fail", b"erro", b"skip", b"test", b"dese", b"warn", b"reru", b"exit", b"pani",
+        b"bail", b"trac", b"code", b"stat", b"*ok ", b"dint", b"t ok",
+    ]);
 
-#[cfg(test)]
-mod tests {
-    extern crate std;
-
-    use std::string::String;
-    use std::vec::Vec;
-
-    use proptest::prelude::*;
-
-    use super::{Phrases, after, before, is_alphanumeric, is_any, words};
-
-    /// The exceptions are few: letters in blocks of signs and in rare scripts, and, the other way round,
-    /// combining marks and signs inside the blocks of a script.
-    #[test]
-    fn letters_and_digits_are_nearly_those_of_unicode() {
-        for c in (0..0x80).map(char::from) {
-            assert_eq!(is_alphanumeric(c), c.is_ascii_alphanumeric(), "{c:?}");
-        }
-        let (mut all, mut missed) = (0, 0);
-        for c in '\u{80}'..char::MAX {
-            all += u32::from(c.is_alphanumeric());
-            missed += u32::from(c.is_alphanumeric() && !is_alphanumeric(c));
-        }
-        assert!(all > 130_000 && missed < 1_500, "{missed} of {all}");
-        for c in "ßéñøœΩЖяקعअกあア字한１".chars() {
-            assert!(is_alphanumeric(c), "{c:?}");
-        }
-        for c in "«»·×÷–—‘’“”…•→⇒✓✗█│└─★、。「」！：（🚀❌✅".chars()
-        {
-            assert!(!is_alphanumeric(c), "{c:?}");
-        }
-    }
-
-    static ALL: Phrases = phrases!(["a", "ab", "b ", "ü", "aab", "ba ü"]);
-
-    proptest! {
-        #[test]
-        fn phrases_are_found_as_in_the_text_in_lower_case(text in "[aAbBü ]{0,12}") {
-            let lower: String = text.to_ascii_lowercase();
-            let lengths = |(a, b): (&str, &str)| (a.len(), b.len());
-            for phrase in ALL.iter() {
-                prop_assert_eq!(after(&text, phrase).is_some(), lower.starts_with(phrase));
-                prop_assert_eq!(before(&text, phrase).is_some(), lower.ends_with(phrase));
-            }
-            let long = || ALL.iter().filter(|phrase| phrase.len() > 1);
-            prop_assert_eq!(ALL.open(&text) || text.starts_with(['a', 'A']),
-                long().any(|phrase| lower.starts_with(phrase)) || text.starts_with(['a', 'A']));
-            prop_assert_eq!(ALL.end(&text) || lower.ends_with('a'),
-                long().any(|phrase| lower.ends_with(phrase)) || lower.ends_with('a'));
-            prop_assert_eq!(ALL.are_in(&text), ALL.iter().any(|phrase| lower.contains(phrase)));
-            let splits: Vec<_> = ALL.splits(&text).map(lengths).collect();
-            let expected = ALL.iter().filter_map(|phrase| lower.split_once(phrase));
-            prop_assert_eq!(splits, expected.map(lengths).collect::<Vec<_>>());
-        }
-    }
-
-    #[test]
-    fn words_are_runs_of_letters() {
-        assert_eq!(
-            words("It's in_progress: 3/4.").collect::<Vec<_>>(),
-            ["It's", "in", "progress", "3", "4"]
-        );
-        assert!(is_any("OK", &["ok"]) && !is_any("okay", &["ok"]));
-    }
+    /// Keywords that occur in every line that a reader knows. A few lines are known by their first
+    /// letters instead.
+    pub(crate) static LINES: Grams = Grams::new(&[
+        b"pass", b"fail", b"erro", b"skip", b"test", b"dese", b"warn", b"reru", b"exit", b"pani",
+        b"bail", b"trac",
+    ]);
 }

@@ -5,7 +5,8 @@ use unstuck_core::Tag;
 use super::split::{Part, parts};
 use super::{INTERPRETERS, TEST_RUNS, TEST_STARTS, is_test_script};
 use crate::find;
-use crate::list::{List, Word};
+use crate::list::{List, Word, list};
+use crate::phrases::texts;
 
 /// The nature of a command: its kind, and whether an equal answer proves that repeating it does not
 /// help.
@@ -119,10 +120,9 @@ impl Chain {
 
 /// Words before a program that say how to run it. Words with an argument of their own are followed by
 /// it.
-static BEFORE: List = List::new(&[
-    "sudo", "time", "nohup", "exec", "command", "builtin", "env", "then", "do", "else", "if",
-    "elif", "while", "until", "!", "{", "xargs", "stdbuf",
-]);
+static BEFORE: List = list!(
+    "sudo time nohup exec command builtin env then do else if elif while until ! { xargs stdbuf"
+);
 
 /// The words of a simple command from its program on.
 fn own_words<'p, 'c>(words: &'p [&'c str]) -> &'p [&'c str] {
@@ -221,81 +221,31 @@ fn tests(words: &[&str]) -> bool {
         || script.next().is_some_and(|word| is_test_script(word))
 }
 
-static NEUTRAL: List = List::new(&[
-    "cd", "pushd", "popd", "export", "set", "source", ".", "echo", "printf", "true", ":", "test",
-    "[", "[[", "done", "fi", "for", "}", "exit", "return", "clear",
-]);
+static NEUTRAL: List = list!(
+    "cd pushd popd export set source . echo printf true : test [ [[ done fi for } exit return clear"
+);
 
-static WAITS: List =
-    List::new(&["sleep", "wait", "watch", "inotifywait", "fswatch", "wait-for-it.sh"]);
+static WAITS: List = list!("sleep wait watch inotifywait fswatch wait-for-it.sh");
 
-static SEARCHES: List = List::new(&[
-    "grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "fdfind", "ls", "tree", "locate",
-]);
+static SEARCHES: List = list!("grep egrep fgrep rg ag ack find fd fdfind ls tree locate");
 
-static READS: List = List::new(&[
-    "cat",
-    "head",
-    "tail",
-    "less",
-    "more",
-    "nl",
-    "bat",
-    "batcat",
-    "tac",
-    "pwd",
-    "wc",
-    "stat",
-    "file",
-    "du",
-    "df",
-    "diff",
-    "cmp",
-    "comm",
-    "md5sum",
-    "sha1sum",
-    "sha256sum",
-    "sed",
-    "awk",
-    "mawk",
-    "cut",
-    "sort",
-    "uniq",
-    "tr",
-    "jq",
-    "yq",
-    "xxd",
-    "od",
-    "hexdump",
-    "strings",
-    "which",
-    "whereis",
-    "type",
-    "basename",
-    "dirname",
-    "realpath",
-    "readlink",
-    "column",
-    "printenv",
-    "id",
-]);
+static READS: List = list!(
+    "cat head tail less more nl bat batcat tac pwd wc stat file du df diff cmp comm md5sum sha1sum
+     sha256sum sed awk mawk cut sort uniq tr jq yq xxd od hexdump strings which whereis type
+     basename dirname realpath readlink column printenv id"
+);
 
-static LOOKS: List = List::new(&[
-    "ps", "top", "free", "uptime", "jobs", "lsof", "netstat", "ss", "date", "who", "uname", "ping",
-]);
+static LOOKS: List = list!("ps top free uptime jobs lsof netstat ss date who uname ping");
 
-static WRITES: List = List::new(&[
-    "tee", "mv", "cp", "rm", "mkdir", "rmdir", "touch", "ln", "chmod", "chown", "install", "patch",
-    "unzip", "gunzip", "gzip", "rsync", "truncate", "dd", "sponge", "ed", "ex", "unlink", "split",
-    "gofumpt",
-]);
+static WRITES: List = list!(
+    "tee mv cp rm mkdir rmdir touch ln chmod chown install patch unzip gunzip gzip rsync truncate dd
+     sponge ed ex unlink split gofumpt"
+);
 
 /// Programs that put files somewhere, or take them away.
-static PLACES: List = List::new(&[
-    "mv", "cp", "rm", "mkdir", "rmdir", "touch", "ln", "chmod", "chown", "unlink", "find",
-]);
+static PLACES: List = list!("mv cp rm mkdir rmdir touch ln chmod chown unlink find");
 
-static ACTS: List = List::new(&["xdotool", "ydotool", "playerctl", "cliclick", "xte", "wtype"]);
+static ACTS: List = list!("xdotool ydotool playerctl cliclick xte wtype");
 
 /// Returns whether a stream editor writes to its files.
 fn edits_in_place(words: &[&str]) -> bool {
@@ -493,29 +443,10 @@ fn package_manager(words: &[&str]) -> Does {
 
 /// Returns the effect of a script that an interpreter gets as an argument.
 fn interpreter(words: &[&str], part: &Part<'_>) -> Does {
-    const MARKS: [&str; 22] = [
-        "write_text",
-        "write_bytes",
-        ".write(",
-        "writeFile",
-        "appendFile",
-        "writelines",
-        "os.remove",
-        "os.rename",
-        "os.makedirs",
-        "os.mkdir",
-        "shutil.",
-        "unlink(",
-        ".rename(",
-        ".mkdir(",
-        "to_csv(",
-        "'w')",
-        "\"w\")",
-        "'a')",
-        "\"a\")",
-        "File.write",
-        "mkdirSync",
-        "json.dump(",
+    const MARKS: &[&str] = &texts![
+        "write_text" "write_bytes" ".write(" "writeFile" "appendFile" "writelines" "os.remove"
+        "os.rename" "os.makedirs" "os.mkdir" "shutil." "unlink(" ".rename(" ".mkdir(" "to_csv("
+        "'w')" "\"w\")" "'a')" "\"a\")" "File.write" "mkdirSync" "json.dump("
     ];
     let writes = |script: &str| MARKS.iter().any(|mark| find::contains(script, mark));
     let is_inline = |word: &&str| matches!(*word, "-c" | "-e" | "--eval");

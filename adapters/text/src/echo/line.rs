@@ -1,6 +1,6 @@
 //! Lines of a text: which are sentences, and which are code, tables, lists or logs.
 
-use crate::words::is_alphabetic;
+use crate::phrases::is_alphabetic;
 
 /// The fewest words of a line that ends as a sentence does: fewer are a label, or the word of a
 /// test runner.

@@ -1,11 +1,9 @@
 //! Digests of a masked text: both are made in one pass.
 
 use unstuck_core::Digest;
-use unstuck_json::Hash64 as _;
 
 use super::Mask;
 use super::pieces::{Pieces, Sink};
-use crate::recipe::HASH;
 
 /// The digests of a text without its volatile parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +24,7 @@ const END: u8 = b' ';
 pub(super) fn digest(pieces: Pieces<'_>) -> Masked {
     let mut digests = Digests::default();
     pieces.walk(&mut digests);
-    let Digests { text, numbers, says } = &mut digests;
+    let Digests { text, numbers, says } = &digests;
     let near = text.finish();
     // The numbers in their order, beside the text with places for them, say what the whole does.
     let result = match says {
@@ -40,8 +38,8 @@ pub(super) fn digest(pieces: Pieces<'_>) -> Masked {
 /// The text with the same byte for each number, and the numbers.
 #[derive(Default)]
 struct Digests {
-    text: Stream<256>,
-    numbers: Stream<64>,
+    text: Stream,
+    numbers: Stream,
     says: Says,
 }
 
@@ -67,7 +65,7 @@ impl Pieces<'_> {
 
 /// The bytes of a text whose values all count.
 #[derive(Default)]
-struct Values(Stream<256>);
+struct Values(Stream);
 
 impl Sink for Values {
     fn text(&mut self, text: &[u8]) {
@@ -96,9 +94,7 @@ impl Sink for Digests {
     fn number(&mut self, digits: &[u8]) {
         self.says = Says::Something;
         self.text.push(NUMBER);
-        for &digit in digits {
-            self.numbers.push(digit);
-        }
+        self.numbers.add(digits);
         self.numbers.push(END);
     }
 
@@ -112,69 +108,70 @@ impl Sink for Digests {
     }
 }
 
-/// The hash of bytes that come in pieces, block by block.
-struct Stream<const BLOCK: usize> {
-    before: Digest,
-    block: [u8; BLOCK],
-    length: usize,
+/// The hash of bytes that come in pieces. Each eight bytes take one multiplication of 64 by 64 bits, of which both
+/// halves count, as in `wyhash` (Wang Yi, 2019). Where the pieces end does not matter.
+#[derive(Default)]
+struct Stream {
+    state: u64,
+    /// The bytes that are not in the state yet, the first one lowest.
+    word: u64,
+    /// The number of these bits.
+    filled: u32,
+    length: u64,
 }
 
-impl<const BLOCK: usize> Default for Stream<BLOCK> {
-    fn default() -> Self {
-        Self { before: Digest::new(0), block: [0; BLOCK], length: 0 }
-    }
-}
+/// An odd number, far from any pattern of letters: the fraction of the golden ratio.
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
-impl<const BLOCK: usize> Stream<BLOCK> {
+impl Stream {
     #[inline]
     fn add(&mut self, piece: &[u8]) {
-        // What is written for white space.
-        if let &[byte] = piece {
-            self.push(byte);
-        } else {
-            self.add_all(piece);
+        let (words, rest) = piece.as_chunks::<8>();
+        for word in words {
+            self.append(u64::from_le_bytes(*word), 64);
         }
-    }
-
-    fn add_all(&mut self, mut piece: &[u8]) {
-        loop {
-            let room = self.block.get_mut(self.length..).unwrap_or_default();
-            let count = room.len().min(piece.len());
-            let (now, later) = piece.split_at(count);
-            room[..count].copy_from_slice(now);
-            self.length += count;
-            if later.is_empty() {
-                return;
-            }
-            self.close();
-            piece = later;
+        if !rest.is_empty() {
+            self.append(few(rest), rest.len() as u32 * 8);
         }
     }
 
     #[inline]
     fn push(&mut self, byte: u8) {
-        if self.length == BLOCK {
-            self.close();
-        }
-        if let Some(place) = self.block.get_mut(self.length) {
-            *place = byte;
-            self.length += 1;
+        self.append(u64::from(byte), 8);
+    }
+
+    /// Adds the lowest `count` of `bits`. The others are 0.
+    #[inline]
+    fn append(&mut self, bits: u64, count: u32) {
+        self.length += u64::from(count);
+        let (word, filled) = (self.word | bits << self.filled, self.filled + count);
+        if filled < 64 {
+            (self.word, self.filled) = (word, filled);
+        } else {
+            self.state = fold(self.state ^ word);
+            (self.word, self.filled) = (bits.unbounded_shr(64 - self.filled), filled - 64);
         }
     }
 
-    fn close(&mut self) {
-        self.before = behind(self.before, self.block.get(..self.length).unwrap_or_default());
-        self.length = 0;
-    }
-
-    fn finish(&mut self) -> Digest {
-        self.close();
-        self.before
+    fn finish(&self) -> Digest {
+        Digest::new(self.state ^ self.word).mix(Digest::new(self.length))
     }
 }
 
-/// The hash of what came before `block` and of `block`.
-#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
-fn behind(before: Digest, block: &[u8]) -> Digest {
-    before.mix(Digest::new(HASH.hash(block)))
+/// Returns less than eight bytes as a number, the first one lowest. Each byte may be read twice.
+#[inline]
+fn few(bytes: &[u8]) -> u64 {
+    let shift = |bytes: usize| bytes as u32 * 8;
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(*four)));
+        return first | last << shift(bytes.len() - 4);
+    }
+    bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
+}
+
+/// Combines both halves of a product.
+#[cfg_attr(target_pointer_width = "32", inline(never))]
+fn fold(bits: u64) -> u64 {
+    let product = u128::from(bits) * u128::from(FACTOR);
+    (product >> 64) as u64 ^ product as u64
 }

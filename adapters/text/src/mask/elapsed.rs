@@ -4,7 +4,7 @@ use super::label::Link;
 use super::labelled::{Labelled, amount, goes_on};
 use super::number::{byte, digits_end};
 use super::scan::gap;
-use crate::list::List;
+use crate::list::{List, list};
 
 /// The end of the duration that has this label.
 pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
@@ -42,26 +42,10 @@ fn is_span(word: &[u8]) -> bool {
 }
 
 /// Words that make a `time` the length of a run, where `time` alone may be a date.
-static RUNS: List = List::new(&[
-    "wall",
-    "elapsed",
-    "cpu",
-    "run",
-    "real",
-    "user",
-    "sys",
-    "system",
-    "total",
-    "execution",
-    "exec",
-    "response",
-    "query",
-    "build",
-    "compile",
-    "processing",
-    "request",
-    "inference",
-]);
+static RUNS: List = list!(
+    "wall elapsed cpu run real user sys system total execution exec response query build compile
+     processing request inference"
+);
 
 /// The end of the minutes and seconds, or hours, minutes and seconds: `0:12`, `1:02:03.5`.
 fn minutes(text: &[u8], start: usize, end: usize) -> Option<usize> {

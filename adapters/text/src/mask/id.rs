@@ -5,7 +5,8 @@ use super::label::{Label, Link, tail};
 use super::number::byte;
 use super::pieces::{Part, Span};
 use super::scan::{is_of, kind};
-use crate::list::List;
+use super::word_end::Letters;
+use crate::list::{List, list};
 
 /// The id around the digit at `place`, which is its first. Nothing of it, or of its label, stands
 /// before `floor`.
@@ -34,10 +35,15 @@ pub(super) fn labelled(text: &[u8], place: usize, floor: usize) -> Option<Span> 
 
 /// Returns whether the name of an id may end in front of the value at `start`. It does not start before `floor`.
 pub(super) fn is_named(text: &[u8], start: usize, floor: usize) -> bool {
-    match &tail(text, start, floor) {
-        b"id" => true,
+    is_name(text, start, tail(text, start, floor))
+}
+
+/// Returns whether the label in front of the value at `start`, which ends with `tail`, may be the name of an id.
+pub(super) fn is_name(text: &[u8], start: usize, tail: Letters) -> bool {
+    match &tail {
+        [.., b'i', b'd'] => true,
         // Most values of such names are no ids.
-        b"ef" | b"ce" | b"ue" | b"nt" => matches!(byte(text, start - 1), b'=' | b'"'),
+        b" ref" | b"once" | b"alue" | b"tent" => matches!(byte(text, start - 1), b'=' | b'"'),
         _ => false,
     }
 }
@@ -100,21 +106,10 @@ fn start(text: &[u8], place: usize, floor: usize) -> usize {
 }
 
 /// Words in front of `id` that name an object which lasts no longer than one answer.
-static REQUESTS: List = List::new(&[
-    "request",
-    "req",
-    "response",
-    "trace",
-    "span",
-    "session",
-    "chunk",
-    "correlation",
-    "message",
-    "msg",
-    "invocation",
-    "completion",
-    "call",
-]);
+static REQUESTS: List = list!(
+    "request req response trace span session chunk correlation message msg invocation completion
+     call"
+);
 
 /// Returns whether `byte` may be a part of an id.
 pub(super) fn is_part(byte: u8) -> bool {

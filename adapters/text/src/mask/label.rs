@@ -1,7 +1,8 @@
 //! The words in front of a value that say what it is: `elapsed_ms=`, `"traceId": "`, `tokens left: `.
 
 use super::scan::{gap_before, is_of, kind};
-use super::{id, labelled};
+use super::word_end::{AHEAD, Letters};
+use super::{id, word_end};
 
 /// The longest word of a label, in bytes.
 const WORD_MAX: usize = 16;
@@ -96,10 +97,10 @@ impl<'t> Label<'t> {
     }
 }
 
-/// Returns the last two letters of a possible label of the value at `start`, in lower case, or
-/// zeros. Most words are not labels, and two letters are enough to skip them.
+/// Returns the last letters of a possible label of the value at `start`, or spaces. Most words are not labels, and
+/// these letters are enough to skip them.
 #[inline]
-pub(super) fn tail(text: &[u8], start: usize, floor: usize) -> [u8; 2] {
+pub(super) fn tail(text: &[u8], start: usize, floor: usize) -> Letters {
     let ahead = text.get(floor..start).unwrap_or_default();
     let mut label = ahead;
     while let [rest @ .., byte] = label
@@ -107,20 +108,13 @@ pub(super) fn tail(text: &[u8], start: usize, floor: usize) -> [u8; 2] {
     {
         label = rest;
     }
-    match label {
-        [.., one, two] if label.len() < ahead.len() => {
-            [one.to_ascii_lowercase(), two.to_ascii_lowercase()]
-        }
-        _ => [0; 2],
-    }
+    if label.len() < ahead.len() { word_end::last(label) } else { [b' '; 4] }
 }
 
 /// Returns whether a label may end in front of the value at `start`. It does not start before `floor`.
 pub(super) fn may_end(text: &[u8], start: usize, floor: usize) -> bool {
     let tail = tail(text, start, floor);
-    matches!(&tail, b"ss" | b"up" | b"wp")
-        || labelled::may_matter(tail)
-        || id::is_named(text, start, floor)
+    AHEAD.may_hold(tail) || id::is_name(text, start, tail)
 }
 
 /// Returns whether `byte` may stand between a label and its value.

@@ -4,6 +4,7 @@ use super::label::{Label, Word};
 use super::number::{Digits, byte, digits_end};
 use super::pieces::{Part, Span};
 use super::scan::gap;
+use super::word_end::{AHEAD, Letters};
 use super::{Mask, Masks, cost, elapsed, step, tokens};
 
 /// A number and the label in front of it.
@@ -35,7 +36,7 @@ pub(super) fn masked(
     text: &[u8],
     row: &Digits,
     floor: usize,
-    tail: [u8; 2],
+    tail: Letters,
 ) -> Option<Span> {
     let found = |mask, end| Span { start: row.start, end, part: Part::of(mask) };
     if masks.contains(Mask::Tokens)
@@ -53,7 +54,7 @@ pub(super) fn masked(
     {
         return Some(found(Mask::Steps, end));
     }
-    if may_matter(tail) { by_label(masks, text, row, floor) } else { None }
+    if AHEAD.may_hold(tail) { by_label(masks, text, row, floor) } else { None }
 }
 
 /// The mask that knows `row` by the label in front of it.
@@ -63,51 +64,6 @@ fn by_label(masks: Masks, text: &[u8], row: &Digits, floor: usize) -> Option<Spa
     JUDGES.into_iter().filter(|(mask, _)| masks.contains(*mask)).find_map(|(mask, judge)| {
         judge(&labelled).map(|end| Span { start: row.start, end, part: Part::of(mask) })
     })
-}
-
-/// Returns whether one of the words that the judges look for ends with `tail`. Two bytes are enough
-/// to skip most numbers.
-pub(super) const fn may_matter(tail: [u8; 2]) -> bool {
-    matches!(
-        &tail,
-        b"ms"
-            | b"ec"
-            | b"cs"
-            | b"is"
-            | b"ds"
-            | b"us"
-            | b"ns"
-            | b"in"
-            | b"es"
-            | b"en"
-            | b"nt"
-            | b"me"
-            | b"ed"
-            | b"ok"
-            | b"on"
-            | b"cy"
-            | b"st"
-            | b"ts"
-            | b"sd"
-            | b"ur"
-            | b"rs"
-            | b"so"
-            | b"ar"
-            | b"al"
-            | b"te"
-            | b"ft"
-            | b"ng"
-            | b"ge"
-            | b"et"
-            | b"pt"
-            | b"ry"
-            | b"rn"
-            | b"ep"
-            | b"nd"
-            | b"er"
-            | b"th"
-            | [b'_' | b'-' | b' ' | b'(', b's']
-    )
 }
 
 /// The end of the amount that begins with `row`: thousands, a fraction and an exponent. `None` if it
@@ -159,7 +115,7 @@ mod tests {
     use std::string::String;
 
     use super::super::label;
-    use super::{Digits, Masks, by_label, may_matter};
+    use super::{AHEAD, Digits, Masks, by_label};
 
     /// The words that the judges look for, as their sources spell them.
     fn vocabulary() -> BTreeSet<&'static str> {
@@ -194,7 +150,7 @@ mod tests {
                         let tail = label::tail(&text, start, 0);
                         let text = String::from_utf8_lossy(&text);
                         assert!(
-                            may_matter(tail),
+                            AHEAD.may_hold(tail),
                             "{text}: no word ends with {:?}",
                             tail.map(char::from)
                         );

@@ -2,6 +2,7 @@
 
 use super::pieces::{Part, Span};
 use super::scan::{gap, gap_before, is_blank};
+use super::word_end::{self, AHEAD, BEHIND, Letters};
 use super::{Mask, Masks, id, label, labelled, time};
 
 /// Returns the byte at `at`, or 0 outside of the text.
@@ -72,14 +73,20 @@ pub(super) fn digits_end(text: &[u8], start: usize) -> usize {
 /// Returns whether the few bytes around `row` show that no mask recognises it. Most numbers are plain. No
 /// label starts before `floor`.
 pub(super) fn is_plain(text: &[u8], row: &Digits, floor: usize) -> bool {
-    if may_be_hex(text, row, floor) {
+    if may_be_hex(text, row, floor) && !is_short(text, row, floor) {
         return false;
     }
     match row.before {
         b'_' | b'-' => is_plain_behind(text, row) && !id::may_hold(text, row.start, floor),
         _ if row.is_free => is_plain_behind(text, row) && is_plain_ahead(text, row, floor),
         // Inside of a word, only a time behind its date and an id are recognised.
-        before => before != b'T' && !id::may_hold(text, row.start, floor),
+        before => {
+            let is_joined = || {
+                let prior = row.start.checked_sub(2).map_or(0, |at| byte(text, at));
+                before == b'T' && prior.is_ascii_digit()
+            };
+            !is_joined() && !id::may_hold(text, row.start, floor)
+        }
     }
 }
 
@@ -96,6 +103,21 @@ fn may_be_hex(text: &[u8], row: &Digits, floor: usize) -> bool {
         (false, true) => after.is_ascii_hexdigit() || after | 0x20 == b'x',
         (true, true) => after.is_ascii_hexdigit() && (before.is_ascii_hexdigit() || is_prefixed()),
     }
+}
+
+/// Returns whether the word around `row` is shorter than any hash, and no part of a longer name. Nothing before `floor`
+/// belongs to it.
+fn is_short(text: &[u8], row: &Digits, floor: usize) -> bool {
+    /// The letters and digits of a hash, or of an address with its prefix.
+    const LONG: usize = 7;
+    let is_inner = |byte: &u8| byte.is_ascii_alphanumeric();
+    let (ahead, rest) = (text.get(floor..row.start), text.get(row.end..));
+    let ahead = ahead.unwrap_or_default().iter().rev().take(LONG);
+    let before = ahead.clone().take_while(|byte| is_inner(byte)).count();
+    let behind =
+        rest.unwrap_or_default().iter().take(LONG).take_while(|byte| is_inner(byte)).count();
+    let sign = row.start.checked_sub(before + 1).map_or(0, |at| self::byte(text, at));
+    before + row.length() + behind < LONG && sign != b'-' && byte(text, row.end + behind) != b'-'
 }
 
 fn ends_zero(text: &[u8]) -> bool {
@@ -124,30 +146,20 @@ fn is_plain_behind(text: &[u8], row: &Digits) -> bool {
             let is_input = row.before == b'-' && text.get(..row.start).is_some_and(ends_input);
             !is_whole || !is_date && !is_input
         }
-        b' ' => is_plain_word(text.get(row.decimal + 1..).unwrap_or_default(), row),
-        b'a'
-        | b'A'
-        | b'p'
-        | b'P'
-        | b'h'
-        | b'm'
-        | b'n'
-        | b's'
-        | b'u'
-        | b'k'
-        | b'K'
-        | b'M'
-        | b'e'
-        | b'E'
-        | 0xC2
-        | 0xCE
-        | 0xE2
-        | b'%'
-        | b']'
-        | b'='
-        | b'\t'
-        | b'\x0B'..=b'\r' => false,
-        _ => true,
+        b' ' | b'\t' | b'\x0B'..=b'\r' => {
+            let start = gap(text, row.decimal);
+            start == row.decimal || is_plain_word(text, start)
+        }
+        b'%' => is_plain_word(text, gap(text, row.decimal + 1)),
+        // A process, or the input of a notebook.
+        b']' => {
+            let named = row.start.saturating_sub(1);
+            !matches!(next, b' ' | b':') && !matches!(last_before_gap(text, named), b'n' | b't')
+        }
+        b'=' => next != b'=',
+        b'k' | b'K' | b'M' => next.is_ascii_alphanumeric(),
+        b'e' | b'E' => !(next.is_ascii_digit() || matches!(next, b'+' | b'-')),
+        _ => is_plain_word(text, row.decimal),
     }
 }
 
@@ -156,26 +168,14 @@ fn ends_input(text: &[u8]) -> bool {
     text.ends_with(b"t-")
 }
 
-/// Returns whether the word that begins `behind`, behind `row` and a space, is no unit, no half of a day, no
-/// month, and not the name of tokens or steps.
-fn is_plain_word(behind: &[u8], row: &Digits) -> bool {
-    let (first, second) = (byte(behind, 0), byte(behind, 1) | 0x20);
-    let is_alone = !second.is_ascii_lowercase();
-    match first {
-        b'J' | b'F' | b'M' | b'S' | b'N' | b'D' => row.length() > 2 || row.decimal > row.end,
-        b'h' => !is_alone && !matches!(second, b'r' | b'o'),
-        b'm' => !is_alone && !matches!(second, b's' | b'i' | b'o'),
-        b's' => !is_alone && !matches!(second, b'e' | b't'),
-        b'n' | b'u' => second != b's',
-        b'A' => second != b'm' && (row.length() > 2 || row.decimal > row.end),
-        b'a' => !matches!(second, b'm' | b't'),
-        b'p' | b'P' => !matches!(second, b'm' | b'r'),
-        b'c' | b'C' => !matches!(second, b'o' | b'a' | b'h'),
-        b'i' | b'I' => !matches!((second, byte(behind, 2) | 0x20), (b'n', b'p') | (b't', b'e')),
-        b'o' | b'O' => second != b'u' && (row.length() > 2 || row.decimal > row.end),
-        b'r' | b'R' => !matches!(second, b'e' | b'o'),
-        b't' | b'T' => !matches!(second, b'o' | b'u' | b'r'),
-        0xC2 | 0xCE | b' ' | b'\t'..=b'\r' => false,
+/// Returns whether the word at `start` is no unit, half of a day or month, and not the name of costs, tokens or steps.
+fn is_plain_word(text: &[u8], start: usize) -> bool {
+    match text.get(start) {
+        // Two characters look like the sign for a millionth.
+        Some(0xC2 | 0xCE) => false,
+        Some(byte) if byte.is_ascii_alphabetic() => {
+            !BEHIND.may_hold(word_end::first(text.get(start..).unwrap_or_default()))
+        }
         _ => true,
     }
 }
@@ -183,48 +183,20 @@ fn is_plain_word(behind: &[u8], row: &Digits) -> bool {
 /// Returns whether the text in front of `row` holds no label, month or port.
 fn is_plain_ahead(text: &[u8], row: &Digits, floor: usize) -> bool {
     let prior = |back: usize| row.start.checked_sub(back).map_or(0, |at| byte(text, at));
-    let is_bare = match row.before {
-        b'.' | b',' | b'>' | b'|' | b'@' | b'<' | b';' | b'!' | b'?' | b'^' | b'&' | b'{'
-        | b'}' | 0 => return true,
+    match row.before {
         // A letter behind it may belong to Base64.
-        b'/' | b'+' => return !row.after.is_ascii_alphabetic(),
+        b'/' | b'+' if row.after.is_ascii_alphabetic() => return false,
         // A port of this machine.
-        b':' => !matches!(prior(2), b't' | b'T' | b'0' | b'1' | b']'),
-        // A job of a shell, and the day of a month.
-        b' ' => {
-            let may_be_day = || row.length() <= 2 && ends_month([prior(4), prior(3), prior(2)]);
-            !is_blank(prior(2)) && prior(2) != b']' && !may_be_day()
+        b':' if matches!(prior(2), b't' | b'T' | b'0' | b'1' | b']') => return false,
+        // A job of a shell.
+        before if is_blank(before) && last_before_gap(text, row.start) == b']' => return false,
+        // The day of a month, wherever a label may begin.
+        before if is_blank(before) && row.length() <= 2 && is_behind_month(text, row) => {
+            return false;
         }
-        b'\n' | b'(' | b'"' | b'\'' | b'=' | b'*' | b'`' => !is_blank(prior(2)) && prior(2) != b']',
-        _ => false,
-    };
-    is_bare && !matches!(row.length(), 10 | 13) && !label::may_end(text, row.start, floor)
-}
-
-/// Returns whether a month may end with these letters.
-fn ends_month(letters: [u8; 3]) -> bool {
-    matches!(
-        &letters.map(|letter| letter.to_ascii_lowercase()),
-        b"jan"
-            | b"feb"
-            | b"mar"
-            | b"apr"
-            | b"may"
-            | b"jun"
-            | b"jul"
-            | b"aug"
-            | b"sep"
-            | b"oct"
-            | b"nov"
-            | b"dec"
-            | b"ary"
-            | b"rch"
-            | b"ril"
-            | b"une"
-            | b"uly"
-            | b"ust"
-            | b"ber"
-    )
+        _ => {}
+    }
+    !matches!(row.length(), 10 | 13) && !label::may_end(text, row.start, floor)
 }
 
 /// Returns the one of `masks` that recognises `row`. Most numbers are not volatile, and the bytes
@@ -234,7 +206,7 @@ pub(super) fn masked(
     text: &[u8],
     row: &Digits,
     floor: usize,
-    tail: [u8; 2],
+    tail: Letters,
 ) -> Option<Span> {
     let has = |mask| masks.contains(mask);
     let span = |(start, end): (usize, usize), mask| Span { start, end, part: Part::of(mask) };
@@ -311,6 +283,12 @@ fn last_before_gap(text: &[u8], start: usize) -> u8 {
     gap_before(text, start).checked_sub(1).map_or(0, |at| byte(text, at))
 }
 
+/// Returns whether the word before `row` may be a month.
+fn is_behind_month(text: &[u8], row: &Digits) -> bool {
+    let ahead = text.get(..gap_before(text, row.start)).unwrap_or_default();
+    AHEAD.may_hold(word_end::last(ahead))
+}
+
 /// The most digits of a line number: a longer one may be a time.
 const LINE_NUMBER_MAX: usize = 6;
 
@@ -356,7 +334,7 @@ const BARE_PID_MIN: usize = 3;
 
 /// Returns whether `row` is the id of a process. `tail` is the end of a label, and `prior` the byte in front
 /// of the gap before the row.
-fn is_pid(text: &[u8], row: &Digits, tail: [u8; 2], prior: u8) -> bool {
+fn is_pid(text: &[u8], row: &Digits, tail: Letters, prior: u8) -> bool {
     let ahead = before(text, row.start);
     match row.after {
         // `[4711] ` at the start of a line, and `sshd[4711]:`.
@@ -371,7 +349,8 @@ fn is_pid(text: &[u8], row: &Digits, tail: [u8; 2], prior: u8) -> bool {
         b'.' if row.decimal > row.end => false,
         next if next.is_ascii_alphanumeric() => false,
         _ => {
-            matches!(&tail, b"id" | b"ss" | b"up" | b"wp") && is_named_pid(text, row)
+            matches!(&tail, [.., b'i', b'd'] | b"cess" | b"roup" | b" lwp")
+                && is_named_pid(text, row)
                 || prior == b']' && is_job(text, row)
         }
     }

@@ -2,7 +2,7 @@
 
 use super::line::is_log_entry;
 use crate::find;
-use crate::words::is_alphanumeric;
+use crate::phrases::is_alphanumeric;
 
 /// The most lines that are no part of it between the head of a crash and the end of the result: the
 /// message, a note, and what a shell or a host adds. With more, the program went on.

@@ -1,8 +1,9 @@
 //! Exit statuses that a result names.
 
+use crate::body::Body;
 use crate::find;
-use crate::said;
-use crate::words::is_alphabetic;
+use crate::phrases::is_alphabetic;
+use crate::words::status::{DEEDS, NAMES};
 
 /// The number of lines at either end of a result that are read: hosts put the status there, some
 /// among a few other lines of their own.
@@ -13,20 +14,6 @@ const WORDS_MAX: usize = 4;
 
 /// The exit status of a command that `timeout` ended.
 const TIMED_OUT: u32 = 124;
-
-/// Names of an exit status.
-const NAMES: [&str; 6] = [
-    "exit code",
-    "exitcode",
-    "exit status",
-    "return code",
-    "exited with code",
-    "exited with status",
-];
-
-/// Verbs for the end of a process, which the name of its status follows.
-const DEEDS: [&str; 7] =
-    ["exited", "returned", "finished", "completed", "failed", "terminated", "ended"];
 
 /// The exit statuses that a result names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,23 +39,19 @@ impl Exit {
     }
 }
 
-/// Returns the exit statuses that `result` names, and the one that the host tells. O(n).
+/// Returns the exit statuses that the lines at either end of `body` name, and the one that the host tells. O(n).
 ///
 /// A line names a status if it contains nothing else (`Exit code: 1`), or if it ends with the
 /// status and says that a process ended (`[Command finished with exit code 1]`).
-pub(crate) fn exit(result: &str, told: Exit) -> Exit {
-    codes(result).fold(told, Exit::and)
+pub(crate) fn exit(body: &Body<'_>, told: Exit) -> Exit {
+    let told = named(body.lines(), told);
+    if body.is_single() { told } else { named(body.lines_back(), told) }
 }
 
-/// Returns the statuses that the lines at either end of `result` name.
-fn codes(result: &str) -> impl Iterator<Item = u32> + '_ {
-    let (result, is_full) = (result.trim(), |line: &&str| !line.trim().is_empty());
-    let first = || said::lines(result).filter(is_full);
-    let last = || said::lines_back(result).filter(is_full);
-    let ends = first().next().into_iter().chain(last().next());
-    let near = first().take(LINES_MAX).chain(last().take(LINES_MAX));
-    let named = ends.filter_map(|line| status(line, usize::MAX));
-    named.chain(near.filter_map(|line| status(line, WORDS_MAX)))
+/// Returns the statuses that the first of `lines` name, and `told`.
+fn named<'t>(lines: impl Iterator<Item = &'t str>, told: Exit) -> Exit {
+    let named = |(at, line)| status(line, if at == 0 { usize::MAX } else { WORDS_MAX });
+    lines.take(LINES_MAX).enumerate().filter_map(named).fold(told, Exit::and)
 }
 
 /// Returns the status that `line` names after at most `words` words, without a sign.

@@ -64,6 +64,9 @@ enum Verdict {
 /// The verdict of `ok  <TAB>package<TAB>0.012s` and `FAIL<TAB>package<TAB>[build failed]`; the tabs
 /// may have become spaces.
 fn verdict(line: &str) -> Option<Verdict> {
+    if !(line.starts_with("ok") || line.starts_with("FAIL")) {
+        return None;
+    }
     let mut words = line.split_whitespace();
     let passed = match words.next()? {
         "ok" => true,

@@ -1,39 +1,60 @@
 //! Lines as a terminal shows them, and the numbers in them.
 
+use core::ops::Deref;
+use core::str;
+
 use crate::find;
 
 /// The longest line that is rid of its colours, in bytes: a summary is far shorter.
 const LINE_MAX: usize = 512;
 
-/// A buffer for a line without its colours.
-pub(crate) type Buffer = [u8; LINE_MAX];
+/// A line as a terminal shows it.
+pub(crate) enum Shown<'t> {
+    /// A part of the text.
+    Part(&'t str),
+    /// The parts between colours, and their length.
+    Uncoloured([u8; LINE_MAX], usize),
+}
 
-/// An empty buffer.
-pub(crate) const BUFFER: Buffer = [0; LINE_MAX];
+impl Deref for Shown<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Self::Part(line) => line,
+            Self::Uncoloured(bytes, length) => {
+                let shown = bytes.get(..*length).and_then(|bytes| str::from_utf8(bytes).ok());
+                shown.unwrap_or_default().trim_end()
+            }
+        }
+    }
+}
 
 /// Returns the visible part of `line`: without text that was overwritten from its start, without
 /// colours, and without white space at its end. A line with colours that is too long stays as it
 /// is. O(n).
-pub(crate) fn plain<'a>(line: &'a str, buffer: &'a mut Buffer) -> &'a str {
+pub(crate) fn plain(line: &str) -> Shown<'_> {
     let line = line.trim_end();
     let line = find::rsplit_once(line, "\r").map_or(line, |(_, shown)| shown);
-    if !line.contains('\x1b') {
-        return line;
-    }
-    let mut length: usize = 0;
-    for part in find::split(line, "\x1b").enumerate().map(uncoloured) {
+    if find::contains(line, "\x1b") { uncoloured(line) } else { Shown::Part(line) }
+}
+
+/// Returns `line` without its colours.
+#[inline(never)]
+fn uncoloured(line: &str) -> Shown<'_> {
+    let (mut bytes, mut length) = ([0; LINE_MAX], 0_usize);
+    for part in find::split(line, "\x1b").enumerate().map(behind_sequence) {
         let end = length.saturating_add(part.len());
-        let Some(room) = buffer.get_mut(length..end) else { return line };
+        let Some(room) = bytes.get_mut(length..end) else { return Shown::Part(line) };
         room.iter_mut().zip(part.bytes()).for_each(|(place, byte)| *place = byte);
         length = end;
     }
-    let shown = buffer.get(..length).and_then(|bytes| core::str::from_utf8(bytes).ok());
-    shown.map_or(line, str::trim_end)
+    Shown::Uncoloured(bytes, length)
 }
 
 /// Returns a part of a line without the rest of an escape sequence. An escape precedes every part
 /// but the first.
-fn uncoloured((index, part): (usize, &str)) -> &str {
+fn behind_sequence((index, part): (usize, &str)) -> &str {
     match part.strip_prefix('[') {
         Some(sequence) if index > 0 => {
             let mut rest = sequence.trim_start_matches(|c| matches!(c, ' '..='?')).chars();
@@ -78,7 +99,7 @@ fn is_time(text: &str) -> bool {
 mod tests {
     extern crate std;
 
-    use super::{BUFFER, counted, is_log_entry, number, plain};
+    use super::{counted, is_log_entry, number, plain};
 
     #[test]
     fn a_line_is_read_as_it_is_shown() {
@@ -94,7 +115,7 @@ mod tests {
             ("[\x1b[1mx", "[x"),
             (&long, &long),
         ] {
-            assert_eq!(plain(line, &mut BUFFER.clone()), shown, "{line:?}");
+            assert_eq!(&*plain(line), shown, "{line:?}");
         }
     }
 

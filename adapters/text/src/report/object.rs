@@ -1,28 +1,8 @@
 //! JSON objects in which a tool says how a call went: `{"error": "…"}`, `{"exit_code": 1, …}`.
 
-use crate::list::List;
 use crate::members::{Member, is_void, members, unquoted};
-use crate::words::is_any;
-
-/// Members that hold an error unless their value is null, false, zero or empty.
-static ERRORS: List =
-    List::new(&["error", "errors", "err", "exception", "errormessage", "error_message"]);
-
-/// Members that say whether the call worked.
-static SUCCESSES: List = List::new(&["success", "succeeded", "ok"]);
-
-/// Members that say whether the call failed.
-static FAILURES: List = List::new(&["iserror", "is_error", "failed"]);
-
-/// Members that hold an HTTP status.
-static STATUSES: List = List::new(&["status", "statuscode", "status_code", "code"]);
-
-/// Members that hold the exit status of a command.
-static EXITS: List =
-    List::new(&["exit_code", "exitcode", "returncode", "return_code", "exit_status"]);
-
-/// Members that say what went wrong, the most specific first.
-const MESSAGES: [&str; 6] = ["message", "detail", "error_description", "stderr", "title", "output"];
+use crate::phrases::is_any;
+use crate::words::status::{ERRORS, EXITS, FAILURES, MESSAGES, STATUSES, SUCCESSES};
 
 /// The outcome of a call according to the object that it returned.
 #[derive(Clone, Copy, Debug, Default)]

@@ -58,11 +58,11 @@ struct Counts {
 
 /// The counts of `=== 1 failed, 2 passed in 0.12s ===`, with or without the banner.
 fn last_line(line: &str) -> Option<Counts> {
-    let line = line.trim_matches('=').trim();
     // Most lines end otherwise.
-    if !line.ends_with(['s', ')']) {
+    if !line.ends_with(['s', ')', '=']) {
         return None;
     }
+    let line = line.trim_matches('=').trim();
     let (counts, duration) = find::rsplit_once(line, " in ")?;
     if !is_duration(duration) {
         return None;

@@ -1,73 +1,12 @@
 //! Refusals: calls that a user, a policy or the tool itself did not let run.
 
-use super::line::{BUFFER, plain};
-use crate::find;
-use crate::grams::Grams;
-use crate::words::{Phrases, first_word, phrases};
+use super::line::plain;
+use crate::body::Body;
+use crate::phrases::first_word;
+use crate::words::refusal::{OPENINGS, PHRASES, SUBJECTS, TRIGGERS};
 
 /// The longest line that is read as a refusal, in bytes.
 const LINE_MAX: usize = 512;
-
-/// Openings of a refusal.
-static OPENINGS: Phrases = phrases!([
-    "[request interrupted by user",
-    "blocked by ",
-    "command not allowed",
-    "command rejected",
-    "denied by ",
-    "file has been modified since read",
-    "file has not been read yet",
-    "file must be read first",
-    "operation cancelled by user",
-    "operation rejected",
-    "permission denied by ",
-    "permission to use ",
-    "rejected by ",
-    "request denied",
-    "request rejected",
-    "the user denied",
-    "the user doesn't want to ",
-    "the user rejected",
-    "tool call rejected",
-    "user declined",
-    "user denied",
-    "user rejected",
-]);
-
-/// Phrases of a refusal, anywhere in a line that speaks of one of `SUBJECTS`.
-static PHRASES: Phrases = phrases!([
-    "tool use was rejected",
-    "was rejected by",
-    "has been denied",
-    "was denied by",
-    "denied by policy",
-    "denied by the",
-    "blocked by hook",
-    "blocked by policy",
-    "blocked by the",
-    "is blocked by",
-    "requires approval",
-    "rejected by user",
-    "rejected by the",
-    "has been unexpectedly modified",
-]);
-
-/// Words of which each phrase has one.
-static TELLING: Grams = Grams::new(&[b"ecte", b"deni", b"bloc", b"requ"]);
-
-/// Things that are refused.
-static SUBJECTS: Phrases = phrases!([
-    "command",
-    "tool",
-    "operation",
-    "action",
-    "bash",
-    "edit",
-    "permission",
-    "hook",
-    "policy",
-    "file",
-]);
 
 /// Returns whether `result` says that the call did not run, because a user, a policy or the tool
 /// refused it. Reads the first line. O(length of that line).
@@ -82,13 +21,12 @@ static SUBJECTS: Phrases = phrases!([
 /// assert!(!is_refusal("The refund requires approval by a manager."));
 /// ```
 pub fn is_refusal(result: &str) -> bool {
-    first(result).is_some_and(says_refused)
+    refuses(&Body::of(result))
 }
 
-/// The first line of a result that shows anything, without a host's tag around it.
-fn first(result: &str) -> Option<&str> {
-    let line = find::lines(result).map(str::trim).find(|line| !line.is_empty())?;
-    Some(untagged(line))
+/// Returns whether the first line of `body` says that the call did not run.
+pub(crate) fn refuses(body: &Body<'_>) -> bool {
+    says_refused(untagged(body.first))
 }
 
 /// `line` without the tag of an error around it: `<tool_use_error>…</tool_use_error>`.
@@ -107,13 +45,12 @@ pub(super) fn untagged(line: &str) -> &str {
 
 /// Returns whether `line` says that a call was refused.
 pub(super) fn says_refused(line: &str) -> bool {
-    let mut buffer = BUFFER;
-    let line = plain(line, &mut buffer);
+    let line = &*plain(line);
     let line = line.strip_prefix("Error: ").unwrap_or(line);
     line.len() <= LINE_MAX
         && (OPENINGS.open(line)
             || opens_as_speech(line)
-                && TELLING.may_be_in(line.as_bytes())
+                && TRIGGERS.may_be_in(line.as_bytes())
                 && PHRASES.are_in(line)
                 && SUBJECTS.are_in(line))
 }
@@ -149,13 +86,6 @@ mod tests {
             "\n\nBash command was rejected by the user",
         ] {
             assert!(is_refusal(result), "{result}");
-        }
-    }
-
-    #[test]
-    fn a_phrase_is_looked_for_where_it_may_be() {
-        for phrase in super::PHRASES.iter() {
-            assert!(super::TELLING.may_be_in(phrase.as_bytes()), "{phrase}");
         }
     }
 

@@ -6,90 +6,20 @@ use super::crash::is_head;
 use super::exit::is_status;
 use super::line::is_log_entry;
 use super::object;
-use super::phrases;
 use super::refusal::{says_refused, untagged};
+use super::sentence;
 use super::timeout::says_timed_out;
+use crate::body::Body;
 use crate::find;
-use crate::list::List;
-use crate::said::{self, Clocks, uncoloured};
-use crate::words::{Phrases, after, phrases, words};
+use crate::phrases::{after, words};
+use crate::said::uncoloured;
+use crate::words::complaint::{GENERIC, SUMMARIES};
 
 /// The most lines that are read from either end of a result.
 const LINES_MAX: usize = 128;
 
 /// The longest line that is read, in bytes.
 const LINE_MAX: usize = 1024;
-
-/// Words that say only that something failed.
-static GENERIC: List = List::new(&[
-    "received",
-    "a",
-    "aborting",
-    "an",
-    "and",
-    "build",
-    "bash",
-    "call",
-    "code",
-    "command",
-    "completed",
-    "due",
-    "encountered",
-    "err",
-    "error",
-    "errors",
-    "exception",
-    "execution",
-    "exit",
-    "exited",
-    "failed",
-    "failure",
-    "fatal",
-    "finished",
-    "has",
-    "is",
-    "it",
-    "npm",
-    "non",
-    "occurred",
-    "previous",
-    "process",
-    "program",
-    "result",
-    "returned",
-    "run",
-    "script",
-    "shell",
-    "something",
-    "status",
-    "task",
-    "terminated",
-    "the",
-    "there",
-    "to",
-    "tool",
-    "try",
-    "unexpected",
-    "unknown",
-    "was",
-    "went",
-    "with",
-    "wrong",
-]);
-
-/// Phrases of lines that only sum up what other lines say.
-static SUMMARIES: Phrases = phrases!([
-    "error is not recoverable",
-    "error: could not compile `",
-    "error: aborting due to ",
-    "could not be compiled",
-    "returned non-zero exit status",
-    "for more information about this error",
-    "exited with code ",
-    "failed with exit code ",
-    "failed with exit status ",
-    "exiting with failure status",
-]);
 
 /// Returns the sentence of a failed `result` that says what went wrong, as it stands in the text, or
 /// `None` if it only says that something failed. O(n) of at most 128 lines from either end.
@@ -111,32 +41,35 @@ static SUMMARIES: Phrases = phrases!([
 /// assert_eq!(complaint("error: Command failed with exit code 1."), None);
 /// ```
 pub fn complaint(result: &str) -> Option<&str> {
-    let status = object::read(result);
+    complaint_of(&Body::of(result))
+}
+
+/// Returns the sentence of a failed answer that says what went wrong.
+pub(crate) fn complaint_of<'t>(body: &Body<'t>) -> Option<&'t str> {
+    let status = object::read(body.text);
     if status.failed == Some(true) {
         return status.message.and_then(|message| specific(message).or(Some(message.trim())));
     }
-    in_tag(result)
-        .or_else(|| in_crash(result))
-        .or_else(|| lines(result).enumerate().find_map(|(at, line)| stated(line, at == 0)))
-        .or_else(|| lines(result).find_map(free))
+    in_tag(body)
+        .or_else(|| in_crash(body))
+        .or_else(|| lines(body).enumerate().find_map(|(at, line)| stated(line, at == 0)))
+        .or_else(|| lines(body).find_map(free))
 }
 
 /// The first line inside of the tag of an error.
-fn in_tag(result: &str) -> Option<&str> {
-    let line = said::lines(result.trim_start()).next()?.trim();
-    let inner = untagged(line);
-    if inner.len() < line.len() { specific(inner) } else { None }
+fn in_tag<'t>(body: &Body<'t>) -> Option<&'t str> {
+    let inner = untagged(body.first);
+    if inner.len() < body.first.len() { specific(inner) } else { None }
 }
 
-/// The lines at either end of `result` that show anything, without the tag of an error around them,
+/// The lines at either end of `body` that show anything, without the tag of an error around them,
 /// colours at their ends, and entries of a log.
-fn lines(result: &str) -> impl Iterator<Item = &str> + Clone {
-    let trimmed = result.trim();
-    let clocks = Clocks::of(trimmed);
-    let start = find::lines(trimmed).take(LINES_MAX);
-    let is_long = start.clone().count() == LINES_MAX;
+fn lines<'t>(body: &Body<'t>) -> impl Iterator<Item = &'t str> + Clone {
+    let &Body { text, clocks, .. } = body;
+    let start = find::lines(text).take(LINES_MAX);
     // The last lines come in their order, too: from the one that is so many lines from the end.
-    let rest = if is_long { tail(trimmed) } else { "" };
+    let is_long = find::lines(text).nth(LINES_MAX).is_some();
+    let rest = if is_long { tail(text) } else { "" };
     start
         .chain(find::lines(rest))
         .map(move |line| shown(clocks.off(line)))
@@ -175,14 +108,14 @@ fn specific(line: &str) -> Option<&str> {
 }
 
 /// The exception of the last traceback, or the message of the last panic.
-fn in_crash(result: &str) -> Option<&str> {
+fn in_crash<'t>(body: &Body<'t>) -> Option<&'t str> {
     // Most results contain the head of neither.
-    if !["Traceback (", "panicked at "].iter().any(|head| find::contains(result, head)) {
+    if !["Traceback (", "panicked at "].iter().any(|head| find::contains(body.text, head)) {
         return None;
     }
     let mut found = None;
     let (mut in_traceback, mut in_panic) = (false, false);
-    for line in lines(result) {
+    for line in lines(body) {
         if is_head(line) {
             let old = find::split_once(line, " panicked at '").map(|(_, message)| message);
             in_panic = line.starts_with("thread '") && old.is_none();
@@ -238,7 +171,7 @@ fn free(line: &str) -> Option<&str> {
 
 /// Returns whether `line` is a complaint in free words, a refusal or a time-out.
 fn is_free(line: &str) -> bool {
-    phrases::is_sentence(line) || says_refused(line) || says_timed_out(line)
+    sentence::is_sentence(line) || says_refused(line) || says_timed_out(line)
 }
 
 #[cfg(test)]

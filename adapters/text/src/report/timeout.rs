@@ -1,79 +1,13 @@
 //! Time-outs: calls that were given up because they took too long.
 
 use super::line::is_log_entry;
-use super::phrases;
+use super::sentence;
 use crate::find;
-use crate::grams::Grams;
-use crate::list::List;
-use crate::words::{Phrases, after, first_word, is_any, phrases, starts_with_any, words};
+use crate::phrases::{after, first_word, is_any, starts_with_any, words};
+use crate::words::timeout::{FOLLOWERS, GOES_ON, OVER, SUBJECTS, TIMEOUT, TRIGGERS};
 
 /// The longest line that is read, in bytes.
 const LINE_MAX: usize = 256;
-
-/// Phrases that only say that something took too long.
-static OVER: Phrases = phrases!([
-    "timed out",
-    "etimedout",
-    "deadline exceeded",
-    "deadline_exceeded",
-    "timeouterror",
-    "timeoutexception",
-]);
-
-/// Things that run into a `timeout`, and the words beside them.
-static SUBJECTS: List = List::new(&[
-    "504",
-    "408",
-    "a",
-    "an",
-    "after",
-    "api",
-    "build",
-    "call",
-    "client",
-    "command",
-    "connect",
-    "connection",
-    "error",
-    "execution",
-    "gateway",
-    "http",
-    "lock",
-    "mcp",
-    "navigation",
-    "network",
-    "operation",
-    "process",
-    "query",
-    "read",
-    "request",
-    "server",
-    "shell",
-    "socket",
-    "ssh",
-    "the",
-    "tool",
-    "wait",
-    "write",
-]);
-
-/// The word for a limit, and for what happens at it.
-static TIMEOUT: Phrases = phrases!(["timeout", "time-out"]);
-
-/// Words that follow a `timeout` that happened.
-static FOLLOWERS: List = List::new(&[
-    "after", "at", "awaiting", "during", "elapsed", "error", "exceeded", "expired", "for", "has",
-    "hit", "occurred", "of", "reached", "waiting", "while",
-]);
-
-/// Phrases of a wait that was given up while the thing waited for goes on. That is no failure.
-static GOES_ON: Phrases = phrases!([
-    "still running",
-    "still in progress",
-    "still pending",
-    "still building",
-    "continues to run",
-]);
 
 /// Returns whether `line` says that the call timed out.
 pub(super) fn says_timed_out(line: &str) -> bool {
@@ -83,7 +17,11 @@ pub(super) fn says_timed_out(line: &str) -> bool {
     let behind = after(line, "the last command <command>");
     let behind = behind.and_then(|quoted| find::split_once(quoted, "</command> "));
     let line = behind.map_or(line, |(_, said)| said);
-    if line.len() > LINE_MAX || !may_say_it(line) || is_log_entry(line) || GOES_ON.are_in(line) {
+    if line.len() > LINE_MAX
+        || !TRIGGERS.may_be_in(line.as_bytes())
+        || is_log_entry(line)
+        || GOES_ON.are_in(line)
+    {
         return false;
     }
     let is_over = OVER.split(line);
@@ -99,16 +37,10 @@ pub(super) fn says_timed_out(line: &str) -> bool {
     }
 }
 
-/// Returns whether `line` may speak of a time-out. Most lines do not.
-fn may_say_it(line: &str) -> bool {
-    static TELLING: Grams = Grams::new(&[b"time", b"dead"]);
-    TELLING.may_be_in(line.as_bytes())
-}
-
 /// Returns whether `line` opens as an error.
 fn is_error_line(line: &str) -> bool {
     starts_with_any(line, &["error: ", "fatal: ", "failed ", "could not "])
-        || phrases::is_sentence(line)
+        || sentence::is_sentence(line)
 }
 
 /// Returns whether the text before the phrase is the start of a sentence: a few words, and not

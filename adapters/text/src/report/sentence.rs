@@ -4,218 +4,21 @@
 
 use super::object::is_http_error;
 use crate::find;
-use crate::grams::Grams;
-use crate::list::List;
-use crate::words::{
-    Phrases, after, before, ends_with_any, first_word, is_alphanumeric, is_any, phrases,
-    starts_with_any, words,
+use crate::phrases::{
+    after, before, ends_with_any, first_word, is_alphanumeric, is_any, starts_with_any, words,
+};
+use crate::words::complaint::{
+    ADJECTIVES, CODE, ENDINGS, HTTP_LABELS, HTTP_REASONS, INSIDE, OPENINGS, QUESTIONS, SAME,
+    TRIGGERS, UNKNOWN,
 };
 
 /// The longest sentence, in bytes.
 const SENTENCE_MAX: usize = 512;
 
-/// Openings of a complaint.
-static OPENINGS: Phrases = phrases!([
-    "access denied",
-    "an error occurred",
-    "an exception occurred",
-    "an unexpected error",
-    "argument error",
-    "authentication failed",
-    "authentication required",
-    "bad gateway",
-    "bad request",
-    "cannot ",
-    "can't ",
-    "command aborted",
-    "command failed",
-    "command not found",
-    "connection aborted",
-    "connection error",
-    "connection refused",
-    "connection reset",
-    "connection timed out",
-    "could not ",
-    "couldn't ",
-    "deadline exceeded",
-    "does not exist",
-    "execution error",
-    "execution failed",
-    "execution timed out",
-    "failed to ",
-    "file not found",
-    "gateway timeout",
-    "input validation error",
-    "insufficient ",
-    "internal error",
-    "internal server error",
-    "malformed ",
-    "missing argument",
-    "missing field",
-    "missing parameter",
-    "missing required",
-    "network error",
-    "no changes to make:",
-    "no module named",
-    "no replacement was",
-    "no such ",
-    "not a git repository",
-    "not allowed",
-    "not authenticated",
-    "not authorized",
-    "not found",
-    "not logged in",
-    "operation failed",
-    "out of memory",
-    "parse error",
-    "parsing error",
-    "permission denied",
-    "quota exceeded",
-    "rate limit exceeded",
-    "request failed",
-    "resource not found",
-    "runtime error",
-    "schema validation",
-    "segmentation fault",
-    "service unavailable",
-    "something went wrong",
-    "syntax error",
-    "too few arguments",
-    "too many arguments",
-    "too many requests",
-    "tool call failed",
-    "tool execution failed",
-    "type error",
-    "unable to ",
-    "uncaught ",
-    "unexpected end of",
-    "unexpected token",
-    "unhandled ",
-    "validation error",
-    "validation failed",
-    "you don't have permission",
-]);
-
-/// Openings that may as well be the heading of a list: `Invalid rows`.
-static ADJECTIVES: Phrases = phrases!([
-    "forbidden",
-    "illegal ",
-    "invalid ",
-    "unauthorized",
-    "undefined ",
-    "unrecognized ",
-    "unsupported ",
-    "unexpected ",
-]);
-
-/// Things that a tool does not know: `Unknown command: foo`.
-static UNKNOWN: List = List::new(&[
-    "action",
-    "agent",
-    "argument",
-    "attribute",
-    "column",
-    "command",
-    "database",
-    "error",
-    "field",
-    "file",
-    "flag",
-    "format",
-    "function",
-    "host",
-    "id",
-    "key",
-    "linters",
-    "method",
-    "model",
-    "name",
-    "operation",
-    "option",
-    "parameter",
-    "property",
-    "resource",
-    "skill",
-    "subcommand",
-    "table",
-    "tool",
-    "type",
-    "user",
-]);
-
-/// Ends of a complaint.
-static ENDINGS: Phrases = phrases!([
-    " not found",
-    " does not exist",
-    " doesn't exist",
-    " do not exist",
-    " is not defined",
-    " is not installed",
-    " is not available",
-    " is not supported",
-    " is not allowed",
-    " not permitted",
-    " was denied",
-    " is invalid",
-    " argument is required",
-    " field is required",
-    " parameter is required",
-]);
-
-/// Phrases that stand inside of a complaint.
-static INSIDE: Phrases = phrases!([
-    " not found: ",
-    " not found in ",
-    " not found for ",
-    " not found at ",
-    " not found on ",
-    " does not exist: ",
-    " does not exist in ",
-    " doesn't exist in ",
-    " is not recognized as ",
-    " did not appear verbatim",
-    " is not a valid ",
-    " is not valid",
-    " is a required property",
-    " is not a git repository",
-    " validation error for ",
-    " validation errors for ",
-]);
-
-/// Phrases of an edit that changes nothing.
-static SAME: Phrases =
-    phrases!(["produced identical content", "are exactly the same", "are identical. no changes",]);
-
-/// Names of statuses from 400 on.
-static REASONS: Phrases = phrases!([
-    " bad request",
-    " unauthorized",
-    " forbidden",
-    " not found",
-    " method not allowed",
-    " conflict",
-    " too many requests",
-    " internal server error",
-    " bad gateway",
-    " service unavailable",
-    " gateway time",
-    " client error",
-]);
-
-/// Names of an HTTP status inside of a sentence.
-static STATUS_LABELS: Phrases =
-    phrases!([" status code ", "status code: ", " (http ", " http status "]);
-
-/// Words of which each sentence has one that `INSIDE`, `SAME` or an HTTP status is found in.
-static TELLING: Grams = Grams::new(&[
-    b"foun", b"does", b"reco", b"appe", b"vali", b"requ", b"repo", b"iden", b"exac", b"tatu",
-    b"ttp ",
-]);
-
 /// Returns whether `line` is a sentence of a tool that could not do what it was asked.
 pub(super) fn is_sentence(line: &str) -> bool {
     let line = unmarked(line.trim_end());
-    let says = |text: &str| is_speech(text) && is_complaint(text);
+    let says = |text: &str| is_complaint(text) && is_speech(text);
     says(line) || !is_hit(line) && of_tool(line).is_some_and(says)
 }
 
@@ -235,14 +38,14 @@ pub(super) fn is_http_failure(line: &str) -> bool {
         .iter()
         .any(|name| after(line, name).is_some_and(code));
     let is_sentence = || {
-        let mut codes = STATUS_LABELS.splits(line);
+        let mut codes = HTTP_LABELS.splits(line);
         codes.any(|(_, rest)| code(rest))
     };
     let reason = line.get(3..).unwrap_or_default();
     status_line.is_some_and(|(_, rest)| code(rest))
         || is_named
-        || line.len() <= SENTENCE_MAX && TELLING.may_be_in(line.as_bytes()) && is_sentence()
-        || code(line) && REASONS.open(reason)
+        || line.len() <= SENTENCE_MAX && TRIGGERS.may_be_in(line.as_bytes()) && is_sentence()
+        || code(line) && HTTP_REASONS.open(reason)
 }
 
 /// Returns whether `line` opens, ends or goes on as a complaint does.
@@ -255,7 +58,7 @@ fn is_complaint(line: &str) -> bool {
         || is_doing(line)
         || !is_negated(said) && ENDINGS.end(said)
         || is_http_failure(line)
-        || TELLING.may_be_in(line.as_bytes())
+        || TRIGGERS.may_be_in(line.as_bytes())
             && (SAME.are_in(line) || !is_negated(said) && INSIDE.are_in(line))
 }
 
@@ -283,12 +86,6 @@ fn is_doing(line: &str) -> bool {
 fn is_negated(text: &str) -> bool {
     starts_with_any(text, &["no ", "none ", "if ", "when ", "whether ", "0 "])
 }
-
-/// Signs of code and markup.
-static CODE: Phrases = phrases!(["=>", " = ", " == ", "();", "</", "* ", "// ", "  # "]);
-
-/// Questions of a program.
-static QUESTIONS: Phrases = phrases!(["did you mean", "do you mean"]);
 
 /// Returns whether `line` is a sentence that a program says, and neither code, nor markup, nor a
 /// search hit, nor a count.
@@ -427,15 +224,6 @@ mod tests {
             "500 files",
         ] {
             assert!(!is_sentence(line), "{line}");
-        }
-    }
-
-    #[test]
-    fn a_phrase_is_looked_for_where_it_may_be() {
-        for phrase in
-            super::INSIDE.iter().chain(super::SAME.iter()).chain(super::STATUS_LABELS.iter())
-        {
-            assert!(super::TELLING.may_be_in(phrase.as_bytes()), "{phrase}");
         }
     }
 

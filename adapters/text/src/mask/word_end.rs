@@ -1,0 +1,104 @@
+//! The words beside a number that a mask may know: their ends in front of it, and their beginnings behind it.
+//!
+//! Four letters tell nearly all other words apart, so that most numbers are passed over after a look at each side.
+
+/// Up to four letters in lower case, with spaces for those that a shorter word lacks.
+pub(super) type Letters = [u8; 4];
+
+/// Returns the last letters of the word that ends at the end of `text`, or spaces. A capital behind a small letter
+/// begins a word.
+pub(super) fn last(text: &[u8]) -> Letters {
+    let mut letters = [b' '; 4];
+    let mut rest = text;
+    for place in letters.iter_mut().rev() {
+        let [before @ .., byte] = rest else { break };
+        if !byte.is_ascii_alphabetic() {
+            break;
+        }
+        (*place, rest) = (byte.to_ascii_lowercase(), before);
+        if byte.is_ascii_uppercase() && before.last().is_some_and(u8::is_ascii_lowercase) {
+            break;
+        }
+    }
+    letters
+}
+
+/// Returns the first letters of the word that begins at the start of `text`, or spaces.
+pub(super) fn first(text: &[u8]) -> Letters {
+    let mut letters = [b' '; 4];
+    for (place, byte) in letters.iter_mut().zip(text) {
+        if !byte.is_ascii_alphabetic() {
+            break;
+        }
+        *place = byte.to_ascii_lowercase();
+    }
+    letters
+}
+
+/// A set of such letters, as bits. Some other letters share their bit.
+pub(super) struct Known([u32; 32]);
+
+impl Known {
+    /// Creates the set of the ends of `words` at compile time, or of their beginnings.
+    const fn new(words: &[&str], is_end: bool) -> Self {
+        let (mut bits, mut n) = ([0; 32], 0);
+        while n < words.len() {
+            let word = words[n].as_bytes();
+            let (mut letters, mut at) = ([b' '; 4], 0);
+            while at < 4 && at < word.len() {
+                if is_end {
+                    letters[3 - at] = word[word.len() - 1 - at];
+                } else {
+                    letters[at] = word[at];
+                }
+                at += 1;
+            }
+            let bit = bit(letters);
+            bits[bit / 32] |= 1 << (bit % 32);
+            n += 1;
+        }
+        Self(bits)
+    }
+
+    /// Returns `false` only if no word of the set has these letters.
+    #[inline]
+    pub(super) fn may_hold(&self, letters: Letters) -> bool {
+        let bit = bit(letters);
+        self.0.get(bit / 32).is_some_and(|bits| bits >> (bit % 32) & 1 == 1)
+    }
+}
+
+#[inline]
+const fn bit(letters: Letters) -> usize {
+    (u32::from_le_bytes(letters).wrapping_mul(0x9E37_79B1) >> 22) as usize
+}
+
+/// The ends of the last words of labels, of the names of processes, and of months. The tests of `labelled` read the
+/// words of labels from the files that know them.
+pub(super) static AHEAD: Known = Known::new(
+    &crate::phrases::texts![
+        "ms" "msec" "msecs" "millis" "milliseconds" "s" "sec" "secs" "seconds" "us" "ns" "min"
+        "minutes" "taken" "spent" "time" "elapsed" "took" "duration" "latency" "runtime" "walltime"
+        "uptime" "cost" "costs" "usd" "eur" "dollars" "so" "far" "in" "total" "est" "estimate"
+        "tokens" "left" "remaining" "used" "count" "budget" "usage" "attempt" "try" "retry" "turn"
+        "step" "iteration" "round" "number" "length"
+        "pid" "ppid" "pgid" "tgid" "tid" "lwp" "process" "group" "id"
+        "jan" "january" "feb" "february" "mar" "march" "apr" "april" "may" "jun" "june" "jul" "july"
+        "aug" "august" "sep" "september" "oct" "october" "nov" "november" "dec" "december"
+    ],
+    true,
+);
+
+/// The beginnings of units, halves of a day, months, and the names of tokens, costs and steps.
+pub(super) static BEHIND: Known = Known::new(
+    &crate::phrases::texts![
+        "s" "ms" "us" "ns" "h" "m" "sec" "secs" "second" "min" "mins" "minute" "hr" "hrs" "hour"
+        "msec" "milliseconds" "am" "pm"
+        "context" "tokens" "input" "output" "prompt" "completion" "total" "cached" "reasoning"
+        "spent" "usd" "eur" "dollars" "of" "more" "attempt" "call" "chance" "iteration" "round"
+        "step" "tries" "try" "turn"
+        "jan" "january" "feb" "february" "mar" "march" "apr" "april" "may" "jun" "june" "jul" "july"
+        "aug" "august" "sep" "september" "oct" "october" "nov" "november" "dec" "december"
+    ],
+    false,
+);

@@ -1,0 +1,283 @@
+//! Searches for words and phrases in short texts, ignoring ASCII case.
+
+use memchr::memchr2;
+
+use crate::find;
+use crate::list::List;
+
+/// Returns the rest of `text` behind `phrase`, if `text` starts with it.
+pub(crate) fn after<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
+    let (start, rest) = text.split_at_checked(phrase.len())?;
+    start.eq_ignore_ascii_case(phrase).then_some(rest)
+}
+
+/// Returns the part of `text` before `phrase`, if `text` ends with it.
+pub(crate) fn before<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
+    let (rest, end) = text.split_at_checked(text.len().checked_sub(phrase.len())?)?;
+    end.eq_ignore_ascii_case(phrase).then_some(rest)
+}
+
+/// Phrases in lower case, with filters that most texts fail after a few instructions. Made by [`phrases`].
+pub(crate) struct Phrases {
+    list: List,
+    /// The position of the byte of each phrase that texts contain least often.
+    rarest: &'static [u8],
+    /// The slots of the first two bytes, and of the last two.
+    openings: u64,
+    endings: u64,
+}
+
+/// Creates an array of texts.
+macro_rules! texts {
+    [$($text:literal)+] => { [$($text),+] };
+}
+pub(crate) use texts;
+
+/// Creates [`Phrases`] at compile time, which fails for a phrase in upper case.
+macro_rules! phrases {
+    [$($phrase:literal)+] => {{
+        const TEXTS: &[&str] = &[$($phrase),+];
+        const RAREST: &[u8] = &$crate::phrases::rarest::<{ TEXTS.len() }>(TEXTS);
+        $crate::phrases::Phrases::new(TEXTS, RAREST)
+    }};
+}
+pub(crate) use phrases;
+
+impl Phrases {
+    /// Creates the set of `texts`, with the positions of their [`rarest`] bytes. A phrase of one byte opens and
+    /// ends no text.
+    pub(crate) const fn new(texts: &'static [&'static str], rarest: &'static [u8]) -> Self {
+        let (mut openings, mut endings, mut n) = (0, 0, 0);
+        while n < texts.len() {
+            if let [first, second, ..] = texts[n].as_bytes() {
+                openings |= 1 << slot(*first, *second);
+            }
+            if let [.., prior, last] = texts[n].as_bytes() {
+                endings |= 1 << slot(*prior, *last);
+            }
+            n += 1;
+        }
+        Self { list: List::new(texts), rarest, openings, endings }
+    }
+
+    /// Returns the phrases as a slice, for the filters that are made of them.
+    pub(crate) const fn all(&self) -> &'static [&'static str] {
+        self.list.all()
+    }
+
+    /// Returns the phrases.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static str> + Clone {
+        self.list.words()
+    }
+
+    /// Returns whether `text` begins with one of the phrases. O(1) for most texts.
+    pub(crate) fn open(&self, text: &str) -> bool {
+        let [one, two, ..] = text.as_bytes() else { return false };
+        self.openings >> slot(*one, *two) & 1 == 1
+            && self.iter().any(|phrase| opens_alike(text, phrase) && after(text, phrase).is_some())
+    }
+
+    /// Returns whether `text` ends with one of the phrases. O(1) for most texts.
+    pub(crate) fn end(&self, text: &str) -> bool {
+        let [.., one, two] = text.as_bytes() else { return false };
+        self.endings >> slot(*one, *two) & 1 == 1
+            && self.iter().any(|phrase| before(text, phrase).is_some())
+    }
+
+    /// Returns whether `text` contains one of the phrases. O(n) for each phrase.
+    pub(crate) fn are_in(&self, text: &str) -> bool {
+        self.split(text).is_some()
+    }
+
+    /// Splits `text` at the first of the phrases that it contains. O(n) for each phrase.
+    pub(crate) fn split<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
+        self.splits(text).next()
+    }
+
+    /// Splits `text` at each of the phrases that it contains.
+    pub(crate) fn splits<'t>(&self, text: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
+        let places = self.rarest.iter().map(|&place| usize::from(place));
+        self.iter().zip(places).filter_map(|(phrase, place)| around(text, phrase, place))
+    }
+}
+
+/// Returns the position of the byte of each phrase that texts contain least often.
+pub(crate) const fn rarest<const N: usize>(phrases: &[&str]) -> [u8; N] {
+    let (mut rarest, mut n) = ([0; N], 0);
+    while n < N {
+        let phrase = phrases[n].as_bytes();
+        assert!(!phrase.is_empty() && phrase.len() < 256, "a phrase of 1 to 255 bytes");
+        let (mut at, mut place) = (0, 0_u8);
+        while at < phrase.len() {
+            assert!(!phrase[at].is_ascii_uppercase(), "a phrase in lower case");
+            if frequency(phrase[at]) < frequency(phrase[rarest[n] as usize]) {
+                rarest[n] = place;
+            }
+            (at, place) = (at + 1, place.wrapping_add(1));
+        }
+        n += 1;
+    }
+    rarest
+}
+
+/// Returns a number below 64 for two bytes, the same in either case.
+const fn slot(one: u8, two: u8) -> u32 {
+    ((one | 0x20) as u32).wrapping_mul(37).wrapping_add((two | 0x20) as u32) % 64
+}
+
+/// Splits `text` at the first `phrase`, in which the byte at `place` is rare. O(n) for a `phrase` of a
+/// few words.
+fn around<'t>(text: &'t str, phrase: &str, place: usize) -> Option<(&'t str, &'t str)> {
+    let (bytes, phrase) = (text.as_bytes(), phrase.as_bytes());
+    let letter = phrase.get(place)?;
+    let (lower, upper) = (letter.to_ascii_lowercase(), letter.to_ascii_uppercase());
+    let mut from = place;
+    loop {
+        let found = from.checked_add(memchr2(lower, upper, bytes.get(from..)?)?)?;
+        let at = found.checked_sub(place)?;
+        let end = at.checked_add(phrase.len())?;
+        if bytes.get(at..end)?.eq_ignore_ascii_case(phrase) {
+            return Some((text.get(..at)?, text.get(end..)?));
+        }
+        from = found.checked_add(1)?;
+    }
+}
+
+/// Returns how frequent `byte` is in texts, by the order of the letters in English.
+const fn frequency(byte: u8) -> u8 {
+    /// From `a` to `z`.
+    const LETTERS: [u8; 26] = [
+        24, 7, 15, 17, 26, 12, 11, 18, 22, 3, 5, 16, 14, 21, 23, 10, 2, 19, 20, 25, 13, 6, 9, 4, 8,
+        1,
+    ];
+    match byte {
+        b' ' => 27,
+        b'a'..=b'z' => LETTERS[(byte - b'a') as usize],
+        // Signs and digits are less frequent than most letters.
+        _ => 6,
+    }
+}
+
+/// Returns whether both texts start with the same letter, or both are empty. Most phrases fail here.
+#[inline]
+fn opens_alike(one: &str, two: &str) -> bool {
+    match (one.as_bytes().first(), two.as_bytes().first()) {
+        (Some(one), Some(two)) => one.eq_ignore_ascii_case(two),
+        (one, two) => one.is_none() && two.is_none(),
+    }
+}
+
+/// Returns whether `text` begins with one of a few `phrases`.
+pub(crate) fn starts_with_any(text: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| opens_alike(text, phrase) && after(text, phrase).is_some())
+}
+
+/// Returns whether `text` ends with one of a few `phrases`.
+pub(crate) fn ends_with_any(text: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| before(text, phrase).is_some())
+}
+
+/// Returns whether `word` is one of a few `words`.
+pub(crate) fn is_any(word: &str, words: &[&str]) -> bool {
+    words.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// Returns the part of `text` before the first space.
+pub(crate) fn first_word(text: &str) -> &str {
+    find::split_once(text, " ").map_or(text, |(word, _)| word)
+}
+
+/// Returns the words of `text`: runs of letters, digits, and the apostrophe.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> + Clone {
+    text.split(|c: char| !(is_alphanumeric(c) || c == '\'')).filter(|word| !word.is_empty())
+}
+
+/// Returns whether `c` is a letter, as far as [`is_alphanumeric`] tells.
+pub(crate) fn is_alphabetic(c: char) -> bool {
+    is_alphanumeric(c) && !c.is_ascii_digit()
+}
+
+/// Returns whether `c` is a letter or a digit. Beyond ASCII, every character counts that is not in a
+/// block of punctuation, arrows, boxes or pictures: a search in Unicode's own tables brings panics into
+/// the program.
+pub(crate) fn is_alphanumeric(c: char) -> bool {
+    match c {
+        '\0'..'\u{80}' => c.is_ascii_alphanumeric(),
+        '\u{80}'..'\u{c0}' | '\u{d7}' | '\u{f7}' => matches!(c, 'ª' | 'µ' | 'º'),
+        '\u{2000}'..'\u{2c00}'
+        | '\u{3000}'..'\u{3005}'
+        | '\u{3008}'..'\u{3021}'
+        | '\u{e000}'..'\u{f900}'
+        | '\u{fe00}'..'\u{fe70}'
+        | '\u{ff00}'..'\u{ff10}'
+        | '\u{ff1a}'..'\u{ff21}'
+        | '\u{1f000}'..'\u{1fb00}' => false,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::string::String;
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::{Phrases, after, before, is_alphanumeric, is_any, words};
+
+    /// The exceptions are few: letters in blocks of signs and in rare scripts, and, the other way round,
+    /// combining marks and signs inside the blocks of a script.
+    #[test]
+    fn letters_and_digits_are_nearly_those_of_unicode() {
+        for c in (0..0x80).map(char::from) {
+            assert_eq!(is_alphanumeric(c), c.is_ascii_alphanumeric(), "{c:?}");
+        }
+        let (mut all, mut missed) = (0, 0);
+        for c in '\u{80}'..char::MAX {
+            all += u32::from(c.is_alphanumeric());
+            missed += u32::from(c.is_alphanumeric() && !is_alphanumeric(c));
+        }
+        assert!(all > 130_000 && missed < 1_500, "{missed} of {all}");
+        for c in "ßéñøœΩЖяקعअกあア字한１".chars() {
+            assert!(is_alphanumeric(c), "{c:?}");
+        }
+        for c in "«»·×÷–—‘’“”…•→⇒✓✗█│└─★、。「」！：（🚀❌✅".chars()
+        {
+            assert!(!is_alphanumeric(c), "{c:?}");
+        }
+    }
+
+    static ALL: Phrases = phrases!["a" "ab" "b " "ü" "aab" "ba ü"];
+
+    proptest! {
+        #[test]
+        fn phrases_are_found_as_in_the_text_in_lower_case(text in "[aAbBü ]{0,12}") {
+            let lower: String = text.to_ascii_lowercase();
+            let lengths = |(a, b): (&str, &str)| (a.len(), b.len());
+            for phrase in ALL.iter() {
+                prop_assert_eq!(after(&text, phrase).is_some(), lower.starts_with(phrase));
+                prop_assert_eq!(before(&text, phrase).is_some(), lower.ends_with(phrase));
+            }
+            let long = || ALL.iter().filter(|phrase| phrase.len() > 1);
+            prop_assert_eq!(ALL.open(&text) || text.starts_with(['a', 'A']),
+                long().any(|phrase| lower.starts_with(phrase)) || text.starts_with(['a', 'A']));
+            prop_assert_eq!(ALL.end(&text) || lower.ends_with('a'),
+                long().any(|phrase| lower.ends_with(phrase)) || lower.ends_with('a'));
+            prop_assert_eq!(ALL.are_in(&text), ALL.iter().any(|phrase| lower.contains(phrase)));
+            let splits: Vec<_> = ALL.splits(&text).map(lengths).collect();
+            let expected = ALL.iter().filter_map(|phrase| lower.split_once(phrase));
+            prop_assert_eq!(splits, expected.map(lengths).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn words_are_runs_of_letters() {
+        assert_eq!(
+            words("It's in_progress: 3/4.").collect::<Vec<_>>(),
+            ["It's", "in", "progress", "3", "4"]
+        );
+        assert!(is_any("OK", &["ok"]) && !is_any("okay", &["ok"]));
+    }
+}
