@@ -23,8 +23,8 @@ pub(crate) struct Phrases {
     /// The position of the byte of each phrase that texts contain least often.
     rarest: &'static [u8],
     /// The slots of the first two bytes, and of the last two.
-    openings: u64,
-    endings: u64,
+    openings: [u64; 4],
+    endings: [u64; 4],
 }
 
 /// Creates an array of texts.
@@ -47,13 +47,15 @@ impl Phrases {
     /// Creates the set of `texts`, with the positions of their [`rarest`] bytes. A phrase of one byte opens and
     /// ends no text.
     pub(crate) const fn new(texts: &'static [&'static str], rarest: &'static [u8]) -> Self {
-        let (mut openings, mut endings, mut n) = (0, 0, 0);
+        let (mut openings, mut endings, mut n) = ([0; 4], [0; 4], 0);
         while n < texts.len() {
             if let [first, second, ..] = texts[n].as_bytes() {
-                openings |= 1 << slot(*first, *second);
+                let slot = slot(*first, *second);
+                openings[slot / 64] |= 1 << (slot % 64);
             }
             if let [.., prior, last] = texts[n].as_bytes() {
-                endings |= 1 << slot(*prior, *last);
+                let slot = slot(*prior, *last);
+                endings[slot / 64] |= 1 << (slot % 64);
             }
             n += 1;
         }
@@ -73,15 +75,14 @@ impl Phrases {
     /// Returns whether `text` begins with one of the phrases. O(1) for most texts.
     pub(crate) fn open(&self, text: &str) -> bool {
         let [one, two, ..] = text.as_bytes() else { return false };
-        self.openings >> slot(*one, *two) & 1 == 1
+        holds(&self.openings, *one, *two)
             && self.iter().any(|phrase| opens_alike(text, phrase) && after(text, phrase).is_some())
     }
 
     /// Returns whether `text` ends with one of the phrases. O(1) for most texts.
     pub(crate) fn end(&self, text: &str) -> bool {
         let [.., one, two] = text.as_bytes() else { return false };
-        self.endings >> slot(*one, *two) & 1 == 1
-            && self.iter().any(|phrase| before(text, phrase).is_some())
+        holds(&self.endings, *one, *two) && self.iter().any(|phrase| before(text, phrase).is_some())
     }
 
     /// Returns whether `text` contains one of the phrases. O(n) for each phrase.
@@ -120,9 +121,15 @@ pub(crate) const fn rarest<const N: usize>(phrases: &[&str]) -> [u8; N] {
     rarest
 }
 
-/// Returns a number below 64 for two bytes, the same in either case.
-const fn slot(one: u8, two: u8) -> u32 {
-    ((one | 0x20) as u32).wrapping_mul(37).wrapping_add((two | 0x20) as u32) % 64
+/// Returns whether the slot of two bytes is taken.
+const fn holds(slots: &[u64; 4], one: u8, two: u8) -> bool {
+    let slot = slot(one, two);
+    slots[slot / 64] >> (slot % 64) & 1 == 1
+}
+
+/// Returns a number below 256 for two bytes, the same in either case.
+const fn slot(one: u8, two: u8) -> usize {
+    (one | 0x20).wrapping_mul(37).wrapping_add((two | 0x20).wrapping_mul(101)) as usize
 }
 
 /// Splits `text` at the first `phrase`, in which the byte at `place` is rare. O(n) for a `phrase` of a

@@ -18,7 +18,7 @@ use crate::own::OwnTool;
 use crate::pending::waits;
 use crate::phrases::{Phrases, phrases};
 use crate::report::{self, Report, complaint_of, opens, report_of};
-use crate::signature::{cause, is_generic, signature};
+use crate::signature::{is_generic, signature};
 use crate::silence::says_nothing;
 use crate::similar_calls::SimilarCalls;
 use crate::tags::{nature, of_kind, plain_tag};
@@ -347,7 +347,7 @@ impl Recipe {
         };
         let outcome = if failed { Outcome::failed(masked) } else { Outcome::ok(masked) };
         let is_read = failed && self.near == Near::Class;
-        let complaint = if is_read { complaint_of(&body) } else { None };
+        let complaint = if is_read { complaint_of(&body).map(signature) } else { None };
         let near = match self.near {
             Near::Numbers => Some(near),
             // An answer of no class is near only equal answers.
@@ -357,14 +357,14 @@ impl Recipe {
                 match failed {
                     // The score of a suite says how it fails.
                     true if report.score().is_some() => None,
-                    true => complaint.and_then(signature),
+                    true => complaint.and_then(|it| it.class),
                     false if found_none(&body) => Some(nothing_found()),
                     false if text.len() < TELLING_MIN => None,
                     false => is_stale().then(nothing_new),
                 }
             }
         };
-        let mut outcome = outcome.raw(complaint.map_or_else(|| raw(whole, cut), cause));
+        let mut outcome = outcome.raw(complaint.map_or_else(|| raw(whole, cut), |it| it.cause));
         if let Some(near) = near {
             outcome = outcome.near(near);
         }

@@ -18,25 +18,11 @@ const WORD_MAX: usize = 24;
 /// The smallest number of words with content that make a signature.
 const CONTENT_MIN: usize = 2;
 
-/// Returns the digest of the class of error in `complaint`: its words in lower case, with one mark for
-/// each row of numbers, quoted texts, paths and identifiers. Returns `None` if hardly a word is left, for
-/// example of "Error: exit code 1". O(length of `complaint`).
-pub(crate) fn signature(complaint: &str) -> Option<Digest> {
+/// Returns the digests of `complaint`. Case does not matter. O(length of `complaint`).
+pub(crate) fn signature(complaint: &str) -> Signature {
     let keeps = MISSING.iter().any(|words| find::contains(complaint, words));
-    let (class, content) = digest(complaint, keeps);
-    (keeps || content >= CONTENT_MIN).then_some(class)
-}
-
-/// Returns the digest of `complaint` with the things that it names, but without numbers. O(length of
-/// `complaint`).
-pub(crate) fn cause(complaint: &str) -> Digest {
-    digest(complaint, true).0
-}
-
-/// Returns a digest of `complaint`, and the number of its words with content. The digest covers the names
-/// in it if it `keeps` them.
-fn digest(complaint: &str, keeps: bool) -> (Digest, usize) {
-    let (mut digest, mut content, mut is_marked) = (Digest::new(0), 0_usize, false);
+    let (mut class, mut cause) = (Digest::new(0), Digest::new(0));
+    let (mut content, mut in_class, mut in_cause) = (0_usize, Run::default(), Run::default());
     for (place, token) in Tokens(complaint).take(WORDS_MAX).enumerate() {
         let (text, is_word) = match token {
             Token::Word(word) => (trimmed(word), place == 0 || !is_named(word)),
@@ -46,15 +32,40 @@ fn digest(complaint: &str, keeps: bool) -> (Digest, usize) {
             // The name of an exception says more than other words.
             content += usize::from(has_content(text)) + usize::from(is_exception(text));
         }
-        if is_word || keeps && !is_numbered(text) {
-            digest = digest.mix(lower_case(text));
-            is_marked = false;
-        } else if !is_marked {
-            digest = digest.mix(Digest::new(1));
-            is_marked = true;
-        }
+        let word = || lower_case(text);
+        let counts = is_word || !is_numbered(text);
+        in_cause.add(&mut cause, counts, word);
+        in_class.add(&mut class, is_word || keeps && counts, word);
     }
-    (digest, content)
+    Signature { class: (keeps || content >= CONTENT_MIN).then_some(class), cause }
+}
+
+/// The digests of a complaint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Signature {
+    /// The class of the error: its words, with one mark for each row of numbers, quoted texts, paths and identifiers.
+    /// `None` if hardly a word is left, for example of "Error: exit code 1".
+    pub(crate) class: Option<Digest>,
+    /// The complaint with the things that it names, but without numbers.
+    pub(crate) cause: Digest,
+}
+
+/// A row of words that do not count, of which one mark is left.
+#[derive(Default)]
+struct Run {
+    is_marked: bool,
+}
+
+impl Run {
+    /// Adds a word to `digest`, or a mark if it does not count and none was added for the word before it.
+    fn add(&mut self, digest: &mut Digest, counts: bool, word: impl Fn() -> Digest) {
+        if counts {
+            *digest = digest.mix(word());
+        } else if !self.is_marked {
+            *digest = digest.mix(Digest::new(1));
+        }
+        self.is_marked = !counts;
+    }
 }
 
 /// A part of a complaint.
@@ -182,7 +193,13 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{cause, signature};
+    fn signature(complaint: &str) -> Option<super::Digest> {
+        super::signature(complaint).class
+    }
+
+    fn cause(complaint: &str) -> super::Digest {
+        super::signature(complaint).cause
+    }
 
     proptest! {
         #[test]

@@ -82,7 +82,9 @@ fn is_own(line: &str, beside: Option<&str>, complains: fn(&str) -> bool) -> bool
 /// back at its end.
 fn is_sentence(body: &Body<'_>) -> bool {
     let Body { first, second, last, .. } = *body;
-    let is_short = || body.text.len() <= SHORT_MAX && body.lines().nth(LINES_MAX).is_none();
+    if body.text.len() > SHORT_MAX {
+        return false;
+    }
     let shown = plain(first);
     let is_alone = body.is_single();
     let says = || {
@@ -92,7 +94,7 @@ fn is_sentence(body: &Body<'_>) -> bool {
     };
     !is_of_diff(&shown)
         && says()
-        && is_short()
+        && body.lines().nth(LINES_MAX).is_none()
         && !last.is_some_and(|(line, _)| GOOD_ENDS.are_in(line))
         && !second.is_some_and(is_log_entry)
 }

@@ -74,6 +74,9 @@ fn status(line: &str, words: usize) -> Option<u32> {
 
 /// Returns whether `line` looks like one that names a status: it ends with a number, or with the meaning of a status.
 fn may_name_one(line: &str) -> bool {
+    if !matches!(line.as_bytes().last(), Some(b'0'..=b'9' | b'[' | b']' | b'(' | b')' | b'.')) {
+        return false;
+    }
     let end = line.trim_end_matches(['[', ']', '(', ')', '.']);
     let in_words = line.ends_with(')') && find::contains(line, " (execution ");
     end.ends_with(|c: char| c.is_ascii_digit()) || in_words

@@ -19,11 +19,12 @@ pub(super) fn read(result: &str) -> Status<'_> {
     if !result.starts_with('{') {
         return Status::default();
     }
-    let outer = || members(result).filter(|member| member.depth == 1);
-    let failed = match outer().find_map(exit) {
-        Some(failed) => Some(failed),
-        None => (outer().any(|member| tells(member, result))).then_some(true),
-    };
+    let (mut ended, mut told) = (None, false);
+    for member in members(result).filter(|member| member.depth == 1) {
+        ended = ended.or_else(|| exit(member));
+        told |= ended.is_none() && tells(member, result);
+    }
+    let failed = ended.or(told.then_some(true));
     let message = failed.and_then(|failed| if failed { message(result) } else { None });
     Status { failed, message }
 }

@@ -18,8 +18,9 @@ const SENTENCE_MAX: usize = 512;
 /// Returns whether `line` is a sentence of a tool that could not do what it was asked.
 pub(super) fn is_sentence(line: &str) -> bool {
     let line = unmarked(line.trim_end());
-    let says = |text: &str| is_complaint(text) && is_speech(text);
-    says(line) || !is_hit(line) && of_tool(line).is_some_and(says)
+    let has_trigger = line.len() <= SENTENCE_MAX && TRIGGERS.may_be_in(line.as_bytes());
+    let says = |text: &str| is_complaint(text, has_trigger) && is_speech(text);
+    says(line) || of_tool(line).is_some_and(says) && !is_hit(line)
 }
 
 /// Returns whether `line` could also be the heading of a list, so that it counts only if it stands
@@ -30,8 +31,9 @@ pub(super) fn is_heading(line: &str) -> bool {
     line.ends_with(':') || ADJECTIVES.open(line) && !is_explained
 }
 
-/// Returns whether `line` holds an HTTP status from 400 to 599, in a place where a client puts it.
-pub(super) fn is_http_failure(line: &str) -> bool {
+/// Returns whether `line` holds an HTTP status from 400 to 599, in a place where a client puts it. `has_trigger` is false
+/// if no phrase stands inside of the line.
+fn is_http_failure(line: &str, has_trigger: bool) -> bool {
     let code = |text: &str| text.get(..3).is_some_and(is_http_error);
     let status_line = line.strip_prefix("HTTP/").and_then(|rest| find::split_once(rest, " "));
     let is_named = ["HTTP ", "HTTP error ", "Error code: ", "Status code: ", "Status: "]
@@ -44,12 +46,13 @@ pub(super) fn is_http_failure(line: &str) -> bool {
     let reason = line.get(3..).unwrap_or_default();
     status_line.is_some_and(|(_, rest)| code(rest))
         || is_named
-        || line.len() <= SENTENCE_MAX && TRIGGERS.may_be_in(line.as_bytes()) && is_sentence()
+        || has_trigger && is_sentence()
         || code(line) && HTTP_REASONS.open(reason)
 }
 
-/// Returns whether `line` opens, ends or goes on as a complaint does.
-fn is_complaint(line: &str) -> bool {
+/// Returns whether `line` opens, ends or goes on as a complaint does. `has_trigger` is false if no phrase stands inside of
+/// it.
+fn is_complaint(line: &str, has_trigger: bool) -> bool {
     let sentence = find::split_once(line, ". ").map_or(line, |(first, _)| first);
     let said = sentence.trim_end_matches(['.', '!']);
     OPENINGS.open(line) && after(line, "unable to find image ").is_none()
@@ -57,9 +60,8 @@ fn is_complaint(line: &str) -> bool {
         || is_unknown(line)
         || is_doing(line)
         || !is_negated(said) && ENDINGS.end(said)
-        || is_http_failure(line)
-        || TRIGGERS.may_be_in(line.as_bytes())
-            && (SAME.are_in(line) || !is_negated(said) && INSIDE.are_in(line))
+        || is_http_failure(line, has_trigger)
+        || has_trigger && (SAME.are_in(line) || !is_negated(said) && INSIDE.are_in(line))
 }
 
 /// Returns whether `line` is `Unknown command: foo`.
@@ -244,10 +246,10 @@ mod tests {
             "429 Too Many Requests",
             "Error code: 400 - {'a': 1}",
         ] {
-            assert!(is_http_failure(line), "{line}");
+            assert!(is_http_failure(line, true), "{line}");
         }
         for line in ["HTTP/1.1 200 OK", "404 kB", "status code 200"] {
-            assert!(!is_http_failure(line), "{line}");
+            assert!(!is_http_failure(line, true), "{line}");
         }
     }
 }
