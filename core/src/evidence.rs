@@ -7,7 +7,7 @@ use crate::mask::Mask;
 use crate::record::{Record, Tag, Tool};
 use crate::repeated_text::Turn;
 use crate::rule::{Args, RUNS_MAX, Results, Rule, TextRule, Texts};
-use crate::verdict::{Finding, Kind, LoopId, RuleIndex, confidence};
+use crate::verdict::{Failure, Finding, Kind, LoopId, RuleIndex, confidence};
 use crate::window::{Key, Window};
 
 /// The records before the judged one: the window, and for a call that is being announced also the
@@ -42,7 +42,7 @@ pub(crate) fn of_text(
         results,
         tool: Tool::new(0),
         tag: Tag::Other,
-        failed: false,
+        failure: None,
         period: if kind == Kind::Echo { turn.repeated.period } else { 1 },
         laps,
         first,
@@ -73,7 +73,11 @@ impl<const W: usize> Evidence<'_, W> {
             results: rule.results,
             tool: record.tool,
             tag: record.tag,
-            failed: record.failed,
+            failure: match (record.failed, record.transient) {
+                (false, _) => None,
+                (true, false) => Some(Failure::Lasting),
+                (true, true) => Some(Failure::Transient),
+            },
             period: hit.period,
             laps: hit.repetitions,
             first: seq.saturating_sub(hit.span),

@@ -13,7 +13,7 @@ use crate::record::{Record, Status, Tag, Tool};
 use crate::repeated_text::Turn;
 use crate::rule::{Args, Force, Progress, Results, Rule, Texts};
 use crate::selection::RecordRules;
-use crate::verdict::{Finding, RuleIndex, Verdict};
+use crate::verdict::{Failure, Finding, RuleIndex, Verdict};
 use crate::window::View;
 
 impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
@@ -195,7 +195,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             }
             let raised = self.feedback.raised_by(RuleIndex::Call(place), record.tool);
             let patience = patience.saturating_add(i16::from(raised));
-            let patience = patience.saturating_add(late(rule, record));
+            let patience = patience.saturating_add(transient(rule, record));
             let patience = patience.saturating_add(acting(rule, record));
             let mut track = self.patterns.rules.at(usize::from(place));
             let hit = track.observe(runs, rule, patience, record, view);
@@ -229,7 +229,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         };
         // A blocked call has no outcome, so the finding takes the outcome of the calls before it.
         if let (true, Some((_, failed))) = (climb.is_attempt, known.blocker.rule()) {
-            finding.failed = failed;
+            finding.failure = if failed { Some(Failure::Lasting) } else { None };
         }
         let (count, highest) = match ladder.basis {
             Basis::Repetitions => (climb.count, &mut known.rung),
@@ -248,7 +248,9 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let fresh = rung > *highest || begins_to_block && climb.blocker.is_some();
         *highest = rung.max(*highest);
         let blocker = match (known.blocker.rule(), climb.blocker) {
-            (_, Some(place)) if action >= Action::Block => Blocker::new(place, finding.failed),
+            (_, Some(place)) if action >= Action::Block => {
+                Blocker::new(place, finding.has_failed())
+            }
             // The blocking rule has lost its proof, or did not look for it.
             (Some((blocking, _)), found)
                 if asks_for_proof(self.policy, blocking)
@@ -256,7 +258,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             {
                 Blocker::NONE
             }
-            (Some((place, _)), _) => Blocker::new(place, finding.failed),
+            (Some((place, _)), _) => Blocker::new(place, finding.has_failed()),
             (None, _) => Blocker::NONE,
         };
         known.blocker = blocker;
@@ -422,10 +424,13 @@ fn acting(rule: &Rule<'_>, record: &Record) -> i16 {
     if acts && rule.results == Results::Same { ACTING_PATIENCE } else { 0 }
 }
 
-/// Returns the additional repetitions that `rule` asks for if `record` timed out: the same call may
-/// come back in time. Other calls that time out, too, are no reason to wait.
-fn late(rule: &Rule<'_>, record: &Record) -> i16 {
-    i16::from(record.late && rule.args != Args::Any)
+/// The number of additional repetitions for a failure that may pass by itself.
+const TRANSIENT_PATIENCE: i16 = 2;
+
+/// Returns the additional repetitions that `rule` asks for if the failure of `record` may pass: the same
+/// call may work later. Other calls that fail in this way, too, are no reason to wait.
+fn transient(rule: &Rule<'_>, record: &Record) -> i16 {
+    if record.transient && rule.args != Args::Any { TRANSIENT_PATIENCE } else { 0 }
 }
 
 /// Returns whether the rule at `place` goes beyond a warning only on proof.

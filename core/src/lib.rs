@@ -173,4 +173,4 @@ pub use rule::{
 pub use statistics::Statistics;
 pub use talk::MESSAGES_MAX;
 pub use tools::{Phase, TOOL_RULES_MAX, ToolRule};
-pub use verdict::{Finding, Kind, LoopId, ParseLoopIdError, RuleIndex, Verdict};
+pub use verdict::{Failure, Finding, Kind, LoopId, ParseLoopIdError, RuleIndex, Verdict};

@@ -5,7 +5,7 @@ use core::fmt;
 use crate::ladder::Action;
 use crate::record::Tag;
 use crate::rule::{Args, Results};
-use crate::verdict::{Finding, Kind};
+use crate::verdict::{Failure, Finding, Kind};
 
 /// The number of tools that a message about a cycle names. A message must stay short, and six
 /// names show two laps of a cycle of three calls.
@@ -149,7 +149,8 @@ impl Nudge<'_> {
 
     /// Returns the end of the sentence that [`Nudge::fact`] began: how the outcomes compare.
     fn answers(&self) -> &'static str {
-        let Finding { args, results, failed, kind, .. } = self.finding;
+        let Finding { args, results, kind, .. } = self.finding;
+        let failed = self.finding.has_failed();
         if kind == Kind::Cycle {
             return match results {
                 Results::Same => ", and each comes back as it did before.",
@@ -173,8 +174,11 @@ impl Nudge<'_> {
     }
 
     fn advice(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.finding.tag == Tag::Poll && !self.finding.failed {
+        if self.finding.tag == Tag::Poll && !self.finding.has_failed() {
             return f.write_str(self.advice_to_wait());
+        }
+        if self.finding.failure == Some(Failure::Transient) && self.finding.kind != Kind::Cycle {
+            return f.write_str(self.advice_to_retry_later());
         }
         match self.action {
             Action::Proceed | Action::Nudge => f.write_str(self.first_advice()),
@@ -184,7 +188,8 @@ impl Nudge<'_> {
 
     /// Returns the advice of a nudge, which fits the kind of call.
     fn first_advice(&self) -> &'static str {
-        let Finding { kind, tag, failed, .. } = self.finding;
+        let Finding { kind, tag, failure, .. } = self.finding;
+        let failed = failure.is_some();
         match (kind, tag, failed) {
             _ if self.finding.is_about_prompts() => {
                 " The same answer will not settle it: call a tool that does what the message asks \
@@ -275,6 +280,20 @@ impl Nudge<'_> {
             }
             (_, _, false) => {
                 " Do something else, or say what you are waiting for and end your turn."
+            }
+        }
+    }
+
+    /// Returns the advice for a failure that may pass by itself.
+    fn advice_to_retry_later(&self) -> &'static str {
+        match self.finding.laps {
+            ..=10 => {
+                " It may pass, but not at once: wait before the next attempt, as long as the answer \
+                 says if it does, or do something else meanwhile."
+            }
+            _ => {
+                " It has lasted so long that it may not pass: take another way, or say what blocks \
+                 you and end your turn."
             }
         }
     }

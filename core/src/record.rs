@@ -273,7 +273,7 @@ pub struct Outcome {
     pub(crate) failed: bool,
     pub(crate) says: Says,
     pub(crate) pending: bool,
-    pub(crate) late: bool,
+    pub(crate) transient: bool,
 }
 
 impl Outcome {
@@ -297,7 +297,7 @@ impl Outcome {
             failed,
             says: Says::Something,
             pending: false,
-            late: false,
+            transient: false,
         }
     }
 
@@ -344,11 +344,11 @@ impl Outcome {
         self
     }
 
-    /// Marks the outcome as a time-out. Rules ask for one repetition more, because the same call
-    /// may come back in time.
+    /// Marks the outcome as a failure that may pass by itself: a time-out, a rate limit, a service
+    /// that starts, a lock. Rules ask for two repetitions more, because the same call may work later.
     #[must_use]
-    pub const fn timed_out(mut self) -> Self {
-        self.late = true;
+    pub const fn transient(mut self) -> Self {
+        self.transient = true;
         self
     }
 
@@ -498,7 +498,7 @@ pub(crate) struct Record {
     /// True if an equal answer proves that calling again does not help.
     pub(crate) idempotent: bool,
     /// True if the call timed out.
-    pub(crate) late: bool,
+    pub(crate) transient: bool,
     /// True if its `args` were absent from the window when it was announced.
     pub(crate) novel: bool,
     /// The number of records directly before it that were issued together with it.
@@ -526,7 +526,7 @@ impl Record {
             failed: false,
             says: Says::Something,
             idempotent: call.idempotent,
-            late: false,
+            transient: false,
             novel: false,
             in_step,
             moved: false,
@@ -565,7 +565,7 @@ impl Record {
             raw: 0,
             failed: false,
             says: Says::Something,
-            late: false,
+            transient: false,
             score: Score::NONE,
             ..*self
         }
@@ -579,7 +579,7 @@ impl Record {
         self.raw = outcome.raw;
         self.failed = outcome.failed;
         self.says = outcome.says;
-        self.late = outcome.late;
+        self.transient = outcome.transient;
         self.score = outcome.score;
         self.status = Status::Reported;
         if outcome.pending && !matches!(self.tag, Tag::Test | Tag::Finish | Tag::StartOver) {

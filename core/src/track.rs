@@ -329,7 +329,7 @@ impl Past<'_> {
 
     /// Returns whether the tool that timed out worked between the `times` latest matches.
     fn has_recovered(&self, times: u8, hit: &Hit) -> bool {
-        self.record.late && !(self.recovered & Self::between(times, hit)).is_empty()
+        self.record.transient && !(self.recovered & Self::between(times, hit)).is_empty()
     }
 
     /// Returns the records after the oldest of the `times` latest matches.

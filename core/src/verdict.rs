@@ -162,6 +162,16 @@ impl RuleIndex {
     pub const ELSEWHERE: Self = Self::Call(u8::MAX);
 }
 
+/// A kind of failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Failure {
+    /// One that stays until its cause is gone.
+    Lasting,
+    /// One that [may pass by itself](crate::Outcome::transient).
+    Transient,
+}
+
 /// The evidence for a verdict.
 ///
 /// ```
@@ -191,8 +201,8 @@ pub struct Finding {
     pub tool: Tool,
     /// The kind of that tool.
     pub tag: Tag,
-    /// True if the last call failed.
-    pub failed: bool,
+    /// How the last call failed, if it did.
+    pub failure: Option<Failure>,
     /// The number of calls in a lap: 1 except for cycles. For [`Kind::Echo`], the number of words
     /// in a lap.
     pub period: u8,
@@ -223,6 +233,11 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Returns whether the last call failed.
+    pub const fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
     /// Creates a finding that no detector made, for a host that learns of a loop in another way
     /// and reports it like other findings. It says that the call `seq` is made again and again
     /// with the same result.
@@ -246,7 +261,7 @@ impl Finding {
             results: Results::Same,
             tool,
             tag: Tag::Other,
-            failed: false,
+            failure: None,
             period: 1,
             laps: 1,
             first: seq,

@@ -166,7 +166,7 @@ impl<const W: usize> Window<W> {
                 _ => Says::Something,
             },
             idempotent: self.idempotent.has(age),
-            late: marks.has(Marks::LATE),
+            transient: marks.has(Marks::TRANSIENT),
             novel: self.novel.has(age),
             in_step: u8::try_from(joined).unwrap_or(u8::MAX),
             moved: marks.has(Marks::MOVED),
@@ -399,7 +399,7 @@ struct Marks(u8);
 impl Marks {
     const NONE: Self = Self(0);
     /// The call timed out.
-    const LATE: u8 = 0x10;
+    const TRANSIENT: u8 = 0x10;
     /// Of an answered record: the answer was telling. Of another: nobody waits for its outcome.
     const TELLING_OR_DROPPED: u8 = 0x20;
     /// The record is progress, whatever earlier answers of the same call were.
@@ -413,7 +413,7 @@ impl Marks {
             (record.status == Status::Reported, record.status == Status::Dropped);
         Self(
             record.tag.code()
-                | mark(Self::LATE, record.late)
+                | mark(Self::TRANSIENT, record.transient)
                 | mark(Self::TELLING_OR_DROPPED, answered && record.says == Says::Much || dropped)
                 | mark(Self::MOVED, record.moved)
                 | mark(Self::JOINED, record.in_step > 0),

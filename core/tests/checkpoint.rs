@@ -79,7 +79,7 @@ fn busy() -> Balanced {
     }
     let _ = detector.text_turn(Turn::new(Digest::of(b"hm")));
     let read = detector.announce(call(3).idempotent()).id;
-    let late = Outcome::failed(Digest::of(b"late")).raw(Digest::of(b"late at 9")).timed_out();
+    let late = Outcome::failed(Digest::of(b"late")).raw(Digest::of(b"late at 9")).transient();
     let _ = detector.outcome(read, late);
     let waiting = detector.announce(call(4).tag(Tag::Shell).idempotent()).id;
     let _ = detector.outcome(waiting, Outcome::ok(Digest::of(b"running")).pending());

@@ -580,7 +580,7 @@ typedef struct {
      */
     uint8_t about_text;
     /**
-     * 1 if the last call failed, else 0.
+     * 1 if the last call failed, 2 if that failure may pass by itself, else 0.
      */
     uint8_t failed;
     /**
@@ -718,10 +718,10 @@ typedef struct {
      */
     uint8_t pending;
     /**
-     * Nonzero if the call timed out. Time-outs are allowed one more
-     * repetition.
+     * Nonzero if the failure may pass by itself: a time-out, a rate limit, a lock.
+     * Such calls are allowed two more repetitions.
      */
-    uint8_t timed_out;
+    uint8_t transient;
     /**
      * Not read.
      */

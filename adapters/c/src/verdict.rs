@@ -1,8 +1,8 @@
 //! Calls, outcomes and verdicts as C sees them: plain structures of fixed widths.
 
 use unstuck_core::{
-    Announced, Call, CallId, Digest, Finding, LoopId, Nearness, Outcome, Policy, RepeatedText,
-    RuleIndex, Statistics, Tool, ToolRule, Turn, Verdict,
+    Announced, Call, CallId, Digest, Failure, Finding, LoopId, Nearness, Outcome, Policy,
+    RepeatedText, RuleIndex, Statistics, Tool, ToolRule, Turn, Verdict,
 };
 
 use crate::memory::Plain;
@@ -66,9 +66,9 @@ pub struct unstuck_outcome_t {
     /// Nonzero if the result says that something is still under way. The call
     /// then counts as a poll (UNSTUCK_TAG_POLL), unless it tests or ends the run.
     pub pending: u8,
-    /// Nonzero if the call timed out. Time-outs are allowed one more
-    /// repetition.
-    pub timed_out: u8,
+    /// Nonzero if the failure may pass by itself: a time-out, a rate limit, a lock.
+    /// Such calls are allowed two more repetitions.
+    pub transient: u8,
     /// Not read.
     pub reserved: [u8; 5],
 }
@@ -107,7 +107,7 @@ pub struct unstuck_finding_t {
     pub rule: u8,
     /// 1 if the rule is about text-only turns, which have numbers of their own, else 0.
     pub about_text: u8,
-    /// 1 if the last call failed, else 0.
+    /// 1 if the last call failed, 2 if that failure may pass by itself, else 0.
     pub failed: u8,
     /// The kind of the pattern.
     pub kind: unstuck_kind_t,
@@ -300,7 +300,7 @@ impl unstuck_outcome_t {
         if self.pending != 0 {
             outcome = outcome.pending();
         }
-        if self.timed_out != 0 { outcome.timed_out() } else { outcome }
+        if self.transient != 0 { outcome.transient() } else { outcome }
     }
 }
 
@@ -374,7 +374,11 @@ impl From<Finding> for unstuck_finding_t {
             confidence: finding.confidence,
             rule,
             about_text,
-            failed: finding.failed.into(),
+            failed: match finding.failure {
+                None => 0,
+                Some(Failure::Lasting) => 1,
+                Some(Failure::Transient) => 2,
+            },
             kind: finding.kind.into(),
             args: finding.args.into(),
             results: finding.results.into(),
@@ -416,7 +420,11 @@ impl FindingBits {
         finding.laps = self.laps;
         finding.period = self.period;
         finding.confidence = self.confidence;
-        finding.failed = self.failed != 0;
+        finding.failure = match self.failed {
+            0 => None,
+            2 => Some(Failure::Transient),
+            _ => Some(Failure::Lasting),
+        };
         finding.kind = words::kind(self.kind)?;
         finding.args = words::args(self.args)?;
         finding.results = words::results(self.results)?;

@@ -66,7 +66,7 @@ fn guard(mcp: &Mcp) -> Result<Guard, Exit> {
     let builder = builder.on_finding(move |found| match found.action {
         // The proxy sees neither calls to other tools nor user messages. A check that passes again
         // may follow an edit, so a successful call is not blocked, and its note does not say so.
-        Action::Warn | Action::Block | Action::Stop if spares && !found.finding.failed => {
+        Action::Warn | Action::Block | Action::Stop if spares && !found.finding.has_failed() => {
             Ruling::Instead(Action::Nudge)
         }
         // A proxy cannot make an agent start over.

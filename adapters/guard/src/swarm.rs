@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use unstuck_core::{Action, Call, Digest, Finding, Outcome, Results, Tag, ToolRule};
+use unstuck_core::{Action, Call, Digest, Failure, Finding, Outcome, Results, Tag, ToolRule};
 use unstuck_swarm::{Observation, Verdict, Worker};
 
 use crate::builder::Outcomes;
@@ -111,7 +111,7 @@ impl Guard {
         let mut finding = Finding::elsewhere(one.loop_id, one.tool, seq);
         finding.laps = u16::try_from(one.calls).unwrap_or(u16::MAX);
         finding.results = if one.failed.is_some() { Results::Same } else { Results::Ignored };
-        finding.failed = one.failed == Some(true);
+        finding.failure = if one.failed == Some(true) { Some(Failure::Lasting) } else { None };
         finding.confidence = one.confidence;
         Evidence {
             rule: unstuck_swarm::Finding::RULE,

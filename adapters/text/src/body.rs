@@ -8,6 +8,8 @@ use crate::said::Clocks;
 pub(crate) struct Body<'t> {
     /// The text without white space at its ends.
     pub(crate) text: &'t str,
+    /// The same with what stands before its first line: a traceback that is indented is a part of something else.
+    pub(crate) whole: &'t str,
     /// The clocks before its lines.
     pub(crate) clocks: Clocks,
     /// The first line, without a clock, and without colours and white space at its ends.
@@ -22,7 +24,7 @@ pub(crate) struct Body<'t> {
 impl<'t> Body<'t> {
     /// Looks at the ends of `text`. O(length of the lines there).
     pub(crate) fn of(text: &'t str) -> Self {
-        let text = text.trim();
+        let (text, whole) = (text.trim(), text.trim_end());
         let clocks = Clocks::of(text);
         let mut lines = full(find::lines(text));
         let first = lines.next().unwrap_or_default();
@@ -32,7 +34,7 @@ impl<'t> Body<'t> {
             Some((lines.next()?, lines.next()?))
         });
         let shown = |line| clocks.off(line).trim();
-        Self { text, clocks, first: shown(first), second: second.map(shown), last }
+        Self { text, whole, clocks, first: shown(first), second: second.map(shown), last }
     }
 
     /// Returns whether the body is a single line.
@@ -43,13 +45,13 @@ impl<'t> Body<'t> {
     /// Returns the lines that show anything, without clocks.
     pub(crate) fn lines(&self) -> impl Iterator<Item = &'t str> + Clone + use<'t> {
         let clocks = self.clocks;
-        full(find::lines(self.text)).map(move |line| clocks.off(line))
+        full(find::lines(self.whole)).map(move |line| clocks.off(line))
     }
 
     /// Returns the lines that show anything in reverse order, without clocks.
     pub(crate) fn lines_back(&self) -> impl Iterator<Item = &'t str> + Clone + use<'t> {
         let clocks = self.clocks;
-        full(find::lines_back(self.text)).map(move |line| clocks.off(line))
+        full(find::lines_back(self.whole)).map(move |line| clocks.off(line))
     }
 }
 

@@ -17,7 +17,7 @@ use crate::nothing::found_none;
 use crate::own::OwnTool;
 use crate::pending::waits;
 use crate::phrases::{Phrases, phrases};
-use crate::report::{self, Report, complaint_of, opens, report_of};
+use crate::report::{self, Report, complaint_of, may_pass, opens, report_of};
 use crate::signature::{is_generic, signature};
 use crate::silence::says_nothing;
 use crate::similar_calls::SimilarCalls;
@@ -347,7 +347,9 @@ impl Recipe {
         };
         let outcome = if failed { Outcome::failed(masked) } else { Outcome::ok(masked) };
         let is_read = failed && self.near == Near::Class;
-        let complaint = if is_read { complaint_of(&body).map(signature) } else { None };
+        let complaint = if is_read { complaint_of(&body) } else { None };
+        let is_transient = report.timed_out || is_read && may_pass(complaint.unwrap_or(body.first));
+        let complaint = complaint.map(signature);
         let near = match self.near {
             Near::Numbers => Some(near),
             // An answer of no class is near only equal answers.
@@ -371,8 +373,8 @@ impl Recipe {
         if let Some(score) = report.score() {
             outcome = outcome.score(score);
         }
-        if report.timed_out {
-            outcome = outcome.timed_out();
+        if is_transient {
+            outcome = outcome.transient();
         }
         if is_pending {
             outcome = outcome.pending();

@@ -58,6 +58,7 @@ pub use complaint::opens_with_complaint;
 pub use refusal::is_refusal;
 pub use sign::complaint;
 pub(crate) use sign::complaint_of;
+pub(crate) use timeout::may_pass;
 
 /// The outcome of a call according to the text of its result.
 ///
@@ -132,7 +133,7 @@ pub(crate) fn told(exit: Option<i32>) -> Report {
 pub(crate) fn report_of(body: &Body<'_>, told: Option<i32>) -> Report {
     let told = Exit::told(told);
     let status = object::read(body.text);
-    let keyword = report::ANY.next(body.text.as_bytes(), 0);
+    let keyword = report::ANY.next(body.whole.as_bytes(), 0);
     if keyword.is_some() || opens_telling(body.first) {
         return whole(body, status, told, keyword);
     }
@@ -180,7 +181,7 @@ struct Reading {
 
 /// Reads the lines of `body` that may matter, without samples. Its first keyword stands at `keyword`. O(n).
 fn read(body: &Body<'_>, keyword: Option<usize>) -> Reading {
-    let text = body.text.as_bytes();
+    let text = body.whole.as_bytes();
     // A terminal shows other lines than there are.
     if memchr2(b'\x1B', b'\r', text).is_some() {
         return read_those(body, |_, _| true);
@@ -223,9 +224,9 @@ fn read_those(body: &Body<'_>, mut tell: impl FnMut(Range<usize>, &str) -> bool)
         &mut Tap::default(),
     ];
     let (mut compiler, mut crash) = (Compiler::default(), Crash::default());
-    let text = if is_page(body.text) { "" } else { body.text };
+    let text = if is_page(body.text) { "" } else { body.whole };
     let is_fence = |line: &str| line.trim_ascii_start().starts_with("```");
-    let is_document = !is_fence(text);
+    let is_document = !is_fence(body.text);
     let (mut next, mut before, mut is_inside) = (0, "", false);
     for line in find::lines(text) {
         let range = next..next + line.len();
@@ -304,7 +305,7 @@ mod tests {
     proptest! {
         /// Lines that are skipped do not change the report.
         #[test]
-        fn a_look_at_telling_lines_is_a_look_at_all(lines in vec(select(&LINES[..]), 0..12)) {
+        fn a_look_at_telling_lines_is_a_look_at_all(lines in vec(select(LINES), 0..12)) {
             let text: String = lines.iter().flat_map(|line| [*line, "\n"]).collect();
             let report = |reading: super::Reading| {
                 let super::Reading { tests, compiler, crash } = reading;
@@ -317,7 +318,7 @@ mod tests {
 
         #[test]
         fn what_is_not_looked_at_tells_nothing(
-            lines in vec(prop_oneof![select(&LINES[..]), select(&STATUSES[..])], 0..4),
+            lines in vec(prop_oneof![select(LINES), select(STATUSES)], 0..4),
             prose in vec("[a-z]{0,3}", 0..3),
         ) {
             let lines: Vec<&str> = lines.into_iter().chain(prose.iter().map(|s| &**s)).collect();

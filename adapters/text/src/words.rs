@@ -8,7 +8,7 @@ use crate::list::{List, list};
 use crate::phrases::{Phrases, phrases, texts};
 
 pub(crate) mod complaint {
-    use super::*;
+    use super::{Grams, List, Phrases, list, phrases, texts};
 
     /// Labels at the start of an error line, from git, compilers and many other tools.
     pub(crate) const LABELS: &[&str] = &texts![
@@ -164,7 +164,7 @@ pub(crate) mod complaint {
 }
 
 pub(crate) mod refusal {
-    use super::*;
+    use super::{Grams, Phrases, phrases};
 
     /// Openings of a refusal.
     pub(crate) static OPENINGS: Phrases = phrases![
@@ -194,7 +194,7 @@ pub(crate) mod refusal {
 }
 
 pub(crate) mod timeout {
-    use super::*;
+    use super::{Grams, List, Phrases, list, phrases};
 
     /// Phrases that only say that something took too long.
     pub(crate) static OVER: Phrases = phrases![
@@ -228,8 +228,23 @@ pub(crate) mod timeout {
     ];
 }
 
+pub(crate) mod transient {
+    use super::{Phrases, phrases};
+
+    /// Phrases of a failure that may pass by itself: too many requests, a service that is down or starts, a lock.
+    pub(crate) static PHRASES: Phrases = phrases![
+        "429 " "502 " "503 " "504 " "rate limit" "rate-limit" "ratelimit" "too many requests"
+        "overloaded" "service unavailable" "temporarily unavailable" "try again later"
+        "try again in " "please try again" "retry after" "retry in " "bad gateway" "gateway time"
+        "connection refused" "connection reset" "connection aborted" "connection closed"
+        "econnrefused" "econnreset" "eai_again" "temporary failure" "resource busy"
+        "could not get lock" "unable to acquire" "is locked" "lock file" ".lock'"
+        "another process" "network is unreachable" "status code 429" "status code 503"
+    ];
+}
+
 pub(crate) mod waiting {
-    use super::*;
+    use super::{Grams, List, Phrases, list, phrases, texts};
 
     /// Names of members and elements that hold a state.
     pub(crate) static NAMES: List =
@@ -321,7 +336,7 @@ pub(crate) mod waiting {
 }
 
 pub(crate) mod nothing {
-    use super::*;
+    use super::{List, Phrases, list, phrases};
 
     /// Names of members that hold the hits.
     pub(crate) static LISTS: List = list!(
@@ -365,7 +380,7 @@ pub(crate) mod nothing {
 }
 
 pub(crate) mod silence {
-    use super::*;
+    use super::{List, list, texts};
 
     /// Results that only confirm a call, and placeholders for content that is not text.
     pub(crate) const SILENT: &[&str] = &texts![
@@ -399,7 +414,7 @@ pub(crate) mod silence {
 }
 
 pub(crate) mod status {
-    use super::*;
+    use super::{List, list, texts};
 
     /// Names of an exit status.
     pub(crate) const NAMES: &[&str] = &texts![
@@ -431,7 +446,7 @@ pub(crate) mod status {
 }
 
 pub(crate) mod report {
-    use super::*;
+    use super::Grams;
 
     /// Keywords that occur in every result with a report in its middle. The few reports without a
     /// keyword show in their first line.

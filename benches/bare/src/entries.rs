@@ -156,7 +156,7 @@ fn outcome(input: &mut Input) -> Outcome {
     for _ in 0..6 {
         let (near, raw) = (outcome.near(input.digest()), outcome.raw(input.digest()));
         let (silent, scored) = (outcome.silent(), outcome.score(input.byte().into()));
-        let (pending, late, telling) = (outcome.pending(), outcome.timed_out(), outcome.telling());
+        let (pending, late, telling) = (outcome.pending(), outcome.transient(), outcome.telling());
         outcome = one_of([outcome, near, raw, silent, scored, pending, late, telling], input);
     }
     black_box((outcome.digest(), outcome.has_failed()));

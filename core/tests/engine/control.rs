@@ -266,7 +266,7 @@ fn counting_again_ignores_answers_where_the_rule_did() {
     let rules = [twice.select(Select::Except(Tag::Test)).silent_at_most(Action::Nudge)];
     let policy = Policy::new("p", 20, &rules).unwrap();
     let answers =
-        [answer(0), answer(0).silent(), answer(0).timed_out(), Outcome::failed(Digest::of(b"e"))];
+        [answer(0), answer(0).silent(), answer(0).transient(), Outcome::failed(Digest::of(b"e"))];
     for last in answers {
         let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
         let _ = run(&mut detector, call(0), answer(0));

@@ -61,7 +61,7 @@ fn a_blocked_call_is_reported_with_the_outcome_before_it() {
                 let outcome = if failed { Outcome::failed(result) } else { Outcome::ok(result) };
                 detector.outcome(announced.id, outcome)
             };
-            said.extend(verdict.finding.map(|finding| finding.failed));
+            said.extend(verdict.finding.map(|finding| finding.has_failed()));
         }
         assert_eq!(said, [failed; 6]);
     }
@@ -362,7 +362,7 @@ fn a_tool_that_works_again_after_a_time_out_is_no_loop_without_a_rule_about_tool
         Rule::new("late", Args::Any, Results::Near, Pattern::recurrence(2, 8), LADDER).failures();
     for works in [false, true] {
         let mut detector: Detector<'_, 8> = with_rule(RULE);
-        let late = Outcome::failed(Digest::of(b"timed out")).near(Digest::of(b"late")).timed_out();
+        let late = Outcome::failed(Digest::of(b"timed out")).near(Digest::of(b"late")).transient();
         let first = detector.announce(call(0));
         assert_eq!(detector.outcome(first.id, late).finding, None);
         if works {

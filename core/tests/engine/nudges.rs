@@ -1,8 +1,8 @@
 //! The messages to agents, for every kind of finding and every action.
 
 use unstuck_core::{
-    Action, Args, Basis, Call, Detector, Digest, Finding, Kind, Ladder, Outcome, Pattern, Policy,
-    Results, Rule, Rung, Select, Tag, TextRule, Texts, Tool, Verdict, presets,
+    Action, Args, Basis, Call, Detector, Digest, Failure, Finding, Kind, Ladder, Outcome, Pattern,
+    Policy, Results, Rule, Rung, Select, Tag, TextRule, Texts, Tool, Verdict, presets,
 };
 
 use crate::{call, with_rule};
@@ -187,17 +187,32 @@ fn every_message_without_a_lap_fits_into_its_buffer() {
     };
     let args = [Args::Same, Args::Similar, Args::SameTool, Args::Any];
     let outcomes = [Results::Ignored, Results::Same, Results::Near];
-    let outcomes = outcomes.into_iter().flat_map(|results| [(results, false), (results, true)]);
+    let failures = [None, Some(Failure::Lasting), Some(Failure::Transient)];
+    let outcomes =
+        outcomes.into_iter().flat_map(|results| failures.map(|failure| (results, failure)));
     let laps = [3, 4, 5, 10, u16::MAX];
     for (tag, laps) in Tag::ALL.into_iter().flat_map(|tag| laps.map(|laps| (tag, laps))) {
         for (kind, args) in Kind::ALL.into_iter().flat_map(|kind| args.map(|args| (kind, args))) {
-            for (results, failed) in outcomes.clone() {
+            for (results, failure) in outcomes.clone() {
                 (finding.tag, finding.laps, finding.kind) = (tag, laps, kind);
-                (finding.args, finding.results, finding.failed) = (args, results, failed);
+                (finding.args, finding.results) = (args, results);
+                finding.failure = failure;
                 fits(&finding);
             }
         }
     }
+}
+
+#[test]
+fn a_failure_that_may_pass_is_not_said_to_stay() {
+    let same = rule(Args::Same, Results::Same, Pattern::Streak { times: 2 });
+    let mut finding = finding(same, Tag::Read, true, &[(0, 0), (0, 0)]);
+    let said = |finding: &Finding| finding.nudge(Action::Nudge, "fetch").to_string();
+    assert!(said(&finding).contains("will not go away by itself"));
+    finding.failure = Some(Failure::Transient);
+    assert!(said(&finding).contains("wait before the next attempt"));
+    finding.laps = 11;
+    assert!(said(&finding).contains("it may not pass"));
 }
 
 /// Returns the repetitions and actions of the rungs of `ladder` for a rule that asks for `times`.

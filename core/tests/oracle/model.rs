@@ -517,7 +517,7 @@ impl<'p> Model<'p> {
         let same = self.policy.rules()[place].results == Results::Same;
         let timed_out = timed_out && self.policy.rules()[place].args != Args::Any;
         let acted = if record.asked.tag == Tag::Act && worked && same { 5 } else { 0 };
-        let of_record = i64::try_from(raised).unwrap() + i64::from(timed_out) + acted;
+        let of_record = i64::try_from(raised).unwrap() + 2 * i64::from(timed_out) + acted;
         tool + i64::from(early) + i64::from(late) + of_record
     }
 

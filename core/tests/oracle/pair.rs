@@ -243,7 +243,7 @@ fn outcome(answer: OutcomeSpec) -> Outcome {
     let outcome = outcome.raw(digest(answer.raw));
     let outcome = answer.score.map_or(outcome, |score| outcome.score(score.into()));
     let outcome = if answer.pending { outcome.pending() } else { outcome };
-    let outcome = if answer.late { outcome.timed_out() } else { outcome };
+    let outcome = if answer.late { outcome.transient() } else { outcome };
     let outcome = if answer.telling { outcome.telling() } else { outcome };
     if answer.silent { outcome.silent() } else { outcome }
 }

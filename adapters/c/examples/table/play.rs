@@ -66,7 +66,7 @@ pub(crate) const SILENT: u8 = 8;
 /// The call is idempotent.
 pub(crate) const IDEMPOTENT: u8 = 16;
 pub(crate) const PENDING: u8 = 16;
-pub(crate) const TIMED_OUT: u8 = 32;
+pub(crate) const TRANSIENT: u8 = 32;
 /// The event has a raw digest.
 pub(crate) const RAW: u8 = 64;
 
@@ -94,7 +94,7 @@ impl Event {
         let outcome = if self.has(NUMBERED) { outcome.score(self.number) } else { outcome };
         let outcome = if self.has(SILENT) { outcome.silent() } else { outcome };
         let outcome = if self.has(PENDING) { outcome.pending() } else { outcome };
-        let outcome = if self.has(TIMED_OUT) { outcome.timed_out() } else { outcome };
+        let outcome = if self.has(TRANSIENT) { outcome.transient() } else { outcome };
         if self.has(RAW) { outcome.raw(Digest::new(self.tool.into())) } else { outcome }
     }
 

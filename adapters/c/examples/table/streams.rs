@@ -4,7 +4,7 @@ use unstuck_core::Digest;
 use unstuck_text::PRESETS;
 
 use crate::play::{
-    ALIKE, Event, EventKind, FAILED, IDEMPOTENT, NUMBERED, PENDING, RAW, Run, SILENT, TIMED_OUT,
+    ALIKE, Event, EventKind, FAILED, IDEMPOTENT, NUMBERED, PENDING, RAW, Run, SILENT, TRANSIENT,
 };
 
 /// The number of events under each preset.
@@ -112,7 +112,7 @@ fn event(dice: &mut Dice, run: &Run) -> Event {
             event.which = calls.saturating_sub(1 + usize::try_from(back).unwrap_or(0));
             (event.one, event.two) = (dice.digest(few), dice.digest(few));
             (event.name, event.text) = (dice.text(TOOLS), dice.text(RESULTS));
-            let seldom = [NUMBERED, SILENT, PENDING, TIMED_OUT, RAW];
+            let seldom = [NUMBERED, SILENT, PENDING, TRANSIENT, RAW];
             event.flags = dice.flags(&seldom, 24) | dice.flags(&[FAILED, ALIKE], few);
             event.tool = dice.roll(2);
             event.number = dice.roll(1000);

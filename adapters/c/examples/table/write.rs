@@ -75,7 +75,7 @@ fn finding_of(finding: &Finding) -> String {
         finding.laps,
         finding.period,
         finding.confidence,
-        u8::from(finding.failed),
+        u8::from(finding.has_failed()),
         place(&Kind::ALL, &finding.kind),
         place(&args, &finding.args),
         place(&results, &finding.results),

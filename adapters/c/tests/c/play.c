@@ -95,7 +95,7 @@ static unstuck_outcome_t outcome_of(const event_t *event) {
     outcome.failed = event->flags & FAILED;
     outcome.silent = event->flags & SILENT;
     outcome.pending = event->flags & PENDING;
-    outcome.timed_out = event->flags & TIMED_OUT;
+    outcome.transient = event->flags & TRANSIENT;
     outcome.raw = event->tool;
     outcome.has_raw = event->flags & RAW;
     return outcome;

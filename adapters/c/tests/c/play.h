@@ -49,7 +49,7 @@ enum {
     SILENT = 8,
     IDEMPOTENT = 16,
     PENDING = 16,
-    TIMED_OUT = 32,
+    TRANSIENT = 32,
     RAW = 64
 };
 

@@ -28,7 +28,7 @@ pub(crate) fn kind_of(finding: &Finding) -> String {
         (_, Args::SameTool) => "one tool with varying arguments",
         (_, Args::Any) => "different calls",
     };
-    format!("{what}{}", if finding.failed { ", failing" } else { "" })
+    format!("{what}{}", if finding.has_failed() { ", failing" } else { "" })
 }
 
 /// Returns the result that the calls of `finding` share, as an explanation of its description. `results` are the
@@ -38,7 +38,7 @@ pub(crate) fn shared_result<'r>(
     finding: &Finding,
     results: &[&'r str],
 ) -> Option<SharedResult<'r>> {
-    let is_told = finding.failed || finding.results != Results::Ignored;
+    let is_told = finding.has_failed() || finding.results != Results::Ignored;
     let is_of_one_call = matches!(finding.kind, Kind::Streak | Kind::Recurrence);
     let line = *results.last().filter(|_| is_told && is_of_one_call)?;
     Some(SharedResult { line, differs: results.iter().any(|other| *other != line) })

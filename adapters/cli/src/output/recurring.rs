@@ -33,7 +33,7 @@ pub fn what_recurs(finding: &Finding, tool: &str) -> String {
 
 /// Returns a clause about the results, for the end of a description.
 pub(super) fn result(finding: &Finding) -> &'static str {
-    match (finding.results, finding.failed) {
+    match (finding.results, finding.has_failed()) {
         (Results::Same, true) => ", failing alike",
         (Results::Same, false) => ", same result",
         (Results::Near, true) => ", failing nearly alike",

@@ -82,7 +82,7 @@ impl Loop {
     /// Orders loops by how much they say: a cycle names all its calls, and a failure is its own reason.
     fn strength(&self) -> (Action, u8, bool) {
         let finding = &self.first().finding;
-        (self.worst(), finding.period, finding.failed)
+        (self.worst(), finding.period, finding.has_failed())
     }
 }
 

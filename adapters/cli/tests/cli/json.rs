@@ -6,7 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::harness::{Folder, shared, unstuck, unstuck_reading};
+use crate::harness::{Folder, effort, shared, unstuck, unstuck_reading};
 
 /// Documents: several spellings of one value, two other values, and each kind of error.
 const DOCUMENTS: &str = concat!(
@@ -108,6 +108,10 @@ mod needs_time {
             (found.len(), &found[1]["line"], &found[1]["canonical"]),
             (2, &2.into(), &"[1]".into())
         );
+        // The same for people, and the longest document, take as long again each.
+        if effort() < 2 {
+            return;
+        }
         let ran = unstuck_reading(&["json"], &input);
         let expected = format!("line 1\n  error      {error}\nline 2\n");
         assert!(ran.exit == 3 && ran.out.starts_with(&expected), "{}", ran.out);

@@ -116,8 +116,8 @@ struct Stream {
     /// The bytes that are not in the state yet, the first one lowest.
     word: u64,
     /// The number of these bits.
-    filled: u32,
-    length: u64,
+    filled: usize,
+    length: usize,
 }
 
 /// An odd number, far from any pattern of letters: the fraction of the golden ratio.
@@ -131,7 +131,7 @@ impl Stream {
             self.append(u64::from_le_bytes(*word), 64);
         }
         if !rest.is_empty() {
-            self.append(few(rest), rest.len() as u32 * 8);
+            self.append(few(rest), rest.len() * 8);
         }
     }
 
@@ -142,35 +142,36 @@ impl Stream {
 
     /// Adds the lowest `count` of `bits`. The others are 0.
     #[inline]
-    fn append(&mut self, bits: u64, count: u32) {
-        self.length += u64::from(count);
+    fn append(&mut self, bits: u64, count: usize) {
+        self.length += count;
         let (word, filled) = (self.word | bits << self.filled, self.filled + count);
         if filled < 64 {
             (self.word, self.filled) = (word, filled);
         } else {
+            let rest = if self.filled == 0 { 0 } else { bits >> (64 - self.filled) };
             self.state = fold(self.state ^ word);
-            (self.word, self.filled) = (bits.unbounded_shr(64 - self.filled), filled - 64);
+            (self.word, self.filled) = (rest, filled - 64);
         }
     }
 
     fn finish(&self) -> Digest {
-        Digest::new(self.state ^ self.word).mix(Digest::new(self.length))
+        Digest::new(self.state ^ self.word).mix(Digest::new(self.length as u64))
     }
 }
 
 /// Returns less than eight bytes as a number, the first one lowest. Each byte may be read twice.
 #[inline]
 fn few(bytes: &[u8]) -> u64 {
-    let shift = |bytes: usize| bytes as u32 * 8;
     if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(*four)));
-        return first | last << shift(bytes.len() - 4);
+        return first | last << (8 * (bytes.len() - 4));
     }
     bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
 }
 
 /// Combines both halves of a product.
 #[cfg_attr(target_pointer_width = "32", inline(never))]
+#[expect(clippy::cast_possible_truncation, reason = "both halves are taken")]
 fn fold(bits: u64) -> u64 {
     let product = u128::from(bits) * u128::from(FACTOR);
     (product >> 64) as u64 ^ product as u64

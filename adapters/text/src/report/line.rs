@@ -9,6 +9,10 @@ use crate::find;
 const LINE_MAX: usize = 512;
 
 /// A line as a terminal shows it.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "few lines have colours, and there may be no allocator"
+)]
 pub(crate) enum Shown<'t> {
     /// A part of the text.
     Part(&'t str),

@@ -5,6 +5,7 @@ use super::sentence;
 use crate::find;
 use crate::phrases::{after, first_word, is_any, starts_with_any, words};
 use crate::words::timeout::{FOLLOWERS, GOES_ON, OVER, SUBJECTS, TIMEOUT, TRIGGERS};
+use crate::words::transient;
 
 /// The longest line that is read, in bytes.
 const LINE_MAX: usize = 256;
@@ -35,6 +36,11 @@ pub(super) fn says_timed_out(line: &str) -> bool {
         }
         (None, None) => false,
     }
+}
+
+/// Returns whether the complaint `line` names a failure that may pass by itself, so that trying once more is no mistake.
+pub(crate) fn may_pass(line: &str) -> bool {
+    transient::PHRASES.are_in(line)
 }
 
 /// Returns whether `line` opens as an error.

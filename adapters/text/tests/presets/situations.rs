@@ -48,6 +48,31 @@ fn the_same_answer_to_other_words_is_found() {
 }
 
 #[test]
+fn a_failure_that_may_pass_is_found_later() {
+    let first = |said: &'static str| {
+        let fails = move |_| ("fetch_prices", String::from("{\"day\":1}"), said.into(), true);
+        judged((0..8).map(fails)).0
+    };
+    for said in [
+        "HTTP 429 Too Many Requests",
+        "503 Service Unavailable",
+        "Rate limit exceeded for this key. Please try again in 20 s.",
+        "The model is overloaded, try again later",
+        "connect ECONNREFUSED 127.0.0.1:5432",
+        "curl: (7) Failed to connect to localhost port 8080: Connection refused",
+        "fatal: Unable to create '/srv/app/.git/index.lock': File exists.",
+        "sqlite3.OperationalError: database is locked",
+        "Temporary failure in name resolution",
+    ] {
+        // Equal failures of any calls are found at the fourth.
+        assert_eq!(first(said), Some((4, "one-error")), "{said}");
+    }
+    for said in ["HTTP 404 Not Found", "no such city: Berlim", "permission denied"] {
+        assert_eq!(first(said), Some((3, "same-failure")), "{said}");
+    }
+}
+
+#[test]
 fn what_only_describes_or_limits_a_call_makes_no_other_call() {
     let sensor =
         |n: usize| call("get_scan", format!("{{\"topic\":\"/scan\",\"timeout_sec\":{n}}}"), "none");
