@@ -460,6 +460,7 @@ mod tests {
     use unstuck_core::Digest;
 
     use super::{ELEMENTS, Envelope, FIELDS, HEADER, TRAILERS, Unescaped};
+    use crate::phrases::texts;
     use crate::recipe::Recipe;
 
     /// Checks the body, the exit status and the state of each answer.
@@ -586,30 +587,16 @@ mod tests {
 
     #[test]
     fn what_is_no_wrapper_stays() {
-        for answer in [
-            "",
-            " \n",
-            "a",
-            "see\nExit code: 1\nOutput:\n",
-            "Wall time: 1 second",
-            "Exit code: 1\nit says\nOutput:\nx",
-            "Output: a",
-            "Output: a\nExit Code: 1\nmore",
-            "Command: a\nOutput: b\nExit Code: 1",
-            "<shellId: 1 completed with exit code 1>\nmore",
-            "<shellId: 1 completed with exit code one>",
-            r#"{"exitCode":0,"stdout":"a\q"}"#,
-            r#"{"exitCode":0,"stdout":"a\u12"}"#,
-            r#"{"exitCode":0,"stdout":["a"]}"#,
-            r#"{"content":[{"type":"text","text":"a"}]}"#,
-            r#"{"exitCode":0,"stdout":"a","state":"b"}"#,
-            r#"{"exitCode":0}"#,
-            r#"{"stdout":"a""#,
-            "<output>a</output>",
-            "<returncode>1</returncode> and more",
-            "<returncode>1",
-            "<untrusted_context>a",
-            "<system-reminder>The file is empty.</system-reminder>",
+        for answer in texts![
+            "" " \n" "a" "see\nExit code: 1\nOutput:\n" "Wall time: 1 second"
+            "Exit code: 1\nit says\nOutput:\nx" "Output: a" "Output: a\nExit Code: 1\nmore"
+            "Command: a\nOutput: b\nExit Code: 1" "<shellId: 1 completed with exit code 1>\nmore"
+            "<shellId: 1 completed with exit code one>" r#"{"exitCode":0,"stdout":"a\q"}"#
+            r#"{"exitCode":0,"stdout":"a\u12"}"# r#"{"exitCode":0,"stdout":["a"]}"#
+            r#"{"content":[{"type":"text","text":"a"}]}"#
+            r#"{"exitCode":0,"stdout":"a","state":"b"}"# r#"{"exitCode":0}"# r#"{"stdout":"a""#
+            "<output>a</output>" "<returncode>1</returncode> and more" "<returncode>1"
+            "<untrusted_context>a" "<system-reminder>The file is empty.</system-reminder>"
         ] {
             let mut memory = Unescaped::default();
             let opened = Envelope::open(answer, &mut memory);
@@ -620,18 +607,11 @@ mod tests {
     #[test]
     fn an_answer_means_the_same_in_every_wrapper() {
         let read = |text: &str| Recipe::BALANCED.outcome("bash", text, false).raw(Digest::new(0));
-        for body in [
-            "ok",
-            "running",
-            "Status: queued",
-            "Waiting for job 7 to finish...",
-            "cat: a.txt: No such file or directory",
-            "error: no such command",
-            "1 failed, 2 passed in 0.12s",
-            "Command timed out after 120 seconds",
-            "No matches found",
-            "Exit code: 1",
-            "fn main() {}\nfn other() {}",
+        for body in texts![
+            "ok" "running" "Status: queued" "Waiting for job 7 to finish..."
+            "cat: a.txt: No such file or directory" "error: no such command"
+            "1 failed, 2 passed in 0.12s" "Command timed out after 120 seconds" "No matches found"
+            "Exit code: 1" "fn main() {}\nfn other() {}"
         ] {
             for wrapped in [
                 std::format!("Chunk ID: 1a\nWall time: 0.1 seconds\nOutput:\n{body}"),

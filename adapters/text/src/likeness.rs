@@ -3,43 +3,19 @@
 use unstuck_core::{Digest, Tag};
 
 use crate::command::{file_read, with_command};
+use crate::phrases::texts;
 
 /// The members that say what a call is about; the others only say how.
-pub const PRIMARY_KEYS: [&str; 10] = [
-    "path",
-    "file_path",
-    "command",
-    "pattern",
-    "query",
-    "url",
-    "content",
-    "filename",
-    "offset",
-    "limit",
+pub const PRIMARY_KEYS: [&str; 10] = texts![
+    "path" "file_path" "command" "pattern" "query" "url" "content" "filename" "offset" "limit"
 ];
 
 /// Members that describe or limit a call. Two calls that differ only in these are similar.
-pub(crate) const NOTES: [&str; 20] = [
-    "command_timeout",
-    "description",
-    "display_description",
-    "explanation",
-    "isBackground",
-    "is_background",
-    "max_output_tokens",
-    "reason",
-    "reasoning",
-    "run_in_background",
-    "thoughtNumber",
-    "timeout",
-    "timeoutMs",
-    "timeoutSeconds",
-    "timeout_ms",
-    "timeout_sec",
-    "timeout_seconds",
-    "timeout_secs",
-    "toolSummary",
-    "yield_time_ms",
+pub(crate) const NOTES: [&str; 20] = texts![
+    "command_timeout" "description" "display_description" "explanation" "isBackground"
+    "is_background" "max_output_tokens" "reason" "reasoning" "run_in_background" "thoughtNumber"
+    "timeout" "timeoutMs" "timeoutSeconds" "timeout_ms" "timeout_sec" "timeout_seconds"
+    "timeout_secs" "toolSummary" "yield_time_ms"
 ];
 
 /// The members among [`NOTES`] that hold for tools that write, too. There a description may be content, as that of an

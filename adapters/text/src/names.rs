@@ -185,6 +185,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{WORDS_MAX, named, split};
+    use crate::phrases::texts;
 
     fn words(name: &str) -> Vec<&str> {
         let mut words = [""; WORDS_MAX];
@@ -214,49 +215,21 @@ mod tests {
         for (expected, names) in [
             (
                 "poll",
-                &[
-                    "TaskOutput",
-                    "Monitor",
-                    "BashOutput",
-                    "browser_wait_for",
-                    "mcp__ci__get_build_status",
-                    "getBuildStatus",
-                    "job_status",
-                    "wait_agent",
-                    "checkDeploymentStatus",
-                    "get_task_output",
-                    "functions.wait",
-                    "is_ready",
-                    "mcp__x__job_status",
-                    "workflow_run_logs",
-                    "get_process_output",
-                    "pipeline-status",
-                    "health_check",
-                    "AwaitShell",
+                &texts![
+                    "TaskOutput" "Monitor" "BashOutput" "browser_wait_for"
+                    "mcp__ci__get_build_status" "getBuildStatus" "job_status" "wait_agent"
+                    "checkDeploymentStatus" "get_task_output" "functions.wait" "is_ready"
+                    "mcp__x__job_status" "workflow_run_logs" "get_process_output" "pipeline-status"
+                    "health_check" "AwaitShell"
                 ][..],
             ),
             (
                 "act",
-                &[
-                    "browser_press_key",
-                    "mcp__computer__key",
-                    "mcp__game__move",
-                    "click",
-                    "scroll_down",
-                    "next_page",
-                    "getNextPage",
-                    "mcp__q__pop",
-                    "send_message",
-                    "undo",
-                    "rollDice",
-                    "get_random_number",
-                    "uuid_generate",
-                    "get_current_time",
-                    "browser_click",
-                    "type_text",
-                    "skip_track",
-                    "browser_navigate_back",
-                    "step",
+                &texts![
+                    "browser_press_key" "mcp__computer__key" "mcp__game__move" "click" "scroll_down"
+                    "next_page" "getNextPage" "mcp__q__pop" "send_message" "undo" "rollDice"
+                    "get_random_number" "uuid_generate" "get_current_time" "browser_click"
+                    "type_text" "skip_track" "browser_navigate_back" "step"
                 ],
             ),
             (

@@ -187,6 +187,8 @@ fn lower_case(word: &str) -> Digest {
 
 #[cfg(test)]
 mod tests {
+    use crate::phrases::texts;
+
     extern crate std;
 
     use std::format;
@@ -297,17 +299,9 @@ mod tests {
 
     #[test]
     fn a_complaint_without_content_has_none() {
-        for line in [
-            "",
-            "error",
-            "Error: exit code 1",
-            "Command failed",
-            "command failed with exit status 2",
-            "Error executing tool",
-            "'No such file'",
-            "fatal:",
-            "1: 2: 3",
-            "…",
+        for line in texts![
+            "" "error" "Error: exit code 1" "Command failed" "command failed with exit status 2"
+            "Error executing tool" "'No such file'" "fatal:" "1: 2: 3" "…"
         ] {
             assert_eq!(signature(line), None, "{line}");
         }

@@ -4,6 +4,11 @@
 //! example the prefix of a service's keys. Text is scanned once from left to right, so the time grows with its
 //! length. Text that looks like a secret and is none is masked, too: a mask costs a reader less than a leak.
 
+/// Creates an array of texts, which `rustfmt` leaves in as few lines as they were written.
+macro_rules! texts {
+    [$($text:literal)+] => { [$($text),+] };
+}
+
 mod commands;
 mod names;
 mod shapes;

@@ -2,6 +2,7 @@
 
 use super::number::{Digits, byte, ends_with};
 use super::scan::{gap, gap_before, is_blank};
+use crate::phrases::texts;
 
 /// The end of the clock time that begins with `row`.
 ///
@@ -193,19 +194,9 @@ const fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'%' || byte >= 0x80
 }
 
-const MONTHS: [&[u8]; 12] = [
-    b"january",
-    b"february",
-    b"march",
-    b"april",
-    b"may",
-    b"june",
-    b"july",
-    b"august",
-    b"september",
-    b"october",
-    b"november",
-    b"december",
+const MONTHS: [&[u8]; 12] = texts![
+    b"january" b"february" b"march" b"april" b"may" b"june" b"july" b"august" b"september"
+    b"october" b"november" b"december"
 ];
 
 /// Returns whether `word` is a month, or its first three letters, with a capital.
@@ -252,26 +243,9 @@ fn year(text: &[u8], end: usize) -> usize {
 }
 
 /// Units that say for themselves that a number is a duration.
-const UNITS: [&[u8]; 19] = [
-    b"s",
-    b"ms",
-    b"us",
-    b"ns",
-    b"h",
-    b"sec",
-    b"secs",
-    b"second",
-    b"seconds",
-    b"min",
-    b"mins",
-    b"minute",
-    b"minutes",
-    b"hr",
-    b"hrs",
-    b"hour",
-    b"hours",
-    b"msec",
-    b"milliseconds",
+const UNITS: [&[u8]; 19] = texts![
+    b"s" b"ms" b"us" b"ns" b"h" b"sec" b"secs" b"second" b"seconds" b"min" b"mins" b"minute"
+    b"minutes" b"hr" b"hrs" b"hour" b"hours" b"msec" b"milliseconds"
 ];
 
 /// The most parts of a duration: days, hours, minutes, seconds, and what is below.

@@ -160,6 +160,7 @@ mod tests {
 
     use super::may_be_volatile;
     use crate::mask::{Mask, Masks};
+    use crate::phrases::texts;
 
     const PARTS: &[&str] = &crate::phrases::texts![
         " " " " " " ":" "=" "(" "[" "]" "/" "\"" "-" "\x1b[31m" "12" "4711" "0.4" "12:03:59" "2026-05-28" "3fa9c1d"
@@ -196,20 +197,10 @@ mod tests {
 
     #[test]
     fn lines_that_say_something_stay() {
-        for text in [
-            "",
-            "\n",
-            "ok",
-            "3 failed",
-            "12:03:59",
-            "3f2a1bc9a\n12:03:59",
-            "d41d8cd98f00b204  a.txt",
-            "listening on localhost:54321",
-            "[17/200]",
-            "step 17",
-            "attempt 3 of 5 failed",
-            "a\nelapsed_ms=412\nb",
-            "elapsed_ms=412, 3 failed",
+        for text in texts![
+            "" "\n" "ok" "3 failed" "12:03:59" "3f2a1bc9a\n12:03:59" "d41d8cd98f00b204  a.txt"
+            "listening on localhost:54321" "[17/200]" "step 17" "attempt 3 of 5 failed"
+            "a\nelapsed_ms=412\nb" "elapsed_ms=412, 3 failed"
         ] {
             assert_eq!(Masks::ALL.and(&[]).trimmed(text).text, text, "{text:?}");
         }

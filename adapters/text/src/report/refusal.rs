@@ -65,6 +65,7 @@ fn opens_as_speech(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::is_refusal;
+    use crate::phrases::texts;
 
     #[test]
     fn a_refusal_is_the_first_line() {
@@ -91,17 +92,13 @@ mod tests {
 
     #[test]
     fn a_text_about_refusals_is_none() {
-        for result in [
-            "",
-            "The refund requires approval by a manager.",
-            "Refund submitted. It requires approval.",
-            "src/policy.rs:3: // the tool was denied by the policy",
-            "if tool.is_denied() { return \"denied by policy\" }",
-            "1 request rejected, 3 accepted",
-            "- the command was blocked by the hook",
-            "a\nRequest rejected",
-            "permissions: denied",
-            "The user wants to proceed.",
+        for result in texts![
+            "" "The refund requires approval by a manager."
+            "Refund submitted. It requires approval."
+            "src/policy.rs:3: // the tool was denied by the policy"
+            "if tool.is_denied() { return \"denied by policy\" }" "1 request rejected, 3 accepted"
+            "- the command was blocked by the hook" "a\nRequest rejected" "permissions: denied"
+            "The user wants to proceed."
         ] {
             assert!(!is_refusal(result), "{result}");
         }

@@ -86,37 +86,23 @@ fn happened(behind: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::says_timed_out;
+    use crate::phrases::texts;
 
     #[test]
     fn time_outs_are_found_in_many_wordings() {
-        for line in [
-            "timeout",
-            "Timeout",
-            "timed out",
-            "EXECUTION TIMED OUT",
-            "Command timed out",
-            "Command timed out after 120s",
-            "Command timed out after 2m 0.0s",
-            "curl: (28) Operation timed out after 5001 milliseconds with 0 bytes received",
-            "ssh: connect to host a port 22: Connection timed out",
-            "connect ETIMEDOUT 10.0.0.1:443",
-            "Error: connect ETIMEDOUT 10.0.0.1:443",
-            "context deadline exceeded",
-            "rpc error: code = DeadlineExceeded desc = context deadline exceeded",
-            "TimeoutError: locator.click: Timeout 5000ms exceeded.",
-            "Error: Timeout",
-            "Error: timeout of 5000ms exceeded",
-            "Read timed out.",
-            "504 Gateway Timeout",
-            "504 Gateway Time-out",
-            "Gateway Timeout",
-            "HTTP 504 Gateway Timeout",
-            "Timeout waiting for the element",
-            "Timeout: the page did not load",
-            "Request timeout",
-            "MCP error -32001: Request timed out",
-            "The operation timed out.",
-            "The last command <command>python a_b.py < /dev/null</command> timed out and has been killed.",
+        for line in texts![
+            "timeout" "Timeout" "timed out" "EXECUTION TIMED OUT" "Command timed out"
+            "Command timed out after 120s" "Command timed out after 2m 0.0s"
+            "curl: (28) Operation timed out after 5001 milliseconds with 0 bytes received"
+            "ssh: connect to host a port 22: Connection timed out" "connect ETIMEDOUT 10.0.0.1:443"
+            "Error: connect ETIMEDOUT 10.0.0.1:443" "context deadline exceeded"
+            "rpc error: code = DeadlineExceeded desc = context deadline exceeded"
+            "TimeoutError: locator.click: Timeout 5000ms exceeded." "Error: Timeout"
+            "Error: timeout of 5000ms exceeded" "Read timed out." "504 Gateway Timeout"
+            "504 Gateway Time-out" "Gateway Timeout" "HTTP 504 Gateway Timeout"
+            "Timeout waiting for the element" "Timeout: the page did not load" "Request timeout"
+            "MCP error -32001: Request timed out" "The operation timed out."
+            "The last command <command>python a_b.py < /dev/null</command> timed out and has been killed."
         ] {
             assert!(says_timed_out(line), "{line}");
         }
@@ -124,28 +110,14 @@ mod tests {
 
     #[test]
     fn the_word_alone_is_no_time_out() {
-        for line in [
-            "",
-            "timeout: 30",
-            "timeout = 30",
-            "timeout=30",
-            "Timeout 30s",
-            "timeout_seconds: 30",
-            "set timeout to 30",
-            "no timeout",
-            "Not timed out",
-            "Handling timeouts in Go",
-            "Timeout handling in Go",
-            "Timeouts",
-            "src/a.rs:3: request timed out",
-            "const TIMEOUT: u32 = 30;",
-            "if timed out { retry }",
-            "0 requests timed out",
-            "2024-05-01 12:00:01 request timed out",
-            "<retrieval_status>timeout</retrieval_status>",
-            "\"timeout\": 30",
-            "Timed out waiting for the build; it is still running",
-            "# Timeout waiting",
+        for line in texts![
+            "" "timeout: 30" "timeout = 30" "timeout=30" "Timeout 30s" "timeout_seconds: 30"
+            "set timeout to 30" "no timeout" "Not timed out" "Handling timeouts in Go"
+            "Timeout handling in Go" "Timeouts" "src/a.rs:3: request timed out"
+            "const TIMEOUT: u32 = 30;" "if timed out { retry }" "0 requests timed out"
+            "2024-05-01 12:00:01 request timed out" "<retrieval_status>timeout</retrieval_status>"
+            "\"timeout\": 30" "Timed out waiting for the build; it is still running"
+            "# Timeout waiting"
         ] {
             assert!(!says_timed_out(line), "{line}");
         }

@@ -40,49 +40,19 @@ const WORDS_MAX: usize = 8;
 const INDENT_MAX: usize = 200;
 
 /// Words for a password. A word that ends with one of them is also one.
-const STRONG: &[&str] = &[
-    "password",
-    "passwords",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "passwort",
-    "kennwort",
-    "contraseña",
-    "contrasena",
-    "senha",
-    "secret",
-    "secrets",
-    "apikey",
-    "apikeys",
-    "secretkey",
-    "accesskey",
-    "privatekey",
-    "pswd",
-    "credential",
+const STRONG: &[&str] = &texts![
+    "password" "passwords" "passwd" "passphrase" "passcode" "passwort" "kennwort" "contraseña"
+    "contrasena" "senha" "secret" "secrets" "apikey" "apikeys" "secretkey" "accesskey" "privatekey"
+    "pswd" "credential"
 ];
 
 /// The length of the shortest word for a password.
 const SHORTEST: usize = 3;
 
 /// Words for a password that must stand alone.
-const STRONG_ALONE: &[&str] = &[
-    "credentials",
-    "creds",
-    "userpwd",
-    "dbpwd",
-    "mnemonic",
-    "motdepasse",
-    "пароль",
-    "密码",
-    "密碼",
-    "口令",
-    "パスワード",
-    "비밀번호",
-    "psk",
-    "totp",
-    "cvv",
-    "cvc",
+const STRONG_ALONE: &[&str] = &texts![
+    "credentials" "creds" "userpwd" "dbpwd" "mnemonic" "motdepasse" "пароль" "密码" "密碼" "口令" "パスワード"
+    "비밀번호" "psk" "totp" "cvv" "cvc"
 ];
 
 /// Pairs of words for a password or a key.
@@ -125,154 +95,29 @@ const PAIRS: &[(&str, &str)] = &[
 ];
 
 /// Words with other meanings, too.
-const WEAK: &[&str] = &[
-    "pass",
-    "pwd",
-    "pw",
-    "psw",
-    "passw",
-    "auth",
-    "sig",
-    "signature",
-    "sessionid",
-    "sid",
-    "pin",
-    "otp",
-    "oldpwd",
-    "jwt",
-    "sas",
-    "passin",
-    "passout",
-    "bearer",
+const WEAK: &[&str] = &texts![
+    "pass" "pwd" "pw" "psw" "passw" "auth" "sig" "signature" "sessionid" "sid" "pin" "otp" "oldpwd"
+    "jwt" "sas" "passin" "passout" "bearer"
 ];
 
 /// Words of names of keys that are no secrets.
-const OPEN_KEYS: &[&str] = &[
-    "public",
-    "cache",
-    "sort",
-    "primary",
-    "foreign",
-    "partition",
-    "row",
-    "index",
-    "object",
-    "unique",
-    "lookup",
-    "translation",
-    "i18n",
-    "idempotency",
-    "hot",
-    "map",
-    "pub",
+const OPEN_KEYS: &[&str] = &texts![
+    "public" "cache" "sort" "primary" "foreign" "partition" "row" "index" "object" "unique" "lookup"
+    "translation" "i18n" "idempotency" "hot" "map" "pub"
 ];
 
 /// Last words of names that are about a secret and do not hold it.
-const ABOUT: &[&str] = &[
-    "count",
-    "counts",
-    "counter",
-    "type",
-    "types",
-    "url",
-    "uri",
-    "endpoint",
-    "file",
-    "filename",
-    "path",
-    "dir",
-    "name",
-    "names",
-    "id",
-    "ids",
-    "length",
-    "len",
-    "size",
-    "limit",
-    "limits",
-    "policy",
-    "policies",
-    "expiry",
-    "expires",
-    "expiration",
-    "expired",
-    "ttl",
-    "age",
-    "field",
-    "fields",
-    "input",
-    "label",
-    "hint",
-    "prompt",
-    "reset",
-    "manager",
-    "store",
-    "provider",
-    "helper",
-    "strength",
-    "min",
-    "max",
-    "required",
-    "enabled",
-    "disabled",
-    "format",
-    "regex",
-    "pattern",
-    "rule",
-    "rules",
-    "error",
-    "errors",
-    "message",
-    "status",
-    "index",
-    "kind",
-    "usage",
-    "budget",
-    "rate",
-    "ratio",
-    "cost",
-    "ref",
-    "arn",
-    "version",
-    "rotation",
-    "stdin",
-    "env",
-    "command",
-    "cmd",
-    "docs",
-    "tests",
-    "spec",
-    "schema",
-    "model",
-    "class",
-    "service",
-    "controller",
-    "generator",
-    "validator",
-    "parser",
-    "scanner",
-    "at",
-    "issuer",
-    "audience",
-    "scope",
-    "scopes",
-    "algorithm",
-    "alg",
-    "method",
-    "mode",
-    "exists",
-    "valid",
-    "invalid",
-    "missing",
-    "set",
-    "changed",
-    "updated",
-    "created",
-    "form",
-    "page",
-    "link",
-    "button",
-    "column",
+const ABOUT: &[&str] = &texts![
+    "count" "counts" "counter" "type" "types" "url" "uri" "endpoint" "file" "filename" "path" "dir"
+    "name" "names" "id" "ids" "length" "len" "size" "limit" "limits" "policy" "policies" "expiry"
+    "expires" "expiration" "expired" "ttl" "age" "field" "fields" "input" "label" "hint" "prompt"
+    "reset" "manager" "store" "provider" "helper" "strength" "min" "max" "required" "enabled"
+    "disabled" "format" "regex" "pattern" "rule" "rules" "error" "errors" "message" "status" "index"
+    "kind" "usage" "budget" "rate" "ratio" "cost" "ref" "arn" "version" "rotation" "stdin" "env"
+    "command" "cmd" "docs" "tests" "spec" "schema" "model" "class" "service" "controller"
+    "generator" "validator" "parser" "scanner" "at" "issuer" "audience" "scope" "scopes" "algorithm"
+    "alg" "method" "mode" "exists" "valid" "invalid" "missing" "set" "changed" "updated" "created"
+    "form" "page" "link" "button" "column"
 ];
 
 /// The ends of the names of files.
@@ -283,86 +128,23 @@ const FILES: &[&str] = &[
 ];
 
 /// Last words that say which secret it is.
-const QUALIFIERS: &[&str] = &[
-    "old",
-    "new",
-    "current",
-    "confirm",
-    "confirmation",
-    "again",
-    "repeat",
-    "value",
-    "val",
-    "string",
-    "str",
-    "text",
-    "raw",
-    "plain",
-    "plaintext",
-    "prod",
-    "production",
-    "dev",
-    "staging",
-    "test",
-    "live",
-    "base64",
-    "b64",
-    "encoded",
-    "default",
-    "backup",
-    "primary",
-    "secondary",
-    "ro",
-    "rw",
-    "read",
-    "write",
-    "admin",
-    "root",
-    "main",
-    "data",
-    "pem",
+const QUALIFIERS: &[&str] = &texts![
+    "old" "new" "current" "confirm" "confirmation" "again" "repeat" "value" "val" "string" "str"
+    "text" "raw" "plain" "plaintext" "prod" "production" "dev" "staging" "test" "live" "base64"
+    "b64" "encoded" "default" "backup" "primary" "secondary" "ro" "rw" "read" "write" "admin" "root"
+    "main" "data" "pem"
 ];
 
 /// First words of the names of tokens of a language model or a parser.
-const MODEL: &[&str] = &[
-    "eos",
-    "bos",
-    "pad",
-    "unk",
-    "sep",
-    "cls",
-    "mask",
-    "special",
-    "stop",
-    "start",
-    "end",
-    "lex",
-    "peek",
-    "max",
-    "min",
-    "num",
-    "prompt",
-    "completion",
+const MODEL: &[&str] = &texts![
+    "eos" "bos" "pad" "unk" "sep" "cls" "mask" "special" "stop" "start" "end" "lex" "peek" "max"
+    "min" "num" "prompt" "completion"
 ];
 
 /// Names of members whose value names the secret that a member beside it holds.
-const LABELS: &[&str] = &[
-    "name",
-    "key",
-    "field",
-    "label",
-    "id",
-    "element",
-    "selector",
-    "placeholder",
-    "target",
-    "locator",
-    "variable",
-    "header",
-    "param",
-    "option",
-    "env",
-    "type",
+const LABELS: &[&str] = &texts![
+    "name" "key" "field" "label" "id" "element" "selector" "placeholder" "target" "locator"
+    "variable" "header" "param" "option" "env" "type"
 ];
 
 /// Names of members that hold the secret.
@@ -536,19 +318,9 @@ pub(super) fn labels_secret(name: &Name, label: &str) -> bool {
 
 /// Returns whether a name of one word before a token says that a parser prints it.
 pub(super) fn is_of_parser(before: &Name) -> bool {
-    before.is_any(&[
-        "unexpected",
-        "invalid",
-        "expired",
-        "missing",
-        "unknown",
-        "illegal",
-        "bad",
-        "next",
-        "current",
-        "syntax",
-        "expected",
-        "unrecognized",
+    before.is_any(&texts![
+        "unexpected" "invalid" "expired" "missing" "unknown" "illegal" "bad" "next" "current"
+        "syntax" "expected" "unrecognized"
     ])
 }
 

@@ -392,24 +392,12 @@ const QUOTED: &[&str] = &[
 ];
 
 /// Places for a secret that is a word.
-const WORDS: &[&str] = &[
-    "PASSWORD=@",
-    "export DB_PASS=@ && run",
-    "tool --password @",
-    "tool --token=@ x",
-    "mysql -uroot -p@ db",
-    "curl -u me:@ https://h",
-    "redis://:@@h",
-    "https://me:@@h/x",
-    "https://h/?a=1&token=@&b=2",
-    "password: @",
-    "wrong password: @",
-    "Authorization: ApiKey @",
-    "Cookie: sid=@; a=b",
-    "machine h login me password @",
-    "<password>@</password>",
-    "Server=h;Password=@;Port=1",
-    "db.password = @",
+const WORDS: &[&str] = &texts![
+    "PASSWORD=@" "export DB_PASS=@ && run" "tool --password @" "tool --token=@ x"
+    "mysql -uroot -p@ db" "curl -u me:@ https://h" "redis://:@@h" "https://me:@@h/x"
+    "https://h/?a=1&token=@&b=2" "password: @" "wrong password: @" "Authorization: ApiKey @"
+    "Cookie: sid=@; a=b" "machine h login me password @" "<password>@</password>"
+    "Server=h;Password=@;Port=1" "db.password = @"
 ];
 
 /// A secret of two halves, neither of which may be seen.

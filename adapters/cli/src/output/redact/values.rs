@@ -7,80 +7,22 @@ use super::shapes::is_random;
 use super::symbol::{Symbol, after_spaces, quotation, symbol};
 
 /// The words before a credential in a header.
-const SCHEMES: &[&str] = &[
-    "bearer",
-    "basic",
-    "token",
-    "apikey",
-    "api-key",
-    "digest",
-    "negotiate",
-    "ntlm",
-    "hawk",
-    "dpop",
-    "bot",
-    "key",
-    "oauth",
-    "jwt",
-    "ssws",
-    "genie-key",
-    "aws4-hmac-sha256",
+const SCHEMES: &[&str] = &texts![
+    "bearer" "basic" "token" "apikey" "api-key" "digest" "negotiate" "ntlm" "hawk" "dpop" "bot"
+    "key" "oauth" "jwt" "ssws" "genie-key" "aws4-hmac-sha256"
 ];
 
 /// Values that are no secrets.
-const NOTHING: &[&str] = &[
-    "",
-    "null",
-    "none",
-    "nil",
-    "true",
-    "false",
-    "undefined",
-    "str",
-    "string",
-    "String",
-    "&str",
-    "bytes",
-    "int",
-    "bool",
-    "boolean",
-    "text",
-    "TEXT",
-    "varchar",
-    "any",
-    "unknown",
-    "number",
-    "Optional[str]",
-    "Option<String>",
-    "SecretStr",
-    "Vec<u8>",
-    "inherit",
-    "object",
-    "include",
-    "omit",
-    "same-origin",
+const NOTHING: &[&str] = &texts![
+    "" "null" "none" "nil" "true" "false" "undefined" "str" "string" "String" "&str" "bytes" "int"
+    "bool" "boolean" "text" "TEXT" "varchar" "any" "unknown" "number" "Optional[str]"
+    "Option<String>" "SecretStr" "Vec<u8>" "inherit" "object" "include" "omit" "same-origin"
 ];
 
 /// Types of values in programs, and values that are nothing.
-const TYPES: &[&str] = &[
-    "str",
-    "string",
-    "String",
-    "&str",
-    "bytes",
-    "bool",
-    "boolean",
-    "SecretStr",
-    "Optional[str]",
-    "Option<String>",
-    "Option<&str>",
-    "Vec<u8>",
-    "null",
-    "None",
-    "nil",
-    "undefined",
-    "true",
-    "false",
+const TYPES: &[&str] = &texts![
+    "str" "string" "String" "&str" "bytes" "bool" "boolean" "SecretStr" "Optional[str]"
+    "Option<String>" "Option<&str>" "Vec<u8>" "null" "None" "nil" "undefined" "true" "false"
 ];
 
 /// Values of names with other meanings that are no secrets.
@@ -91,23 +33,9 @@ const COMMON: &[&str] = &[
 ];
 
 /// Words after an option in a sentence about it.
-const PROSE: &[&str] = &[
-    "flag",
-    "option",
-    "options",
-    "argument",
-    "parameter",
-    "or",
-    "and",
-    "is",
-    "to",
-    "for",
-    "in",
-    "on",
-    "if",
-    "when",
-    "as",
-    "with",
+const PROSE: &[&str] = &texts![
+    "flag" "option" "options" "argument" "parameter" "or" "and" "is" "to" "for" "in" "on" "if"
+    "when" "as" "with"
 ];
 
 /// The way that a name and its value are joined.
@@ -255,20 +183,9 @@ fn spaced(
         }
         Kind::Strong
             if is_quoted
-                && is_after(&[
-                    "identified",
-                    "define",
-                    "with",
-                    "encrypted",
-                    "set",
-                    "the",
-                    "my",
-                    "your",
-                    "a",
-                    "new",
-                    "old",
-                    "by",
-                    "using",
+                && is_after(&texts![
+                    "identified" "define" "with" "encrypted" "set" "the" "my" "your" "a" "new" "old"
+                    "by" "using"
                 ]) =>
         {
             Some((Sep::Argument, at))
