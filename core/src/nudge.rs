@@ -215,7 +215,7 @@ impl Nudge<'_> {
                  another tool."
             }
             (_, Tag::Write, true) => {
-                " The error will not go away by itself: read the file as it is now, or make a \
+                " The error will not go away by itself: look at what is there now, or make a \
                  smaller change."
             }
             (_, _, true) => {

@@ -52,6 +52,7 @@ pub(crate) fn named(name: &str) -> Named {
         _ if has(&TASKS) && has(&OUTPUTS) && !changes => Named::acting(Tag::Poll),
         _ if has(&TESTS) && has(&RUNS) => Named::acting(Tag::Test),
         _ if has(&PICTURES) && (!changes || has(&TAKES)) => Named::acting(Tag::Read),
+        None if has(&RECEIVES) => Named::acting(Tag::Read),
         Some(Verb::Reads) if has(&AND) => Named::acting(Tag::Act),
         Some(Verb::Reads) => Named::idempotent(Tag::Read),
         Some(Verb::Searches) => Named::idempotent(Tag::Search),
@@ -96,7 +97,12 @@ static READS: List = list!(
      explain info details lookup download"
 );
 
-static SEARCHES: List = list!("search find grep glob list ls locate rg tree");
+static SEARCHES: List = list!(
+    "search find grep glob list ls locate rg tree tavily serper duckduckgo wikipedia retriever arxiv pubmed"
+);
+
+/// Words of tools that take what comes, of a queue or a sensor.
+static RECEIVES: List = list!("receive scan sense listen subscribe");
 
 static ASKS: List = list!("query ask sql");
 
@@ -236,11 +242,20 @@ mod tests {
                 "read+",
                 &["mcp__fs__read_file", "getFile", "github_get_issue", "view_image", "fetch_url"],
             ),
-            ("search+", &["listFiles", "mcp__github__search_code", "find_symbol", "browse_tree"]),
+            (
+                "search+",
+                &texts![
+                    "listFiles" "mcp__github__search_code" "find_symbol" "browse_tree" "wikipedia"
+                    "duckduckgo_results_json" "tavily_search_results" "serper_dev" "retriever"
+                ],
+            ),
             ("search", &["mcp__db__query"]),
             (
                 "read",
-                &["mcp__playwright__browser_snapshot", "take_snapshot", "browser_take_screenshot"],
+                &texts![
+                    "mcp__playwright__browser_snapshot" "take_snapshot" "browser_take_screenshot"
+                    "receive_ros2_message" "scan_topic" "subscribe_once"
+                ],
             ),
             ("write+", &["fs_write_file", "str_replace", "create_directory", "savePage"]),
             (

@@ -17,7 +17,7 @@ use crate::nothing::found_none;
 use crate::own::OwnTool;
 use crate::pending::waits;
 use crate::phrases::{Phrases, phrases};
-use crate::report::{self, Report, complaint_of, may_pass, opens, report_of};
+use crate::report::{self, Report, asks_for_another, complaint_of, may_pass, opens, report_of};
 use crate::signature::{is_generic, signature};
 use crate::silence::says_nothing;
 use crate::similar_calls::SimilarCalls;
@@ -359,6 +359,8 @@ impl Recipe {
                 match failed {
                     // The score of a suite says how it fails.
                     true if report.score().is_some() => None,
+                    // Each wish of the user is another reason.
+                    true if asks_for_another(&body) => None,
                     true => complaint.and_then(|it| it.class),
                     false if found_none(&body) => Some(nothing_found()),
                     false if text.len() < TELLING_MIN => None,

@@ -55,6 +55,7 @@ use crate::words::report;
 
 pub(crate) use complaint::opens;
 pub use complaint::opens_with_complaint;
+pub(crate) use refusal::asks_for_another;
 pub use refusal::is_refusal;
 pub use sign::complaint;
 pub(crate) use sign::complaint_of;

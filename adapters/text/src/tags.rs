@@ -9,6 +9,7 @@ use unstuck_core::Tag;
 use crate::command::{Nature, effect, only_waits, runs_tests, with_command};
 use crate::grams::Grams;
 use crate::list::{List, Word, list};
+use crate::members::{Member, members};
 use crate::names::{Named, last_segment, named};
 
 /// Names of tools, in lower case, with what they do. Sources: the tool lists of Claude Code,
@@ -54,7 +55,8 @@ static TOOLS: [(Tag, List); 10] = [
 /// O(length of the name, and of the arguments up to the command).
 ///
 /// A name that no known agent uses is judged by its words: `getBuildStatus` polls, and
-/// `browser_press_key` acts.
+/// `browser_press_key` acts. A name whose words say nothing is judged by its arguments: with a `command` it is a
+/// shell, and with a `query` a search.
 ///
 /// ```
 /// use unstuck_core::Tag;
@@ -64,6 +66,7 @@ static TOOLS: [(Tag, List); 10] = [
 /// assert_eq!(tag("Bash", r#"{"command":"sed -i s/a/b/ f"}"#), Tag::Write);
 /// assert_eq!(tag("execute_bash", r#"{"command":"cd app && cargo test"}"#), Tag::Test);
 /// assert_eq!(tag("mcp__ci__get_build_status", "{}"), Tag::Poll);
+/// assert_eq!(tag("knowledge_base", r#"{"query":"refunds"}"#), Tag::Search);
 /// assert_eq!(tag("status.rs", "{}"), Tag::Other);
 /// ```
 pub fn tag(tool: &str, args: &str) -> Tag {
@@ -82,9 +85,21 @@ pub(crate) fn nature(tool: &str, args: &str) -> Nature {
     }
     let Named { tag, idempotent } = named(tool);
     let own = Nature { tag, idempotent, edits: tag == Tag::Write };
-    // A tool that is given a command is a shell, whatever it is called.
+    // A tool that is given a command is a shell, whatever it is called, and one that is given a query searches.
     let by_command = || with_command(args, |command| Some(effect(command)));
-    if tag == Tag::Other { by_command().unwrap_or(own) } else { own }
+    let by_query = || takes_query(args).then_some(Nature::acting(Tag::Search));
+    if tag == Tag::Other { by_command().or_else(by_query).unwrap_or(own) } else { own }
+}
+
+/// Names of arguments that hold what is searched for.
+static QUERIES: List =
+    list!("query q question keyword keywords search_query searchquery search_term search_terms");
+
+/// Returns whether an argument is a query in words.
+fn takes_query(args: &str) -> bool {
+    members(args).any(|Member { depth, name, value }| {
+        depth == 1 && value.starts_with(['"', '[']) && QUERIES.contains_in_any_case(name)
+    })
 }
 
 /// Returns the nature of a call of a tool of the kind `tag`. For a shell, its command decides.
@@ -135,7 +150,24 @@ mod tests {
 
     use std::collections::HashSet;
 
-    use super::TOOLS;
+    use unstuck_core::Tag;
+
+    use super::{TOOLS, nature};
+
+    #[test]
+    fn a_tool_is_known_by_what_it_takes_if_its_name_says_nothing() {
+        for (tool, args, expected) in [
+            ("knowledge_base", r#"{"query":"refunds"}"#, Tag::Search),
+            ("vector_db", r#"{"top_k":5,"Query":"refunds"}"#, Tag::Search),
+            ("docs", r#"{"keywords":["refund","rule"]}"#, Tag::Search),
+            ("docs", r#"{"page":{"query":"refunds"}}"#, Tag::Other),
+            ("docs", r#"{"query":7}"#, Tag::Other),
+            ("create_page", r#"{"query":"refunds"}"#, Tag::Write),
+            ("runner", r#"{"query":"a","command":"cargo test"}"#, Tag::Test),
+        ] {
+            assert_eq!(nature(tool, args).tag, expected, "{tool} {args}");
+        }
+    }
 
     #[test]
     fn no_name_stands_for_two_kinds() {

@@ -187,6 +187,13 @@ pub(crate) mod refusal {
     pub(crate) static TRIGGERS: Grams =
         Grams::of(&[b"ecte", b"deni", b"bloc", b"requ"], &[PHRASES.all()]);
 
+    /// Openings of a refusal by the user, who may say behind it what to do instead.
+    pub(crate) static BY_USER: Phrases = phrases![
+        "[request interrupted by user" "operation cancelled by user" "the user denied"
+        "the user doesn't want to " "the user rejected" "user declined" "user denied"
+        "user rejected"
+    ];
+
     /// Things that are refused.
     pub(crate) static SUBJECTS: Phrases = phrases![
         "command" "tool" "operation" "action" "bash" "edit" "permission" "hook" "policy" "file"

@@ -3,7 +3,7 @@
 use super::line::plain;
 use crate::body::Body;
 use crate::phrases::first_word;
-use crate::words::refusal::{OPENINGS, PHRASES, SUBJECTS, TRIGGERS};
+use crate::words::refusal::{BY_USER, OPENINGS, PHRASES, SUBJECTS, TRIGGERS};
 
 /// The longest line that is read as a refusal, in bytes.
 const LINE_MAX: usize = 512;
@@ -27,6 +27,11 @@ pub fn is_refusal(result: &str) -> bool {
 /// Returns whether the first line of `body` says that the call did not run.
 pub(crate) fn refuses(body: &Body<'_>) -> bool {
     says_refused(untagged(body.first))
+}
+
+/// Returns whether the user refused the call, and says behind the first line of `body` what to do instead.
+pub(crate) fn asks_for_another(body: &Body<'_>) -> bool {
+    !body.is_single() && BY_USER.open(untagged(body.first))
 }
 
 /// `line` without the tag of an error around it: `<tool_use_error>…</tool_use_error>`.

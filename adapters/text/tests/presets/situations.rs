@@ -73,6 +73,20 @@ fn a_failure_that_may_pass_is_found_later() {
 }
 
 #[test]
+fn each_wish_of_the_user_is_another_refusal() {
+    const SAID: &str = "The user doesn't want to proceed with this tool use.";
+    let edit = |n: usize, wish: &str| {
+        let args = format!("{{\"file_path\":\"/a/{n}.py\",\"new_string\":\"x{n}\"}}");
+        ("Edit", args, format!("{SAID}{wish}"), true)
+    };
+    let wishes =
+        ["shorter names", "no comment", "use the helper", "keep the old test", "other file"];
+    let said = |(n, wish)| edit(n, &format!(" To tell you how to proceed, the user said:\n{wish}"));
+    assert_eq!(judged(wishes.into_iter().enumerate().map(said)).0, None);
+    assert!(judged((0..5).map(|n| edit(n, ""))).0.is_some());
+}
+
+#[test]
 fn what_only_describes_or_limits_a_call_makes_no_other_call() {
     let sensor =
         |n: usize| call("get_scan", format!("{{\"topic\":\"/scan\",\"timeout_sec\":{n}}}"), "none");
