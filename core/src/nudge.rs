@@ -214,6 +214,10 @@ impl Nudge<'_> {
                 " The error will not go away by itself: check the name or the query, or look with \
                  another tool."
             }
+            (_, Tag::Write, true) if self.edits_files() => {
+                " The error will not go away by itself: read the file as it is now, or make a \
+                 smaller change."
+            }
             (_, Tag::Write, true) => {
                 " The error will not go away by itself: look at what is there now, or make a \
                  smaller change."
@@ -230,6 +234,14 @@ impl Nudge<'_> {
                  what blocks you."
             }
         }
+    }
+
+    /// Returns whether the tool edits files, by its name. Others write tickets, settings or commits.
+    fn edits_files(&self) -> bool {
+        [&b"edit"[..], b"write", b"replace", b"patch", b"file"].iter().any(|word| {
+            let mut parts = self.tool.as_bytes().windows(word.len());
+            parts.any(|part| part.eq_ignore_ascii_case(word))
+        })
     }
 
     /// Writes the advice of a warning or a block: at first a smaller step, then in turn another

@@ -52,7 +52,8 @@ const ALL: &str =
 const EFFORT: &str = "UNSTUCK_EXHAUSTIVE";
 
 /// The modules of tests that the default command leaves out, and what their tests need.
-pub(crate) const NEEDS: [(&str, &str); 4] = [
+pub(crate) const NEEDS: [(&str, &str); 5] = [
+    ("needs_minutes", "the whole effort, half a minute and more each"),
     ("needs_mount", "a user who may mount file systems"),
     ("needs_node", "node"),
     ("needs_script", "script of util-linux"),
@@ -108,7 +109,8 @@ pub(crate) static CHECKS: [Check; 18] = [
         work: Commands(&[
             // Some tests run the examples.
             "{linted} cargo build --locked {all} --lib --bins --examples",
-            "{linted} PROPTEST_CASES=32 {whole} cargo test --locked --no-fail-fast {all} --lib --bins --tests",
+            "{linted} PROPTEST_CASES=32 {whole} cargo test --locked --no-fail-fast {all} --lib --bins --tests \
+                {skip}",
         ]),
     },
     Check {
@@ -236,5 +238,6 @@ fn filled(line: &str) -> String {
     let line = line.replace("{linted}", steps::linted()).replace("{all}", ALL);
     let line = line.replace("{root}", &machine::root().display().to_string());
     let line = line.replace("{whole}", &format!("{EFFORT}={effort}"));
+    let line = line.replace("{skip}", if effort == "2" { "" } else { "-- --skip needs_minutes" });
     line.replace("{features}", FEATURES).replace("{fleet}", FLEET)
 }

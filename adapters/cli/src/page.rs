@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(page.title(), "No loop in 0 runs");
     }
 
-    mod needs_time {
+    mod needs_minutes {
         use super::*;
 
         #[test]

@@ -24,6 +24,20 @@
 //! It runs no command, and looks at no more of one than tells what kind of command it is. It knows
 //! no language: two texts that say the same in other words are two texts.
 //!
+//! # How an answer is read
+//!
+//! Each step hands the next one less text, and each has one place for what it knows:
+//!
+//! | step | file | to add something |
+//! |---|---|---|
+//! | what a host wraps around the answer is taken off | `envelope.rs` | a *wrapper*: a row of the table of its shape, and an answer in the test `every_wrapper_is_taken_off` |
+//! | volatile lines at the ends are left out, and the rest becomes digests | `mask.rs` | a *mask*: a variant of [`Mask`], a branch of `mask/number.rs` or `mask/pieces.rs` that recognises it, the words beside it in `mask/word_end.rs`, rows of `tests/masks/cases.rs` for what goes and for what stays |
+//! | the lines at the ends are looked up once | `body.rs` | nothing: all readers take their lines from it |
+//! | readers ask whether the call failed, waits, found nothing or says nothing | `report/`, `pending.rs`, `nothing.rs`, `silence.rs` | a *word*: in lower case, in the table of its idea in `words.rs`. A table whose filter would pass the word over does not compile. A runner of tests is a file in `report/` |
+//!
+//! Look at `unstuck eval` before and after on all runs that you have, and at the test `noise` of the program: neither
+//! may change where you did not mean it.
+//!
 //! # Features
 //!
 //! | feature | for | needs |

@@ -185,10 +185,10 @@ fn read(body: &Body<'_>, keyword: Option<usize>) -> Reading {
     let text = body.whole.as_bytes();
     // A terminal shows other lines than there are.
     if memchr2(b'\x1B', b'\r', text).is_some() {
-        return read_those(body, |_, _| true);
+        return read_those(body, true, |_, _| true);
     }
     let mut keyword = keyword;
-    read_those(body, |range, line| {
+    read_those(body, body.clocks.any(), |range, line| {
         if keyword.is_some_and(|place| place < range.start) {
             keyword = report::ANY.next(text, range.start);
         }
@@ -205,15 +205,20 @@ fn is_telling(line: &str) -> bool {
 /// Returns whether a reader may know `line` by its first letters.
 fn opens_telling(line: &str) -> bool {
     matches!(
-        line.trim_start().as_bytes(),
+        line.trim_ascii_start().as_bytes(),
         [b'o' | b'O', b'k' | b'K', ..] | [b'n', b'o', ..] | [b'1', b'.', ..] | [b'!', ..]
     )
 }
 
 /// Reads the lines of `body` for which `tell` returns true, given their place, without samples: what a document holds in a
 /// fence of Markdown, or on a page of HTML, was printed at another time. A fence around all of the body was put there by
-/// the host. The places are right if no line ends with a carriage return.
-fn read_those(body: &Body<'_>, mut tell: impl FnMut(Range<usize>, &str) -> bool) -> Reading {
+/// the host. The places are right if no line ends with a carriage return. Lines are `stamped` if a clock or a colour may
+/// stand before them.
+fn read_those(
+    body: &Body<'_>,
+    stamped: bool,
+    mut tell: impl FnMut(Range<usize>, &str) -> bool,
+) -> Reading {
     let mut runners: [&mut dyn Runner; 8] = [
         &mut Pytest::default(),
         &mut Unittest::default(),
@@ -232,7 +237,7 @@ fn read_those(body: &Body<'_>, mut tell: impl FnMut(Range<usize>, &str) -> bool)
     for line in find::lines(text) {
         let range = next..next + line.len();
         next = range.end + 1;
-        let line = body.clocks.off(line);
+        let line = if stamped { body.clocks.off(line) } else { line };
         is_inside ^= is_document && is_fence(line);
         if is_inside {
             continue;
@@ -314,7 +319,7 @@ mod tests {
                 (tests, errors, crash.happened(), crash.is_logged())
             };
             let body = Body::of(&text);
-            prop_assert_eq!(report(read(&body, Some(0))), report(read_those(&body, |_, _| true)), "{:?}", lines);
+            prop_assert_eq!(report(read(&body, Some(0))), report(read_those(&body, true, |_, _| true)), "{:?}", lines);
         }
 
         #[test]

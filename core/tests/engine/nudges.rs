@@ -204,6 +204,24 @@ fn every_message_without_a_lap_fits_into_its_buffer() {
 }
 
 #[test]
+fn only_tools_that_edit_files_are_told_to_read_one() {
+    let same = rule(Args::Same, Results::Same, Pattern::Streak { times: 2 });
+    let finding = finding(same, Tag::Write, true, &[(0, 0), (0, 0)]);
+    for (tool, expected) in [
+        ("Edit", true),
+        ("str_replace_editor", true),
+        ("apply_patch", true),
+        ("WriteFile", true),
+        ("create_ticket", false),
+        ("bash", false),
+        ("", false),
+    ] {
+        let said = finding.nudge(Action::Nudge, tool).to_string();
+        assert_eq!(said.contains("read the file as it is now"), expected, "{tool}: {said}");
+    }
+}
+
+#[test]
 fn a_failure_that_may_pass_is_not_said_to_stay() {
     let same = rule(Args::Same, Results::Same, Pattern::Streak { times: 2 });
     let mut finding = finding(same, Tag::Read, true, &[(0, 0), (0, 0)]);

@@ -147,7 +147,7 @@ fn several_outputs_of_a_scan_are_what_each_is_alone() {
     for (words, formats) in [
         (&[][..], ["html", "html", "jsonl"]),
         (&[], ["json", "markdown", "junit"]),
-        (&["--explain", "ec10"], ["human", "svg", "svg"]),
+        (&["--explain", "aed4"], ["human", "svg", "svg"]),
     ] {
         let [one, other, last] = formats;
         let together = [

@@ -81,10 +81,10 @@ fn may_be_volatile(line: &str) -> bool {
         BEHIND.may_hold(word_end::first(word)) || zones.contains(&word)
     };
     let says = |word: &[u8]| !LABELS.contains_bytes_in_any_case(word) && !is_masked(word);
+    let mut words = line.as_bytes().split(|byte| *byte == b' ').filter(is_word);
     // The text of a terminal control disappears, with all of its words.
-    line.bytes().any(|byte| byte.is_ascii_digit() || matches!(byte, b'/' | b'\\'))
-        && (line.contains('\x1b')
-            || !line.as_bytes().split(|byte| *byte == b' ').filter(is_word).any(says))
+    (!words.any(says) || find::contains(line, "\x1b"))
+        && line.bytes().any(|byte| byte.is_ascii_digit() || matches!(byte, b'/' | b'\\'))
 }
 
 /// A volatile line.

@@ -37,7 +37,10 @@ enum State {
 impl Crash {
     /// Counts a line that cannot be the head of a crash, while there is no crash.
     pub(crate) fn pass(&mut self, line: &str) {
-        self.lines = self.lines.saturating_add(u8::from(!line.trim_end().is_empty()));
+        // Only the first lines are counted.
+        if self.lines <= PREAMBLE_MAX {
+            self.lines = self.lines.saturating_add(u8::from(!line.trim_end().is_empty()));
+        }
     }
 
     /// The next line follows this one.
