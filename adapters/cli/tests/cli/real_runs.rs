@@ -1,16 +1,21 @@
 //! Transcripts of real agents, if they are available.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
+use unstuck::{Action, Asked, Decision, Guard};
+use unstuck_trace::{Event, Role};
 use walkdir::WalkDir;
 
-use crate::harness::{evaluated, listed, scan, scanned, shared};
+use crate::harness::{evaluated, listed, runs, scan, scanned, shared};
 use crate::schema::check_trace;
 
 /// The lowest F1 of the default preset on labelled runs, and the highest rate of false alarms.
-const F1_MIN: f64 = 0.70;
-const FALSE_ALARMS_MAX: f64 = 0.03;
+const F1_MIN: f64 = 0.90;
+const FALSE_ALARMS_MAX: f64 = 0.0;
 
 #[test]
 fn our_formats_are_recognised_and_counted() {
@@ -85,4 +90,77 @@ fn a_file_is_judged_alike_alone_and_in_its_folder() {
         let path = root.join(report["path"].as_str().expect("a path"));
         assert_eq!(scanned(&path).lines(), [Value::clone(&report)]);
     }
+}
+
+/// Plays the run at `path` to a live guard for each worker, up to the first call that it refuses or the first stop.
+/// Returns each action above the earlier ones with the number of its call, and how many calls were played.
+fn live(path: &Path) -> (Vec<(usize, Action)>, usize) {
+    let bytes = fs::read(path).expect("a run");
+    let (mut guards, mut open) = (HashMap::new(), HashMap::new());
+    let (mut said, mut calls, mut is_over) = (Vec::new(), 0, false);
+    let first = Guard::new();
+    unstuck_trace::read(&bytes[..], None, &mut |event| {
+        let was_over = is_over;
+        let mut hear = |at: usize, decision: &Decision| {
+            let most = said.last().map_or(Action::Proceed, |(_, action)| *action);
+            if decision.action() > most {
+                said.push((at, decision.action()));
+            }
+            is_over |= decision.action() >= Action::Block;
+        };
+        match event {
+            _ if was_over => {}
+            Event::Call(call) => {
+                let guard = guards.entry(call.worker.to_owned());
+                let guard = guard.or_insert_with(|| first.begin("", call.worker));
+                let args = call.lasting_args();
+                let decision = guard.announce(&Asked::new(call.tool, &*args).step(call.step));
+                hear(call.index, &decision);
+                open.insert(call.index, decision.ticket());
+                calls = call.index + 1;
+            }
+            Event::Outcome(outcome) => {
+                let guard = guards.get_mut(outcome.worker).expect("a guard that saw the call");
+                let ticket = open.remove(&outcome.call).flatten();
+                // A text that was cut has something behind it that the guard would have seen.
+                let cut = outcome.cut.map(|cut| format!("{}{cut}", outcome.text));
+                let text = cut.as_deref().unwrap_or(outcome.text);
+                hear(outcome.call, &guard.after(ticket, text, outcome.failed));
+            }
+            Event::Message(message) if message.role == Role::User => {
+                if let Some(guard) = guards.get_mut(message.worker) {
+                    let _ = guard.user_message(message.text);
+                }
+            }
+            _ => {}
+        }
+    })
+    .expect("a readable run");
+    (said, calls)
+}
+
+/// What a host hears while an agent works is what a report says of the run afterwards.
+#[test]
+fn a_live_guard_says_what_a_scan_says() {
+    let folders = [Some(runs()), shared("traces")];
+    let mut compared = 0;
+    for folder in folders.into_iter().flatten() {
+        for report in scan(&folder, &["--format", "jsonl"]).lines() {
+            let path = Path::new(report["path"].as_str().expect("a path"));
+            let (live, calls) = live(path);
+            let mut found = Vec::new();
+            for finding in report["findings"].as_array().expect("findings") {
+                let Some(at) = finding["at_call"].as_u64().map(|at| at as usize) else { continue };
+                let action = Action::ALL.into_iter().find(|one| one.name() == finding["action"]);
+                let action = action.expect("an action");
+                let most = found.last().map_or(Action::Proceed, |(_, action)| *action);
+                if at < calls && action > most && most < Action::Block {
+                    found.push((at, action));
+                }
+            }
+            assert_eq!(live, found, "{}", path.display());
+            compared += 1;
+        }
+    }
+    assert!(compared >= 20, "only {compared} runs were compared");
 }
