@@ -238,8 +238,9 @@ impl Nudge<'_> {
 
     /// Returns whether the tool edits files, by its name. Others write tickets, settings or commits.
     fn edits_files(&self) -> bool {
-        [&b"edit"[..], b"write", b"replace", b"patch", b"file"].iter().any(|word| {
-            let mut parts = self.tool.as_bytes().windows(word.len());
+        ["edit", "write", "replace", "patch", "file"].iter().any(|word| {
+            let at = |start: usize| self.tool.get(start..start.saturating_add(word.len()));
+            let mut parts = (0..self.tool.len()).filter_map(at);
             parts.any(|part| part.eq_ignore_ascii_case(word))
         })
     }

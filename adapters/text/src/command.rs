@@ -102,7 +102,7 @@ static TEST_STARTS: Filter = {
 };
 
 /// Interpreters that run a script given as their first argument.
-static INTERPRETERS: List = list!("sh bash zsh python python3 node ruby perl");
+static INTERPRETERS: List = list!["sh" "bash" "zsh" "python" "python3" "node" "ruby" "perl"];
 
 /// Returns whether some part of `command` runs tests, for example `cd app && RUST_LOG=info cargo
 /// test -q`, or a script with `test` or `tests` as a word of its path.

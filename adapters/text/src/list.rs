@@ -6,42 +6,11 @@ pub(crate) struct List {
     filter: Filter,
 }
 
-/// Creates a [`List`] at compile time, of the words in a text.
+/// Creates a [`List`] at compile time.
 macro_rules! list {
-    ($text:literal) => {{
-        const WORDS: &[&str] = &$crate::list::split::<{ $crate::list::count($text) }>($text);
-        $crate::list::List::new(WORDS)
-    }};
+    [$($word:literal)+] => { $crate::list::List::new(&[$($word),+]) };
 }
 pub(crate) use list;
-
-/// Returns the number of words in `text`.
-pub(crate) const fn count(text: &str) -> usize {
-    let (text, mut count, mut at) = (text.as_bytes(), 0, 0);
-    while at < text.len() {
-        let begins = !text[at].is_ascii_whitespace();
-        if begins && (at == 0 || text[at - 1].is_ascii_whitespace()) {
-            count += 1;
-        }
-        at += 1;
-    }
-    count
-}
-
-/// Returns the words of `text`, of which there are `N`.
-pub(crate) const fn split<const N: usize>(text: &str) -> [&str; N] {
-    let (mut words, mut n, mut rest) = ([""; N], 0, text.trim_ascii());
-    while n < N {
-        let mut end = 0;
-        while end < rest.len() && !rest.as_bytes()[end].is_ascii_whitespace() {
-            end += 1;
-        }
-        let (word, behind) = rest.split_at(end);
-        (words[n], rest) = (word, behind.trim_ascii());
-        n += 1;
-    }
-    words
-}
 
 impl List {
     /// Creates the list of `words` at compile time.

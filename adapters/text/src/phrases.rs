@@ -23,8 +23,8 @@ pub(crate) struct Phrases {
     /// The position of the byte of each phrase that texts contain least often.
     rarest: &'static [u8],
     /// The slots of the first two bytes, and of the last two.
-    openings: [u64; 4],
-    endings: [u64; 4],
+    openings: [u64; 2],
+    endings: [u64; 2],
 }
 
 /// Creates an array of texts.
@@ -47,7 +47,7 @@ impl Phrases {
     /// Creates the set of `texts`, with the positions of their [`rarest`] bytes. A phrase of one byte opens and
     /// ends no text.
     pub(crate) const fn new(texts: &'static [&'static str], rarest: &'static [u8]) -> Self {
-        let (mut openings, mut endings, mut n) = ([0; 4], [0; 4], 0);
+        let (mut openings, mut endings, mut n) = ([0; 2], [0; 2], 0);
         while n < texts.len() {
             if let [first, second, ..] = texts[n].as_bytes() {
                 let slot = slot(*first, *second);
@@ -122,14 +122,14 @@ pub(crate) const fn rarest<const N: usize>(phrases: &[&str]) -> [u8; N] {
 }
 
 /// Returns whether the slot of two bytes is taken.
-const fn holds(slots: &[u64; 4], one: u8, two: u8) -> bool {
+const fn holds(slots: &[u64; 2], one: u8, two: u8) -> bool {
     let slot = slot(one, two);
     slots[slot / 64] >> (slot % 64) & 1 == 1
 }
 
-/// Returns a number below 256 for two bytes, the same in either case.
+/// Returns a number below 128 for two bytes, the same in either case.
 const fn slot(one: u8, two: u8) -> usize {
-    (one | 0x20).wrapping_mul(37).wrapping_add((two | 0x20).wrapping_mul(101)) as usize
+    (one | 0x20).wrapping_mul(37).wrapping_add((two | 0x20).wrapping_mul(101)) as usize % 128
 }
 
 /// Splits `text` at the first `phrase`, in which the byte at `place` is rare. O(n) for a `phrase` of a

@@ -17,38 +17,45 @@ use crate::names::{Named, last_segment, named};
 static TOOLS: [(Tag, List); 10] = [
     (
         Tag::Shell,
-        list!(
-            "bash shell sh terminal run_shell_command execute_bash exec_command execute_command
-             run_command run_terminal_cmd local_shell sql"
-        ),
+        list![
+            "bash" "shell" "sh" "terminal" "run_shell_command" "execute_bash" "exec_command"
+            "execute_command" "run_command" "run_terminal_cmd" "local_shell" "sql"
+        ],
     ),
     (
         Tag::Read,
-        list!("read read_file fs_read view open cat read_many_files webfetch web_fetch fetch"),
+        list![
+            "read" "read_file" "fs_read" "view" "open" "cat" "read_many_files" "webfetch"
+            "web_fetch" "fetch"
+        ],
     ),
     (
         Tag::Write,
-        list!(
-            "write edit write_file edit_file multiedit replace apply_patch create_file fs_write
-             patch write_to_file replace_in_file search_replace str_replace"
-        ),
+        list![
+            "write" "edit" "write_file" "edit_file" "multiedit" "replace" "apply_patch"
+            "create_file" "fs_write" "patch" "write_to_file" "replace_in_file" "search_replace"
+            "str_replace"
+        ],
     ),
     (
         Tag::Search,
-        list!(
-            "grep glob search ls list list_directory list_files find search_files
-             search_file_content websearch web_search codebase_search"
-        ),
+        list![
+            "grep" "glob" "search" "ls" "list" "list_directory" "list_files" "find" "search_files"
+            "search_file_content" "websearch" "web_search" "codebase_search"
+        ],
     ),
-    (Tag::Test, list!("run_tests run_test test tests pytest")),
-    (Tag::Poll, list!("wait sleep job_status get_status bashoutput write_stdin")),
-    (Tag::Think, list!("think thinking sequential_thinking sequentialthinking")),
+    (Tag::Test, list!["run_tests" "run_test" "test" "tests" "pytest"]),
+    (Tag::Poll, list!["wait" "sleep" "job_status" "get_status" "bashoutput" "write_stdin"]),
+    (Tag::Think, list!["think" "thinking" "sequential_thinking" "sequentialthinking"]),
     (
         Tag::Finish,
-        list!("finish submit complete attempt_completion complete_task task_done exit_plan_mode"),
+        list![
+            "finish" "submit" "complete" "attempt_completion" "complete_task" "task_done"
+            "exit_plan_mode"
+        ],
     ),
-    (Tag::StartOver, list!("start_over startover start-over")),
-    (Tag::Act, list!("computer computer_use send_keys repl")),
+    (Tag::StartOver, list!["start_over" "startover" "start-over"]),
+    (Tag::Act, list!["computer" "computer_use" "send_keys" "repl"]),
 ];
 
 /// Returns the kind of `tool`, by its name and, for a shell, by its command. Case does not matter.
@@ -92,8 +99,10 @@ pub(crate) fn nature(tool: &str, args: &str) -> Nature {
 }
 
 /// Names of arguments that hold what is searched for.
-static QUERIES: List =
-    list!("query q question keyword keywords search_query searchquery search_term search_terms");
+static QUERIES: List = list![
+    "query" "q" "question" "keyword" "keywords" "search_query" "searchquery" "search_term"
+    "search_terms"
+];
 
 /// Returns whether an argument is a query in words.
 fn takes_query(args: &str) -> bool {

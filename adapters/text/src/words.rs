@@ -79,11 +79,11 @@ pub(crate) mod complaint {
     ];
 
     /// Things that a tool does not know: `Unknown command: foo`.
-    pub(crate) static UNKNOWN: List = list!(
-        "action agent argument attribute column command database error field file flag format function
-         host id key linters method model name operation option parameter property resource skill
-         subcommand table tool type user"
-    );
+    pub(crate) static UNKNOWN: List = list![
+        "action" "agent" "argument" "attribute" "column" "command" "database" "error" "field" "file"
+        "flag" "format" "function" "host" "id" "key" "linters" "method" "model" "name" "operation"
+        "option" "parameter" "property" "resource" "skill" "subcommand" "table" "tool" "type" "user"
+    ];
 
     /// Ends of a complaint.
     pub(crate) static ENDINGS: Phrases = phrases![
@@ -132,12 +132,14 @@ pub(crate) mod complaint {
     pub(crate) static QUESTIONS: Phrases = phrases!["did you mean" "do you mean"];
 
     /// Words that say only that something failed.
-    pub(crate) static GENERIC: List = list!(
-        "received a aborting an and build bash call code command completed due encountered err error
-         errors exception execution exit exited failed failure fatal finished has is it npm non occurred
-         previous process program result returned run script shell something status task terminated the
-         there to tool try unexpected unknown was went with wrong"
-    );
+    pub(crate) static GENERIC: List = list![
+        "received" "a" "aborting" "an" "and" "build" "bash" "call" "code" "command" "completed"
+        "due" "encountered" "err" "error" "errors" "exception" "execution" "exit" "exited" "failed"
+        "failure" "fatal" "finished" "has" "is" "it" "npm" "non" "occurred" "previous" "process"
+        "program" "result" "returned" "run" "script" "shell" "something" "status" "task"
+        "terminated" "the" "there" "to" "tool" "try" "unexpected" "unknown" "was" "went" "with"
+        "wrong"
+    ];
 
     /// Phrases of lines that only sum up what other lines say.
     pub(crate) static SUMMARIES: Phrases = phrases![
@@ -210,20 +212,21 @@ pub(crate) mod timeout {
     ];
 
     /// Things that run into a `timeout`, and the words beside them.
-    pub(crate) static SUBJECTS: List = list!(
-        "504 408 a an after api build call client command connect connection error execution gateway
-         http lock mcp navigation network operation process query read request server shell socket ssh
-         the tool wait write"
-    );
+    pub(crate) static SUBJECTS: List = list![
+        "504" "408" "a" "an" "after" "api" "build" "call" "client" "command" "connect" "connection"
+        "error" "execution" "gateway" "http" "lock" "mcp" "navigation" "network" "operation"
+        "process" "query" "read" "request" "server" "shell" "socket" "ssh" "the" "tool" "wait"
+        "write"
+    ];
 
     /// The word for a limit, and for what happens at it.
     pub(crate) static TIMEOUT: Phrases = phrases!["timeout" "time-out"];
 
     /// Words that follow a `timeout` that happened.
-    pub(crate) static FOLLOWERS: List = list!(
-        "after at awaiting during elapsed error exceeded expired for has hit occurred of reached waiting
-         while"
-    );
+    pub(crate) static FOLLOWERS: List = list![
+        "after" "at" "awaiting" "during" "elapsed" "error" "exceeded" "expired" "for" "has" "hit"
+        "occurred" "of" "reached" "waiting" "while"
+    ];
 
     /// Letters of which each word for a time-out has some.
     pub(crate) static TRIGGERS: Grams =
@@ -254,35 +257,42 @@ pub(crate) mod waiting {
     use super::{Grams, List, Phrases, list, phrases, texts};
 
     /// Names of members and elements that hold a state.
-    pub(crate) static NAMES: List =
-        list!("status state phase stage conclusion progress retrieval_status job_status jobstatus");
+    pub(crate) static NAMES: List = list![
+        "status" "state" "phase" "stage" "conclusion" "progress" "retrieval_status" "job_status"
+        "jobstatus"
+    ];
 
     /// Names of members that say whether a job has ended.
     pub(crate) static ENDS: List =
-        list!("done ready finished complete completed isready isdone is_complete");
+        list!["done" "ready" "finished" "complete" "completed" "isready" "isdone" "is_complete"];
 
     /// Words for a job that is running or waiting.
-    pub(crate) static STATES: List = list!(
-        "building booting cloning compiling containercreating converging creating deploying downloading
-         executing inprogress incomplete initializing installing loading pending podinitializing
-         preparing processing provisioning pulling queued queueing queuing rebooting restarting running
-         scheduled scheduling starting syncing terminating updating uploading wait waiting"
-    );
+    pub(crate) static STATES: List = list![
+        "building" "booting" "cloning" "compiling" "containercreating" "converging" "creating"
+        "deploying" "downloading" "executing" "inprogress" "incomplete" "initializing" "installing"
+        "loading" "pending" "podinitializing" "preparing" "processing" "provisioning" "pulling"
+        "queued" "queueing" "queuing" "rebooting" "restarting" "running" "scheduled" "scheduling"
+        "starting" "syncing" "terminating" "updating" "uploading" "wait" "waiting"
+    ];
 
     /// Words that may accompany such a word without changing its meaning.
-    pub(crate) static FILLERS: List = list!(
-        "a are background be been build check checks currently deployment elapsed execution for has in
-         is it its job moment now of operation pid pipeline please process request run state status
-         still task tasks the this to workflow"
-    );
+    pub(crate) static FILLERS: List = list![
+        "a" "are" "background" "be" "been" "build" "check" "checks" "currently" "deployment"
+        "elapsed" "execution" "for" "has" "in" "is" "it" "its" "job" "moment" "now" "of" "operation"
+        "pid" "pipeline" "please" "process" "request" "run" "state" "status" "still" "task" "tasks"
+        "the" "this" "to" "workflow"
+    ];
 
     /// Words for the end of a job. The job is still running if the sentence negates them.
-    pub(crate) static GOALS: List = list!(
-        "available complete completed done finished healthy ready started up over initialized"
-    );
+    pub(crate) static GOALS: List = list![
+        "available" "complete" "completed" "done" "finished" "healthy" "ready" "started" "up" "over"
+        "initialized"
+    ];
 
     /// Words that negate the end of a job.
-    pub(crate) static DENIALS: List = list!("not hasn't isn't haven't aren't until unready yet");
+    pub(crate) static DENIALS: List = list![
+        "not" "hasn't" "isn't" "haven't" "aren't" "until" "unready" "yet"
+    ];
 
     /// Phrases in sentences about a running job.
     pub(crate) static PHRASES: Phrases = phrases![
@@ -323,8 +333,10 @@ pub(crate) mod waiting {
     pub(crate) static DOUBTS: Phrases = phrases![" if " " may "];
 
     /// Words for a failure. A result with one of them is not pending.
-    pub(crate) static FAILURES: List =
-        list!("error errors exception failed failing failure refused denied crashed cancelled");
+    pub(crate) static FAILURES: List = list![
+        "error" "errors" "exception" "failed" "failing" "failure" "refused" "denied" "crashed"
+        "cancelled"
+    ];
 
     /// States in a column of a table. `running` is not among them, because there it is a healthy service.
     pub(crate) static COLUMNS: List = List::new(&texts![
@@ -346,30 +358,33 @@ pub(crate) mod nothing {
     use super::{List, Phrases, list, phrases};
 
     /// Names of members that hold the hits.
-    pub(crate) static LISTS: List = list!(
-        "data documents edges entries files hits items issues list matches nodes records result results
-         rows users values"
-    );
+    pub(crate) static LISTS: List = list![
+        "data" "documents" "edges" "entries" "files" "hits" "items" "issues" "list" "matches"
+        "nodes" "records" "result" "results" "rows" "users" "values"
+    ];
 
     /// Names of members that count the hits.
-    pub(crate) static COUNTS: List = list!(
-        "count hits matches numresults num_results resultcount total totalcount total_count
-         total_results"
-    );
+    pub(crate) static COUNTS: List = list![
+        "count" "hits" "matches" "numresults" "num_results" "resultcount" "total" "totalcount"
+        "total_count" "total_results"
+    ];
 
     /// Nouns for things that are searched.
-    pub(crate) static THINGS: List = list!(
-        "answer answers article articles branch branches candidates comments content data definition
-         definitions directories document documents element elements entries entry event events file
-         files hit hits information item items line lines match matches memories messages occurrences
-         pages pods record records references requests resources result results rows symbols tasks users"
-    );
+    pub(crate) static THINGS: List = list![
+        "answer" "answers" "article" "articles" "branch" "branches" "candidates" "comments"
+        "content" "data" "definition" "definitions" "directories" "document" "documents" "element"
+        "elements" "entries" "entry" "event" "events" "file" "files" "hit" "hits" "information"
+        "item" "items" "line" "lines" "match" "matches" "memories" "messages" "occurrences" "pages"
+        "pods" "record" "records" "references" "requests" "resources" "result" "results" "rows"
+        "symbols" "tasks" "users"
+    ];
 
     /// Nouns whose absence is good news, because a check without such findings has succeeded.
-    pub(crate) static FLAWS: List = list!(
-        "changed created deleted modified updated written error errors issue issues problem problems
-         warning warnings vulnerabilities conflicts changes differences failures violations such longer"
-    );
+    pub(crate) static FLAWS: List = list![
+        "changed" "created" "deleted" "modified" "updated" "written" "error" "errors" "issue"
+        "issues" "problem" "problems" "warning" "warnings" "vulnerabilities" "conflicts" "changes"
+        "differences" "failures" "violations" "such" "longer"
+    ];
 
     /// Openings of sentences of a search that found nothing.
     pub(crate) static SENTENCES: Phrases = phrases![
@@ -405,19 +420,23 @@ pub(crate) mod silence {
     pub(crate) const HEADINGS: [&str; 4] = ["output:", "stdout:", "stderr:", "result:"];
 
     /// Words of a sentence of the host which only says that a command ran.
-    pub(crate) static PHRASE: List = list!(
-        "a and any bash command completed did error errors executed execution exit finished it no not or
-         output produce produced program ran script shell success successful successfully the tool with
-         without your"
-    );
+    pub(crate) static PHRASE: List = list![
+        "a" "and" "any" "bash" "command" "completed" "did" "error" "errors" "executed" "execution"
+        "exit" "finished" "it" "no" "not" "or" "output" "produce" "produced" "program" "ran"
+        "script" "shell" "success" "successful" "successfully" "the" "tool" "with" "without" "your"
+    ];
 
     /// Participles that say what happened to a result.
-    pub(crate) static GONE: List =
-        list!("omitted elided cleared pruned truncated compacted removed trimmed dropped");
+    pub(crate) static GONE: List = list![
+        "omitted" "elided" "cleared" "pruned" "truncated" "compacted" "removed" "trimmed"
+        "dropped"
+    ];
 
     /// Nouns for a result.
-    pub(crate) static HISTORY: List =
-        list!("context history output outputs result results content contents lines tokens");
+    pub(crate) static HISTORY: List = list![
+        "context" "history" "output" "outputs" "result" "results" "content" "contents" "lines"
+        "tokens"
+    ];
 }
 
 pub(crate) mod status {
@@ -433,19 +452,23 @@ pub(crate) mod status {
         ["exited", "returned", "finished", "completed", "failed", "terminated", "ended"];
 
     /// Members that hold an error unless their value is null, false, zero or empty.
-    pub(crate) static ERRORS: List = list!("error errors err exception errormessage error_message");
+    pub(crate) static ERRORS: List = list![
+        "error" "errors" "err" "exception" "errormessage" "error_message"
+    ];
 
     /// Members that say whether the call worked.
-    pub(crate) static SUCCESSES: List = list!("success succeeded ok");
+    pub(crate) static SUCCESSES: List = list!["success" "succeeded" "ok"];
 
     /// Members that say whether the call failed.
-    pub(crate) static FAILURES: List = list!("iserror is_error failed");
+    pub(crate) static FAILURES: List = list!["iserror" "is_error" "failed"];
 
     /// Members that hold an HTTP status.
-    pub(crate) static STATUSES: List = list!("status statuscode status_code code");
+    pub(crate) static STATUSES: List = list!["status" "statuscode" "status_code" "code"];
 
     /// Members that hold the exit status of a command.
-    pub(crate) static EXITS: List = list!("exit_code exitcode returncode return_code exit_status");
+    pub(crate) static EXITS: List = list![
+        "exit_code" "exitcode" "returncode" "return_code" "exit_status"
+    ];
 
     /// Members that say what went wrong, the most specific first.
     pub(crate) const MESSAGES: [&str; 6] =

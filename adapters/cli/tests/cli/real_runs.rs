@@ -150,7 +150,9 @@ fn a_live_guard_says_what_a_scan_says() {
             let (live, calls) = live(path);
             let mut found = Vec::new();
             for finding in report["findings"].as_array().expect("findings") {
-                let Some(at) = finding["at_call"].as_u64().map(|at| at as usize) else { continue };
+                let Some(at) = finding["at_call"].as_u64().and_then(|at| at.try_into().ok()) else {
+                    continue;
+                };
                 let action = Action::ALL.into_iter().find(|one| one.name() == finding["action"]);
                 let action = action.expect("an action");
                 let most = found.last().map_or(Action::Proceed, |(_, action)| *action);

@@ -120,9 +120,10 @@ impl Chain {
 
 /// Words before a program that say how to run it. Words with an argument of their own are followed by
 /// it.
-static BEFORE: List = list!(
-    "sudo time nohup exec command builtin env then do else if elif while until ! { xargs stdbuf"
-);
+static BEFORE: List = list![
+    "sudo" "time" "nohup" "exec" "command" "builtin" "env" "then" "do" "else" "if" "elif" "while"
+    "until" "!" "{" "xargs" "stdbuf"
+];
 
 /// The words of a simple command from its program on.
 fn own_words<'p, 'c>(words: &'p [&'c str]) -> &'p [&'c str] {
@@ -221,31 +222,39 @@ fn tests(words: &[&str]) -> bool {
         || script.next().is_some_and(|word| is_test_script(word))
 }
 
-static NEUTRAL: List = list!(
-    "cd pushd popd export set source . echo printf true : test [ [[ done fi for } exit return clear"
-);
+static NEUTRAL: List = list![
+    "cd" "pushd" "popd" "export" "set" "source" "." "echo" "printf" "true" ":" "test" "[" "[["
+    "done" "fi" "for" "}" "exit" "return" "clear"
+];
 
-static WAITS: List = list!("sleep wait watch inotifywait fswatch wait-for-it.sh");
+static WAITS: List = list!["sleep" "wait" "watch" "inotifywait" "fswatch" "wait-for-it.sh"];
 
-static SEARCHES: List = list!("grep egrep fgrep rg ag ack find fd fdfind ls tree locate");
+static SEARCHES: List = list![
+    "grep" "egrep" "fgrep" "rg" "ag" "ack" "find" "fd" "fdfind" "ls" "tree" "locate"
+];
 
-static READS: List = list!(
-    "cat head tail less more nl bat batcat tac pwd wc stat file du df diff cmp comm md5sum sha1sum
-     sha256sum sed awk mawk cut sort uniq tr jq yq xxd od hexdump strings which whereis type
-     basename dirname realpath readlink column printenv id"
-);
+static READS: List = list![
+    "cat" "head" "tail" "less" "more" "nl" "bat" "batcat" "tac" "pwd" "wc" "stat" "file" "du" "df"
+    "diff" "cmp" "comm" "md5sum" "sha1sum" "sha256sum" "sed" "awk" "mawk" "cut" "sort" "uniq" "tr"
+    "jq" "yq" "xxd" "od" "hexdump" "strings" "which" "whereis" "type" "basename" "dirname"
+    "realpath" "readlink" "column" "printenv" "id"
+];
 
-static LOOKS: List = list!("ps top free uptime jobs lsof netstat ss date who uname ping");
+static LOOKS: List = list![
+    "ps" "top" "free" "uptime" "jobs" "lsof" "netstat" "ss" "date" "who" "uname" "ping"
+];
 
-static WRITES: List = list!(
-    "tee mv cp rm mkdir rmdir touch ln chmod chown install patch unzip gunzip gzip rsync truncate dd
-     sponge ed ex unlink split gofumpt"
-);
+static WRITES: List = list![
+    "tee" "mv" "cp" "rm" "mkdir" "rmdir" "touch" "ln" "chmod" "chown" "install" "patch" "unzip"
+    "gunzip" "gzip" "rsync" "truncate" "dd" "sponge" "ed" "ex" "unlink" "split" "gofumpt"
+];
 
 /// Programs that put files somewhere, or take them away.
-static PLACES: List = list!("mv cp rm mkdir rmdir touch ln chmod chown unlink find");
+static PLACES: List = list![
+    "mv" "cp" "rm" "mkdir" "rmdir" "touch" "ln" "chmod" "chown" "unlink" "find"
+];
 
-static ACTS: List = list!("xdotool ydotool playerctl cliclick xte wtype");
+static ACTS: List = list!["xdotool" "ydotool" "playerctl" "cliclick" "xte" "wtype"];
 
 /// Returns whether a stream editor writes to its files.
 fn edits_in_place(words: &[&str]) -> bool {

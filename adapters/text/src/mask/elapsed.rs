@@ -42,10 +42,10 @@ fn is_span(word: &[u8]) -> bool {
 }
 
 /// Words that make a `time` the length of a run, where `time` alone may be a date.
-static RUNS: List = list!(
-    "wall elapsed cpu run real user sys system total execution exec response query build compile
-     processing request inference"
-);
+static RUNS: List = list![
+    "wall" "elapsed" "cpu" "run" "real" "user" "sys" "system" "total" "execution" "exec" "response"
+    "query" "build" "compile" "processing" "request" "inference"
+];
 
 /// The end of the minutes and seconds, or hours, minutes and seconds: `0:12`, `1:02:03.5`.
 fn minutes(text: &[u8], start: usize, end: usize) -> Option<usize> {

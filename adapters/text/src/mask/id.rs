@@ -106,10 +106,10 @@ fn start(text: &[u8], place: usize, floor: usize) -> usize {
 }
 
 /// Words in front of `id` that name an object which lasts no longer than one answer.
-static REQUESTS: List = list!(
-    "request req response trace span session chunk correlation message msg invocation completion
-     call"
-);
+static REQUESTS: List = list![
+    "request" "req" "response" "trace" "span" "session" "chunk" "correlation" "message" "msg"
+    "invocation" "completion" "call"
+];
 
 /// Returns whether `byte` may be a part of an id.
 pub(super) fn is_part(byte: u8) -> bool {

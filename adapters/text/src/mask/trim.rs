@@ -143,14 +143,16 @@ impl Sink for Look {
 }
 
 /// Parts of labels, and words that join a label to its value.
-static LABELS: List = list!(
-    "elapsed took duration latency runtime walltime uptime time wall cpu real user sys total taken
-     spent ms s seconds in at of finished done you have more steps turns attempts iterations rounds
-     tries started date timestamp cost usd eur dollars session so far tokens token left remaining
-     used prompt completion input output context count usage budget request requestid req response
-     trace traceid span chunk correlation id x invocation process group pid ppid pgid tid thread
-     step turn iteration round attempt"
-);
+static LABELS: List = list![
+    "elapsed" "took" "duration" "latency" "runtime" "walltime" "uptime" "time" "wall" "cpu" "real"
+    "user" "sys" "total" "taken" "spent" "ms" "s" "seconds" "in" "at" "of" "finished" "done" "you"
+    "have" "more" "steps" "turns" "attempts" "iterations" "rounds" "tries" "started" "date"
+    "timestamp" "cost" "usd" "eur" "dollars" "session" "so" "far" "tokens" "token" "left"
+    "remaining" "used" "prompt" "completion" "input" "output" "context" "count" "usage" "budget"
+    "request" "requestid" "req" "response" "trace" "traceid" "span" "chunk" "correlation" "id" "x"
+    "invocation" "process" "group" "pid" "ppid" "pgid" "tid" "thread" "step" "turn" "iteration"
+    "round" "attempt"
+];
 
 #[cfg(test)]
 mod tests {
