@@ -127,12 +127,25 @@ impl Stream {
     #[inline]
     fn add(&mut self, piece: &[u8]) {
         let (words, rest) = piece.as_chunks::<8>();
-        for word in words {
-            self.append(u64::from_le_bytes(*word), 64);
+        if !words.is_empty() {
+            self.add_words(words);
         }
         if !rest.is_empty() {
             self.append(few(rest), rest.len() * 8);
         }
+    }
+
+    /// Adds whole words: each fills the one before it, and its rest waits for the next.
+    #[inline]
+    fn add_words(&mut self, words: &[[u8; 8]]) {
+        let Self { mut state, mut word, filled, .. } = *self;
+        for bits in words.iter().map(|word| u64::from_le_bytes(*word)) {
+            state = fold(state ^ (word | bits << filled));
+            // Without a part of a word, there is no rest.
+            word = bits >> 1 >> (63 - filled);
+        }
+        (self.state, self.word) = (state, word);
+        self.length += 64 * words.len();
     }
 
     #[inline]
@@ -148,7 +161,7 @@ impl Stream {
         if filled < 64 {
             (self.word, self.filled) = (word, filled);
         } else {
-            let rest = if self.filled == 0 { 0 } else { bits >> (64 - self.filled) };
+            let rest = bits >> 1 >> (63 - self.filled);
             self.state = fold(self.state ^ word);
             (self.word, self.filled) = (rest, filled - 64);
         }
