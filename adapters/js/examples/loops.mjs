@@ -12,7 +12,7 @@ const AGENTS = {
   "variants that all meet one error": (n) => [
     "bash",
     { command: `psql -h ${["db", "db1", "database", "postgres", "pg", "sql", "localhost", "main"][n % 8]} -c 'select 1'` },
-    "connection refused",
+    "password authentication failed",
     true,
   ],
   "tests that keep failing alike": (n) =>
