@@ -243,7 +243,7 @@ pub(crate) mod transient {
 
     /// Phrases of a failure that may pass by itself: too many requests, a service that is down or starts, a lock.
     pub(crate) static PHRASES: Phrases = phrases![
-        "429 " "502 " "503 " "504 " "rate limit" "rate-limit" "ratelimit" "too many requests"
+        "http 429" "http 503" "error 429" "error 503" "status 429" "status 503" "rate limit" "rate-limit" "ratelimit" "too many requests"
         "overloaded" "service unavailable" "temporarily unavailable" "try again later"
         "try again in " "please try again" "retry after" "retry in " "bad gateway" "gateway time"
         "connection refused" "connection reset" "connection aborted" "connection closed"

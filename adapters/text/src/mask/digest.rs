@@ -189,3 +189,45 @@ fn fold(bits: u64) -> u64 {
     let product = u128::from(bits) * u128::from(FACTOR);
     (product >> 64) as u64 ^ product as u64
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::{Stream, fold};
+
+    /// The hash by its definition: all bytes in words of eight, and then the rest and the length.
+    fn whole(bytes: &[u8]) -> super::Digest {
+        let word = |bytes: &[u8]| {
+            bytes.iter().rev().fold(0_u64, |word, byte| word << 8 | u64::from(*byte))
+        };
+        let (words, rest) = bytes.as_chunks::<8>();
+        let state = words.iter().fold(0, |state, bytes| fold(state ^ word(bytes)));
+        let length = 8 * bytes.len() as u64;
+        super::Digest::new(state ^ word(rest)).mix(super::Digest::new(length))
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_not_matter_where_pieces_end(
+            pieces in vec(vec(any::<u8>(), 0..30), 0..8),
+            zeros in 0..20_usize,
+        ) {
+            let mut stream = Stream::default();
+            let mut all = Vec::new();
+            for piece in pieces.iter().chain([&[0].repeat(zeros)]) {
+                match piece[..] {
+                    [byte] => stream.push(byte),
+                    _ => stream.add(piece),
+                }
+                all.extend(piece);
+            }
+            prop_assert_eq!(stream.finish(), whole(&all));
+        }
+    }
+}
