@@ -53,7 +53,7 @@ const EFFORT: &str = "UNSTUCK_EXHAUSTIVE";
 
 /// The modules of tests that the default command leaves out, and what their tests need.
 pub(crate) const NEEDS: [(&str, &str); 5] = [
-    ("needs_minutes", "the whole effort, half a minute and more each"),
+    ("needs_minutes", "`UNSTUCK_EXHAUSTIVE=2`, half a minute and more each"),
     ("needs_mount", "a user who may mount file systems"),
     ("needs_node", "node"),
     ("needs_script", "script of util-linux"),
