@@ -154,6 +154,13 @@ pub(crate) static CHECKS: [Check; 18] = [
         work: Function(javascript::check),
     },
     Check {
+        name: "agents",
+        about: "real agents from npm hear, and do, what is recorded in `xtask/agents/expected`",
+        part: RestApart,
+        tools: "node npm git timeout",
+        work: Function(agents::check),
+    },
+    Check {
         name: "c",
         about: "the C library gives Rust's verdicts here, under sanitizers, and on a Cortex-M3",
         part: RestApart,
@@ -194,13 +201,6 @@ pub(crate) static CHECKS: [Check; 18] = [
         part: RestApart,
         tools: "python target/mcp/python",
         work: Function(mcp::check),
-    },
-    Check {
-        name: "agents",
-        about: "real agents from npm hear, and do, what is recorded in `xtask/agents/expected`",
-        part: RestApart,
-        tools: "node npm git timeout",
-        work: Function(agents::check),
     },
 ];
 
