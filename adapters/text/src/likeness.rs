@@ -18,8 +18,8 @@ pub(crate) const NOTES: [&str; 20] = texts![
     "timeout_secs" "toolSummary" "yield_time_ms"
 ];
 
-/// The members among [`NOTES`] that hold for tools that write, too. There a description may be content, as that of an
-/// issue.
+/// The members among [`NOTES`] that only describe or limit a call of a tool that writes, too. A `description` may be what
+/// such a tool writes, for example that of an issue.
 pub(crate) const NOTES_OF_EDITS: [&str; 6] =
     ["display_description", "explanation", "timeout", "timeout_ms", "toolSummary", "yield_time_ms"];
 

@@ -148,9 +148,10 @@ static TASKS: List = list![
 
 static OUTPUTS: List = list!["output" "result" "results" "logs" "log"];
 
-/// Pictures of a screen, which change by themselves.
+/// The verb for a picture, which changes nothing.
 static TAKES: List = list!["take"];
 
+/// Pictures of a screen, which change by themselves.
 static PICTURES: List = list!["snapshot" "screenshot" "screen"];
 
 /// Notes that an agent keeps for itself.

@@ -149,8 +149,8 @@ fn in_words(body: &Body<'_>) -> bool {
     complains(body) || refuses(body)
 }
 
-/// Reads every line of `body`. Its first keyword stands at `keyword`, `status` is that of an object, and `told` is what
-/// the host tells.
+/// Reads every line of `body`. `keyword` is the place of the first keyword, `status` is what the members of an object say,
+/// and `told` is what the host tells.
 fn whole(body: &Body<'_>, status: Status<'_>, told: Exit, keyword: Option<usize>) -> Report {
     let Reading { tests, compiler, crash } = read(body, keyword);
     // A test of a compiler may print the compiler's messages.

@@ -168,14 +168,12 @@ pub(crate) mod complaint {
 pub(crate) mod refusal {
     use super::{Grams, Phrases, phrases};
 
-    /// Openings of a refusal.
+    /// Openings of a refusal by a policy, a hook or the tool itself.
     pub(crate) static OPENINGS: Phrases = phrases![
-        "[request interrupted by user" "blocked by " "command not allowed" "command rejected"
-        "denied by " "file has been modified since read" "file has not been read yet"
-        "file must be read first" "operation cancelled by user" "operation rejected"
-        "permission denied by " "permission to use " "rejected by " "request denied" "request rejected"
-        "the user denied" "the user doesn't want to " "the user rejected" "tool call rejected"
-        "user declined" "user denied" "user rejected"
+        "blocked by " "command not allowed" "command rejected" "denied by "
+        "file has been modified since read" "file has not been read yet" "file must be read first"
+        "operation rejected" "permission denied by " "permission to use " "rejected by "
+        "request denied" "request rejected" "tool call rejected"
     ];
 
     /// Phrases of a refusal, anywhere in a line that speaks of one of `SUBJECTS`.
@@ -320,7 +318,7 @@ pub(crate) mod waiting {
         &[PHRASES.all(), TO_COME.all(), WAITS.all()],
     );
 
-    /// What stands between a part and the whole.
+    /// The signs between a count and its total: `3/5`, `3 of 5`.
     pub(crate) static OF: Phrases = phrases!["/" " of "];
 
     /// The estimated time of arrival.

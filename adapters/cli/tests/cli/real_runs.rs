@@ -139,7 +139,7 @@ fn live(path: &Path) -> (Vec<(usize, Action)>, usize) {
     (said, calls)
 }
 
-/// What a host hears while an agent works is what a report says of the run afterwards.
+/// A live guard speaks at the same calls, and as strongly, as a scan of the recorded run.
 #[test]
 fn a_live_guard_says_what_a_scan_says() {
     let folders = [Some(runs()), shared("traces")];

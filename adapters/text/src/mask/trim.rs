@@ -63,7 +63,7 @@ impl Masker<'_> {
         if may_be { self.look(line) } else { None }
     }
 
-    /// Returns whether the masks cover `line` but for labels.
+    /// Returns the kind of `line` if it holds masked values and labels alone.
     fn look(self, line: &str) -> Option<Volatile> {
         let mut look = Look::default();
         self.walk(line.as_bytes(), &mut look);

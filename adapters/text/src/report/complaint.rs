@@ -10,7 +10,7 @@ use crate::find;
 use crate::phrases::{after, starts_with_any};
 use crate::words::complaint::{AGENTS, GOOD_ENDS, LABELS, MESSAGES, REASONS, SHELLS};
 
-/// The longest result that is taken for a sentence in free words, in bytes and in lines.
+/// The longest result that is taken for a sentence in free words, in bytes.
 const SHORT_MAX: usize = 1024;
 
 /// The most lines of such a result.

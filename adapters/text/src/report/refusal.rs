@@ -54,6 +54,7 @@ pub(super) fn says_refused(line: &str) -> bool {
     let line = line.strip_prefix("Error: ").unwrap_or(line);
     line.len() <= LINE_MAX
         && (OPENINGS.open(line)
+            || BY_USER.open(line)
             || opens_as_speech(line)
                 && TRIGGERS.may_be_in(line.as_bytes())
                 && PHRASES.are_in(line)
