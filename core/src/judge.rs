@@ -197,6 +197,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             let patience = patience.saturating_add(i16::from(raised));
             let patience = patience.saturating_add(transient(rule, record));
             let patience = patience.saturating_add(acting(rule, record));
+            let patience = patience.saturating_add(sweeping(rule, record));
+            let patience = patience.saturating_add(searching(rule, record, view));
             let mut track = self.patterns.rules.at(usize::from(place));
             let hit = track.observe(runs, rule, patience, record, view);
             self.patterns.rules.set(usize::from(place), track);
@@ -431,6 +433,38 @@ const TRANSIENT_PATIENCE: i16 = 2;
 /// call may work later. Other calls that fail in this way, too, are no reason to wait.
 fn transient(rule: &Rule<'_>, record: &Record) -> i16 {
     if record.transient && rule.args != Args::Any { TRANSIENT_PATIENCE } else { 0 }
+}
+
+/// The number of additional repetitions for reads of different things that all are missing.
+const SWEEP_PATIENCE: i16 = 3;
+
+/// Returns the additional repetitions that `rule` asks for if `record` is a read that failed, of something that was
+/// not asked for before: agents look a list of things up, and each may be missing.
+fn sweeping(rule: &Rule<'_>, record: &Record) -> i16 {
+    let is_other = matches!(rule.args, Args::SameTool | Args::Any);
+    if is_other && record.tag == Tag::Read && record.failed && record.novel {
+        SWEEP_PATIENCE
+    } else {
+        0
+    }
+}
+
+/// The number of additional repetitions for searches that have little in common, or check an edit.
+const SEARCH_PATIENCE: i16 = 5;
+
+/// Returns the additional repetitions that `rule` asks for if `record` is a search with the answer of other searches that
+/// are hardly like it, or if something was written shortly before them: that old names are gone is good news.
+fn searching(rule: &Rule<'_>, record: &Record, view: &View) -> i16 {
+    let is_concerned = matches!(
+        (rule.args, rule.results),
+        (Args::Similar, Results::Same) | (Args::SameTool, Results::Near)
+    );
+    if !is_concerned || record.tag != Tag::Search || record.failed {
+        return 0;
+    }
+    let is_alike = rule.args == Args::Similar || (view.similar & Mask::newest(4)).count() >= 2;
+    let is_check = !(view.written & Mask::newest(9)).is_empty();
+    if is_alike && !is_check { 0 } else { SEARCH_PATIENCE }
 }
 
 /// Returns whether the rule at `place` goes beyond a warning only on proof.

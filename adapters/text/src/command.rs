@@ -4,7 +4,7 @@ mod effect;
 mod member;
 mod split;
 
-pub(crate) use effect::{Nature, effect};
+pub(crate) use effect::{Nature, effect, pattern};
 
 use crate::list::{Filter, List, list};
 

@@ -2,8 +2,11 @@
 
 use unstuck_core::{Digest, Tag};
 
-use crate::command::{file_read, with_command};
+use crate::command::{file_read, pattern, with_command};
+use crate::list::{List, list};
+use crate::members::{members, unquoted};
 use crate::phrases::texts;
+use crate::tokens::Tokens;
 
 /// The members that say what a call is about; the others only say how.
 pub const PRIMARY_KEYS: [&str; 10] = texts![
@@ -22,6 +25,28 @@ pub(crate) const NOTES: [&str; 20] = texts![
 /// such a tool writes, for example that of an issue.
 pub(crate) const NOTES_OF_EDITS: [&str; 6] =
     ["display_description", "explanation", "timeout", "timeout_ms", "toolSummary", "yield_time_ms"];
+
+/// Members that hold the pattern of a search.
+static PATTERNS: List = list!["pattern" "regex" "regexp" "name_pattern" "glob_pattern"];
+
+/// The share of letter pairs that two like patterns have in common, in percent: `foo` and `fo0` have a third.
+const PATTERN_PERCENT: u8 = 33;
+
+/// Returns by what a call of the kind `tag` is compared with others: the words of its arguments, of which `percent` have
+/// to be equal, or, of a search, its pattern. Searches of one folder have most of their words in common, whatever they
+/// look for.
+pub(crate) fn compared(tag: Tag, args: &str, percent: u8) -> (Tokens, u8) {
+    let pattern = if tag == Tag::Search { tokens_of_pattern(args) } else { None };
+    pattern.map_or_else(|| (Tokens::of(args), percent), |tokens| (tokens, PATTERN_PERCENT))
+}
+
+fn tokens_of_pattern(args: &str) -> Option<Tokens> {
+    let member = members(args).find(|it| it.depth == 1 && PATTERNS.contains_in_any_case(it.name));
+    match member {
+        Some(member) => Some(Tokens::of_pattern(unquoted(member.value))),
+        None => with_command(args, |command| pattern(command).map(Tokens::of_pattern)),
+    }
+}
 
 /// Returns a digest of the file that a shell command reads, if the command does nothing else. All
 /// such calls for one file are alike.

@@ -4,7 +4,8 @@ use crate::body::Body;
 use crate::find;
 use crate::members::{is_void, members, unquoted};
 use crate::phrases::{after, is_any, words};
-use crate::words::nothing::{COUNTS, FLAWS, LISTS, PHRASES, SENTENCES, THINGS};
+use crate::silence;
+use crate::words::nothing::{CONFIRMATIONS, COUNTS, FLAWS, LISTS, PHRASES, SENTENCES, THINGS};
 
 /// The longest result that is inspected, in bytes. A longer one has found something.
 const LOOK_MAX: usize = 512;
@@ -42,6 +43,17 @@ pub(crate) fn found_none(body: &Body<'_>) -> bool {
                 || says_nothing(body.first) && body.lines().nth(LINES_MAX).is_none()
         }
     }
+}
+
+/// Returns whether the `body` of the answer to a search, with this exit status, shows that no line was found: it is empty
+/// or says that there is no output, and the status is none, 0 or 1.
+pub(crate) fn finds_no_line(body: &Body<'_>, exit: Option<i32>) -> bool {
+    let code = body.text.trim_end_matches([')', ']', '.']);
+    let digits = code.get(code.trim_end_matches(|c: char| c.is_ascii_digit()).len()..);
+    matches!(exit, None | Some(0 | 1))
+        && silence::says_nothing(body)
+        && !is_any(body.text, CONFIRMATIONS)
+        && matches!(digits, Some("" | "0" | "1"))
 }
 
 /// Returns whether `json` is an empty array, or an object whose list or count of hits is empty.

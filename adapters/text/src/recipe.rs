@@ -10,10 +10,10 @@ use crate::body::Body;
 use crate::command::{Nature, with_command};
 use crate::echo::echo;
 use crate::envelope::{Envelope, Unescaped};
-use crate::likeness::{NOTES, NOTES_OF_EDITS, PRIMARY_KEYS, file};
-use crate::lines::{Lines, compared};
+use crate::likeness::{NOTES, NOTES_OF_EDITS, PRIMARY_KEYS, compared, file};
+use crate::lines::{self, Lines};
 use crate::mask::{Counter, Masked, Masker, Masks, Trimmed};
-use crate::nothing::found_none;
+use crate::nothing::{finds_no_line, found_none};
 use crate::own::OwnTool;
 use crate::pending::waits;
 use crate::phrases::{Phrases, phrases};
@@ -140,7 +140,7 @@ impl ReadCall {
         let Some(CallWords { tool, tokens, digest, percent }) = &self.words else {
             return self.call;
         };
-        self.call.similar(groups.join_tokens(*tool, tokens.clone(), *digest, *percent))
+        self.call.similar(groups.join(*tool, tokens.clone(), *digest, *percent))
     }
 }
 
@@ -190,7 +190,7 @@ impl Recipe {
     ///
     /// To find calls with similar words, use [`Recipe::call_among`], which remembers earlier calls.
     pub fn call(&self, tool: &str, args: &str) -> Call {
-        self.made(self.own(tool), tool, args, |_| None)
+        self.made(self.own(tool), tool, args, |_, _| None)
     }
 
     /// Like [`Recipe::call`], but also compares the words of the call with those of earlier calls in
@@ -216,10 +216,11 @@ impl Recipe {
     /// [`Digester::join`]: crate::Digester::join
     pub fn read_call(&self, tool: &str, args: &str) -> ReadCall {
         let mut words = None;
-        let call = self.made(self.own(tool), tool, args, |digest| {
+        let call = self.made(self.own(tool), tool, args, |tag, digest| {
             if let Likeness::Words(percent) = self.likeness {
-                let tool = Digest::of(tool.as_bytes());
-                words = Some(CallWords { tool, tokens: Tokens::of(args), digest, percent });
+                let (tokens, percent) = compared(tag, args, percent);
+                words =
+                    Some(CallWords { tool: Digest::of(tool.as_bytes()), tokens, digest, percent });
             }
             None
         });
@@ -233,19 +234,23 @@ impl Recipe {
         tool: &str,
         args: &str,
     ) -> Call {
-        self.made(own, tool, args, |call| match self.likeness {
-            Likeness::Words(percent) => Some(groups.join(tool, args, call, percent)),
+        self.made(own, tool, args, |tag, call| match self.likeness {
+            Likeness::Words(percent) => {
+                let (tokens, percent) = compared(tag, args, percent);
+                Some(groups.join(Digest::of(tool.as_bytes()), tokens, call, percent))
+            }
             Likeness::Equal | Likeness::PrimaryKeys => None,
         })
     }
 
-    /// Makes a call. `group` returns the digest of its group, if it belongs to one.
+    /// Makes a call. `group` returns the digest of its group, given the kind and the digest of the call, if it belongs to
+    /// one.
     fn made(
         &self,
         own: Option<OwnTool<'_>>,
         tool: &str,
         args: &str,
-        group: impl FnOnce(Digest) -> Option<Digest>,
+        group: impl FnOnce(Tag, Digest) -> Option<Digest>,
     ) -> Call {
         let Nature { tag, idempotent, edits } = self.nature(own, tool, args);
         let call = |args| {
@@ -273,7 +278,7 @@ impl Recipe {
         // Two files are two items, however alike their names are.
         let is_file = || tag == Tag::Read && with_command(args, |_| Some(())).is_none();
         let is_apart = edits || is_file();
-        let alike = if is_apart { Some(lasting).filter(|_| !by_keys) } else { group(lasting) };
+        let alike = if is_apart { Some(lasting).filter(|_| !by_keys) } else { group(tag, lasting) };
         call(canonical).similar(alike.or_else(keys).unwrap_or(canonical))
     }
 
@@ -308,7 +313,7 @@ impl Recipe {
         let mut may_be_stale = false;
         let fresh = self.read(answer, |text, masker| {
             may_be_stale = true;
-            compared(text, masker, line);
+            lines::compared(text, masker, line);
             false
         });
         ReadAnswer { fresh, stale: if may_be_stale { fresh.near(nothing_new()) } else { fresh } }
@@ -333,6 +338,10 @@ impl Recipe {
         let body = Body::of(text);
         let report = self.report(own, tool, &body, &opened, failed);
         let failed = failed || report.failed == Some(true);
+        // `grep` and `rg` say by their status that nothing was found.
+        let is_search = kind == Tag::Search && self.failures == Failures::Read && cut.is_none();
+        let is_empty_search = is_search && finds_no_line(&body, opened.exit);
+        let failed = failed && !is_empty_search;
         let is_pending =
             !failed && self.failures == Failures::Read && (opened.is_running || waits(&body));
         // Each start of a job gives it another name.
@@ -362,7 +371,7 @@ impl Recipe {
                     // Each wish of the user is another reason.
                     true if asks_for_another(&body) => None,
                     true => complaint.and_then(|it| it.class),
-                    false if found_none(&body) => Some(nothing_found()),
+                    false if is_empty_search || found_none(&body) => Some(nothing_found()),
                     false if text.len() < TELLING_MIN => None,
                     false => is_stale().then(nothing_new),
                 }
@@ -382,12 +391,12 @@ impl Recipe {
             outcome = outcome.pending();
         }
         // An empty list says much where something was searched.
-        let is_empty_search = kind == Tag::Search && near == Some(nothing_found());
+        let finds_nothing = kind == Tag::Search && near == Some(nothing_found());
         let answers = matches!(kind, Tag::Other | Tag::Shell | Tag::Read | Tag::Search);
         if answers && !is_volatile && near != Some(nothing_found()) && text.len() >= TELLING_MIN {
             outcome = outcome.telling();
         }
-        let is_silent = cut.is_none() && !is_empty_search && self.is_silent(&body, failed);
+        let is_silent = cut.is_none() && !finds_nothing && self.is_silent(&body, failed);
         if is_silent { outcome.silent() } else { outcome }
     }
 

@@ -72,14 +72,9 @@ impl SimilarCalls {
         self.groups.iter_mut()
     }
 
-    /// Adds the call of `tool` with `args`, whose digest is `call`, and returns the digest of its group.
-    /// Calls are similar if at least `percent` of their words are equal. O(length of `args`).
-    pub(crate) fn join(&mut self, tool: &str, args: &str, call: Digest, percent: u8) -> Digest {
-        self.join_tokens(Digest::of(tool.as_bytes()), Tokens::of(args), call, percent)
-    }
-
-    /// Like [`SimilarCalls::join`], for a tool with this digest and arguments with these words.
-    pub(crate) fn join_tokens(
+    /// Adds a call of `tool` with these words, whose digest is `call`, and returns the digest of its group. Calls are
+    /// similar if at least `percent` of their words are equal. O(64) for each group.
+    pub(crate) fn join(
         &mut self,
         tool: Digest,
         tokens: Tokens,
@@ -125,14 +120,23 @@ mod tests {
 
     use super::{GROUPS_MAX, SimilarCalls};
     use crate::lexer::{is_joint, is_letter};
-    use crate::tokens::values;
+    use crate::tokens::{Tokens, values};
+
+    fn join(
+        groups: &mut SimilarCalls,
+        (tool, args): (&str, &str),
+        call: Digest,
+        percent: u8,
+    ) -> Digest {
+        groups.join(Digest::of(tool.as_bytes()), Tokens::of(args), call, percent)
+    }
 
     /// Which of the calls before it each call is grouped with first.
     fn founders(calls: &[(&str, &str)]) -> Vec<usize> {
         let mut groups = SimilarCalls::new();
         let digest = |n: usize| Digest::new(n as u64 + 1);
         let joined = calls.iter().enumerate().map(|(n, (tool, args))| {
-            let group = groups.join(tool, args, digest(n), 80);
+            let group = join(&mut groups, (tool, args), digest(n), 80);
             (0..=n).find(|&n| digest(n) == group).expect("a call before it")
         });
         joined.collect()
@@ -285,7 +289,7 @@ mod tests {
             let (mut groups, mut oracle) = (SimilarCalls::new(), Oracle::default());
             for (n, (tool, args)) in calls.iter().enumerate() {
                 let call = Digest::new(n as u64 + 1);
-                let group = groups.join(tool, args, call, percent);
+                let group = join(&mut groups, (tool, args), call, percent);
                 prop_assert_eq!(group, oracle.join(tool, args, call, percent), "{} {}", n, args);
             }
         }
@@ -296,7 +300,7 @@ mod tests {
         let hashes: Vec<u32> = words("make src/Main.rs -C é").into_iter().collect();
         assert_eq!(hashes, HASHES);
         let mut groups = SimilarCalls::new();
-        groups.join("sh", "make src/Main.rs -C é", Digest::new(1), 70);
+        join(&mut groups, ("sh", "make src/Main.rs -C é"), Digest::new(1), 70);
         let latest = groups.places().next().expect("a group").latest.sorted();
         assert_eq!(latest.hashes(), HASHES);
     }

@@ -42,6 +42,19 @@ impl Tokens {
         tokens
     }
 
+    /// Returns the pairs of letters in the pattern of a search, with those at its ends. Upper and lower case are the
+    /// same. A pattern is one word, and a near one differs in a few letters.
+    pub(crate) fn of_pattern(pattern: &str) -> Self {
+        let mut tokens = Self::NONE;
+        let mut before = 0;
+        for byte in pattern.bytes().chain([0]) {
+            let letter = u64::from(byte.to_ascii_lowercase());
+            tokens.add(spread(stirred(stirred(0, before), letter)));
+            before = letter;
+        }
+        tokens
+    }
+
     pub(crate) fn hashes(&self) -> &[u32] {
         self.hashes.get(..self.count).unwrap_or_default()
     }

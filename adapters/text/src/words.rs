@@ -353,7 +353,11 @@ pub(crate) mod waiting {
 }
 
 pub(crate) mod nothing {
-    use super::{List, Phrases, list, phrases};
+    use super::{List, Phrases, list, phrases, texts};
+
+    /// Silent answers to a search that say more than that it printed nothing.
+    pub(crate) const CONFIRMATIONS: &[&str] =
+        &texts!["ok" "ok." "done" "done." "success" "success." "true" "[image]" "<image>"];
 
     /// Names of members that hold the hits.
     pub(crate) static LISTS: List = list![

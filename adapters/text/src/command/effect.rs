@@ -62,6 +62,29 @@ pub(crate) fn effect(command: &str) -> Nature {
     all.effect()
 }
 
+/// Returns the pattern of the first search in `command`, as it is written there.
+pub(crate) fn pattern(command: &str) -> Option<&str> {
+    let mut found = None;
+    parts(command, |part| found = found.or_else(|| searched(own_words(part.words()))));
+    found
+}
+
+/// Returns what the simple command of these words searches for.
+fn searched<'c>(words: &[&'c str]) -> Option<&'c str> {
+    let behind =
+        |options: &[&str]| words.iter().skip_while(|word| !options.contains(word)).nth(1).copied();
+    let first = |words: &[&'c str]| words.iter().find(|word| !word.starts_with('-')).copied();
+    match words {
+        ["git", "grep", rest @ ..]
+        | ["grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack", rest @ ..] => {
+            behind(&["-e", "--regexp"]).or_else(|| first(rest))
+        }
+        ["find", ..] => behind(&["-name", "-iname", "-path", "-ipath", "-regex"]),
+        ["fd" | "fdfind" | "locate", rest @ ..] => first(rest),
+        _ => None,
+    }
+}
+
 /// The combined effect of a chain of commands.
 #[derive(Default)]
 struct Chain {

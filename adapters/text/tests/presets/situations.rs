@@ -182,6 +182,69 @@ fn work_that_goes_on_is_not_accused() {
 }
 
 #[test]
+fn searches_that_find_nothing_are_found_by_their_patterns() {
+    let grep = |name: &str, answer| shell(format!("grep -rn '{name}' src | head"), answer);
+    let like = ["foo", "fo0", "f00", "f0o", "foo", "food", "foot"];
+    let names = [
+        "runOldApply",
+        "shouldSkip",
+        "ApplyAttemptedAt",
+        "legacyTimer",
+        "waitForIdle",
+        "printAll",
+        "CACHE_DIR",
+        "mkTemp",
+        "emitClose",
+        "xor_bits",
+        "quoteJson",
+        "hashKey",
+    ];
+    for answer in [
+        "",
+        "(no output)",
+        "Exit code 1",
+        "Your command ran successfully and did not produce any output.",
+    ] {
+        let first = |names: &[&str]| {
+            judged(names.iter().map(|name| grep(name, answer))).0.map(|(at, _)| at)
+        };
+        assert_eq!(first(&like), Some(5), "{answer}");
+        assert_eq!(first(&names), Some(10), "{answer}");
+    }
+    let failed =
+        |name: &&str| ("bash", format!("{{\"command\":\"rg {name}\"}}"), String::new(), true);
+    assert_eq!(
+        judged(like.iter().map(failed)).0,
+        Some((5, "alike")),
+        "the host calls it a failure"
+    );
+    let pattern = |name: &&str| {
+        call("Grep", format!("{{\"pattern\":\"{name}\",\"path\":\"/p\"}}"), "No files found")
+    };
+    assert_eq!(judged(like.iter().map(pattern)).0, Some((5, "alike")));
+    let edit = || {
+        call(
+            "Edit",
+            r#"{"file_path":"/p/a.go","old_string":"foo","new_string":"bar"}"#.into(),
+            "Updated.",
+        )
+    };
+    let checked = [edit()].into_iter().chain(like.iter().map(pattern));
+    assert_eq!(judged(checked).0, None, "it is gone");
+    let broken = |name: &str| grep(name, "grep: Unmatched [, [^");
+    assert_ne!(judged(like.map(broken)).0.map(|(_, rule)| rule), Some("nothing-new"));
+}
+
+#[test]
+fn things_that_are_missing_are_looked_up_one_by_one() {
+    let note = |n: usize| {
+        ("get_note", format!("{{\"customer_id\":\"C-{n}\"}}"), "Error: note not found".into(), true)
+    };
+    assert_eq!(judged((0..6).map(note)).0, None);
+    assert_eq!(judged((0..9).map(note)).0, Some((7, "same-failure")));
+}
+
+#[test]
 fn scripts_that_time_out_one_after_the_other_are_found() {
     let step = |n: usize| match n % 2 {
         0 => shell(format!("cat > eval_{n}.py <<E\nload({n})\nE"), ""),
