@@ -4,9 +4,13 @@
 //! three calls in a row are no loop does not want to hear about them again among twelve. The
 //! reverse does not hold: a call that may come back now and then may still not be made without end.
 //! So a false positive also names the kind of finding.
+//!
+//! A rule becomes more patient with those that compare the same parts of calls: otherwise the next of them would find the
+//! same calls at once.
 
 use crate::recent::Recent;
 use crate::record::Tool;
+use crate::rule::Rule;
 use crate::verdict::{Kind, LoopId, RuleIndex};
 
 /// The number of silenced loops that a detector remembers, 32 bits each. If there are more, the
@@ -108,9 +112,21 @@ impl Feedback {
     /// Returns the number of additional repetitions that the rule asks of `tool`.
     pub(crate) fn raised_by(&self, rule: RuleIndex, tool: Tool) -> u8 {
         let rule = code_of(rule);
-        let mut pairs = self.raised.iter();
-        let raised = pairs.find(|raised| (raised.rule, raised.tool) == (rule, tool));
-        raised.map_or(0, |raised| raised.by)
+        self.raised_where(tool, |raised| raised == rule)
+    }
+
+    /// Returns the number of additional repetitions that `rule` asks of `tool`, because it was wrong before, or one of the
+    /// `rules` that compares the same parts of calls.
+    pub(crate) fn raised_for(&self, rule: &Rule<'_>, rules: &[Rule<'_>], tool: Tool) -> u8 {
+        self.raised_where(tool, |place| {
+            let wrong = rules.get(usize::from(place));
+            wrong.is_some_and(|wrong| (wrong.args, wrong.results) == (rule.args, rule.results))
+        })
+    }
+
+    fn raised_where(&self, tool: Tool, is_meant: impl Fn(u8) -> bool) -> u8 {
+        let raised = self.raised.iter().filter(|it| it.tool == tool && is_meant(it.rule));
+        raised.fold(0, |most, raised| most.max(raised.by))
     }
 
     /// Returns the silenced loops as they are stored, the first silenced first.

@@ -9,7 +9,7 @@ use crate::mask::Mask;
 use crate::patterns::RunsLeft;
 use crate::policy::Policy;
 use crate::proof::Proof;
-use crate::record::{Record, Status, Tag, Tool};
+use crate::record::{Record, Says, Status, Tag, Tool};
 use crate::repeated_text::Turn;
 use crate::rule::{Args, Force, Progress, Results, Rule, Texts};
 use crate::selection::RecordRules;
@@ -193,11 +193,11 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             if rule.is_judged_early() != (moment == Moment::Announced) {
                 continue;
             }
-            let raised = self.feedback.raised_by(RuleIndex::Call(place), record.tool);
+            let raised = self.feedback.raised_for(rule, policy.rules(), record.tool);
             let patience = patience.saturating_add(i16::from(raised));
             let patience = patience.saturating_add(transient(rule, record));
             let patience = patience.saturating_add(acting(rule, record));
-            let patience = patience.saturating_add(sweeping(rule, record));
+            let patience = patience.saturating_add(absent(rule, record));
             let patience = patience.saturating_add(searching(rule, record, view));
             let mut track = self.patterns.rules.at(usize::from(place));
             let hit = track.observe(runs, rule, patience, record, view);
@@ -275,9 +275,12 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         turn: &Turn,
         counted: impl Fn(Texts) -> u16,
     ) -> Verdict {
+        let patience = if turn.silent { SILENT_PATIENCE } else { 0 };
         // A rule that was wrong before asks for more.
-        let raised =
-            |place| u16::from(self.feedback.raised_by(RuleIndex::Text(place), Tool::new(0)));
+        let raised = |place| {
+            let raised = u16::from(self.feedback.raised_by(RuleIndex::Text(place), Tool::new(0)));
+            raised.saturating_add(patience)
+        };
         let mut rules = (0_u8..).zip(self.policy.texts());
         let found = rules
             .find(|&(place, rule)| counted(rule.texts).saturating_sub(raised(place)) >= rule.times);
@@ -347,7 +350,6 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn try_rule(&self, place: u8, seq: u64, attempt: &Record) -> Option<Hit> {
         let view = self.history.window.compare(attempt, self.policy);
-        let raised = self.feedback.raised_by(RuleIndex::Call(place), attempt.tool);
         let patience = self.policy.patience(attempt.tool, seq.wrapping_sub(self.history.begun));
         let place = usize::from(place);
         let mut runs = self.patterns.runs;
@@ -357,6 +359,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         }
         let rule = rules.next()?;
         let own = rest.next_of(rule);
+        let raised = self.feedback.raised_for(rule, self.policy.rules(), attempt.tool);
         let mut track = self.patterns.rules.at(place);
         let hit = track.observe(own, rule, patience.saturating_add(raised.into()), attempt, &view);
         hit.filter(|_| !self.history.window.undoes(rule, attempt, &view, 0))
@@ -415,6 +418,9 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 }
 
+/// The number of additional repetitions for turns without text.
+const SILENT_PATIENCE: u16 = 2;
+
 /// The number of additional repetitions for a call that acts and worked, such as a key press. Such
 /// a confirmation is seldom a reason to stop.
 const ACTING_PATIENCE: i16 = 5;
@@ -435,18 +441,14 @@ fn transient(rule: &Rule<'_>, record: &Record) -> i16 {
     if record.transient && rule.args != Args::Any { TRANSIENT_PATIENCE } else { 0 }
 }
 
-/// The number of additional repetitions for reads of different things that all are missing.
-const SWEEP_PATIENCE: i16 = 3;
+/// The number of additional repetitions for different things that do not exist.
+const ABSENT_PATIENCE: i16 = 3;
 
-/// Returns the additional repetitions that `rule` asks for if `record` is a read that failed, of something that was
-/// not asked for before: agents look a list of things up, and each may be missing.
-fn sweeping(rule: &Rule<'_>, record: &Record) -> i16 {
-    let is_other = matches!(rule.args, Args::SameTool | Args::Any);
-    if is_other && record.tag == Tag::Read && record.failed && record.novel {
-        SWEEP_PATIENCE
-    } else {
-        0
-    }
+/// Returns the additional repetitions that `rule` asks for if `record` asked for something new that does not exist: agents
+/// look the things of a list up one by one.
+fn absent(rule: &Rule<'_>, record: &Record) -> i16 {
+    let is_of_others = matches!(rule.args, Args::SameTool | Args::Any);
+    if is_of_others && record.says == Says::Little && record.novel { ABSENT_PATIENCE } else { 0 }
 }
 
 /// The number of additional repetitions for searches that have little in common, or check an edit.

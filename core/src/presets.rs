@@ -35,7 +35,7 @@ macro_rules! checked {
 /// - `one-error`: four failures of one class among the last ten calls, whatever the tools are.
 /// - `same-answer`: four calls of one tool among the last ten with the same telling result.
 /// - `nothing-new`: five calls of one tool in a row with near answers, for example searches that
-///   find nothing, or reads with hardly a new line.
+///   find nothing, or reads with hardly a new line. Ten if it is searches with little in common.
 /// - `failing-tests`: six failing test runs in a row without a better score.
 /// - `swing`: two to eight calls with the same results, run four times, even if an answer differs from
 ///   the one before it.

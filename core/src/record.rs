@@ -368,6 +368,14 @@ impl Outcome {
         self
     }
 
+    /// Marks the failure as one of a thing that does not exist. Others may exist, so rules that compare different calls
+    /// ask for three repetitions more.
+    #[must_use]
+    pub const fn absent(mut self) -> Self {
+        self.says = Says::Little;
+        self
+    }
+
     /// Marks the result as silent: it says nothing (empty, "ok", a placeholder). It is no evidence
     /// between calls with different arguments.
     #[must_use]
@@ -393,6 +401,8 @@ pub(crate) enum Says {
     Something,
     /// It is telling: an equal result of another call is no coincidence.
     Much,
+    /// It says that one thing among others does not exist.
+    Little,
 }
 
 /// The quality of an outcome. Lower is better, and the highest number means "unknown".

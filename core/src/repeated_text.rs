@@ -14,12 +14,20 @@ use crate::Digest;
 pub struct Turn {
     pub(crate) text: Digest,
     pub(crate) repeated: RepeatedText,
+    pub(crate) silent: bool,
 }
 
 impl Turn {
     /// Creates a turn. `text` stands for its text.
     pub const fn new(text: Digest) -> Self {
-        Self { text, repeated: RepeatedText::NONE }
+        Self { text, repeated: RepeatedText::NONE, silent: false }
+    }
+
+    /// Marks the turn as one without text. Rules ask for two repetitions more, because a model may have thought aside.
+    #[must_use]
+    pub const fn silent(mut self) -> Self {
+        self.silent = true;
+        self
     }
 
     /// Adds the repetition that a [`RepeatFinder`] found inside the text.

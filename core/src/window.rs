@@ -545,7 +545,9 @@ impl View {
         // Silence is evidence only between equal calls, unless the rule says otherwise.
         let telling = match (rule.silence, record.says) {
             (Silence::Evidence, _) | (Silence::Telling, Says::Much) => args,
-            (Silence::Ignored, Says::Something | Says::Much) => self.args | !self.silent,
+            (Silence::Ignored, Says::Little | Says::Something | Says::Much) => {
+                self.args | !self.silent
+            }
             (Silence::Ignored | Silence::Telling, _) => self.args,
         };
         match record.status {

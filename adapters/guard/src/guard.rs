@@ -352,9 +352,9 @@ impl Guard {
         seen.steps.end(&mut seen.calls);
     }
 
-    /// Reports a turn of the agent without a call.
+    /// Reports a turn of the agent without a call. Turns without text count, too.
     pub fn text_turn(&mut self, text: &str) -> Decision {
-        if self.setup.mode == Mode::Off || text.trim().is_empty() {
+        if self.setup.mode == Mode::Off {
             return Decision::PROCEED;
         }
         let begun = telemetry::now();

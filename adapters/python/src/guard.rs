@@ -214,8 +214,8 @@ impl Guard {
                 return guard.user_message(text);
             }
             guard.clear();
-            // The empty text changes nothing.
-            guard.text_turn("")
+            // No call is taken back.
+            guard.cancelled(None)
         })))
     }
 

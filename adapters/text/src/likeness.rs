@@ -29,15 +29,18 @@ pub(crate) const NOTES_OF_EDITS: [&str; 6] =
 /// Members that hold the pattern of a search.
 static PATTERNS: List = list!["pattern" "regex" "regexp" "name_pattern" "glob_pattern"];
 
-/// The share of letter pairs that two like patterns have in common, in percent: `foo` and `fo0` have a third.
-const PATTERN_PERCENT: u8 = 33;
+/// The share of its words, or of the letter pairs in its pattern, that makes a search like another, in percent. Those who
+/// reword a question keep a part of it, and `foo` and `fo0` have a third of their pairs in common.
+const SEARCH_PERCENT: u8 = 33;
 
-/// Returns by what a call of the kind `tag` is compared with others: the words of its arguments, of which `percent` have
-/// to be equal, or, of a search, its pattern. Searches of one folder have most of their words in common, whatever they
-/// look for.
+/// Returns by what a call of the kind `tag` is compared with others, and which share in percent has to be equal: `percent`
+/// of the words of its arguments, or of a search the letter pairs in its pattern. Searches of one folder have most of their
+/// words in common, whatever they look for.
 pub(crate) fn compared(tag: Tag, args: &str, percent: u8) -> (Tokens, u8) {
-    let pattern = if tag == Tag::Search { tokens_of_pattern(args) } else { None };
-    pattern.map_or_else(|| (Tokens::of(args), percent), |tokens| (tokens, PATTERN_PERCENT))
+    if tag != Tag::Search {
+        return (Tokens::of(args), percent);
+    }
+    (tokens_of_pattern(args).unwrap_or_else(|| Tokens::of(args)), percent.min(SEARCH_PERCENT))
 }
 
 fn tokens_of_pattern(args: &str) -> Option<Tokens> {

@@ -6,7 +6,8 @@ use memchr::memchr_iter;
 
 use crate::mask::{Masker, Masks};
 use crate::said;
-use objects::{is_json, objects};
+use objects::objects;
+pub(crate) use objects::{digest as digest_of_json, is_json};
 
 /// The default number of 64-bit words in one generation of [`Lines`].
 pub const LINE_WORDS: usize = 256;

@@ -11,7 +11,7 @@ use crate::command::{Nature, with_command};
 use crate::echo::echo;
 use crate::envelope::{Envelope, Unescaped};
 use crate::likeness::{NOTES, NOTES_OF_EDITS, PRIMARY_KEYS, compared, file};
-use crate::lines::{self, Lines};
+use crate::lines::{self, Lines, digest_of_json, is_json};
 use crate::mask::{Counter, Masked, Masker, Masks, Trimmed};
 use crate::nothing::{finds_no_line, found_none};
 use crate::own::OwnTool;
@@ -23,6 +23,7 @@ use crate::silence::says_nothing;
 use crate::similar_calls::SimilarCalls;
 use crate::tags::{nature, of_kind, plain_tag};
 use crate::tokens::Tokens;
+use crate::words::complaint::ABSENT;
 
 /// The rules by which calls and results become digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -358,6 +359,10 @@ impl Recipe {
         let is_read = failed && self.near == Near::Class;
         let complaint = if is_read { complaint_of(&body) } else { None };
         let is_transient = report.timed_out || is_read && may_pass(complaint.unwrap_or(body.first));
+        // Of a command, something else may be missing than what was looked up.
+        let is_absent = matches!(kind, Tag::Read | Tag::Search)
+            && complaint.is_some_and(|complaint| ABSENT.are_in(complaint))
+            && self.nature(own, tool, "").tag != Tag::Shell;
         let complaint = complaint.map(signature);
         let near = match self.near {
             Near::Numbers => Some(near),
@@ -393,7 +398,13 @@ impl Recipe {
         // An empty list says much where something was searched.
         let finds_nothing = kind == Tag::Search && near == Some(nothing_found());
         let answers = matches!(kind, Tag::Other | Tag::Shell | Tag::Read | Tag::Search);
-        if answers && !is_volatile && near != Some(nothing_found()) && text.len() >= TELLING_MIN {
+        if is_absent {
+            outcome = outcome.absent();
+        } else if answers
+            && !is_volatile
+            && near != Some(nothing_found())
+            && text.len() >= TELLING_MIN
+        {
             outcome = outcome.telling();
         }
         let is_silent = cut.is_none() && !finds_nothing && self.is_silent(&body, failed);
@@ -471,7 +482,12 @@ impl Recipe {
             ResultPart::Head(characters) => head(body, characters),
             ResultPart::Whole => body,
         };
-        let Masked { mut result, mut near } = self.masker(own).digest(part.as_bytes());
+        let masker = self.masker(own);
+        let document = (self.failures == Failures::Read && is_json(part))
+            .then(|| digest_of_json(part, masker))
+            .flatten();
+        let Masked { mut result, mut near } =
+            document.unwrap_or_else(|| masker.digest(part.as_bytes()));
         if let (ResultPart::Whole, Some(cut)) = (self.result, cut) {
             (result, near) = (result.mix(digest(cut)), near.mix(digest(cut)));
         }
@@ -519,7 +535,8 @@ impl Recipe {
 
     /// Makes a text-only turn, including repetitions inside of `text`. O(length of `text`).
     pub fn turn(&self, text: &str) -> Turn {
-        Turn::new(self.message(text)).repeated(echo(text))
+        let turn = Turn::new(self.message(text));
+        if text.trim().is_empty() { turn.silent() } else { turn.repeated(echo(text)) }
     }
 }
 
@@ -530,9 +547,10 @@ fn facts(opened: &Envelope<'_>) -> Option<Digest> {
     (facts != 0).then(|| Digest::new(facts))
 }
 
-/// Returns the digest of a raw answer with its volatile parts.
+/// Returns the digest of a raw answer with its volatile parts. JSON is compared by its meaning.
 fn raw(whole: &str, cut: Option<&str>) -> Digest {
-    digest(whole).mix(cut.map_or(Digest::new(0), digest))
+    let document = if is_json(whole) { PRINT.fingerprint(whole.as_bytes()).ok() } else { None };
+    document.unwrap_or_else(|| digest(whole)).mix(cut.map_or(Digest::new(0), digest))
 }
 
 /// Returns the class of reads with hardly a new line.

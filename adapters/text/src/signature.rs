@@ -6,8 +6,8 @@
 use unstuck_core::Digest;
 
 use crate::find;
-use crate::phrases::is_alphanumeric;
-use crate::words::complaint::{CONTENTLESS, MISSING};
+use crate::phrases::{Phrases, is_alphanumeric};
+use crate::words::complaint::{CONTENTLESS, MISSING, REPEATED, REPEATING};
 
 /// The number of words of a complaint that are read. Later words name more things.
 const WORDS_MAX: usize = 24;
@@ -23,9 +23,14 @@ pub(crate) fn signature(complaint: &str) -> Signature {
     let keeps = MISSING.iter().any(|words| find::contains(complaint, words));
     let (mut class, mut cause) = (Digest::new(0), Digest::new(0));
     let (mut content, mut in_class, mut in_cause) = (0_usize, Run::default(), Run::default());
-    for (place, token) in Tokens(complaint).take(WORDS_MAX).enumerate() {
+    let [before, own, behind] = if keeps { [complaint, "", ""] } else { repeated(complaint) };
+    let is_repeated = !own.is_empty();
+    let parts = [(before, !is_repeated), (own, true), (behind, false)];
+    let tokens =
+        parts.into_iter().flat_map(|(part, is_own)| Tokens(part).map(move |it| (it, is_own)));
+    for (place, (token, is_own)) in tokens.take(WORDS_MAX).enumerate() {
         let (text, is_word) = match token {
-            Token::Word(word) => (trimmed(word), place == 0 || !is_named(word)),
+            Token::Word(word) => (trimmed(word), is_own && (place == 0 || !is_named(word))),
             Token::Thing(thing) => (thing, false),
         };
         if is_word {
@@ -37,7 +42,22 @@ pub(crate) fn signature(complaint: &str) -> Signature {
         in_cause.add(&mut cause, counts, word);
         in_class.add(&mut class, is_word || keeps && counts, word);
     }
-    Signature { class: (keeps || content >= CONTENT_MIN).then_some(class), cause }
+    let has_class = keeps || is_repeated || content >= CONTENT_MIN;
+    Signature { class: has_class.then_some(class), cause }
+}
+
+/// Splits `complaint` around the words of the tool, if it repeats before or behind them what the call gave it. Otherwise
+/// all stands in the first part.
+fn repeated(complaint: &str) -> [&str; 3] {
+    let first =
+        |phrases: &Phrases| phrases.splits(complaint).min_by_key(|(before, _)| before.len());
+    match (first(&REPEATING), first(&REPEATED)) {
+        (Some((_, behind)), _) => ["", complaint.strip_suffix(behind).unwrap_or(complaint), behind],
+        (None, Some((before, _))) => {
+            [before, complaint.strip_prefix(before).unwrap_or(complaint), ""]
+        }
+        (None, None) => [complaint, "", ""],
+    }
 }
 
 /// The digests of a complaint.
@@ -274,6 +294,31 @@ mod tests {
             assert!(first.is_some(), "{group:?}");
             assert!(group.iter().all(|line| signature(line) == first), "{group:?}");
         }
+    }
+
+    #[test]
+    fn what_a_tool_repeats_is_no_part_of_a_class() {
+        for group in [
+            ["Unknown command: look", "Unknown command: go north", "unknown command jump over it"],
+            ["No such option --foo", "no such option: bar", "No such option `x`"],
+            [
+                "You don't see any lamp here.",
+                "You don't see any old key.",
+                "You don't see any door",
+            ],
+            ["lamp is not a valid item", "the key is not a valid item", "C-17 is not a valid item"],
+            [
+                "error: invalid choice: x",
+                "error: invalid choice: y (choose from a, b)",
+                "error: invalid choice: z w",
+            ],
+        ] {
+            let first = signature(group[0]);
+            assert!(first.is_some(), "{group:?}");
+            assert_eq!([signature(group[1]), signature(group[2])], [first; 2], "{group:?}");
+            assert_ne!(cause(group[0]), cause(group[1]));
+        }
+        assert_ne!(signature("Unknown command: look"), signature("Unknown option: look"));
     }
 
     #[test]

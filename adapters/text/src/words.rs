@@ -69,7 +69,8 @@ pub(crate) mod complaint {
         "too few arguments" "too many arguments" "too many requests" "tool call failed"
         "tool execution failed" "type error" "unable to " "uncaught " "unexpected end of"
         "unexpected token" "unhandled " "validation error" "validation failed"
-        "you don't have permission"
+        "you can't see any" "you cannot see any" "you don't have permission" "you don't see any"
+        "i don't see any" "i don't understand" "i don't know the word"
     ];
 
     /// Openings that may as well be the heading of a list: `Invalid rows`.
@@ -155,6 +156,27 @@ pub(crate) mod complaint {
         "execution" "exit" "exited" "fail" "failed" "failure" "fatal" "for" "from" "has" "in" "line"
         "occurred" "of" "process" "request" "result" "return" "returned" "run" "running" "status" "the"
         "to" "tool" "with"
+    ];
+
+    /// Phrases about a thing that does not exist.
+    pub(crate) static ABSENT: Phrases = phrases![
+        "not found" "no such" "not exist" "n't exist" "no results" "cannot find" "could not find"
+        "couldn't find" "unable to find" "unknown id"
+    ];
+
+    /// Phrases behind which a tool repeats what it was given: the same refusal, whatever it is.
+    pub(crate) static REPEATING: Phrases = phrases![
+        "unknown command" "unknown action" "unknown option" "unknown argument" "unknown flag"
+        "unknown verb" "unknown subcommand" "unrecognized command" "unrecognized option"
+        "unrecognized argument" "unrecognised command" "invalid command" "invalid choice"
+        "invalid action" "invalid option" "no such command" "no such option" "not see any"
+        "n't see any" "n't know the word" "n't understand" "not understand"
+    ];
+
+    /// Phrases before which a tool repeats what it was given.
+    pub(crate) static REPEATED: Phrases = phrases![
+        " is not a valid " " is not recognized" " is not a recognized " " is not a known "
+        " is not recognised"
     ];
 
     /// Phrases about a missing program or package. If another one is missing next, that is another error,

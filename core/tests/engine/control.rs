@@ -344,6 +344,21 @@ fn wrong_three_times(
 }
 
 #[test]
+fn one_report_of_a_false_positive_raises_all_rules_that_compare_the_same() {
+    let mut detector = balanced();
+    let mut first = |args: u8| {
+        let found = (1..9).find_map(|n| {
+            let found = run(&mut detector, call(args), answer(0)).finding?;
+            detector.false_positive(&found);
+            Some(n)
+        });
+        detector.clear();
+        found
+    };
+    assert_eq!([0, 1, 2].map(&mut first), [Some(3), Some(4), Some(5)]);
+}
+
+#[test]
 fn a_rule_that_names_no_call_is_never_silenced_as_a_whole() {
     let tests = wrong_three_times(|detector, n| {
         let tests = Call::new(Tool::new(1), Digest::of(&[n])).tag(Tag::Test);

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use unstuck_core::{
-    Action, Args, CallId, Detector, Digest, Ladder, OPEN_MAX, Outcome, Pattern, Results, Rule,
-    Rung, Tag, Verdict, presets,
+    Action, Args, Call, CallId, Detector, Digest, Ladder, OPEN_MAX, Outcome, Pattern, Results,
+    Rule, Rung, Tag, Tool, Turn, Verdict, presets,
 };
 
 use crate::{Balanced, answer, balanced, call, read, with_rule};
@@ -372,6 +372,52 @@ fn a_tool_that_works_again_after_a_time_out_is_no_loop_without_a_rule_about_tool
         let again = detector.announce(call(2));
         assert_eq!(detector.outcome(again.id, late).finding.is_none(), works);
     }
+}
+
+#[test]
+fn different_things_that_do_not_exist_are_found_later_than_one_error() {
+    let first = |is_absent: bool, asked: fn(u8) -> u8| {
+        let mut detector = balanced();
+        (0..9).find(|n| {
+            let error = Outcome::failed(Digest::of(b"not found")).near(Digest::of(b"not found"));
+            let announced = detector.announce(call(asked(*n)));
+            let error = if is_absent { error.absent() } else { error };
+            detector.outcome(announced.id, error).finding.is_some()
+        })
+    };
+    assert_eq!([false, true].map(|is_absent| first(is_absent, |n| n)), [Some(3), Some(6)]);
+    assert_eq!(first(true, |_| 0), Some(2), "the same thing");
+}
+
+#[test]
+fn searches_that_find_nothing_are_judged_by_what_they_have_in_common() {
+    let first = |is_alike: bool, wrote: bool| {
+        let mut detector = balanced();
+        if wrote {
+            let write =
+                detector.announce(Call::new(Tool::new(9), Digest::of(b"w")).tag(Tag::Write));
+            assert_eq!(detector.outcome(write.id, answer(9)).finding, None);
+        }
+        (0..12).find(|n| {
+            let group = Digest::of(&[if is_alike { 0 } else { *n }]);
+            let search = call(*n).tag(Tag::Search).similar(group);
+            let announced = detector.announce(search);
+            let nothing = Outcome::ok(Digest::of(&[*n])).near(Digest::of(b"nothing"));
+            detector.outcome(announced.id, nothing).finding.is_some()
+        })
+    };
+    assert_eq!(first(true, false), Some(4));
+    assert_eq!([first(false, false), first(true, true)], [Some(9); 2]);
+}
+
+#[test]
+fn turns_without_text_are_found_two_turns_later() {
+    let first = |turn: Turn| {
+        let mut detector = balanced();
+        (1..9).find(|_| detector.text_turn(turn).finding.is_some())
+    };
+    let turn = Turn::new(Digest::of(b""));
+    assert_eq!([turn, turn.silent()].map(first), [Some(3), Some(5)]);
 }
 
 #[test]

@@ -494,10 +494,20 @@ impl<'p> Model<'p> {
         }
     }
 
-    /// Returns the additional repetitions of a rule that was wrong about a tool.
+    /// Returns the additional repetitions of a rule that was wrong about a tool. A rule about calls is as patient as the most
+    /// patient one that compares the same parts of calls.
     fn raised(&self, rule: Result<usize, usize>, tool: u8) -> usize {
-        let wrong = self.wrong.iter().filter(|wrong| **wrong == (rule, tool));
-        wrong.count().min(RAISE_MAX.into())
+        let compared = |place: usize| {
+            let rule = &self.policy.rules()[place];
+            (rule.args, rule.results)
+        };
+        let times = |one: Result<usize, usize>| {
+            self.wrong.iter().filter(|wrong| **wrong == (one, tool)).count().min(RAISE_MAX.into())
+        };
+        let Ok(place) = rule else { return times(rule) };
+        let akin =
+            (0..self.policy.rules().len()).filter(|other| compared(*other) == compared(place));
+        akin.map(|other| times(Ok(other))).max().unwrap_or(0)
     }
 
     /// Returns the additional repetitions of a rule at a record. It adds what the policy says of

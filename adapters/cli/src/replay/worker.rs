@@ -283,7 +283,7 @@ impl Worker {
             push(&mut self.recent.prompts, excerpt, TEXTS_MAX);
             return verdicts.0.finding.is_some().then_some(verdicts);
         }
-        if !message.text_only || message.text.trim().is_empty() {
+        if !message.text_only {
             return None;
         }
         let excerpt = Excerpt::new(message.index, None, message.text);

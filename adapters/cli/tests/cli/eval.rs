@@ -49,7 +49,10 @@ fn labelled() -> Folder {
         ("alpha/clean.jsonl", CLEAN.to_owned()),
         ("alpha/early.jsonl", early),
         ("beta/poll.jsonl", calls(5, |n| call("bash", "jobs", &format!("{n} done")))),
-        ("beta/search.jsonl", calls(8, |n| call("grep", &n.max(1).to_string(), "no match"))),
+        (
+            "beta/search.jsonl",
+            calls(8, |n| call("grep", &format!("retry of {}", n.max(1)), "no match")),
+        ),
         ("beta/talk.jsonl", format!("{turn}\n").repeat(5)),
         (&format!("{LONG}/clean.jsonl"), CLEAN.to_owned()),
     ] {

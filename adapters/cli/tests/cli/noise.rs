@@ -64,7 +64,7 @@ fn in_lines(result: &str, failed: bool) -> bool {
 }
 
 /// The changes of a whole record or result, and what hosts wrap around a result.
-const CHANGES: [Change; 16] = [
+const CHANGES: [Change; 17] = [
     Change { name: "keys in another order", of: Of::Record(with_keys_reversed) },
     Change { name: "another root of paths", of: Of::Record(moved) },
     Change { name: "a colour", of: Of::Result(coloured) },
@@ -84,6 +84,7 @@ const CHANGES: [Change; 16] = [
     },
     Change { name: "carriage returns", of: Of::Result(|text, _| text.replace('\n', "\r\n")) },
     Change { name: "spaces at the ends of lines", of: Of::Result(spaced) },
+    Change { name: "JSON in another order", of: Of::Result(reordered) },
     Change { name: "Codex", of: Of::Result(in_header) },
     Change { name: "Gemini CLI", of: Of::Result(in_context) },
     Change { name: "Qwen Code", of: Of::Result(in_table) },
@@ -166,11 +167,13 @@ fn noise_changes_no_verdict() {
 #[test]
 fn changes_do_something() {
     let record = r#"{"type":"call","tool":"a","args":{"a":{"c":1,"b":2},"p":"/home/x"},"result":"one\ntwo words"}"#;
+    let json = record.replace(r"one\ntwo words", r#"{\"c\": 1, \"b\": \"two words\"}"#);
+    let run = format!("{record}\n{record}\n{record}\n{json}\n");
     let mut seen = Vec::new();
     for change in changes() {
         // A change that affects every other result may leave the first one unchanged.
-        let changed = change.apply(&format!("{record}\n{record}\n"));
-        assert_ne!(changed, format!("{record}\n{record}\n"), "{}", change.name);
+        let changed = change.apply(&run);
+        assert_ne!(changed, run, "{}", change.name);
         assert!(changed.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
         assert!(!seen.contains(&changed), "{}", change.name);
         seen.push(changed);
@@ -233,6 +236,20 @@ impl Change {
 
 /// Returns the record with the keys of each object reversed.
 fn with_keys_reversed(record: &str) -> String {
+    reversed(&serde_json::from_str(record).expect("a record"))
+}
+
+/// Returns every other answer in JSON with the keys of each object reversed, and without white space.
+fn reordered(text: &str, call: usize) -> String {
+    let document = serde_json::from_str(text).ok().filter(|json: &Value| !json.is_number());
+    match document {
+        Some(json) if !call.is_multiple_of(2) => reversed(&json),
+        _ => text.to_owned(),
+    }
+}
+
+/// Writes `json` with the keys of each object reversed.
+fn reversed(json: &Value) -> String {
     fn written(value: &Value) -> String {
         let joined = |parts: Vec<String>| parts.join(",");
         match value {
@@ -246,7 +263,7 @@ fn with_keys_reversed(record: &str) -> String {
             other => other.to_string(),
         }
     }
-    written(&serde_json::from_str(record).expect("a record"))
+    written(json)
 }
 
 /// Returns the record of an agent that works in other folders.

@@ -3,15 +3,17 @@
 //! An object is compared as a whole. Each of its members may have been seen in another object: for example, a new
 //! position on a grid has two known coordinates.
 
+use unstuck_core::Digest;
+
 use super::hash;
 use crate::lexer::{Lexer, Token, is_letter};
-use crate::mask::Masker;
+use crate::mask::{Masked, Masker};
 
 /// The deepest level of nested objects; deeper objects are ignored.
 const DEPTH_MAX: usize = 16;
 
 /// Returns whether `answer` is one or more JSON objects, judged by its first and last characters.
-pub(super) fn is_json(answer: &str) -> bool {
+pub(crate) fn is_json(answer: &str) -> bool {
     let mut signs = answer.bytes().filter(|byte| !byte.is_ascii_whitespace());
     let opening = (signs.next(), signs.next(), signs.next_back());
     matches!(
@@ -60,6 +62,120 @@ pub(super) fn objects(json: &str, masker: Masker<'_>, mut each: impl FnMut(u64))
     }
 }
 
+/// Returns the digests of a whole JSON document without its volatile parts, or `None` if `json` is not complete. The order
+/// of members, white space between tokens, and zeros at the end of a fraction do not count. O(n).
+pub(crate) fn digest(json: &str, masker: Masker<'_>) -> Option<Masked> {
+    let mut open = [Frame::default(); DEPTH_MAX];
+    let (mut depth, mut start, mut colon) = (0, 0, None);
+    for (at, token) in Lexer::lenient(json) {
+        if token == Token::Colon {
+            colon = colon.or(Some(at));
+        }
+        if matches!(token, Token::Colon | Token::Text(_) | Token::Plain(_)) {
+            continue;
+        }
+        let colon = colon.take();
+        let name = colon.and_then(|colon| json.get(start..colon)).map(str::trim_ascii);
+        let value = json.get(colon.map_or(start, |colon| colon + 1)..at)?.trim_ascii();
+        start = at + 1;
+        if let Token::Open(bracket) = token {
+            if !value.is_empty() {
+                return None;
+            }
+            let name = masker.digest(name.unwrap_or_default().as_bytes());
+            *open.get_mut(depth)? = Frame { bracket, contents: NOTHING, name };
+            depth += 1;
+            continue;
+        }
+        let frame = open.get_mut(depth.checked_sub(1)?)?;
+        if name.is_some() || !value.is_empty() {
+            frame.add(leaf(name, value, masker));
+        }
+        if let Token::Close(bracket) = token {
+            // The code of a closing bracket is that of the opening one and 2.
+            let closed = *frame;
+            if bracket != closed.bracket + 2 {
+                return None;
+            }
+            depth -= 1;
+            let whole = closed.whole();
+            match depth.checked_sub(1) {
+                Some(outer) => open.get_mut(outer)?.add(whole),
+                None => return json.get(start..)?.trim_ascii().is_empty().then_some(whole),
+            }
+        }
+    }
+    None
+}
+
+/// An open object or array.
+#[derive(Clone, Copy)]
+struct Frame {
+    bracket: u8,
+    /// The sum of the members of an object, or the elements of an array in their order.
+    contents: Masked,
+    /// The name of the member that holds it.
+    name: Masked,
+}
+
+/// The digests of an empty object or array.
+const NOTHING: Masked = Masked { result: Digest::new(0), near: Digest::new(0) };
+
+impl Default for Frame {
+    fn default() -> Self {
+        Self { bracket: 0, contents: NOTHING, name: NOTHING }
+    }
+}
+
+impl Frame {
+    fn add(&mut self, value: Masked) {
+        let add = |all: Digest, one: Digest| match self.bracket {
+            b'{' => Digest::new(all.bits().wrapping_add(one.bits())),
+            _ => all.mix(one),
+        };
+        let Masked { result, near } = self.contents;
+        self.contents = Masked { result: add(result, value.result), near: add(near, value.near) };
+    }
+
+    /// Returns the digests of the closed object or array, with its name.
+    fn whole(&self) -> Masked {
+        let Self { bracket, contents, name } = *self;
+        let tag = Digest::new(u64::from(bracket));
+        Masked {
+            result: name.result.mix(contents.result.mix(tag)),
+            near: name.near.mix(contents.near.mix(tag)),
+        }
+    }
+}
+
+/// The longest name with its value that is read as one text, in bytes: a name may be the label of a volatile value.
+const LABELLED_MAX: usize = 120;
+
+/// Returns the digests of a value that is no object and no array, with its name if it is a member.
+fn leaf(name: Option<&str>, value: &str, masker: Masker<'_>) -> Masked {
+    let value = number(value);
+    let Some(name) = name else { return masker.digest(value.as_bytes()) };
+    let mut text = [0; LABELLED_MAX];
+    let length = name.len() + 1 + value.len();
+    if let Some(text) = text.get_mut(..length) {
+        let parts = name.bytes().chain(*b":").chain(value.bytes());
+        text.iter_mut().zip(parts).for_each(|(place, byte)| *place = byte);
+        return masker.digest(text);
+    }
+    let (name, value) = (masker.digest(name.as_bytes()), masker.digest(value.as_bytes()));
+    Masked { result: name.result.mix(value.result), near: name.near.mix(value.near) }
+}
+
+/// Returns `value` without the zeros at the end of its fraction, if it is a number.
+fn number(value: &str) -> &str {
+    let is_number = value.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.'));
+    if !is_number || !value.bytes().any(|byte| byte == b'.') {
+        return value;
+    }
+    let short = value.trim_end_matches('0');
+    short.strip_suffix('.').unwrap_or(short)
+}
+
 #[cfg(test)]
 mod tests {
     extern crate std;
@@ -72,7 +188,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    use super::{is_json, is_letter, objects};
+    use super::{digest, is_json, is_letter, objects};
     use crate::mask::Masks;
 
     /// A small document of objects, lists and few different values.
@@ -118,6 +234,46 @@ mod tests {
         let mut found = Vec::new();
         objects(json, Masks::NONE.and(&[]), |hash| found.push(hash));
         found
+    }
+
+    /// Writes `json` with its members in reverse order, and with white space between the tokens.
+    fn respelled(json: &Value) -> String {
+        let all = |parts: Vec<String>| parts.join(" ,\n");
+        match json {
+            Value::Array(elements) => {
+                format!("[ {} ]", all(elements.iter().map(respelled).collect()))
+            }
+            Value::Object(members) => {
+                let member = |(name, value): (&String, &Value)| {
+                    format!("{} : {}", Value::from(name.as_str()), respelled(value))
+                };
+                format!("{{ {}\t}}", all(members.iter().rev().map(member).collect()))
+            }
+            Value::Number(number) => format!("{number}.00"),
+            leaf => leaf.to_string(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn documents_have_equal_digests_if_they_mean_the_same(one in document(), other in document()) {
+            let masker = Masks::NONE.and(&[]);
+            let digest = |json: &str| digest(json, masker);
+            let is_container = |json: &Value| json.is_object() || json.is_array();
+            prop_assume!(is_container(&one) && is_container(&other));
+            prop_assert!(digest(&one.to_string()).is_some());
+            prop_assert_eq!(digest(&respelled(&one)), digest(&one.to_string()), "{}", one);
+            let is_equal = digest(&one.to_string()) == digest(&other.to_string());
+            prop_assert_eq!(is_equal, one == other, "{} and {}", one, other);
+        }
+
+        #[test]
+        fn a_document_that_is_cut_short_has_no_digest(json in document(), cut in 1..9_usize) {
+            let text = json.to_string();
+            let end = text.len().saturating_sub(cut);
+            prop_assume!(json.is_object() && text.is_char_boundary(end));
+            prop_assert_eq!(digest(&text[..end], Masks::ALL.and(&[])), None);
+        }
     }
 
     #[test]

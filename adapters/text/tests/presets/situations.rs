@@ -236,6 +236,40 @@ fn searches_that_find_nothing_are_found_by_their_patterns() {
 }
 
 #[test]
+fn json_is_compared_by_its_meaning() {
+    let answers = [
+        r#"{"title":"Docs","size":1.50,"tags":["a","b"],"at":{"x":1,"y":2}}"#,
+        r#"{"at": {"y": 2, "x": 1}, "size": 1.5, "title": "Docs", "tags": ["a", "b"]}"#,
+        "{\n  \"tags\" : [ \"a\", \"b\" ],\n  \"title\": \"Docs\", \"size\": 1.5,\n  \"at\": {\"x\":1,\"y\":2}\n}\n",
+    ];
+    let asked = |answer: &str| call("get_page", r#"{"id":7}"#.into(), answer);
+    assert_eq!(judged(answers.map(asked)).0, Some((3, "same-effect")));
+    assert!(
+        judged(answers.into_iter().cycle().take(8).map(asked)).1 >= Action::Block,
+        "they are equal"
+    );
+    for other in [
+        r#"{"title":"Docs","size":1.5,"tags":["b","a"],"at":{"x":1,"y":2}}"#,
+        r#"{"title":"Docs","size":1.5,"tags":["a","b"],"at":{"x":2,"y":1}}"#,
+        r#"{"title":"Docs","size":15,"tags":["a","b"],"at":{"x":1,"y":2}}"#,
+        r#"{"title":"Docs","size":1.5,"tags":["a","b"],"x":1,"at":{"y":2}}"#,
+        r#"{"title":"Docs","size":1.5,"tags":["a","b"],"at":[{"x":1,"y":2}]}"#,
+    ] {
+        assert_eq!(judged([answers[0], answers[1], other].map(asked)).0, None, "{other}");
+    }
+    let timed = |n: usize| {
+        let (first, second) = (format!("\"elapsed_ms\": {n}12"), "\"found\": \"nothing of use\"");
+        let members = if n.is_multiple_of(2) {
+            format!("{first}, {second}")
+        } else {
+            format!("{second}, {first}")
+        };
+        asked(&format!("{{{members}}}"))
+    };
+    assert_eq!(judged((0..3).map(timed)).0, Some((3, "same-effect")), "a volatile member");
+}
+
+#[test]
 fn things_that_are_missing_are_looked_up_one_by_one() {
     let note = |n: usize| {
         ("get_note", format!("{{\"customer_id\":\"C-{n}\"}}"), "Error: note not found".into(), true)

@@ -520,7 +520,8 @@ impl Worker {
     /// Takes in the last words of a turn. Only a turn without a call is a turn of mere text.
     fn handed_back(&mut self, text: &str, now: u64) -> Reply {
         self.position.is_step_over = true;
-        if std::mem::take(&mut self.position.has_called) {
+        // An agent that tells no words may have said some.
+        if std::mem::take(&mut self.position.has_called) || text.trim().is_empty() {
             return Reply::Nothing;
         }
         let decision = self.guard.text_turn(text);
