@@ -13,7 +13,7 @@ use crate::detector::Detector;
 use crate::judge::Moment;
 use crate::queue::Queue;
 use crate::record::{Call, CallId, Record, Score, Status};
-use crate::verdict::{Finding, LoopId, Verdict};
+use crate::verdict::{Finding, LoopId, RuleIndex, Verdict};
 use crate::window::Window;
 
 impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
@@ -120,7 +120,16 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         self.patterns.rules.rung = self.patterns.rules.rung.saturating_sub(1);
         // A finding of another policy may name a rule that this policy does not have.
         if self.policy.has(finding.rule) {
-            self.feedback.raise(finding.rule, finding.tool);
+            let rules = self.policy.rules();
+            let rule = match finding.rule {
+                RuleIndex::Call(place) => rules.get(usize::from(place)),
+                RuleIndex::Text(_) => None,
+            };
+            let before = rule.map_or_else(
+                || self.feedback.raised_by(finding.rule, finding.tool),
+                |rule| self.feedback.raised_for(rule, rules, finding.tool),
+            );
+            self.feedback.raise(finding.rule, finding.tool, before);
         }
         self.statistics.count_false_positive();
     }

@@ -5,8 +5,8 @@
 //! reverse does not hold: a call that may come back now and then may still not be made without end.
 //! So a false positive also names the kind of finding.
 //!
-//! A rule becomes more patient with those that compare the same parts of calls: otherwise the next of them would find the
-//! same calls at once.
+//! With a rule, those become more patient that would find the same calls next: they compare no more of
+//! arguments and results.
 
 use crate::recent::Recent;
 use crate::record::Tool;
@@ -100,12 +100,12 @@ impl Feedback {
         self.silenced.iter().any(|silenced| keys.contains(silenced))
     }
 
-    /// Records that the rule was wrong about a call of `tool`. If there are too many pairs, the
-    /// one raised longest ago is forgotten.
-    pub(crate) fn raise(&mut self, rule: RuleIndex, tool: Tool) {
+    /// Records that the rule was wrong about a call of `tool`, for which it asked for `before` additional repetitions. If
+    /// there are too many pairs, the one raised longest ago is forgotten.
+    pub(crate) fn raise(&mut self, rule: RuleIndex, tool: Tool, before: u8) {
         let rule = code_of(rule);
-        let before = self.raised.take(|raised| (raised.rule, raised.tool) == (rule, tool));
-        let by = before.map_or(0, |raised| raised.by).saturating_add(1).min(RAISE_MAX);
+        self.raised.take(|raised| (raised.rule, raised.tool) == (rule, tool));
+        let by = before.saturating_add(1).min(RAISE_MAX);
         self.raised.push(Raised { tool, rule, by });
     }
 
@@ -116,11 +116,11 @@ impl Feedback {
     }
 
     /// Returns the number of additional repetitions that `rule` asks of `tool`, because it was wrong before, or one of the
-    /// `rules` that compares the same parts of calls.
+    /// `rules` that compares no less.
     pub(crate) fn raised_for(&self, rule: &Rule<'_>, rules: &[Rule<'_>], tool: Tool) -> u8 {
         self.raised_where(tool, |place| {
             let wrong = rules.get(usize::from(place));
-            wrong.is_some_and(|wrong| (wrong.args, wrong.results) == (rule.args, rule.results))
+            wrong.is_some_and(|wrong| rule.finds_all_of(wrong))
         })
     }
 
@@ -201,7 +201,7 @@ mod tests {
     fn a_raise_is_bounded_and_is_for_one_rule_and_tool() {
         let mut feedback = Feedback::new();
         for n in 1..=99 {
-            feedback.raise(SECOND, Tool::new(7));
+            feedback.raise(SECOND, Tool::new(7), feedback.raised_by(SECOND, Tool::new(7)));
             assert_eq!(feedback.raised_by(SECOND, Tool::new(7)), RAISE_MAX.min(n));
         }
         assert_eq!(feedback.raised_by(RuleIndex::Call(0), Tool::new(7)), 0);
@@ -213,10 +213,10 @@ mod tests {
     fn the_pair_raised_longest_ago_is_forgotten_first() {
         let mut feedback = Feedback::new();
         for n in 0..u32::try_from(RAISED_MAX).unwrap() {
-            feedback.raise(SECOND, Tool::new(n));
+            feedback.raise(SECOND, Tool::new(n), 0);
         }
-        feedback.raise(SECOND, Tool::new(0));
-        feedback.raise(SECOND, Tool::new(99));
+        feedback.raise(SECOND, Tool::new(0), 1);
+        feedback.raise(SECOND, Tool::new(99), 0);
         assert_eq!(feedback.raised_by(SECOND, Tool::new(0)), 2);
         assert_eq!(feedback.raised_by(SECOND, Tool::new(1)), 0);
         assert_eq!(feedback.raised.iter().count(), RAISED_MAX);

@@ -408,6 +408,17 @@ pub struct Rule<'p> {
 }
 
 impl<'p> Rule<'p> {
+    /// Returns whether calls that match by `other` match by this rule, too: it compares no more of their arguments and of
+    /// their results.
+    pub(crate) fn finds_all_of(&self, other: &Rule<'_>) -> bool {
+        let left = |results| match results {
+            Results::Same => 0_u8,
+            Results::Near => 1,
+            Results::Ignored => 2,
+        };
+        other.args.code() <= self.args.code() && left(other.results) <= left(self.results)
+    }
+
     /// Creates a rule that sees every record, accepts any outcome, and respects progress.
     pub const fn new(
         name: &'p str,

@@ -484,7 +484,7 @@ impl<'p> Model<'p> {
         self.findings = self.findings.saturating_sub(1);
         self.rung = self.rung.saturating_sub(1);
         let pair = (found.rule, found.tool);
-        let times = self.wrong.iter().filter(|wrong| **wrong == pair).count() + 1;
+        let times = self.raised(pair.0, pair.1) + 1;
         self.wrong.retain(|wrong| *wrong != pair);
         self.wrong.extend(vec![pair; times]);
         let mut pairs: Vec<_> = self.wrong.clone();
@@ -495,18 +495,24 @@ impl<'p> Model<'p> {
     }
 
     /// Returns the additional repetitions of a rule that was wrong about a tool. A rule about calls is as patient as the most
-    /// patient one that compares the same parts of calls.
+    /// patient one that compares no less.
     fn raised(&self, rule: Result<usize, usize>, tool: u8) -> usize {
-        let compared = |place: usize| {
-            let rule = &self.policy.rules()[place];
-            (rule.args, rule.results)
+        let rules = self.policy.rules();
+        let args = [Args::Same, Args::Similar, Args::SameTool, Args::Any];
+        let results = [Results::Same, Results::Near, Results::Ignored];
+        let rank = |rule: &Rule<'_>| {
+            let of_args = args.iter().position(|known| *known == rule.args);
+            (of_args, results.iter().position(|known| *known == rule.results))
         };
         let times = |one: Result<usize, usize>| {
             self.wrong.iter().filter(|wrong| **wrong == (one, tool)).count().min(RAISE_MAX.into())
         };
         let Ok(place) = rule else { return times(rule) };
-        let akin =
-            (0..self.policy.rules().len()).filter(|other| compared(*other) == compared(place));
+        let own = rank(&rules[place]);
+        let akin = (0..rules.len()).filter(|other| {
+            let (args, results) = rank(&rules[*other]);
+            args <= own.0 && results <= own.1
+        });
         akin.map(|other| times(Ok(other))).max().unwrap_or(0)
     }
 
