@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::Digest;
 use crate::detector::Detector;
 use crate::feedback::{Feedback, RAISED_MAX, Raised, SILENCED_MAX};
+use crate::history::Heard;
 use crate::ladder::{REMINDERS_MAX, RUNGS_MAX};
 use crate::loops::{Blocker, LOOPS_MAX, Loop, Loops};
 use crate::mask::Mask;
@@ -34,7 +35,7 @@ use crate::verdict::RuleIndex;
 use crate::window::Window;
 
 /// The version of the format that this engine writes, and the only version that it reads.
-pub const VERSION: u8 = 4;
+pub const VERSION: u8 = 5;
 
 /// A limit above the number of calls or turns of any detector, so that later ones can still be
 /// counted.
@@ -135,6 +136,7 @@ struct State<const W: usize, const OPEN: usize> {
     era: u8,
     moved: bool,
     unbroken: u16,
+    heard: Heard,
     text: TextRow,
     settled: Vec<Record, W>,
     open: Vec<Record, OPEN>,
@@ -186,6 +188,7 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
             era: detector.history.era,
             moved: detector.history.moved,
             unbroken: detector.history.unbroken,
+            heard: detector.history.heard,
             text: detector.talk,
             settled: listed((0..window.len()).rev().filter_map(|age| window.record(age))),
             open: listed(detector.history.open.as_slice().iter().copied()),
@@ -242,6 +245,7 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         detector.history.moved = self.moved;
         let calls = u16::try_from(self.next).unwrap_or(u16::MAX);
         detector.history.unbroken = self.unbroken.min(calls);
+        detector.history.heard = self.heard;
         detector.talk = self.text;
         detector.best = self.best;
         detector.statistics = self.statistics;

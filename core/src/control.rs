@@ -153,7 +153,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     }
 
     /// Counts everything again from the records that the detector holds.
-    fn rebuild(&mut self) {
+    pub(crate) fn rebuild(&mut self) {
         let held = replace(&mut self.history.window, Window::new());
         let open = replace(&mut self.history.open, Queue::new(Record::NONE));
         self.patterns.clear();

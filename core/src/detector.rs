@@ -4,7 +4,8 @@ use core::mem::take;
 
 use crate::Digest;
 use crate::feedback::Feedback;
-use crate::history::History;
+use crate::history::{Heard, History};
+use crate::mask::Mask;
 use crate::patterns::Patterns;
 use crate::policy::{Policy, usize_from};
 use crate::policy_error::{PolicyError, PolicyErrorKind};
@@ -165,6 +166,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let Some(tag) = self.policy.tag_of(&call) else {
             return (CallId::NONE, Verdict::PROCEED);
         };
+        self.obey(&call);
         self.begin(&call, &mut each);
         self.talk.end();
         let seq = self.history.next;
@@ -254,6 +256,10 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// Takes in a message of the user, or of the host in the user's name. `message` stands for its
     /// text. A new instruction clears the history. O(1).
     ///
+    /// If the policy has a rule that matches [only failures](crate::Outcomes::Failures), the next call decides: if it
+    /// failed before, the agent goes on as before, whatever the user said ("please try again"). Rules then ask for one
+    /// repetition more, and the history stays.
+    ///
     /// A message among the latest [`MESSAGES_MAX`] (an automatic "please continue", for example)
     /// is not a new instruction. A rule about [prompts](Texts::Prompt) may find it if it comes
     /// again and again with no call between. Use [`Detector::clear`] for an old message that is
@@ -264,7 +270,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let is_known = self.messages.take(|known| *known == heard).is_some();
         self.messages.push(heard);
         if !is_known {
-            self.clear();
+            self.instructed();
         }
         let prompts = if is_again { self.talk.prompts.saturating_add(1) } else { 1 };
         self.talk.prompts = prompts;
@@ -297,6 +303,39 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.patterns.clear();
         self.best = [Score::NONE; Tag::ALL.len()];
         self.talk.end();
+    }
+
+    /// Takes in a new instruction. Calls that wait for their outcomes are given up.
+    fn instructed(&mut self) {
+        let may_go_on = self.policy.selection().matches_failures();
+        if !may_go_on || !self.history.window.holds_failures() {
+            self.clear();
+            return;
+        }
+        self.talk.end();
+        self.history.heard = Heard::Instruction;
+        self.patterns.loops.unblock();
+        for record in self.history.open.as_mut_slice() {
+            (record.status, record.novel) = (Status::Cancelled, false);
+        }
+        if self.policy.needs().early {
+            self.rebuild();
+        }
+        self.settle(&mut |_| {});
+    }
+
+    /// Clears the history if the user gave an instruction and `call` did not fail before.
+    fn obey(&mut self, call: &Call) {
+        if self.history.heard != Heard::Instruction {
+            return;
+        }
+        let record = Record::open(call, 0);
+        let reach = Mask::newest(u32::from(self.policy.window()));
+        if (self.history.window.failed_calls(&record) & reach).is_empty() {
+            self.clear();
+        } else {
+            self.history.heard = Heard::Repeated;
+        }
     }
 
     /// Begins the step of `call` if it is a later one, and makes room for one more open call.

@@ -27,6 +27,19 @@ pub(crate) struct History<const W: usize, const OPEN: usize> {
     pub(crate) moved: bool,
     /// The number of latest calls in a row that were equal and came back with equal bytes.
     pub(crate) unbroken: u16,
+    /// What the user said since the history began.
+    pub(crate) heard: Heard,
+}
+
+/// What the user said since the history began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) enum Heard {
+    Nothing,
+    /// An instruction, after which no call came yet. It is a new one unless the next call has failed before.
+    Instruction,
+    /// Instructions after which the agent made a call that had failed before.
+    Repeated,
 }
 
 impl<const W: usize, const OPEN: usize> History<W, OPEN> {
@@ -42,6 +55,7 @@ impl<const W: usize, const OPEN: usize> History<W, OPEN> {
             era: 0,
             moved: false,
             unbroken: 0,
+            heard: Heard::Nothing,
         }
     }
 
@@ -54,6 +68,7 @@ impl<const W: usize, const OPEN: usize> History<W, OPEN> {
         self.in_step = 0;
         self.moved = false;
         self.unbroken = 0;
+        self.heard = Heard::Nothing;
     }
 
     /// Adds a record that waits for its outcome.

@@ -2,6 +2,7 @@
 
 use crate::detector::Detector;
 use crate::evidence::{self, Evidence};
+use crate::history::Heard;
 use crate::hit::Hit;
 use crate::ladder::{Action, Basis, Ladder};
 use crate::loops::Blocker;
@@ -161,6 +162,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         }
         // Before the outcome, only the row that the call continues proves anything.
         let (proven, unbroken) = match moment {
+            // Whoever asks for a call again is there to decide.
+            _ if self.history.heard == Heard::Repeated => (0, 0),
             Moment::Announced => (0, self.unbroken_before(record)),
             Moment::Settled => (self.proven(rule, record, hit), self.history.unbroken),
         };
@@ -185,7 +188,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         view: &View,
     ) -> Option<(u8, &'p Rule<'p>, Hit)> {
         let policy = self.policy;
-        let patience = policy.patience(record.tool, seq.wrapping_sub(self.history.begun));
+        let patience = self.patience(record.tool, seq.wrapping_sub(self.history.begun));
         let mut found = None;
         let mut rest = RunsLeft(&mut self.patterns.runs);
         for (place, rule) in (0_u8..).zip(policy.rules()) {
@@ -211,6 +214,13 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             }
         }
         found
+    }
+
+    /// Returns the additional repetitions that all rules ask for, for a call of `tool` after so many calls `before` it: what
+    /// the policy says, and one if the user asked for the call again.
+    pub(crate) fn patience(&self, tool: Tool, before: u64) -> i16 {
+        let asked = i16::from(self.history.heard == Heard::Repeated);
+        self.policy.patience(tool, before).saturating_add(asked)
     }
 
     /// Counts a finding and climbs its ladder.
@@ -350,7 +360,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn try_rule(&self, place: u8, seq: u64, attempt: &Record) -> Option<Hit> {
         let view = self.history.window.compare(attempt, self.policy);
-        let patience = self.policy.patience(attempt.tool, seq.wrapping_sub(self.history.begun));
+        let patience = self.patience(attempt.tool, seq.wrapping_sub(self.history.begun));
         let place = usize::from(place);
         let mut runs = self.patterns.runs;
         let (mut rest, mut rules) = (RunsLeft(&mut runs), self.policy.rules().iter());

@@ -53,6 +53,13 @@ impl Loops {
         Self { known: Vec::new() }
     }
 
+    /// Blocks no call of any loop, until its rule asks for it again.
+    pub(crate) fn unblock(&mut self) {
+        for known in &mut self.known {
+            known.blocker = Blocker::NONE;
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.known.clear();
     }

@@ -93,6 +93,11 @@ impl Selection {
         RecordRules { selected, broken: if breaks { selected & self.failed } else { 0 } }
     }
 
+    /// Returns whether a rule matches only failures.
+    pub(crate) const fn matches_failures(&self) -> bool {
+        self.failures != 0
+    }
+
     /// Returns the rules that are judged when a record settles.
     pub(crate) const fn settled(&self) -> RuleSet {
         !self.early

@@ -278,6 +278,16 @@ impl<const W: usize> Window<W> {
         self.ages(equal(&self.args, record.args)) & !self.cancelled
     }
 
+    /// Returns whether an answer of the window is a failure.
+    pub(crate) fn holds_failures(&self) -> bool {
+        !(self.failed & self.answered).is_empty()
+    }
+
+    /// Returns the failed ones among the calls of the same tool with the same arguments. O(W).
+    pub(crate) fn failed_calls(&self, record: &Record) -> Mask {
+        self.same_calls(record) & self.failed & self.answered
+    }
+
     /// Returns whether a call of the window has the digest of `record` in `column`. The record
     /// that left the window last may also count. O(W).
     pub(crate) fn holds(&self, record: &Record, column: Column) -> bool {

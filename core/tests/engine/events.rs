@@ -375,6 +375,42 @@ fn a_tool_that_works_again_after_a_time_out_is_no_loop_without_a_rule_about_tool
 }
 
 #[test]
+fn a_failing_call_goes_on_whatever_the_user_says() {
+    let said = |detector: &mut Balanced, n: u8| {
+        assert_eq!(detector.user_message(Digest::of(&[n])).finding, None);
+    };
+    let fails = |detector: &mut Balanced, args: u8| {
+        let announced = detector.announce(call(args));
+        assert_eq!(announced.verdict.finding, None, "nothing is refused that the user asked for");
+        detector.outcome(announced.id, Outcome::failed(Digest::of(b"no seat"))).action
+    };
+    let mut detector = balanced();
+    let actions: Vec<_> = (0..9)
+        .map(|n| {
+            said(&mut detector, n);
+            fails(&mut detector, 0)
+        })
+        .collect();
+    let [none, nudge, warn] = [Action::Proceed, Action::Nudge, Action::Warn];
+    assert_eq!(actions[..4], [none, none, none, nudge]);
+    assert_eq!(actions.iter().max(), Some(&warn));
+    // What the agent does otherwise is a new run.
+    said(&mut detector, 20);
+    assert_eq!([1, 0, 0].map(|args| fails(&mut detector, args)), [none; 3]);
+    // A blocked call may run again if the user asks for it.
+    let mut detector = balanced();
+    let refused = (0..9).find_map(|_| {
+        let asked = detector.announce(call(0));
+        let is_refused = asked.verdict.action >= Action::Block;
+        let _ = detector.outcome(asked.id, Outcome::failed(Digest::of(b"no seat")));
+        is_refused.then_some(asked.id)
+    });
+    assert!(refused.is_some());
+    said(&mut detector, 1);
+    fails(&mut detector, 0);
+}
+
+#[test]
 fn different_things_that_do_not_exist_are_found_later_than_one_error() {
     let first = |is_absent: bool, asked: fn(u8) -> u8| {
         let mut detector = balanced();

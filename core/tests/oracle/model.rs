@@ -267,6 +267,15 @@ pub(crate) struct Model<'p> {
     /// The latest finding.
     last: Option<PlainFinding>,
     pub(crate) tally: Tally,
+    heard: Heard,
+}
+
+/// What the user said since the history began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Heard {
+    Nothing,
+    Instruction,
+    Repeated,
 }
 
 /// The counts of the detector.
@@ -297,6 +306,7 @@ impl<'p> Model<'p> {
             step: None,
             turns: 0,
             row: Vec::new(),
+            heard: Heard::Nothing,
             messages: Vec::new(),
             prompts: 0,
             calls: 0,
@@ -377,6 +387,38 @@ impl<'p> Model<'p> {
         self.prompts = 0;
         self.best.clear();
         self.moved = false;
+        self.heard = Heard::Nothing;
+    }
+
+    /// Takes in a new instruction. With a rule about failures alone, the next call decides whether it changes anything.
+    fn instructed(&mut self) {
+        let may_go_on = self.policy.rules().iter().any(|rule| rule.outcomes == Outcomes::Failures);
+        if !may_go_on || !self.settled.iter().any(failed) {
+            return self.clear();
+        }
+        self.row.clear();
+        self.heard = Heard::Instruction;
+        self.loops.iter_mut().for_each(|known| known.blocked_by = None);
+        for record in &mut self.open {
+            (record.status, record.novel) = (Status::Cancelled, false);
+        }
+        if self.judges_early() {
+            self.rebuild();
+        }
+        self.settle(&mut Vec::new());
+    }
+
+    /// Begins anew if the user gave an instruction and the call did not fail before.
+    fn obey(&mut self, asked: CallSpec) {
+        if self.heard != Heard::Instruction {
+            return;
+        }
+        let has_failed = self.settled.iter().any(|old| {
+            let is_in_window = self.next - old.seq <= u64::from(self.policy.window());
+            let is_same = (old.asked.tool, old.asked.args) == (asked.tool, asked.args);
+            is_in_window && is_same && failed(old)
+        });
+        if has_failed { self.heard = Heard::Repeated } else { self.clear() }
     }
 
     fn forget_patterns(&mut self) {
@@ -518,7 +560,7 @@ impl<'p> Model<'p> {
 
     /// Returns the additional repetitions of a rule at a record. It adds what the policy says of
     /// the tool and of this part of the run, one for each time that the rule was wrong, one if the
-    /// record timed out, and five if it acted and the rule is about results.
+    /// record timed out, five if it acted and the rule is about results, and one if the user asked for a call again.
     fn patience(&self, place: usize, record: &Record) -> i64 {
         let tools = self.policy.tools().iter();
         let mut tools = tools.filter(|rule| rule.tool == Tool::new(record.asked.tool.into()));
@@ -534,7 +576,8 @@ impl<'p> Model<'p> {
         let timed_out = timed_out && self.policy.rules()[place].args != Args::Any;
         let acted = if record.asked.tag == Tag::Act && worked && same { 5 } else { 0 };
         let of_record = i64::try_from(raised).unwrap() + 2 * i64::from(timed_out) + acted;
-        tool + i64::from(early) + i64::from(late) + of_record
+        let heard = i64::from(self.heard == Heard::Repeated);
+        tool + i64::from(early) + i64::from(late) + heard + of_record
     }
 
     /// Returns whether the score of a record is better than the best of its tag so far.
@@ -556,6 +599,7 @@ impl<'p> Model<'p> {
         self.calls += 1;
         let Some(tag) = self.tag(asked) else { return PlainVerdict::NOTHING };
         let asked = CallSpec { tag, ..asked };
+        self.obey(asked);
         let later = asked.step.is_none() || self.step != asked.step;
         if later {
             self.give_up(usize::MAX, Status::Unreported);
@@ -696,14 +740,19 @@ impl<'p> Model<'p> {
             }
         }
         let Some((place, rule, asked, hit)) = found else { return PlainVerdict::NOTHING };
-        let row = || if early { self.unbroken_before(record) } else { self.unbroken() };
+        let is_asked_for = self.heard == Heard::Repeated;
+        let row = || match early {
+            _ if is_asked_for => 0,
+            true => self.unbroken_before(record),
+            false => self.unbroken(),
+        };
         let is_answered = |old: &&Record| matches!(old.status, Status::Reported(_));
         let earlier = self.settled.iter().filter(|old| old.seq < record.seq);
         let waits = earlier
             .filter(|old| self.in_window(old, record))
             .filter(is_answered)
             .any(|old| old.asked.tag == Tag::Poll);
-        let proof = proof(rule, asked, &hit, !early, waits, row);
+        let proof = proof(rule, asked, &hit, !early && !is_asked_for, waits, row);
         let found = hit.found(place, record);
         let blocks = !early && matches!(rule.args, Args::Same | Args::Similar);
         let silent = matches!(record.status, Status::Reported(OutcomeSpec { silent: true, .. }));
@@ -1182,7 +1231,7 @@ impl<'p> Model<'p> {
             self.messages.remove(0);
         }
         if !known {
-            self.clear();
+            self.instructed();
         }
         self.prompts = if again { self.prompts + 1 } else { 1 };
         let prompts = self.prompts;
@@ -1385,6 +1434,10 @@ fn is_early(rule: &Rule<'_>) -> bool {
     rule.results == Results::Ignored
         && rule.outcomes == Outcomes::Any
         && rule.select != Select::Unreported
+}
+
+fn failed(record: &Record) -> bool {
+    record.answer().is_some_and(|answer| answer.failed)
 }
 
 fn same_call(a: &Record, b: &Record) -> bool {
