@@ -329,7 +329,8 @@ impl<const W: usize> Window<W> {
         view.silent = self.silent;
         view.written = self.written & view.reach;
         view.changed = repeated && view.answers_differ(record, view.result);
-        view.nearly_changed = repeated && view.answers_differ(record, view.near);
+        // The same answer is no progress, whatever class it is of now.
+        view.nearly_changed = repeated && view.answers_differ(record, view.near | view.result);
         view
     }
 

@@ -45,8 +45,9 @@ pub enum Mask {
     /// Two or more white spaces in a row. They become one line break if they contain one, and one
     /// space otherwise. White space at either end of the text disappears.
     Spaces,
-    /// Clock times: `12:03:59.5`, `7:30 pm`, the time of `2026-05-28T14:38:00Z`, and the seconds or
-    /// milliseconds since 1970 in a member whose name says that it is a time.
+    /// Clock times: `12:03:59.5`, `7:30 pm`, the time of `2026-05-28T14:38:00Z`, the seconds or milliseconds since
+    /// 1970 in a member whose name says that it is a time, and any 13 digits that are the milliseconds of these years,
+    /// unless their name says that they are an id or count something.
     Times,
     /// `2026-05-28`, `05/28/2026`, `May 28`, `28 May 2026`.
     Dates,
@@ -70,7 +71,7 @@ pub enum Mask {
     Ports,
     /// The inputs and outputs of a notebook, which it counts whatever the agent does: `In [12]:`.
     Inputs,
-    /// The costs of a run, with their currency: `cost: $0.0123`, `"cost_usd": 0.012`, `$0.0123 spent`.
+    /// The costs of a run, with their currency: `cost: $0.0123`, `"cost_usd": 0.012`, `$0.0123 spent`, `Remaining budget: $5`.
     /// `cost: 0.69` stays: it may be a model's loss.
     Costs,
     /// Tokens of a language model and shares of its context: `tokens left: 81022`, `81022 tokens`,
@@ -78,12 +79,12 @@ pub enum Mask {
     Tokens,
     /// Ids of requests, traces, sessions, messages and the like, by their label:
     /// `request_id=req_01H8`, `Chunk ID: 3fa9c1`. `user_id=17` stays, and so does an id without a
-    /// decimal digit. Also references to elements in the snapshot of a page, `[ref=e12]` and `uid=3_17`, and tokens
-    /// against forged requests: `name="csrf" value="a1b2"`, `nonce="x7Q"`.
+    /// decimal digit. Also references to elements in the snapshot of a page, `[ref=e12]` and `uid=3_17`, tokens
+    /// against forged requests, `name="csrf" value="a1b2"`, `nonce="x7Q"`, versions of pages, `ETag: "33a6"`, and ULIDs.
     Ids,
     /// The number of a step, turn or attempt before its total: `[step 17/200]`, `turn 4 of 30`.
-    /// `[17/200]` stays, and so does a step of a job: `step 3/10: linking`. Also the number of those that are left:
-    /// `You have 6 steps left`, `Attempts remaining: 3`.
+    /// `[17/200]` stays, and so does a step of a job: `step 3/10: linking`. Also the number of those that are left,
+    /// `You have 6 steps left`, `Attempts remaining: 3`, and of a turn alone in brackets: `(iteration 4)`.
     Steps,
 }
 

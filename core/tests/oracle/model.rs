@@ -719,7 +719,8 @@ impl<'p> Model<'p> {
             self.in_window(old, record) && old.step != record.step && same_call(old, record)
         });
         let mut answers = earlier.filter(|old| old.answer().is_some());
-        record.answer().is_some() && answers.next().is_some_and(|old| !agree(old, record, results))
+        let agree = |old| agree(old, record, results) || agree(old, record, Results::Same);
+        record.answer().is_some() && answers.next().is_some_and(|old| !agree(old))
     }
 
     fn judge(&mut self, record: &Record, early: bool) -> PlainVerdict {

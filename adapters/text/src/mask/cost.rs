@@ -27,6 +27,9 @@ pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
                     || word_behind(text, end).is_some_and(|(word, _)| is_currency(&word));
                 return (is_cost && is_money).then_some(end);
             }
+            b"budget" if label.word(n).letters() == b"remaining" && has_currency => {
+                return amount(text, row);
+            }
             b"usd" | b"eur" | b"dollars" => has_currency = true,
             b"so" | b"far" | b"in" | b"total" | b"est" | b"estimate" => {}
             _ => return None,

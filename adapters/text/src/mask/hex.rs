@@ -57,10 +57,24 @@ fn kind(word: &[u8]) -> Option<Mask> {
         let is_address = address.len() >= ADDRESS_MIN && address.iter().all(u8::is_ascii_hexdigit);
         return is_address.then_some(Mask::Addresses);
     }
+    if is_ulid(word) {
+        return Some(Mask::Ids);
+    }
     let is_hash = (HASH_MIN..=HASH_MAX).contains(&word.len())
         && word.iter().all(u8::is_ascii_hexdigit)
         && !is_decimal(word);
     is_hash.then_some(Mask::Hashes)
+}
+
+/// Returns whether `word` is a ULID (<https://github.com/ulid/spec>) of this century: 26 digits of Crockford's Base32, of
+/// which the first ten are a time.
+fn is_ulid(word: &[u8]) -> bool {
+    let is_digit =
+        |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_uppercase() && !b"ILOU".contains(byte);
+    word.len() == 26
+        && word.first() == Some(&b'0')
+        && word.iter().all(is_digit)
+        && !is_decimal(word)
 }
 
 /// Returns whether hexadecimal digits may be a decimal number: at most one letter, as an exponent

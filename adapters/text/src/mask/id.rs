@@ -23,7 +23,9 @@ pub(super) fn labelled(text: &[u8], place: usize, floor: usize) -> Option<Span> 
     let is_volatile = match last.letters() {
         b"ref" => label.link == Link::Member && is_reference(id),
         b"uid" => label.link == Link::Member && is_pair(id),
-        b"nonce" => label.link == Link::Member,
+        b"nonce" | b"csrf" | b"xsrf" => label.link == Link::Member,
+        b"etag" => label.link != Link::Space,
+        b"token" => label.link == Link::Member && FORGERY.contains_bytes(prior.letters()),
         b"value" | b"content" => label.link == Link::Member && is_of_token(text, start),
         name => {
             let stem = name.strip_suffix(b"id")?;
@@ -41,9 +43,11 @@ pub(super) fn is_named(text: &[u8], start: usize, floor: usize) -> bool {
 /// Returns whether the label in front of the value at `start`, which ends with `tail`, may be the name of an id.
 pub(super) fn is_name(text: &[u8], start: usize, tail: Letters) -> bool {
     match &tail {
-        [.., b'i', b'd'] => true,
+        [.., b'i', b'd'] | b"etag" => true,
         // Most values of such names are no ids.
-        b" ref" | b"once" | b"alue" | b"tent" => matches!(byte(text, start - 1), b'=' | b'"'),
+        b" ref" | b"once" | b"alue" | b"tent" | b"csrf" | b"xsrf" | b"oken" => {
+            matches!(byte(text, start - 1), b'=' | b'"')
+        }
         _ => false,
     }
 }
@@ -110,6 +114,9 @@ static REQUESTS: List = list![
     "request" "req" "response" "trace" "span" "session" "chunk" "correlation" "message" "msg"
     "invocation" "completion" "call"
 ];
+
+/// Words in front of `token` that say that it guards a form against forged requests.
+static FORGERY: List = list!["csrf" "xsrf" "authenticity" "requestverification"];
 
 /// Returns whether `byte` may be a part of an id.
 pub(super) fn is_part(byte: u8) -> bool {

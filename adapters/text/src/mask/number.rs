@@ -100,7 +100,10 @@ fn may_be_hex(text: &[u8], row: &Digits, floor: usize) -> bool {
     match (before.is_ascii_alphanumeric(), after.is_ascii_alphanumeric()) {
         (false, false) => matches!(row.length(), 4 | 8) && (before == b'-' || after == b'-'),
         (true, false) => before.is_ascii_hexdigit() || is_prefixed(),
-        (false, true) => after.is_ascii_hexdigit() || after | 0x20 == b'x',
+        (false, true) => {
+            let may_be_ulid = after.is_ascii_uppercase() && byte(text, row.start) == b'0';
+            after.is_ascii_hexdigit() || after | 0x20 == b'x' || may_be_ulid
+        }
         (true, true) => after.is_ascii_hexdigit() && (before.is_ascii_hexdigit() || is_prefixed()),
     }
 }

@@ -21,8 +21,12 @@ pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
         b"step" | b"iteration" | b"round" => false,
         _ => return None,
     };
-    let total = total_end(text, row.end)?;
-    (is_free || is_apart(text, floor + label.start(), total)).then_some(row.end)
+    let start = floor + label.start();
+    let Some(total) = total_end(text, row.end) else {
+        let is_counted = is_free || last.letters() == b"iteration";
+        return (is_counted && is_bracketed(text, start, row.end)).then_some(row.end);
+    };
+    (is_free || is_apart(text, start, total)).then_some(row.end)
 }
 
 /// The end of the number of steps that are left, as in `6 steps left` and `2 more attempts remaining`.
@@ -65,11 +69,13 @@ fn total_end(text: &[u8], end: usize) -> Option<usize> {
 fn is_apart(text: &[u8], start: usize, end: usize) -> bool {
     let (before, after) =
         (text.get(..start).unwrap_or_default(), text.get(end..).unwrap_or_default());
-    let bracketed = [(b'[', b']'), (b'(', b')')];
-    bracketed
-        .iter()
-        .any(|(open, close)| before.last() == Some(open) && after.first() == Some(close))
-        || is_bare(before.iter().rev()) && is_bare(after.iter())
+    is_bracketed(text, start, end) || is_bare(before.iter().rev()) && is_bare(after.iter())
+}
+
+/// Returns whether the step stands alone in brackets.
+fn is_bracketed(text: &[u8], start: usize, end: usize) -> bool {
+    let before = start.checked_sub(1).map_or(0, |at| byte(text, at));
+    matches!((before, byte(text, end)), (b'[', b']') | (b'(', b')'))
 }
 
 /// Returns whether the bytes up to the next line break hold no letter and no digit.

@@ -308,8 +308,20 @@ pub(super) fn is_since_1970(text: &[u8], row: &Digits) -> bool {
     let ahead = text.get(row.start.saturating_sub(32)..row.start).unwrap_or_default();
     let name = ahead.iter().rposition(|byte| !b" :=\"'".contains(byte)).map_or(0, |at| at + 1);
     let name = ahead.get(..name).unwrap_or_default();
-    name.len() < ahead.len()
-        && [&b"time"[..], b"timestamp", b"date", b"_at", b"_ts", b"\"ts", b"time_ms"]
-            .iter()
-            .any(|end| ends_with(name, end))
+    let is_named = |ends: &[&[u8]]| ends.iter().any(|end| ends_with(name, end));
+    // The milliseconds of today, unless they count something.
+    let digits = text.get(row.start..row.end).unwrap_or_default();
+    let is_of_today =
+        row.length() == 13 && (digits.starts_with(b"17") || digits.starts_with(b"18"));
+    name.len() < ahead.len() && is_named(TIMES) || is_of_today && !is_named(THINGS)
 }
+
+/// The ends of names of times.
+const TIMES: &[&[u8]] =
+    &[b"time", b"timestamp", b"date", b"_at", b"edat", b"esat", b"_ts", b"\"ts", b"time_ms"];
+
+/// The ends of names of other long numbers.
+const THINGS: &[&[u8]] = &[
+    b"id", b"number", b"no", b"no.", b"code", b"ean", b"isbn", b"gtin", b"sku", b"key", b"phone",
+    b"tel", b"size", b"bytes", b"total", b"count", b"amount",
+];

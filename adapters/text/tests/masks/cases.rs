@@ -91,6 +91,8 @@ fn clock_times_go() {
             ("28/May/2026:14:38:00 +0200]", "28/May/2026:<times>]"),
             ("{\"created_at\": 1716912345}", "{\"created_at\": <times>}"),
             ("timestamp=1716912345123", "timestamp=<times>"),
+            ("{\"updatedAt\":1716912345999}", "{\"updatedAt\":<times>}"),
+            ("at 1748441880123 ok", "at <times> ok"),
         ],
     );
     left(
@@ -103,6 +105,10 @@ fn clock_times_go() {
             "25:61:61",
             "10 passed",
             "size 1716912345",
+            "user_id=1748441880123",
+            "Order No. 1748441880123",
+            "at 1348441880123",
+            "17484418801234",
             "1.12:03:59",
             "a12:03:59",
             "am 12 a",

@@ -99,6 +99,8 @@ fn costs_with_a_currency_go() {
             ("$0.0123 spent", "$<costs> spent"),
             ("spent $0.0123 of $5", "spent $<costs> of $5"),
             ("You have spent $1.", "You have spent $<costs>."),
+            ("Remaining budget: $0.42", "Remaining budget: $<costs>"),
+            ("remaining_budget_usd: 0.42", "remaining_budget_usd: <costs>"),
         ],
     );
     left(
@@ -125,6 +127,8 @@ fn costs_with_a_currency_go() {
             "5 spent",
             "$5 spending",
             "cost: -$5",
+            "remaining budget: 5",
+            "marketing budget: $500",
         ],
     );
 }
@@ -208,6 +212,12 @@ fn labelled_ids_go() {
                 r#"<meta name="csrf-token" content="<ids>">"#,
             ),
             (r#"<script nonce="xJ6ds0">"#, r#"<script nonce="<ids>">"#),
+            (r#"{"_csrf":"aGk4x","n":1}"#, r#"{"_csrf":"<ids>","n":1}"#),
+            (r#"{"csrf_token": "aG/k4=="}"#, r#"{"csrf_token": "<ids>"}"#),
+            (r#""authenticityToken":"k4""#, r#""authenticityToken":"<ids>""#),
+            ("ETag: \"33a64df5-x\"", "ETag: \"<ids>\""),
+            ("etag: 1a2", "etag: <ids>"),
+            ("saved 01HZX3KQ5N8T9VQ2M4B7D6F0GS.", "saved <ids>."),
             ("Chunk ID: abc12f", "Chunk ID: <ids>"),
             ("request_id=req_01H8XGJWBWBAQ4 x", "request_id=<ids> x"),
             ("x-request-id: 5", "x-request-id: <ids>"),
@@ -252,6 +262,11 @@ fn labelled_ids_go() {
             "id=request_5",
             "interrequest_id=5",
             "session id was 5",
+            "\"token\": \"a1\"",
+            "access_token=a1",
+            "01HZX3KQ5N8T9VQ2M4B7D6F0G",
+            "01HZX3KQ5N8T9VQ2M4B7D6F0GSX",
+            "01HZX3KQ5N8T9VQ2M4B7D6F0GU",
         ],
     );
 }
@@ -279,6 +294,8 @@ fn steps_of_a_scaffold_go() {
             ("turn 4/30: go on", "turn <steps>/30: go on"),
             ("failed at attempt 3 of 5, again", "failed at attempt <steps> of 5, again"),
             ("retry 1/3 in a moment", "retry <steps>/3 in a moment"),
+            ("no answer (iteration 4)", "no answer (iteration <steps>)"),
+            ("[turn 3] go on", "[turn <steps>] go on"),
         ],
     );
     left(
@@ -300,6 +317,8 @@ fn steps_of_a_scaffold_go() {
             "test 3/10",
             "turn 4",
             "turn 4 or 30",
+            "(step 3)",
+            "(iteration 4, again)",
             "turn 4 of them",
             "turn 4/x",
             "turn 4/30/12",

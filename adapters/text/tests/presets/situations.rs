@@ -236,6 +236,39 @@ fn searches_that_find_nothing_are_found_by_their_patterns() {
 }
 
 #[test]
+fn a_picture_that_is_encoded_anew_is_no_new_line() {
+    let data = |n: usize| {
+        let digit = |at: usize| char::from(b'A' + ((at * (7 + n) + at / 3 * n) % 26) as u8);
+        (0..900).map(digit).collect::<String>()
+    };
+    let image = |n: usize| {
+        let parts = [
+            r#"{"type":"text","text":"Image loaded"}"#.to_owned(),
+            format!("{{\"data\":\"{}\"}}", data(n)),
+        ];
+        call(
+            "vision_load",
+            r#"{"path":"cat.jpg"}"#.into(),
+            format!("{{\"content\":[{}]}}", parts.join(",")),
+        )
+    };
+    assert_eq!(judged((0..9).map(image)).0, Some((6, "nothing-new")));
+    // What a tool shows after an action is news.
+    let screen = |n: usize| call("computer", format!("{{\"click\":{n}}}"), data(n));
+    assert_eq!(judged((0..9).map(screen)).0, None);
+}
+
+#[test]
+fn pages_that_overlap_are_found_though_one_comes_again() {
+    let page = |start: usize| {
+        let lines = (start..start + 40).map(|n| format!("{n}\tlet value_{n} = table.row({n});\n"));
+        call("read", format!("{{\"offset\":{start}}}"), lines.collect::<String>())
+    };
+    let starts = [0, 40, 80, 20, 60, 0, 30, 50];
+    assert_eq!(judged(starts.map(page)).0, Some((8, "nothing-new")));
+}
+
+#[test]
 fn json_is_compared_by_its_meaning() {
     let answers = [
         r#"{"title":"Docs","size":1.50,"tags":["a","b"],"at":{"x":1,"y":2}}"#,
