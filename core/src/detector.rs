@@ -257,8 +257,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// text. A new instruction clears the history. O(1).
     ///
     /// If the policy has a rule that matches [only failures](crate::Outcomes::Failures), the next call decides: if it
-    /// failed before, the agent goes on as before, whatever the user said ("please try again"). Rules then ask for one
-    /// repetition more, and the history stays.
+    /// failed before, the agent goes on as before, whatever the user said ("please try again"). The history
+    /// stays, and rules that ask for less than four repetitions ask for one more.
     ///
     /// A message among the latest [`MESSAGES_MAX`] (an automatic "please continue", for example)
     /// is not a new instruction. A rule about [prompts](Texts::Prompt) may find it if it comes

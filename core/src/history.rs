@@ -4,6 +4,7 @@ use core::num::NonZeroU64;
 
 use crate::queue::Queue;
 use crate::record::{CallId, Record, Status, Tool};
+use crate::rule::Rule;
 use crate::window::Window;
 
 /// The settled and the open records of a run, with the counters that number and place them.
@@ -40,6 +41,16 @@ pub(crate) enum Heard {
     Instruction,
     /// Instructions after which the agent made a call that had failed before.
     Repeated,
+}
+
+/// The fewest repetitions of a call that the user asked for again.
+const ASKED_FOR_MIN: u16 = 4;
+
+impl Heard {
+    /// Returns the additional repetitions that `rule` asks for: one if it is quick.
+    pub(crate) fn patience(self, rule: &Rule<'_>) -> i16 {
+        i16::from(self == Self::Repeated && rule.pattern.least() < ASKED_FOR_MIN)
+    }
 }
 
 impl<const W: usize, const OPEN: usize> History<W, OPEN> {

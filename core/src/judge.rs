@@ -188,7 +188,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         view: &View,
     ) -> Option<(u8, &'p Rule<'p>, Hit)> {
         let policy = self.policy;
-        let patience = self.patience(record.tool, seq.wrapping_sub(self.history.begun));
+        let patience = policy.patience(record.tool, seq.wrapping_sub(self.history.begun));
         let mut found = None;
         let mut rest = RunsLeft(&mut self.patterns.runs);
         for (place, rule) in (0_u8..).zip(policy.rules()) {
@@ -197,11 +197,15 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
                 continue;
             }
             let raised = self.feedback.raised_for(rule, policy.rules(), record.tool);
-            let patience = patience.saturating_add(i16::from(raised));
-            let patience = patience.saturating_add(transient(rule, record));
-            let patience = patience.saturating_add(acting(rule, record));
-            let patience = patience.saturating_add(absent(rule, record));
-            let patience = patience.saturating_add(searching(rule, record, view));
+            let more = [
+                self.history.heard.patience(rule),
+                i16::from(raised),
+                transient(rule, record),
+                acting(rule, record),
+                absent(rule, record),
+                searching(rule, record, view),
+            ];
+            let patience = more.into_iter().fold(patience, i16::saturating_add);
             let mut track = self.patterns.rules.at(usize::from(place));
             let hit = track.observe(runs, rule, patience, record, view);
             self.patterns.rules.set(usize::from(place), track);
@@ -214,13 +218,6 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             }
         }
         found
-    }
-
-    /// Returns the additional repetitions that all rules ask for, for a call of `tool` after so many calls `before` it: what
-    /// the policy says, and one if the user asked for the call again.
-    pub(crate) fn patience(&self, tool: Tool, before: u64) -> i16 {
-        let asked = i16::from(self.history.heard == Heard::Repeated);
-        self.policy.patience(tool, before).saturating_add(asked)
     }
 
     /// Counts a finding and climbs its ladder.
@@ -360,7 +357,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn try_rule(&self, place: u8, seq: u64, attempt: &Record) -> Option<Hit> {
         let view = self.history.window.compare(attempt, self.policy);
-        let patience = self.patience(attempt.tool, seq.wrapping_sub(self.history.begun));
+        let patience = self.policy.patience(attempt.tool, seq.wrapping_sub(self.history.begun));
         let place = usize::from(place);
         let mut runs = self.patterns.runs;
         let (mut rest, mut rules) = (RunsLeft(&mut runs), self.policy.rules().iter());
@@ -370,6 +367,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let rule = rules.next()?;
         let own = rest.next_of(rule);
         let raised = self.feedback.raised_for(rule, self.policy.rules(), attempt.tool);
+        let patience = patience.saturating_add(self.history.heard.patience(rule));
         let mut track = self.patterns.rules.at(place);
         let hit = track.observe(own, rule, patience.saturating_add(raised.into()), attempt, &view);
         hit.filter(|_| !self.history.window.undoes(rule, attempt, &view, 0))

@@ -118,7 +118,8 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let tool = latest.map_or(Tool::new(0), |latest| latest.tool);
         let raised = self.feedback.raised_for(rule, self.policy.rules(), tool);
         let before = self.history.next.wrapping_sub(self.history.begun).saturating_sub(1);
-        let patience = self.patience(tool, before).saturating_add(raised.into());
+        let patience = self.policy.patience(tool, before).saturating_add(raised.into());
+        let patience = patience.saturating_add(self.history.heard.patience(rule));
         let (held, needed) = match rule.pattern.patient(patience) {
             Pattern::Streak { times } => (track.streak(), times),
             Pattern::Recurrence { times, within, .. } => {

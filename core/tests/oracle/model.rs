@@ -560,7 +560,8 @@ impl<'p> Model<'p> {
 
     /// Returns the additional repetitions of a rule at a record. It adds what the policy says of
     /// the tool and of this part of the run, one for each time that the rule was wrong, one if the
-    /// record timed out, five if it acted and the rule is about results, and one if the user asked for a call again.
+    /// record timed out, five if it acted and the rule is about results, and one if the user asked for a call
+    /// again and the rule asks for less than four.
     fn patience(&self, place: usize, record: &Record) -> i64 {
         let tools = self.policy.tools().iter();
         let mut tools = tools.filter(|rule| rule.tool == Tool::new(record.asked.tool.into()));
@@ -576,7 +577,8 @@ impl<'p> Model<'p> {
         let timed_out = timed_out && self.policy.rules()[place].args != Args::Any;
         let acted = if record.asked.tag == Tag::Act && worked && same { 5 } else { 0 };
         let of_record = i64::try_from(raised).unwrap() + 2 * i64::from(timed_out) + acted;
-        let heard = i64::from(self.heard == Heard::Repeated);
+        let is_quick = least(self.policy.rules()[place].pattern) < 4;
+        let heard = i64::from(self.heard == Heard::Repeated && is_quick);
         tool + i64::from(early) + i64::from(late) + heard + of_record
     }
 

@@ -274,7 +274,8 @@ static WRITES: List = list![
 
 /// Programs that put files somewhere, or take them away.
 static PLACES: List = list![
-    "mv" "cp" "rm" "mkdir" "rmdir" "touch" "ln" "chmod" "chown" "unlink" "find"
+    "mv" "cp" "rm" "mkdir" "rmdir" "touch" "ln" "chmod" "chown" "unlink" "find" "tar" "bsdtar" "zip"
+    "gzip" "rsync"
 ];
 
 static ACTS: List = list!["xdotool" "ydotool" "playerctl" "cliclick" "xte" "wtype"];
