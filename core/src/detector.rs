@@ -166,7 +166,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let Some(tag) = self.policy.tag_of(&call) else {
             return (CallId::NONE, Verdict::PROCEED);
         };
-        self.obey(&call);
+        self.obey(&call, tag);
         self.begin(&call, &mut each);
         self.talk.end();
         let seq = self.history.next;
@@ -257,7 +257,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// text. A new instruction clears the history. O(1).
     ///
     /// If the policy has a rule that matches [only failures](crate::Outcomes::Failures), the next call decides: if it
-    /// failed before, the agent goes on as before, whatever the user said ("please try again"). The history
+    /// failed before, or it writes and its tool failed before, the agent goes on as before, whatever the user said. The history
     /// stays, and rules that ask for less than four repetitions ask for one more.
     ///
     /// A message among the latest [`MESSAGES_MAX`] (an automatic "please continue", for example)
@@ -324,14 +324,15 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.settle(&mut |_| {});
     }
 
-    /// Clears the history if the user gave an instruction and `call` did not fail before.
-    fn obey(&mut self, call: &Call) {
+    /// Clears the history if the user gave an instruction and `call`, which has this `tag`, tries nothing again that
+    /// failed before.
+    fn obey(&mut self, call: &Call, tag: Tag) {
         if self.history.heard != Heard::Instruction {
             return;
         }
-        let record = Record::open(call, 0);
+        let record = Record { tag, ..Record::open(call, 0) };
         let reach = Mask::newest(u32::from(self.policy.window()));
-        if (self.history.window.failed_calls(&record) & reach).is_empty() {
+        if (self.history.window.tried_before(&record) & reach).is_empty() {
             self.clear();
         } else {
             self.history.heard = Heard::Repeated;

@@ -283,9 +283,14 @@ impl<const W: usize> Window<W> {
         !(self.failed & self.answered).is_empty()
     }
 
-    /// Returns the failed ones among the calls of the same tool with the same arguments. O(W).
-    pub(crate) fn failed_calls(&self, record: &Record) -> Mask {
-        self.same_calls(record) & self.failed & self.answered
+    /// Returns the failures that `record` may try again: of the same call, or, if the tool writes or does something
+    /// unknown, of any call of the tool. Others ask for different things in turn. O(W).
+    pub(crate) fn tried_before(&self, record: &Record) -> Mask {
+        let same = match record.tag {
+            Tag::Write | Tag::Other => self.ages(equal(&self.tool, record.tool.id())),
+            _ => self.same_calls(record),
+        };
+        same & self.failed & self.answered
     }
 
     /// Returns whether a call of the window has the digest of `record` in `column`. The record

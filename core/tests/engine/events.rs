@@ -379,8 +379,8 @@ fn a_failing_call_goes_on_whatever_the_user_says() {
     let said = |detector: &mut Balanced, n: u8| {
         assert_eq!(detector.user_message(Digest::of(&[n])).finding, None);
     };
-    let fails = |detector: &mut Balanced, args: u8| {
-        let announced = detector.announce(call(args));
+    let fails = |detector: &mut Balanced, call: Call| {
+        let announced = detector.announce(call);
         assert_eq!(announced.verdict.finding, None, "nothing is refused that the user asked for");
         detector.outcome(announced.id, Outcome::failed(Digest::of(b"no seat"))).action
     };
@@ -388,7 +388,7 @@ fn a_failing_call_goes_on_whatever_the_user_says() {
     let actions: Vec<_> = (0..9)
         .map(|n| {
             said(&mut detector, n);
-            fails(&mut detector, 0)
+            fails(&mut detector, call(0))
         })
         .collect();
     let [none, nudge, warn] = [Action::Proceed, Action::Nudge, Action::Warn];
@@ -396,7 +396,7 @@ fn a_failing_call_goes_on_whatever_the_user_says() {
     assert_eq!(actions.iter().max(), Some(&warn));
     // What the agent does otherwise is a new run.
     said(&mut detector, 20);
-    assert_eq!([1, 0, 0].map(|args| fails(&mut detector, args)), [none; 3]);
+    assert_eq!([1, 0, 0].map(|args| fails(&mut detector, read(args).tag(Tag::Read))), [none; 3]);
     // A blocked call may run again if the user asks for it.
     let mut detector = balanced();
     let refused = (0..9).find_map(|_| {
@@ -407,7 +407,17 @@ fn a_failing_call_goes_on_whatever_the_user_says() {
     });
     assert!(refused.is_some());
     said(&mut detector, 1);
-    fails(&mut detector, 0);
+    fails(&mut detector, call(0));
+    // A tool that writes tries again what failed, however the arguments differ.
+    let mut detector = balanced();
+    let tries = |n: u8| {
+        said(&mut detector, n);
+        let call = call(n).tag(Tag::Write);
+        let announced = detector.announce(call);
+        let error = Outcome::failed(Digest::of(b"no seat")).near(Digest::of(b"no seat"));
+        detector.outcome(announced.id, error).action
+    };
+    assert_eq!([0, 1, 2, 3].map(tries), [none, none, none, nudge]);
 }
 
 #[test]

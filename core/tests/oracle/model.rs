@@ -415,7 +415,8 @@ impl<'p> Model<'p> {
         }
         let has_failed = self.settled.iter().any(|old| {
             let is_in_window = self.next - old.seq <= u64::from(self.policy.window());
-            let is_same = (old.asked.tool, old.asked.args) == (asked.tool, asked.args);
+            let is_any = matches!(asked.tag, Tag::Write | Tag::Other);
+            let is_same = old.asked.tool == asked.tool && (is_any || old.asked.args == asked.args);
             is_in_window && is_same && failed(old)
         });
         if has_failed { self.heard = Heard::Repeated } else { self.clear() }
