@@ -183,8 +183,8 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
             begun: detector.history.begun,
             step: detector.history.step,
             in_step: detector.history.in_step,
-            findings: detector.patterns.rules.findings,
-            rung: detector.patterns.rules.rung,
+            findings: detector.patterns.findings,
+            rung: detector.patterns.rung,
             era: detector.history.era,
             moved: detector.history.moved,
             unbroken: detector.history.unbroken,
@@ -239,8 +239,8 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         detector.history.begun = self.begun;
         detector.history.step = self.step;
         detector.history.in_step = self.in_step;
-        detector.patterns.rules.findings = self.findings;
-        detector.patterns.rules.rung = self.rung;
+        detector.patterns.findings = self.findings;
+        detector.patterns.rung = self.rung;
         detector.history.era = self.era;
         detector.history.moved = self.moved;
         let calls = u16::try_from(self.next).unwrap_or(u16::MAX);

@@ -116,8 +116,8 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
             self.feedback.silence_kind(finding.loop_id, finding.kind);
         }
         self.patterns.loops.forget(finding.loop_id);
-        self.patterns.rules.findings = self.patterns.rules.findings.saturating_sub(1);
-        self.patterns.rules.rung = self.patterns.rules.rung.saturating_sub(1);
+        self.patterns.findings = self.patterns.findings.saturating_sub(1);
+        self.patterns.rung = self.patterns.rung.saturating_sub(1);
         // A finding of another policy may name a rule that this policy does not have.
         if self.policy.has(finding.rule) {
             let rules = self.policy.rules();

@@ -203,6 +203,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
                 transient(rule, record),
                 acting(rule, record),
                 absent(rule, record),
+                started(rule, record),
                 searching(rule, record, view),
             ];
             let patience = more.into_iter().fold(patience, i16::saturating_add);
@@ -230,7 +231,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         if self.is_silenced(&finding) {
             return Verdict::PROCEED;
         }
-        self.patterns.rules.findings = self.patterns.rules.findings.saturating_add(1);
+        self.patterns.findings = self.patterns.findings.saturating_add(1);
         let window = self.policy.window();
         let Some(known) = self.patterns.loops.count_finding(finding.loop_id, climb.now, window)
         else {
@@ -243,7 +244,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let (count, highest) = match ladder.basis {
             Basis::Repetitions => (climb.count, &mut known.rung),
             Basis::LoopFindings => (known.findings, &mut known.rung),
-            Basis::AllFindings => (self.patterns.rules.findings, &mut self.patterns.rules.rung),
+            Basis::AllFindings => (self.patterns.findings, &mut self.patterns.rung),
         };
         let (rung, action) = ladder.at(count, climb.most);
         let held = ladder.held(action, count.min(climb.proof.count), climb.most);
@@ -456,7 +457,20 @@ const ABSENT_PATIENCE: i16 = 3;
 /// look the things of a list up one by one.
 fn absent(rule: &Rule<'_>, record: &Record) -> i16 {
     let is_of_others = matches!(rule.args, Args::SameTool | Args::Any);
-    if is_of_others && record.says == Says::Little && record.novel { ABSENT_PATIENCE } else { 0 }
+    if is_of_others && record.failed && record.says == Says::Little && record.novel {
+        ABSENT_PATIENCE
+    } else {
+        0
+    }
+}
+
+/// The number of additional repetitions for the start of a job that runs.
+const STARTED_PATIENCE: i16 = -3;
+
+/// Returns the additional repetitions that `rule` asks for if `record` starts a job that runs already.
+fn started(rule: &Rule<'_>, record: &Record) -> i16 {
+    let is_start = record.tag == Tag::Poll && record.says == Says::Little && !record.failed;
+    if is_start && rule.args == Args::Same { STARTED_PATIENCE } else { 0 }
 }
 
 /// The number of additional repetitions for searches that have little in common, or check an edit.

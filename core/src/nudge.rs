@@ -277,6 +277,11 @@ impl Nudge<'_> {
     fn advice_to_wait(&self) -> &'static str {
         // Only a rule about results knows that nothing has changed.
         let is_same = self.finding.results == Results::Same;
+        // Less than the usual number of checks: each of them starts a job.
+        if self.finding.kind == Kind::Recurrence && self.finding.laps < 8 {
+            return " Each of these calls may have started another copy of the same job: look at the one that runs, \
+                    or stop the copies.";
+        }
         match (self.finding.laps, self.action, is_same) {
             (..=10, Action::Warn | Action::Block, _) => {
                 " Wait at least twice as long before the next check, or work on another part \

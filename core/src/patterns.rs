@@ -13,12 +13,22 @@ pub(crate) struct Patterns {
     /// The run counters of all cycle rules, in the order of the rules. See [`RunsLeft`].
     pub(crate) runs: [u16; RUNS_MAX],
     pub(crate) loops: Loops,
+    /// The findings of all rules.
+    pub(crate) findings: u16,
+    /// The highest rung that this number of findings reached.
+    pub(crate) rung: u8,
 }
 
 impl Patterns {
     /// Returns the memory of rules that have seen no record.
     pub(crate) const fn new() -> Self {
-        Self { rules: RuleStates::NEW, runs: [0; RUNS_MAX], loops: Loops::new() }
+        Self {
+            rules: RuleStates::NEW,
+            runs: [0; RUNS_MAX],
+            loops: Loops::new(),
+            findings: 0,
+            rung: 0,
+        }
     }
 
     /// Forgets everything.
@@ -26,6 +36,7 @@ impl Patterns {
         self.rules = RuleStates::NEW;
         self.runs = [0; RUNS_MAX];
         self.loops.clear();
+        (self.findings, self.rung) = (0, 0);
     }
 }
 

@@ -37,10 +37,12 @@ macro_rules! checked {
 /// - `nothing-new`: five calls of one tool in a row with near answers, for example searches that
 ///   find nothing, or reads with hardly a new line. Ten if it is searches with little in common.
 /// - `failing-tests`: six failing test runs in a row without a better score.
+/// - `many-failures`: nine failures among the last twelve calls, whatever the tools and the errors are.
 /// - `swing`: two to eight calls with the same results, run four times, even if an answer differs from
 ///   the one before it.
 /// - `unreported`: the same call five times in a row without a reported outcome.
-/// - `still-waiting`: eight polls with the same answer among the last 20. Most other rules skip polls.
+/// - `still-waiting`: eight polls with the same answer among the last 20, or five starts of one job. Most other rules
+///   skip polls.
 ///
 /// The rules about talk:
 ///
@@ -189,6 +191,17 @@ const BALANCED_RULES: &[Rule<'_>] = &[
     )
     .select(Select::Tag(Tag::Test))
     .failed(),
+    Rule::new(
+        "many-failures",
+        Args::Any,
+        Results::Ignored,
+        Pattern::recurrence(9, 12),
+        // Different errors are a hint, and no proof of anything.
+        Ladder::by_repetitions(&[Rung::new(9, Action::Nudge)]),
+    )
+    .select(Select::Except(Tag::Poll))
+    .failures()
+    .ignore_progress(),
     Rule::new(
         "swing",
         Args::Same,

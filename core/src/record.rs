@@ -344,6 +344,14 @@ impl Outcome {
         self
     }
 
+    /// Marks the answer as the start of a job that is still under way. It is [pending](Self::pending), but who starts the
+    /// job again does not wait for it: a rule about polls asks for three repetitions less.
+    #[must_use]
+    pub const fn started(mut self) -> Self {
+        self.says = Says::Little;
+        self.pending()
+    }
+
     /// Marks the outcome as a failure that may pass by itself: a time-out, a rate limit, a service
     /// that starts, a lock. Rules ask for two repetitions more, because the same call may work later.
     #[must_use]
@@ -401,7 +409,7 @@ pub(crate) enum Says {
     Something,
     /// It is telling: an equal result of another call is no coincidence.
     Much,
-    /// It says that one thing among others does not exist.
+    /// Of a failure: one thing among others does not exist. Of a job: it was started.
     Little,
 }
 

@@ -4,12 +4,12 @@ use crate::ladder::{Action, Ladder};
 use crate::record::{Record, Status, Tag};
 
 /// The maximum number of rules in a policy. Each rule costs 10 bytes of a detector and a check at
-/// every event. The largest preset has thirteen.
-pub const RULES_MAX: usize = 13;
+/// every event. The largest preset has fourteen.
+pub const RULES_MAX: usize = 14;
 
 /// The maximum number of run counters over all cycle rules of a policy. A rule needs one for each
 /// period from 1 to its longest. Each takes 2 bytes of a detector.
-pub const RUNS_MAX: usize = 24;
+pub const RUNS_MAX: usize = 18;
 
 /// The maximum number of rules about text-only turns, one for each of [`Texts`](crate::Texts).
 pub const TEXT_RULES_MAX: usize = 4;

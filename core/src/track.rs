@@ -38,21 +38,12 @@ pub(crate) struct RuleStates {
     seen: [Mask; RULES_MAX],
     streaks: [u16; RULES_MAX],
     running: RuleSet,
-    /// The findings of all rules since the history was cleared.
-    pub(crate) findings: u16,
-    /// The highest rung that this number of findings reached.
-    pub(crate) rung: u8,
 }
 
 impl RuleStates {
     /// The memory of rules that have seen no record.
-    pub(crate) const NEW: Self = Self {
-        seen: [Mask::NONE; RULES_MAX],
-        streaks: [0; RULES_MAX],
-        running: 0,
-        findings: 0,
-        rung: 0,
-    };
+    pub(crate) const NEW: Self =
+        Self { seen: [Mask::NONE; RULES_MAX], streaks: [0; RULES_MAX], running: 0 };
 
     /// Returns the memory of the rule at `place`.
     #[cfg_attr(target_pointer_width = "32", inline(never))]

@@ -345,8 +345,9 @@ impl Recipe {
         let failed = failed && !is_empty_search;
         let is_pending =
             !failed && self.failures == Failures::Read && (opened.is_running || waits(&body));
-        // Each start of a job gives it another name.
+        // Each start of a job gives it another name. Whoever starts it again does not wait for it.
         let names_job = is_pending && is_one_line(&body) && JOBS.are_in(text);
+        let is_start = names_job && kind != Tag::Poll;
         let masked = if names_job {
             Digest::of(b"a job")
         } else if failed && opened.counts_down {
@@ -392,9 +393,6 @@ impl Recipe {
         if is_transient {
             outcome = outcome.transient();
         }
-        if is_pending {
-            outcome = outcome.pending();
-        }
         // An empty list says much where something was searched.
         let finds_nothing = kind == Tag::Search && near == Some(nothing_found());
         let answers = matches!(kind, Tag::Other | Tag::Shell | Tag::Read | Tag::Search);
@@ -406,6 +404,12 @@ impl Recipe {
             && text.len() >= TELLING_MIN
         {
             outcome = outcome.telling();
+        }
+        if is_start {
+            return outcome.started();
+        }
+        if is_pending {
+            outcome = outcome.pending();
         }
         let is_silent = cut.is_none() && !finds_nothing && self.is_silent(&body, failed);
         if is_silent { outcome.silent() } else { outcome }

@@ -7,6 +7,7 @@
 use unstuck_core::Tag;
 
 use crate::command::{Nature, effect, only_waits, runs_tests, with_command};
+use crate::find;
 use crate::grams::Grams;
 use crate::list::{List, Word, list};
 use crate::members::{Member, members};
@@ -90,12 +91,52 @@ pub(crate) fn nature(tool: &str, args: &str) -> Nature {
     if let Some(tag) = listed(tool).or_else(by_segment) {
         return of_kind(tag, args);
     }
+    if WRAPPERS.contains_in_any_case(last_segment(tool))
+        && let Some(inner) = inner(args)
+    {
+        return inner;
+    }
     let Named { tag, idempotent } = named(tool);
     let own = Nature { tag, idempotent, edits: tag == Tag::Write };
     // A tool that is given a command is a shell, whatever it is called, and one that is given a query searches.
     let by_command = || with_command(args, |command| Some(effect(command)));
     let by_query = || takes_query(args).then_some(Nature::acting(Tag::Search));
     if tag == Tag::Other { by_command().or_else(by_query).unwrap_or(own) } else { own }
+}
+
+/// Tools that take a script with calls of other tools, or a list of such calls.
+static WRAPPERS: List = list!["exec" "parallel" "multi_tool_use"];
+
+/// What stands before the name of an inner tool: the script of Codex, and the list of `multi_tool_use`.
+const CALLS: [&str; 2] = ["tools.", "functions."];
+
+/// Returns the nature of the calls inside of `args`, or `None` if there are none: that of a tool which writes, if one does;
+/// that of all, if they have the same; else that of a shell.
+fn inner(args: &str) -> Option<Nature> {
+    let mut common: Option<Nature> = None;
+    for sign in CALLS {
+        for rest in find::split(args, sign).skip(1) {
+            let length = rest
+                .bytes()
+                .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+                .count();
+            let name = rest.get(..length).filter(|name| !name.is_empty());
+            let Some(name) = name else { continue };
+            let own = match listed(name) {
+                Some(tag) => of_kind(tag, ""),
+                None => {
+                    let Named { tag, idempotent } = named(name);
+                    Nature { tag, idempotent, edits: tag == Tag::Write }
+                }
+            };
+            common = match common {
+                Some(known) if known == own || known.tag == Tag::Write => Some(known),
+                Some(_) if own.tag != Tag::Write => Some(Nature::acting(Tag::Shell)),
+                _ => Some(own),
+            };
+        }
+    }
+    common
 }
 
 /// Names of arguments that hold what is searched for.
@@ -173,6 +214,43 @@ mod tests {
             ("docs", r#"{"query":7}"#, Tag::Other),
             ("create_page", r#"{"query":"refunds"}"#, Tag::Write),
             ("runner", r#"{"query":"a","command":"cargo test"}"#, Tag::Test),
+        ] {
+            assert_eq!(nature(tool, args).tag, expected, "{tool} {args}");
+        }
+    }
+
+    #[test]
+    fn a_tool_that_calls_others_is_of_their_kind() {
+        for (tool, args, expected) in [
+            (
+                "exec",
+                r#"const r = await tools.write_stdin({session_id: 3, chars: ""}); text(r)"#,
+                Tag::Poll,
+            ),
+            ("exec", r#"{"input":"await tools.apply_patch(`*** Begin Patch`)"}"#, Tag::Write),
+            (
+                "exec",
+                r#"await tools.read_file({path: "a"}); await tools.read_file({path: "b"})"#,
+                Tag::Read,
+            ),
+            (
+                "exec",
+                r#"await tools.view_image({path: "a"}); await tools.apply_patch(p)"#,
+                Tag::Write,
+            ),
+            (
+                "exec",
+                r#"await tools.exec_command({cmd: "ls"}); await tools.read_file({path: "b"})"#,
+                Tag::Shell,
+            ),
+            ("exec", r#"{"command":"cargo test"}"#, Tag::Test),
+            (
+                "multi_tool_use.parallel",
+                r#"{"tool_uses":[{"recipient_name":"functions.read_file","parameters":{"path":"a"}}]}"#,
+                Tag::Read,
+            ),
+            ("functions.apply_patch", "{}", Tag::Write),
+            ("other", "tools.apply_patch(p)", Tag::Other),
         ] {
             assert_eq!(nature(tool, args).tag, expected, "{tool} {args}");
         }

@@ -149,7 +149,7 @@ fn a_job_of_the_agents_own_is_waited_for() {
     let again = names.into_iter().map(|name| {
         shell("bash scan.sh", format!("Command still running (session {name}, pid 4711)."))
     });
-    assert_eq!(judged(again).0, Some((8, "still-waiting")));
+    assert_eq!(judged(again).0, Some((5, "still-waiting")));
     let empty = |_| shell("", "[The command has no new output after 10 seconds. You may wait.]");
     assert_eq!(judged((0..7).map(empty)).0, None);
 }
@@ -238,8 +238,8 @@ fn searches_that_find_nothing_are_found_by_their_patterns() {
 #[test]
 fn a_picture_that_is_encoded_anew_is_no_new_line() {
     let data = |n: usize| {
-        let digit = |at: usize| char::from(b'A' + ((at * (7 + n) + at / 3 * n) % 26) as u8);
-        (0..900).map(digit).collect::<String>()
+        let letters = ('A'..='Z').cycle().skip(n);
+        letters.step_by(7 + 2 * n).take(900).collect::<String>()
     };
     let image = |n: usize| {
         let parts = [
@@ -309,6 +309,35 @@ fn things_that_are_missing_are_looked_up_one_by_one() {
     };
     assert_eq!(judged((0..6).map(note)).0, None);
     assert_eq!(judged((0..9).map(note)).0, Some((7, "same-failure")));
+}
+
+#[test]
+fn a_run_in_which_most_calls_fail_gets_one_nudge() {
+    let errors = [
+        "no such flag: -x",
+        "cannot open a.db",
+        "port 80 is in use",
+        "division by zero",
+        "missing bracket",
+        "the table users has no column b",
+        "unknown host db1",
+        "the image has no layers",
+        "it is not a tarball",
+        "checksum mismatch",
+        "invalid utf-8 in line 4",
+        "the lock file is newer",
+    ];
+    let fails = |(n, error): (usize, &str)| {
+        let tools = ["build", "query", "deploy", "convert"];
+        (tools[n % 4], format!("{{\"target\":\"t{n}\"}}"), format!("error: {error}"), true)
+    };
+    let run = errors.into_iter().enumerate().map(fails);
+    assert_eq!(judged(run.clone()), (Some((9, "many-failures")), Action::Nudge));
+    let works = |n: usize| {
+        call("build", format!("{{\"target\":\"u{n}\"}}"), format!("built u{n} in one go"))
+    };
+    let mixed = run.enumerate().flat_map(|(n, call)| [call, works(n)]);
+    assert_eq!(judged(mixed).0, None);
 }
 
 #[test]
