@@ -12,7 +12,7 @@ use crate::policy::Policy;
 use crate::proof::Proof;
 use crate::record::{Record, Says, Status, Tag, Tool};
 use crate::repeated_text::Turn;
-use crate::rule::{Args, Force, Progress, Results, Rule, Texts};
+use crate::rule::{Args, Force, Progress, Results, Rule, Select, Texts};
 use crate::selection::RecordRules;
 use crate::verdict::{Failure, Finding, RuleIndex, Verdict};
 use crate::window::View;
@@ -202,7 +202,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
                 i16::from(raised),
                 transient(rule, record),
                 acting(rule, record),
-                absent(rule, record),
+                weak(rule, record),
+                waiting(rule, record, view),
                 started(rule, record),
                 searching(rule, record, view),
             ];
@@ -450,18 +451,27 @@ fn transient(rule: &Rule<'_>, record: &Record) -> i16 {
     if record.transient && rule.args != Args::Any { TRANSIENT_PATIENCE } else { 0 }
 }
 
-/// The number of additional repetitions for different things that do not exist.
-const ABSENT_PATIENCE: i16 = 3;
+/// The number of additional repetitions for weak outcomes of different calls.
+const WEAK_PATIENCE: i16 = 3;
 
-/// Returns the additional repetitions that `rule` asks for if `record` asked for something new that does not exist: agents
-/// look the things of a list up one by one.
-fn absent(rule: &Rule<'_>, record: &Record) -> i16 {
-    let is_of_others = matches!(rule.args, Args::SameTool | Args::Any);
-    if is_of_others && record.failed && record.says == Says::Little && record.novel {
-        ABSENT_PATIENCE
-    } else {
-        0
-    }
+/// Returns the additional repetitions that `rule` asks for if `record` is a new call with a weak outcome: agents look the
+/// things of a list up one by one, and count them.
+fn weak(rule: &Rule<'_>, record: &Record) -> i16 {
+    let is_weak = record.says == Says::Little && record.tag != Tag::Poll;
+    if is_weak && record.novel && rule.args != Args::Same { WEAK_PATIENCE } else { 0 }
+}
+
+/// The number of additional repetitions for a wait while other calls bring news, which is more than any rule counts.
+const NEWS_PATIENCE: i16 = 64;
+
+/// The number of new calls among the latest ones that are news enough.
+const NEWS_MIN: u32 = 4;
+
+/// Returns the additional repetitions that a `rule` about polls asks for if other calls were new and worked meanwhile.
+fn waiting(rule: &Rule<'_>, record: &Record, view: &View) -> i16 {
+    let is_about_polls = rule.select == Select::Tag(Tag::Poll) && record.tag == Tag::Poll;
+    let news = view.novel & view.answered & !view.failed & !view.args & Mask::newest(16);
+    if is_about_polls && news.count() >= NEWS_MIN { NEWS_PATIENCE } else { 0 }
 }
 
 /// The number of additional repetitions for the start of a job that runs.

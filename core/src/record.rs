@@ -376,10 +376,11 @@ impl Outcome {
         self
     }
 
-    /// Marks the failure as one of a thing that does not exist. Others may exist, so rules that compare different calls
-    /// ask for three repetitions more.
+    /// Marks the outcome as weak evidence between different calls: a bare number, the failure to look up one thing among
+    /// others, or a complaint of a program that did its work all the same. Rules that compare different calls ask for
+    /// three repetitions more.
     #[must_use]
-    pub const fn absent(mut self) -> Self {
+    pub const fn weak(mut self) -> Self {
         self.says = Says::Little;
         self
     }
@@ -409,7 +410,7 @@ pub(crate) enum Says {
     Something,
     /// It is telling: an equal result of another call is no coincidence.
     Much,
-    /// Of a failure: one thing among others does not exist. Of a job: it was started.
+    /// It is weak evidence between different calls. Of a job under way: it was started.
     Little,
 }
 

@@ -10,6 +10,7 @@ use crate::body::Body;
 use crate::command::{Nature, with_command};
 use crate::echo::echo;
 use crate::envelope::{Envelope, Unescaped};
+use crate::find;
 use crate::likeness::{NOTES, NOTES_OF_EDITS, PRIMARY_KEYS, compared, file};
 use crate::lines::{self, Lines, digest_of_json, is_json};
 use crate::mask::{Counter, Masked, Masker, Masks, Trimmed};
@@ -17,13 +18,15 @@ use crate::nothing::{finds_no_line, found_none};
 use crate::own::OwnTool;
 use crate::pending::waits;
 use crate::phrases::{Phrases, phrases};
-use crate::report::{self, Report, asks_for_another, complaint_of, may_pass, opens, report_of};
+use crate::report::{
+    self, Report, asks_for_another, complaint_of, is_complaint, may_pass, opens, report_of,
+};
 use crate::signature::{is_generic, signature};
 use crate::silence::says_nothing;
 use crate::similar_calls::SimilarCalls;
 use crate::tags::{nature, of_kind, plain_tag};
 use crate::tokens::Tokens;
-use crate::words::complaint::ABSENT;
+use crate::words::complaint::{ABSENT, EXISTING};
 
 /// The rules by which calls and results become digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -335,7 +338,8 @@ impl Recipe {
         let trimmed = self.masker(own).trimmed(opened.body);
         let Trimmed { text, is_volatile } = trimmed;
         let Masked { result: masked, near } = self.masked(own, &opened, trimmed, cut);
-        let failed = failed || opened.has_failed();
+        let is_told = failed || opened.has_failed();
+        let failed = is_told;
         let body = Body::of(text);
         let report = self.report(own, tool, &body, &opened, failed);
         let failed = failed || report.failed == Some(true);
@@ -361,9 +365,13 @@ impl Recipe {
         let complaint = if is_read { complaint_of(&body) } else { None };
         let is_transient = report.timed_out || is_read && may_pass(complaint.unwrap_or(body.first));
         // Of a command, something else may be missing than what was looked up.
-        let is_absent = matches!(kind, Tag::Read | Tag::Search)
-            && complaint.is_some_and(|complaint| ABSENT.are_in(complaint))
-            && self.nature(own, tool, "").tag != Tag::Shell;
+        let is_one_of_many = complaint.is_some_and(|complaint| {
+            let is_absent = matches!(kind, Tag::Read | Tag::Search) && ABSENT.are_in(complaint);
+            let exists = kind == Tag::Write && EXISTING.are_in(complaint);
+            (is_absent || exists) && self.nature(own, tool, "").tag != Tag::Shell
+        });
+        // A program complains beside its work.
+        let is_beside = !is_told && prints_beside(&body, complaint);
         let complaint = complaint.map(signature);
         let near = match self.near {
             Near::Numbers => Some(near),
@@ -374,6 +382,7 @@ impl Recipe {
                 match failed {
                     // The score of a suite says how it fails.
                     true if report.score().is_some() => None,
+                    true if is_beside => None,
                     // Each wish of the user is another reason.
                     true if asks_for_another(&body) => None,
                     true => complaint.and_then(|it| it.class),
@@ -396,8 +405,8 @@ impl Recipe {
         // An empty list says much where something was searched.
         let finds_nothing = kind == Tag::Search && near == Some(nothing_found());
         let answers = matches!(kind, Tag::Other | Tag::Shell | Tag::Read | Tag::Search);
-        if is_absent {
-            outcome = outcome.absent();
+        if is_one_of_many || is_beside || !failed && is_number(text) {
+            outcome = outcome.weak();
         } else if answers
             && !is_volatile
             && near != Some(nothing_found())
@@ -576,6 +585,26 @@ static JOBS: Phrases = phrases!["(session " "session id " "background with id"];
 
 /// The longest text that counts as one line, in bytes.
 const LINE_MAX: usize = 240;
+
+/// The shortest output beside a complaint that shows that a program did its work, in bytes.
+const OUTPUT_MIN: usize = 150;
+
+/// Returns whether `body` holds output beside its `complaint`, and the traceback that may lead to it.
+fn prints_beside(body: &Body<'_>, complaint: Option<&str>) -> bool {
+    let Some((before, behind)) = complaint.and_then(|it| find::split_once(body.text, it)) else {
+        return false;
+    };
+    let before = find::rsplit_once(before, "Traceback (").map_or(before, |(before, _)| before);
+    let lines = find::lines(before).chain(find::lines(behind));
+    let mut output = lines.filter(|line| !is_complaint(line)).map(str::len);
+    output.try_fold(0, |sum, length| Some(sum + length).filter(|sum| *sum < OUTPUT_MIN)).is_none()
+}
+
+/// Returns whether `text` is a bare number, such as a count.
+fn is_number(text: &str) -> bool {
+    let text = text.trim();
+    !text.is_empty() && text.len() < 12 && text.bytes().all(|byte| byte.is_ascii_digit())
+}
 
 /// Returns whether `body` is one short line.
 const fn is_one_line(body: &Body<'_>) -> bool {

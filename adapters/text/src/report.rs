@@ -53,8 +53,8 @@ use crate::envelope::{Envelope, Unescaped};
 use crate::find;
 use crate::words::report;
 
-pub(crate) use complaint::opens;
 pub use complaint::opens_with_complaint;
+pub(crate) use complaint::{is_complaint, opens};
 pub(crate) use refusal::asks_for_another;
 pub use refusal::is_refusal;
 pub use sign::complaint;

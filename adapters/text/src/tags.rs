@@ -96,12 +96,17 @@ pub(crate) fn nature(tool: &str, args: &str) -> Nature {
     {
         return inner;
     }
-    let Named { tag, idempotent } = named(tool);
-    let own = Nature { tag, idempotent, edits: tag == Tag::Write };
+    let own = by_name(tool);
     // A tool that is given a command is a shell, whatever it is called, and one that is given a query searches.
     let by_command = || with_command(args, |command| Some(effect(command)));
     let by_query = || takes_query(args).then_some(Nature::acting(Tag::Search));
-    if tag == Tag::Other { by_command().or_else(by_query).unwrap_or(own) } else { own }
+    if own.tag == Tag::Other { by_command().or_else(by_query).unwrap_or(own) } else { own }
+}
+
+/// Returns the nature of a tool by the words in its name.
+fn by_name(tool: &str) -> Nature {
+    let Named { tag, idempotent } = named(tool);
+    Nature { tag, idempotent, edits: tag == Tag::Write }
 }
 
 /// Tools that take a script with calls of other tools, or a list of such calls.
@@ -122,13 +127,7 @@ fn inner(args: &str) -> Option<Nature> {
                 .count();
             let name = rest.get(..length).filter(|name| !name.is_empty());
             let Some(name) = name else { continue };
-            let own = match listed(name) {
-                Some(tag) => of_kind(tag, ""),
-                None => {
-                    let Named { tag, idempotent } = named(name);
-                    Nature { tag, idempotent, edits: tag == Tag::Write }
-                }
-            };
+            let own = listed(name).map_or_else(|| by_name(name), |tag| of_kind(tag, ""));
             common = match common {
                 Some(known) if known == own || known.tag == Tag::Write => Some(known),
                 Some(_) if own.tag != Tag::Write => Some(Nature::acting(Tag::Shell)),

@@ -164,6 +164,10 @@ pub(crate) mod complaint {
         "couldn't find" "unable to find" "unknown id"
     ];
 
+    /// Phrases about a thing that exists already.
+    pub(crate) static EXISTING: Phrases =
+        phrases!["already exist" "already been" "already has" "already in use"];
+
     /// Phrases behind which a tool repeats what it was given: the same refusal, whatever it is.
     pub(crate) static REPEATING: Phrases = phrases![
         "unknown command" "unknown action" "unknown option" "unknown argument" "unknown flag"

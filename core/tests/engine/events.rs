@@ -427,7 +427,7 @@ fn different_things_that_do_not_exist_are_found_later_than_one_error() {
         (0..9).find(|n| {
             let error = Outcome::failed(Digest::of(b"not found")).near(Digest::of(b"not found"));
             let announced = detector.announce(call(asked(*n)));
-            let error = if is_absent { error.absent() } else { error };
+            let error = if is_absent { error.weak() } else { error };
             detector.outcome(announced.id, error).finding.is_some()
         })
     };

@@ -134,7 +134,7 @@ fn is_node_crash(last: &str) -> bool {
 }
 
 /// Returns whether `line` is a complaint, by its shape.
-pub(super) fn is_complaint(line: &str) -> bool {
+pub(crate) fn is_complaint(line: &str) -> bool {
     let line = &*plain(line);
     if is_of_diff(line) {
         return false;

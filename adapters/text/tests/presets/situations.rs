@@ -311,6 +311,58 @@ fn things_that_are_missing_are_looked_up_one_by_one() {
     assert_eq!(judged((0..9).map(note)).0, Some((7, "same-failure")));
 }
 
+/// Returns an answer that no other number has.
+fn news(n: usize) -> String {
+    let line = |line| format!("item {n}-{line} has the value x{}\n", 31 * n + line);
+    (0..12).map(line).collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn a_wait_is_none_while_other_calls_bring_news() {
+    let status = || call("get_job_status", r#"{"id":1}"#.into(), "running");
+    let run = |other: fn(usize) -> Call| {
+        (0..30).map(move |n| if n % 2 == 0 { status() } else { other(n) })
+    };
+    assert_eq!(judged(run(|n| shell(format!("cat f{n}.txt"), news(n)))).0, None);
+    assert_eq!(judged((0..9).map(|_| status())).0, Some((8, "still-waiting")));
+}
+
+#[test]
+fn a_complaint_beside_the_work_of_a_program_is_no_error() {
+    const TRACEBACK: &str = "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    f()\nRuntimeError: cache is cold\n";
+    const DISK: &str = "ls: reading directory '/mnt/x': Input/output error\n";
+    for complaint in [TRACEBACK, DISK] {
+        for is_first in [true, false] {
+            let run = (0..9).map(|n| {
+                let parts = if is_first {
+                    [complaint.to_owned(), news(n)]
+                } else {
+                    [news(n), complaint.to_owned()]
+                };
+                shell(format!("./run.sh {n}"), parts.concat())
+            });
+            assert_eq!(judged(run).0, None, "{complaint}");
+        }
+        let alone = (0..9).map(|n| shell(format!("./run.sh {n}"), complaint));
+        assert!(judged(alone).0.is_some_and(|(at, _)| at <= 5), "{complaint}");
+    }
+}
+
+#[test]
+fn weak_answers_to_many_calls_are_found_later() {
+    let count = |n: usize| shell(format!("grep -c TODO src/f{n}.rs"), "0");
+    assert_eq!(judged((0..9).map(count)).0, Some((8, "alike")));
+    let label = |n: usize| {
+        (
+            "create_label",
+            format!("{{\"name\":\"L{n}\"}}"),
+            "Error: label already exists".into(),
+            true,
+        )
+    };
+    assert_eq!(judged((0..9).map(label)).0, Some((7, "same-failure")));
+}
+
 #[test]
 fn a_run_in_which_most_calls_fail_gets_one_nudge() {
     let errors = [
