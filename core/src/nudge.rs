@@ -167,6 +167,7 @@ impl Nudge<'_> {
             (Results::Near, true, true) => " have failed in nearly the same way.",
             (Results::Near, false, true) => " have come back with nearly the same result.",
             (Results::Near, _, false) => ", and only numbers in the result differ.",
+            (Results::Ignored, true, true) if kind == Kind::Recurrence => " have failed.",
             (Results::Ignored, true, true) => " have failed, one after the other.",
             (Results::Ignored, false, true) => " have come one after the other.",
             (Results::Ignored, _, false) => ".",
@@ -188,9 +189,13 @@ impl Nudge<'_> {
 
     /// Returns the advice of a nudge, which fits the kind of call.
     fn first_advice(&self) -> &'static str {
-        let Finding { kind, tag, failure, .. } = self.finding;
+        let Finding { kind, tag, failure, args, results, .. } = self.finding;
         let failed = failure.is_some();
         match (kind, tag, failed) {
+            (Kind::Recurrence, _, true) if (args, results) == (Args::Any, Results::Ignored) => {
+                " The goal itself may need another look: say what you have tried, and what you \
+                 expected, or ask the user."
+            }
             _ if self.finding.is_about_prompts() => {
                 " The same answer will not settle it: call a tool that does what the message asks \
                  for, or say what is missing."
@@ -228,6 +233,10 @@ impl Nudge<'_> {
             }
             (_, Tag::Read | Tag::Search, false) => {
                 " You already have this answer: use it, or look somewhere else."
+            }
+            (_, Tag::Write, false) => {
+                " Once more will not change that: the task may be complete. Say so, or do what is \
+                 still missing."
             }
             _ => {
                 " Once more will not change that: use what you have, try another tool, or say \
