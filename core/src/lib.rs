@@ -167,8 +167,8 @@ pub use policy_error::{PolicyError, PolicyErrorKind, PolicyName};
 pub use record::{Call, CallId, Outcome, Tag, TagSet, Tool};
 pub use repeated_text::{RepeatFinder, RepeatedText, Turn};
 pub use rule::{
-    Args, Force, Outcomes, Pattern, Progress, RULES_MAX, RUNS_MAX, Results, Rule, Select, Silence,
-    TEXT_RULES_MAX, TextRule, Texts,
+    Args, Force, Outcomes, Pattern, Progress, RULES_MAX, RUNS_MAX, Results, Rule, STREAK_MAX,
+    Select, Silence, TEXT_RULES_MAX, TextRule, Texts,
 };
 pub use statistics::Statistics;
 pub use talk::MESSAGES_MAX;

@@ -3,13 +3,16 @@
 use crate::ladder::{Action, Ladder};
 use crate::record::{Record, Status, Tag};
 
-/// The maximum number of rules in a policy. Each rule costs 10 bytes of a detector and a check at
+/// The maximum number of rules in a policy. Each rule costs 9 bytes of a detector and a check at
 /// every event. The largest preset has fourteen.
 pub const RULES_MAX: usize = 14;
 
+/// The highest number of records in a row that is counted. A longer streak stays at it.
+pub const STREAK_MAX: u16 = 255;
+
 /// The maximum number of run counters over all cycle rules of a policy. A rule needs one for each
 /// period from 1 to its longest. Each takes 2 bytes of a detector.
-pub const RUNS_MAX: usize = 18;
+pub const RUNS_MAX: usize = 24;
 
 /// The maximum number of rules about text-only turns, one for each of [`Texts`](crate::Texts).
 pub const TEXT_RULES_MAX: usize = 4;
@@ -260,7 +263,8 @@ impl Pattern {
     pub(crate) const fn most(self) -> u16 {
         match self {
             Self::Recurrence { within, .. } => u16::from_le_bytes([within, 0]),
-            Self::Streak { .. } | Self::Cycle { .. } => u16::MAX,
+            Self::Streak { .. } => STREAK_MAX,
+            Self::Cycle { .. } => u16::MAX,
         }
     }
 

@@ -36,7 +36,8 @@ pub(crate) struct Track {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RuleStates {
     seen: [Mask; RULES_MAX],
-    streaks: [u16; RULES_MAX],
+    /// Streaks count to 255, so that a detector stays small.
+    streaks: [u8; RULES_MAX],
     running: RuleSet,
 }
 
@@ -49,7 +50,7 @@ impl RuleStates {
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn at(&self, place: usize) -> Track {
         let seen = self.seen.get(place).copied().unwrap_or(Mask::NONE);
-        let streak = self.streaks.get(place).copied().unwrap_or(0);
+        let streak = self.streaks.get(place).copied().map_or(0, u16::from);
         Track { seen, streak, running: self.running & one(place) != 0 }
     }
 
@@ -64,7 +65,7 @@ impl RuleStates {
         else {
             return;
         };
-        (*seen, *streak) = (track.seen, track.streak);
+        (*seen, *streak) = (track.seen, u8::try_from(track.streak).unwrap_or(u8::MAX));
         self.running =
             if track.running { self.running | one(place) } else { self.running & !one(place) };
     }
@@ -84,7 +85,8 @@ impl RuleStates {
             // This has no branch, because other rules see the next record.
             let (is_selected, is_judged) = (left & 1, now & 1);
             *mask = mask.then_if(is_judged == 1, is_selected == 1);
-            *streak = (*streak & is_selected.wrapping_sub(1)) | is_selected;
+            let one = u8::from(is_selected == 1);
+            *streak = (*streak & one.wrapping_sub(1)) | one;
             (left, now) = (left >> 1, now >> 1);
         }
         self.forget(concerned.broken & judged);

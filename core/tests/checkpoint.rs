@@ -399,7 +399,7 @@ type Damage = fn(&mut Value);
 
 #[test]
 fn impossible_fields_are_corrupt() {
-    let cases: [(&str, Damage); 23] = [
+    let cases: [(&str, Damage); 24] = [
         ("next", |state| state["next"] = json!(3)),
         ("next", |state| state["next"] = json!(u64::MAX / 2)),
         ("begun", |state| state["begun"] = json!(1_000_000)),
@@ -416,6 +416,7 @@ fn impossible_fields_are_corrupt() {
         ("open", |state| state["open"][0]["status"] = json!("Vetoed")),
         ("tracks", |state| drop(state["tracks"].as_array_mut().unwrap().pop())),
         ("tracks", |state| drop(state["runs"].as_array_mut().unwrap().pop())),
+        ("tracks", |state| state["runs"].as_array_mut().unwrap().push(json!(0))),
         ("loops", |state| {
             let twice = state["loops"][0].clone();
             state["loops"].as_array_mut().unwrap().push(twice);

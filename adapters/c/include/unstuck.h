@@ -76,17 +76,17 @@
 /**
  * The largest size in bytes of a checkpoint of a detector that holds 8 calls.
  */
-#define UNSTUCK_CHECKPOINT_8 1676
+#define UNSTUCK_CHECKPOINT_8 1694
 
 /**
  * The largest size in bytes of a checkpoint of a detector that holds 20 calls.
  */
-#define UNSTUCK_CHECKPOINT_20 2252
+#define UNSTUCK_CHECKPOINT_20 2270
 
 /**
  * The largest size in bytes of a checkpoint of a detector that holds 64 calls.
  */
-#define UNSTUCK_CHECKPOINT_64 4364
+#define UNSTUCK_CHECKPOINT_64 4382
 
 /**
  * The size in bytes of each rule of your own in a policy.

@@ -5,7 +5,7 @@ use core::mem::size_of;
 use unstuck_core::{Announced, Detector, Finding, OPEN_MAX, Verdict};
 
 /// The size of a detector without its records and open calls: the state of every rule that a
-/// policy may have (184 bytes), loops (136), feedback (104), statistics (76), the flags of the
+/// policy may have (176 bytes), loops (136), feedback (104), statistics (76), the flags of the
 /// window (72), the best scores (40), messages (36), and the rest.
 const FIXED_MAX: usize = 720;
 
