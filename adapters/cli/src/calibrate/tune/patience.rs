@@ -1,6 +1,6 @@
 //! Makes the rules about calls of a policy more patient.
 
-use unstuck_core::{Basis, Ladder, Pattern, Policy, PolicyError, Rule, Rung};
+use unstuck_core::{Basis, Ladder, Pattern, Policy, PolicyError, Rule, Rung, STREAK_MAX};
 use unstuck_text::Preset;
 
 /// Returns `preset` with the name `name` and up to `patience` more repetitions in every rule about
@@ -56,7 +56,7 @@ fn patient_rule(rule: &Rule<'static>, patience: u8) -> Rule<'static> {
 /// Returns the most repetitions that the pattern can count or store.
 fn most(pattern: Pattern) -> u16 {
     match pattern {
-        Pattern::Streak { .. } => u16::MAX,
+        Pattern::Streak { .. } => STREAK_MAX,
         Pattern::Recurrence { within, .. } => within.into(),
         Pattern::Cycle { .. } => u8::MAX.into(),
     }
