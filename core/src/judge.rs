@@ -196,20 +196,21 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             if rule.is_judged_early() != (moment == Moment::Announced) {
                 continue;
             }
-            let raised = self.feedback.raised_for(rule, policy.rules(), record.tool);
-            let more = [
-                self.history.heard.patience(rule),
-                i16::from(raised),
-                transient(rule, record),
-                acting(rule, record),
-                weak(rule, record),
-                waiting(rule, record, view),
-                started(rule, record),
-                searching(rule, record, view),
-            ];
-            let patience = more.into_iter().fold(patience, i16::saturating_add);
+            let more = || {
+                let more = [
+                    self.history.heard.patience(rule),
+                    i16::from(self.feedback.raised_for(rule, policy.rules(), record.tool)),
+                    transient(rule, record),
+                    acting(rule, record),
+                    weak(rule, record),
+                    waiting(rule, record, view),
+                    started(rule, record),
+                    searching(rule, record, view),
+                ];
+                more.into_iter().fold(patience, i16::saturating_add)
+            };
             let mut track = self.patterns.rules.at(usize::from(place));
-            let hit = track.observe(runs, rule, patience, record, view);
+            let hit = track.observe(runs, rule, more, record, view);
             self.patterns.rules.set(usize::from(place), track);
             let open = if moment == Moment::Announced { self.history.open.len() } else { 0 };
             let hit = hit.filter(|_| !self.history.window.undoes(rule, record, view, open));
@@ -368,10 +369,12 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         }
         let rule = rules.next()?;
         let own = rest.next_of(rule);
-        let raised = self.feedback.raised_for(rule, self.policy.rules(), attempt.tool);
-        let patience = patience.saturating_add(self.history.heard.patience(rule));
+        let more = || {
+            let raised = self.feedback.raised_for(rule, self.policy.rules(), attempt.tool);
+            patience.saturating_add(self.history.heard.patience(rule)).saturating_add(raised.into())
+        };
         let mut track = self.patterns.rules.at(place);
-        let hit = track.observe(own, rule, patience.saturating_add(raised.into()), attempt, &view);
+        let hit = track.observe(own, rule, more, attempt, &view);
         hit.filter(|_| !self.history.window.undoes(rule, attempt, &view, 0))
     }
 

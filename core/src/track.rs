@@ -142,8 +142,8 @@ impl Track {
         }
     }
 
-    /// Takes in one record, and returns a hit if the rule's pattern holds with `patience` more
-    /// repetitions. O(1), or O(longest period) for a cycle. A record without a match returns at
+    /// Takes in one record, and returns a hit if the rule's pattern holds with so many more repetitions as `patience`
+    /// returns, which is asked only if the record matches another. O(1), or O(longest period) for a cycle. A record without a match returns at
     /// once.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     #[cfg_attr(not(target_pointer_width = "32"), inline)]
@@ -151,12 +151,15 @@ impl Track {
         &mut self,
         runs: &mut [u16],
         rule: &Rule<'_>,
-        patience: i16,
+        patience: impl FnOnce() -> i16,
         record: &Record,
         view: &View,
     ) -> Option<Hit> {
         let past = self.see(runs, rule, record, view)?;
-        let pattern = if patience == 0 { rule.pattern } else { rule.pattern.patient(patience) };
+        let pattern = match patience() {
+            0 => rule.pattern,
+            patience => rule.pattern.patient(patience),
+        };
         self.evaluate(runs, pattern, rule, &past)
     }
 

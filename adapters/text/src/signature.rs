@@ -7,7 +7,7 @@ use unstuck_core::Digest;
 
 use crate::find;
 use crate::phrases::{Phrases, is_alphanumeric};
-use crate::words::complaint::{CONTENTLESS, MISSING, REPEATED, REPEATING};
+use crate::words::complaint::{CONTENTLESS, MISSING, REPEATED, REPEATING, REPEATS};
 
 /// The number of words of a complaint that are read. Later words name more things.
 const WORDS_MAX: usize = 24;
@@ -51,6 +51,9 @@ pub(crate) fn signature(complaint: &str) -> Signature {
 fn repeated(complaint: &str) -> [&str; 3] {
     let first =
         |phrases: &Phrases| phrases.splits(complaint).min_by_key(|(before, _)| before.len());
+    if !REPEATS.may_be_in(complaint.as_bytes()) {
+        return [complaint, "", ""];
+    }
     match (first(&REPEATING), first(&REPEATED)) {
         (Some((_, behind)), _) => ["", complaint.strip_suffix(behind).unwrap_or(complaint), behind],
         (None, Some((before, _))) => {

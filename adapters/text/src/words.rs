@@ -183,6 +183,12 @@ pub(crate) mod complaint {
         " is not recognised"
     ];
 
+    /// Letters of which each of these phrases has some.
+    pub(crate) static REPEATS: Grams = Grams::of(
+        &[b"unkn", b"reco", b"inva", b"such", b"see ", b"t kn", b"ders", b"vali", b"t a "],
+        &[REPEATING.all(), REPEATED.all()],
+    );
+
     /// Phrases about a missing program or package. If another one is missing next, that is another error,
     /// because the agent has installed the first one or has tried something else.
     pub(crate) const MISSING: &[&str] = &texts![

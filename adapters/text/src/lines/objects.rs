@@ -4,10 +4,12 @@
 //! position on a grid has two known coordinates.
 
 use unstuck_core::Digest;
+use unstuck_json::Hash64 as _;
 
 use super::hash;
 use crate::lexer::{Lexer, Token, is_letter};
 use crate::mask::{Masked, Masker};
+use crate::recipe::HASH;
 
 /// The deepest level of nested objects; deeper objects are ignored.
 const DEPTH_MAX: usize = 16;
@@ -82,7 +84,7 @@ pub(crate) fn digest(json: &str, masker: Masker<'_>) -> Option<Masked> {
             if !value.is_empty() {
                 return None;
             }
-            let name = masker.digest(name.unwrap_or_default().as_bytes());
+            let name = part(name.unwrap_or_default(), masker);
             *open.get_mut(depth)? = Frame { bracket, contents: NOTHING, name };
             depth += 1;
             continue;
@@ -154,16 +156,36 @@ const LABELLED_MAX: usize = 120;
 /// Returns the digests of a value that is no object and no array, with its name if it is a member.
 fn leaf(name: Option<&str>, value: &str, masker: Masker<'_>) -> Masked {
     let value = number(value);
-    let Some(name) = name else { return masker.digest(value.as_bytes()) };
+    let Some(name) = name else { return part(value, masker) };
     let mut text = [0; LABELLED_MAX];
     let length = name.len() + 1 + value.len();
-    if let Some(text) = text.get_mut(..length) {
-        let parts = name.bytes().chain(*b":").chain(value.bytes());
-        text.iter_mut().zip(parts).for_each(|(place, byte)| *place = byte);
+    if may_be_masked(value)
+        && let Some(text) = text.get_mut(..length)
+    {
+        // Without a copy of slices, which can panic for all that a compiler sees.
+        let mut places = text.iter_mut();
+        for part in [name, ":", value] {
+            part.bytes().zip(&mut places).for_each(|(byte, place)| *place = byte);
+        }
         return masker.digest(text);
     }
-    let (name, value) = (masker.digest(name.as_bytes()), masker.digest(value.as_bytes()));
+    let (name, value) = (part(name, masker), part(value, masker));
     Masked { result: name.result.mix(value.result), near: name.near.mix(value.near) }
+}
+
+/// Returns the digests of a name or a value.
+fn part(text: &str, masker: Masker<'_>) -> Masked {
+    if may_be_masked(text) {
+        return masker.digest(text.as_bytes());
+    }
+    let whole = Digest::new(HASH.hash(text.as_bytes()));
+    Masked { result: whole, near: whole }
+}
+
+/// Returns whether a mask may recognise something in `text`. Without a digit, a path or a control there is hardly
+/// anything.
+fn may_be_masked(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_digit() || matches!(byte, b'/' | b'\\' | 0x1B))
 }
 
 /// Returns `value` without the zeros at the end of its fraction, if it is a number.
