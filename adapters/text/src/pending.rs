@@ -112,9 +112,11 @@ fn is_pending_row(line: &str) -> bool {
 fn is_table_of_jobs(body: &Body<'_>) -> bool {
     let has = |word| find::contains(body.text, word);
     let is_running = |row: &str| row.starts_with('[') && words(row).nth(1) == Some("Running");
-    match words(body.first).next() {
-        Some("JOBID") => words(body.text).any(|word| matches!(word, "PD" | "CF")),
-        Some("CONTAINER") => has("(health: starting)"),
+    match body.first {
+        first if first.starts_with("JOBID") => {
+            words(body.text).any(|word| matches!(word, "PD" | "CF"))
+        }
+        first if first.starts_with("CONTAINER") => has("(health: starting)"),
         _ => has("Running") && body.lines().any(is_running),
     }
 }

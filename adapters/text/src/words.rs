@@ -150,6 +150,12 @@ pub(crate) mod complaint {
         "exiting with failure status"
     ];
 
+    /// Letters of which each of these phrases has some.
+    pub(crate) static SUMS: Grams = Grams::of(
+        &[b"reco", b"comp", b"abor", b"non-", b"more", b"exit", b"d wi"],
+        &[SUMMARIES.all()],
+    );
+
     /// Words without content, because any failure may use them.
     pub(crate) const CONTENTLESS: &[&str] = &texts![
         "an" "and" "at" "been" "call" "code" "command" "during" "error" "errors" "exception" "executing"

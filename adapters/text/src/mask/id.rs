@@ -1,12 +1,13 @@
 //! Ids that their label makes volatile, whatever their shape: `request_id=req_01H8`, `Chunk ID: 3f`.
 
 use super::Mask;
-use super::label::{Label, Link, tail};
+use super::label::{Label, Link, tail, without_links};
 use super::number::byte;
 use super::pieces::{Part, Span};
 use super::scan::{is_of, kind};
-use super::word_end::Letters;
+use super::word_end::{self, Known, Letters};
 use crate::list::{List, list};
+use crate::phrases::texts;
 
 /// The id around the digit at `place`, which is its first. Nothing of it, or of its label, stands
 /// before `floor`.
@@ -42,14 +43,26 @@ pub(super) fn is_named(text: &[u8], start: usize, floor: usize) -> bool {
 
 /// Returns whether the label in front of the value at `start`, which ends with `tail`, may be the name of an id.
 pub(super) fn is_name(text: &[u8], start: usize, tail: Letters) -> bool {
+    // Most values of such names are no ids.
+    let is_member = || matches!(byte(text, start - 1), b'=' | b'"');
     match &tail {
-        [.., b'i', b'd'] | b"etag" => true,
-        // Most values of such names are no ids.
-        b" ref" | b"once" | b"alue" | b"tent" | b"csrf" | b"xsrf" | b"oken" => {
-            matches!(byte(text, start - 1), b'=' | b'"')
-        }
+        b"etag" => true,
+        b" uid" => is_member() || is_of_request(text, start),
+        [.., b'i', b'd'] => is_of_request(text, start),
+        b" ref" | b"once" | b"alue" | b"tent" | b"csrf" | b"xsrf" | b"oken" => is_member(),
         _ => false,
     }
+}
+
+/// Returns whether the word before `id`, in the label in front of the value at `start`, may name a request. Most ids are
+/// those of things that last.
+fn is_of_request(text: &[u8], start: usize) -> bool {
+    let label = without_links(text.get(..start).unwrap_or_default());
+    let stem = label.get(..label.len().saturating_sub(2)).unwrap_or_default();
+    let is_joint = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'_' | b'-' | b'(');
+    let joints = stem.iter().rev().take_while(|byte| is_joint(byte)).count();
+    let stem = stem.get(..stem.len() - joints).unwrap_or_default();
+    REQUESTS_AHEAD.may_hold(word_end::last(stem))
 }
 
 /// Returns whether `id` is a reference to an element in a snapshot of a page, which counts snapshots and
@@ -110,10 +123,15 @@ fn start(text: &[u8], place: usize, floor: usize) -> usize {
 }
 
 /// Words in front of `id` that name an object which lasts no longer than one answer.
-static REQUESTS: List = list![
+const REQUEST_WORDS: &[&str] = &texts![
     "request" "req" "response" "trace" "span" "session" "chunk" "correlation" "message" "msg"
     "invocation" "completion" "call"
 ];
+
+static REQUESTS: List = List::new(REQUEST_WORDS);
+
+/// The ends of these words.
+static REQUESTS_AHEAD: Known = Known::new(REQUEST_WORDS, true);
 
 /// Words in front of `token` that say that it guards a form against forged requests.
 static FORGERY: List = list!["csrf" "xsrf" "authenticity" "requestverification"];

@@ -102,13 +102,20 @@ impl<'t> Label<'t> {
 #[inline]
 pub(super) fn tail(text: &[u8], start: usize, floor: usize) -> Letters {
     let ahead = text.get(floor..start).unwrap_or_default();
-    let mut label = ahead;
+    let label = without_links(ahead);
+    if label.len() < ahead.len() { word_end::last(label) } else { [b' '; 4] }
+}
+
+/// Returns `text` without the signs at its end that may stand between a label and its value.
+#[inline]
+pub(super) fn without_links(text: &[u8]) -> &[u8] {
+    let mut label = text;
     while let [rest @ .., byte] = label
         && is_link(*byte)
     {
         label = rest;
     }
-    if label.len() < ahead.len() { word_end::last(label) } else { [b' '; 4] }
+    label
 }
 
 /// Returns whether a label may end in front of the value at `start`. It does not start before `floor`.

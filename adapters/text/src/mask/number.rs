@@ -136,6 +136,8 @@ fn is_plain_behind(text: &[u8], row: &Digits) -> bool {
     }
     let next = byte(text, row.decimal + 1);
     match byte(text, row.decimal) {
+        // Thousands, or a list of numbers.
+        b',' if next.is_ascii_digit() => is_plain_list(text, row.decimal),
         b',' | b'.' => !next.is_ascii_digit(),
         b':' => !next.is_ascii_digit() || row.length() > 2,
         b'/' => !next.is_ascii_digit() || !matches!(row.length(), 2 | 4),
@@ -154,15 +156,30 @@ fn is_plain_behind(text: &[u8], row: &Digits) -> bool {
             start == row.decimal || is_plain_word(text, start)
         }
         b'%' => is_plain_word(text, gap(text, row.decimal + 1)),
-        // A process, or the input of a notebook.
+        // A process, a job of a shell, or the input of a notebook.
         b']' => {
             let named = row.start.saturating_sub(1);
-            !matches!(next, b' ' | b':') && !matches!(last_before_gap(text, named), b'n' | b't')
+            let before = last_before_gap(text, named);
+            let is_of_line = || text.get(..named).is_some_and(begins_a_line);
+            !(next == b' ' && is_of_line() || next == b':' && before != 0)
+                && !matches!(before, b'n' | b't')
         }
         b'=' => next != b'=',
         b'k' | b'K' | b'M' => next.is_ascii_alphanumeric(),
         b'e' | b'E' => !(next.is_ascii_digit() || matches!(next, b'+' | b'-')),
         _ => is_plain_word(text, row.decimal),
+    }
+}
+
+/// Returns whether the digits and commas from `start` on are no amount that the words behind it name, and no fraction of
+/// a time.
+fn is_plain_list(text: &[u8], start: usize) -> bool {
+    let rest = text.get(start..).unwrap_or_default();
+    let length = rest.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b',').count();
+    match rest.get(length) {
+        Some(byte) if is_blank(*byte) => is_plain_word(text, gap(text, start + length)),
+        Some(b'%' | b'k' | b'K' | b'M' | b'e' | b'E' | b'.') => false,
+        Some(_) | None => true,
     }
 }
 

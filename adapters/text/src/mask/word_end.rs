@@ -35,12 +35,12 @@ pub(super) fn first(text: &[u8]) -> Letters {
     letters
 }
 
-/// A set of such letters, as bits. Some other letters share their bit.
+/// A set of such letters, as two bits each. Few other letters have both.
 pub(super) struct Known([u32; 32]);
 
 impl Known {
     /// Creates the set of the ends of `words` at compile time, or of their beginnings.
-    const fn new(words: &[&str], is_end: bool) -> Self {
+    pub(super) const fn new(words: &[&str], is_end: bool) -> Self {
         let (mut bits, mut n) = ([0; 32], 0);
         while n < words.len() {
             let word = words[n].as_bytes();
@@ -53,8 +53,9 @@ impl Known {
                 }
                 at += 1;
             }
-            let bit = bit(letters);
-            bits[bit / 32] |= 1 << (bit % 32);
+            let [one, two] = places(letters);
+            bits[one / 32] |= 1 << (one % 32);
+            bits[two / 32] |= 1 << (two % 32);
             n += 1;
         }
         Self(bits)
@@ -63,14 +64,17 @@ impl Known {
     /// Returns `false` only if no word of the set has these letters.
     #[inline]
     pub(super) fn may_hold(&self, letters: Letters) -> bool {
-        let bit = bit(letters);
-        self.0.get(bit / 32).is_some_and(|bits| bits >> (bit % 32) & 1 == 1)
+        let [one, two] = places(letters);
+        let has = |bit: usize| self.0.get(bit / 32).is_some_and(|bits| bits >> (bit % 32) & 1 == 1);
+        has(one) && has(two)
     }
 }
 
+/// Returns the places of two bits for these letters (Bloom, 1970).
 #[inline]
-const fn bit(letters: Letters) -> usize {
-    (u32::from_le_bytes(letters).wrapping_mul(0x9E37_79B1) >> 22) as usize
+const fn places(letters: Letters) -> [usize; 2] {
+    let hash = u32::from_le_bytes(letters).wrapping_mul(0x9E37_79B1);
+    [(hash >> 22) as usize, (hash >> 12 & 0x3FF) as usize]
 }
 
 /// The ends of the last words of labels, of the names of processes, and of months. The tests of `labelled` read the

@@ -13,7 +13,7 @@ use crate::body::Body;
 use crate::find;
 use crate::phrases::{after, words};
 use crate::said::uncoloured;
-use crate::words::complaint::{GENERIC, SUMMARIES};
+use crate::words::complaint::{GENERIC, SUMMARIES, SUMS};
 
 /// The most lines that are read from either end of a result.
 const LINES_MAX: usize = 128;
@@ -102,7 +102,7 @@ fn specific(line: &str) -> Option<&str> {
             GENERIC.contains_in_any_case(word) || word.bytes().all(|b| b.is_ascii_digit())
         })
         || is_status(line)
-        || SUMMARIES.are_in(line)
+        || SUMS.may_be_in(line.as_bytes()) && SUMMARIES.are_in(line)
         || line.starts_with("make") && find::contains(line, "*** [");
     (!is_generic).then_some(line)
 }
