@@ -460,8 +460,18 @@ fn holds<const W: usize>(column: &[u32; W], value: u32) -> bool {
 /// Returns the slots of `column` that hold `value`.
 #[cfg_attr(target_pointer_width = "32", inline(never))]
 fn equal<T: PartialEq + Copy, const W: usize>(column: &[T; W], value: T) -> u64 {
-    let bits = (0_u32..64).zip(column).map(|(slot, held)| u64::from(*held == value) << slot);
-    bits.fold(0, |mask, bit| mask | bit)
+    // Eight bytes of 0 or 1 become eight bits: each factor moves one of them to the top byte.
+    const SPREAD: u64 = 0x0102_0408_1020_4080;
+    let (eights, rest) = column.as_chunks::<8>();
+    let rest = rest
+        .iter()
+        .rev()
+        .fold(0, |bits: u64, held| bits.wrapping_shl(1) | u64::from(*held == value));
+    eights.iter().rev().fold(rest, |bits, eight| {
+        let flags = eight.map(|held| u8::from(held == value));
+        let packed = u64::from_le_bytes(flags).wrapping_mul(SPREAD).wrapping_shr(56);
+        bits.wrapping_shl(8) | packed
+    })
 }
 
 /// The key by which a rule identifies a record, for the id of its loop.
