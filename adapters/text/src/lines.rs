@@ -8,7 +8,7 @@ use unstuck_core::Digest;
 use crate::mask::{Masker, Masks};
 use crate::said;
 use objects::objects;
-pub(crate) use objects::{digest as digest_of_json, is_json};
+pub(crate) use objects::{Document, digest as digest_of_json, is_json};
 
 /// The default number of 64-bit words in one generation of [`Lines`].
 pub const LINE_WORDS: usize = 256;
@@ -207,6 +207,7 @@ fn hash(line: &str, masker: Masker<'_>) -> u64 {
 }
 
 /// The hash of a part of a line. One without a digit has hardly any volatile part, and is hashed as it is.
+#[inline]
 fn hash_of_part(part: &[u8], masker: Masker<'_>) -> Digest {
     let masker = if part.iter().any(u8::is_ascii_digit) { masker } else { Masks::NONE.and(&[]) };
     masker.digest(part).result

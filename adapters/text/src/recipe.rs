@@ -12,7 +12,7 @@ use crate::echo::echo;
 use crate::envelope::{Envelope, Unescaped};
 use crate::find;
 use crate::likeness::{NOTES, NOTES_OF_EDITS, PRIMARY_KEYS, compared, file};
-use crate::lines::{self, Lines, digest_of_json, is_json};
+use crate::lines::{self, Document, Lines, digest_of_json, is_json};
 use crate::mask::{Counter, Masked, Masker, Masks, Trimmed};
 use crate::nothing::{finds_no_line, found_none};
 use crate::own::OwnTool;
@@ -337,11 +337,17 @@ impl Recipe {
         // The lines that a host adds to each answer are not part of the result.
         let trimmed = self.masker(own).trimmed(opened.body);
         let Trimmed { text, is_volatile } = trimmed;
-        let Masked { result: masked, near } = self.masked(own, &opened, trimmed, cut);
+        let document = self.document(own, opened.body);
+        let Masked { result: masked, near } = self.masked(own, &opened, trimmed, cut, document);
+        // JSON is compared by its meaning.
+        let raw = || {
+            let raw = document.filter(|_| opened.body.len() == whole.len()).map(|it| it.raw);
+            raw.unwrap_or_else(|| digest(whole)).mix(cut.map_or(Digest::new(0), digest))
+        };
         let is_told = failed || opened.has_failed();
         let failed = is_told;
         let body = Body::of(text);
-        let report = self.report(own, tool, &body, &opened, failed);
+        let report = self.report(own, (tool, kind), &body, &opened, failed);
         let failed = failed || report.failed == Some(true);
         // `grep` and `rg` say by their status that nothing was found.
         let is_search = kind == Tag::Search && self.failures == Failures::Read && cut.is_none();
@@ -356,7 +362,7 @@ impl Recipe {
             Digest::of(b"a job")
         } else if failed && opened.counts_down {
             // With fewer steps left, another failure proves less than one that is equal.
-            masked.mix(raw(whole, cut))
+            masked.mix(raw())
         } else {
             masked
         };
@@ -392,7 +398,7 @@ impl Recipe {
                 }
             }
         };
-        let mut outcome = outcome.raw(complaint.map_or_else(|| raw(whole, cut), |it| it.cause));
+        let mut outcome = outcome.raw(complaint.map_or_else(raw, |it| it.cause));
         if let Some(near) = near {
             outcome = outcome.near(near);
         }
@@ -428,7 +434,7 @@ impl Recipe {
     fn report(
         &self,
         own: Option<OwnTool<'_>>,
-        tool: &str,
+        (tool, kind): (&str, Tag),
         body: &Body<'_>,
         opened: &Envelope<'_>,
         failed: bool,
@@ -447,7 +453,12 @@ impl Recipe {
         if is_entry {
             return report::told(exit);
         }
-        match self.nature(own, tool, "").tag {
+        let by_name = match kind {
+            // A tool that reads or writes by its name makes no such calls.
+            Tag::Shell | Tag::Test | Tag::Act => kind,
+            _ => self.nature(own, tool, "").tag,
+        };
+        match by_name {
             // A file may quote failures, but no file is a single complaint.
             Tag::Read if is_one_line(body) => opens(),
             Tag::Read | Tag::Think => Report::default(),
@@ -467,7 +478,8 @@ impl Recipe {
     pub fn result(&self, tool: &str, result: &str, cut: Option<&str>) -> Masked {
         let mut memory = Unescaped::default();
         let (own, opened) = (self.own(tool), self.opened(result, &mut memory));
-        self.masked(own, &opened, self.masker(own).trimmed(opened.body), cut)
+        let document = self.document(own, opened.body);
+        self.masked(own, &opened, self.masker(own).trimmed(opened.body), cut, document)
     }
 
     /// Takes the host's wrappers off `result`. A recipe that does not inspect results takes them as they are.
@@ -482,12 +494,19 @@ impl Recipe {
         own.and_then(|own| own.masks).unwrap_or(self.masks).and(self.counters)
     }
 
+    /// Returns the digests of `body` if it is JSON.
+    fn document(&self, own: Option<OwnTool<'_>>, body: &str) -> Option<Document> {
+        let is_read = self.failures == Failures::Read && self.result == ResultPart::Whole;
+        if is_read && is_json(body) { digest_of_json(body, self.masker(own)) } else { None }
+    }
+
     fn masked(
         &self,
         own: Option<OwnTool<'_>>,
         opened: &Envelope<'_>,
         trimmed: Trimmed<'_>,
         cut: Option<&str>,
+        document: Option<Document>,
     ) -> Masked {
         // A time or a hash that is the answer is no answer beside words.
         let body = if trimmed.is_volatile { trimmed.text } else { opened.body };
@@ -495,12 +514,8 @@ impl Recipe {
             ResultPart::Head(characters) => head(body, characters),
             ResultPart::Whole => body,
         };
-        let masker = self.masker(own);
-        let document = (self.failures == Failures::Read && is_json(part))
-            .then(|| digest_of_json(part, masker))
-            .flatten();
         let Masked { mut result, mut near } =
-            document.unwrap_or_else(|| masker.digest(part.as_bytes()));
+            document.map_or_else(|| self.masker(own).digest(part.as_bytes()), |it| it.masked);
         if let (ResultPart::Whole, Some(cut)) = (self.result, cut) {
             (result, near) = (result.mix(digest(cut)), near.mix(digest(cut)));
         }
@@ -560,12 +575,6 @@ fn facts(opened: &Envelope<'_>) -> Option<Digest> {
     (facts != 0).then(|| Digest::new(facts))
 }
 
-/// Returns the digest of a raw answer with its volatile parts. JSON is compared by its meaning.
-fn raw(whole: &str, cut: Option<&str>) -> Digest {
-    let document = if is_json(whole) { PRINT.fingerprint(whole.as_bytes()).ok() } else { None };
-    document.unwrap_or_else(|| digest(whole)).mix(cut.map_or(Digest::new(0), digest))
-}
-
 /// Returns the class of reads with hardly a new line.
 fn nothing_new() -> Digest {
     Digest::of(b"nothing new")
@@ -602,8 +611,9 @@ fn prints_beside(body: &Body<'_>, complaint: Option<&str>) -> bool {
 
 /// Returns whether `text` is a bare number, such as a count.
 fn is_number(text: &str) -> bool {
-    let text = text.trim();
-    !text.is_empty() && text.len() < 12 && text.bytes().all(|byte| byte.is_ascii_digit())
+    const LENGTH_MAX: usize = 12;
+    let text = text.trim_ascii();
+    (1..=LENGTH_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns whether `body` is one short line.

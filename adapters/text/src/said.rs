@@ -4,6 +4,8 @@
 //! answer means. A log is no such answer. Its entries name a level behind the clock, and were written by something else
 //! than the call.
 
+use memchr::memchr;
+
 use crate::find;
 
 /// The number of lines at the start of an answer that have to begin with a clock. The last one has to, too.
@@ -13,38 +15,52 @@ const LINES_MAX: usize = 4;
 const LEVELS: [&str; 10] =
     ["CRITICAL", "DEBUG", "ERR", "ERROR", "FATAL", "INFO", "NOTICE", "TRACE", "WARN", "WARNING"];
 
-/// Whether a clock stands before each line of an answer.
+/// What stands around the lines of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Clocks(bool);
+pub(crate) struct Clocks {
+    /// A clock before each line.
+    any: bool,
+    /// Terminal controls, somewhere.
+    has_controls: bool,
+}
 
 impl Clocks {
-    /// Looks at some lines of `answer`. O(length of these lines).
+    /// Looks at `answer`. O(n).
     pub(crate) fn of(answer: &str) -> Self {
-        let answer = answer.trim_ascii();
-        // Nearly every answer begins otherwise.
-        if !matches!(answer.as_bytes().first(), Some(b'0'..=b'9' | b'[' | b'(' | b'\x1B')) {
-            return Self(false);
-        }
-        let is_stamped =
-            |line: &str| behind_clock(line).is_some_and(|said| !opens_with_level(said));
-        let first = find::lines(answer).take(LINES_MAX);
-        let mut lines = first.chain(find::lines_back(answer).next());
-        // A clock alone is the answer.
-        let is_clock = find::lines(answer).all(|line| behind_clock(line) == Some(""));
-        Self(lines.all(|line| line.trim_ascii().is_empty() || is_stamped(line)) && !is_clock)
+        let has_controls = memchr(0x1B, answer.as_bytes()).is_some();
+        Self { any: stand_before(answer.trim_ascii()), has_controls }
     }
 
     /// Returns whether there are clocks.
     pub(crate) fn any(self) -> bool {
-        self.0
+        self.any
     }
 
     /// Returns `line` without its clock, and without colours at its ends.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn off(self, line: &str) -> &str {
-        let clock = if self.0 { behind_clock(line) } else { None };
+        if self.any || self.has_controls { self.off_stamped(line) } else { line }
+    }
+
+    #[inline(never)]
+    fn off_stamped(self, line: &str) -> &str {
+        let clock = if self.any { behind_clock(line) } else { None };
         clock.unwrap_or_else(|| uncoloured(line))
     }
+}
+
+/// Returns whether a clock stands before some lines at both ends of `answer`.
+fn stand_before(answer: &str) -> bool {
+    // Nearly every answer begins otherwise.
+    if !matches!(answer.as_bytes().first(), Some(b'0'..=b'9' | b'[' | b'(' | b'\x1B')) {
+        return false;
+    }
+    let is_stamped = |line: &str| behind_clock(line).is_some_and(|said| !opens_with_level(said));
+    let first = find::lines(answer).take(LINES_MAX);
+    let mut lines = first.chain(find::lines_back(answer).next());
+    // A clock alone is the answer.
+    let is_clock = find::lines(answer).all(|line| behind_clock(line) == Some(""));
+    lines.all(|line| line.trim_ascii().is_empty() || is_stamped(line)) && !is_clock
 }
 
 /// Returns the lines of `answer`.

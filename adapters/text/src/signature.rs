@@ -37,7 +37,7 @@ pub(crate) fn signature(complaint: &str) -> Signature {
             // The name of an exception says more than other words.
             content += usize::from(has_content(text)) + usize::from(is_exception(text));
         }
-        let word = || lower_case(text);
+        let word = lower_case(text);
         let counts = is_word || !is_numbered(text);
         in_cause.add(&mut cause, counts, word);
         in_class.add(&mut class, is_word || keeps && counts, word);
@@ -81,9 +81,9 @@ struct Run {
 
 impl Run {
     /// Adds a word to `digest`, or a mark if it does not count and none was added for the word before it.
-    fn add(&mut self, digest: &mut Digest, counts: bool, word: impl Fn() -> Digest) {
+    fn add(&mut self, digest: &mut Digest, counts: bool, word: Digest) {
         if counts {
-            *digest = digest.mix(word());
+            *digest = digest.mix(word);
         } else if !self.is_marked {
             *digest = digest.mix(Digest::new(1));
         }
@@ -185,7 +185,7 @@ fn is_named(word: &str) -> bool {
 
 /// Returns whether `word` has content.
 fn has_content(word: &str) -> bool {
-    word.len() > 2 && !CONTENTLESS.iter().any(|generic| generic.eq_ignore_ascii_case(word))
+    word.len() > 2 && !CONTENTLESS.contains_in_any_case(word)
 }
 
 /// Returns whether `text` only says that something failed, without a word with content.
@@ -193,7 +193,7 @@ pub(crate) fn is_generic(text: &str) -> bool {
     let is_generic = |word: &str| {
         let word = word.trim_matches(|c: char| !is_alphanumeric(c));
         let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-        is_number || CONTENTLESS.iter().any(|generic| generic.eq_ignore_ascii_case(word))
+        is_number || CONTENTLESS.contains_in_any_case(word)
     };
     text.split_whitespace().all(is_generic)
 }

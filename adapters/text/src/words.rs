@@ -157,7 +157,7 @@ pub(crate) mod complaint {
     );
 
     /// Words without content, because any failure may use them.
-    pub(crate) const CONTENTLESS: &[&str] = &texts![
+    pub(crate) static CONTENTLESS: List = list![
         "an" "and" "at" "been" "call" "code" "command" "during" "error" "errors" "exception" "executing"
         "execution" "exit" "exited" "fail" "failed" "failure" "fatal" "for" "from" "has" "in" "line"
         "occurred" "of" "process" "request" "result" "return" "returned" "run" "running" "status" "the"

@@ -64,9 +64,36 @@ pub(super) fn objects(json: &str, masker: Masker<'_>, mut each: impl FnMut(u64))
     }
 }
 
-/// Returns the digests of a whole JSON document without its volatile parts, or `None` if `json` is not complete. The order
-/// of members, white space between tokens, and zeros at the end of a fraction do not count. O(n).
-pub(crate) fn digest(json: &str, masker: Masker<'_>) -> Option<Masked> {
+/// The digests of a JSON document, or of a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Document {
+    /// Those without volatile parts.
+    pub(crate) masked: Masked,
+    /// That with all parts.
+    pub(crate) raw: Digest,
+}
+
+impl Document {
+    const EMPTY: Self = Self::of(Digest::new(0));
+
+    /// A part in which nothing is volatile.
+    const fn of(raw: Digest) -> Self {
+        Self { masked: Masked { result: raw, near: raw }, raw }
+    }
+
+    /// Combines each digest with that of `other`.
+    fn with(self, other: Self, combine: impl Fn(Digest, Digest) -> Digest) -> Self {
+        let masked = Masked {
+            result: combine(self.masked.result, other.masked.result),
+            near: combine(self.masked.near, other.masked.near),
+        };
+        Self { masked, raw: combine(self.raw, other.raw) }
+    }
+}
+
+/// Returns the digests of a whole JSON document, or `None` if `json` is not complete. The order of members, white space
+/// between tokens, and zeros at the end of a fraction do not count. O(n).
+pub(crate) fn digest(json: &str, masker: Masker<'_>) -> Option<Document> {
     let mut open = [Frame::default(); DEPTH_MAX];
     let (mut depth, mut start, mut colon) = (0, 0, None);
     for (at, token) in Lexer::lenient(json) {
@@ -85,7 +112,7 @@ pub(crate) fn digest(json: &str, masker: Masker<'_>) -> Option<Masked> {
                 return None;
             }
             let name = part(name.unwrap_or_default(), masker);
-            *open.get_mut(depth)? = Frame { bracket, contents: NOTHING, name };
+            *open.get_mut(depth)? = Frame { bracket, contents: Document::EMPTY, name };
             depth += 1;
             continue;
         }
@@ -115,38 +142,29 @@ pub(crate) fn digest(json: &str, masker: Masker<'_>) -> Option<Masked> {
 struct Frame {
     bracket: u8,
     /// The sum of the members of an object, or the elements of an array in their order.
-    contents: Masked,
+    contents: Document,
     /// The name of the member that holds it.
-    name: Masked,
+    name: Document,
 }
-
-/// The digests of an empty object or array.
-const NOTHING: Masked = Masked { result: Digest::new(0), near: Digest::new(0) };
 
 impl Default for Frame {
     fn default() -> Self {
-        Self { bracket: 0, contents: NOTHING, name: NOTHING }
+        Self { bracket: 0, contents: Document::EMPTY, name: Document::EMPTY }
     }
 }
 
 impl Frame {
-    fn add(&mut self, value: Masked) {
-        let add = |all: Digest, one: Digest| match self.bracket {
-            b'{' => Digest::new(all.bits().wrapping_add(one.bits())),
-            _ => all.mix(one),
-        };
-        let Masked { result, near } = self.contents;
-        self.contents = Masked { result: add(result, value.result), near: add(near, value.near) };
+    fn add(&mut self, value: Document) {
+        let is_object = self.bracket == b'{';
+        self.contents = self.contents.with(value, |all, one| {
+            if is_object { Digest::new(all.bits().wrapping_add(one.bits())) } else { all.mix(one) }
+        });
     }
 
     /// Returns the digests of the closed object or array, with its name.
-    fn whole(&self) -> Masked {
-        let Self { bracket, contents, name } = *self;
-        let tag = Digest::new(u64::from(bracket));
-        Masked {
-            result: name.result.mix(contents.result.mix(tag)),
-            near: name.near.mix(contents.near.mix(tag)),
-        }
+    fn whole(&self) -> Document {
+        let tag = Digest::new(u64::from(self.bracket));
+        self.name.with(self.contents, |name, contents| name.mix(contents.mix(tag)))
     }
 }
 
@@ -154,7 +172,7 @@ impl Frame {
 const LABELLED_MAX: usize = 120;
 
 /// Returns the digests of a value that is no object and no array, with its name if it is a member.
-fn leaf(name: Option<&str>, value: &str, masker: Masker<'_>) -> Masked {
+fn leaf(name: Option<&str>, value: &str, masker: Masker<'_>) -> Document {
     let value = number(value);
     let Some(name) = name else { return part(value, masker) };
     let mut text = [0; LABELLED_MAX];
@@ -167,19 +185,23 @@ fn leaf(name: Option<&str>, value: &str, masker: Masker<'_>) -> Masked {
         for part in [name, ":", value] {
             part.bytes().zip(&mut places).for_each(|(byte, place)| *place = byte);
         }
-        return masker.digest(text);
+        return Document { masked: masker.digest(text), raw: raw(text) };
     }
-    let (name, value) = (part(name, masker), part(value, masker));
-    Masked { result: name.result.mix(value.result), near: name.near.mix(value.near) }
+    part(name, masker).with(part(value, masker), Digest::mix)
 }
 
 /// Returns the digests of a name or a value.
-fn part(text: &str, masker: Masker<'_>) -> Masked {
+fn part(text: &str, masker: Masker<'_>) -> Document {
+    let raw = raw(text.as_bytes());
     if may_be_masked(text) {
-        return masker.digest(text.as_bytes());
+        Document { masked: masker.digest(text.as_bytes()), raw }
+    } else {
+        Document::of(raw)
     }
-    let whole = Digest::new(HASH.hash(text.as_bytes()));
-    Masked { result: whole, near: whole }
+}
+
+fn raw(text: &[u8]) -> Digest {
+    Digest::new(HASH.hash(text))
 }
 
 /// Returns whether a mask may recognise something in `text`. Without a digit, a path or a control there is hardly
@@ -280,7 +302,7 @@ mod tests {
         #[test]
         fn documents_have_equal_digests_if_they_mean_the_same(one in document(), other in document()) {
             let masker = Masks::NONE.and(&[]);
-            let digest = |json: &str| digest(json, masker);
+            let digest = |json: &str| digest(json, masker).map(|it| (it.masked, it.raw));
             let is_container = |json: &Value| json.is_object() || json.is_array();
             prop_assume!(is_container(&one) && is_container(&other));
             prop_assert!(digest(&one.to_string()).is_some());
