@@ -7,12 +7,13 @@ use crate::hit::Hit;
 use crate::ladder::{Action, Basis, Ladder};
 use crate::loops::Blocker;
 use crate::mask::Mask;
+use crate::patience;
 use crate::patterns::RunsLeft;
 use crate::policy::Policy;
 use crate::proof::Proof;
-use crate::record::{Record, Says, Status, Tag, Tool};
+use crate::record::{Record, Status, Tool};
 use crate::repeated_text::Turn;
-use crate::rule::{Args, Force, Progress, Results, Rule, Select, Texts};
+use crate::rule::{Force, Progress, Results, Rule, Texts};
 use crate::selection::RecordRules;
 use crate::verdict::{Failure, Finding, RuleIndex, Verdict};
 use crate::window::View;
@@ -197,17 +198,10 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
                 continue;
             }
             let more = || {
-                let more = [
-                    self.history.heard.patience(rule),
-                    i16::from(self.feedback.raised_for(rule, policy.rules(), record.tool)),
-                    transient(rule, record),
-                    acting(rule, record),
-                    weak(rule, record),
-                    waiting(rule, record, view),
-                    started(rule, record),
-                    searching(rule, record, view),
-                ];
-                more.into_iter().fold(patience, i16::saturating_add)
+                let raised = self.feedback.raised_for(rule, policy.rules(), record.tool);
+                let heard = self.history.heard.patience(rule);
+                let asked = patience.saturating_add(heard).saturating_add(raised.into());
+                asked.saturating_add(patience::of(rule, record, view))
             };
             let mut track = self.patterns.rules.at(usize::from(place));
             let hit = track.observe(runs, rule, more, record, view);
@@ -285,7 +279,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         turn: &Turn,
         counted: impl Fn(Texts) -> u16,
     ) -> Verdict {
-        let patience = if turn.silent { SILENT_PATIENCE } else { 0 };
+        let patience = if turn.silent { patience::SILENT } else { 0 };
         // A rule that was wrong before asks for more.
         let raised = |place| {
             let raised = u16::from(self.feedback.raised_by(RuleIndex::Text(place), Tool::new(0)));
@@ -429,79 +423,6 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         }
         view
     }
-}
-
-/// The number of additional repetitions for turns without text.
-const SILENT_PATIENCE: u16 = 2;
-
-/// The number of additional repetitions for a call that acts and worked, such as a key press. Such
-/// a confirmation is seldom a reason to stop.
-const ACTING_PATIENCE: i16 = 5;
-
-/// Returns the additional repetitions that `rule` asks for if `record` is of a tool that acts and
-/// worked. Only rules about equal results ask for more.
-fn acting(rule: &Rule<'_>, record: &Record) -> i16 {
-    let acts = record.tag == Tag::Act && record.status == Status::Reported && !record.failed;
-    if acts && rule.results == Results::Same { ACTING_PATIENCE } else { 0 }
-}
-
-/// The number of additional repetitions for a failure that may pass by itself.
-const TRANSIENT_PATIENCE: i16 = 2;
-
-/// Returns the additional repetitions that `rule` asks for if the failure of `record` may pass: the same
-/// call may work later. Other calls that fail in this way, too, are no reason to wait.
-fn transient(rule: &Rule<'_>, record: &Record) -> i16 {
-    if record.transient && rule.args != Args::Any { TRANSIENT_PATIENCE } else { 0 }
-}
-
-/// The number of additional repetitions for weak outcomes of different calls.
-const WEAK_PATIENCE: i16 = 3;
-
-/// Returns the additional repetitions that `rule` asks for if `record` is a new call with a weak outcome: agents look the
-/// things of a list up one by one, and count them.
-fn weak(rule: &Rule<'_>, record: &Record) -> i16 {
-    let is_weak = record.says == Says::Little && record.tag != Tag::Poll;
-    if is_weak && record.novel && rule.args != Args::Same { WEAK_PATIENCE } else { 0 }
-}
-
-/// The number of additional repetitions for a wait while other calls bring news, which is more than any rule counts.
-const NEWS_PATIENCE: i16 = 64;
-
-/// The number of new calls among the latest ones that are news enough.
-const NEWS_MIN: u32 = 4;
-
-/// Returns the additional repetitions that a `rule` about polls asks for if other calls were new and worked meanwhile.
-fn waiting(rule: &Rule<'_>, record: &Record, view: &View) -> i16 {
-    let is_about_polls = rule.select == Select::Tag(Tag::Poll) && record.tag == Tag::Poll;
-    let news = view.novel & view.answered & !view.failed & !view.args & Mask::newest(16);
-    if is_about_polls && news.count() >= NEWS_MIN { NEWS_PATIENCE } else { 0 }
-}
-
-/// The number of additional repetitions for the start of a job that runs.
-const STARTED_PATIENCE: i16 = -3;
-
-/// Returns the additional repetitions that `rule` asks for if `record` starts a job that runs already.
-fn started(rule: &Rule<'_>, record: &Record) -> i16 {
-    let is_start = record.tag == Tag::Poll && record.says == Says::Little && !record.failed;
-    if is_start && rule.args == Args::Same { STARTED_PATIENCE } else { 0 }
-}
-
-/// The number of additional repetitions for searches that have little in common, or check an edit.
-const SEARCH_PATIENCE: i16 = 5;
-
-/// Returns the additional repetitions that `rule` asks for if `record` is a search with the answer of other searches that
-/// are hardly like it, or if something was written shortly before them: that old names are gone is good news.
-fn searching(rule: &Rule<'_>, record: &Record, view: &View) -> i16 {
-    let is_concerned = matches!(
-        (rule.args, rule.results),
-        (Args::Similar, Results::Same) | (Args::SameTool, Results::Near)
-    );
-    if !is_concerned || record.tag != Tag::Search || record.failed {
-        return 0;
-    }
-    let is_alike = rule.args == Args::Similar || (view.similar & Mask::newest(4)).count() >= 2;
-    let is_check = !(view.written & Mask::newest(9)).is_empty();
-    if is_alike && !is_check { 0 } else { SEARCH_PATIENCE }
 }
 
 /// Returns whether the rule at `place` goes beyond a warning only on proof.

@@ -133,6 +133,7 @@ mod loops;
 mod mask;
 mod nearness;
 mod nudge;
+mod patience;
 mod patterns;
 mod policy;
 mod policy_error;

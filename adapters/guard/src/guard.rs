@@ -364,8 +364,9 @@ impl Guard {
         decision
     }
 
-    /// Reports a message of the user. A new instruction starts everything afresh; a text that came before,
-    /// such as an automatic "please continue", does not, nor does news of a job that the host writes in the
+    /// Reports a message of the user. A new instruction starts everything afresh, unless the agent then makes a call
+    /// that failed before ("please try again"); such calls are found, but not refused. A text that came before,
+    /// such as an automatic "please continue", starts nothing afresh, nor does news of a job that the host writes in the
     /// user's name. The decision has evidence if one text comes again
     /// and again without a call between.
     pub fn user_message(&mut self, text: &str) -> Decision {
