@@ -161,8 +161,8 @@ fn is_plain_behind(text: &[u8], row: &Digits) -> bool {
             let named = row.start.saturating_sub(1);
             let before = last_before_gap(text, named);
             let is_of_line = || text.get(..named).is_some_and(begins_a_line);
-            !(next == b' ' && is_of_line() || next == b':' && before != 0)
-                && !matches!(before, b'n' | b't')
+            let is_named = matches!(before, b'n' | b't') || next == b':' && before != 0;
+            !(is_named || next == b' ' && is_of_line())
         }
         b'=' => next != b'=',
         b'k' | b'K' | b'M' => next.is_ascii_alphanumeric(),
