@@ -26,6 +26,14 @@ pub(crate) const NOTES: [&str; 20] = texts![
 pub(crate) const NOTES_OF_EDITS: [&str; 6] =
     ["display_description", "explanation", "timeout", "timeout_ms", "toolSummary", "yield_time_ms"];
 
+/// The members among [`NOTES`] that only say why a call is made. With another one, it is the same call.
+pub(crate) const DESCRIPTIONS: [&str; 6] =
+    texts!["description" "display_description" "explanation" "reason" "reasoning" "toolSummary"];
+
+/// Those of a tool that writes.
+pub(crate) const DESCRIPTIONS_OF_EDITS: [&str; 3] =
+    texts!["display_description" "explanation" "toolSummary"];
+
 /// Members that hold the pattern of a search.
 static PATTERNS: List = list!["pattern" "regex" "regexp" "name_pattern" "glob_pattern"];
 

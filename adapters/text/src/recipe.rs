@@ -11,7 +11,9 @@ use crate::command::{Nature, with_command};
 use crate::echo::echo;
 use crate::envelope::{Envelope, Unescaped};
 use crate::find;
-use crate::likeness::{NOTES, NOTES_OF_EDITS, PRIMARY_KEYS, compared, file};
+use crate::likeness::{
+    DESCRIPTIONS, DESCRIPTIONS_OF_EDITS, NOTES, NOTES_OF_EDITS, PRIMARY_KEYS, compared, file,
+};
 use crate::lines::{self, Document, Lines, digest_of_json, is_json};
 use crate::mask::{Counter, Masked, Masker, Masks, Trimmed};
 use crate::nothing::{finds_no_line, found_none};
@@ -276,6 +278,12 @@ impl Recipe {
         if key.is_some() {
             return call(primary.unwrap_or(canonical));
         }
+        // Few calls have any note.
+        let described: &[&str] = if edits { &DESCRIPTIONS_OF_EDITS } else { &DESCRIPTIONS };
+        let without = others
+            .filter(|_| !by_keys)
+            .and_then(|_| PRINT.shape(args.as_bytes(), described).ok().and_then(|it| it.others));
+        let canonical = without.unwrap_or(canonical);
         let keys = || if by_keys { file(tag, args).or(primary) } else { None };
         // Two edits that are alike are two pieces of work.
         let lasting = others.unwrap_or(canonical);
@@ -604,7 +612,7 @@ fn prints_beside(body: &Body<'_>, complaint: Option<&str>) -> bool {
         return false;
     };
     let before = find::rsplit_once(before, "Traceback (").map_or(before, |(before, _)| before);
-    let lines = find::lines(before).chain(find::lines(behind));
+    let lines = find::lines(before).chain(find::lines(behind)).map(|line| body.clocks.off(line));
     let mut output = lines.filter(|line| !is_complaint(line)).map(str::len);
     output.try_fold(0, |sum, length| Some(sum + length).filter(|sum| *sum < OUTPUT_MIN)).is_none()
 }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use unstuck_text::{is_silent, report};
@@ -64,9 +65,10 @@ fn in_lines(result: &str, failed: bool) -> bool {
 }
 
 /// The changes of a whole record or result, and what hosts wrap around a result.
-const CHANGES: [Change; 17] = [
+const CHANGES: [Change; 18] = [
     Change { name: "keys in another order", of: Of::Record(with_keys_reversed) },
     Change { name: "another root of paths", of: Of::Record(moved) },
+    Change { name: "a reworded description", of: Of::Record(described) },
     Change { name: "a colour", of: Of::Result(coloured) },
     Change {
         name: "a clock before each line",
@@ -264,6 +266,19 @@ fn reversed(json: &Value) -> String {
         }
     }
     written(json)
+}
+
+/// Returns the record with a description among the arguments, another one each time.
+fn described(record: &str) -> String {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let mut record: Value = serde_json::from_str(record).expect("a record");
+    if let Some(Value::Object(args)) = record.get_mut("args")
+        && !args.is_empty()
+    {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        args.insert("explanation".into(), format!("Look at it, reason {number}").into());
+    }
+    record.to_string()
 }
 
 /// Returns the record of an agent that works in other folders.

@@ -102,7 +102,12 @@ fn what_only_describes_or_limits_a_call_makes_no_other_call() {
         let args = format!("{{\"display_description\":{why:?},\"path\":\"url.go\"}}");
         call("edit_file", args, "The old text matches more than one position in the file.")
     });
-    assert_eq!(judged(edits).0.map(|(_, rule)| rule), Some("alike"));
+    assert_eq!(judged(edits).0, Some((3, "same-effect")));
+    let described = words.map(|why| {
+        let args = format!("{{\"command\":\"make\",\"description\":{why:?}}}");
+        call("bash", args, "make: *** No rule to make target 'all'.  Stop.")
+    });
+    assert_eq!(judged(described).0, Some((3, "same-effect")));
     let notes =
         words.map(|text| call("create_issue", format!("{{\"description\":{text:?}}}"), "created"));
     assert_eq!(judged(notes).0, None, "the description is the content");
