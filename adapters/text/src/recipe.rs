@@ -419,7 +419,8 @@ impl Recipe {
         // An empty list says much where something was searched.
         let finds_nothing = kind == Tag::Search && near == Some(nothing_found());
         let answers = matches!(kind, Tag::Other | Tag::Shell | Tag::Read | Tag::Search);
-        if is_one_of_many || is_beside || !failed && is_number(text) {
+        let is_count = !failed && self.near == Near::Class && is_number(text);
+        if is_one_of_many || is_beside || is_count {
             outcome = outcome.weak();
         } else if answers
             && !is_volatile
@@ -729,6 +730,14 @@ mod tests {
         assert_eq!(call("{\"a\":"), call("{\"a\":"));
         assert_ne!(call("{\"a\":"), call("{\"a\": "));
         assert_ne!(call("null"), call("nul"));
+    }
+
+    #[test]
+    fn only_a_recipe_with_classes_weighs_answers() {
+        let is_plain = |recipe: Recipe| {
+            recipe.outcome("t", "12", false) != recipe.outcome("t", "12", false).weak()
+        };
+        assert_eq!([Recipe::EXACT, Recipe::BALANCED].map(is_plain), [true, false]);
     }
 
     #[test]
