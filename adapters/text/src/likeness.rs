@@ -13,26 +13,38 @@ pub const PRIMARY_KEYS: [&str; 10] = texts![
     "path" "file_path" "command" "pattern" "query" "url" "content" "filename" "offset" "limit"
 ];
 
-/// Members that describe or limit a call. Two calls that differ only in these are similar.
-pub(crate) const NOTES: [&str; 20] = texts![
-    "command_timeout" "description" "display_description" "explanation" "isBackground"
-    "is_background" "max_output_tokens" "reason" "reasoning" "run_in_background" "thoughtNumber"
-    "timeout" "timeoutMs" "timeoutSeconds" "timeout_ms" "timeout_sec" "timeout_seconds"
-    "timeout_secs" "toolSummary" "yield_time_ms"
+/// Members that describe or limit a call. Two calls that differ only in these are similar. The first three may be what a
+/// tool is given that writes, acts, or does something unknown: the description of an issue, say.
+const NOTES: [&str; 20] = texts![
+    "description" "reason" "reasoning"
+    "command_timeout" "display_description" "explanation" "isBackground" "is_background"
+    "max_output_tokens" "run_in_background" "thoughtNumber" "timeout" "timeoutMs" "timeoutSeconds"
+    "timeout_ms" "timeout_sec" "timeout_seconds" "timeout_secs" "toolSummary" "yield_time_ms"
 ];
 
-/// The members among [`NOTES`] that only describe or limit a call of a tool that writes, too. A `description` may be what
-/// such a tool writes, for example that of an issue.
-pub(crate) const NOTES_OF_EDITS: [&str; 6] =
+/// The members among [`NOTES`] that only describe or limit a call of a tool that writes.
+const NOTES_OF_EDITS: [&str; 6] =
     ["display_description", "explanation", "timeout", "timeout_ms", "toolSummary", "yield_time_ms"];
 
 /// The members among [`NOTES`] that only say why a call is made. With another one, it is the same call.
-pub(crate) const DESCRIPTIONS: [&str; 6] =
-    texts!["description" "display_description" "explanation" "reason" "reasoning" "toolSummary"];
+const DESCRIPTIONS: [&str; 6] =
+    texts!["description" "reason" "reasoning" "display_description" "explanation" "toolSummary"];
 
-/// Those of a tool that writes.
-pub(crate) const DESCRIPTIONS_OF_EDITS: [&str; 3] =
-    texts!["display_description" "explanation" "toolSummary"];
+/// The number of members, at the start of both lists, that may be content.
+const CONTENTS: usize = 3;
+
+/// Returns the names of members that describe or limit a call of the kind `tag`, and of those that only describe it. A call
+/// that writes, and does not edit, is a command.
+pub(crate) fn notes(tag: Tag, edits: bool) -> [&'static [&'static str]; 2] {
+    let without = |names: &'static [&'static str]| names.get(CONTENTS..).unwrap_or_default();
+    match tag {
+        Tag::Write if edits => [&NOTES_OF_EDITS, without(&DESCRIPTIONS)],
+        Tag::Shell | Tag::Read | Tag::Search | Tag::Test | Tag::Poll | Tag::Write => {
+            [&NOTES, &DESCRIPTIONS]
+        }
+        _ => [without(&NOTES), without(&DESCRIPTIONS)],
+    }
+}
 
 /// Members that hold the pattern of a search.
 static PATTERNS: List = list!["pattern" "regex" "regexp" "name_pattern" "glob_pattern"];
@@ -45,10 +57,13 @@ const SEARCH_PERCENT: u8 = 33;
 /// of the words of its arguments, or of a search the letter pairs in its pattern. Searches of one folder have most of their
 /// words in common, whatever they look for.
 pub(crate) fn compared(tag: Tag, args: &str, percent: u8) -> (Tokens, u8) {
+    // Two edits are never compared by their words.
+    let [notes, _] = notes(tag, false);
     if tag != Tag::Search {
-        return (Tokens::of(args), percent);
+        return (Tokens::of(args, notes), percent);
     }
-    (tokens_of_pattern(args).unwrap_or_else(|| Tokens::of(args)), percent.min(SEARCH_PERCENT))
+    let tokens = tokens_of_pattern(args).unwrap_or_else(|| Tokens::of(args, notes));
+    (tokens, percent.min(SEARCH_PERCENT))
 }
 
 fn tokens_of_pattern(args: &str) -> Option<Tokens> {

@@ -11,9 +11,7 @@ use crate::command::{Nature, with_command};
 use crate::echo::echo;
 use crate::envelope::{Envelope, Unescaped};
 use crate::find;
-use crate::likeness::{
-    DESCRIPTIONS, DESCRIPTIONS_OF_EDITS, NOTES, NOTES_OF_EDITS, PRIMARY_KEYS, compared, file,
-};
+use crate::likeness::{PRIMARY_KEYS, compared, file, notes};
 use crate::lines::{self, Document, Lines, digest_of_json, is_json};
 use crate::mask::{Counter, Masked, Masker, Masks, Trimmed};
 use crate::nothing::{finds_no_line, found_none};
@@ -265,10 +263,10 @@ impl Recipe {
         };
         let key = own.and_then(|own| own.key_names());
         let by_keys = self.likeness == Likeness::PrimaryKeys;
+        let [notes, descriptions] = notes(tag, edits);
         let names: &[&str] = match self.likeness {
             Likeness::PrimaryKeys => &PRIMARY_KEYS,
-            Likeness::Words(_) if edits => &NOTES_OF_EDITS,
-            Likeness::Words(_) => &NOTES,
+            Likeness::Words(_) => notes,
             Likeness::Equal => &[],
         };
         let raw = || digest(args).mix(Digest::of(b"not JSON"));
@@ -279,10 +277,9 @@ impl Recipe {
             return call(primary.unwrap_or(canonical));
         }
         // Few calls have any note.
-        let described: &[&str] = if edits { &DESCRIPTIONS_OF_EDITS } else { &DESCRIPTIONS };
         let without = others
             .filter(|_| !by_keys)
-            .and_then(|_| PRINT.shape(args.as_bytes(), described).ok().and_then(|it| it.others));
+            .and_then(|_| PRINT.shape(args.as_bytes(), descriptions).ok().and_then(|it| it.others));
         let canonical = without.unwrap_or(canonical);
         let keys = || if by_keys { file(tag, args).or(primary) } else { None };
         // Two edits that are alike are two pieces of work.
@@ -385,7 +382,7 @@ impl Recipe {
             (is_absent || exists) && self.nature(own, tool, "").tag != Tag::Shell
         });
         // A program complains beside its work.
-        let is_beside = !is_told && prints_beside(&body, complaint);
+        let did_its_work = !is_told && shows_output(&body, complaint);
         let complaint = complaint.map(signature);
         let near = match self.near {
             Near::Numbers => Some(near),
@@ -396,7 +393,7 @@ impl Recipe {
                 match failed {
                     // The score of a suite says how it fails.
                     true if report.score().is_some() => None,
-                    true if is_beside => None,
+                    true if did_its_work => None,
                     // Each wish of the user is another reason.
                     true if asks_for_another(&body) => None,
                     true => complaint.and_then(|it| it.class),
@@ -420,7 +417,7 @@ impl Recipe {
         let finds_nothing = kind == Tag::Search && near == Some(nothing_found());
         let answers = matches!(kind, Tag::Other | Tag::Shell | Tag::Read | Tag::Search);
         let is_count = !failed && self.near == Near::Class && is_number(text);
-        if is_one_of_many || is_beside || is_count {
+        if is_one_of_many || did_its_work || is_count {
             outcome = outcome.weak();
         } else if answers
             && !is_volatile
@@ -608,7 +605,7 @@ const LINE_MAX: usize = 240;
 const OUTPUT_MIN: usize = 150;
 
 /// Returns whether `body` holds output beside its `complaint`, and the traceback that may lead to it.
-fn prints_beside(body: &Body<'_>, complaint: Option<&str>) -> bool {
+fn shows_output(body: &Body<'_>, complaint: Option<&str>) -> bool {
     let Some((before, behind)) = complaint.and_then(|it| find::split_once(body.text, it)) else {
         return false;
     };

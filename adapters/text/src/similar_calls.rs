@@ -128,7 +128,7 @@ mod tests {
         call: Digest,
         percent: u8,
     ) -> Digest {
-        groups.join(Digest::of(tool.as_bytes()), Tokens::of(args), call, percent)
+        groups.join(Digest::of(tool.as_bytes()), Tokens::of(args, &[]), call, percent)
     }
 
     /// Which of the calls before it each call is grouped with first.

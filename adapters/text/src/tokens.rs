@@ -5,7 +5,6 @@ use core::iter::from_fn;
 use memchr::memchr2;
 
 use crate::lexer::{Lexer, Token, is_joint, is_letter};
-use crate::likeness::NOTES;
 
 /// The number of words that are kept, which is more than most calls have. Of a longer call, the words
 /// with the smallest hashes are kept, a fair sample (bottom-k sketch: Broder, 1997; Cohen, 1997).
@@ -26,12 +25,12 @@ impl Tokens {
     /// No words.
     pub(crate) const NONE: Self = Self { hashes: [0; KEPT_MAX], count: 0, marks: 0 };
 
-    /// Returns the words in the values of `args`, a JSON text. Arguments that are not JSON are read as
+    /// Returns the words in the values of `args`, a JSON text, without those of the members in `notes`. Arguments that are not JSON are read as
     /// plain text. O(n).
-    pub(crate) fn of(args: &str) -> Self {
+    pub(crate) fn of(args: &str, notes: &[&str]) -> Self {
         let mut tokens = Self::NONE;
         if args.starts_with(['{', '[']) {
-            tokens.add_values(args.as_bytes());
+            tokens.add_values(args.as_bytes(), notes);
         } else {
             tokens.add_words(args.as_bytes());
         }
@@ -80,7 +79,7 @@ impl Tokens {
     }
 
     /// Adds the words of the [values] of a JSON text. Most strings are too short for a search.
-    fn add_values(&mut self, json: &[u8]) {
+    fn add_values(&mut self, json: &[u8], notes: &[&str]) {
         let mut rest = json;
         while let [first, behind @ ..] = rest {
             if *first == b'"' {
@@ -90,7 +89,7 @@ impl Tokens {
                 if rest.get(blanks) == Some(&b':') {
                     rest = rest.get(blanks + 1..).unwrap_or_default();
                     let name = behind.get(..length).unwrap_or_default();
-                    if NOTES.iter().any(|note| note.as_bytes() == name) {
+                    if notes.iter().any(|note| note.as_bytes() == name) {
                         rest = behind_value(rest);
                     }
                 } else {
@@ -331,7 +330,7 @@ mod tests {
     use super::{KEPT_MAX, Tokens, values};
 
     fn likeness(one: &str, two: &str) -> u32 {
-        Tokens::of(one).likeness(&Tokens::of(two))
+        Tokens::of(one, &[]).likeness(&Tokens::of(two, &[]))
     }
 
     #[test]
@@ -375,8 +374,8 @@ mod tests {
             let found = likeness(&words(0..1000), &words(1000 - shared..2000 - shared));
             assert!(found.abs_diff(expected) <= 15, "{found} for {expected}");
         }
-        assert_eq!(Tokens::of(&words(0..1000)).hashes().len(), KEPT_MAX);
-        assert!(!Tokens::of(&words(0..90)).may_be_like(&Tokens::of(&words(90..180)), 80));
+        assert_eq!(Tokens::of(&words(0..1000), &[]).hashes().len(), KEPT_MAX);
+        assert!(!Tokens::of(&words(0..90), &[]).may_be_like(&Tokens::of(&words(90..180), &[]), 80));
     }
 
     proptest! {
@@ -398,7 +397,7 @@ mod tests {
             shared in 0..80_u32, one in 0..80_u32, two in 0..80_u32, percent in any::<u8>(),
         ) {
             let (one, two) = (words(0..shared + one), words(0..shared) + " " + &words(200..200 + two));
-            let (one, two) = (Tokens::of(&one), Tokens::of(&two));
+            let (one, two) = (Tokens::of(&one, &[]), Tokens::of(&two, &[]));
             let is_like = one.likeness(&two) >= u32::from(percent);
             prop_assert!(!is_like || one.may_be_like(&two, percent));
         }

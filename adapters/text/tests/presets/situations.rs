@@ -108,6 +108,10 @@ fn what_only_describes_or_limits_a_call_makes_no_other_call() {
         call("bash", args, "make: *** No rule to make target 'all'.  Stop.")
     });
     assert_eq!(judged(described).0, Some((3, "same-effect")));
+    let logged = words.map(|text| {
+        call("log_event", format!("{{\"level\":\"info\",\"description\":{text:?}}}"), "logged")
+    });
+    assert_eq!(judged(logged).0, None, "the description is what is logged");
     let notes =
         words.map(|text| call("create_issue", format!("{{\"description\":{text:?}}}"), "created"));
     assert_eq!(judged(notes).0, None, "the description is the content");
