@@ -82,7 +82,9 @@ def test_the_findings_in_all_labelled_runs_are_those_of_the_program(labels):
     read = [run for run in runs if run.error is None]
     assert {run.path for run in read} == set(lines)
     same(read, [lines[run.path] for run in read])
-    assert any(run.stuck for run in read) and not all(run.stuck for run in read)
+    # Nothing is found in the sessions of strong agents.
+    assert any(run.stuck for run in read) == (labels == "traces")
+    assert not all(run.stuck for run in read)
 
 
 def test_bytes_are_one_run():

@@ -64,8 +64,8 @@ impl Guard {
     }
 
     fn of(mut engine: unstuck::Guard) -> Self {
-        // The empty text changes nothing.
-        let decision = engine.text_turn("");
+        // No call is taken back.
+        let decision = engine.cancelled(None);
         let (tickets, findings) = (VecDeque::new(), VecDeque::new());
         Self { engine, decision, warning: None, tickets, ticket: 0, issued: 0, findings }
     }
@@ -213,7 +213,7 @@ impl Guard {
             self.engine.user_message(&text)
         } else {
             self.engine.clear();
-            self.engine.text_turn("")
+            self.engine.cancelled(None)
         };
         self.decided(decision)
     }

@@ -157,7 +157,9 @@ fn outcome(input: &mut Input) -> Outcome {
         let (near, raw) = (outcome.near(input.digest()), outcome.raw(input.digest()));
         let (silent, scored) = (outcome.silent(), outcome.score(input.byte().into()));
         let (pending, late, telling) = (outcome.pending(), outcome.transient(), outcome.telling());
-        outcome = one_of([outcome, near, raw, silent, scored, pending, late, telling], input);
+        let (weak, started) = (outcome.weak(), outcome.started());
+        let all = [outcome, near, raw, silent, scored, pending, late, telling, weak, started];
+        outcome = one_of(all, input);
     }
     black_box((outcome.digest(), outcome.has_failed()));
     outcome
@@ -171,7 +173,8 @@ fn turn(input: &mut Input) -> Turn {
         2 => repeated_within(RepeatFinder::<8>::default(), input),
         _ => repeated_within(RepeatFinder::<64>::new(), input),
     };
-    Turn::new(input.digest()).repeated(repeated)
+    let turn = Turn::new(input.digest()).repeated(repeated);
+    one_of([turn, turn.silent()], input)
 }
 
 fn repeated_within<const P: usize>(mut finder: RepeatFinder<P>, input: &mut Input) -> RepeatedText {
