@@ -15,7 +15,7 @@ const LINES_MAX: usize = 4;
 const LEVELS: [&str; 10] =
     ["CRITICAL", "DEBUG", "ERR", "ERROR", "FATAL", "INFO", "NOTICE", "TRACE", "WARN", "WARNING"];
 
-/// What stands around the lines of an answer.
+/// The clocks and terminal controls in the lines of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Clocks {
     /// A clock before each line.

@@ -112,11 +112,11 @@ fn by_name(tool: &str) -> Nature {
 /// Tools that take a script with calls of other tools, or a list of such calls.
 static WRAPPERS: List = list!["exec" "parallel" "multi_tool_use"];
 
-/// What stands before the name of an inner tool: the script of Codex, and the list of `multi_tool_use`.
+/// Prefixes of the name of an inner tool, in a script of Codex and in the list of `multi_tool_use`.
 const CALLS: [&str; 2] = ["tools.", "functions."];
 
-/// Returns the nature of the calls inside of `args`, or `None` if there are none: that of a tool which writes, if one does;
-/// that of all, if they have the same; else that of a shell.
+/// Returns the nature of the calls in `args`, or `None` if there are none. If one of them writes, all count as a write. If
+/// they have one nature, it is theirs. Otherwise it is that of a shell.
 fn inner(args: &str) -> Option<Nature> {
     let mut common: Option<Nature> = None;
     for sign in CALLS {

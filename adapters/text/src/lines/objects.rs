@@ -121,7 +121,7 @@ pub(crate) fn digest(json: &str, masker: Masker<'_>) -> Option<Document> {
             frame.add(leaf(name, value, masker));
         }
         if let Token::Close(bracket) = token {
-            // The code of a closing bracket is that of the opening one and 2.
+            // In ASCII, each closing bracket comes two places behind its opening one.
             let closed = *frame;
             if bracket != closed.bracket + 2 {
                 return None;
