@@ -145,7 +145,7 @@ pub(crate) fn read(run: &[u8]) -> Vec<RawCall> {
     let _ = unstuck_trace::read(run, None, &mut |event| match event {
         Event::Call(call) => {
             positions.insert(call.index, calls.len());
-            let (tool, args) = (call.tool.to_owned(), call.lasting_args().into_owned());
+            let (tool, args) = (call.tool.to_owned(), call.compared_args().into_owned());
             calls.push(RawCall { tool, args, ..RawCall::default() });
         }
         Event::Outcome(outcome) => {

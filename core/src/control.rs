@@ -88,6 +88,28 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         self.settle(&mut each);
     }
 
+    /// Reports that the model has lost the answers that it was shown, because the host compacted its memory. Calls that
+    /// worked may be made again: they count as if they had never been announced, but keep their numbers. Failures, and
+    /// calls that wait for their outcomes, stay. O(W²).
+    ///
+    /// ```
+    /// use unstuck_core::{Call, Detector, Digest, Outcome, Tool, presets};
+    ///
+    /// let mut detector: Detector<'_, 20> = Detector::new(&presets::BALANCED)?;
+    /// let read = Call::new(Tool::named("read"), Digest::of(b"a.rs"));
+    /// for _ in 0..5 {
+    ///     let id = detector.announce(read).id;
+    ///     let verdict = detector.outcome(id, Outcome::ok(Digest::of(b"fn main")));
+    ///     assert!(verdict.finding.is_none());
+    ///     detector.compacted();
+    /// }
+    /// # Ok::<(), unstuck_core::PolicyError>(())
+    /// ```
+    pub fn compacted(&mut self) {
+        self.history.window.forget_answers();
+        self.rebuild();
+    }
+
     /// Records that the host saw progress, whatever the answers say. The oldest call that has not
     /// settled, or else the next call, counts as progress. Call this before the outcome of the
     /// call that made the progress. O(rules).

@@ -15,7 +15,7 @@ use crate::repeated_text::Turn;
 use crate::rule::Texts;
 use crate::statistics::Statistics;
 use crate::talk::{MESSAGES_MAX, TextRow};
-use crate::verdict::Verdict;
+use crate::verdict::{Finding, Verdict};
 
 /// The default number of calls that may be open at once. Agents seldom issue more than eight calls
 /// together. If there are more, the detector gives up the oldest. Each open call takes 40 bytes.
@@ -143,6 +143,35 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// With it a host names the tools of [`Finding::lap`](crate::Finding::lap) in a message.
     pub fn tool_of(&self, seq: u64) -> Option<Tool> {
         self.history.tool_of(seq)
+    }
+
+    /// Returns the sequence number of a call that fails between the calls of `finding`, or among those of a cycle: the
+    /// latest failure of a tool that failed there more than once, if the last call worked. O(W).
+    ///
+    /// An agent that reads a file before each of its failing edits is stuck at the edit.
+    ///
+    /// ```
+    /// use unstuck_core::{Call, Detector, Digest, Outcome, Tool, presets};
+    ///
+    /// let mut detector: Detector<'_, 20> = Detector::new(&presets::BALANCED)?;
+    /// let mut found = None;
+    /// for attempt in 0..3 {
+    ///     let id = detector.announce(Call::new(Tool::named("read"), Digest::of(b"a.rs"))).id;
+    ///     found = detector.outcome(id, Outcome::ok(Digest::of(b"fn main"))).finding;
+    ///     let id = detector.announce(Call::new(Tool::named("edit"), Digest::new(attempt))).id;
+    ///     if found.is_none() {
+    ///         let _ = detector.outcome(id, Outcome::failed(Digest::new(attempt)));
+    ///     }
+    /// }
+    /// let finding = found.expect("the same file was read three times");
+    /// assert_eq!((finding.tool, detector.failing(&finding)), (Tool::named("read"), Some(3)));
+    /// # Ok::<(), unstuck_core::PolicyError>(())
+    /// ```
+    pub fn failing(&self, finding: &Finding) -> Option<u64> {
+        if finding.has_failed() {
+            return None;
+        }
+        self.history.failing(finding)
     }
 
     /// Takes in a call that the agent asks for. Judges it by the rules that need no outcome, and

@@ -4,10 +4,11 @@ use crate::Digest;
 use crate::hit::Hit;
 use crate::ladder::Action;
 use crate::mask::Mask;
+use crate::patience;
 use crate::record::{Record, Tag, Tool};
 use crate::repeated_text::Turn;
 use crate::rule::{Args, RUNS_MAX, Results, Rule, TextRule, Texts};
-use crate::verdict::{Failure, Finding, Kind, LoopId, RuleIndex, confidence};
+use crate::verdict::{Ended, Failure, Finding, Kind, LoopId, RuleIndex, confidence};
 use crate::window::{Key, Window};
 
 /// The records before the judged one: the window, and for a call that is being announced also the
@@ -42,7 +43,7 @@ pub(crate) fn of_text(
         results,
         tool: Tool::new(0),
         tag: Tag::Other,
-        failure: None,
+        ended: Ended::Worked,
         period: if kind == Kind::Echo { turn.repeated.period } else { 1 },
         laps,
         first,
@@ -73,10 +74,11 @@ impl<const W: usize> Evidence<'_, W> {
             results: rule.results,
             tool: record.tool,
             tag: record.tag,
-            failure: match (record.failed, record.transient) {
-                (false, _) => None,
-                (true, false) => Some(Failure::Lasting),
-                (true, true) => Some(Failure::Transient),
+            ended: match (record.failed, record.transient) {
+                (false, _) if patience::starts_again(record) => Ended::Started,
+                (false, _) => Ended::Worked,
+                (true, false) => Ended::Failed(Failure::Lasting),
+                (true, true) => Ended::Failed(Failure::Transient),
             },
             period: hit.period,
             laps: hit.repetitions,

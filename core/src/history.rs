@@ -5,6 +5,7 @@ use core::num::NonZeroU64;
 use crate::queue::Queue;
 use crate::record::{CallId, Record, Status, Tool};
 use crate::rule::Rule;
+use crate::verdict::{Finding, Kind};
 use crate::window::Window;
 
 /// The settled and the open records of a run, with the counters that number and place them.
@@ -118,6 +119,20 @@ impl<const W: usize, const OPEN: usize> History<W, OPEN> {
             }
             Some(back) => self.window.tool(u32::try_from(back.checked_sub(1)?).ok()?),
         }
+    }
+
+    /// Returns the sequence number of the latest failure between the calls of `finding`, if its tool failed there more than
+    /// once.
+    pub(crate) fn failing(&self, finding: &Finding) -> Option<u64> {
+        let newest = self.first_open().checked_sub(1)?;
+        let age = self.window.failing(|age| {
+            let seq = newest.saturating_sub(age.into());
+            let is_between = (finding.first..finding.last).contains(&seq);
+            // The calls of a cycle are different calls, and each of them may fail.
+            is_between
+                && (finding.kind == Kind::Cycle || finding.calls().all(|judged| judged != seq))
+        })?;
+        newest.checked_sub(age.into())
     }
 
     /// Returns the record of `call` if it still waits for its outcome.

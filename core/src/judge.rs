@@ -235,7 +235,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         };
         // A blocked call has no outcome, so the finding takes the outcome of the calls before it.
         if let (true, Some((_, failed))) = (climb.is_attempt, known.blocker.rule()) {
-            finding.failure = if failed { Some(Failure::Lasting) } else { None };
+            finding = finding.with_failure(failed.then_some(Failure::Lasting));
         }
         let (count, highest) = match ladder.basis {
             Basis::Repetitions => (climb.count, &mut known.rung),

@@ -5,10 +5,9 @@ use core::fmt;
 use crate::ladder::Action;
 use crate::record::Tag;
 use crate::rule::{Args, Results};
-use crate::verdict::{Failure, Finding, Kind};
+use crate::verdict::{Ended, Failure, Finding, Kind};
 
-/// The number of tools that a message about a cycle names. A message must stay short, and six
-/// names show two laps of a cycle of three calls.
+/// The number of tools that a message about a cycle names. A message must stay short.
 const NAMES_MAX: usize = 6;
 
 /// A short English message for the agent: the fact with its numbers, why more of the same will not
@@ -39,9 +38,9 @@ const NAMES_MAX: usize = 6;
 ///     }
 ///     assert_eq!(
 ///         finding.nudge(verdict.action, name).lap(&lap).to_string(),
-///         "You are going in circles: `read → shell → read → shell`, the same 2 calls, 2 times \
-///          over, and each comes back as it did before. None of these calls changes what the \
-///          others find. Change something first, use another source, or say what blocks you."
+///         "You are going in circles: `read → shell`, the same 2 calls, 2 times over, and each comes \
+///          back as it did before. None of these calls changes what the others find. Change \
+///          something first, use another source, or say what blocks you."
 ///     );
 /// }
 /// # Ok::<(), unstuck_core::PolicyError>(())
@@ -52,13 +51,14 @@ pub struct Nudge<'n> {
     action: Action,
     tool: &'n str,
     lap: &'n [&'n str],
+    failing: &'n str,
 }
 
 impl Finding {
     /// Returns a short English message for the agent that is stuck. `tool` is the name of
     /// [`Finding::tool`], which can differ from the tool of the call just made.
     pub const fn nudge<'n>(&self, action: Action, tool: &'n str) -> Nudge<'n> {
-        Nudge { finding: *self, action, tool, lap: &[] }
+        Nudge { finding: *self, action, tool, lap: &[], failing: "" }
     }
 }
 
@@ -71,6 +71,13 @@ impl<'n> Nudge<'n> {
     #[must_use]
     pub const fn lap(self, tools: &'n [&'n str]) -> Self {
         Self { lap: tools, ..self }
+    }
+
+    /// Returns the message with the name of the tool that [fails](crate::Detector::failing) between the calls of the
+    /// finding. With an empty name, it stays the same.
+    #[must_use]
+    pub const fn failing(self, tool: &'n str) -> Self {
+        Self { failing: tool, ..self }
     }
 }
 
@@ -121,7 +128,11 @@ impl Nudge<'_> {
             }
             (Kind::Recurrence, Args::Any) => write!(f, "{laps} of your latest calls")?,
         }
-        f.write_str(self.answers())
+        f.write_str(self.answers())?;
+        if !self.failing.is_empty() {
+            write!(f, " What fails is `{}`.", self.failing)?;
+        }
+        Ok(())
     }
 
     /// Writes the calls of a cycle, with the names of their tools as far as they are known.
@@ -138,12 +149,11 @@ impl Nudge<'_> {
             _ => {}
         }
         f.write_str("`")?;
-        let shown = lap.iter().chain(lap).take(NAMES_MAX);
-        for (place, name) in shown.enumerate() {
+        for (place, name) in lap.iter().take(NAMES_MAX).enumerate() {
             f.write_str(if place == 0 { "" } else { " → " })?;
             f.write_str(name)?;
         }
-        let rest = if lap.len().saturating_mul(2) > NAMES_MAX { " → …" } else { "" };
+        let rest = if lap.len() > NAMES_MAX { " → …" } else { "" };
         write!(f, "{rest}`, the same {period} calls")
     }
 
@@ -178,7 +188,7 @@ impl Nudge<'_> {
         if self.finding.tag == Tag::Poll && !self.finding.has_failed() {
             return f.write_str(self.advice_to_wait());
         }
-        if self.finding.failure == Some(Failure::Transient) && self.finding.kind != Kind::Cycle {
+        if self.finding.failure() == Some(Failure::Transient) && self.finding.kind != Kind::Cycle {
             return f.write_str(self.advice_to_retry_later());
         }
         match self.action {
@@ -189,8 +199,12 @@ impl Nudge<'_> {
 
     /// Returns the advice of a nudge, which fits the kind of call.
     fn first_advice(&self) -> &'static str {
-        let Finding { kind, tag, failure, args, results, .. } = self.finding;
-        let failed = failure.is_some();
+        let Finding { kind, tag, args, results, .. } = self.finding;
+        let failed = self.finding.has_failed();
+        if !self.failing.is_empty() {
+            return " Its error will not go away by itself: change what causes it, try another tool, or say what \
+                    blocks you.";
+        }
         match (kind, tag, failed) {
             (Kind::Recurrence, _, true) if (args, results) == (Args::Any, Results::Ignored) => {
                 " The goal itself may need another look: say what you have tried, and what you \
@@ -286,10 +300,9 @@ impl Nudge<'_> {
     fn advice_to_wait(&self) -> &'static str {
         // Only a rule about results knows that nothing has changed.
         let is_same = self.finding.results == Results::Same;
-        // Less than the usual number of checks: each of them starts a job.
-        if self.finding.kind == Kind::Recurrence && self.finding.laps < 8 {
-            return " Each of these calls may have started another copy of the same job: look at the one that runs, \
-                    or stop the copies.";
+        if self.finding.ended == Ended::Started {
+            return " Each of these calls may have started another copy of the same job: look at the one that \
+                    runs, or stop the copies.";
         }
         match (self.finding.laps, self.action, is_same) {
             (..=10, Action::Warn | Action::Block, _) => {

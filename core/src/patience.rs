@@ -72,8 +72,12 @@ const STARTED: i16 = -3;
 
 /// Returns the additional repetitions that `rule` asks for if `record` starts a job that runs already.
 fn started(rule: &Rule<'_>, record: &Record) -> i16 {
-    let is_start = record.tag == Tag::Poll && record.says == Says::Little && !record.failed;
-    if is_start && rule.args == Args::Same { STARTED } else { 0 }
+    if starts_again(record) && rule.args == Args::Same { STARTED } else { 0 }
+}
+
+/// Returns whether `record` starts a job that runs already.
+pub(crate) fn starts_again(record: &Record) -> bool {
+    record.tag == Tag::Poll && record.says == Says::Little && !record.failed
 }
 
 /// The number of additional repetitions for searches that have little in common, or check an edit.

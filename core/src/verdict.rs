@@ -172,6 +172,16 @@ pub enum Failure {
     Transient,
 }
 
+/// The end of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub(crate) enum Ended {
+    Worked,
+    /// It started a job that ran already.
+    Started,
+    Failed(Failure),
+}
+
 /// The evidence for a verdict.
 ///
 /// ```
@@ -201,8 +211,7 @@ pub struct Finding {
     pub tool: Tool,
     /// The kind of that tool.
     pub tag: Tag,
-    /// How the last call failed, if it did.
-    pub failure: Option<Failure>,
+    pub(crate) ended: Ended,
     /// The number of calls in a lap: 1 except for cycles. For [`Kind::Echo`], the number of words
     /// in a lap.
     pub period: u8,
@@ -233,9 +242,27 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Returns how the last call failed, if it did.
+    pub const fn failure(&self) -> Option<Failure> {
+        match self.ended {
+            Ended::Failed(failure) => Some(failure),
+            Ended::Worked | Ended::Started => None,
+        }
+    }
+
+    /// Returns the finding with another [failure](Finding::failure) of the last call.
+    #[must_use]
+    pub const fn with_failure(self, failure: Option<Failure>) -> Self {
+        let ended = match failure {
+            Some(failure) => Ended::Failed(failure),
+            None => Ended::Worked,
+        };
+        Self { ended, ..self }
+    }
+
     /// Returns whether the last call failed.
     pub const fn has_failed(&self) -> bool {
-        self.failure.is_some()
+        self.failure().is_some()
     }
 
     /// Creates a finding that no detector made, for a host that learns of a loop in another way
@@ -261,7 +288,7 @@ impl Finding {
             results: Results::Same,
             tool,
             tag: Tag::Other,
-            failure: None,
+            ended: Ended::Worked,
             period: 1,
             laps: 1,
             first: seq,

@@ -121,6 +121,15 @@ impl<const W: usize> Window<W> {
         }
     }
 
+    /// Makes records of calls that worked count as if they had been cancelled. O(1).
+    pub(crate) fn forget_answers(&mut self) {
+        let worked = self.answered & !self.failed;
+        self.cancelled = self.cancelled | worked;
+        self.answered = self.answered & !worked;
+        self.novel = self.novel & !worked;
+        self.written = self.written & !worked;
+    }
+
     /// Takes back the newest record. O(1).
     pub(crate) fn pop(&mut self) -> Option<Record> {
         let record = self.record(0)?;
@@ -261,6 +270,13 @@ impl<const W: usize> Window<W> {
     /// Returns the tool of the call `age` records back.
     pub(crate) fn tool(&self, age: u32) -> Option<Tool> {
         self.tool.get(self.slot(age)?).copied().map(Tool::new)
+    }
+
+    /// Returns the age of the latest failure that `is_meant`, if its tool failed more than once among these. O(W).
+    pub(crate) fn failing(&self, is_meant: impl Fn(u32) -> bool) -> Option<u32> {
+        let mut failed = (self.failed & self.answered).places().filter(|&age| is_meant(age));
+        let latest = failed.next()?;
+        failed.any(|age| self.tool(age) == self.tool(latest)).then_some(latest)
     }
 
     /// Returns the slot of the record `age` records back.

@@ -374,7 +374,7 @@ impl From<Finding> for unstuck_finding_t {
             confidence: finding.confidence,
             rule,
             about_text,
-            failed: match finding.failure {
+            failed: match finding.failure() {
                 None => 0,
                 Some(Failure::Lasting) => 1,
                 Some(Failure::Transient) => 2,
@@ -420,11 +420,11 @@ impl FindingBits {
         finding.laps = self.laps;
         finding.period = self.period;
         finding.confidence = self.confidence;
-        finding.failure = match self.failed {
+        finding = finding.with_failure(match self.failed {
             0 => None,
             2 => Some(Failure::Transient),
             _ => Some(Failure::Lasting),
-        };
+        });
         finding.kind = words::kind(self.kind)?;
         finding.args = words::args(self.args)?;
         finding.results = words::results(self.results)?;

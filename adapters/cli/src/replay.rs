@@ -358,7 +358,8 @@ impl Replay {
         let tool = proof.last().and_then(|call| call.tool.clone()).unwrap_or_default();
         let lap = worker.lap(&finding);
         let lap: Vec<&str> = lap.iter().map(String::as_str).collect();
-        let message = finding.nudge(verdict.action, &tool).lap(&lap).to_string();
+        let failing = worker.failing(&finding).unwrap_or_default();
+        let message = finding.nudge(verdict.action, &tool).lap(&lap).failing(&failing).to_string();
         if self.findings.len() >= PROVEN_MAX {
             proof = Vec::new();
         }
@@ -412,8 +413,8 @@ mod tests {
 
     /// Announces the call `index`, in the step `step`.
     fn ask(replay: &mut Replay, worker: &str, index: usize, step: u64, args: &str) {
-        let (tool, args, reworded) = ("bash", Args::Json(args), &[]);
-        replay.take(&Event::Call(Call { index, worker, step, tool, args, reworded }));
+        let (tool, args) = ("bash", Args::Json(args));
+        replay.take(&Event::Call(Call { index, worker, step, tool, args }));
     }
 
     /// Reports an outcome for the call `call`.

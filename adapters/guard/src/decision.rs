@@ -217,6 +217,8 @@ pub struct Evidence {
     /// The names of the tools of one lap of a cycle, in the order of the calls. It is empty for other
     /// findings.
     pub lap: Vec<Arc<str>>,
+    /// The name of the tool that [fails](unstuck_core::Detector::failing) between the calls of the finding, or an empty text.
+    pub failing: Arc<str>,
     /// The action that the rule asks for.
     pub action: Action,
     /// Whether the rule asks for this action for the first time in this loop.
@@ -243,7 +245,8 @@ impl Evidence {
             write!(text, "{}", swarm.nudge(action, &self.tool))
         } else {
             let lap: Vec<&str> = self.lap.iter().map(|tool| &**tool).collect();
-            write!(text, "{}", self.finding.nudge(action, &self.tool).lap(&lap))
+            let nudge = self.finding.nudge(action, &self.tool).lap(&lap).failing(&self.failing);
+            write!(text, "{nudge}")
         };
         text
     }

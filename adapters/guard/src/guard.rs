@@ -395,9 +395,11 @@ impl Guard {
     }
 
     /// Reports that the host has compacted the model's memory, so that the model may ask again for text
-    /// that it was shown. The calls stay in the history.
+    /// that it was shown. Calls that worked are forgotten, and failures stay.
     pub fn compacted(&mut self) {
-        self.seen.worker.digester.lines.clear();
+        let seen = &mut *self.seen;
+        seen.worker.digester.lines.clear();
+        seen.worker.detector.compacted();
     }
 
     /// Forgets all calls and turns, because a new run begins. Statistics stay.
@@ -595,7 +597,10 @@ impl Guard {
         let tool = self.seen.names.shared(finding.tool);
         let rule = finding.rule_name(self.policy());
         let lap = self.lap(&finding);
-        Some(Evidence { rule, tool, lap, action, fresh, finding, workers: 1, swarm: None })
+        let failing = self.seen.worker.detector.failing(&finding);
+        let failing = failing.and_then(|seq| self.seen.worker.detector.tool_of(seq));
+        let failing = failing.map_or_else(Arc::default, |tool| self.seen.names.shared(tool));
+        Some(Evidence { rule, tool, lap, failing, action, fresh, finding, workers: 1, swarm: None })
     }
 
     /// Returns the names of the tools of one lap of a cycle, in the order of the calls.

@@ -3,6 +3,7 @@
 //! The store hears of the calls that end. Its answers become evidence and take the way of all verdicts.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use unstuck_core::{Action, Call, Digest, Failure, Finding, Outcome, Results, Tag, ToolRule};
@@ -111,12 +112,13 @@ impl Guard {
         let mut finding = Finding::elsewhere(one.loop_id, one.tool, seq);
         finding.laps = u16::try_from(one.calls).unwrap_or(u16::MAX);
         finding.results = if one.failed.is_some() { Results::Same } else { Results::Ignored };
-        finding.failure = if one.failed == Some(true) { Some(Failure::Lasting) } else { None };
+        finding = finding.with_failure((one.failed == Some(true)).then_some(Failure::Lasting));
         finding.confidence = one.confidence;
         Evidence {
             rule: unstuck_swarm::Finding::RULE,
             tool: self.seen.names.shared(ticket.tool),
             lap: Vec::new(),
+            failing: Arc::default(),
             action,
             fresh: rung > one.rung(),
             finding,

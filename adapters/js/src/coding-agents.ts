@@ -46,12 +46,6 @@ const REFUSED = [
   "The user has specified a rule which prevents you",
 ];
 
-/** The arguments that a model words differently each time, by tool. */
-const REWORDED: Record<string, readonly string[]> = {
-  bash: ["description", "timeout"],
-  task: ["description"],
-};
-
 /** The longest pause between calls that were issued together, in milliseconds. */
 const TOGETHER = 1000;
 
@@ -203,7 +197,7 @@ class Worker {
     this.#begun += 1;
     if (!this.#calls.get(call.id)?.isOpen) this.#uses.set(call.id, this.#begun);
     const begun = this.#begin(call, turn);
-    const decision = this.#guard().before(call.tool, argsOf(call), { id: begun.id, step: this.#step });
+    const decision = this.#guard().before(call.tool, call.args, { id: begun.id, step: this.#step });
     begun.isOpen = !decision.blocked;
     this.#calls.set(call.id, begun);
     return replyBefore(decision);
@@ -230,7 +224,7 @@ class Worker {
     const begun = this.#begin(call, turn);
     begun.isOpen = false;
     const { id } = begun;
-    return replyAfter(this.#guard().finished(call.tool, argsOf(call), text, { id, step: this.#step, error }));
+    return replyAfter(this.#guard().finished(call.tool, call.args, text, { id, step: this.#step, error }));
   }
 
   prompt(text: string): Reply {
@@ -275,7 +269,7 @@ class Worker {
   /** Begins a call, and another step if the model did not issue it together with those before it. */
   #begin(call: Call, turn: number | undefined): Begun {
     const id = JSON.stringify([call.id, turn ?? null, this.#uses.get(call.id) ?? null]);
-    const begun = { id, digest: fingerprint([call.tool, argsOf(call)]), isOpen: true };
+    const begun = { id, digest: fingerprint([call.tool, call.args]), isOpen: true };
     if (this.#isStepOver || !this.#joinsStep(begun, turn)) {
       this.#step += 1;
       this.#inStep = [];
@@ -328,13 +322,6 @@ function answerOf(reply: Reply, event: Event): Answer | undefined {
   // At the end of a turn there is nothing left to stop.
   if (event === "idle") return {};
   return event === "other" ? undefined : { stop: model, person };
-}
-
-/** Returns the arguments of a call without those that a model words differently each time. */
-function argsOf({ tool, args }: Call): unknown {
-  const reworded = Object.hasOwn(REWORDED, tool) ? REWORDED[tool] : undefined;
-  if (reworded === undefined || typeof args !== "object" || args === null || Array.isArray(args)) return args;
-  return Object.fromEntries(Object.entries(args).filter(([name]) => !reworded.includes(name)));
 }
 
 /** Returns the text of a list of content blocks. Blocks without text are written as JSON. */

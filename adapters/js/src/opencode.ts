@@ -126,7 +126,7 @@ export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
     const { sessionID, callID, tool, state } = part;
     open.delete(keyOf(part));
     const cancelled = state.metadata?.interrupted === true;
-    const call = { id: callID, tool, args: state.input };
+    const call = { id: callID, tool: toolOf(tool, state.input), args: state.input };
     const answer = agents.after(worker(sessionID), call, { output: state.error, failed: true, cancelled });
     failures.set(keyOfPart(part), answer);
     show(answer.person);
@@ -178,7 +178,7 @@ export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
     open.set(keyOf(call), true);
     // The id may have been that of an earlier call.
     failures.delete(keyOf(call));
-    const answer = agents.before(worker(sessionID), { id: callID, tool, args });
+    const answer = agents.before(worker(sessionID), { id: callID, tool: toolOf(tool, args), args });
     show(answer.person);
     if (answer.stop) stop(sessionID);
     return answer.stop ?? answer.refuse;
@@ -213,7 +213,7 @@ export const Unstuck = async ({ client }: Input, options?: GuardsOptions) => {
       // opencode runs the tool "invalid" in place of one that does not exist.
       const failed = result?.isError === true || tool === "invalid";
       const ending = { output, failed, exit: result?.metadata?.exit };
-      const answer = agents.after(worker(sessionID), { id: callID, tool, args }, ending);
+      const answer = agents.after(worker(sessionID), { id: callID, tool: toolOf(tool, args), args }, ending);
       show(answer.person);
       if (answer.stop) stop(sessionID);
       const words = answer.stop ?? answer.tell;
@@ -298,11 +298,21 @@ function replay(agents: CodingAgents, worker: string, messages: Message[]): void
     }
     text = parts.findLast((part) => part.type === "text" && part.time?.end)?.text ?? text;
     const ended = parts.filter(({ type, state }) => type === "tool" && /^(completed|error)$/.test(state.status));
-    const callOf = ({ callID: id, tool, state }: Part) => ({ id, tool, args: state.input });
+    const callOf = ({ callID: id, tool, state }: Part) => ({ id, tool: toolOf(tool, state.input), args: state.input });
     for (const part of ended) agents.before(worker, callOf(part), turn);
     for (const part of ended) agents.after(worker, callOf(part), endingOf(part), turn);
   }
   idle();
+}
+
+/**
+ * Returns the name under which a call is reported. opencode hands a call with arguments that do not fit to its tool
+ * `invalid`, with the name of the tool that the model asked for.
+ */
+function toolOf(tool: string, args: unknown): string {
+  const asked = (args as { tool?: unknown } | null | undefined)?.tool;
+  const isMeant = tool === "invalid" && typeof asked === "string" && asked !== tool;
+  return isMeant ? `${asked} with invalid arguments` : tool;
 }
 
 /** Returns the stored end of a call, without a note of ours. */

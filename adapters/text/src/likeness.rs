@@ -13,37 +13,35 @@ pub const PRIMARY_KEYS: [&str; 10] = texts![
     "path" "file_path" "command" "pattern" "query" "url" "content" "filename" "offset" "limit"
 ];
 
-/// Members that describe or limit a call. Two calls that differ only in these are similar. The first three may be what a
-/// tool is given that writes, acts, or does something unknown: the description of an issue, say.
-const NOTES: [&str; 20] = texts![
+/// Members that describe or limit a call: what may be content where a tool writes, acts, or does something unknown, like the
+/// description of an issue; then other reasons, limits, and ways to run. Two calls that differ only in these are similar.
+const NOTES: [&str; 23] = texts![
     "description" "reason" "reasoning"
-    "command_timeout" "display_description" "explanation" "isBackground" "is_background"
-    "max_output_tokens" "run_in_background" "thoughtNumber" "timeout" "timeoutMs" "timeoutSeconds"
-    "timeout_ms" "timeout_sec" "timeout_seconds" "timeout_secs" "toolSummary" "yield_time_ms"
+    "display_description" "explanation" "justification" "toolSummary"
+    "command_timeout" "initialWait" "initial_wait" "max_output_tokens" "timeout" "timeoutMs"
+    "timeoutSeconds" "timeout_ms" "timeout_sec" "timeout_seconds" "timeout_secs" "yield_time_ms"
+    "isBackground" "is_background" "run_in_background" "thoughtNumber"
+];
+const REASONS: usize = 3;
+const LIMITS: usize = 7;
+const WAYS: usize = 19;
+
+/// Members that describe or limit an edit. With others, it is the same edit.
+const NOTES_OF_EDITS: [&str; 7] = texts![
+    "display_description" "explanation" "instruction" "timeout" "timeout_ms" "toolSummary" "yield_time_ms"
 ];
 
-/// The members among [`NOTES`] that only describe or limit a call of a tool that writes.
-const NOTES_OF_EDITS: [&str; 6] =
-    ["display_description", "explanation", "timeout", "timeout_ms", "toolSummary", "yield_time_ms"];
-
-/// The members among [`NOTES`] that only say why a call is made. With another one, it is the same call.
-const DESCRIPTIONS: [&str; 6] =
-    texts!["description" "reason" "reasoning" "display_description" "explanation" "toolSummary"];
-
-/// The number of members, at the start of both lists, that may be content.
-const CONTENTS: usize = 3;
-
-/// Returns the names of members that describe or limit a call of the kind `tag`, and of those that only describe it. A call
-/// that writes, and does not edit, is a command.
+/// Returns the names of members that describe or limit a call of the kind `tag`, and of those with whose change it is the
+/// same call. A call that writes, and does not edit, is a command.
 pub(crate) fn notes(tag: Tag, edits: bool) -> [&'static [&'static str]; 2] {
-    let without = |names: &'static [&'static str]| names.get(CONTENTS..).unwrap_or_default();
-    match tag {
-        Tag::Write if edits => [&NOTES_OF_EDITS, without(&DESCRIPTIONS)],
-        Tag::Shell | Tag::Read | Tag::Search | Tag::Test | Tag::Poll | Tag::Write => {
-            [&NOTES, &DESCRIPTIONS]
-        }
-        _ => [without(&NOTES), without(&DESCRIPTIONS)],
-    }
+    let (begin, end) = match tag {
+        Tag::Write if edits => return [&NOTES_OF_EDITS; 2],
+        // An agent may look again and wait longer; a command that does not end in time is the same command.
+        Tag::Read | Tag::Search => (0, LIMITS),
+        Tag::Shell | Tag::Test | Tag::Poll | Tag::Write => (0, WAYS),
+        _ => (REASONS, LIMITS),
+    };
+    [begin..NOTES.len(), begin..end].map(|range| NOTES.get(range).unwrap_or_default())
 }
 
 /// Members that hold the pattern of a search.

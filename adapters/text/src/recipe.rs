@@ -263,7 +263,7 @@ impl Recipe {
         };
         let key = own.and_then(|own| own.key_names());
         let by_keys = self.likeness == Likeness::PrimaryKeys;
-        let [notes, descriptions] = notes(tag, edits);
+        let [notes, dropped] = notes(tag, edits);
         let names: &[&str] = match self.likeness {
             Likeness::PrimaryKeys => &PRIMARY_KEYS,
             Likeness::Words(_) => notes,
@@ -279,7 +279,7 @@ impl Recipe {
         // Few calls have any note.
         let without = others
             .filter(|_| !by_keys)
-            .and_then(|_| PRINT.shape(args.as_bytes(), descriptions).ok().and_then(|it| it.others));
+            .and_then(|_| PRINT.shape(args.as_bytes(), dropped).ok().and_then(|it| it.others));
         let canonical = without.unwrap_or(canonical);
         let keys = || if by_keys { file(tag, args).or(primary) } else { None };
         // Two edits that are alike are two pieces of work.

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::own;
-use crate::tool_result::without_members;
 
 /// The words with which programs begin a note in place of a hidden value, such as `<redacted>`.
 const HIDDEN: &[&str] =
@@ -112,10 +111,9 @@ pub struct Begin<'a> {
 /// ```
 /// use unstuck_trace::{Args, Call};
 ///
-/// let args = Args::Json(r#"{"command":"make","description":"Build it"}"#);
-/// let reworded = &["description"];
-/// let call = Call { index: 0, worker: "main", step: 1, tool: "bash", args, reworded };
-/// assert_eq!(call.lasting_args(), r#"{"command":"make"}"#);
+/// let args = Args::Json(r#"{"command":"make"}"#);
+/// let call = Call { index: 0, worker: "main", step: 1, tool: "bash", args };
+/// assert_eq!(call.compared_args(), r#"{"command":"make"}"#);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call<'a> {
@@ -130,21 +128,16 @@ pub struct Call<'a> {
     pub tool: &'a str,
     /// The arguments.
     pub args: Args<'a>,
-    /// The arguments that the model words differently each time, or that only set a limit
-    /// ([`Format::reworded`](crate::Format::reworded)).
-    pub reworded: &'static [&'static str],
 }
 
 impl<'a> Call<'a> {
-    /// Returns the arguments by which calls are compared: those that the model does not reword. Arguments
-    /// that were redacted or left out become a text that no other call has, in one word without digits, so that it
-    /// is similar to no other.
-    pub fn lasting_args(&self) -> Cow<'a, str> {
+    /// Returns the arguments by which calls are compared. Arguments that were redacted or left out become a text that
+    /// no other call has, in one word without digits, so that it is similar to no other.
+    pub fn compared_args(&self) -> Cow<'a, str> {
         match self.args {
             Args::Json(text) | Args::Text(text) if is_hidden(text) => self.unlike_others(),
             Args::Absent => self.unlike_others(),
-            Args::Json(json) => without_members(json, self.reworded),
-            Args::Text(text) => Cow::Borrowed(text),
+            Args::Json(text) | Args::Text(text) => Cow::Borrowed(text),
         }
     }
 

@@ -15,7 +15,7 @@ mod mini_swe_agent;
 mod native;
 mod openai;
 mod openai_responses;
-mod opencode;
+pub(crate) mod opencode;
 mod openhands;
 mod otlp;
 mod pi;
@@ -80,8 +80,6 @@ pub(crate) struct Definition {
     /// and what a record looks like.
     pub(crate) no_record: &'static str,
     pub(crate) failures: Failures,
-    /// The arguments that [`Format::reworded`] returns, by tool.
-    pub(crate) reworded: &'static [(&'static str, &'static [&'static str])],
     pub(crate) layouts: Layouts,
     /// Returns whether an object alone on a line is a whole document of the format, and not one of
     /// several records.
@@ -126,21 +124,6 @@ impl Format {
     /// Returns the format's name on the command line and in reports, for example `claude-code`.
     pub const fn name(self) -> &'static str {
         self.0.name
-    }
-
-    /// Returns the arguments of `tool` that the model words differently each time, such as the
-    /// description of a command, or that only set a limit, such as a timeout. Two calls that differ
-    /// in nothing else are the same call ([`Call::lasting_args`](crate::Call::lasting_args)).
-    ///
-    /// ```
-    /// use unstuck_trace::Format;
-    ///
-    /// assert_eq!(Format::CLAUDE_CODE.reworded("Bash"), ["description", "timeout"]);
-    /// assert!(Format::CLAUDE_CODE.reworded("Agent").is_empty(), "a task is no rewording");
-    /// ```
-    pub fn reworded(self, tool: &str) -> &'static [&'static str] {
-        let found = self.0.reworded.iter().find(|(name, _)| *name == tool);
-        found.map_or(&[], |(_, members)| members)
     }
 
     pub(crate) const fn no_record(self) -> &'static str {

@@ -76,8 +76,6 @@
 //!   These parts are left out of [`Outcome::text`], because no two results would be equal otherwise.
 //! - Notes of this project's hooks and proxy are left out as well, in the words that each agent puts
 //!   around them. A call that they refused is [`refused`](Outcome::refused), and has not failed.
-//! - Models word some arguments differently each time, for example the description of a command.
-//!   [`Call::lasting_args`] leaves them out.
 //! - The tokens of an answer are repeated on each of its lines (Claude Code), written again with their
 //!   record (Gemini CLI), or totals that grow (Codex, `OpenHands`). An answer is counted once. Tokens
 //!   from a cache are part of the input in some formats, and apart in others: [`Tokens`] has them apart.
@@ -178,9 +176,10 @@ mod tool_result;
 use std::io::BufRead;
 
 pub use event::{Args, Begin, Call, Event, Message, Outcome, Role, Tokens, Usage};
+pub use formats::opencode::opencode_tool;
 pub use formats::{Format, UnknownFormat};
 pub use problem::{Problem, ProblemKind};
-pub use tool_result::{ToolResult, text_of, without_members};
+pub use tool_result::{ToolResult, text_of};
 
 use detect::Detection;
 use packed::Packing;

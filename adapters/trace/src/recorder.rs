@@ -173,8 +173,7 @@ impl<'s> Recorder<'s> {
         let index = self.calls;
         self.calls += 1;
         self.without_args += usize::from(args == Args::Absent);
-        let reworded = self.format.reworded(tool);
-        (self.sink)(Event::Call(Call { index, worker, step, tool, args, reworded }));
+        (self.sink)(Event::Call(Call { index, worker, step, tool, args }));
         index
     }
 

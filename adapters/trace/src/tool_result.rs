@@ -1,7 +1,6 @@
 //! The result of a tool call, as agents hand it to their hooks and keep it in their transcripts.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
@@ -57,25 +56,6 @@ pub fn text_of(json: &RawValue) -> Option<Cow<'_, str>> {
     string(Some(json))
 }
 
-/// Returns the JSON of an object without the members `left_out`. Other values are returned unchanged.
-///
-/// ```
-/// use unstuck_trace::without_members;
-///
-/// let args = r#"{"command":"make","description":"Build it"}"#;
-/// assert_eq!(without_members(args, &["description"]), r#"{"command":"make"}"#);
-/// ```
-pub fn without_members<'a>(json: &'a str, left_out: &[&str]) -> Cow<'a, str> {
-    let holds = |name: &&str| json.contains(&format!("\"{name}\""));
-    if !json.starts_with('{') || !left_out.iter().any(holds) {
-        return Cow::Borrowed(json);
-    }
-    let members: Result<BTreeMap<Cow<'_, str>, &RawValue>, _> = serde_json::from_str(json);
-    let Ok(mut members) = members else { return Cow::Borrowed(json) };
-    members.retain(|name, _| !left_out.contains(&name.as_ref()));
-    serde_json::to_string(&members).map_or(Cow::Borrowed(json), Cow::Owned)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,21 +80,6 @@ mod tests {
             (ToolResult::gemini(raw(r#"[{"text":"a"},{"text":"b"}]"#)), "a\nb", None),
         ] {
             assert_eq!(result, ToolResult { text: text.into(), failed });
-        }
-    }
-
-    #[test]
-    fn members_are_removed_from_objects_only() {
-        for (json, left) in [
-            (r#"{"command":"ls","description":"List"}"#, r#"{"command":"ls"}"#),
-            (r#"{"description":"List"}"#, "{}"),
-            (r#"{"b":1,"a":{"description":2}}"#, r#"{"a":{"description":2},"b":1}"#),
-            (r#"{ "b" : "x" }"#, r#"{ "b" : "x" }"#),
-            (r#"["description"]"#, r#"["description"]"#),
-            (r#""description""#, r#""description""#),
-            (r#"{"description""#, r#"{"description""#),
-        ] {
-            assert_eq!(without_members(json, &["description", "timeout"]), left);
         }
     }
 

@@ -45,8 +45,11 @@ fn watch<const W: usize, const OPEN: usize>(policy: &Policy<'_>, input: &mut Inp
         Ok(mut detector) => {
             tell(&mut detector, input);
             // `AnyDetector` has none of these methods.
+            detector.compacted();
             black_box((detector.has_heard(input.digest()), detector.tool_of(input.byte().into())));
-            show_verdict(detector.text_turn(input.digest()), policy, input);
+            let verdict = detector.text_turn(input.digest());
+            black_box(verdict.finding.and_then(|finding| detector.failing(&finding)));
+            show_verdict(verdict, policy, input);
             save_and_restore(&detector.clone(), input);
         }
         Err(error) => show(format_args!("{error}")),

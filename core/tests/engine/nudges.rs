@@ -156,6 +156,74 @@ fn only_a_complete_lap_of_a_cycle_is_named() {
 }
 
 #[test]
+fn what_fails_between_calls_that_work_is_named() {
+    let edit = |n: u8| (Tool::named("edit"), Digest::of(&[n]), true);
+    let other = (Tool::named("list"), Digest::of(b"."), true);
+    let works = (Tool::named("list"), Digest::of(b"."), false);
+    // Calls that fail, after each of three equal ones that work; and the one that is named.
+    for (between, expected) in [
+        ([edit(0), edit(1)], Some(3)),
+        ([edit(0), works], None),
+        ([works, edit(0)], None),
+        ([edit(0), other], None),
+        ([works, works], None),
+    ] {
+        let mut detector: Detector<'_, 20> = with_rule(rule(
+            Args::Same,
+            Results::Same,
+            Pattern::Recurrence { times: 3, within: 20, novel: 20 },
+        ));
+        let read = (Tool::named("read"), Digest::of(b"a.rs"), false);
+        let mut found = None;
+        for (tool, args, failed) in [read, between[0], read, between[1], read] {
+            let id = detector.announce(Call::new(tool, args)).id;
+            let outcome = if failed { Outcome::failed(args) } else { Outcome::ok(args) };
+            found = found.or(detector.outcome(id, outcome).finding);
+        }
+        let finding: Finding = found.unwrap();
+        assert_eq!((finding.tool, detector.failing(&finding)), (read.0, expected));
+        let nudge = finding.nudge(Action::Nudge, "read");
+        assert_eq!(nudge.failing("").to_string(), nudge.to_string());
+        assert!(nudge.failing("edit").to_string().contains(" What fails is `edit`."));
+    }
+}
+
+#[test]
+fn among_the_calls_of_a_cycle_the_failing_one_is_named() {
+    for (fails, expected) in [("edit", Some(2)), ("read", None), ("", None)] {
+        let mut detector: Detector<'_, 20> =
+            with_rule(rule(Args::Same, Results::Same, Pattern::cycle(2, 2, 2)));
+        let mut found = None;
+        for name in ["edit", "read", "edit", "read"] {
+            let args = Digest::of(name.as_bytes());
+            let id = detector.announce(Call::new(Tool::named(name), args)).id;
+            let outcome = if name == fails { Outcome::failed(args) } else { Outcome::ok(args) };
+            found = found.or(detector.outcome(id, outcome).finding);
+        }
+        // If the last call fails, the message is about a failure anyway.
+        assert_eq!(detector.failing(&found.unwrap()), expected, "{fails}");
+    }
+}
+
+#[test]
+fn who_starts_a_job_again_is_told_to_look_at_the_one_that_runs() {
+    let said = |started: bool| {
+        let mut detector: Detector<'_, 20> = Detector::new(&presets::BALANCED).unwrap();
+        let result = Digest::of(b"still running");
+        let pending = Outcome::ok(result).pending();
+        let outcome = if started { pending.started() } else { pending };
+        let mut made = (1..20).map(|n| {
+            let id = detector.announce(Call::new(Tool::named("bash"), result).tag(Tag::Shell)).id;
+            (n, detector.outcome(id, outcome).finding)
+        });
+        let (n, finding) = made.find(|(_, found)| found.is_some()).unwrap();
+        (n, finding.unwrap().nudge(Action::Nudge, "bash").to_string().contains("another copy"))
+    };
+    assert_eq!(said(true), (5, true));
+    assert_eq!(said(false), (8, false));
+}
+
+#[test]
 fn the_tool_of_a_call_is_known_while_its_record_is_held() {
     let mut detector: Detector<'_, 2, 2> =
         with_rule(rule(Args::Same, Results::Same, Pattern::Streak { times: 2 }));
@@ -196,7 +264,7 @@ fn every_message_without_a_lap_fits_into_its_buffer() {
             for (results, failure) in outcomes.clone() {
                 (finding.tag, finding.laps, finding.kind) = (tag, laps, kind);
                 (finding.args, finding.results) = (args, results);
-                finding.failure = failure;
+                finding = finding.with_failure(failure);
                 fits(&finding);
             }
         }
@@ -224,10 +292,10 @@ fn only_tools_that_edit_files_are_told_to_read_one() {
 #[test]
 fn a_failure_that_may_pass_is_not_said_to_stay() {
     let same = rule(Args::Same, Results::Same, Pattern::Streak { times: 2 });
-    let mut finding = finding(same, Tag::Read, true, &[(0, 0), (0, 0)]);
+    let finding = finding(same, Tag::Read, true, &[(0, 0), (0, 0)]);
     let said = |finding: &Finding| finding.nudge(Action::Nudge, "fetch").to_string();
     assert!(said(&finding).contains("will not go away by itself"));
-    finding.failure = Some(Failure::Transient);
+    let mut finding = finding.with_failure(Some(Failure::Transient));
     assert!(said(&finding).contains("wait before the next attempt"));
     finding.laps = 11;
     assert!(said(&finding).contains("it may not pass"));

@@ -27,6 +27,7 @@ pub(crate) enum Event {
     /// The number of calls that are taken back.
     Retry(usize),
     Cancel(usize),
+    Compacted,
     Progress,
     /// The latest finding was wrong.
     FalsePositive,
@@ -357,6 +358,15 @@ impl<'p> Model<'p> {
                     }
                     self.settle(&mut settled);
                 }
+                PlainVerdict::NOTHING
+            }
+            Event::Compacted => {
+                for record in &mut self.settled {
+                    if matches!(record.status, Status::Reported(answer) if !answer.failed) {
+                        (record.status, record.novel) = (Status::Cancelled, false);
+                    }
+                }
+                self.rebuild();
                 PlainVerdict::NOTHING
             }
             Event::Progress => {

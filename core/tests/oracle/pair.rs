@@ -123,6 +123,7 @@ impl<'p, const W: usize> Pair<'p, W> {
                 engine.retry(calls);
             }
             Event::Cancel(n) => engine.cancel_each(self.calls[n], each),
+            Event::Compacted => engine.compacted(),
             Event::Progress => engine.progress(),
             Event::FalsePositive => {
                 if let Some(finding) = &self.last {

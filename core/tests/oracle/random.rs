@@ -91,6 +91,7 @@ fn draft() -> impl Strategy<Value = Draft> {
         2 => Just(Draft::Other(Event::Finish)),
         2 => (0..3_usize).prop_map(Draft::Cancel),
         2 => (0..6_usize).prop_map(|n| Draft::Other(Event::Retry(n))),
+        1 => Just(Draft::Other(Event::Compacted)),
         1 => Just(Draft::Other(Event::Progress)),
         1 => Just(Draft::Other(Event::FalsePositive)),
         4 => (0..2_u8, 1..5_u16).prop_map(|(n, laps)| Draft::Other(Event::Text(n, laps))),

@@ -72,6 +72,7 @@ fn control(byte: u8, calls: usize) -> Option<Event> {
     let number = byte >> 3;
     Some(match byte & 0b111 {
         0 => Event::Finish,
+        1 if number == 0 => Event::Compacted,
         1 => Event::Clear,
         2 => Event::Retry(usize::from(number)),
         3 => Event::Cancel(calls.checked_sub(1 + usize::from(number % 12))?),

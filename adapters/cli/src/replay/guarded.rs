@@ -35,7 +35,7 @@ impl Guarded {
     fn take(&mut self, event: &Event<'_>) {
         let decision = match event {
             Event::Call(call) => {
-                let (args, id) = (call.lasting_args(), call.index.to_string());
+                let (args, id) = (call.compared_args(), call.index.to_string());
                 let asked = Asked::new(call.tool, &*args).id(&id).step(call.step);
                 Some(self.guard(call.worker).announce(&asked))
             }

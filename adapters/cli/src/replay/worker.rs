@@ -180,7 +180,7 @@ impl Worker {
 
     /// Takes in a call. Returns the verdicts on earlier calls that settle with it, and on itself.
     pub(super) fn call(&mut self, call: &Call<'_>) -> Judgement<unstuck_core::Call> {
-        let args = &*call.lasting_args();
+        let args = &*call.compared_args();
         let digests = self.engine.digester.call(call.tool, args).step(call.step);
         let mut verdicts = Vec::new();
         let each = |verdict| verdicts.push((verdict, call.index));
@@ -386,6 +386,13 @@ impl Worker {
     pub(super) fn lap(&self, finding: &Finding) -> Vec<String> {
         let calls = finding.lap().map(|seq| self.recent.numbering.index(seq));
         calls.filter_map(|index| self.recent_call(index)?.excerpt.tool.clone()).collect()
+    }
+
+    /// Returns the name of the tool that fails between the calls of `finding`.
+    pub(super) fn failing(&self, finding: &Finding) -> Option<String> {
+        let seq = self.engine.detector.failing(finding)?;
+        let index = self.recent.numbering.index(seq);
+        self.recent_call(index)?.excerpt.tool.clone()
     }
 
     pub(super) fn proof(&self, finding: &Finding) -> Vec<Excerpt> {

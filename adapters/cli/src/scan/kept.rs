@@ -158,8 +158,7 @@ pub(super) mod tests {
         for index in 0..calls {
             let args = &*(index / 3).to_string();
             let (worker, args) = ("main", Args::Json(args));
-            let call =
-                Call { index, worker, step: index as u64, tool: "bash", args, reworded: &[] };
+            let call = Call { index, worker, step: index as u64, tool: "bash", args };
             replay.take(&Event::Call(call));
             let (text, failed, cut, refused) = ("no", false, None, false);
             let outcome = Outcome { call: index, worker, text, failed, cut, refused };

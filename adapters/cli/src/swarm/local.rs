@@ -87,7 +87,7 @@ impl LocalCalls {
         let mut open: HashMap<usize, (String, String)> = HashMap::new();
         let mut take = |event: Event<'_>| match event {
             Event::Call(call) => {
-                let args = call.lasting_args().into_owned();
+                let args = call.compared_args().into_owned();
                 open.insert(call.index, (call.tool.to_owned(), args));
             }
             Event::Outcome(outcome) => {

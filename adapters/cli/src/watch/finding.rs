@@ -242,7 +242,7 @@ mod tests {
         let mut replay = Replay::new(&PRESETS[0]);
         for (index, step) in (0..9).zip(0..) {
             let args = Args::Json("{\"target\":\"all\"}");
-            replay.take(&Event::Call(Call { index, worker, step, tool, args, reworded: &[] }));
+            replay.take(&Event::Call(Call { index, worker, step, tool, args }));
             let text = "error: no rule to make it";
             let (failed, cut, refused) = (true, None, false);
             let outcome = Outcome { call: index, worker, text, failed, cut, refused };

@@ -234,8 +234,8 @@ impl Session {
 fn judge(replay: &mut Replay, worker: &str, step: u64, origin: Origin, call: &ToolCall) {
     let Origin { index, span, .. } = origin;
     let args = call.args();
-    let (tool, reworded) = (call.tool.as_str(), &[]);
-    replay.take(&Event::Call(Call { index, worker, step, tool, args, reworded }));
+    let tool = call.tool.as_str();
+    replay.take(&Event::Call(Call { index, worker, step, tool, args }));
     // A result that was left out is equal to no other.
     let unknown = hexadecimal(&span);
     let (text, cut) =

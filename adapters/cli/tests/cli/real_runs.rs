@@ -113,7 +113,7 @@ fn live(path: &Path) -> (Vec<(usize, Action)>, usize) {
             Event::Call(call) => {
                 let guard = guards.entry(call.worker.to_owned());
                 let guard = guard.or_insert_with(|| first.begin("", call.worker));
-                let args = call.lasting_args();
+                let args = call.compared_args();
                 let decision = guard.announce(&Asked::new(call.tool, &*args).step(call.step));
                 hear(call.index, &decision);
                 open.insert(call.index, decision.ticket());

@@ -128,6 +128,25 @@ fn a_text_turn_and_a_compaction_lift_nothing() {
 }
 
 #[test]
+fn what_worked_may_be_read_again_after_a_compaction_and_failures_stay() {
+    let found = |result: &str, failed: bool| {
+        let mut guard = Guard::builder().build().expect("a guard");
+        let mut made = (0..4).map(|_| {
+            let before = guard.before("Read", r#"{"file_path":"a.rs"}"#);
+            let after = guard.after(before.ticket(), result, failed);
+            guard.compacted();
+            after.message().is_some()
+        });
+        made.position(|told| told)
+    };
+    assert_eq!(
+        found("fn main() { println!(\"a long enough answer to be evidence\"); }", false),
+        None
+    );
+    assert_eq!(found("File does not exist: a.rs", true), Some(2));
+}
+
+#[test]
 fn a_change_that_worked_allows_one_attempt() {
     let mut guard = ended();
     write(&mut guard, "some:");

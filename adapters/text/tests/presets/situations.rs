@@ -108,6 +108,16 @@ fn what_only_describes_or_limits_a_call_makes_no_other_call() {
         call("bash", args, "make: *** No rule to make target 'all'.  Stop.")
     });
     assert_eq!(judged(described).0, Some((3, "same-effect")));
+    let limited = |n: usize| {
+        let args = format!("{{\"command\":\"make\",\"timeout\":{n}000}}");
+        call("run_command", args, "make: *** No rule to make target 'all'.  Stop.")
+    };
+    assert_eq!(judged((1..4).map(limited)).0, Some((3, "same-effect")));
+    let replaced = words.map(|why| {
+        let args = format!("{{\"instruction\":{why:?},\"old_string\":\"a\"}}");
+        call("replace", args, "Failed to edit, 0 occurrences found for old_string.")
+    });
+    assert_eq!(judged(replaced).0, Some((3, "same-effect")));
     let logged = words.map(|text| {
         call("log_event", format!("{{\"level\":\"info\",\"description\":{text:?}}}"), "logged")
     });

@@ -45,7 +45,6 @@ impl Format {
         no_record: "no update of the Agent Client Protocol: expected lines with the method \
                     `session/update`",
         failures: Failures::Flagged,
-        reworded: &[],
         layouts: Layouts::Lines,
         is_document: |_| false,
         recognise,

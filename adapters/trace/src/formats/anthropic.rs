@@ -30,7 +30,6 @@ impl Format {
         no_record: "no message: expected a JSON array of objects with a `role`, \
                     or an object with `messages`",
         failures: Failures::Flagged,
-        reworded: &[],
         layouts: Layouts::Document,
         is_document: |fields| is_list(fields, "messages"),
         recognise,

@@ -37,7 +37,6 @@ impl Format {
         no_record: "no step of an ATIF trajectory: expected an object with `steps`, each with a \
                     `source`",
         failures: Failures::Sometimes,
-        reworded: &[],
         layouts: Layouts::Document,
         is_document: |fields| is_list(fields, "steps"),
         recognise,

@@ -70,10 +70,6 @@ impl Format {
         name: "claude-code",
         no_record: "no record of a Claude Code session: expected lines with a `type` and a `message`",
         failures: Failures::Flagged,
-        reworded: &[
-            ("Bash", &["description", "timeout"]),
-            ("PowerShell", &["description", "timeout"]),
-        ],
         layouts: Layouts::LinesOrDocumentWith(LIST),
         is_document: |fields| is_list(fields, LIST),
         recognise,

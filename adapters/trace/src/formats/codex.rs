@@ -41,29 +41,12 @@ use crate::tool_result::ToolResult;
 const ROLLOUT_LINES: [&str; 5] =
     ["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
 
-/// The arguments of a command that the model words differently each time, or that only set a limit.
-const COMMAND: &[&str] = &[
-    "justification",
-    "description",
-    "timeout",
-    "timeout_ms",
-    "yield_time_ms",
-    "max_output_tokens",
-];
-
 impl Format {
     /// Codex rollouts: JSON Lines.
     pub const CODEX: Self = Self::new(&Definition {
         name: "codex",
         no_record: "no record of a Codex rollout: expected lines with a `type` and a `payload`",
         failures: Failures::Sometimes,
-        reworded: &[
-            ("Bash", COMMAND),
-            ("exec_command", COMMAND),
-            ("local_shell", COMMAND),
-            ("shell", COMMAND),
-            ("shell_command", COMMAND),
-        ],
         layouts: Layouts::Lines,
         is_document: |_| false,
         recognise,

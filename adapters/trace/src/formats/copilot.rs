@@ -44,11 +44,6 @@ impl Format {
         name: "copilot",
         no_record: "no event of a Copilot CLI session: expected lines with a `type` and `data`",
         failures: Failures::Flagged,
-        reworded: &[
-            ("bash", &["description", "initial_wait", "initialWait", "timeout"]),
-            ("powershell", &["description", "initial_wait", "initialWait", "timeout"]),
-            ("sql", &["description"]),
-        ],
         layouts: Layouts::Lines,
         is_document: |_| false,
         recognise,

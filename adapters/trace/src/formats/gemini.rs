@@ -47,7 +47,6 @@ impl Format {
         no_record: "no record of a Gemini CLI chat: expected records with a `type`, \
                     or with `projectHash`",
         failures: Failures::Flagged,
-        reworded: &[("replace", &["instruction"]), ("run_shell_command", &["description"])],
         layouts: Layouts::Either,
         is_document: |fields| is_list(fields, "messages"),
         recognise,

@@ -50,7 +50,6 @@ impl Format {
         no_record: "no sample of an Inspect log: expected a `.eval` archive, an object with `samples`, or \
                     a list of events",
         failures: Failures::Flagged,
-        reworded: &[],
         layouts: Layouts::Document,
         is_document: |fields| is_list(fields, "samples") || is_log(fields),
         recognise,

@@ -29,7 +29,6 @@ impl Format {
         no_record: "no message of LangChain: expected an array of objects with a `type` such as `ai`, \
                     or an object with `messages`",
         failures: Failures::Sometimes,
-        reworded: &[],
         layouts: Layouts::Either,
         is_document: |fields| is_list(fields, "messages"),
         recognise,

@@ -38,7 +38,6 @@ impl Format {
         name: "mini-swe-agent",
         no_record: "no message of a mini-swe-agent trajectory: expected an object with `messages`",
         failures: Failures::Flagged,
-        reworded: &[],
         layouts: Layouts::Document,
         // The messages may be cut off behind a long `info`.
         is_document: |fields| is_list(fields, "messages") || has_info_of_run(fields),

@@ -35,7 +35,6 @@ impl Format {
         no_record: "no record of a native trace: expected lines like \
                     {\"type\":\"call\",\"tool\":…,\"args\":…}",
         failures: Failures::Flagged,
-        reworded: &[],
         layouts: Layouts::Lines,
         is_document: |_| false,
         recognise,

@@ -31,7 +31,6 @@ impl Format {
         no_record: "no chat message: expected a JSON array of objects with a `role`, \
                     or an object with `messages`",
         failures: Failures::Never,
-        reworded: &[],
         layouts: Layouts::Document,
         is_document: |fields| is_list(fields, "messages"),
         recognise: |place, fields| {

@@ -75,7 +75,6 @@ impl Format {
         no_record: "no item of OpenAI Responses: expected items with a `type` or a `role`, in an \
                     array, one a line, or under `input` or `output`",
         failures: Failures::Sometimes,
-        reworded: &[],
         layouts: Layouts::Either,
         is_document: is_body,
         recognise,

@@ -45,7 +45,6 @@ impl Format {
         no_record: "no record of an opencode session: expected an object with `info` and \
                     `messages`, or lines with a `type` and a `part`",
         failures: Failures::Flagged,
-        reworded: &[("bash", &["description", "timeout"]), ("task", &["description"])],
         layouts: Layouts::Either,
         is_document,
         recognise,
@@ -232,8 +231,8 @@ impl Part<'_> {
         let times = state.as_ref().and_then(|state| nested::<Times<'_>>(state.time));
         let times = times.unwrap_or_default();
         recorder.time(time(times.start));
-        let args = Args::Json(input.map_or("null", RawValue::get));
-        let call = recorder.call(MAIN, step, &tool, args);
+        let args = input.map_or("null", RawValue::get);
+        let call = recorder.call(MAIN, step, &opencode_tool(tool, args), Args::Json(args));
         if let Some((text, failed)) = state.as_ref().and_then(State::end) {
             let refused = failed && REJECTIONS.iter().any(|begin| text.starts_with(begin));
             let (text, failed, cut) = (&*text, failed && !refused, None);
@@ -241,6 +240,33 @@ impl Part<'_> {
             recorder.outcome(Outcome { call, worker: MAIN, text, failed, cut, refused });
         }
         Ok(())
+    }
+}
+
+/// Returns the name under which a call of `OpenCode` is reported. It hands a call with arguments that do not fit to the tool
+/// `invalid`, together with the name of the tool that the model asked for.
+///
+/// ```
+/// use unstuck_trace::opencode_tool;
+///
+/// let args = r#"{"tool":"glob","error":"Missing key `pattern`"}"#;
+/// assert_eq!(opencode_tool("invalid".into(), args), "glob with invalid arguments");
+/// assert_eq!(opencode_tool("glob".into(), args), "glob");
+/// ```
+pub fn opencode_tool<'a>(tool: Cow<'a, str>, args: &str) -> Cow<'a, str> {
+    #[derive(Deserialize)]
+    struct Refused<'a> {
+        #[serde(borrow)]
+        tool: Cow<'a, str>,
+    }
+    if tool != "invalid" {
+        return tool;
+    }
+    match serde_json::from_str::<Refused<'_>>(args) {
+        Ok(refused) if refused.tool != tool => {
+            format!("{} with invalid arguments", refused.tool).into()
+        }
+        _ => tool,
     }
 }
 

@@ -87,7 +87,6 @@ impl Format {
         no_record: "no event of OpenHands: expected events with a `kind`, an `action` \
                     or an `observation`",
         failures: Failures::Flagged,
-        reworded: &[],
         layouts: Layouts::Either,
         is_document: |fields| LISTS.iter().any(|key| is_list(fields, key)),
         recognise,

@@ -37,7 +37,6 @@ impl Format {
         no_record: "no spans in OTLP's JSON: expected objects with `resourceSpans`, one a line or in a \
                     document",
         failures: Failures::Flagged,
-        reworded: &[],
         layouts: Layouts::Either,
         is_document: |_| false,
         recognise,

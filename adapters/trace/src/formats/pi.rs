@@ -35,7 +35,6 @@ impl Format {
         name: "pi",
         no_record: "no entry of a pi session: expected lines with a `type` and an `id`",
         failures: Failures::Flagged,
-        reworded: &[("bash", &["description", "timeout"])],
         layouts: Layouts::Lines,
         is_document: |_| false,
         recognise,

@@ -28,7 +28,6 @@ impl Format {
         name: "pydantic-ai",
         no_record: "no message of Pydantic AI: expected an array of objects with `kind` and `parts`",
         failures: Failures::Flagged,
-        reworded: &[],
         layouts: Layouts::Document,
         is_document: |fields| is_list(fields, "messages"),
         recognise,

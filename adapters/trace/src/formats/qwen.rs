@@ -14,7 +14,6 @@ impl Format {
         no_record: "no record of a Qwen Code session: expected lines with a `type`, and a `message` \
                     with `parts`",
         failures: Failures::Flagged,
-        reworded: &[("run_shell_command", &["description", "timeout"])],
         layouts: Layouts::Lines,
         is_document: |_| false,
         recognise,

@@ -31,7 +31,6 @@ impl Format {
         no_record: "no step of a SWE-agent trajectory: expected an object with `trajectory` \
                     or `history`",
         failures: Failures::Never,
-        reworded: &[],
         layouts: Layouts::Document,
         is_document: |fields| LISTS.iter().any(|key| is_list(fields, key)),
         recognise,

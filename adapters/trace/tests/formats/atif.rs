@@ -122,7 +122,7 @@ fn arguments_with_a_redacted_value_are_equal_to_no_others() {
         let mut found = Vec::new();
         let trace = read(input.as_bytes(), None, &mut |event| {
             if let Event::Call(call) = event {
-                found.push(call.lasting_args().into_owned());
+                found.push(call.compared_args().into_owned());
             }
         });
         assert_eq!(trace.map(|trace| trace.calls), Ok(2));
@@ -139,7 +139,7 @@ fn redacted_values_are_equal_to_no_others() {
     let input = format!(r#"{{"schema_version":"ATIF-v1.7","steps":[{step},{step}]}}"#);
     let (mut args, mut results, mut messages) = (Vec::new(), Vec::new(), 0);
     let trace = read(input.as_bytes(), None, &mut |event| match event {
-        Event::Call(call) => args.push(call.lasting_args().into_owned()),
+        Event::Call(call) => args.push(call.compared_args().into_owned()),
         Event::Outcome(outcome) => {
             assert_eq!(outcome.text, "<redacted>");
             results.push(outcome.cut.map(str::to_owned));

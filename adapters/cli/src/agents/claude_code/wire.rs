@@ -5,14 +5,16 @@
 //! them the calls that were rejected before they ran, which have no other event.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::json;
-use unstuck_trace::{Format, ToolResult};
+use serde_json::value::RawValue;
+use unstuck_trace::ToolResult;
 
 use crate::agents::event::{
-    BadPayload, Ending, Event, EventKind, Listed, Object, Raw, json, members, shown, text, without,
+    BadPayload, Ending, Event, EventKind, Listed, Object, Raw, json, members, shown, text,
 };
 use crate::agents::payload::HookPayload;
 use crate::agents::reply::{Encoded, Reply, Words};
@@ -60,7 +62,7 @@ fn of_object(payload: &[u8]) -> Option<Event<'_>> {
 
 /// Builds the event of a payload. `ending` is used if a call has ended.
 fn event<'a, R>(payload: HookPayload<'a, R>, ending: Ending<'a>) -> Result<Event<'a>, BadPayload> {
-    let call = || payload.call(|tool| Format::CLAUDE_CODE.reworded(tool));
+    let call = || payload.call();
     let name = payload.name()?;
     let kind = match name.as_ref() {
         "PreToolUse" => EventKind::Before(call()?),
@@ -101,7 +103,7 @@ fn listed(raw: Raw<'_>) -> Vec<Listed<'_>> {
     let entries = raw.and_then(|raw| serde_json::from_str::<Vec<Raw<'_>>>(raw.get()).ok());
     let calls = entries.unwrap_or_default().into_iter().filter_map(|raw| {
         let entry = members::<HookPayload<'_>>(raw)?;
-        let call = entry.call(|tool| Format::CLAUDE_CODE.reworded(tool)).ok()?;
+        let call = entry.call().ok()?;
         Some(Listed { call, result: entry.tool_response, read: ending_in_batch })
     });
     calls.collect()
@@ -136,7 +138,20 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
         return answered(raw.map_or(Cow::Borrowed(""), |raw| ToolResult::plain(raw).text));
     };
     let failed = json(response.is_error) == "true";
-    response.ending().unwrap_or_else(|| Ending::Answered { text: without(raw, &VOLATILE), failed })
+    response.ending().unwrap_or_else(|| Ending::Answered { text: lasting(raw), failed })
+}
+
+/// Returns the JSON of an object without its volatile members. Other values are returned unchanged.
+fn lasting(raw: Raw<'_>) -> Cow<'_, str> {
+    let json = json(raw);
+    let holds = |name: &&str| json.contains(&format!("\"{name}\""));
+    if !json.starts_with('{') || !VOLATILE.iter().any(holds) {
+        return Cow::Borrowed(json);
+    }
+    let members: Result<BTreeMap<Cow<'_, str>, &RawValue>, _> = serde_json::from_str(json);
+    let Ok(mut members) = members else { return Cow::Borrowed(json) };
+    members.retain(|name, _| !VOLATILE.contains(&name.as_ref()));
+    serde_json::to_string(&members).map_or(Cow::Borrowed(json), Cow::Owned)
 }
 
 impl<'a> Response<'a> {
@@ -271,22 +286,6 @@ mod tests {
         ] {
             assert_eq!(ending("PostToolUseFailure", error), expected, "{error}");
         }
-    }
-
-    #[test]
-    fn pitfall_16_reworded_arguments_are_not_part_of_a_call() {
-        let args = |tool: &str, input: &str| {
-            let payload = format!(
-                r#"{{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"{tool}","tool_input":{input}}}"#
-            );
-            match decode(payload.as_bytes()).expect("an event").kind {
-                EventKind::Before(call) => call.args.into_owned(),
-                kind => format!("{kind:?}"),
-            }
-        };
-        let input = r#"{"command":"make","description":"Build it","timeout":1000}"#;
-        assert_eq!(args("Bash", input), r#"{"command":"make"}"#);
-        assert_eq!(args("Task", input), input);
     }
 
     #[test]

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::json;
-use unstuck_trace::{Format, ToolResult};
+use unstuck_trace::ToolResult;
 
-use crate::agents::event::{BadPayload, Call, Ending, Event, EventKind, Raw, members, without};
+use crate::agents::event::{BadPayload, Call, Ending, Event, EventKind, Raw, json, members};
 use crate::agents::payload::HookPayload;
 use crate::agents::reply::{Encoded, Reply};
 
@@ -21,7 +21,7 @@ const SHELLS: [&str; 3] = ["bash", "sh", "zsh"];
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
     let call = || {
-        let call = payload.call(|_| &[]);
+        let call = payload.call();
         call.map(|call| Call { args: command(payload.tool_input), ..call })
     };
     let name = payload.name()?;
@@ -45,14 +45,14 @@ fn command(raw: Raw<'_>) -> Cow<'_, str> {
     }
     let Some(command) = members::<Input<'_>>(raw).and_then(|input| input.command.or(input.cmd))
     else {
-        return without(raw, &[]);
+        return Cow::Borrowed(json(raw));
     };
     let words: Option<[Cow<'_, str>; 3]> = serde_json::from_str(command.get()).ok();
     match words {
         Some([shell, flag, line]) if is_shell(&shell) && ["-c", "-lc"].contains(&flag.as_ref()) => {
             Cow::Owned(json!({ "command": line }).to_string())
         }
-        _ => without(raw, Format::CODEX.reworded("Bash")),
+        _ => Cow::Borrowed(json(raw)),
     }
 }
 
@@ -108,10 +108,8 @@ mod tests {
             (r#"{"command":["bash","-lc","make"]}"#, r#"{"command":"make"}"#),
             (r#"{"command":["/bin/zsh","-c","a \"b\""]}"#, r#"{"command":"a \"b\""}"#),
             (r#"{"command":"make"}"#, r#"{"command":"make"}"#),
-            (r#"{"cmd":"make","justification":"x"}"#, r#"{"cmd":"make"}"#),
             (r#"{"command":["ls","-lc","x"]}"#, r#"{"command":["ls","-lc","x"]}"#),
             (r#"{"command":["bash","-lc"]}"#, r#"{"command":["bash","-lc"]}"#),
-            (r#"{"justification":"of no command"}"#, r#"{"justification":"of no command"}"#),
             (r#""free text""#, r#""free text""#),
         ] {
             assert_eq!(args(input), expected);

@@ -8,10 +8,10 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::json;
-use unstuck_trace::{Format, ToolResult};
+use unstuck_trace::ToolResult;
 
 use crate::agents::event::{
-    BadPayload, Call, Ending, Event, EventKind, Raw, members, shown, text, without,
+    BadPayload, Call, Ending, Event, EventKind, Raw, json, members, shown, text,
 };
 use crate::agents::payload::HookPayload;
 use crate::agents::reply::{Encoded, Reply};
@@ -34,7 +34,7 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         payload.tool().map(|tool| {
             let known = TOOLS.iter().find(|(name, _)| *name == tool);
             let tool = known.map_or(tool, |&(_, name)| Cow::Borrowed(name));
-            let args = without(payload.tool_input, Format::COPILOT.reworded(&tool));
+            let args = Cow::Borrowed(json(payload.tool_input));
             Call { id: None, tool, args }
         })
     };
@@ -141,18 +141,6 @@ mod tests {
                 panic!("the end of a call")
             };
             assert_eq!((call.tool.as_ref(), ended), ("edit", ending), "{rest}");
-        }
-    }
-
-    #[test]
-    fn reworded_arguments_are_not_part_of_a_call() {
-        for (tool, input, expected) in [
-            ("Bash", r#"{"command":"make","description":"Build it"}"#, r#"{"command":"make"}"#),
-            ("Agent", r#"{"prompt":"a","description":"x"}"#, r#"{"prompt":"a","description":"x"}"#),
-        ] {
-            let rest = format!(r#""tool_name":"{tool}","tool_input":{input}"#);
-            let EventKind::Before(call) = event("PreToolUse", &rest).kind else { panic!("a call") };
-            assert_eq!(call.args, expected);
         }
     }
 

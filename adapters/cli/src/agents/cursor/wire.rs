@@ -9,15 +9,11 @@ use crate::agents::event::{BadPayload, Ending, Event, EventKind, Object, Raw, sh
 use crate::agents::payload::HookPayload;
 use crate::agents::reply::{Encoded, Reply};
 
-/// The arguments of a command that the model words differently each time, or that only set a limit.
-const REWORDED: [(&str, &[&str]); 1] = [("Shell", &["description", "timeout"])];
-
 /// Reads a payload.
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let mut payload: HookPayload<'_> = serde_json::from_slice(payload)?;
     payload.session_id = payload.conversation_id.or(payload.session_id);
-    let reworded = |tool: &str| REWORDED.iter().find(|(name, _)| *name == tool);
-    let call = || payload.call(|tool| reworded(tool).map_or(&[], |(_, members)| members));
+    let call = || payload.call();
     let name = payload.name()?;
     let kind = match name.as_ref() {
         "preToolUse" => EventKind::Before(call()?),
@@ -124,8 +120,5 @@ mod tests {
         for payload in ["", "[]", r#"{"hook_event_name":"stop"}"#, r#"{"conversation_id":"s"}"#] {
             assert!(decode(payload.as_bytes()).is_err(), "{payload}");
         }
-        let reworded = r#""tool_name":"Shell","tool_input":{"command":"ls","description":"List"}"#;
-        let EventKind::Before(call) = event("preToolUse", reworded).kind else { panic!("a call") };
-        assert_eq!(call.args, r#"{"command":"ls"}"#);
     }
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::json;
-use unstuck_trace::{Format, ToolResult};
+use unstuck_trace::ToolResult;
 
 use crate::agents::event::{BadPayload, Call, Ending, Event, EventKind, Raw, members, text};
 use crate::agents::payload::HookPayload;
@@ -20,7 +20,7 @@ const CANCELLED: &str = "Command was cancelled by user";
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
     let call = || {
-        let call = payload.call(|tool| Format::GEMINI.reworded(tool));
+        let call = payload.call();
         call.map(|call| Call { id: None, ..call })
     };
     let name = payload.name()?;

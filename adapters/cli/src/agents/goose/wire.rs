@@ -10,14 +10,10 @@ use crate::agents::event::{BadPayload, Ending, Event, EventKind, needed, text};
 use crate::agents::payload::HookPayload;
 use crate::agents::reply::{Encoded, Reply};
 
-/// The arguments of each tool that only set a limit.
-const LIMITS: [(&str, &[&str]); 1] = [("developer__shell", &["timeout_secs"])];
-
 /// Reads a payload.
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
-    let limits = |tool: &str| LIMITS.iter().find(|(name, _)| *name == tool);
-    let call = || payload.call(|tool| limits(tool).map_or(&[], |(_, members)| members));
+    let call = || payload.call();
     let ending = |failed| {
         let output = payload.tool_output.map(|raw| ToolResult::plain(raw).text);
         Ending::Answered { text: output.unwrap_or_default(), failed }
@@ -57,8 +53,7 @@ mod tests {
             args: r#"{"command":"ls"}"#.into(),
         };
         let answered = |text: &'static str, failed| Ending::Answered { text: text.into(), failed };
-        let tool =
-            r#""tool_name":"developer__shell","tool_input":{"command":"ls","timeout_secs":5}"#;
+        let tool = r#""tool_name":"developer__shell","tool_input":{"command":"ls"}"#;
         for (name, rest, expected) in [
             ("PreToolUse", r#""tool_call_id":"c""#, EventKind::Before(call("c"))),
             ("PreToolUse", r#""tool_call_id":"""#, EventKind::Before(call(""))),

@@ -8,11 +8,9 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::json;
 use unstuck::SIGN;
-use unstuck_trace::Format;
+use unstuck_trace::opencode_tool;
 
-use crate::agents::event::{
-    BadPayload, Call, Ending, Event, EventKind, Raw, needed, text, without,
-};
+use crate::agents::event::{BadPayload, Call, Ending, Event, EventKind, Raw, json, needed, text};
 use crate::agents::reply::{Encoded, Reply, Words};
 
 /// A call that is about to run.
@@ -78,8 +76,8 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
 
 impl<'a> Payload<'a> {
     fn call(&self) -> Result<Call<'a>, BadPayload> {
-        let tool = needed(self.tool.clone(), "tool")?;
-        let args = without(self.args, Format::OPENCODE.reworded(&tool));
+        let args = Cow::Borrowed(json(self.args));
+        let tool = opencode_tool(needed(self.tool.clone(), "tool")?, &args);
         Ok(Call { id: self.call.clone(), tool, args })
     }
 
@@ -141,21 +139,6 @@ mod tests {
             (r#","output":"[unstuck] no""#, r#"Answered { text: "[unstuck] no", failed: false }"#),
         ] {
             assert_eq!(ending(members), expected, "{members}");
-        }
-    }
-
-    #[test]
-    fn reworded_arguments_are_left_out() {
-        for (tool, args, left) in [
-            ("bash", r#"{"command":"ls","description":"List","timeout":9}"#, r#"{"command":"ls"}"#),
-            ("edit", r#"{"description":"d"}"#, r#"{"description":"d"}"#),
-        ] {
-            let payload = format!(
-                r#"{{"event":"before","session":"s","call":"1","tool":"{tool}","args":{args}}}"#
-            );
-            let event = decode(payload.as_bytes()).expect("an event");
-            let call = Call { id: Some("1".into()), tool: tool.into(), args: left.into() };
-            assert_eq!(event.kind, EventKind::Before(call));
         }
     }
 

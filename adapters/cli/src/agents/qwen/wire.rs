@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::json;
-use unstuck_trace::{Format, ToolResult};
+use unstuck_trace::ToolResult;
 
 use crate::agents::event::{BadPayload, Ending, Event, EventKind, Listed, Raw, members, text};
 use crate::agents::payload::HookPayload;
@@ -25,7 +25,7 @@ const DENIED: &str = "execution_denied";
 /// Reads a payload.
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
-    let call = || payload.call(|tool| Format::QWEN.reworded(tool));
+    let call = || payload.call();
     let name = payload.name()?;
     let kind = match name.as_ref() {
         "PreToolUse" => EventKind::Before(call()?),
@@ -72,7 +72,7 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
 fn listed(raw: Raw<'_>) -> Vec<Listed<'_>> {
     let entries = raw.and_then(|raw| serde_json::from_str::<Vec<Raw<'_>>>(raw.get()).ok());
     let calls = entries.unwrap_or_default().into_iter().filter_map(|raw| {
-        let call = members::<HookPayload<'_>>(raw)?.call(|tool| Format::QWEN.reworded(tool));
+        let call = members::<HookPayload<'_>>(raw)?.call();
         Some(Listed { call: call.ok()?, result: raw, read: entry_ending })
     });
     calls.collect()
@@ -204,9 +204,8 @@ mod tests {
             (r#""tool_use_id":"toolu_1","tool_call_id":"call_1""#, "call_1"),
             (r#""tool_use_id":"toolu_1""#, "toolu_1"),
         ] {
-            let rest = format!(
-                r#""tool_name":"run_shell_command","tool_input":{{"command":"ls","description":"List"}},{ids}"#
-            );
+            let rest =
+                format!(r#""tool_name":"run_shell_command","tool_input":{{"command":"ls"}},{ids}"#);
             let EventKind::Before(call) = event("PreToolUse", &rest).kind else { panic!("a call") };
             assert_eq!(
                 (call.id.as_deref(), call.args.as_ref()),
