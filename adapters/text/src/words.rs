@@ -275,7 +275,7 @@ pub(crate) mod timeout {
 }
 
 pub(crate) mod transient {
-    use super::{Phrases, phrases};
+    use super::{Grams, Phrases, phrases};
 
     /// Phrases of a failure that may pass by itself: too many requests, a service that is down or starts, a lock.
     pub(crate) static PHRASES: Phrases = phrases![
@@ -287,6 +287,15 @@ pub(crate) mod transient {
         "could not get lock" "unable to acquire" "is locked" "lock file" ".lock'"
         "another process" "network is unreachable" "status code 429" "status code 503"
     ];
+
+    /// Four letters of each of [`PHRASES`].
+    pub(crate) static TRIGGERS: Grams = Grams::of(
+        &[
+            b" 429", b" 503", b"rate", b"many", b"over", b"avai", b"agai", b"etry", b"gate", b"conn",
+            b"temp", b"busy", b"lock", b"acqu", b"anot", b"netw",
+        ],
+        &[PHRASES.all()],
+    );
 }
 
 pub(crate) mod waiting {

@@ -56,15 +56,22 @@ impl<'t> Places<'t> {
 /// Returns the marks of the block at `start`.
 fn marks(text: &[u8], start: usize) -> u64 {
     let rest = text.get(start..).unwrap_or_default();
-    let (block, followers) = (rest.first_chunk(), rest.get(1..).and_then(<[u8]>::first_chunk));
-    if let (Some(block), Some(followers)) = (block, followers) {
-        return bits(block, followers);
+    if let Some(block) = rest.first_chunk() {
+        return bits_of(block);
     }
     // The end of the text, with zeros behind it, which begin nothing.
-    let (mut block, mut followers) = ([0; BLOCK], [0; BLOCK]);
+    let mut block = [0; BLOCK + 1];
     block.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
-    followers.iter_mut().zip(rest.iter().skip(1)).for_each(|(place, byte)| *place = *byte);
-    bits(&block, &followers)
+    bits_of(&block)
+}
+
+/// Returns the marks of all bytes but the last one, which only follows.
+#[inline]
+fn bits_of(block: &[u8; BLOCK + 1]) -> u64 {
+    match (block.first_chunk(), block.last_chunk()) {
+        (Some(block), Some(followers)) => bits(block, followers),
+        _ => 0,
+    }
 }
 
 /// Blocks for processors that compare many bytes in one instruction, if the compiler is given a loop of a

@@ -40,7 +40,7 @@ pub(super) fn says_timed_out(line: &str) -> bool {
 
 /// Returns whether the complaint `line` names a failure that may pass by itself, so that trying once more is no mistake.
 pub(crate) fn may_pass(line: &str) -> bool {
-    transient::PHRASES.are_in(line)
+    transient::TRIGGERS.may_be_in(line.as_bytes()) && transient::PHRASES.are_in(line)
 }
 
 /// Returns whether `line` opens as an error.
