@@ -2,17 +2,13 @@
 
 use core::mem::take;
 
-use crate::Digest;
 use crate::feedback::Feedback;
-use crate::history::{Heard, History};
-use crate::mask::Mask;
+use crate::history::History;
 use crate::patterns::Patterns;
 use crate::policy::{Policy, usize_from};
 use crate::policy_error::{PolicyError, PolicyErrorKind};
 use crate::recent::Recent;
 use crate::record::{Call, CallId, Outcome, Record, Score, Status, Tag, Tool};
-use crate::repeated_text::Turn;
-use crate::rule::Texts;
 use crate::statistics::Statistics;
 use crate::talk::{MESSAGES_MAX, TextRow};
 use crate::verdict::{Finding, Verdict};
@@ -268,63 +264,6 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.settle(&mut each);
     }
 
-    /// Takes in a turn in which the agent called no tool. O(1).
-    pub fn text_turn(&mut self, turn: impl Into<Turn>) -> Verdict {
-        let turn = turn.into();
-        let number = self.talk.add(&turn);
-        let TextRow { any, same, .. } = self.talk;
-        self.statistics.check();
-        self.judge_text(number, &turn, |texts| match texts {
-            Texts::Any => any,
-            Texts::Same => same,
-            Texts::Prompt => 0,
-            Texts::Inside => turn.repeated.laps,
-        })
-    }
-
-    /// Takes in a message of the user, or of the host in the user's name. `message` stands for its
-    /// text. A new instruction clears the history. O(1).
-    ///
-    /// If the policy has a rule that matches [only failures](crate::Outcomes::Failures), the next call decides: if it
-    /// failed before, or it writes and its tool failed before, the agent goes on as before, whatever the user said. The history
-    /// stays, and rules that ask for less than four repetitions ask for one more.
-    ///
-    /// A message among the latest [`MESSAGES_MAX`] (an automatic "please continue", for example)
-    /// is not a new instruction. A rule about [prompts](Texts::Prompt) may find it if it comes
-    /// again and again with no call between. Use [`Detector::clear`] for an old message that is
-    /// meant as a new instruction.
-    pub fn user_message(&mut self, message: Digest) -> Verdict {
-        let heard = message.folded();
-        let is_again = self.messages.iter().next() == Some(&heard);
-        let is_known = self.messages.take(|known| *known == heard).is_some();
-        self.messages.push(heard);
-        if !is_known {
-            self.instructed();
-        }
-        let prompts = if is_again { self.talk.prompts.saturating_add(1) } else { 1 };
-        self.talk.prompts = prompts;
-        if !is_known {
-            return Verdict::PROCEED;
-        }
-        let turn = Turn::new(message);
-        self.judge_text(self.talk.turns, &turn, |texts| match texts {
-            Texts::Prompt => prompts,
-            Texts::Any | Texts::Same | Texts::Inside => 0,
-        })
-    }
-
-    /// Takes in news that the host gives to the agent, such as the end of a job. It is no
-    /// instruction, but the agent may answer it without a call. O(1).
-    pub fn notified(&mut self) {
-        self.talk.end();
-    }
-
-    /// Returns whether `message` is among the latest [`MESSAGES_MAX`], and so not a new
-    /// instruction. O(1).
-    pub fn has_heard(&self, message: Digest) -> bool {
-        self.messages.iter().any(|heard| *heard == message.folded())
-    }
-
     /// Forgets all calls, turns, scores and loops, because a new run begins. Sequence numbers go
     /// on. User messages, feedback and statistics stay.
     pub fn clear(&mut self) {
@@ -332,40 +271,6 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.patterns.clear();
         self.best = [Score::NONE; Tag::ALL.len()];
         self.talk.end();
-    }
-
-    /// Takes in a new instruction. Calls that wait for their outcomes are given up.
-    fn instructed(&mut self) {
-        let may_go_on = self.policy.selection().matches_failures();
-        if !may_go_on || !self.history.window.holds_failures() {
-            self.clear();
-            return;
-        }
-        self.talk.end();
-        self.history.heard = Heard::Instruction;
-        self.patterns.loops.unblock();
-        for record in self.history.open.as_mut_slice() {
-            (record.status, record.novel) = (Status::Cancelled, false);
-        }
-        if self.policy.needs().early {
-            self.rebuild();
-        }
-        self.settle(&mut |_| {});
-    }
-
-    /// Clears the history if the user gave an instruction and `call`, which has this `tag`, tries nothing again that
-    /// failed before.
-    fn obey(&mut self, call: &Call, tag: Tag) {
-        if self.history.heard != Heard::Instruction {
-            return;
-        }
-        let record = Record { tag, ..Record::open(call, 0) };
-        let reach = Mask::newest(u32::from(self.policy.window()));
-        if (self.history.window.tried_before(&record) & reach).is_empty() {
-            self.clear();
-        } else {
-            self.history.heard = Heard::Repeated;
-        }
     }
 
     /// Begins the step of `call` if it is a later one, and makes room for one more open call.

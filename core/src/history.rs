@@ -4,7 +4,7 @@ use core::num::NonZeroU64;
 
 use crate::queue::Queue;
 use crate::record::{CallId, Record, Status, Tool};
-use crate::rule::Rule;
+use crate::talk::Heard;
 use crate::verdict::{Finding, Kind};
 use crate::window::Window;
 
@@ -31,27 +31,6 @@ pub(crate) struct History<const W: usize, const OPEN: usize> {
     pub(crate) unbroken: u16,
     /// What the user said since the history began.
     pub(crate) heard: Heard,
-}
-
-/// What the user said since the history began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) enum Heard {
-    Nothing,
-    /// An instruction, after which no call came yet. It is a new one unless the next call has failed before.
-    Instruction,
-    /// Instructions after which the agent made a call that had failed before.
-    Repeated,
-}
-
-/// The fewest repetitions of a call that the user asked for again.
-const ASKED_FOR_MIN: u16 = 4;
-
-impl Heard {
-    /// Returns the additional repetitions that `rule` asks for: one if it is quick.
-    pub(crate) fn patience(self, rule: &Rule<'_>) -> i16 {
-        i16::from(self == Self::Repeated && rule.pattern.least() < ASKED_FOR_MIN)
-    }
 }
 
 impl<const W: usize, const OPEN: usize> History<W, OPEN> {

@@ -2,7 +2,6 @@
 
 use crate::detector::Detector;
 use crate::evidence::{self, Evidence};
-use crate::history::Heard;
 use crate::hit::Hit;
 use crate::ladder::{Action, Basis, Ladder};
 use crate::loops::Blocker;
@@ -15,6 +14,7 @@ use crate::record::{Record, Status, Tool};
 use crate::repeated_text::Turn;
 use crate::rule::{Force, Progress, Results, Rule, Texts};
 use crate::selection::RecordRules;
+use crate::talk::Heard;
 use crate::verdict::{Failure, Finding, RuleIndex, Verdict};
 use crate::window::View;
 

@@ -335,45 +335,77 @@ impl Recipe {
         answer: &Answer<'_>,
         is_stale: impl FnOnce(&str, Masker<'_>) -> bool,
     ) -> Outcome {
-        let &Answer { tool, text: whole, cut, failed, kind, said } = answer;
+        let &Answer { tool, text: whole, cut, said, .. } = answer;
         let own = said.map_or_else(|| self.own(tool), |said| Some(self.completed(tool, said)));
         let mut memory = Unescaped::default();
         let opened = self.opened(whole, &mut memory);
         // The lines that a host adds to each answer are not part of the result.
         let trimmed = self.masker(own).trimmed(opened.body);
-        let Trimmed { text, is_volatile } = trimmed;
         let document = self.document(own, opened.body);
-        let Masked { result: masked, near } = self.masked(own, &opened, trimmed, cut, document);
+        let masked = self.masked(own, &opened, trimmed, cut, document);
         // JSON is compared by its meaning.
         let raw = || {
             let raw = document.filter(|_| opened.body.len() == whole.len()).map(|it| it.raw);
             raw.unwrap_or_else(|| digest(whole)).mix(cut.map_or(Digest::new(0), digest))
         };
-        let is_told = failed || opened.has_failed();
-        let failed = is_told;
-        let body = Body::of(text);
-        let report = self.report(own, (tool, kind), &body, &opened, failed);
-        let failed = failed || report.failed == Some(true);
-        // `grep` and `rg` say by their status that nothing was found.
-        let is_search = kind == Tag::Search && self.failures == Failures::Read && cut.is_none();
-        let is_empty_search = is_search && finds_no_line(&body, opened.exit);
-        let failed = failed && !is_empty_search;
-        let is_pending =
-            !failed && self.failures == Failures::Read && (opened.is_running || waits(&body));
-        // Each start of a job gives it another name. Whoever starts it again does not wait for it.
-        let names_job = is_pending && is_one_line(&body) && JOBS.are_in(text);
-        let is_start = names_job && kind != Tag::Poll;
-        let masked = if names_job {
-            Digest::of(b"a job")
-        } else if failed && opened.counts_down {
-            // With fewer steps left, another failure proves less than one that is equal.
-            masked.mix(raw())
-        } else {
-            masked
+        let body = Body::of(trimmed.text);
+        let reading = self.reading(own, answer, &opened, &body);
+        let signature = reading.complaint.map(signature);
+        let near = match self.near {
+            Near::Numbers => Some(masked.near),
+            // An answer of no class is near only equal answers.
+            Near::Class => reading.class(signature.and_then(|it| it.class), || {
+                is_stale(trimmed.text, self.masker(own))
+            }),
         };
-        let outcome = if failed { Outcome::failed(masked) } else { Outcome::ok(masked) };
+        let result = match reading.job {
+            Some(Job::Named | Job::Started) => Digest::of(b"a job"),
+            // With fewer steps left, another failure proves less than one that is equal.
+            _ if reading.failed && opened.counts_down => masked.result.mix(raw()),
+            _ => masked.result,
+        };
+        let outcome = if reading.failed { Outcome::failed(result) } else { Outcome::ok(result) };
+        let outcome = outcome.raw(signature.map_or_else(raw, |it| it.cause));
+        let outcome = near.map_or(outcome, |near| outcome.near(near));
+        let score = reading.report.score();
+        let outcome = score.map_or(outcome, |score| outcome.score(score));
+        let outcome = if reading.is_transient { outcome.transient() } else { outcome };
+        let outcome = self.weighed(outcome, &reading, near, trimmed.is_volatile);
+        match reading.job {
+            Some(Job::Started) => return outcome.started(),
+            // An empty list says much where something was searched.
+            _ if cut.is_some() || reading.finds_nothing(near) => {}
+            _ if self.is_silent(&body, reading.failed) => return outcome.silent(),
+            _ => {}
+        }
+        outcome
+    }
+
+    /// Reads the `body` of `answer`, which was `opened`.
+    fn reading<'b>(
+        &self,
+        own: Option<OwnTool<'_>>,
+        answer: &Answer<'_>,
+        opened: &Envelope<'_>,
+        body: &'b Body<'b>,
+    ) -> Reading<'b> {
+        let &Answer { tool, cut, kind, failed, .. } = answer;
+        let is_told = failed || opened.has_failed();
+        let report = self.report(own, (tool, kind), body, opened, is_told);
+        let reads = self.failures == Failures::Read;
+        // `grep` and `rg` say by their status that nothing was found.
+        let is_search = kind == Tag::Search && reads && cut.is_none();
+        let is_empty_search = is_search && finds_no_line(body, opened.exit);
+        let failed = (is_told || report.failed == Some(true)) && !is_empty_search;
+        let is_pending = !failed && reads && (opened.is_running || waits(body));
+        let job = match is_pending && is_one_line(body) && JOBS.are_in(body.text) {
+            // Whoever starts a job again does not wait for it.
+            true if kind != Tag::Poll => Some(Job::Started),
+            true => Some(Job::Named),
+            false => is_pending.then_some(Job::Pending),
+        };
         let is_read = failed && self.near == Near::Class;
-        let complaint = if is_read { complaint_of(&body) } else { None };
+        let complaint = if is_read { complaint_of(body) } else { None };
         let is_transient = report.timed_out || is_read && may_pass(complaint.unwrap_or(body.first));
         // Of a command, something else may be missing than what was looked up.
         let is_one_of_many = complaint.is_some_and(|complaint| {
@@ -382,58 +414,44 @@ impl Recipe {
             (is_absent || exists) && self.nature(own, tool, "").tag != Tag::Shell
         });
         // A program complains beside its work.
-        let did_its_work = !is_told && shows_output(&body, complaint);
-        let complaint = complaint.map(signature);
-        let near = match self.near {
-            Near::Numbers => Some(near),
-            // An answer of no class is near only equal answers.
-            Near::Class => {
-                let reads = matches!(kind, Tag::Read | Tag::Search);
-                let is_stale = || reads && is_stale(text, self.masker(own));
-                match failed {
-                    // The score of a suite says how it fails.
-                    true if report.score().is_some() => None,
-                    true if did_its_work => None,
-                    // Each wish of the user is another reason.
-                    true if asks_for_another(&body) => None,
-                    true => complaint.and_then(|it| it.class),
-                    false if is_empty_search || found_none(&body) => Some(nothing_found()),
-                    false if text.len() < TELLING_MIN => None,
-                    false => is_stale().then(nothing_new),
-                }
-            }
-        };
-        let mut outcome = outcome.raw(complaint.map_or_else(raw, |it| it.cause));
-        if let Some(near) = near {
-            outcome = outcome.near(near);
+        let did_its_work = !is_told && shows_output(body, complaint);
+        Reading {
+            kind,
+            body,
+            report,
+            failed,
+            job,
+            complaint,
+            is_transient,
+            is_empty_search,
+            is_one_of_many,
+            did_its_work,
         }
-        if let Some(score) = report.score() {
-            outcome = outcome.score(score);
-        }
-        if is_transient {
-            outcome = outcome.transient();
-        }
-        // An empty list says much where something was searched.
-        let finds_nothing = kind == Tag::Search && near == Some(nothing_found());
+    }
+
+    /// Returns `outcome` with its weight as evidence: little, or much. `near` is its class.
+    fn weighed(
+        &self,
+        outcome: Outcome,
+        reading: &Reading<'_>,
+        near: Option<Digest>,
+        is_volatile: bool,
+    ) -> Outcome {
+        let &Reading { kind, body, failed, is_one_of_many, did_its_work, job, .. } = reading;
         let answers = matches!(kind, Tag::Other | Tag::Shell | Tag::Read | Tag::Search);
-        let is_count = !failed && self.near == Near::Class && is_number(text);
-        if is_one_of_many || did_its_work || is_count {
-            outcome = outcome.weak();
+        let is_count = !failed && self.near == Near::Class && is_number(body.text);
+        let outcome = if is_one_of_many || did_its_work || is_count {
+            outcome.weak()
         } else if answers
             && !is_volatile
             && near != Some(nothing_found())
-            && text.len() >= TELLING_MIN
+            && body.text.len() >= TELLING_MIN
         {
-            outcome = outcome.telling();
-        }
-        if is_start {
-            return outcome.started();
-        }
-        if is_pending {
-            outcome = outcome.pending();
-        }
-        let is_silent = cut.is_none() && !finds_nothing && self.is_silent(&body, failed);
-        if is_silent { outcome.silent() } else { outcome }
+            outcome.telling()
+        } else {
+            outcome
+        };
+        if matches!(job, Some(Job::Named | Job::Pending)) { outcome.pending() } else { outcome }
     }
 
     /// Reads from the `body` of an answer whether the call of `tool` failed. `failed` is the host's report.
@@ -600,6 +618,60 @@ static JOBS: Phrases = phrases!["(session " "session id " "background with id"];
 
 /// The longest text that counts as one line, in bytes.
 const LINE_MAX: usize = 240;
+
+/// What was read of an answer.
+#[expect(clippy::struct_excessive_bools, reason = "one for each thing that an answer says")]
+struct Reading<'b> {
+    kind: Tag,
+    body: &'b Body<'b>,
+    report: Report,
+    failed: bool,
+    job: Option<Job>,
+    complaint: Option<&'b str>,
+    /// Whether the failure may pass by itself.
+    is_transient: bool,
+    /// Whether a search says by its status that it found nothing.
+    is_empty_search: bool,
+    /// Whether one of many things was looked up, and is not there, or is there already.
+    is_one_of_many: bool,
+    /// Whether a program that complains did its work.
+    did_its_work: bool,
+}
+
+/// A job that an answer is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Job {
+    /// It goes on.
+    Pending,
+    /// It goes on, and has a name, which is another one after each start.
+    Named,
+    /// It was started, and has a name.
+    Started,
+}
+
+impl Reading<'_> {
+    /// Returns the class of the answer, or `None` if only equal answers are near. `class` is that of its complaint, and
+    /// `is_stale` returns whether a read shows hardly a new line.
+    fn class(&self, class: Option<Digest>, is_stale: impl FnOnce() -> bool) -> Option<Digest> {
+        let reads = matches!(self.kind, Tag::Read | Tag::Search);
+        match self.failed {
+            // The score of a suite says how it fails.
+            true if self.report.score().is_some() => None,
+            true if self.did_its_work => None,
+            // Each wish of the user is another reason.
+            true if asks_for_another(self.body) => None,
+            true => class,
+            false if self.is_empty_search || found_none(self.body) => Some(nothing_found()),
+            false if self.body.text.len() < TELLING_MIN => None,
+            false => (reads && is_stale()).then(nothing_new),
+        }
+    }
+
+    /// Returns whether something was searched, and nothing found. `near` is the class of the answer.
+    fn finds_nothing(&self, near: Option<Digest>) -> bool {
+        self.kind == Tag::Search && near == Some(nothing_found())
+    }
+}
 
 /// The shortest output beside a complaint that shows that a program did its work, in bytes.
 const OUTPUT_MIN: usize = 150;

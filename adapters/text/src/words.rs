@@ -291,8 +291,8 @@ pub(crate) mod transient {
     /// Four letters of each of [`PHRASES`].
     pub(crate) static TRIGGERS: Grams = Grams::of(
         &[
-            b" 429", b" 503", b"rate", b"many", b"over", b"avai", b"agai", b"etry", b"gate", b"conn",
-            b"temp", b"busy", b"lock", b"acqu", b"anot", b"netw",
+            b" 429", b" 503", b"rate", b"many", b"over", b"avai", b"agai", b"etry", b"gate",
+            b"conn", b"temp", b"busy", b"lock", b"acqu", b"anot", b"netw",
         ],
         &[PHRASES.all()],
     );

@@ -54,8 +54,8 @@ pub(super) fn is_name(text: &[u8], start: usize, tail: Letters) -> bool {
     }
 }
 
-/// Returns whether the word before `id`, in the label in front of the value at `start`, may name a request. Most ids are
-/// those of things that last.
+/// Returns whether the word before `id`, in the label in front of the value at `start`, may name a request. Most other ids
+/// name things that last, such as a user or a file.
 fn is_of_request(text: &[u8], start: usize) -> bool {
     let label = without_links(text.get(..start).unwrap_or_default());
     let stem = label.get(..label.len().saturating_sub(2)).unwrap_or_default();
