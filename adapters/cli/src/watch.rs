@@ -173,8 +173,8 @@ fn secret(watch: &Watch) -> Result<Secret, Exit> {
         None => (SECRET.to_owned(), env::var(SECRET).unwrap_or_default()),
     };
     if text.trim().is_empty() {
-        let what = "a webhook is signed, and there is no secret: set it, for example to one from \
-                    openssl rand -hex 16";
+        let what = "a webhook is signed, and this gives no secret. Set one, for example by openssl rand \
+                    -hex 16";
         return Err(fails(&name, what));
     }
     Secret::parse(&text).map_err(|why| fails(&name, &format!("the secret {why}")))

@@ -113,8 +113,7 @@ impl<'t> Scanner<'t> {
 
     /// Returns the place of a secret that is recognised at the present place, where `symbol` is.
     fn secret(&mut self, symbol: Symbol) -> Option<Range<usize>> {
-        let is_begin =
-            !self.previous.is_some_and(|symbol| symbol.c.is_alphanumeric() || symbol.c == '_');
+        let is_begin = !self.previous.is_some_and(|symbol| symbol.c.is_alphanumeric());
         if is_begin && let Some(secret) = shapes::at(self.text, self.at, self.previous) {
             return Some(secret);
         }
@@ -141,6 +140,9 @@ impl<'t> Scanner<'t> {
         if name.is_any(&["echo", "printf"])
             && let Some(secret) = commands::piped(self.text, name.span.end)
         {
+            return Some(secret);
+        }
+        if let Some(secret) = commands::passed(self.text, name) {
             return Some(secret);
         }
         let before = self.before.as_ref().filter(|before| before.is_before(name, self.text));

@@ -443,7 +443,7 @@ fn only_this_machine_reaches_the_receiver_unless_asked() {
     assert_eq!(ran.exit, 64);
     assert!(ran.err.contains("add --allow-remote"), "{}", ran.err);
     for (options, why) in [
-        (&["--webhook", "http://127.0.0.1:9/"][..], "there is no secret"),
+        (&["--webhook", "http://127.0.0.1:9/"][..], "gives no secret. Set one"),
         (&["--forward", "ftp://a"], "has to begin with http:// or https://"),
         (&["--findings", "/nobody/nothing/a.jsonl"], "cannot be written"),
         (&["--state", "/dev/null/state"], "/dev/null/state"),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::names::Name;
-use super::symbol::{after_spaces, symbol};
+use super::symbol::{Symbol, after_spaces, quotation, symbol};
 use super::values::word;
 
 /// The way that an option takes a secret.
@@ -108,8 +108,87 @@ impl Command {
     }
 }
 
-/// Commands that read a password from their input.
-const READERS: [&str; 5] = ["--password-stdin", "sudo -S", "--stdin", "chpasswd", "--with-token"];
+/// Commands that read a secret from their input, or decode one.
+const READERS: [&str; 13] = [
+    "--password-stdin",
+    "sudo -S",
+    "--stdin",
+    "chpasswd",
+    "--with-token",
+    "--passphrase-fd",
+    "htpasswd -i",
+    "smbpasswd -s",
+    "vault login -",
+    "cryptsetup ",
+    "base64 -d",
+    "base64 -D",
+    "base64 --decode",
+];
+
+/// Commands whose last argument is a secret, with the option that says so, if one does, and the fewest arguments.
+const LAST: [(&[&str], Option<char>, usize); 6] = [
+    (&["htpasswd"], Some('b'), 2),
+    (&["mosquitto_passwd"], Some('b'), 3),
+    (&["vault", "login"], None, 1),
+    (&["oathtool"], None, 1),
+    (&["wpa_passphrase"], None, 2),
+    (&["mkpasswd"], None, 1),
+];
+
+/// The most words of a command that are looked at.
+const WORDS_MAX: usize = 16;
+
+/// Returns the place of the secret that the command `name` is given as an argument, or that a script of expect sends.
+pub(super) fn passed(text: &str, name: &Name) -> Option<Range<usize>> {
+    if name.is("send") {
+        return sent(text, name.span.end);
+    }
+    let (words, option, least) = LAST.iter().find(|(words, ..)| name.spells(words[0]))?;
+    let (mut at, mut last, mut count, mut is_meant) = (name.span.end, None, 0, option.is_none());
+    for n in 1..WORDS_MAX {
+        let Some(begin) = next_argument(text, at) else { break };
+        let is_listed = symbol(text, at).is_some_and(Symbol::quotes);
+        let argument = match symbol(text, begin).filter(|_| is_listed) {
+            Some(open) => begin + open.len..quotation(text, open, begin + open.len).0,
+            None => whole(text, begin)?,
+        };
+        let value = &text[argument.clone()];
+        at = if is_listed { argument.end } else { word(text, begin, None).end };
+        match (words.get(n), value.strip_prefix('-')) {
+            (Some(subcommand), _) if value == *subcommand => {}
+            (Some(_), _) => return None,
+            (None, Some(letters)) => {
+                is_meant |=
+                    !letters.starts_with('-') && option.is_some_and(|it| letters.contains(it));
+            }
+            (None, None) => (last, count) = (Some(argument), count + 1),
+        }
+    }
+    let is_value = |range: &Range<usize>| !text[range.clone()].contains(['=', '$', '•']);
+    last.filter(|range| is_meant && count >= *least && is_value(range))
+}
+
+/// Returns the place of what a script of expect types: one word and a return, or anything after a prompt for a password.
+fn sent(text: &str, at: usize) -> Option<Range<usize>> {
+    let mut begin = after_spaces(text, at, false);
+    if text[begin..].starts_with("-- ") {
+        begin = after_spaces(text, begin + 2, false);
+    }
+    let open = symbol(text, begin).filter(|symbol| symbol.quotes())?;
+    let inside = begin + open.len;
+    let typed = &text[inside..quotation(text, open, inside).0];
+    let line = typed.trim_end_matches(['\r', '\n']);
+    let line = line.strip_suffix('r').or_else(|| line.strip_suffix('n')).map_or(line, |line| {
+        if line.ends_with('\\') { line.trim_end_matches('\\') } else { typed }
+    });
+    let from = (at.saturating_sub(PAIR_MAX)..at).find(|from| text.is_char_boundary(*from))?;
+    let is_asked = ["assword", "assphrase", "PIN"].iter().any(|word| text[from..at].contains(word));
+    let is_word = line.len() < typed.len() && !line.contains(char::is_whitespace) && line.len() > 3;
+    let is_secret = (is_word || is_asked && line.len() < typed.len())
+        && !line.starts_with('$')
+        && !line.is_empty();
+    is_secret.then_some(inside..inside + line.len())
+}
 
 /// Returns the place of the words that a command at `at` writes for another one that reads a password.
 pub(super) fn piped(text: &str, at: usize) -> Option<Range<usize>> {
@@ -153,16 +232,22 @@ fn is_attached(text: &str, at: usize) -> bool {
     symbol(text, at).is_some_and(|symbol| !symbol.is_space() && !"\"',)]}".contains(symbol.c))
 }
 
-/// Returns the place of the next argument, also in a list of quoted words.
+/// Returns the place of the value of an option that ends at `at`.
 fn argument(text: &str, at: usize) -> Option<usize> {
+    let first = symbol(text, at)?;
+    if first.c == '=' {
+        return Some(at + first.len);
+    }
+    next_argument(text, at).filter(|value| !first.is_space() || !text[*value..].starts_with('-'))
+}
+
+/// Returns the place of the next argument, also in a list of quoted words.
+fn next_argument(text: &str, at: usize) -> Option<usize> {
     let first = symbol(text, at)?;
     if first.is_space() {
         let value = after_spaces(text, at, false);
-        let is_value = symbol(text, value).is_some_and(|symbol| !"-|><&;\n".contains(symbol.c));
+        let is_value = symbol(text, value).is_some_and(|symbol| !"|><&;\n".contains(symbol.c));
         return is_value.then_some(value);
-    }
-    if first.c == '=' {
-        return Some(at + first.len);
     }
     let comma = Some(at + first.len).filter(|_| first.quotes())?;
     let comma = after_spaces(text, comma, false);

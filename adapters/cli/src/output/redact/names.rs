@@ -97,7 +97,7 @@ const PAIRS: &[(&str, &str)] = &[
 /// Words with other meanings, too.
 const WEAK: &[&str] = &texts![
     "pass" "pwd" "pw" "psw" "passw" "auth" "sig" "signature" "sessionid" "sid" "pin" "otp" "oldpwd"
-    "jwt" "sas" "passin" "passout" "bearer"
+    "jwt" "sas" "passin" "passout" "bearer" "tok" "tkn"
 ];
 
 /// Words of names of keys that are no secrets.

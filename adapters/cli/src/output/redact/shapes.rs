@@ -86,6 +86,10 @@ pub(super) fn at(text: &str, at: usize, previous: Option<Symbol>) -> Option<Rang
     if first == b'-' {
         return pem(text, at);
     }
+    // A name of a file may end with a key: `backup_AKIA…`.
+    if previous.is_some_and(|symbol| symbol.c == '_') {
+        return prefixed(rest).map(|range| at + range.start..at + range.end);
+    }
     if !first.is_ascii_alphanumeric() && first != b'$' {
         return None;
     }
@@ -158,40 +162,45 @@ fn web_token(rest: &str) -> Option<Range<usize>> {
     (head && body).then(|| 0..rest[..length(rest, Tail::Dotted)].trim_end_matches('.').len())
 }
 
-/// The token of a bot: digits, a colon and 35 characters.
+/// The token of a bot: digits, a colon and 35 characters. In an address, `bot` stands before it.
 fn bot(rest: &str) -> Option<Range<usize>> {
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    if !(8..=10).contains(&digits) || !rest[digits..].starts_with(':') {
+    let token = rest.strip_prefix("bot").unwrap_or(rest);
+    let digits = token.bytes().take_while(u8::is_ascii_digit).count();
+    if !(8..=10).contains(&digits) || !token[digits..].starts_with(':') {
         return None;
     }
-    let long = limited(&rest[digits + 1..], Tail::Word, 41);
-    (30..=40).contains(&long).then_some(0..digits + 1 + long)
+    let long = limited(&token[digits + 1..], Tail::Word, 41);
+    let begin = rest.len() - token.len();
+    (30..=40).contains(&long).then_some(begin..begin + digits + 1 + long)
 }
 
-/// `Bearer` and a token outside of a header. A word of a sentence is no token.
+/// Returns the place of what follows `scheme` and a space or a line break.
+fn after_scheme(rest: &str, scheme: &str) -> Option<usize> {
+    let (word, _) = rest.split_at_checked(scheme.len())?;
+    let begin = super::symbol::after_spaces(rest, scheme.len(), true);
+    (word.eq_ignore_ascii_case(scheme) && begin > scheme.len()).then_some(begin)
+}
+
+/// `Bearer` and a token outside of a header, or on its next line. A word of a sentence is no token.
 fn bearer(rest: &str) -> Option<Range<usize>> {
-    let (scheme, after) = rest.split_at_checked("bearer ".len())?;
-    if !scheme.eq_ignore_ascii_case("bearer ") {
-        return None;
-    }
+    let begin = after_scheme(rest, "bearer")?;
+    let after = &rest[begin..];
     let token =
         after.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"._~+/=-".contains(byte));
     let token = &after[..token.count()];
     let is_token = token.len() >= 6 && (is_random(token, 6) || token.len() >= 20);
-    is_token.then(|| scheme.len()..scheme.len() + token.trim_end_matches('.').len())
+    is_token.then(|| begin..begin + token.trim_end_matches('.').len())
 }
 
 /// `Basic` and a user and a password in base64.
 fn basic(rest: &str) -> Option<Range<usize>> {
-    let (scheme, after) = rest.split_at_checked("basic ".len())?;
-    if !scheme.eq_ignore_ascii_case("basic ") {
-        return None;
-    }
+    let begin = after_scheme(rest, "basic")?;
+    let after = &rest[begin..];
     let long = after
         .bytes()
         .take_while(|byte| byte.is_ascii_alphanumeric() || b"+/=-_".contains(byte))
         .count();
-    has_colon(&after[..long]).then_some(scheme.len()..scheme.len() + long)
+    has_colon(&after[..long]).then_some(begin..begin + long)
 }
 
 /// Returns whether `base64` has a colon in it once it is decoded.

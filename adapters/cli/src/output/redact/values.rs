@@ -66,12 +66,25 @@ pub(super) fn of(
         let is_key = kind != Kind::Key || is_key(text, range.start);
         return checked(text, range, kind, Sep::Line).filter(|_| is_key);
     }
+    if let Some(segment) = segment(text, name.span.end).filter(|_| kind != Kind::Weak) {
+        return Some(segment);
+    }
     let (sep, at) = separator(text, name, kind, before)?;
     if kind == Kind::Token && sep == Sep::Line && before.is_some_and(is_of_parser) {
         let word = word(text, at, None);
         return is_random(&text[word.clone()], 8).then_some(word);
     }
     value(text, at, name, kind, sep)
+}
+
+/// The shortest key in a path. It has no sign.
+const SEGMENT_MIN: usize = 20;
+
+/// Returns the place of the segment of a path at `at` if it is a key, as in `/private_key/3f2a…`.
+fn segment(text: &str, at: usize) -> Option<Range<usize>> {
+    let path = rest(text, at).strip_prefix(['/', '\\'])?;
+    let length = path.bytes().take(SHORT).take_while(u8::is_ascii_alphanumeric).count();
+    is_random(&path[..length], SEGMENT_MIN).then_some(at + 1..at + 1 + length)
 }
 
 /// Returns the separator after `name`, and the place of the value.
