@@ -204,8 +204,10 @@ class Worker {
   }
 
   after(call: Call, { output, failed = false, cancelled = false, exit }: Ending, turn?: number): Reply {
-    const text = typeof output === "string" ? output : "";
     const error = failed || (typeof exit === "number" && exit !== 0);
+    // Without a result, nothing proves that the call came back as another did. The next step ends the wait for it.
+    if (output == null && !error && !cancelled && exit === undefined) return NOTHING;
+    const text = typeof output === "string" ? output : "";
     const isRefused = error && REFUSED.some((beginning) => text.startsWith(beginning));
     const begun = this.#calls.get(call.id);
     if (begun === undefined) {

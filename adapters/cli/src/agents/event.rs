@@ -139,6 +139,8 @@ impl Eq for Listed<'_> {}
 pub(crate) enum Ending<'a> {
     /// The call ran and has a result.
     Answered { text: Cow<'a, str>, failed: bool },
+    /// The call has ended, and the payload has no result: nothing proves that it was the same as another.
+    Untold,
     /// The call was interrupted or never ran, and that was not its own fault.
     Cancelled,
     /// The user or a rule of the agent refused the call.

@@ -214,6 +214,23 @@ fn pitfall_09_no_call_is_refused_forever() {
 }
 
 #[test]
+fn calls_whose_results_are_not_told_are_not_accused() {
+    for agent in AGENTS {
+        let (hooks, wire) = (Hooks::of(agent), Wire(agent));
+        for n in 0..12 {
+            let id = n.to_string();
+            assert_eq!(hooks.tell(wire.before(&id, "make").to_string()), "", "{agent}: call {n}");
+            let mut after = wire.after(&id, "make", "");
+            let fields = after.as_object_mut().expect("an object");
+            for result in ["tool_response", "tool_result", "tool_output", "output"] {
+                fields.remove(result);
+            }
+            assert_eq!(hooks.tell(after.to_string()), "", "{agent}: end of call {n}");
+        }
+    }
+}
+
+#[test]
 fn pitfall_09_a_new_prompt_or_conversation_starts_afresh() {
     for agent in AGENTS {
         let wire = Wire(agent);

@@ -133,9 +133,9 @@ struct Response<'a> {
 }
 
 fn result(raw: Raw<'_>) -> Ending<'_> {
-    let answered = |text| Ending::Answered { text, failed: false };
+    let Some(shape) = raw else { return Ending::Untold };
     let Some(response) = members::<Response<'_>>(raw) else {
-        return answered(raw.map_or(Cow::Borrowed(""), |raw| ToolResult::plain(raw).text));
+        return Ending::Answered { text: ToolResult::plain(shape).text, failed: false };
     };
     let failed = json(response.is_error) == "true";
     response.ending().unwrap_or_else(|| Ending::Answered { text: lasting(raw), failed })
@@ -254,7 +254,7 @@ mod tests {
                 r#"ok {"filenames":["a"],"numFiles":1}"#,
             ),
             (r#"{"success":true}"#, r#"ok {"success":true}"#),
-            ("null", "ok "),
+            ("null", "Untold)"),
         ] {
             let rest = format!(r#""tool_response":{response}"#);
             assert_eq!(ending("PostToolUse", &rest), expected, "{response}");

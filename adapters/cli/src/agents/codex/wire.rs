@@ -61,9 +61,7 @@ fn is_shell(program: &str) -> bool {
 }
 
 fn result(raw: Raw<'_>) -> Ending<'_> {
-    let Some(raw) = raw else {
-        return Ending::Answered { text: Cow::Borrowed(""), failed: false };
-    };
+    let Some(raw) = raw else { return Ending::Untold };
     let ToolResult { text, failed } = ToolResult::codex(raw);
     Ending::Answered { text, failed: failed == Some(true) }
 }

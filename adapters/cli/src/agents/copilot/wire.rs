@@ -69,10 +69,14 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
         return Ending::Refused;
     }
     let shown = response.map_or(raw, |response| response.text_result_for_llm);
-    let none = ToolResult { text: Cow::Borrowed(""), failed: None };
-    let ToolResult { text, failed } = shown.map_or(none, ToolResult::copilot);
-    let failed = failed == Some(true) || matches!(kind.as_deref(), Some("failure" | "timeout"));
-    Ending::Answered { text, failed }
+    let is_failure = matches!(kind.as_deref(), Some("failure" | "timeout"));
+    match shown.map(ToolResult::copilot) {
+        Some(ToolResult { text, failed }) => {
+            Ending::Answered { text, failed: failed == Some(true) || is_failure }
+        }
+        None if is_failure => Ending::Answered { text: Cow::Borrowed(""), failed: true },
+        None => Ending::Untold,
+    }
 }
 
 /// Writes a reply as GitHub Copilot CLI reads it. No answer ends a turn. A stop is written as a refusal before

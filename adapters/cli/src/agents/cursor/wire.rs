@@ -43,6 +43,9 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
         #[serde(rename = "exitCode")]
         code: i64,
     }
+    if raw.is_none() {
+        return Ending::Untold;
+    }
     let text = shown(raw);
     let exit = serde_json::from_str::<Object<Exit>>(&text);
     let failed = exit.is_ok_and(|Object(exit)| exit.code != 0);

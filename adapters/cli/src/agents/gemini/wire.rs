@@ -3,8 +3,6 @@
 //! Calls have no ids: a result belongs to the earliest open call with the same tool and arguments. The
 //! answer to `BeforeTool` has no place for a note to the model, so a warning comes with the result.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 use serde_json::json;
 use unstuck_trace::ToolResult;
@@ -56,7 +54,8 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
         let message = members::<Failure<'_>>(response.error).and_then(|failure| failure.message);
         message.or(response.content).or(response.error)
     });
-    let text = shown.or(raw).map_or(Cow::Borrowed(""), |shown| ToolResult::gemini(shown).text);
+    let Some(shown) = shown.or(raw) else { return Ending::Untold };
+    let text = ToolResult::gemini(shown).text;
     if text.starts_with(CANCELLED) {
         return Ending::Cancelled;
     }

@@ -14,9 +14,10 @@ use crate::agents::reply::{Encoded, Reply};
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
     let call = || payload.call();
-    let ending = |failed| {
-        let output = payload.tool_output.map(|raw| ToolResult::plain(raw).text);
-        Ending::Answered { text: output.unwrap_or_default(), failed }
+    // Some versions send no results.
+    let ending = |failed: bool| match payload.tool_output.map(|raw| ToolResult::plain(raw).text) {
+        None if !failed => Ending::Untold,
+        output => Ending::Answered { text: output.unwrap_or_default(), failed },
     };
     let name = needed(text(payload.event), "event")?;
     let kind = match name.as_ref() {
@@ -65,7 +66,7 @@ mod tests {
             (
                 "PostToolUse",
                 r#""matcher_context":"x""#,
-                EventKind::After(call(""), answered("", false)),
+                EventKind::After(call(""), Ending::Untold),
             ),
             (
                 "PostToolUseFailure",

@@ -142,6 +142,7 @@ impl<'e> ReadCall<'e> {
 enum End<'e> {
     /// The result, and whether the call failed.
     Answered(Payload<'e>, bool),
+    Untold,
     Cancelled,
     Refused,
 }
@@ -150,6 +151,7 @@ impl<'e> End<'e> {
     fn of(ending: &'e Ending<'e>) -> Self {
         match ending {
             Ending::Answered { text, failed } => Self::Answered((&**text).into(), *failed),
+            Ending::Untold => Self::Untold,
             Ending::Cancelled => Self::Cancelled,
             Ending::Refused => Self::Refused,
         }
@@ -444,7 +446,8 @@ impl Worker {
             (End::Answered(text, failed), None) => return self.finished(call, text, *failed, now),
             (End::Cancelled, Some(ticket)) => self.guard.cancelled(ticket),
             (End::Refused, Some(ticket)) => self.guard.refused(ticket),
-            (_, None) => return Reply::Nothing,
+            // The next step ends the wait for its result.
+            (End::Untold, _) | (_, None) => return Reply::Nothing,
         };
         self.close(call, &decision, now, Reply::after(&decision))
     }

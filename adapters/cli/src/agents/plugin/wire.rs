@@ -89,6 +89,7 @@ impl<'a> Payload<'a> {
         let is_refused = |text: &str| REFUSED.iter().chain([&SIGN]).any(|by| text.starts_with(by));
         match text {
             _ if self.cancelled => Ending::Cancelled,
+            _ if self.output.is_none() && self.exit.is_none() && !failed => Ending::Untold,
             text if failed && is_refused(&text) => Ending::Refused,
             text => Ending::Answered { text, failed },
         }
@@ -132,7 +133,9 @@ mod tests {
             (r#","output":"a","exit":1"#, r#"Answered { text: "a", failed: true }"#),
             (r#","output":"a","exit":-2"#, r#"Answered { text: "a", failed: true }"#),
             (r#","output":"a","failed":true"#, r#"Answered { text: "a", failed: true }"#),
-            ("", r#"Answered { text: "", failed: false }"#),
+            ("", "Untold"),
+            (r#","output":null"#, "Untold"),
+            (r#","exit":0"#, r#"Answered { text: "", failed: false }"#),
             (r#","output":"a","failed":true,"cancelled":true"#, "Cancelled"),
             (r#","output":"The user rejected permission to use x","failed":true"#, "Refused"),
             (r#","output":"[unstuck] no","failed":true"#, "Refused"),

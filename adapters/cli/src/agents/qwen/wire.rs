@@ -65,7 +65,10 @@ struct Response<'a> {
 
 fn result(raw: Raw<'_>) -> Ending<'_> {
     let content = members::<Response<'_>>(raw).and_then(|response| response.content);
-    Ending::Answered { text: shown(content.or(raw)), failed: false }
+    match content.or(raw) {
+        Some(_) => Ending::Answered { text: shown(content.or(raw)), failed: false },
+        None => Ending::Untold,
+    }
 }
 
 /// Reads the calls of a batch. Entries of an unknown shape are left out.
