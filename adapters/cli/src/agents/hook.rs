@@ -104,7 +104,10 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
     let read = ReadEvent::of(hook.agent, &event, &preset.recipe);
     let mut file = folder.open(&key, begun.elapsed())?;
     let saved = match file.read() {
-        Err(Trouble::Damage(damage)) if damage != Damage::Newer => {
+        Err(Trouble::Damage(damage)) => {
+            if damage == Damage::Newer {
+                folder.keep_newer(&key)?;
+            }
             log.note(&Failure::State(Trouble::Damage(damage)));
             None
         }

@@ -63,11 +63,7 @@ mod tests {
                 r#""tool_output":"a""#,
                 EventKind::After(call(""), answered("a", false)),
             ),
-            (
-                "PostToolUse",
-                r#""matcher_context":"x""#,
-                EventKind::After(call(""), Ending::Untold),
-            ),
+            ("PostToolUse", r#""matcher_context":"x""#, EventKind::After(call(""), Ending::Untold)),
             (
                 "PostToolUseFailure",
                 r#""matcher_context":"x""#,

@@ -21,7 +21,7 @@ pub(super) const BYTES_MAX: usize = 256 * 1024;
 /// The reason why a state file cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Damage {
-    /// A later version of this program wrote it. The file is left unchanged for that version.
+    /// A later version of this program wrote it. A copy of the file is kept for that version.
     Newer,
     /// An earlier version of this program wrote it.
     Older,
@@ -32,7 +32,9 @@ pub(crate) enum Damage {
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Newer => "a newer version of unstuck wrote the state, which is left unchanged",
+            Self::Newer => {
+                "a newer version of unstuck wrote the state, of which a copy is kept; the session begins anew"
+            }
             Self::Older => "an older version of unstuck wrote the state; the session begins anew",
             Self::Torn => "the state is damaged; the session begins anew",
         })

@@ -16,6 +16,9 @@ use super::session::{Key, Session};
 /// The extension of a state file.
 pub(super) const ENDING: &str = "state";
 
+/// The ending of copies of states that a newer version of this program wrote.
+pub(super) const NEWER: &str = "newer";
+
 /// The name of the folder of the state files.
 pub(super) const STATES: &str = "sessions";
 
@@ -77,6 +80,13 @@ impl Folder {
         }
     }
 
+    /// Keeps a copy of the state of this worker, which a newer version of this program wrote.
+    pub(crate) fn keep_newer(&self, key: &Key<'_>) -> Result<(), Trouble> {
+        let path = self.states().join(file_name(key));
+        fs::copy(&path, path.with_extension(NEWER))?;
+        Ok(())
+    }
+
     /// Removes the state of a session and its subagents at the time `now`. Returns the lines for the journal.
     pub(crate) fn end(&self, key: &Key<'_>, now: u64) -> io::Result<Vec<Entry>> {
         let name = session_name(key);
@@ -101,8 +111,19 @@ impl Folder {
 
     /// Returns the state files.
     pub(super) fn entries(&self) -> impl Iterator<Item = DirEntry> + use<> {
+        self.ending_with(&[ENDING])
+    }
+
+    /// Returns the files of states whose names have one of these `endings`.
+    pub(super) fn ending_with(
+        &self,
+        endings: &'static [&str],
+    ) -> impl Iterator<Item = DirEntry> + use<> {
         let entries = fs::read_dir(self.states()).into_iter().flatten().flatten();
-        entries.filter(|entry| entry.path().extension().is_some_and(|ending| ending == ENDING))
+        entries.filter(|entry| {
+            let path = entry.path();
+            endings.iter().any(|ending| path.extension().is_some_and(|own| own == *ending))
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::time::{Duration, SystemTime};
 
 use super::file::open;
-use super::folder::{Folder, session};
+use super::folder::{ENDING, Folder, NEWER, session};
 use super::journal::Entry;
 
 /// The age after the last event at which a session counts as over.
@@ -32,7 +32,7 @@ impl Folder {
         if open(&mut options, &mark).and_then(|file| file.set_modified(now)).is_err() {
             return;
         }
-        let old = self.entries().take(LOOKED_AT_MAX).filter(|entry| {
+        let old = self.ending_with(&[ENDING, NEWER]).take(LOOKED_AT_MAX).filter(|entry| {
             modified(&entry.path()).is_some_and(|used| !is_younger(used, AGE_MAX, now))
         });
         let mut ended = Vec::new();
