@@ -38,8 +38,8 @@ mod tests {
         Select, Silence, Tag, TagSet, TextRule, Tool, ToolRule,
     };
     use unstuck_text::{
-        Counter, Effect, Failures, Likeness, Mask, Masks, Near, OwnTool, PRESETS, Preset, Recipe,
-        ResultPart,
+        Counter, Effect, Failures, Likeness, Mask, Masks, Near, PRESETS, Preset, Recipe,
+        ResultPart, ToolDeclaration,
     };
 
     use super::words::Word;
@@ -88,7 +88,7 @@ mod tests {
         let hint: Vec<&str> = hint.skip_while(|line| !line.starts_with('[')).collect();
         let text = format!("preset = \"nudge\"\n{}", hint.join("\n"));
         let Preset { policy, recipe: own } = *read::preset(&text).expect("a configuration");
-        let special = OwnTool::new(Tool::named("screenshot"))
+        let special = ToolDeclaration::new(Tool::named("screenshot"))
             .effect(Effect::Reads)
             .tag(Tag::Read)
             .masks(Masks::NONE.with(Mask::Spaces))
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_tool_is_declared_in_words() {
-        let none = OwnTool::new(Tool::named("t"));
+        let none = ToolDeclaration::new(Tool::named("t"));
         for (table, own) in [
             ("effect = \"acts\"", none.effect(Effect::Acts)),
             ("effect = \"idempotent\"\ntag = \"write\"", {

@@ -15,7 +15,7 @@ use crate::output::recurring::what_recurs;
 use crate::output::shown::plain;
 use crate::replay::{Location, ReplayFinding, Wanted};
 use crate::scan::html::{Html, IncludeArgs};
-use crate::scan::kept::Watch;
+use crate::scan::loops::Observer;
 use crate::scan::machine;
 use crate::scan::report::{Report, Settings};
 
@@ -134,7 +134,7 @@ impl Findings {
     }
 }
 
-impl Watch for Findings {
+impl Observer for Findings {
     fn found(&mut self, found: &ReplayFinding) -> Option<bool> {
         if self.json.len() == FINDINGS_MAX {
             return None;

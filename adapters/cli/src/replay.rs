@@ -3,6 +3,8 @@
 //! The memory for a trace of any length is bounded, if its findings are taken as they come, and except
 //! for the steps of a loop that is to be explained.
 
+#[cfg(feature = "fleet")]
+mod checkpoint;
 mod early_warning;
 mod findings;
 #[cfg(test)]
@@ -12,8 +14,6 @@ mod nearest;
 mod numbering;
 mod open_loops;
 mod picture;
-#[cfg(feature = "fleet")]
-mod rest;
 mod worker;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -23,6 +23,8 @@ use unstuck_core::{Action, Verdict};
 use unstuck_text::Preset;
 use unstuck_trace::{Call, Event, Message, Outcome, WORKERS_MAX};
 
+#[cfg(feature = "fleet")]
+pub(crate) use checkpoint::ReplayCheckpoint;
 use early_warning::Judged;
 pub use findings::{Excerpt, Location, ReplayFinding, ResultLine};
 pub(crate) use findings::{Findings, LoopKey, Warning};
@@ -33,8 +35,6 @@ pub(crate) use nearest::Nearest;
 use open_loops::{Elapsed, OpenLoops};
 use picture::Drawing;
 pub(crate) use picture::{CALLS_MAX, Drawn, Ending, Picture};
-#[cfg(feature = "fleet")]
-pub(crate) use rest::Rest;
 use worker::{IdleWorker, VerdictAt, Worker};
 
 /// The most workers whose engines are ready, at some 30 KB each. The others are idle, in less than 1 KB

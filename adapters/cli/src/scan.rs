@@ -3,8 +3,6 @@
 #[cfg(feature = "program")]
 mod baseline;
 #[cfg(feature = "program")]
-pub(crate) mod beside;
-#[cfg(feature = "program")]
 mod command;
 pub(crate) mod cost;
 #[cfg(feature = "program")]
@@ -26,7 +24,7 @@ mod human;
 pub(crate) mod judge;
 #[cfg(feature = "program")]
 mod junit;
-pub(crate) mod kept;
+pub(crate) mod loops;
 pub(crate) mod machine;
 #[cfg(feature = "program")]
 mod markdown;
@@ -34,6 +32,8 @@ mod markdown;
 pub(crate) mod options;
 #[cfg(feature = "fleet")]
 mod parquet;
+#[cfg(feature = "program")]
+pub(crate) mod parts;
 pub(crate) mod report;
 pub(crate) mod rows;
 #[cfg(feature = "program")]

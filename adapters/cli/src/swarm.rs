@@ -2,8 +2,8 @@
 
 mod frame;
 mod local;
-mod look;
 pub(crate) mod options;
+mod sampler;
 mod watch;
 
 use std::env::{self, VarError};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use unstuck_core::Digest;
 use unstuck_json::{Hash64 as _, Rapid};
 
-use crate::ahead::CallAhead;
 use crate::payload::Payload;
+use crate::prepared::PreparedCall;
 
 /// The hash function of raw calls and checkpoints.
 pub(crate) const HASH: Rapid = Rapid::new(0);
@@ -29,7 +29,7 @@ pub struct Asked<'a> {
     pub(crate) id: Option<&'a str>,
     pub(crate) step: Option<u64>,
     /// The digests, if the call was read ahead.
-    pub(crate) ahead: Option<Arc<CallAhead>>,
+    pub(crate) ahead: Option<Arc<PreparedCall>>,
 }
 
 impl<'a> Asked<'a> {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use unstuck_core::{Policy, PolicyError, Tag, Tool, ToolRule};
-use unstuck_text::{Effect, OwnTool, PRESETS, Preset, Recipe};
+use unstuck_text::{Effect, PRESETS, Preset, Recipe, ToolDeclaration};
 
 use crate::checkpoint::RestoreError;
 use crate::decision::Evidence;
@@ -84,7 +84,7 @@ pub(crate) enum End {
 pub struct Builder {
     setup: Setup,
     tools: Vec<ToolRule>,
-    kinds: Vec<OwnTool<'static>>,
+    kinds: Vec<ToolDeclaration<'static>>,
     session: Arc<str>,
     worker: Arc<str>,
 }
@@ -141,8 +141,8 @@ impl Builder {
 
     /// Declares a tool: its effect, the arguments that identify its calls, and the volatile fields of its
     /// results. It completes the declaration in the recipe, which mostly comes from a configuration; see
-    /// [`OwnTool::or`]. For declarations at run time there is [`Guard::declare`].
-    pub fn kind(mut self, tool: OwnTool<'static>) -> Self {
+    /// [`ToolDeclaration::or`]. For declarations at run time there is [`Guard::declare`].
+    pub fn kind(mut self, tool: ToolDeclaration<'static>) -> Self {
         self.kinds.push(tool);
         self
     }
@@ -318,7 +318,7 @@ impl Builder {
 
     /// Checks that no tool is declared as two things at once.
     fn agree(&self) -> Result<(), BuildError> {
-        for OwnTool { tool, effect, tag, .. } in &self.kinds {
+        for ToolDeclaration { tool, effect, tag, .. } in &self.kinds {
             let is_poll = self.tools.iter().any(|rule| rule.tool == *tool && rule.poll);
             let tags = tag.iter().copied().chain(is_poll.then_some(Tag::Poll));
             for (effect, tag) in tags.filter_map(|tag| Some(((*effect)?, tag))) {

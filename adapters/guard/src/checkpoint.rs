@@ -66,7 +66,7 @@ impl std::error::Error for RestoreError {}
 
 /// The fields of a checkpoint.
 #[derive(Serialize, Deserialize)]
-struct State<'a> {
+struct SavedGuard<'a> {
     #[serde(borrow, with = "serde_bytes")]
     engine: &'a [u8],
     similar: SimilarCalls,
@@ -88,24 +88,24 @@ impl Guard {
     /// [`Builder::restore`]: crate::Builder::restore
     pub fn save(&self) -> Vec<u8> {
         let mut buffer = [0; Engine::CHECKPOINT_MAX];
-        let seen = &*self.seen;
+        let state = &*self.state;
         // The buffer is as long as any checkpoint.
-        let engine = seen.worker.detector.save(&mut buffer).map_or(&[][..], |written| &*written);
-        let state = State {
+        let engine = state.worker.detector.save(&mut buffer).map_or(&[][..], |written| &*written);
+        let saved = SavedGuard {
             engine,
-            similar: seen.worker.digester.similar.clone(),
-            lines: seen.worker.digester.lines.clone(),
-            calls: seen.calls.clone(),
-            names: seen.names.clone(),
-            steps: seen.steps.clone(),
-            refusals: seen.refusals,
-            refused: seen.refused.clone(),
-            swarm: seen.swarm.clone(),
-            tally: seen.tally.clone(),
+            similar: state.worker.digester.similar.clone(),
+            lines: state.worker.digester.lines.clone(),
+            calls: state.calls.clone(),
+            names: state.names.clone(),
+            steps: state.steps.clone(),
+            refusals: state.refusals,
+            refused: state.refused.clone(),
+            swarm: state.swarm.clone(),
+            tally: state.tally.clone(),
         };
         let bytes = vec![CHECKPOINT_VERSION];
         // Writing to a vector fails only if memory runs out.
-        let mut bytes = postcard::to_extend(&state, bytes).unwrap_or_default();
+        let mut bytes = postcard::to_extend(&saved, bytes).unwrap_or_default();
         let sum = HASH.hash(&bytes);
         bytes.extend(sum.to_le_bytes());
         bytes
@@ -113,19 +113,19 @@ impl Guard {
 
     /// Returns the guard that wrote `bytes`, with the setup of this one.
     pub(crate) fn restored(mut self, bytes: &[u8]) -> Result<Self, RestoreError> {
-        let state = State::read(bytes)?;
-        let seen = &mut *self.seen;
-        seen.worker.detector = Engine::restore(self.setup.preset.policy, state.engine)
+        let saved = SavedGuard::read(bytes)?;
+        let state = &mut *self.state;
+        state.worker.detector = Engine::restore(self.setup.preset.policy, saved.engine)
             .map_err(RestoreError::Engine)?;
-        (seen.worker.digester.similar, seen.worker.digester.lines) = (state.similar, state.lines);
-        (seen.calls, seen.names, seen.steps) = (state.calls, state.names, state.steps);
-        (seen.refusals, seen.refused) = (state.refusals, state.refused);
-        (seen.swarm, seen.tally) = (state.swarm, state.tally);
+        (state.worker.digester.similar, state.worker.digester.lines) = (saved.similar, saved.lines);
+        (state.calls, state.names, state.steps) = (saved.calls, saved.names, saved.steps);
+        (state.refusals, state.refused) = (saved.refusals, saved.refused);
+        (state.swarm, state.tally) = (saved.swarm, saved.tally);
         Ok(self)
     }
 }
 
-impl<'a> State<'a> {
+impl<'a> SavedGuard<'a> {
     fn read(bytes: &'a [u8]) -> Result<Self, RestoreError> {
         match bytes {
             [CHECKPOINT_VERSION, ..] => {}

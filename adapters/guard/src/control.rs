@@ -12,7 +12,7 @@ impl Guard {
     /// Returns the engine's counts of calls, findings and actions. One loop has many findings, and a
     /// blocked call has two; see [`Guard::loops`] and [`Guard::blocked_calls`].
     pub fn statistics(&self) -> &Statistics {
-        self.seen.worker.detector.statistics()
+        self.state.worker.detector.statistics()
     }
 
     /// Returns the mean confidence of all findings in percent, or `None` if there were none. The engine
@@ -44,18 +44,18 @@ impl Guard {
     /// assert_eq!((guard.loops(), guard.blocked_calls()), (1, 1));
     /// ```
     pub const fn loops(&self) -> u32 {
-        self.seen.tally.loops
+        self.state.tally.loops
     }
 
     /// Returns the number of calls that were blocked, each counted once.
     pub const fn blocked_calls(&self) -> u32 {
-        self.seen.tally.blocked
+        self.state.tally.blocked
     }
 
     /// Returns the rule that is nearest to a finding: an early warning. `Guard::policy().rule_name(rule)`
     /// is its name. See [`Detector::nearest`](unstuck_core::Detector::nearest).
     pub fn nearest(&self) -> Option<Nearness> {
-        self.seen.worker.detector.nearest()
+        self.state.worker.detector.nearest()
     }
 
     /// Returns the decision on a call as if it were announced now. It does not change the guard, asks
@@ -79,12 +79,12 @@ impl Guard {
         if self.is_stopped(asked) {
             return refused_calls::again();
         }
-        let seen = &*self.seen;
-        let mut digester = seen.worker.digester.clone();
+        let state = &*self.state;
+        let mut digester = state.worker.digester.clone();
         let call = self.declared.call(self.policy(), &mut digester, asked);
-        let upcoming = || seen.steps.upcoming(self.setup.outcomes, &seen.calls);
+        let upcoming = || state.steps.upcoming(self.setup.outcomes, &state.calls);
         let step = asked.step.unwrap_or_else(upcoming);
-        let verdict = seen.worker.detector.peek(call.step(step));
+        let verdict = state.worker.detector.peek(call.step(step));
         let evidence = self.evidence(verdict);
         evidence.map_or(Decision::PROCEED, |evidence| self.decision(None, evidence))
     }
@@ -92,7 +92,7 @@ impl Guard {
     /// Reports progress that no result shows, such as a robot that moved. Report it before the outcome of
     /// the call that caused it. See [`Detector::progress`](unstuck_core::Detector::progress).
     pub fn progress(&mut self) {
-        self.seen.worker.detector.progress();
+        self.state.worker.detector.progress();
     }
 
     /// Takes the latest `calls` calls back, because the provider failed and sends them again. Returns how
@@ -107,8 +107,8 @@ impl Guard {
     /// assert_eq!(guard.ticket("1"), None);
     /// ```
     pub fn retry(&mut self, calls: usize) -> usize {
-        let taken = self.seen.worker.detector.retry(calls);
-        self.seen.calls.take_back(taken);
+        let taken = self.state.worker.detector.retry(calls);
+        self.state.calls.take_back(taken);
         taken
     }
 
@@ -130,11 +130,11 @@ impl Guard {
     /// assert_eq!([(); 6].map(|()| fail(&mut guard).action()), [Action::Proceed; 6]);
     /// ```
     pub fn false_positive(&mut self, evidence: &Evidence) {
-        let (seen, id) = (&mut *self.seen, evidence.finding.loop_id);
+        let (state, id) = (&mut *self.state, evidence.finding.loop_id);
         if evidence.is_of_swarm() {
-            seen.swarm.silence(id);
+            state.swarm.silence(id);
         } else {
-            seen.worker.detector.false_positive(&evidence.finding);
+            state.worker.detector.false_positive(&evidence.finding);
         }
         self.allow(id);
     }
@@ -142,18 +142,18 @@ impl Guard {
     /// Silences the loop `id`: it is not found again, and its calls are not refused any more. The rules
     /// stay as they are. See [`Detector::silence`](unstuck_core::Detector::silence).
     pub fn silence(&mut self, id: LoopId) {
-        self.seen.worker.detector.silence(id);
-        self.seen.swarm.silence(id);
+        self.state.worker.detector.silence(id);
+        self.state.swarm.silence(id);
         self.allow(id);
     }
 
     /// Lets the calls of a loop run again.
     fn allow(&mut self, id: LoopId) {
-        let seen = &mut *self.seen;
-        seen.refused.forget(id);
-        if seen.refusals.of == Some(id) {
-            seen.refusals = Refusals::default();
-            seen.calls.unblock();
+        let state = &mut *self.state;
+        state.refused.forget(id);
+        if state.refusals.of == Some(id) {
+            state.refusals = Refusals::default();
+            state.calls.unblock();
         }
     }
 }

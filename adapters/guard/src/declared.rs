@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use unstuck_core::{Call, Policy, Tool};
-use unstuck_text::{Digester, Effect, OwnTool};
+use unstuck_text::{Digester, Effect, ToolDeclaration};
 
 use crate::asked::Asked;
 use crate::guard::Guard;
@@ -48,7 +48,7 @@ impl Declaration {
         self
     }
 
-    /// Declares the arguments that identify a call; see [`OwnTool::key`]. No names, or more than
+    /// Declares the arguments that identify a call; see [`ToolDeclaration::key`]. No names, or more than
     /// [`KEY_MAX`] allows, mean all arguments.
     pub fn key(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let (names_max, bytes_max) = KEY_MAX;
@@ -70,10 +70,10 @@ impl Declaration {
     }
 
     /// Passes the declaration to `use_it` as one of `tool`.
-    fn with<T>(&self, tool: Tool, use_it: impl FnOnce(OwnTool<'_>) -> T) -> T {
+    fn with<T>(&self, tool: Tool, use_it: impl FnOnce(ToolDeclaration<'_>) -> T) -> T {
         let names: Vec<&str> = self.key.iter().map(String::as_str).collect();
         let key = (!names.is_empty()).then_some(&*names);
-        use_it(OwnTool { effect: self.effect, key, ..OwnTool::new(tool) })
+        use_it(ToolDeclaration { effect: self.effect, key, ..ToolDeclaration::new(tool) })
     }
 }
 
@@ -120,9 +120,9 @@ impl Declared {
     }
 
     /// Returns the part of the declaration of `tool` that matters to its outcomes.
-    pub(crate) fn of(&self, tool: Tool) -> Option<OwnTool<'static>> {
+    pub(crate) fn of(&self, tool: Tool) -> Option<ToolDeclaration<'static>> {
         let declaration = self.0.get(&tool)?;
-        Some(OwnTool { effect: declaration.effect, ..OwnTool::new(tool) })
+        Some(ToolDeclaration { effect: declaration.effect, ..ToolDeclaration::new(tool) })
     }
 
     fn add(&mut self, tool: Tool, declaration: Declaration) -> bool {

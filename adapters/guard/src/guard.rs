@@ -90,12 +90,12 @@ pub struct Guard {
     worker: Arc<str>,
     /// The declarations of tools at run time. They belong to the tools and not to the worker.
     pub(crate) declared: Arc<Declared>,
-    pub(crate) seen: Box<Seen>,
+    pub(crate) state: Box<State>,
 }
 
 /// The state of a guard: everything that it knows about its worker.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct State {
     pub(crate) worker: Worker<'static, WINDOW, OPEN, LINE_WORDS>,
     pub(crate) calls: Calls,
     pub(crate) names: Names,
@@ -169,8 +169,8 @@ impl Guard {
     }
 
     pub(crate) fn with(setup: Arc<Setup>, session: Arc<str>, worker: Arc<str>) -> Self {
-        let seen = Box::new(Seen::new(&setup));
-        Self { setup, session, worker, declared: Arc::default(), seen }
+        let state = Box::new(State::new(&setup));
+        Self { setup, session, worker, declared: Arc::default(), state }
     }
 
     /// Creates a guard with the same setup and an empty history, for another session or worker.
@@ -220,12 +220,12 @@ impl Guard {
             let is_blocked = entry.state() == CallState::Blocked;
             return if is_blocked { decision.again() } else { decision };
         }
-        if asked.step.is_some_and(|step| self.seen.refusals.has(step, asked)) {
+        if asked.step.is_some_and(|step| self.state.refusals.has(step, asked)) {
             return Decision::PROCEED.again();
         }
         let begun = telemetry::now();
         let call = self.call(asked);
-        if self.seen.refused.refuses(call.digest()) {
+        if self.state.refused.refuses(call.digest()) {
             let decision = self.refuse_again(asked, call);
             self.trace(begun, &decision);
             return decision;
@@ -234,7 +234,7 @@ impl Guard {
         let decision = self.decide_ahead(ticket, own, settled);
         if decision.is_blocked() {
             self.block(ticket);
-            self.seen.refusals.latest = asked.step.map(|step| (step, asked.digest()));
+            self.state.refusals.latest = asked.step.map(|step| (step, asked.digest()));
         }
         self.name(ticket, asked);
         self.trace(begun, &decision);
@@ -255,8 +255,8 @@ impl Guard {
         let Some(ticket) = ticket.into() else { return Decision::PROCEED };
         let begun = telemetry::now();
         let (result, declared) = (result.into(), Arc::clone(&self.declared));
-        self.settle(ticket, begun, |seen, each| {
-            Some(seen.outcome(&declared, ticket, (&result, failed), each))
+        self.settle(ticket, begun, |state, each| {
+            Some(state.outcome(&declared, ticket, (&result, failed), each))
         })
     }
 
@@ -265,8 +265,8 @@ impl Guard {
     pub fn refused(&mut self, ticket: impl Into<Option<Ticket>>) -> Decision {
         let Some(ticket) = ticket.into() else { return Decision::PROCEED };
         let begun = telemetry::now();
-        self.settle(ticket, begun, |seen, each| {
-            seen.worker.detector.vetoed_each(ticket.call.id, each);
+        self.settle(ticket, begun, |state, each| {
+            state.worker.detector.vetoed_each(ticket.call.id, each);
             None
         })
     }
@@ -275,8 +275,8 @@ impl Guard {
     pub fn cancelled(&mut self, ticket: impl Into<Option<Ticket>>) -> Decision {
         let Some(ticket) = ticket.into() else { return Decision::PROCEED };
         let begun = telemetry::now();
-        self.settle(ticket, begun, |seen, each| {
-            seen.worker.detector.cancel_each(ticket.call.id, each);
+        self.settle(ticket, begun, |state, each| {
+            state.worker.detector.cancel_each(ticket.call.id, each);
             None
         })
     }
@@ -302,21 +302,21 @@ impl Guard {
         verdicts.push(own);
         self.name(ticket, asked);
         let (result, declared) = (result.into(), Arc::clone(&self.declared));
-        self.settle(ticket, begun, |seen, each| {
+        self.settle(ticket, begun, |state, each| {
             verdicts.into_iter().for_each(&mut *each);
-            Some(seen.outcome(&declared, ticket, (&result, failed), each))
+            Some(state.outcome(&declared, ticket, (&result, failed), each))
         })
     }
 
     /// Returns the ticket of the call with this id in this run, even if the call was answered. The guard
     /// remembers the latest 64 calls.
     pub fn ticket(&self, id: &str) -> Option<Ticket> {
-        self.seen.calls.by_id(id).map(CallEntry::ticket)
+        self.state.calls.by_id(id).map(CallEntry::ticket)
     }
 
     /// Returns the tickets of the calls that may run and have not ended, the oldest first.
     pub fn open_calls(&self) -> impl Iterator<Item = Ticket> {
-        self.seen.calls.open().map(CallEntry::ticket)
+        self.state.calls.open().map(CallEntry::ticket)
     }
 
     /// Returns the ticket of the earliest open call with the same tool and the same arguments, for a host
@@ -334,13 +334,13 @@ impl Guard {
     /// ```
     pub fn open_call(&self, asked: &Asked<'_>) -> Option<Ticket> {
         let raw = asked.digest();
-        self.seen.calls.open().find(|entry| entry.is(raw)).map(CallEntry::ticket)
+        self.state.calls.open().find(|entry| entry.is(raw)).map(CallEntry::ticket)
     }
 
     /// Returns whether a call may belong to `step`, for a host that numbers the steps itself: a call of
     /// that step is open, and no equal call of it has ended.
     pub fn may_join_step(&self, step: u64, asked: &Asked<'_>) -> bool {
-        let (calls, raw) = (&self.seen.calls, asked.digest());
+        let (calls, raw) = (&self.state.calls, asked.digest());
         let is_open = |entry: &CallEntry| entry.state() == CallState::Open;
         calls.of_step(step).any(is_open)
             && !calls.of_step(step).any(|entry| entry.is(raw) && !is_open(entry))
@@ -348,8 +348,8 @@ impl Guard {
 
     /// Ends the step, because all calls that were issued together are announced.
     pub fn end_step(&mut self) {
-        let seen = &mut *self.seen;
-        seen.steps.end(&mut seen.calls);
+        let state = &mut *self.state;
+        state.steps.end(&mut state.calls);
     }
 
     /// Reports a turn of the agent without a call. Turns without text count, too.
@@ -358,7 +358,7 @@ impl Guard {
             return Decision::PROCEED;
         }
         let begun = telemetry::now();
-        let verdict = self.seen.worker.text_turn(text);
+        let verdict = self.state.worker.text_turn(text);
         let decision = self.decide(None, [verdict]);
         self.trace(begun, &decision);
         decision
@@ -375,20 +375,20 @@ impl Guard {
         }
         if is_notification(text) {
             self.end_step();
-            self.seen.worker.detector.notified();
+            self.state.worker.detector.notified();
             return Decision::PROCEED;
         }
         let begun = telemetry::now();
         self.end_step();
-        let seen = &mut *self.seen;
-        seen.refusals = Refusals::default();
-        seen.calls.unblock();
-        seen.swarm.lift();
-        let message = seen.worker.digester.message(text);
-        if !seen.worker.detector.has_heard(message) {
-            seen.refused.clear();
+        let state = &mut *self.state;
+        state.refusals = Refusals::default();
+        state.calls.unblock();
+        state.swarm.lift();
+        let message = state.worker.digester.message(text);
+        if !state.worker.detector.has_heard(message) {
+            state.refused.clear();
         }
-        let verdict = seen.worker.detector.user_message(message);
+        let verdict = state.worker.detector.user_message(message);
         let decision = self.decide(None, [verdict]);
         self.trace(begun, &decision);
         decision
@@ -397,27 +397,27 @@ impl Guard {
     /// Reports that the host has compacted the model's memory, so that the model may ask again for text
     /// that it was shown. Calls that worked are forgotten, and failures stay.
     pub fn compacted(&mut self) {
-        let seen = &mut *self.seen;
-        seen.worker.digester.lines.clear();
-        seen.worker.detector.compacted();
+        let state = &mut *self.state;
+        state.worker.digester.lines.clear();
+        state.worker.detector.compacted();
     }
 
     /// Forgets all calls and turns, because a new run begins. Statistics stay.
     pub fn clear(&mut self) {
         self.begin_anew();
-        self.seen.refused.clear();
-        self.seen.calls.clear();
+        self.state.refused.clear();
+        self.state.calls.clear();
     }
 
     /// Forgets the run, except for the calls that stay refused.
     fn begin_anew(&mut self) {
         self.end_step();
-        let seen = &mut *self.seen;
-        seen.refusals = Refusals::default();
-        seen.calls.end_run();
-        seen.swarm.clear();
-        seen.tally.latest.clear();
-        seen.worker.clear();
+        let state = &mut *self.state;
+        state.refusals = Refusals::default();
+        state.calls.end_run();
+        state.swarm.clear();
+        state.tally.latest.clear();
+        state.worker.clear();
     }
 
     /// Judges the calls that wait for their outcomes, because no more outcomes will come.
@@ -426,7 +426,7 @@ impl Guard {
             return Decision::PROCEED;
         }
         let (begun, mut verdicts) = (telemetry::now(), Verdicts::default());
-        self.seen.worker.detector.finish_each(|verdict| verdicts.push(verdict));
+        self.state.worker.detector.finish_each(|verdict| verdicts.push(verdict));
         let decision = self.decide(None, verdicts);
         self.trace(begun, &decision);
         decision
@@ -436,14 +436,14 @@ impl Guard {
     pub(crate) fn is_stopped(&self, asked: &Asked<'_>) -> bool {
         let digester = || Digester::<0>::new(self.setup.preset.recipe);
         let call = || self.declared.call(self.policy(), &mut digester(), asked);
-        self.seen.refused.is_any() && self.seen.refused.refuses(call().digest())
+        self.state.refused.is_any() && self.state.refused.refuses(call().digest())
     }
 
     /// Refuses a call for which a run was stopped. The engine does not count it.
     fn refuse_again(&mut self, asked: &Asked<'_>, call: Call) -> Decision {
         let (ticket, _, mut settled) = self.record(asked, call);
         let each = |verdict| settled.push(verdict);
-        self.seen.worker.detector.cancel_each(ticket.call.id, each);
+        self.state.worker.detector.cancel_each(ticket.call.id, each);
         self.block(ticket);
         self.name(ticket, asked);
         // Earlier calls may settle with it.
@@ -453,23 +453,23 @@ impl Guard {
 
     /// Records that a call is blocked. The model reads the refusal before it asks for anything else.
     fn block(&mut self, ticket: Ticket) {
-        let seen = &mut *self.seen;
-        seen.steps.answered(&mut seen.calls, ticket.call.id);
-        seen.calls.take_shared(ticket);
-        seen.calls.set(ticket, CallState::Blocked);
-        seen.tally.blocked = seen.tally.blocked.saturating_add(1);
+        let state = &mut *self.state;
+        state.steps.answered(&mut state.calls, ticket.call.id);
+        state.calls.take_shared(ticket);
+        state.calls.set(ticket, CallState::Blocked);
+        state.tally.blocked = state.tally.blocked.saturating_add(1);
     }
 
     /// Stores the host's id of a call. It is known even if the call ended the run.
     fn name(&mut self, ticket: Ticket, asked: &Asked<'_>) {
         if let Some(id) = asked.id {
-            self.seen.calls.name(ticket, id);
+            self.state.calls.name(ticket, id);
         }
     }
 
     /// Returns the call, if it was announced before with the same id.
     fn announced_before(&self, asked: &Asked<'_>) -> Option<&CallEntry> {
-        let entry = self.seen.calls.by_id(asked.id?)?;
+        let entry = self.state.calls.by_id(asked.id?)?;
         entry.is(asked.digest()).then_some(entry)
     }
 
@@ -481,23 +481,23 @@ impl Guard {
     /// Makes the call of `asked`, and compares it with earlier ones.
     fn call(&mut self, asked: &Asked<'_>) -> Call {
         let policy = self.policy();
-        self.declared.call(policy, &mut self.seen.worker.digester, asked)
+        self.declared.call(policy, &mut self.state.worker.digester, asked)
     }
 
     /// Announces `call`, which was made of `asked`, to the engine. Returns its ticket, the verdict on it, and the
     /// verdicts on earlier calls that settle with it.
     fn record(&mut self, asked: &Asked<'_>, call: Call) -> (Ticket, Verdict, Verdicts) {
-        let seen = &mut *self.seen;
-        let numbered = || seen.steps.next(self.setup.outcomes, &seen.calls);
+        let state = &mut *self.state;
+        let numbered = || state.steps.next(self.setup.outcomes, &state.calls);
         let step = asked.step.unwrap_or_else(numbered);
         let mut settled = Verdicts::default();
         let each = |verdict| settled.push(verdict);
-        let (announced, own) = seen.worker.announce_each(call.step(step), each);
-        let tool = seen.names.add(asked.tool);
-        telemetry::count_call(&seen.names.shared(tool));
+        let (announced, own) = state.worker.announce_each(call.step(step), each);
+        let tool = state.names.add(asked.tool);
+        telemetry::count_call(&state.names.shared(tool));
         let ticket = Ticket { call: announced, tool };
         let entry = CallEntry::new(ticket, call.digest(), asked.digest(), step);
-        seen.calls.add(if asked.step.is_none() { entry.awaited() } else { entry });
+        state.calls.add(if asked.step.is_none() { entry.awaited() } else { entry });
         self.share(ticket, &call);
         (ticket, own, settled)
     }
@@ -524,7 +524,7 @@ impl Guard {
     /// Reports a blocked call to the engine, where it counts as an attempt. Too many attempts end the run.
     fn refuse(&mut self, ticket: Ticket, decision: &Decision) -> Decision {
         let mut verdicts = Verdicts::default();
-        self.seen.worker.detector.vetoed_each(ticket.call.id, |verdict| {
+        self.state.worker.detector.vetoed_each(ticket.call.id, |verdict| {
             // The block itself is known already.
             if verdict.fresh || verdict.action > Action::Block {
                 verdicts.push(verdict);
@@ -535,7 +535,7 @@ impl Guard {
             return attempted;
         }
         let Some(evidence) = &decision.evidence else { return Decision::PROCEED };
-        if self.seen.refusals.add(evidence.finding.loop_id) < BLOCKS_MAX {
+        if self.state.refusals.add(evidence.finding.loop_id) < BLOCKS_MAX {
             return Decision::PROCEED;
         }
         self.ruled(Some(ticket), Evidence { action: Action::Stop, fresh: true, ..evidence.clone() })
@@ -547,21 +547,21 @@ impl Guard {
         &mut self,
         ticket: Ticket,
         begun: Option<Instant>,
-        event: impl FnOnce(&mut Seen, &mut dyn FnMut(Verdict)) -> Option<Outcome>,
+        event: impl FnOnce(&mut State, &mut dyn FnMut(Verdict)) -> Option<Outcome>,
     ) -> Decision {
         if self.setup.mode == Mode::Off {
             return Decision::PROCEED;
         }
         let mut verdicts = Verdicts::default();
-        let seen = &mut *self.seen;
-        seen.steps.answered(&mut seen.calls, ticket.call.id);
-        seen.calls.set(ticket, CallState::Ended);
-        let outcome = event(seen, &mut |verdict| verdicts.push(verdict));
+        let state = &mut *self.state;
+        state.steps.answered(&mut state.calls, ticket.call.id);
+        state.calls.set(ticket, CallState::Ended);
+        let outcome = event(state, &mut |verdict| verdicts.push(verdict));
         // The decision may end the run, and with it what is known about the call.
-        let shared = seen.calls.take_shared(ticket);
+        let shared = state.calls.take_shared(ticket);
         let reported = outcome.as_ref().and_then(|outcome| {
-            let call = seen.calls.report(ticket.call.id, outcome)?;
-            Some(seen.refused.report(call, outcome))
+            let call = state.calls.report(ticket.call.id, outcome)?;
+            Some(state.refused.report(call, outcome))
         });
         let mut decision = self.decide(Some(ticket), verdicts);
         if reported == Some(true) {
@@ -594,12 +594,12 @@ impl Guard {
     /// Returns the evidence of a verdict, if it has a finding.
     pub(crate) fn evidence(&self, verdict: Verdict) -> Option<Evidence> {
         let Verdict { action, fresh, finding: Some(finding), .. } = verdict else { return None };
-        let tool = self.seen.names.shared(finding.tool);
+        let tool = self.state.names.shared(finding.tool);
         let rule = finding.rule_name(self.policy());
         let lap = self.lap(&finding);
-        let failing = self.seen.worker.detector.failing(&finding);
-        let failing = failing.and_then(|seq| self.seen.worker.detector.tool_of(seq));
-        let failing = failing.map_or_else(Arc::default, |tool| self.seen.names.shared(tool));
+        let failing = self.state.worker.detector.failing(&finding);
+        let failing = failing.and_then(|seq| self.state.worker.detector.tool_of(seq));
+        let failing = failing.map_or_else(Arc::default, |tool| self.state.names.shared(tool));
         Some(Evidence { rule, tool, lap, failing, action, fresh, finding, workers: 1, swarm: None })
     }
 
@@ -609,14 +609,14 @@ impl Guard {
             return Vec::new();
         }
         // The engine has forgotten the calls if the verdict ends the run.
-        let calls = finding.lap().filter_map(|seq| self.seen.calls.by_seq(seq));
-        calls.map(|entry| self.seen.names.shared(entry.ticket().tool)).collect()
+        let calls = finding.lap().filter_map(|seq| self.state.calls.by_seq(seq));
+        calls.map(|entry| self.state.names.shared(entry.ticket().tool)).collect()
     }
 
     /// Decides on `evidence`, after the host has ruled on it.
     pub(crate) fn ruled(&mut self, ticket: Option<Ticket>, mut evidence: Evidence) -> Decision {
         // The ladder of a loop that was stopped does not start again with another variant of the call.
-        if evidence.action > Action::Proceed && self.seen.refused.holds(evidence.finding.loop_id) {
+        if evidence.action > Action::Proceed && self.state.refused.holds(evidence.finding.loop_id) {
             evidence = Evidence { action: Action::Stop, fresh: true, ..evidence };
         }
         if evidence.fresh || evidence.action >= Action::Block {
@@ -624,22 +624,22 @@ impl Guard {
                 Ruling::Agree => {}
                 Ruling::Instead(action) => evidence.action = action,
                 Ruling::FalsePositive if evidence.is_of_swarm() => {
-                    self.seen.swarm.silence(evidence.finding.loop_id);
+                    self.state.swarm.silence(evidence.finding.loop_id);
                     return Decision::proceed(ticket);
                 }
                 Ruling::FalsePositive => {
-                    self.seen.worker.detector.false_positive(&evidence.finding);
+                    self.state.worker.detector.false_positive(&evidence.finding);
                     return Decision::proceed(ticket);
                 }
             }
         }
-        if evidence.fresh && self.seen.tally.add(evidence.finding.loop_id) {
+        if evidence.fresh && self.state.tally.add(evidence.finding.loop_id) {
             telemetry::count_loop(evidence.finding.kind);
         }
         if evidence.action >= Action::StartOver {
             if evidence.action == Action::Stop && self.setup.mode == Mode::Act {
-                let seen = &mut *self.seen;
-                seen.refused.add(&evidence.finding, &seen.calls);
+                let state = &mut *self.state;
+                state.refused.add(&evidence.finding, &state.calls);
             }
             self.begin_anew();
         }
@@ -661,7 +661,7 @@ impl Guard {
     }
 }
 
-impl Seen {
+impl State {
     fn new(setup: &Setup) -> Self {
         let worker = Worker::new(setup.preset.policy, setup.preset.recipe);
         Self {

@@ -56,9 +56,7 @@
 
 #![forbid(unsafe_code)]
 
-mod ahead;
 mod asked;
-mod aware;
 mod builder;
 mod calls;
 mod chat;
@@ -68,6 +66,8 @@ mod decision;
 mod declared;
 mod guard;
 mod payload;
+mod prepared;
+mod prompt_notes;
 mod recovery;
 mod refused_calls;
 mod ruling;
@@ -80,7 +80,6 @@ mod tool_output;
 mod wire;
 
 pub use asked::Asked;
-pub use aware::{SYSTEM_NOTE, TOOL_NOTE};
 pub use builder::{BuildError, Builder, SWITCH, is_off};
 pub use chat::{
     CALLS_MAX, Chat, ChatError, Entry, LoopDetected, Next, Reply, Run, START_OVERS_MAX, TURNS_MAX,
@@ -91,6 +90,7 @@ pub use decision::{Decision, Evidence, Message, SIGN, Ticket};
 pub use declared::{DECLARED_MAX, Declaration, KEY_MAX};
 pub use guard::{BLOCKS_MAX, Guard};
 pub use payload::Payload;
+pub use prompt_notes::{SYSTEM_NOTE, TOOL_NOTE};
 pub use recovery::{GitError, GitWorkTree, Recovery, RecoveryError, SavedState, Undone, WentBack};
 pub use ruling::Ruling;
 pub use tool_output::ToolOutput;
@@ -98,7 +98,7 @@ pub use unstuck_core::{
     Action, Finding, Kind, LoopId, Nearness, Policy, Statistics, Tag, Tool, ToolRule,
 };
 pub use unstuck_swarm::SwarmStore;
-pub use unstuck_text::{Effect, Mask, Masks, OwnTool, Preset, Recipe};
+pub use unstuck_text::{Effect, Mask, Masks, Preset, Recipe, ToolDeclaration};
 
 /// The examples of the READMEs.
 #[cfg(doctest)]

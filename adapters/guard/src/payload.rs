@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::ahead::ResultAhead;
+use crate::prepared::PreparedResult;
 
 /// Arguments or a result, as text. Arguments are mostly JSON.
 ///
@@ -21,7 +21,7 @@ use crate::ahead::ResultAhead;
 pub struct Payload<'a> {
     text: Cow<'a, str>,
     /// The digests, if the text was read ahead as a result.
-    pub(crate) ahead: Option<Arc<ResultAhead>>,
+    pub(crate) ahead: Option<Arc<PreparedResult>>,
 }
 
 impl Payload<'_> {

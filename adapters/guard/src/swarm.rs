@@ -30,20 +30,20 @@ impl Guard {
         let is_poll = self.setup.preset.policy.tools().iter().any(is_poll);
         if !is_poll && !UNSHARED.iter().any(|tag| call.has_tag(*tag)) {
             let writes = call.has_tag(Tag::Write);
-            self.seen.calls.share(ticket, SharedCall { digest: call.digest(), writes });
+            self.state.calls.share(ticket, SharedCall { digest: call.digest(), writes });
         }
     }
 
     /// Joins `own`, the decision on a call before it runs, with the store's verdict on the call.
     pub(crate) fn look_in_swarm(&mut self, ticket: Ticket, own: Decision) -> Decision {
-        let (Some(store), Some(call)) = (&self.setup.store, self.seen.calls.shared(ticket)) else {
+        let (Some(store), Some(call)) = (&self.setup.store, self.state.calls.shared(ticket)) else {
             return own;
         };
         if own.is_blocked() {
             return own;
         }
         let looked = shielded(|| store.look(call.digest));
-        let decision = match self.seen.swarm.blocked(call.digest, looked, now()) {
+        let decision = match self.state.swarm.blocked(call.digest, looked, now()) {
             // A worker that has not made the call yet is blocked at most.
             Some((one, rung)) => {
                 self.joined(own, self.swarm_evidence(ticket, Action::Block, &one, rung), rung)
@@ -53,7 +53,7 @@ impl Guard {
         if decision.is_blocked() || self.setup.outcomes == Outcomes::Reported {
             return decision;
         }
-        self.seen.calls.take_shared(ticket);
+        self.state.calls.take_shared(ticket);
         self.report_to_swarm(ticket, decision, call, None)
     }
 
@@ -68,7 +68,7 @@ impl Guard {
     ) -> Decision {
         let Some(store) = &self.setup.store else { return own };
         let worked = outcome.is_some_and(|outcome| !outcome.has_failed());
-        if self.seen.swarm.end_call(call, outcome) && worked {
+        if self.state.swarm.end_call(call, outcome) && worked {
             return own;
         }
         let observation = Observation::new(self.swarm_name(), ticket.tool, call.digest);
@@ -77,13 +77,13 @@ impl Guard {
             Some(outcome) if worked => observation.ok(outcome.digest()),
             Some(outcome) => observation.failed(outcome.digest()),
         };
-        let tool = self.seen.names.of(ticket.tool);
+        let tool = self.state.names.of(ticket.tool);
         let verdict = shielded(|| store.record_named(&observation, tool));
         // The run ends in any case.
         if own.judged >= Action::StartOver {
             return own;
         }
-        let one = self.seen.swarm.take_in(call.digest, verdict, now());
+        let one = self.state.swarm.take_in(call.digest, verdict, now());
         let Some(one) = one else { return own };
         let evidence = self.swarm_evidence(ticket, verdict.action, &one, verdict.rung);
         self.joined(own, evidence, verdict.rung)
@@ -96,7 +96,7 @@ impl Guard {
         let swarm = self.ruled(own.ticket, evidence);
         let decision = own.or_stronger(swarm);
         if decision.evidence.as_ref().is_some_and(Evidence::is_of_swarm) {
-            self.seen.swarm.announced(loop_id, rung);
+            self.state.swarm.announced(loop_id, rung);
         }
         decision
     }
@@ -116,7 +116,7 @@ impl Guard {
         finding.confidence = one.confidence;
         Evidence {
             rule: unstuck_swarm::Finding::RULE,
-            tool: self.seen.names.shared(ticket.tool),
+            tool: self.state.names.shared(ticket.tool),
             lap: Vec::new(),
             failing: Arc::default(),
             action,

@@ -60,6 +60,7 @@ mod body;
 #[cfg(feature = "serde")]
 mod checkpoint;
 mod command;
+mod declaration;
 mod echo;
 mod envelope;
 mod find;
@@ -72,7 +73,6 @@ mod mask;
 mod members;
 mod names;
 mod nothing;
-mod own;
 mod pending;
 mod phrases;
 mod recipe;
@@ -88,12 +88,12 @@ mod tokens;
 mod words;
 mod worker;
 
+pub use declaration::{Effect, ToolDeclaration};
 pub use envelope::{Envelope, Unescaped, is_notification};
 pub use likeness::PRIMARY_KEYS;
 pub use lines::{LINE_WORDS, Lines};
 pub use mask::{Counter, CounterError, Mask, Masked, Masker, Masks, Shown};
 pub use nothing::finds_nothing;
-pub use own::{Effect, OwnTool};
 pub use pending::is_pending;
 pub use recipe::{
     Answer, Failures, Likeness, Near, PRESETS, Preset, ReadAnswer, ReadCall, Recipe, ResultPart,

@@ -8,6 +8,7 @@ use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Rapid};
 
 use crate::body::Body;
 use crate::command::{Nature, with_command};
+use crate::declaration::ToolDeclaration;
 use crate::echo::echo;
 use crate::envelope::{Envelope, Unescaped};
 use crate::find;
@@ -15,7 +16,6 @@ use crate::likeness::{PRIMARY_KEYS, compared, file, notes};
 use crate::lines::{self, Document, Lines, digest_of_json, is_json};
 use crate::mask::{Counter, Masked, Masker, Masks, Trimmed};
 use crate::nothing::{finds_no_line, found_none};
-use crate::own::OwnTool;
 use crate::pending::waits;
 use crate::phrases::{Phrases, phrases};
 use crate::report::{
@@ -44,7 +44,7 @@ pub struct Recipe {
     /// Further volatile numbers, which only the host knows.
     pub counters: &'static [Counter<'static>],
     /// Declarations of single tools. Of several declarations for one tool, earlier ones win.
-    pub tools: &'static [OwnTool<'static>],
+    pub tools: &'static [ToolDeclaration<'static>],
 }
 
 /// The source of failures and scores.
@@ -105,7 +105,7 @@ pub struct Answer<'a> {
     /// The kind of the [call](Call::kind).
     pub kind: Tag,
     /// The tool's declaration at run time. The recipe's own declaration wins over it.
-    pub said: Option<OwnTool<'a>>,
+    pub said: Option<ToolDeclaration<'a>>,
 }
 
 impl<'a> Answer<'a> {
@@ -208,7 +208,7 @@ impl Recipe {
     pub fn call_among_as(
         &self,
         groups: &mut SimilarCalls,
-        said: OwnTool<'_>,
+        said: ToolDeclaration<'_>,
         tool: &str,
         args: &str,
     ) -> Call {
@@ -234,7 +234,7 @@ impl Recipe {
     fn grouped(
         &self,
         groups: &mut SimilarCalls,
-        own: Option<OwnTool<'_>>,
+        own: Option<ToolDeclaration<'_>>,
         tool: &str,
         args: &str,
     ) -> Call {
@@ -251,7 +251,7 @@ impl Recipe {
     /// one.
     fn made(
         &self,
-        own: Option<OwnTool<'_>>,
+        own: Option<ToolDeclaration<'_>>,
         tool: &str,
         args: &str,
         group: impl FnOnce(Tag, Digest) -> Option<Digest>,
@@ -384,7 +384,7 @@ impl Recipe {
     /// Reads the `body` of `answer`, which was `opened`.
     fn reading<'b>(
         &self,
-        own: Option<OwnTool<'_>>,
+        own: Option<ToolDeclaration<'_>>,
         answer: &Answer<'_>,
         opened: &Envelope<'_>,
         body: &'b Body<'b>,
@@ -457,7 +457,7 @@ impl Recipe {
     /// Reads from the `body` of an answer whether the call of `tool` failed. `failed` is the host's report.
     fn report(
         &self,
-        own: Option<OwnTool<'_>>,
+        own: Option<ToolDeclaration<'_>>,
         (tool, kind): (&str, Tag),
         body: &Body<'_>,
         opened: &Envelope<'_>,
@@ -514,19 +514,19 @@ impl Recipe {
         }
     }
 
-    fn masker(&self, own: Option<OwnTool<'_>>) -> Masker<'static> {
+    fn masker(&self, own: Option<ToolDeclaration<'_>>) -> Masker<'static> {
         own.and_then(|own| own.masks).unwrap_or(self.masks).and(self.counters)
     }
 
     /// Returns the digests of `body` if it is JSON.
-    fn document(&self, own: Option<OwnTool<'_>>, body: &str) -> Option<Document> {
+    fn document(&self, own: Option<ToolDeclaration<'_>>, body: &str) -> Option<Document> {
         let is_read = self.failures == Failures::Read && self.result == ResultPart::Whole;
         if is_read && is_json(body) { digest_of_json(body, self.masker(own)) } else { None }
     }
 
     fn masked(
         &self,
-        own: Option<OwnTool<'_>>,
+        own: Option<ToolDeclaration<'_>>,
         opened: &Envelope<'_>,
         trimmed: Trimmed<'_>,
         cut: Option<&str>,
@@ -550,26 +550,26 @@ impl Recipe {
     }
 
     /// Returns the declaration of `tool`. Later declarations complete earlier ones.
-    fn own(&self, tool: &str) -> Option<OwnTool<'static>> {
+    fn own(&self, tool: &str) -> Option<ToolDeclaration<'static>> {
         // Names are only hashed where something is declared at all.
         if self.tools.is_empty() { None } else { self.declared(Tool::named(tool)) }
     }
 
     /// Returns the recipe's declaration of `tool`. O(declarations).
-    pub fn declared(&self, tool: Tool) -> Option<OwnTool<'static>> {
+    pub fn declared(&self, tool: Tool) -> Option<ToolDeclaration<'static>> {
         let own = self.tools.iter().filter(|own| own.tool == tool).copied();
-        own.reduce(OwnTool::or)
+        own.reduce(ToolDeclaration::or)
     }
 
     /// Returns the declaration of `tool`, completed by its declaration at run time.
-    fn completed<'t>(&self, tool: &str, said: OwnTool<'t>) -> OwnTool<'t> {
+    fn completed<'t>(&self, tool: &str, said: ToolDeclaration<'t>) -> ToolDeclaration<'t> {
         self.own(tool).map_or(said, |own| own.or(said))
     }
 
     /// Returns what a call of `tool` with `args` does. A recipe that does not inspect results does not
     /// inspect commands, either.
-    fn nature(&self, own: Option<OwnTool<'_>>, tool: &str, args: &str) -> Nature {
-        let Some(own) = own.filter(OwnTool::has_nature) else {
+    fn nature(&self, own: Option<ToolDeclaration<'_>>, tool: &str, args: &str) -> Nature {
+        let Some(own) = own.filter(ToolDeclaration::has_nature) else {
             return match self.failures {
                 Failures::Read => nature(tool, args),
                 Failures::Told => Nature::acting(plain_tag(tool, args)),
@@ -756,7 +756,7 @@ mod tests {
 
     use unstuck_core::{Tag, Tool, presets};
 
-    use super::{Answer, OwnTool, PRESETS, Preset, Recipe, head};
+    use super::{Answer, PRESETS, Preset, Recipe, ToolDeclaration, head};
     use crate::mask::Masks;
 
     #[test]
@@ -777,7 +777,11 @@ mod tests {
 
     #[test]
     fn a_tool_may_be_of_another_kind_and_have_masks_of_its_own() {
-        let own = |name, tag, masks| OwnTool { tag, masks, ..OwnTool::new(Tool::named(name)) };
+        let own = |name, tag, masks| ToolDeclaration {
+            tag,
+            masks,
+            ..ToolDeclaration::new(Tool::named(name))
+        };
         let tools = vec![
             own("run", Some(Tag::Shell), None),
             own("clock", None, Some(Masks::NONE)),

@@ -5,8 +5,8 @@ use unstuck_core::{
     Verdict,
 };
 
+use crate::declaration::ToolDeclaration;
 use crate::lines::{LINE_WORDS, Lines};
-use crate::own::OwnTool;
 use crate::recipe::{Answer, ReadAnswer, ReadCall, Recipe};
 use crate::similar_calls::SimilarCalls;
 
@@ -47,7 +47,7 @@ impl<const WORDS: usize> Digester<WORDS> {
     }
 
     /// Like [`Digester::call`], for a tool that is declared at run time as `said`.
-    pub fn call_as(&mut self, said: OwnTool<'_>, tool: &str, args: &str) -> Call {
+    pub fn call_as(&mut self, said: ToolDeclaration<'_>, tool: &str, args: &str) -> Call {
         self.recipe.call_among_as(&mut self.similar, said, tool, args)
     }
 

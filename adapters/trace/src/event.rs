@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::own;
+use crate::notes;
 
 /// The words with which programs begin a note in place of a hidden value, such as `<redacted>`.
 const HIDDEN: &[&str] =
@@ -231,11 +231,11 @@ impl Outcome<'_> {
     /// ```
     pub fn without_notes<R>(self, then: impl FnOnce(Outcome<'_>) -> R) -> R {
         let bare = if self.failed {
-            own::error_without_notes(self.text)
+            notes::error_without_notes(self.text)
         } else {
-            own::without_notes(self.text)
+            notes::without_notes(self.text)
         };
-        let refused = self.refused || own::is_refusal(&bare, self.failed);
+        let refused = self.refused || notes::is_refusal(&bare, self.failed);
         let failed = self.failed && !refused;
         then(Outcome { text: &bare, failed, refused, ..self })
     }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use crate::event::Args;
 use crate::grammar::bytes_before;
 use crate::members;
-use crate::own;
+use crate::notes;
 use crate::problem::ProblemKind;
 
 /// A field of any type. `null` counts as absent.
@@ -223,7 +223,7 @@ pub(crate) fn flat_text(raw: Raw<'_>) -> Cow<'_, str> {
     let Some(first) = texts.next() else {
         return Cow::Borrowed("");
     };
-    texts.filter(|text| !own::is_note(text)).fold(first, |mut all, text| {
+    texts.filter(|text| !notes::is_note(text)).fold(first, |mut all, text| {
         let joined = all.to_mut();
         joined.push('\n');
         joined.push_str(&text);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::costs::Answers;
 use crate::event::{Args, Begin, Call, Event, Message, Outcome, Role, Tokens, Usage};
 use crate::formats::{Failures, Format};
-use crate::own;
+use crate::notes;
 use crate::pairing::{Pairing, digest};
 use crate::problem::{Problem, ProblemKind};
 use crate::{PROBLEMS_MAX, Trace, WORKERS_MAX};
@@ -263,7 +263,7 @@ impl<'s> Recorder<'s> {
     /// Delivers a message that is not a turn of its own: one to the agent, or the agent's in a turn
     /// that has issued calls. A note of this project in somebody else's name is no message.
     pub(crate) fn message(&mut self, worker: &str, role: Role, text: &str) {
-        if role != Role::Assistant && own::is_note(text) {
+        if role != Role::Assistant && notes::is_note(text) {
             return;
         }
         let index = self.next_message();

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use crate::field::{flat_text, string};
-use crate::own;
+use crate::notes;
 
 /// The text of a result, as the agent's model reads it, and whether the call failed.
 ///
@@ -35,8 +35,8 @@ impl<'a> ToolResult<'a> {
     /// becomes its JSON. A note of the proxy is left out.
     pub fn plain(json: &'a RawValue) -> Self {
         let text = match flat_text(Some(json)) {
-            Cow::Borrowed(text) => own::without_notes(text),
-            Cow::Owned(text) => Cow::Owned(own::without_notes(&text).into_owned()),
+            Cow::Borrowed(text) => notes::without_notes(text),
+            Cow::Owned(text) => Cow::Owned(notes::without_notes(&text).into_owned()),
         };
         Self { text, failed: None }
     }

@@ -50,10 +50,10 @@ pub(crate) fn run(report: &Report) -> Exit {
     let journal = folder.as_ref().map(Folder::journal).unwrap_or_default();
     let live: Vec<_> = folder.iter().flat_map(Folder::sessions).collect();
     let period = Period { days: report.days, now };
-    let seen = Seen::of(&journal, &live, period);
+    let records = Records::of(&journal, &live, period);
     let (reader, text) = match report.format {
-        SessionFormat::Human => (Reader::Person, human(&seen, period)),
-        SessionFormat::Jsonl => (Reader::Program, seen.findings.iter().map(line).collect()),
+        SessionFormat::Human => (Reader::Person, human(&records, period)),
+        SessionFormat::Jsonl => (Reader::Program, records.findings.iter().map(line).collect()),
     };
     match Output::stdout(reader).write(&text) {
         Ok(()) => Exit::Clean,
@@ -90,7 +90,7 @@ type Id<'j> = (&'j str, &'j str);
 type Found<'j> = (&'j Entry, &'j FindingRecord);
 
 /// What the journal and the live sessions say about a period.
-struct Seen<'j> {
+struct Records<'j> {
     /// The sessions that hooks have watched.
     watched: BTreeSet<Id<'j>>,
     /// The findings, in the order of their times.
@@ -101,31 +101,31 @@ struct Seen<'j> {
     refused_again: HashMap<Id<'j>, u64>,
 }
 
-impl<'j> Seen<'j> {
+impl<'j> Records<'j> {
     fn of(journal: &'j [Entry], live: &'j [Session], period: Period) -> Self {
-        let mut seen = Self {
+        let mut records = Self {
             watched: BTreeSet::new(),
             findings: Vec::new(),
             calls: HashMap::new(),
             refused_again: HashMap::new(),
         };
         for entry in journal.iter().filter(|entry| period.includes(entry.at)) {
-            seen.watched.insert(id(entry));
+            records.watched.insert(id(entry));
             match &entry.what {
-                What::Found(finding) => seen.add(entry, finding),
+                What::Found(finding) => records.add(entry, finding),
                 What::Ended { calls, refused_again, .. } => {
-                    seen.calls.insert((id(entry), &entry.worker), *calls);
-                    *seen.refused_again.entry(id(entry)).or_default() += refused_again;
+                    records.calls.insert((id(entry), &entry.worker), *calls);
+                    *records.refused_again.entry(id(entry)).or_default() += refused_again;
                 }
             }
         }
         for session in live.iter().filter(|session| period.includes(session.last_seen)) {
             let id = (session.agent.name(), &session.session[..]);
-            seen.watched.insert(id);
-            seen.calls.insert((id, &session.worker), session.calls);
-            *seen.refused_again.entry(id).or_default() += session.refused_again;
+            records.watched.insert(id);
+            records.calls.insert((id, &session.worker), session.calls);
+            *records.refused_again.entry(id).or_default() += session.refused_again;
         }
-        seen
+        records
     }
 
     /// Adds a finding. It replaces the one that would have refused its call.
@@ -154,30 +154,30 @@ fn id(entry: &Entry) -> Id<'_> {
     (&entry.agent, &entry.session)
 }
 
-fn human(seen: &Seen<'_>, period: Period) -> String {
+fn human(records: &Records<'_>, period: Period) -> String {
     let name = period.name();
-    if seen.watched.is_empty() {
+    if records.watched.is_empty() {
         return filled(&format!("Nothing found in {name}. {UNWATCHED}"), "");
     }
-    let watched = counted(seen.watched.len(), "watched session");
-    if seen.findings.is_empty() {
+    let watched = counted(records.watched.len(), "watched session");
+    if records.findings.is_empty() {
         return filled(&format!("Nothing found in {name}, in {watched}."), "");
     }
-    let stuck: BTreeSet<_> = seen.findings.iter().map(|(entry, _)| id(entry)).collect();
+    let stuck: BTreeSet<_> = records.findings.iter().map(|(entry, _)| id(entry)).collect();
     let mut text = filled(&format!("Last {name}: findings in {} of {watched}", stuck.len()), "");
-    text += &days(seen, period);
-    text += &rules(seen);
-    text += &frequent(seen, period.now);
-    text += &ended_early(seen);
+    text += &days(records, period);
+    text += &rules(records);
+    text += &frequent(records, period.now);
+    text += &ended_early(records);
     text
 }
 
 /// Returns the lines on each day and agent.
-fn days(seen: &Seen<'_>, period: Period) -> String {
+fn days(records: &Records<'_>, period: Period) -> String {
     let mut days: BTreeMap<u64, BTreeMap<&str, Day<'_>>> = BTreeMap::new();
-    let mut again = seen.refused_again.clone();
+    let mut again = records.refused_again.clone();
     // The refusals after a stop count for the day of the session's latest finding.
-    for found in seen.findings.iter().rev() {
+    for found in records.findings.iter().rev() {
         let (entry, _) = found;
         let agents = days.entry(period.age(entry.at)).or_default();
         let day = agents.entry(&entry.agent).or_default();
@@ -241,9 +241,9 @@ impl Day<'_> {
 }
 
 /// Returns the number of loops that each rule has found.
-fn rules(seen: &Seen<'_>) -> String {
+fn rules(records: &Records<'_>) -> String {
     let mut rules: BTreeMap<&str, usize> = BTreeMap::new();
-    for findings in seen.loops().values() {
+    for findings in records.loops().values() {
         let names: BTreeSet<_> = findings.iter().map(|(_, finding)| &finding.rule[..]).collect();
         for name in names {
             *rules.entry(name).or_default() += 1;
@@ -260,9 +260,9 @@ fn rules(seen: &Seen<'_>) -> String {
 }
 
 /// Returns the loops that came most often: in the most sessions, and then with the most findings.
-fn frequent(seen: &Seen<'_>, now: u64) -> String {
+fn frequent(records: &Records<'_>, now: u64) -> String {
     let mut loops: BTreeMap<u64, Vec<Found<'_>>> = BTreeMap::new();
-    for found in &seen.findings {
+    for found in &records.findings {
         loops.entry(found.1.loop_id).or_default().push(*found);
     }
     let sessions = |findings: &[Found<'_>]| {
@@ -298,13 +298,13 @@ fn frequent(seen: &Seen<'_>, now: u64) -> String {
 }
 
 /// Returns the sentence on loops that ended after the first note, if that is known of any.
-fn ended_early(seen: &Seen<'_>) -> String {
-    let loops = seen.loops();
+fn ended_early(records: &Records<'_>) -> String {
+    let loops = records.loops();
     let is_told = |findings: &[Found<'_>]| findings.iter().all(|(_, one)| !one.observed);
     let told = loops.iter().filter(|(_, findings)| is_told(findings));
     let is_early = |((session, worker, _), findings): &(&(Id<'_>, &str, u64), &Vec<Found<'_>>)| {
         let [(_, only)] = findings[..] else { return false };
-        let calls = seen.calls.get(&(*session, *worker)).copied().unwrap_or_default();
+        let calls = records.calls.get(&(*session, *worker)).copied().unwrap_or_default();
         only.said <= Said::Warning && calls >= only.call + FOLLOWED_BY
     };
     let early = told.clone().filter(is_early).count();
@@ -414,7 +414,7 @@ mod tests {
 
     fn shown(journal: &[Entry], live: &[Session], days: u32) -> String {
         let period = Period { days, now: NOW };
-        let text = human(&Seen::of(journal, live, period), period);
+        let text = human(&Records::of(journal, live, period), period);
         let text = anstream::adapter::strip_str(&text).to_string();
         assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text}");

@@ -8,18 +8,18 @@
 //! also read alone.
 
 mod envelope;
+mod expiry;
 mod file;
 mod folder;
 mod journal;
 mod log;
-mod old;
 #[cfg(feature = "fleet")]
-mod rest;
+mod pause;
 mod session;
 mod trial;
 
 /// The file with the pause after a swarm server failed to answer.
-const REST: &str = "swarm.rest";
+const PAUSES: &str = "swarm.rest";
 
 pub(crate) use envelope::Damage;
 pub(crate) use file::Trouble;

@@ -3,7 +3,7 @@
 use toml::de::{DeTable, DeValue};
 use unstuck_core::{Tag, Tool};
 use unstuck_text::{
-    Counter, Effect, Failures, Likeness, Mask, Masks, Near, OwnTool, Recipe, ResultPart,
+    Counter, Effect, Failures, Likeness, Mask, Masks, Near, Recipe, ResultPart, ToolDeclaration,
 };
 
 use super::fields::{Fields, Node, elements, entries, number, other, text, unknown, word};
@@ -27,13 +27,13 @@ pub(super) fn read(node: &Node<'_>) -> Result<Recipe, Mistake> {
 }
 
 /// The declarations in the `[tools]` table.
-pub(super) fn of_tools(node: &Node<'_>) -> Result<&'static [OwnTool<'static>], Mistake> {
+pub(super) fn of_tools(node: &Node<'_>) -> Result<&'static [ToolDeclaration<'static>], Mistake> {
     let mut tools = Vec::new();
     for (name, node) in entries(node, "[tools.NAME] tables")? {
         // Reading the policy reports a value that is not a table and unknown fields.
         let Some(table) = node.get_ref().as_table() else { continue };
-        let blank = OwnTool::new(Tool::named(name.get_ref()));
-        let own = OwnTool {
+        let blank = ToolDeclaration::new(Tool::named(name.get_ref()));
+        let own = ToolDeclaration {
             effect: table.get("effect").map(word).transpose()?,
             tag: table.get("tag").map(word).transpose()?,
             masks: table.get("masks").map(masks).transpose()?,
@@ -52,7 +52,7 @@ pub(super) fn of_tools(node: &Node<'_>) -> Result<&'static [OwnTool<'static>], M
 ///
 /// Effects exclude each other, so they are the words of one field. The older fields overlap with
 /// them.
-fn agrees(own: &OwnTool<'_>, table: &DeTable<'_>) -> Result<(), Mistake> {
+fn agrees(own: &ToolDeclaration<'_>, table: &DeTable<'_>) -> Result<(), Mistake> {
     let polls = table.get("poll").filter(|poll| poll.get_ref().as_bool() == Some(true));
     let refused = |node: &Node<'_>, what: String| Err(Mistake::new(node.span(), what));
     if let (Some(tag), Some(node)) = (own.tag, table.get("tag")) {

@@ -38,7 +38,7 @@ pub(super) struct Known {
     pub(super) runs: usize,
 }
 
-/// The loops of one run beside the baseline.
+/// The loops of one run, compared with the baseline.
 pub(super) struct Compared {
     baseline: &'static Baseline,
     /// The strongest action about a new loop.

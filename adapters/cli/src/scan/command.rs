@@ -14,10 +14,10 @@ use crate::output::{Closed, Output, complain, remark};
 use crate::read::inputs::{self, Input, Inputs};
 use crate::read::reading::read_in_order;
 use crate::scan::baseline::Baseline;
-use crate::scan::beside::Needs;
 use crate::scan::human::View;
 use crate::scan::judge::{Judge, Tally};
 use crate::scan::options::{Only, Scan, Sort};
+use crate::scan::parts::Needs;
 use crate::scan::report::{Report, too_many_workers};
 use crate::scan::targets::{OutputFormat, Target};
 use crate::scan::unread::Unread;
@@ -204,14 +204,14 @@ impl<'s> Reporter<'s> {
             let Trace { format, reason, .. } = report.trace;
             remark(&report.path, &format!("read as {format}: {reason}"));
         }
-        if let Some(seen) = &report.beside.unsilenced {
+        if let Some(seen) = &report.parts.unsilenced {
             self.unseen.retain(|id| !seen.contains(id));
         }
-        if let Some(compared) = &report.beside.compared {
+        if let Some(compared) = &report.parts.compared {
             self.loops.extend(&compared.found);
         }
         self.judge(&report);
-        let is_stuck = report.kept.worst > Action::Proceed || report.forgotten > 0;
+        let is_stuck = report.judged.worst > Action::Proceed || report.forgotten > 0;
         if self.scan.only == Some(Only::Stuck) && !is_stuck {
             return Ok(());
         }
@@ -220,7 +220,7 @@ impl<'s> Reporter<'s> {
 
     /// Counts the report, and prints an error for each part that could not be read.
     fn judge(&mut self, report: &Report) {
-        let worst = report.kept.worst;
+        let worst = report.judged.worst;
         match worst {
             Action::Proceed if report.is_empty() => self.tally.empty += 1,
             Action::Proceed => self.tally.clean += 1,

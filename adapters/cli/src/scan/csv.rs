@@ -10,7 +10,7 @@ use crate::output::{Closed, Output, remark};
 use crate::replay::Location;
 use crate::scan::cost::Spent;
 use crate::scan::judge::Tally;
-use crate::scan::kept::{Loop, Standing};
+use crate::scan::loops::{Loop, Novelty};
 use crate::scan::report::Report;
 use crate::scan::writer::Writer;
 
@@ -61,7 +61,7 @@ impl Csv {
 
 impl Writer for Csv {
     fn report(&mut self, report: &mut Report, output: &mut Output) -> Result<(), Closed> {
-        let loops = &report.kept.loops;
+        let loops = &report.judged.loops;
         if let Some(others) = loops.others() {
             remark(
                 &report.path,
@@ -146,7 +146,7 @@ impl Row {
             worker: text(&found.worker),
             numbers: [first, at, last].map(|number| number.to_string()),
             r#loop: found.finding.loop_id.to_string(),
-            baseline: one.standing.map_or("", Standing::name),
+            baseline: one.novelty.map_or("", Novelty::name),
             ..self
         }
     }

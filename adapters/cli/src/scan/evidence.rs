@@ -9,7 +9,7 @@ use unstuck_trace::Tokens;
 use crate::output::shown::{counted, plain, shortened, tool_name};
 use crate::replay::Excerpt;
 use crate::scan::cost::Spent;
-use crate::scan::kept::{Loop, Loops};
+use crate::scan::loops::{Loop, Loops};
 
 /// The most loops of one run that a report shows with their evidence.
 pub(super) const LOOPS_MAX: usize = 100;
@@ -30,12 +30,11 @@ impl Loop {
             "main" => String::new(),
             worker => format!("; worker {}", shortened(&plain(worker), TOOL_MAX)),
         };
-        let standing = match self.standing {
-            Some(standing) => format!("; {}", standing.name()),
+        let novelty = match self.novelty {
+            Some(novelty) => format!("; {}", novelty.name()),
             None => String::new(),
         };
-        let about =
-            format!("loop {}; rule {}{standing}{worker}", found.finding.loop_id, found.rule);
+        let about = format!("loop {}; rule {}{novelty}{worker}", found.finding.loop_id, found.rule);
         let course: Vec<_> = self.milestones().into_iter().map(|(_, step)| step).collect();
         let mut lines = vec![self.title(), about, course.join("; ")];
         lines.extend(proof(&found.proof));

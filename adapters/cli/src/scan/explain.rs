@@ -10,9 +10,9 @@ use crate::exit::Exit;
 use crate::output::shown::{COLUMNS, counted, plain, shortened};
 use crate::output::{Closed, Output, complain, show};
 use crate::replay::{Explained, LoopPrefix};
-use crate::scan::beside::{NAMED_MAX, Names};
 use crate::scan::human::WORKER_MAX;
 use crate::scan::judge::Tally;
+use crate::scan::parts::{Explainable, NAMED_MAX};
 use crate::scan::report::Report;
 use crate::scan::table;
 use crate::scan::writer::Writer;
@@ -112,7 +112,7 @@ impl Explanation {
 
 impl Writer for Explanation {
     fn report(&mut self, report: &mut Report, _output: &mut Output) -> Result<(), Closed> {
-        if let Some(Names { named, found, .. }) = &report.beside.names {
+        if let Some(Explainable { named, found, .. }) = &report.parts.names {
             for (id, what) in named {
                 let may_be_named = self.named.len() < NAMED_MAX || self.wanted.is(*id);
                 if !self.found.contains(id) && may_be_named {

@@ -58,9 +58,9 @@ impl Writer for GitHub {
         if let Some(why) = report.incomplete() {
             self.warn(&report.path, "unstuck read a run only in part", &why);
         }
-        let Some(first) = report.kept.loops.shown.first() else { return Ok(()) };
+        let Some(first) = report.judged.loops.shown.first() else { return Ok(()) };
         let after = report.cost.after.unwrap_or_default();
-        let others = match report.kept.loops.count {
+        let others = match report.judged.loops.count {
             0 | 1 => String::new(),
             count => format!("\nand {}", counted(count - 1, "more loop")),
         };

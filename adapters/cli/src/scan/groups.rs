@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use unstuck_core::Action;
 
 use crate::replay::{Location, ReplayFinding};
-use crate::scan::kept::Loop;
+use crate::scan::loops::Loop;
 
 /// Loops over one stretch of calls of one worker.
 pub(crate) struct Group<'a> {
@@ -132,7 +132,7 @@ mod tests {
             rule: "rule", finding, action, tool, worker, location, warning, message, proof, key, is_first,
             calls_before,
         };
-        Loop { rungs: vec![found], end: None, standing: None }
+        Loop { rungs: vec![found], end: None, novelty: None }
     }
 
     /// Returns the groups by the numbers of their loops, the strongest one first.

@@ -80,7 +80,7 @@ impl Html {
 
     /// Returns whether the run gets a part of its own.
     fn has_part(&mut self, report: &Report) -> bool {
-        let is_clean = report.kept.loops.count == 0;
+        let is_clean = report.judged.loops.count == 0;
         if self.shown == RUNS_MAX || (is_clean && self.clean == CLEAN_MAX) {
             return false;
         }

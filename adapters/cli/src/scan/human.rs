@@ -116,7 +116,7 @@ impl Writer for Human {
 
 /// Returns the report on one run, in at most `columns` except for its path.
 fn report(report: &Report, columns: usize) -> String {
-    let (loops, count) = (report.kept.loops.shown.as_slice(), report.kept.loops.count);
+    let (loops, count) = (report.judged.loops.shown.as_slice(), report.judged.loops.count);
     let mut text = heading(report);
     for group in groups(loops) {
         text.push('\n');
@@ -135,7 +135,7 @@ fn report(report: &Report, columns: usize) -> String {
 
 /// Returns the line about a run.
 fn heading(report: &Report) -> String {
-    let (style, word) = match (report.kept.loops.count, report.forgotten) {
+    let (style, word) = match (report.judged.loops.count, report.forgotten) {
         (0, 0) if report.is_empty() => (FAINT, "empty"),
         (0, 0) => (CLEAN, "clean"),
         (0, _) => (STUCK, "partly"),

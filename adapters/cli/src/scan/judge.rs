@@ -10,11 +10,11 @@ use crate::read::inputs::{self, Input};
 use crate::read::progress::Progress;
 use crate::replay::{Replay, ReplayFinding};
 use crate::scan::baseline::{Baseline, Difference};
-use crate::scan::beside::{Beside, Needs, Seen};
 use crate::scan::cost::Price;
 use crate::scan::feedback;
-use crate::scan::kept::Watch;
+use crate::scan::loops::Observer;
 use crate::scan::options::Scan;
+use crate::scan::parts::{FeedbackFound, Needs, Parts};
 use crate::scan::report::{Report, Settings};
 
 /// The settings for reading and judging inputs.
@@ -65,14 +65,14 @@ impl Judge {
     }
 }
 
-/// Keeps the parts of a report beside the run while the run is judged.
+/// Keeps the parts of a report parts the run while the run is judged.
 struct Watching {
-    beside: Beside,
+    parts: Parts,
     /// The run without the feedback, if silenced loops have to be reported.
-    unsilenced: Option<(Replay, Seen)>,
+    unsilenced: Option<(Replay, FeedbackFound)>,
 }
 
-impl Watch for Watching {
+impl Observer for Watching {
     fn event(&mut self, event: &Event<'_>) {
         if let Some((replay, seen)) = &mut self.unsilenced {
             replay.take(event);
@@ -81,19 +81,19 @@ impl Watch for Watching {
     }
 
     fn found(&mut self, found: &ReplayFinding) -> Option<bool> {
-        self.beside.found(found)
+        self.parts.found(found)
     }
 }
 
 impl Watching {
-    fn finish(self) -> Beside {
+    fn finish(self) -> Parts {
         let unsilenced = self.unsilenced.map(|(replay, mut seen)| {
             for found in &replay.finish().list {
                 seen.take(found);
             }
             seen.seen
         });
-        Beside { unsilenced, ..self.beside }
+        Parts { unsilenced, ..self.parts }
     }
 }
 
@@ -103,19 +103,19 @@ impl Report {
         let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
         let unsilenced = judge.unsilenced.map(|preset| {
             let of = judge.preset.policy.silenced();
-            (Replay::new(preset), Seen::new(of))
+            (Replay::new(preset), FeedbackFound::new(of))
         });
-        let beside = Beside::new(judge.needs, judge.baseline);
-        let mut watching = Watching { beside, unsilenced };
+        let parts = Parts::new(judge.needs, judge.baseline);
+        let mut watching = Watching { parts, unsilenced };
         let report = Self::read(input.name(), reader, &judge.settings(), &mut watching);
         let report = report.map_err(|problem| problem.to_string())?;
-        Ok(Self { beside: watching.finish(), ..report })
+        Ok(Self { parts: watching.finish(), ..report })
     }
 
     /// Returns whether a loop is not in the baseline, or whether there is no baseline and a loop.
     pub(super) fn has_new_loop(&self) -> bool {
-        let all = self.kept.worst;
-        self.beside.compared.as_ref().map_or(all, |it| it.worst_new) > Action::Proceed
+        let all = self.judged.worst;
+        self.parts.compared.as_ref().map_or(all, |it| it.worst_new) > Action::Proceed
     }
 }
 

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::output::shown::{counted, plain};
 use crate::output::{Closed, Output, complain};
 use crate::scan::judge::Tally;
-use crate::scan::kept::Loop;
+use crate::scan::loops::Loop;
 use crate::scan::report::Report;
 use crate::scan::spool::Spool;
 use crate::scan::writer::Writer;
@@ -56,7 +56,7 @@ impl Junit {
     /// Returns the content of the test case of a run. A schema allows one failure or one error.
     fn content(&mut self, report: &Report) -> String {
         let incomplete = report.incomplete();
-        match report.kept.loops.shown.first() {
+        match report.judged.loops.shown.first() {
             Some(_) if self.fails_on_new && !report.has_new_loop() => {
                 format!("      <system-out>{}</system-out>\n", escaped(&evidence(report)))
             }
@@ -117,7 +117,7 @@ impl Writer for Junit {
 
 /// Returns the message of a failure in one line.
 fn message(report: &Report, first: &Loop) -> String {
-    let others = match report.kept.loops.count {
+    let others = match report.judged.loops.count {
         0 | 1 => String::new(),
         count => format!(", and {} more", counted(count - 1, "loop")),
     };
@@ -128,7 +128,7 @@ fn message(report: &Report, first: &Loop) -> String {
 
 /// Returns the evidence of all loops.
 fn evidence(report: &Report) -> String {
-    let loops = &report.kept.loops;
+    let loops = &report.judged.loops;
     let mut text = String::new();
     for (number, one) in loops.shown.iter().enumerate() {
         let evidence = one.evidence();

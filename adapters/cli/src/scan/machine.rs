@@ -9,7 +9,7 @@ use unstuck_trace::Tokens;
 use crate::output::json::json;
 use crate::replay::{Location, ReplayFinding, Warning};
 use crate::scan::cost::{Cost, Spent};
-use crate::scan::kept::Standing;
+use crate::scan::loops::Novelty;
 use crate::scan::report::Report;
 
 /// The version of the output's format. A new field does not change it.
@@ -141,7 +141,7 @@ impl<'a> TraceLine<'a> {
 }
 
 impl<'a> FindingLine<'a> {
-    fn of(found: &'a ReplayFinding, standing: Option<Standing>) -> Self {
+    fn of(found: &'a ReplayFinding, novelty: Option<Novelty>) -> Self {
         let finding = &found.finding;
         let (calls, messages) = match found.location {
             Location::Calls { first, at, last } => (Some((first, at, last)), None),
@@ -164,7 +164,7 @@ impl<'a> FindingLine<'a> {
             at_message: messages.map(|(_, at)| at),
             r#loop: finding.loop_id.to_string(),
             confidence: finding.confidence,
-            baseline: standing.map(Standing::name),
+            baseline: novelty.map(Novelty::name),
             warning: found.warning.map(WarningLine::of),
             message: &found.message,
         }
@@ -177,8 +177,8 @@ const fn is_zero(count: &usize) -> bool {
 }
 
 /// Returns a finding as JSON.
-pub(crate) fn finding(found: &ReplayFinding, standing: Option<Standing>) -> String {
-    json(&FindingLine::of(found, standing))
+pub(crate) fn finding(found: &ReplayFinding, novelty: Option<Novelty>) -> String {
+    json(&FindingLine::of(found, novelty))
 }
 
 /// Returns the report on a trace as JSON, up to its findings.

@@ -15,7 +15,7 @@ use crate::scan::baseline::Difference;
 use crate::scan::cost::Spent;
 use crate::scan::evidence::{by_cost, relative};
 use crate::scan::judge::Tally;
-use crate::scan::kept::Standing;
+use crate::scan::loops::Novelty;
 use crate::scan::report::Report;
 use crate::scan::writer::Writer;
 
@@ -51,7 +51,7 @@ pub(super) struct Markdown {
 struct Group {
     id: LoopId,
     title: String,
-    standing: Option<Standing>,
+    novelty: Option<Novelty>,
     worst: Action,
     /// The first runs that have it.
     paths: Vec<String>,
@@ -70,10 +70,10 @@ impl Markdown {
         if let Some(why) = report.incomplete() {
             self.take_unread(&report.path, &why);
         }
-        self.others += report.kept.loops.count - report.kept.loops.shown.len();
+        self.others += report.judged.loops.count - report.judged.loops.shown.len();
         self.after = sum(self.after, report.cost.after);
         let mut here = Vec::new();
-        for (number, one) in report.kept.loops.shown.iter().enumerate() {
+        for (number, one) in report.judged.loops.shown.iter().enumerate() {
             let id = one.first().finding.loop_id;
             let count = self.groups.len();
             let place = *self.places.entry(id).or_insert(count);
@@ -82,7 +82,7 @@ impl Markdown {
                 self.groups.push(Group {
                     id,
                     title: one.title().replace('`', ""),
-                    standing: one.standing,
+                    novelty: one.novelty,
                     worst: Action::Proceed,
                     paths: Vec::new(),
                     runs: 0,
@@ -189,15 +189,15 @@ impl Group {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let standing = match self.standing {
-            Some(Standing::New) => "**new:** ",
-            Some(Standing::Again) => "again: ",
+        let novelty = match self.novelty {
+            Some(Novelty::New) => "**new:** ",
+            Some(Novelty::Again) => "again: ",
             None => "",
         };
         let (title, first, worst) = (code(&self.title), self.first, self.worst);
         let after = self.after.map_or_else(|| "–".to_owned(), |after| escaped(&after.to_string()));
         let count = format!("{} of {}", self.runs, counted(runs, "run"));
-        format!("| {path}{more} | {standing}{title} | {count} | {worst} | #{first} | {after} |\n")
+        format!("| {path}{more} | {novelty}{title} | {count} | {worst} | #{first} | {after} |\n")
     }
 
     /// Returns the evidence in a folded section.

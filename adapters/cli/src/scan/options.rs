@@ -187,10 +187,10 @@ impl Scan {
     /// Returns whether the loops of a run make the exit code 1.
     pub(super) fn fails(&self, report: &Report) -> bool {
         if self.fails_on_new() {
-            let compared = report.beside.compared.as_ref();
+            let compared = report.parts.compared.as_ref();
             return compared.is_some_and(|it| it.worst_new > Action::Proceed);
         }
-        self.fail_on().is_some_and(|least| report.kept.worst >= least)
+        self.fail_on().is_some_and(|least| report.judged.worst >= least)
     }
 
     /// Prints `what` as a usage error of this command.

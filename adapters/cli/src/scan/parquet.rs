@@ -126,7 +126,7 @@ impl Writer for Parquet {
     ) -> std::result::Result<(), Closed> {
         let mut run = RunRow::of(report);
         let mut is_first = true;
-        if let Some(rows) = &mut report.beside.rows {
+        if let Some(rows) = &mut report.parts.rows {
             let written = rows.each(&mut |row| {
                 let row = serde_json::from_str(row).map_err(|error| {
                     complain(&report.path, &format!("a finding cannot be read back: {error}"));

@@ -8,10 +8,10 @@ use unstuck_trace::{Event, Format, Problem, Trace, WORKERS_MAX, read};
 
 use crate::output::shown::{counted, plain};
 use crate::replay::{Explained, Findings, Picture, Replay, Wanted};
-#[cfg(feature = "program")]
-use crate::scan::beside::Beside;
 use crate::scan::cost::{Cost, Meter, Price};
-use crate::scan::kept::{Kept, Watch};
+use crate::scan::loops::{JudgedInput, Observer};
+#[cfg(feature = "program")]
+use crate::scan::parts::Parts;
 
 /// The settings for reading and judging an input, and the parts of it that the report keeps.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ pub(crate) struct Settings {
 pub(crate) struct Report {
     pub(crate) path: String,
     pub(crate) trace: Trace,
-    pub(crate) kept: Kept,
+    pub(crate) judged: JudgedInput,
     /// The steps of the wanted loops.
     pub(crate) explained: Vec<Explained>,
     /// The calls as they are drawn, if [`Settings::picture`] asks for it.
@@ -42,7 +42,7 @@ pub(crate) struct Report {
     pub(crate) forgotten: usize,
     /// The parts that only some outputs of the program need.
     #[cfg(feature = "program")]
-    pub(crate) beside: Beside,
+    pub(crate) parts: Parts,
 }
 
 impl Report {
@@ -51,45 +51,45 @@ impl Report {
         path: String,
         input: impl BufRead,
         settings: &Settings,
-        watch: &mut impl Watch,
+        observer: &mut impl Observer,
     ) -> Result<Self, Problem> {
         let mut replay = Replay::new(settings.preset).explaining(settings.wanted);
         if settings.picture {
             replay = replay.drawing();
         }
-        let mut kept = Kept::new(settings.loops);
+        let mut judged = JudgedInput::new(settings.loops);
         let mut meter = Meter::new(settings.price);
         let mut take = |event: Event<'_>| {
             meter.take(&event);
             replay.take(&event);
-            kept.take_from(&mut replay, watch);
-            if kept.worst > Action::Proceed {
+            judged.take_from(&mut replay, observer);
+            if judged.worst > Action::Proceed {
                 meter.found();
             }
-            watch.event(&event);
+            observer.event(&event);
         };
         let trace = read(input, settings.from, &mut take)?;
         let Findings { list, ends, explained, forgotten, picture, .. } = replay.finish();
-        kept.finish(list, |key| ends.get(&key).copied(), watch);
-        if kept.worst > Action::Proceed {
+        judged.finish(list, |key| ends.get(&key).copied(), observer);
+        if judged.worst > Action::Proceed {
             meter.found();
         }
         Ok(Self {
             path,
-            kept,
+            judged,
             explained,
             picture,
             cost: meter.finish(),
             forgotten: forgotten.max(trace.forgotten),
             trace,
             #[cfg(feature = "program")]
-            beside: Beside::default(),
+            parts: Parts::default(),
         })
     }
 
     /// Returns the result in one word.
     pub(crate) fn status(&self) -> &'static str {
-        match self.kept.worst {
+        match self.judged.worst {
             Action::Proceed if self.incomplete().is_some() => "partly",
             Action::Proceed if self.is_empty() => "empty",
             Action::Proceed => "clean",
@@ -121,7 +121,7 @@ impl Report {
 
     /// Returns whether there was nothing to judge: no call, and no finding about text.
     pub(super) fn is_empty(&self) -> bool {
-        self.trace.calls == 0 && self.kept.worst == Action::Proceed
+        self.trace.calls == 0 && self.judged.worst == Action::Proceed
     }
 }
 

@@ -11,7 +11,7 @@ use unstuck_trace::Format;
 
 use crate::output::shown::plain;
 use crate::replay::{Location, ReplayFinding};
-use crate::scan::kept::Watch;
+use crate::scan::loops::Observer;
 use crate::scan::report::{Report, Settings};
 
 /// The columns about a run.
@@ -128,7 +128,7 @@ impl Rows {
 #[derive(Default)]
 struct Findings(Vec<(usize, FindingRow)>);
 
-impl Watch for Findings {
+impl Observer for Findings {
     fn found(&mut self, found: &ReplayFinding) -> Option<bool> {
         self.0.push((found.calls_before, FindingRow::of(found)));
         None

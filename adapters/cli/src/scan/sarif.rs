@@ -17,7 +17,7 @@ use crate::output::{Closed, Output};
 use crate::replay::Location;
 use crate::scan::evidence::{relative, step};
 use crate::scan::judge::Tally;
-use crate::scan::kept::{Loop, Standing};
+use crate::scan::loops::{Loop, Novelty};
 use crate::scan::report::Report;
 use crate::scan::writer::Writer;
 
@@ -115,7 +115,7 @@ impl Sarif {
 
     /// Returns the results of a run that have room.
     fn results(&mut self, report: &Report) -> String {
-        let loops = &report.kept.loops;
+        let loops = &report.judged.loops;
         self.results.found += loops.count;
         let room = RESULTS_MAX - self.results.written;
         let mut text = String::new();
@@ -172,10 +172,10 @@ impl Sarif {
         if let Some(index) = self.rule_index(found.rule) {
             result["ruleIndex"] = index.into();
         }
-        if let Some(standing) = one.standing {
-            result["baselineState"] = match standing {
-                Standing::New => "new",
-                Standing::Again => "unchanged",
+        if let Some(novelty) = one.novelty {
+            result["baselineState"] = match novelty {
+                Novelty::New => "new",
+                Novelty::Again => "unchanged",
             }
             .into();
         }
@@ -243,7 +243,7 @@ fn level(action: Action) -> &'static str {
 
 /// Returns what recurs and what the run cost after it, if this is its first loop.
 fn message(report: &Report, one: &Loop) -> String {
-    let is_first = report.kept.loops.shown.first().is_some_and(|first| std::ptr::eq(first, one));
+    let is_first = report.judged.loops.shown.first().is_some_and(|first| std::ptr::eq(first, one));
     let after = report.cost.after.filter(|after| is_first && after.calls > 0);
     let after = after.map_or_else(String::new, |after| format!("; {after} after it"));
     format!("The agent is stuck: {}{after}.", one.title())

@@ -8,7 +8,7 @@ use crate::output::recurring::what_recurs;
 use crate::output::shown::{counted, plain, shortened};
 use crate::replay::{Excerpt, Location, ResultLine, Step};
 use crate::scan::groups::Group;
-use crate::scan::kept::Loop;
+use crate::scan::loops::Loop;
 use crate::scan::report::Report;
 
 /// The most columns of a name.
@@ -130,13 +130,13 @@ impl Loop {
         proof.iter().collect()
     }
 
-    /// Returns the course of the loop, its id, its rule, its place beside the baseline, and its worker.
+    /// Returns the course of the loop, its id, its rule, whether the baseline has it, and its worker.
     pub(crate) fn origin(&self) -> String {
         let first = self.first();
         let milestones: Vec<String> = self.milestones().into_iter().map(|(_, step)| step).collect();
         let mut parts = vec![milestones.join("; ")];
         parts.push(format!("loop {}; rule {}", first.finding.loop_id, first.rule));
-        parts.extend(self.standing.map(|standing| standing.name().to_owned()));
+        parts.extend(self.novelty.map(|novelty| novelty.name().to_owned()));
         if &*first.worker != "main" {
             parts.push(format!("worker {}", shortened(&plain(&first.worker), NAME_MAX)));
         }

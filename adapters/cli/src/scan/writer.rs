@@ -5,7 +5,6 @@ use unstuck_core::Policy;
 use crate::exit::Exit;
 use crate::output::{Closed, Output, Reader};
 use crate::replay::LoopPrefix;
-use crate::scan::beside::Needs;
 use crate::scan::csv::Csv;
 use crate::scan::evidence::LOOPS_MAX;
 use crate::scan::explain::Explanation;
@@ -20,6 +19,7 @@ use crate::scan::markdown::Markdown;
 use crate::scan::options::Scan;
 #[cfg(feature = "fleet")]
 use crate::scan::parquet::Parquet;
+use crate::scan::parts::Needs;
 use crate::scan::report::Report;
 use crate::scan::sarif::Sarif;
 use crate::scan::svg::Svg;

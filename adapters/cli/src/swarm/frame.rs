@@ -8,7 +8,7 @@ use serde::Serialize;
 use unstuck_core::Action;
 use unstuck_swarm::Outcome;
 
-use super::look::{HotCall, Look};
+use super::sampler::{HotCall, Sample};
 use crate::output::columns::ago;
 use crate::output::json::json_line;
 use crate::output::shown::{counted, plain, shortened, tool_name};
@@ -57,7 +57,7 @@ const NONE_YET: &str = "no call is near a loop: a call is shown once workers wit
 /// Returns a look for people.
 pub(super) fn human(
     title: &Title<'_>,
-    look: &Look,
+    look: &Sample,
     Room { columns, calls, lines }: Room,
 ) -> String {
     let Title { swarm, servers } = title;
@@ -178,7 +178,7 @@ struct Line<'a> {
 }
 
 /// Returns a look for programs: a line for each of at most `calls` calls.
-pub(super) fn lines(title: &Title<'_>, look: &Look, calls: usize) -> String {
+pub(super) fn lines(title: &Title<'_>, look: &Sample, calls: usize) -> String {
     let json = |row| json_line(&line(title, look.at, row));
     look.rows.iter().flatten().take(calls).map(json).collect()
 }

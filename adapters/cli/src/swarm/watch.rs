@@ -8,7 +8,7 @@ use terminal_size::{Height, Width, terminal_size};
 
 use super::frame::{self, Room, Title};
 use super::local::FindSessions;
-use super::look::{Look, Looker};
+use super::sampler::{Sample, Sampler};
 use super::{NoSettings, fails, servers, settings};
 use crate::exit::Exit;
 use crate::output::shown::COLUMNS;
@@ -28,7 +28,7 @@ pub(crate) fn run(watch: &Watch, find: FindSessions) -> Exit {
     let swarm = settings.swarm().to_owned();
     let title = Title { swarm: &swarm, servers: servers(&watch.address.swarm) };
     let mut printer = Printer::new(watch);
-    let mut looker = Looker::new(settings, find);
+    let mut looker = Sampler::new(settings, find);
     loop {
         let look = looker.look(now());
         if let Err(closed) = printer.print(&title, &look, watch.limit()) {
@@ -42,7 +42,7 @@ pub(crate) fn run(watch: &Watch, find: FindSessions) -> Exit {
 }
 
 /// Returns the exit code for one look.
-fn exit(look: &Look) -> Exit {
+fn exit(look: &Sample) -> Exit {
     match &look.rows {
         Err(_) => Exit::Input,
         Ok(_) if look.loops() > 0 => Exit::Found,
@@ -84,7 +84,7 @@ impl Printer {
     }
 
     /// Prints a look with at most `calls` calls.
-    fn print(&mut self, title: &Title<'_>, look: &Look, calls: usize) -> Result<(), Closed> {
+    fn print(&mut self, title: &Title<'_>, look: &Sample, calls: usize) -> Result<(), Closed> {
         match self {
             Self::Lines { output } => {
                 if let Err(error) = &look.rows {

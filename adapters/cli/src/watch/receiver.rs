@@ -76,7 +76,7 @@ pub(super) enum Refused {
 
 /// The parts of a snapshot beside the sessions.
 #[derive(Serialize, Deserialize)]
-struct Beside {
+struct SnapshotHead {
     policy: u64,
     now: u64,
     lines: Place,
@@ -85,7 +85,7 @@ struct Beside {
 
 /// The state that was found at the start.
 pub(super) struct Former {
-    beside: Option<Beside>,
+    head: Option<SnapshotHead>,
     sessions: Vec<u8>,
     stored: Stored,
 }
@@ -95,23 +95,23 @@ impl Former {
     pub(super) fn of(mut stored: Stored, name: &Path) -> Self {
         let mut sessions = stored.snapshot.take().unwrap_or_default();
         if sessions.is_empty() {
-            return Self { beside: None, sessions, stored };
+            return Self { head: None, sessions, stored };
         }
-        let read = postcard::take_from_bytes::<Beside>(&sessions);
-        let Ok((beside, length)) = read.map(|(beside, rest)| (beside, rest.len())) else {
+        let read = postcard::take_from_bytes::<SnapshotHead>(&sessions);
+        let Ok((head, length)) = read.map(|(head, rest)| (head, rest.len())) else {
             let what =
                 "the snapshot cannot be read: its sessions begin anew, only the journal is read";
             remark(&name.display().to_string(), what);
-            return Self { beside: None, sessions: Vec::new(), stored };
+            return Self { head: None, sessions: Vec::new(), stored };
         };
         // A state is large, so it is not copied.
         sessions.drain(..sessions.len() - length);
-        Self { beside: Some(beside), sessions, stored }
+        Self { head: Some(head), sessions, stored }
     }
 
     /// Returns the end of the file of findings at the snapshot.
     pub(super) fn lines(&self) -> Place {
-        self.beside.as_ref().map_or(Place::default(), |beside| beside.lines)
+        self.head.as_ref().map_or(Place::default(), |head| head.lines)
     }
 }
 
@@ -141,9 +141,9 @@ impl Receiver {
 
     /// Restores a former state: its snapshot, and the journal since then. Returns a message about it.
     pub(super) fn restored(mut self, former: Former) -> (Self, String) {
-        let Former { beside, sessions, stored } = former;
+        let Former { head, sessions, stored } = former;
         let mut remarks = String::new();
-        if let Some(Beside { policy, now, waiting, .. }) = beside {
+        if let Some(SnapshotHead { policy, now, waiting, .. }) = head {
             self.now = now;
             self.outputs.restore(waiting);
             if policy == fingerprint(self.preset) {
@@ -321,9 +321,9 @@ impl Receiver {
     fn snapshot(&mut self) {
         let Some(store) = &mut self.store else { return };
         let (lines, waiting) = self.outputs.stored();
-        let beside = Beside { policy: fingerprint(self.preset), now: self.now, lines, waiting };
+        let head = SnapshotHead { policy: fingerprint(self.preset), now: self.now, lines, waiting };
         // Writing to memory does not fail.
-        let state = postcard::to_stdvec(&beside).unwrap_or_default();
+        let state = postcard::to_stdvec(&head).unwrap_or_default();
         let state = self.sessions.snapshot(state);
         if let Err(error) = store.snapshot(&state) {
             complain("--state", &format!("the snapshot cannot be written: {error}"));

@@ -13,7 +13,7 @@ use unstuck_trace::otlp::{Assembler, Limits as AssemblerLimits, Record, Span};
 use super::finding::{Finding, Origin};
 use super::metrics::Metrics;
 use super::session::{History, Session};
-use crate::replay::{Replay, Rest};
+use crate::replay::{Replay, ReplayCheckpoint};
 use crate::scan::html::IncludeArgs;
 
 /// The milliseconds between two checks for records that have waited long enough. Checks are at multiples of it,
@@ -170,7 +170,7 @@ impl Sessions {
             self.rest(&id);
         }
         let Self { touched, tick, pushed, .. } = *self;
-        let sessions: Vec<(&str, &History, Rest)> = self
+        let sessions: Vec<(&str, &History, ReplayCheckpoint)> = self
             .followed
             .iter_mut()
             .map(|(id, Session { replay, history })| (&**id, &*history, replay.checkpoint()))
@@ -187,7 +187,7 @@ impl Sessions {
     }
 
     fn with(self, snapshot: &[u8]) -> Option<Self> {
-        type State = (Clocks, Counted, Assembler, Vec<(String, History, Rest)>);
+        type State = (Clocks, Counted, Assembler, Vec<(String, History, ReplayCheckpoint)>);
         let (clocks, counts, assembler, stored): State = postcard::from_bytes(snapshot).ok()?;
         let Clocks { touched, tick, pushed } = clocks;
         let assembler = assembler.resumed(self.limits.assembler);

@@ -3,7 +3,7 @@
 use std::env;
 use std::process::Command;
 
-use unstuck::{Action, BuildError, Guard, OwnTool, Tag, Tool, ToolRule, is_off};
+use unstuck::{Action, BuildError, Guard, Tag, Tool, ToolDeclaration, ToolRule, is_off};
 
 use super::{ARGS, actions, fail};
 
@@ -30,7 +30,7 @@ fn rules_for_single_tools_hold() {
 
 #[test]
 fn a_tool_may_be_of_a_kind_that_its_name_does_not_tell() {
-    let kind = OwnTool::new(Tool::named("look")).tag(Tag::Poll);
+    let kind = ToolDeclaration::new(Tool::named("look")).tag(Tag::Poll);
     let mut guard = Guard::builder().kind(kind).build().expect("a guard");
     let mut look = || {
         let ticket = guard.before("look", "{}").ticket().expect("a ticket");

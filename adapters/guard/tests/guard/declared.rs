@@ -1,8 +1,8 @@
 //! Declarations at run time, and the precedence of declarations.
 
 use unstuck::{
-    Action, Asked, BuildError, DECLARED_MAX, Declaration, Effect, Guard, KEY_MAX, OwnTool, Tag,
-    Tool, ToolRule,
+    Action, Asked, BuildError, DECLARED_MAX, Declaration, Effect, Guard, KEY_MAX, Tag, Tool,
+    ToolDeclaration, ToolRule,
 };
 use unstuck_core::{Call, Policy};
 use unstuck_text::{PRESETS, Preset, Recipe};
@@ -60,7 +60,7 @@ fn an_effect_that_is_declared_at_run_time_counts() {
 
 #[test]
 fn code_goes_before_the_run_and_the_recipe_before_code() {
-    let own = OwnTool::new(Tool::named(TOOL));
+    let own = ToolDeclaration::new(Tool::named(TOOL));
     let acts = own.effect(Effect::Acts).key(&[]);
     let waits_by_id = own.effect(Effect::Waits).key(&["id"]);
     let said = Declaration::new().effect(Effect::Waits).key(["id"]);
@@ -73,7 +73,7 @@ fn code_goes_before_the_run_and_the_recipe_before_code() {
         (Some(waits_by_id), Some(acts), None, true),
     ] {
         for (preset, holds) in [(repeat(), are_equal as fn(&Guard) -> bool), (&PRESETS[0], waits)] {
-            let tools: &[OwnTool<'_>] = recipe.into_iter().collect::<Vec<_>>().leak();
+            let tools: &[ToolDeclaration<'_>] = recipe.into_iter().collect::<Vec<_>>().leak();
             let recipe = Recipe { tools, ..preset.recipe };
             let builder = Guard::builder().policy(preset.policy, recipe);
             let builder = code.into_iter().fold(builder, unstuck::Builder::kind);
@@ -89,7 +89,7 @@ fn code_goes_before_the_run_and_the_recipe_before_code() {
 #[test]
 fn the_policy_goes_before_rules_of_code() {
     let rule = ToolRule::new(Tool::named(TOOL));
-    let patience = |policy: ToolRule, code: ToolRule, recipe: &[OwnTool<'static>]| {
+    let patience = |policy: ToolRule, code: ToolRule, recipe: &[ToolDeclaration<'static>]| {
         let policy = repeat().policy.with_tools(vec![policy].leak()).expect("a rule");
         let recipe = Recipe { tools: recipe.to_vec().leak(), ..repeat().recipe };
         let builder = Guard::builder().policy(Box::leak(Box::new(policy)), recipe).tool(code);
@@ -107,7 +107,7 @@ fn the_policy_goes_before_rules_of_code() {
 #[test]
 fn a_declared_effect_goes_before_a_rule_of_code() {
     for (effect, expected) in [(None, true), (Some(Effect::Acts), false)] {
-        let own = OwnTool { effect, ..OwnTool::new(Tool::named(TOOL)) };
+        let own = ToolDeclaration { effect, ..ToolDeclaration::new(Tool::named(TOOL)) };
         let recipe = Recipe { tools: vec![own].leak(), ..PRESETS[0].recipe };
         let builder = Guard::builder().policy(PRESETS[0].policy, recipe);
         let guard = builder.tool(ToolRule::new(Tool::named(TOOL)).poll()).build();
@@ -187,7 +187,7 @@ fn declarations_are_no_part_of_a_checkpoint() {
 
 #[test]
 fn a_contradiction_is_refused() {
-    let own = OwnTool::new(Tool::named(TOOL));
+    let own = ToolDeclaration::new(Tool::named(TOOL));
     let poll = ToolRule::new(Tool::named(TOOL)).poll();
     for (kind, rule) in [
         (own.effect(Effect::Reads).tag(Tag::Write), None),

@@ -28,7 +28,7 @@ use crate::event::{Args, Outcome, Role, Tokens};
 use crate::field::{Raw, elements, flat_text, integer, is_true, nested, object, string, values};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
-use crate::own;
+use crate::notes;
 use crate::pairing::{RecentRecords, digest};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step, Turn};
@@ -254,8 +254,8 @@ impl<'a> ToolResult<'a> {
     /// Reads a result of Copilot CLI. The last line of a command's result tells the exit code.
     pub fn copilot(json: &'a RawValue) -> Self {
         let text = match flat_text(Some(json)) {
-            Cow::Borrowed(text) => own::without_notes(text),
-            Cow::Owned(text) => Cow::Owned(own::without_notes(&text).into_owned()),
+            Cow::Borrowed(text) => notes::without_notes(text),
+            Cow::Owned(text) => Cow::Owned(notes::without_notes(&text).into_owned()),
         };
         let failed = Envelope::open(&text, &mut Unescaped::default()).exit.map(|code| code != 0);
         Self { text, failed }

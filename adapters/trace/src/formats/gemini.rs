@@ -29,7 +29,7 @@ use crate::document::Lists;
 use crate::event::{Args, Outcome, Role, Tokens};
 use crate::field::{Raw, block_text, elements, is_object, is_true, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::own;
+use crate::notes;
 use crate::pairing::{RecentRecords, digest};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step, Turn};
@@ -305,7 +305,7 @@ impl Speaker<'_, '_, '_> {
     fn result(&mut self, id: &str, text: &str, failed: bool) {
         self.recorder.turn(self.worker).answered = true;
         if let Some(call) = self.recorder.pairing.answer(self.worker, id) {
-            let text = own::without_notes(text);
+            let text = notes::without_notes(text);
             let (worker, text) = (self.worker, &*text);
             self.recorder.outcome(Outcome {
                 call,

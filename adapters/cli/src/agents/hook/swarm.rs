@@ -26,7 +26,7 @@ impl Swarm {
     /// Opens the swarm at `url`. Returns `None` during the pause after it failed to answer.
     pub(super) fn open(url: &str, folder: &Folder, now: u64) -> Result<Option<Self>, Alone> {
         let settings = settings(url).map_err(Alone::Settings)?;
-        if folder.rests(url, now) {
+        if folder.is_paused(url, now) {
             return Ok(None);
         }
         let settings = settings.deadline(DEADLINE).map_err(Alone::Deadline)?;
@@ -47,7 +47,7 @@ impl Swarm {
             }
             return Ok(());
         }
-        folder.rest(&self.url, now);
+        folder.pause(&self.url, now);
         // Dropping the store would wait for the server once more.
         std::mem::forget(self.board);
         Err(Alone::Unanswered(health.last_error))

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 
-use super::REST;
+use super::PAUSES;
 use super::file::open;
 use super::folder::{Folder, STATES, make};
 use super::journal::JOURNAL;
@@ -31,19 +31,19 @@ impl Folder {
         tried
     }
 
-    /// Opens the log, the journal and everything beside the states as a hook does, if they exist. Returns the
+    /// Opens the log, the journal and everything else in the folder as a hook does, if they exist. Returns the
     /// errors with the files' names.
     pub(crate) fn try_files(&self) -> Vec<(String, io::Error)> {
-        let beside = fs::read_dir(self.states()).into_iter().flatten().flatten();
+        let others = fs::read_dir(self.states()).into_iter().flatten().flatten();
         // A state may be that of another version.
-        let beside = beside.filter(|entry| entry.metadata().is_ok_and(|entry| !entry.is_file()));
-        let beside = beside.map(|entry| Path::new(STATES).join(entry.file_name()));
+        let others = others.filter(|entry| entry.metadata().is_ok_and(|entry| !entry.is_file()));
+        let others = others.map(|entry| Path::new(STATES).join(entry.file_name()));
         let error = |name: PathBuf| {
             let opened = open(OpenOptions::new().append(true), &self.path().join(&name));
             let error = opened.err().filter(|error| error.kind() != io::ErrorKind::NotFound)?;
             Some((name.to_string_lossy().into_owned(), error))
         };
-        [LOG, JOURNAL, REST].map(Into::into).into_iter().chain(beside).filter_map(error).collect()
+        [LOG, JOURNAL, PAUSES].map(Into::into).into_iter().chain(others).filter_map(error).collect()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::output::shown::{counted, plain, shortened};
 use crate::replay::Picture;
 use crate::scan::cost::{Spent, rounded, span};
 use crate::scan::draw::{Key, Novelty, thumbnail};
-use crate::scan::kept::Loop;
+use crate::scan::loops::Loop;
 use crate::scan::report::Report;
 
 /// The most loops in the table of shared loops, and the most unreadable inputs that are listed.
@@ -66,7 +66,7 @@ impl Overview {
     /// Takes in the report on a run, whose part has the anchor `anchor`.
     pub(super) fn take(&mut self, report: &Report, picture: &Picture, anchor: Option<&str>) {
         let number = self.rows.len();
-        let loops = &report.kept.loops;
+        let loops = &report.judged.loops;
         for one in &loops.shown {
             let first = one.first();
             *self.rules.entry(first.rule).or_default() += 1;

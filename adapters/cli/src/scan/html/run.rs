@@ -33,7 +33,7 @@ pub(super) fn part(
     policy: &'static Policy<'static>,
 ) -> Markup {
     let key = Key::of(picture);
-    let loops = &report.kept.loops;
+    let loops = &report.judged.loops;
     let groups = groups(&loops.shown);
     let (word, path) = (report.status(), plain(&report.path));
     html! {

@@ -12,7 +12,7 @@ use crate::output::recurring::what_recurs;
 use crate::output::shown::{plain, shortened};
 use crate::replay::{Location, ReplayFinding};
 use crate::scan::groups::Group;
-use crate::scan::kept::Loop;
+use crate::scan::loops::Loop;
 
 /// The most columns of a worker's name.
 pub(crate) const WORKER_MAX: usize = 40;
@@ -129,7 +129,7 @@ fn terms(strongest: &Loop, others: &[&Loop]) -> String {
     let mut parts: Vec<String> =
         strongest.milestones().into_iter().map(|(_, milestone)| milestone).collect();
     parts.extend([format!("rule {rule}"), format!("loop {}", finding.loop_id)]);
-    parts.extend(strongest.standing.map(|standing| standing.name().to_owned()));
+    parts.extend(strongest.novelty.map(|novelty| novelty.name().to_owned()));
     let ids: Vec<String> =
         others.iter().map(|one| one.first().finding.loop_id.to_string()).collect();
     match ids.as_slice() {

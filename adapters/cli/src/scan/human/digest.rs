@@ -35,7 +35,7 @@ pub(super) struct Stuck {
 impl Stuck {
     /// Returns the entry of a run, if something was found in it, in at most `columns`.
     pub(super) fn of(report: &Report, columns: usize) -> Option<Self> {
-        let groups = groups(&report.kept.loops.shown);
+        let groups = groups(&report.judged.loops.shown);
         let worst = groups.iter().rev().max_by_key(|group| group.strongest.worst())?;
         let found = worst.strongest.first();
         Some(Self {

@@ -17,7 +17,7 @@ fn write(
     output: &mut Output,
 ) -> Result<(), Closed> {
     let mut text = before + &before_findings(report);
-    if let Some(lines) = &mut report.beside.lines {
+    if let Some(lines) = &mut report.parts.lines {
         let mut is_first = true;
         let written = lines.each(&mut |finding| {
             if !is_first {

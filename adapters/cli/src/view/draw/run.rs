@@ -6,7 +6,7 @@ use crate::output::recurring::what_recurs;
 use crate::output::shown::{counted, plain, shortened, tool_name};
 use crate::replay::{Excerpt, Step};
 use crate::scan::groups::groups;
-use crate::scan::kept::Loop;
+use crate::scan::loops::Loop;
 use crate::scan::report::Report;
 use crate::scan::words::Story;
 use crate::view::text::{Line, wrapped};
@@ -23,7 +23,7 @@ pub(in crate::view) fn run_document(report: &Report, columns: usize) -> Document
     let lines = &mut document.lines;
     lines.extend(wrapped(FAINT, "", &plain(&report.path), columns));
     lines.extend(wrapped(FAINT, "", &report.about(), columns));
-    let loops = &report.kept.loops;
+    let loops = &report.judged.loops;
     if let Some(first) = groups(&loops.shown).first() {
         lines.extend(wrapped(BASE, "", &story(&report.story(first)), columns));
     }
@@ -155,7 +155,7 @@ mod tests {
     fn hostile_text_is_plain_and_secrets_are_masked() {
         let mut report = report("stuck-edit.jsonl");
         report.path = "\u{1b}]0;title\u{7}/a\u{202E}b.jsonl".to_owned();
-        let loops = &mut report.kept.loops.shown;
+        let loops = &mut report.judged.loops.shown;
         loops[0].rungs[0].message = "stop\u{1b}[2J".to_owned();
         report.picture.as_mut().expect("a picture").tools[0] = "\u{9b}31m\nrm".to_owned();
         for explained in &mut report.explained {
@@ -165,7 +165,7 @@ mod tests {
             }
         }
         let documents =
-            [run_document(&report, 60), loop_document(&report, &report.kept.loops.shown[0], 60)];
+            [run_document(&report, 60), loop_document(&report, &report.judged.loops.shown[0], 60)];
         for line in documents.iter().flat_map(|document| &document.lines) {
             let text = line.plain();
             assert!(!text.contains(|c: char| c.is_control() || c == '\u{202E}'), "{text:?}");

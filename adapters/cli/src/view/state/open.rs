@@ -71,7 +71,7 @@ impl Open {
 
     fn loops(&self) -> usize {
         match &self.run {
-            Some(Ok(report)) => report.kept.loops.shown.len(),
+            Some(Ok(report)) => report.judged.loops.shown.len(),
             _ => 0,
         }
     }
@@ -82,7 +82,7 @@ impl Open {
             return;
         };
         self.page.show(run_document(report, size.columns), size);
-        match (&mut self.of_loop, report.kept.loops.shown.get(self.chosen)) {
+        match (&mut self.of_loop, report.judged.loops.shown.get(self.chosen)) {
             (Some(page), Some(one)) => page.show(loop_document(report, one, size.columns), size),
             (of_loop, _) => *of_loop = None,
         }

@@ -33,7 +33,7 @@ pub(in crate::view) struct Summary {
 
 impl Summary {
     pub(in crate::view) fn of(report: &Report) -> Self {
-        let loops = &report.kept.loops;
+        let loops = &report.judged.loops;
         let first = loops.shown.first().map(|one| &one.rungs[0]);
         Self {
             word: report.status(),

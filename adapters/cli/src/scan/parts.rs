@@ -7,7 +7,7 @@ use unstuck_core::LoopId;
 use crate::output::recurring::what_recurs;
 use crate::replay::{LoopKey, LoopPrefix, Replay, ReplayFinding, Wanted};
 use crate::scan::baseline::{Baseline, Compared};
-use crate::scan::kept::{Standing, Watch};
+use crate::scan::loops::{Novelty, Observer};
 use crate::scan::machine;
 use crate::scan::rows::FindingRow;
 use crate::scan::spool::Spool;
@@ -53,40 +53,40 @@ impl Needs {
     }
 }
 
-/// The parts of a report beside the run and its first loops.
+/// The parts of a report that are neither the run nor its first loops.
 #[derive(Default)]
-pub(crate) struct Beside {
+pub(crate) struct Parts {
     /// Each finding as JSON, for programs.
     pub(super) lines: Option<Spool>,
     /// Each finding as a row of a table, in JSON.
     pub(super) rows: Option<Spool>,
     /// The loops that an explanation can name.
-    pub(super) names: Option<Names>,
-    /// The loops beside the baseline, if there is one.
+    pub(super) names: Option<Explainable>,
+    /// The loops compared with the baseline, if there is one.
     pub(super) compared: Option<Compared>,
     /// The loops of the feedback that were found, if silenced loops have to be reported.
     pub(super) unsilenced: Option<BTreeSet<LoopId>>,
 }
 
 /// The loops of a feedback file that were found in an input.
-pub(super) struct Seen {
+pub(super) struct FeedbackFound {
     /// All loops of the file, in their order.
     of: &'static [LoopId],
     pub(super) seen: BTreeSet<LoopId>,
 }
 
 /// The loops that an explanation can name.
-pub(super) struct Names {
+pub(super) struct Explainable {
     wanted: LoopPrefix,
     /// In the order of first findings: some, and all that are wanted.
     pub(super) named: Vec<(LoopId, String)>,
     pub(super) found: HashSet<LoopId>,
 }
 
-impl Beside {
+impl Parts {
     /// Keeps what the outputs need, and compares the loops with a baseline, if there is one.
     pub(super) fn new(needs: Needs, baseline: Option<&'static Baseline>) -> Self {
-        let named = |wanted| Names { wanted, named: Vec::new(), found: HashSet::new() };
+        let named = |wanted| Explainable { wanted, named: Vec::new(), found: HashSet::new() };
         Self {
             lines: needs.lines.then(Spool::default),
             rows: needs.rows.then(Spool::default),
@@ -97,11 +97,11 @@ impl Beside {
     }
 }
 
-impl Watch for Beside {
+impl Observer for Parts {
     fn found(&mut self, found: &ReplayFinding) -> Option<bool> {
         let is_known = self.compared.as_mut().map(|compared| compared.take(found));
         if let Some(lines) = &mut self.lines {
-            let json = machine::finding(found, is_known.map(Standing::of));
+            let json = machine::finding(found, is_known.map(Novelty::of));
             lines.push(found.calls_before, json);
         }
         if let Some(rows) = &mut self.rows {
@@ -116,7 +116,7 @@ impl Watch for Beside {
     }
 }
 
-impl Seen {
+impl FeedbackFound {
     /// Looks for the loops `of`, which are sorted.
     pub(super) fn new(of: &'static [LoopId]) -> Self {
         Self { of, seen: BTreeSet::new() }
@@ -138,7 +138,7 @@ impl Seen {
     }
 }
 
-impl Names {
+impl Explainable {
     fn take(&mut self, found: &ReplayFinding) {
         let id = found.finding.loop_id;
         let may_be_named = self.named.len() < NAMED_MAX || self.wanted.is(id);
@@ -151,17 +151,17 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scan::kept::tests::kept;
+    use crate::scan::loops::tests::judged;
 
     #[test]
     fn the_findings_for_programs_do_not_grow_in_memory() {
         let needs = Needs { lines: true, ..Needs::default() };
-        let mut beside = Beside::new(needs, None);
-        kept(0, 24_000, &mut beside, |_, beside| {
-            let lines = beside.lines.as_ref().expect("lines");
+        let mut parts = Parts::new(needs, None);
+        judged(0, 24_000, &mut parts, |_, parts| {
+            let lines = parts.lines.as_ref().expect("lines");
             assert!(lines.bytes_in_memory() <= Spool::BYTES_MAX, "{}", lines.bytes_in_memory());
         });
-        let lines = beside.lines.as_mut().expect("lines");
+        let lines = parts.lines.as_mut().expect("lines");
         assert!(lines.has_file());
         let mut places = Vec::new();
         let each = &mut |json: &str| {

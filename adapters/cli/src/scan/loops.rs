@@ -1,4 +1,4 @@
-//! The first loops of an input, taken as they come.
+//! The first loops of an input, collected while it is judged.
 
 use unstuck_core::Action;
 use unstuck_trace::Event;
@@ -6,7 +6,7 @@ use unstuck_trace::Event;
 use crate::replay::{LoopKey, Replay, ReplayFinding};
 
 /// The findings of one input.
-pub(crate) struct Kept {
+pub(crate) struct JudgedInput {
     pub(crate) worst: Action,
     /// The first loops.
     pub(crate) loops: Loops,
@@ -28,13 +28,13 @@ pub(crate) struct Loop {
     pub(crate) rungs: Vec<ReplayFinding>,
     /// The last call or message at which it was found.
     pub(crate) end: Option<usize>,
-    /// The place beside the baseline, if there is one.
-    pub(super) standing: Option<Standing>,
+    /// Whether the baseline has the loop, if there is a baseline.
+    pub(super) novelty: Option<Novelty>,
 }
 
-/// The place of a loop that was found, beside a baseline.
+/// Whether a baseline has a loop that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum Novelty {
     /// The baseline does not have the loop.
     New,
     /// The baseline has it.
@@ -42,7 +42,7 @@ pub(crate) enum Standing {
 }
 
 /// Looks at a run while it is judged.
-pub(crate) trait Watch {
+pub(crate) trait Observer {
     /// Looks at an event, after the run has taken it in.
     fn event(&mut self, _event: &Event<'_>) {}
 
@@ -50,17 +50,17 @@ pub(crate) trait Watch {
     fn found(&mut self, found: &ReplayFinding) -> Option<bool>;
 }
 
-impl Kept {
+impl JudgedInput {
     /// Keeps at most this many loops.
     pub(super) fn new(most: usize) -> Self {
         Self { worst: Action::Proceed, loops: Loops { most, ..Loops::default() } }
     }
 
-    /// Takes the findings that `replay` made since the last time, and shows them to `watch`.
-    pub(super) fn take_from(&mut self, replay: &mut Replay, watch: &mut impl Watch) {
+    /// Takes the findings that `replay` made since the last time, and shows them to `observer`.
+    pub(super) fn take_from(&mut self, replay: &mut Replay, observer: &mut impl Observer) {
         let mut left = Vec::new();
         for found in replay.take_findings() {
-            left.extend(self.take(found, watch));
+            left.extend(self.take(found, observer));
         }
         for key in left {
             replay.leave(key);
@@ -68,10 +68,10 @@ impl Kept {
     }
 
     /// Takes a finding. Returns a loop whose end does not matter.
-    fn take(&mut self, found: ReplayFinding, watch: &mut impl Watch) -> Option<LoopKey> {
+    fn take(&mut self, found: ReplayFinding, observer: &mut impl Observer) -> Option<LoopKey> {
         self.worst = self.worst.max(found.action);
-        let standing = watch.found(&found).map(Standing::of);
-        self.loops.take(found, standing)
+        let novelty = observer.found(&found).map(Novelty::of);
+        self.loops.take(found, novelty)
     }
 
     /// Takes the last findings and the ends of the loops.
@@ -79,10 +79,10 @@ impl Kept {
         &mut self,
         findings: Vec<ReplayFinding>,
         end: impl Fn(LoopKey) -> Option<usize>,
-        watch: &mut impl Watch,
+        observer: &mut impl Observer,
     ) {
         for found in findings {
-            self.take(found, watch);
+            self.take(found, observer);
         }
         for one in &mut self.loops.shown {
             one.end = one.rungs.first().and_then(|found| end(found.key));
@@ -91,7 +91,7 @@ impl Kept {
 }
 
 impl Loops {
-    fn take(&mut self, found: ReplayFinding, standing: Option<Standing>) -> Option<LoopKey> {
+    fn take(&mut self, found: ReplayFinding, novelty: Option<Novelty>) -> Option<LoopKey> {
         let is_of = |one: &&mut Loop| one.rungs[0].key == found.key;
         if let Some(one) = self.shown.iter_mut().find(is_of) {
             let place = one.rungs.partition_point(|rung| rung.calls_before <= found.calls_before);
@@ -107,14 +107,14 @@ impl Loops {
         if place == self.most {
             return Some(found.key);
         }
-        self.shown.insert(place, Loop { rungs: vec![found], end: None, standing });
+        self.shown.insert(place, Loop { rungs: vec![found], end: None, novelty });
         let last = if self.shown.len() > self.most { self.shown.pop() } else { None };
         last.map(|last| last.rungs[0].key)
     }
 }
 
-impl Standing {
-    /// Returns the place of a loop that the baseline has, or has not.
+impl Novelty {
+    /// Returns the novelty of a loop that the baseline has, or has not.
     pub(super) const fn of(is_known: bool) -> Self {
         if is_known { Self::Again } else { Self::New }
     }
@@ -140,21 +140,21 @@ pub(super) mod tests {
     /// Looks at nothing, and compares with no baseline.
     struct Nobody;
 
-    impl Watch for Nobody {
+    impl Observer for Nobody {
         fn found(&mut self, _found: &ReplayFinding) -> Option<bool> {
             None
         }
     }
 
     /// Keeps this many loops of `calls` calls, with a new loop every three.
-    pub(in crate::scan) fn kept<W: Watch>(
+    pub(in crate::scan) fn judged<W: Observer>(
         loops: usize,
         calls: usize,
-        watch: &mut W,
-        mut look: impl FnMut(&Kept, &W),
-    ) -> Kept {
+        observer: &mut W,
+        mut look: impl FnMut(&JudgedInput, &W),
+    ) -> JudgedInput {
         let mut replay = Replay::new(&PRESETS[0]);
-        let mut kept = Kept::new(loops);
+        let mut judged = JudgedInput::new(loops);
         for index in 0..calls {
             let args = &*(index / 3).to_string();
             let (worker, args) = ("main", Args::Json(args));
@@ -163,21 +163,21 @@ pub(super) mod tests {
             let (text, failed, cut, refused) = ("no", false, None, false);
             let outcome = Outcome { call: index, worker, text, failed, cut, refused };
             replay.take(&Event::Outcome(outcome));
-            kept.take_from(&mut replay, watch);
-            look(&kept, watch);
+            judged.take_from(&mut replay, observer);
+            look(&judged, observer);
         }
         let findings = replay.finish();
         assert!(findings.ends.len() <= loops, "{} ends", findings.ends.len());
-        kept.finish(findings.list, |key| findings.ends.get(&key).copied(), watch);
-        kept
+        judged.finish(findings.list, |key| findings.ends.get(&key).copied(), observer);
+        judged
     }
 
     #[test]
     fn the_loops_for_people_do_not_grow_with_their_number() {
-        let kept = kept(SHOWN_MAX, 9_000, &mut Nobody, |kept, _| {
-            assert!(kept.loops.shown.len() <= SHOWN_MAX);
+        let judged = judged(SHOWN_MAX, 9_000, &mut Nobody, |judged, _| {
+            assert!(judged.loops.shown.len() <= SHOWN_MAX);
         });
-        let Loops { shown, count, .. } = kept.loops;
+        let Loops { shown, count, .. } = judged.loops;
         assert_eq!(count, 3_000);
         let ends = shown.iter().map(|one| one.end);
         assert!(ends.eq((0..SHOWN_MAX).map(|n| Some(3 * n + 2))));

@@ -11,13 +11,13 @@ use crate::payload::Payload;
 
 /// The digests of a call.
 #[derive(Clone, Debug)]
-pub(crate) struct CallAhead {
+pub(crate) struct PreparedCall {
     recipe: Recipe,
     raw: Digest,
     read: ReadCall,
 }
 
-impl CallAhead {
+impl PreparedCall {
     /// Returns the digest of the raw call.
     pub(crate) const fn raw(&self) -> Digest {
         self.raw
@@ -36,7 +36,7 @@ impl CallAhead {
 
 /// The digests of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ResultAhead {
+pub(crate) struct PreparedResult {
     recipe: Recipe,
     /// The circumstances on which the outcome depends beside the text.
     tool: String,
@@ -46,7 +46,7 @@ pub(crate) struct ResultAhead {
     lines: Vec<u64>,
 }
 
-impl ResultAhead {
+impl PreparedResult {
     /// Returns the outcome, if the result was read as this `answer` by the recipe of `digester`.
     pub(crate) fn among<const WORDS: usize>(
         &self,
@@ -78,7 +78,7 @@ impl Asked<'_> {
     /// ```
     pub fn read_ahead(mut self, recipe: &Recipe) -> Self {
         let read = recipe.read_call(self.tool, self.args.as_str());
-        self.ahead = Some(Arc::new(CallAhead { recipe: *recipe, raw: self.digest(), read }));
+        self.ahead = Some(Arc::new(PreparedCall { recipe: *recipe, raw: self.digest(), read }));
         self
     }
 }
@@ -93,7 +93,7 @@ impl Payload<'_> {
         let (tool, kind, mut lines) = (shown(asked.tool), call.kind(), Vec::new());
         let answer = Answer { kind, ..Answer::new(&tool, self.as_str(), failed) };
         let read = recipe.read_answer(&answer, |line| lines.push(line));
-        let ahead = ResultAhead { recipe: *recipe, tool, kind, failed, read, lines };
+        let ahead = PreparedResult { recipe: *recipe, tool, kind, failed, read, lines };
         self.ahead = Some(Arc::new(ahead));
         self
     }

@@ -14,7 +14,7 @@ use super::{Limits, Place, Replay};
 
 /// A replay at rest, without its policy and its limits.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Rest {
+pub(crate) struct ReplayCheckpoint {
     /// The workers, with the clock of their latest event.
     workers: Vec<(u64, StoredWorker)>,
     workers_ever: u64,
@@ -44,9 +44,9 @@ impl Replay {
     }
 
     /// Makes all workers idle and returns the state. Findings have to be taken before.
-    pub(crate) fn checkpoint(&mut self) -> Rest {
+    pub(crate) fn checkpoint(&mut self) -> ReplayCheckpoint {
         self.rest();
-        Rest {
+        ReplayCheckpoint {
             workers: self.idle.iter().map(|(seen, worker)| (*seen, worker.stored())).collect(),
             workers_ever: self.workers_ever,
             forgotten: self.forgotten,
@@ -58,8 +58,8 @@ impl Replay {
 
     /// Returns the replay as it was at its checkpoint, by the same policy. Returns `None` if the bytes of
     /// a worker cannot be read.
-    pub(crate) fn resumed(preset: &'static Preset, rest: Rest) -> Option<Self> {
-        let Rest { workers, workers_ever, forgotten, open_loops, calls, clock } = rest;
+    pub(crate) fn resumed(preset: &'static Preset, rest: ReplayCheckpoint) -> Option<Self> {
+        let ReplayCheckpoint { workers, workers_ever, forgotten, open_loops, calls, clock } = rest;
         let (mut idle, mut places) = (BTreeMap::new(), HashMap::new());
         for (seen, worker) in workers {
             let worker = IdleWorker::of_stored(worker, preset)?;

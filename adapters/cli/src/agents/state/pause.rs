@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 
-use super::REST;
+use super::PAUSES;
 use super::file::{open, read};
 use super::folder::{Folder, digest, make};
 
@@ -18,32 +18,32 @@ const DOUBLED_MAX: u32 = 5;
 
 impl Folder {
     /// Returns whether `server` is in a pause at `now`, in milliseconds since 1970.
-    pub(crate) fn rests(&self, server: &str, now: u64) -> bool {
-        self.rest_of(server).is_some_and(|(times, since)| {
+    pub(crate) fn is_paused(&self, server: &str, now: u64) -> bool {
+        self.pause_of(server).is_some_and(|(times, since)| {
             let doubled = times.checked_sub(TIMES).map(|more| more.min(DOUBLED_MAX));
             doubled.is_some_and(|doubled| now.abs_diff(since) < FIRST << doubled)
         })
     }
 
     /// Counts a failure of `server` at `now`. If the count cannot be written, there is no pause.
-    pub(crate) fn rest(&self, server: &str, now: u64) {
-        let times = self.rest_of(server).map_or(0, |(times, _)| times).saturating_add(1);
+    pub(crate) fn pause(&self, server: &str, now: u64) {
+        let times = self.pause_of(server).map_or(0, |(times, _)| times).saturating_add(1);
         let line = format!("{} {times} {now}\n", name(server));
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
-        let opened = make(self.path()).and_then(|()| open(&mut options, &self.path().join(REST)));
+        let opened = make(self.path()).and_then(|()| open(&mut options, &self.path().join(PAUSES)));
         let _ = opened.and_then(|mut file| file.write_all(line.as_bytes()));
     }
 
     /// Forgets the failures, because the server has answered.
     pub(crate) fn end_rest(&self) {
         // The file rarely exists.
-        let _ = fs::remove_file(self.path().join(REST));
+        let _ = fs::remove_file(self.path().join(PAUSES));
     }
 
     /// Returns the number of failures of `server` in a row, and the time of the last one.
-    fn rest_of(&self, server: &str) -> Option<(u32, u64)> {
-        let text = String::from_utf8(read(&self.path().join(REST)).ok()?).ok()?;
+    fn pause_of(&self, server: &str) -> Option<(u32, u64)> {
+        let text = String::from_utf8(read(&self.path().join(PAUSES)).ok()?).ok()?;
         let [server_name, times, since] = text.split_ascii_whitespace().collect::<Vec<_>>()[..]
         else {
             return None;
@@ -66,32 +66,36 @@ mod tests {
     fn a_server_that_fails_repeatedly_gets_a_growing_pause() {
         let around = tempfile::tempdir().expect("a folder");
         let folder = Folder::at(around.path().join("unstuck"));
-        assert!(!folder.rests("a", 7));
+        assert!(!folder.is_paused("a", 7));
         for _ in 0..TIMES {
-            assert!(!folder.rests("a", 50_000));
-            folder.rest("a", 50_000);
+            assert!(!folder.is_paused("a", 50_000));
+            folder.pause("a", 50_000);
         }
-        for (server, now, rests) in [
+        for (server, now, is_paused) in [
             ("a", 50_000, true),
             ("a", 50_000 + FIRST - 1, true),
             ("a", 50_000 + FIRST, false),
             ("a", 0, false),
             ("b", 50_000, false),
         ] {
-            assert_eq!(folder.rests(server, now), rests, "{server} at {now}");
+            assert_eq!(folder.is_paused(server, now), is_paused, "{server} at {now}");
         }
-        folder.rest("a", 60_000);
-        assert!(folder.rests("a", 60_000 + FIRST) && !folder.rests("a", 60_000 + 2 * FIRST));
+        folder.pause("a", 60_000);
+        assert!(
+            folder.is_paused("a", 60_000 + FIRST) && !folder.is_paused("a", 60_000 + 2 * FIRST)
+        );
         for _ in 0..40 {
-            folder.rest("a", 60_000);
+            folder.pause("a", 60_000);
         }
         let longest = FIRST << DOUBLED_MAX;
-        assert!(folder.rests("a", 59_999 + longest) && !folder.rests("a", 60_000 + longest));
+        assert!(
+            folder.is_paused("a", 59_999 + longest) && !folder.is_paused("a", 60_000 + longest)
+        );
         folder.end_rest();
-        assert!(!folder.rests("a", 60_000));
+        assert!(!folder.is_paused("a", 60_000));
         for damaged in ["", "a", "0123 4 5", "\u{e9} 1 2"] {
-            fs::write(folder.path().join(REST), damaged).expect("a file");
-            assert!(!folder.rests("a", 50_000), "{damaged}");
+            fs::write(folder.path().join(PAUSES), damaged).expect("a file");
+            assert!(!folder.is_paused("a", 50_000), "{damaged}");
         }
     }
 }

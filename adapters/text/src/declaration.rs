@@ -12,9 +12,9 @@ use crate::mask::Masks;
 ///
 /// ```
 /// use unstuck_core::Tool;
-/// use unstuck_text::{Effect, OwnTool, Recipe};
+/// use unstuck_text::{Effect, ToolDeclaration, Recipe};
 ///
-/// let lookup = OwnTool::new(Tool::named("lookup")).effect(Effect::Reads).key(&["table"]);
+/// let lookup = ToolDeclaration::new(Tool::named("lookup")).effect(Effect::Reads).key(&["table"]);
 /// let recipe = Recipe { tools: vec![lookup].leak(), ..Recipe::BALANCED };
 ///
 /// let first = recipe.call("lookup", r#"{"table": "users", "request_id": 1}"#);
@@ -22,7 +22,7 @@ use crate::mask::Masks;
 /// assert_eq!(first, again);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OwnTool<'t> {
+pub struct ToolDeclaration<'t> {
     /// The tool.
     pub tool: Tool,
     /// The effect of its calls.
@@ -57,7 +57,7 @@ pub enum Effect {
     Finishes,
 }
 
-impl<'t> OwnTool<'t> {
+impl<'t> ToolDeclaration<'t> {
     /// Creates an empty declaration.
     pub const fn new(tool: Tool) -> Self {
         Self { tool, effect: None, tag: None, masks: None, key: None }
@@ -187,7 +187,7 @@ mod tests {
     fn an_effect_allows_the_kind_that_it_stands_for() {
         for effect in Effect::ALL {
             assert!(effect.allows(effect.tag()), "{effect}");
-            assert_eq!(OwnTool::new(TOOL).effect(effect).kind(effect.tag()), effect.tag());
+            assert_eq!(ToolDeclaration::new(TOOL).effect(effect).kind(effect.tag()), effect.tag());
         }
     }
 
@@ -213,17 +213,17 @@ mod tests {
             (Effect::Finishes, Tag::StartOver, Tag::StartOver),
             (Effect::Finishes, Tag::Other, Tag::Finish),
         ] {
-            let own = OwnTool::new(TOOL).effect(effect);
+            let own = ToolDeclaration::new(TOOL).effect(effect);
             assert_eq!(own.kind(named), kind, "{effect} {named}");
             assert_eq!(own.tag(named).kind(Tag::Think), kind, "{effect} {named}");
         }
-        assert_eq!(OwnTool::new(TOOL).kind(Tag::Test), Tag::Test);
-        assert_eq!(OwnTool::new(TOOL).tag(Tag::Poll).kind(Tag::Test), Tag::Poll);
+        assert_eq!(ToolDeclaration::new(TOOL).kind(Tag::Test), Tag::Test);
+        assert_eq!(ToolDeclaration::new(TOOL).tag(Tag::Poll).kind(Tag::Test), Tag::Poll);
     }
 
     #[test]
     fn a_weaker_declaration_only_fills_gaps() {
-        let none = OwnTool::new(TOOL);
+        let none = ToolDeclaration::new(TOOL);
         let reads = none.effect(Effect::Reads).key(&["a"]);
         let shell = none.tag(Tag::Shell).masks(Masks::NONE);
         let whole = none.key(&[]);
@@ -248,8 +248,8 @@ mod tests {
             (Effect::Waits, false),
             (Effect::Finishes, false),
         ] {
-            assert_eq!(OwnTool::new(TOOL).effect(effect).is_idempotent(), Some(proves));
+            assert_eq!(ToolDeclaration::new(TOOL).effect(effect).is_idempotent(), Some(proves));
         }
-        assert_eq!(OwnTool::new(TOOL).tag(Tag::Read).is_idempotent(), None);
+        assert_eq!(ToolDeclaration::new(TOOL).tag(Tag::Read).is_idempotent(), None);
     }
 }

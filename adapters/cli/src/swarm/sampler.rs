@@ -8,7 +8,7 @@ use unstuck_swarm::redis::{Hot, RedisError, Settings, Watch};
 use super::local::{FindSessions, LocalCalls};
 
 /// The result of one look.
-pub(super) struct Look {
+pub(super) struct Sample {
     /// The time in milliseconds since 1970.
     pub(super) at: u64,
     pub(super) rows: Result<Vec<HotCall>, RedisError>,
@@ -22,7 +22,7 @@ pub(super) struct HotCall {
     pub(super) call: Option<String>,
 }
 
-impl Look {
+impl Sample {
     /// Returns the number of calls that are loops.
     pub(super) fn loops(&self) -> usize {
         let rows = self.rows.iter().flatten();
@@ -34,20 +34,20 @@ impl Look {
 const ALL: usize = 1000;
 
 /// A client that looks at a swarm repeatedly.
-pub(super) struct Looker {
+pub(super) struct Sampler {
     settings: Settings,
     watch: Option<Watch>,
     before: Before,
     local: LocalCalls,
 }
 
-impl Looker {
+impl Sampler {
     pub(super) fn new(settings: Settings, find: FindSessions) -> Self {
         Self { settings, watch: None, before: Before::default(), local: LocalCalls::new(find) }
     }
 
     /// Asks the server. `now` is the current time.
-    pub(super) fn look(&mut self, now: u64) -> Look {
+    pub(super) fn look(&mut self, now: u64) -> Sample {
         let hottest = self.hottest();
         let rows = hottest.map(|hot| self.before.rows(hot, now));
         let rows = rows.map(|mut rows| {
@@ -56,7 +56,7 @@ impl Looker {
             }
             rows
         });
-        Look { at: now, rows }
+        Sample { at: now, rows }
     }
 
     fn hottest(&mut self) -> Result<Vec<Hot>, RedisError> {
