@@ -3,6 +3,25 @@
 //! A preset is a policy and a recipe for its digests. Each preset describes its recipe here, and
 //! the adapter `unstuck-text` implements it. Begin with [`BALANCED`]. The others follow published
 //! rule sets exactly.
+//!
+//! # Adding a rule
+//!
+//! 1. Write down the runs first: in `adapters/text/tests/presets/situations.rs`, one in which the rule finds a loop at the
+//!    call where you would step in, and an innocent one that looks like it.
+//! 2. Try the rule without code. `unstuck presets balanced --format toml` prints the default; add a `[[rule]]`, and look at
+//!    `unstuck eval --config FILE` on all labelled runs that you have. A rule that accuses one healthy run is not ready.
+//! 3. Put the constant into `BALANCED_RULES`, and a line into the documentation of [`BALANCED`]. At each call, the first
+//!    rule that holds decides, so the order counts.
+//! 4. If no field of [`Rule`] says what you mean, ask how much a single answer should weigh. `patience.rs` adds repetitions
+//!    where an answer proves less. The oracle in `core/tests/oracle/model.rs` says the same in plain code, and
+//!    `core/DEFINITIONS.md` in words.
+//! 5. `nudge.rs` chooses the message by the kind of the finding, by what matches, and by the kind of tool. Read what it says
+//!    about yours (the test `every_kind_has_words_that_fit`) before you add an arm.
+//! 6. The table of `adapters/cli/EVALUATION.md` has a row for each rule, on and off.
+//!
+//! That is all for a rule among [`RULES_MAX`](crate::RULES_MAX). One more needs a larger number: 9 bytes of memory in each
+//! detector, 13 in each checkpoint, which gets a new version, and new sizes in `adapters/c/src/checkpoint.rs`. Prefer to
+//! widen a rule that is there.
 
 use crate::ladder::{Action, Ladder, Rung};
 use crate::policy::Policy;
