@@ -13,9 +13,9 @@ use unstuck_text::{Lines, SimilarCalls};
 
 use crate::asked::HASH;
 use crate::calls::{Calls, Names};
-use crate::guard::{Engine, Guard, Refusals, Tally};
-use crate::refused_calls::RefusedCalls;
+use crate::guard::{Blocks, Engine, Guard, Tally};
 use crate::steps::Steps;
+use crate::stopped_calls::StoppedCalls;
 use crate::swarm_memory::SwarmMemory;
 
 /// The version of the format that this crate writes, and the only one that it reads.
@@ -74,8 +74,8 @@ struct SavedGuard<'a> {
     calls: Calls,
     names: Names,
     steps: Steps,
-    refusals: Refusals,
-    refused: RefusedCalls,
+    blocks: Blocks,
+    stopped: StoppedCalls,
     swarm: SwarmMemory,
     tally: Tally,
 }
@@ -98,8 +98,8 @@ impl Guard {
             calls: state.calls.clone(),
             names: state.names.clone(),
             steps: state.steps.clone(),
-            refusals: state.refusals,
-            refused: state.refused.clone(),
+            blocks: state.blocks,
+            stopped: state.stopped.clone(),
             swarm: state.swarm.clone(),
             tally: state.tally.clone(),
         };
@@ -119,7 +119,7 @@ impl Guard {
             .map_err(RestoreError::Engine)?;
         (state.worker.digester.similar, state.worker.digester.lines) = (saved.similar, saved.lines);
         (state.calls, state.names, state.steps) = (saved.calls, saved.names, saved.steps);
-        (state.refusals, state.refused) = (saved.refusals, saved.refused);
+        (state.blocks, state.stopped) = (saved.blocks, saved.stopped);
         (state.swarm, state.tally) = (saved.swarm, saved.tally);
         Ok(self)
     }
@@ -139,7 +139,7 @@ impl<'a> SavedGuard<'a> {
         let state = whole.get(1..).unwrap_or_default();
         let (state, rest): (Self, _) =
             postcard::take_from_bytes(state).map_err(|_| RestoreError::Malformed)?;
-        let fits = state.calls.fits() && state.names.fits() && state.refused.fits();
+        let fits = state.calls.fits() && state.names.fits() && state.stopped.fits();
         let fits = fits && state.swarm.fits() && state.tally.fits() && rest.is_empty();
         if fits { Ok(state) } else { Err(RestoreError::Malformed) }
     }

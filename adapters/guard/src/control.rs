@@ -5,8 +5,8 @@ use unstuck_core::{Kind, LoopId, Nearness, Statistics};
 use crate::asked::Asked;
 use crate::builder::Mode;
 use crate::decision::{Decision, Evidence};
-use crate::guard::{Guard, Refusals};
-use crate::refused_calls;
+use crate::guard::{Blocks, Guard};
+use crate::stopped_calls;
 
 impl Guard {
     /// Returns the engine's counts of calls, findings and actions. One loop has many findings, and a
@@ -77,7 +77,7 @@ impl Guard {
             return Decision::PROCEED;
         }
         if self.is_stopped(asked) {
-            return refused_calls::again();
+            return stopped_calls::again();
         }
         let state = &*self.state;
         let mut digester = state.worker.digester.clone();
@@ -150,9 +150,9 @@ impl Guard {
     /// Lets the calls of a loop run again.
     fn allow(&mut self, id: LoopId) {
         let state = &mut *self.state;
-        state.refused.forget(id);
-        if state.refusals.of == Some(id) {
-            state.refusals = Refusals::default();
+        state.stopped.forget(id);
+        if state.blocks.of == Some(id) {
+            state.blocks = Blocks::default();
             state.calls.unblock();
         }
     }

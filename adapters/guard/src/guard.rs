@@ -22,9 +22,9 @@ use crate::calls::{CallEntry, CallState, Calls, Names};
 use crate::decision::{Decision, Evidence, Message, Ticket};
 use crate::declared::Declared;
 use crate::payload::Payload;
-use crate::refused_calls::{self, RefusedCalls};
 use crate::ruling::Ruling;
 use crate::steps::Steps;
+use crate::stopped_calls::{self, StoppedCalls};
 use crate::swarm_memory::SwarmMemory;
 use crate::telemetry::{self, Identity};
 
@@ -100,8 +100,8 @@ pub(crate) struct State {
     pub(crate) calls: Calls,
     pub(crate) names: Names,
     pub(crate) steps: Steps,
-    pub(crate) refusals: Refusals,
-    pub(crate) refused: RefusedCalls,
+    pub(crate) blocks: Blocks,
+    pub(crate) stopped: StoppedCalls,
     pub(crate) swarm: SwarmMemory,
     pub(crate) tally: Tally,
 }
@@ -134,7 +134,7 @@ impl IntoIterator for Verdicts {
 
 /// The blocked calls of the loop that was blocked last.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Refusals {
+pub(crate) struct Blocks {
     pub(crate) of: Option<LoopId>,
     times: u8,
     /// The call that was blocked last, if the host gave its step.
@@ -220,13 +220,13 @@ impl Guard {
             let is_blocked = entry.state() == CallState::Blocked;
             return if is_blocked { decision.again() } else { decision };
         }
-        if asked.step.is_some_and(|step| self.state.refusals.has(step, asked)) {
+        if asked.step.is_some_and(|step| self.state.blocks.has(step, asked)) {
             return Decision::PROCEED.again();
         }
         let begun = telemetry::now();
         let call = self.call(asked);
-        if self.state.refused.refuses(call.digest()) {
-            let decision = self.refuse_again(asked, call);
+        if self.state.stopped.refuses(call.digest()) {
+            let decision = self.block_stopped(asked, call);
             self.trace(begun, &decision);
             return decision;
         }
@@ -234,7 +234,7 @@ impl Guard {
         let decision = self.decide_ahead(ticket, own, settled);
         if decision.is_blocked() {
             self.block(ticket);
-            self.state.refusals.latest = asked.step.map(|step| (step, asked.digest()));
+            self.state.blocks.latest = asked.step.map(|step| (step, asked.digest()));
         }
         self.name(ticket, asked);
         self.trace(begun, &decision);
@@ -381,12 +381,12 @@ impl Guard {
         let begun = telemetry::now();
         self.end_step();
         let state = &mut *self.state;
-        state.refusals = Refusals::default();
+        state.blocks = Blocks::default();
         state.calls.unblock();
         state.swarm.lift();
         let message = state.worker.digester.message(text);
         if !state.worker.detector.has_heard(message) {
-            state.refused.clear();
+            state.stopped.clear();
         }
         let verdict = state.worker.detector.user_message(message);
         let decision = self.decide(None, [verdict]);
@@ -405,15 +405,15 @@ impl Guard {
     /// Forgets all calls and turns, because a new run begins. Statistics stay.
     pub fn clear(&mut self) {
         self.begin_anew();
-        self.state.refused.clear();
+        self.state.stopped.clear();
         self.state.calls.clear();
     }
 
-    /// Forgets the run, except for the calls that stay refused.
+    /// Forgets the run, except for the calls for which an earlier one was stopped.
     fn begin_anew(&mut self) {
         self.end_step();
         let state = &mut *self.state;
-        state.refusals = Refusals::default();
+        state.blocks = Blocks::default();
         state.calls.end_run();
         state.swarm.clear();
         state.tally.latest.clear();
@@ -436,11 +436,11 @@ impl Guard {
     pub(crate) fn is_stopped(&self, asked: &Asked<'_>) -> bool {
         let digester = || Digester::<0>::new(self.setup.preset.recipe);
         let call = || self.declared.call(self.policy(), &mut digester(), asked);
-        self.state.refused.is_any() && self.state.refused.refuses(call().digest())
+        self.state.stopped.is_any() && self.state.stopped.refuses(call().digest())
     }
 
     /// Refuses a call for which a run was stopped. The engine does not count it.
-    fn refuse_again(&mut self, asked: &Asked<'_>, call: Call) -> Decision {
+    fn block_stopped(&mut self, asked: &Asked<'_>, call: Call) -> Decision {
         let (ticket, _, mut settled) = self.record(asked, call);
         let each = |verdict| settled.push(verdict);
         self.state.worker.detector.cancel_each(ticket.call.id, each);
@@ -448,7 +448,7 @@ impl Guard {
         self.name(ticket, asked);
         // Earlier calls may settle with it.
         let earlier = self.decide(Some(ticket), settled);
-        earlier.or_stronger(Decision { ticket: Some(ticket), ..refused_calls::again() })
+        earlier.or_stronger(Decision { ticket: Some(ticket), ..stopped_calls::again() })
     }
 
     /// Records that a call is blocked. The model reads the refusal before it asks for anything else.
@@ -502,13 +502,13 @@ impl Guard {
         (ticket, own, settled)
     }
 
-    /// Decides on a call that was announced, and reports to the engine if it is refused.
+    /// Decides on a call that was announced, and reports to the engine if it is blocked.
     fn decide_ahead(&mut self, ticket: Ticket, own: Verdict, settled: Verdicts) -> Decision {
         let own = self.decide(Some(ticket), [own]);
         let mut decision = self.look_in_swarm(ticket, own);
         if self.setup.mode == Mode::Act && decision.judged == Action::Block {
-            let refused = self.refuse(ticket, &decision);
-            decision = decision.or_stronger(refused);
+            let end = self.report_block(ticket, &decision);
+            decision = decision.or_stronger(end);
         }
         if settled.first.is_none() {
             return decision;
@@ -522,7 +522,7 @@ impl Guard {
     }
 
     /// Reports a blocked call to the engine, where it counts as an attempt. Too many attempts end the run.
-    fn refuse(&mut self, ticket: Ticket, decision: &Decision) -> Decision {
+    fn report_block(&mut self, ticket: Ticket, decision: &Decision) -> Decision {
         let mut verdicts = Verdicts::default();
         self.state.worker.detector.vetoed_each(ticket.call.id, |verdict| {
             // The block itself is known already.
@@ -535,7 +535,7 @@ impl Guard {
             return attempted;
         }
         let Some(evidence) = &decision.evidence else { return Decision::PROCEED };
-        if self.state.refusals.add(evidence.finding.loop_id) < BLOCKS_MAX {
+        if self.state.blocks.add(evidence.finding.loop_id) < BLOCKS_MAX {
             return Decision::PROCEED;
         }
         self.ruled(Some(ticket), Evidence { action: Action::Stop, fresh: true, ..evidence.clone() })
@@ -561,11 +561,11 @@ impl Guard {
         let shared = state.calls.take_shared(ticket);
         let reported = outcome.as_ref().and_then(|outcome| {
             let call = state.calls.report(ticket.call.id, outcome)?;
-            Some(state.refused.report(call, outcome))
+            Some(state.stopped.report(call, outcome))
         });
         let mut decision = self.decide(Some(ticket), verdicts);
         if reported == Some(true) {
-            let again = Decision { ticket: Some(ticket), ..refused_calls::again() };
+            let again = Decision { ticket: Some(ticket), ..stopped_calls::again() };
             decision = decision.or_stronger(again);
         }
         if let (Some(shared), Some(_)) = (shared, outcome) {
@@ -616,7 +616,7 @@ impl Guard {
     /// Decides on `evidence`, after the host has ruled on it.
     pub(crate) fn ruled(&mut self, ticket: Option<Ticket>, mut evidence: Evidence) -> Decision {
         // The ladder of a loop that was stopped does not start again with another variant of the call.
-        if evidence.action > Action::Proceed && self.state.refused.holds(evidence.finding.loop_id) {
+        if evidence.action > Action::Proceed && self.state.stopped.holds(evidence.finding.loop_id) {
             evidence = Evidence { action: Action::Stop, fresh: true, ..evidence };
         }
         if evidence.fresh || evidence.action >= Action::Block {
@@ -639,7 +639,7 @@ impl Guard {
         if evidence.action >= Action::StartOver {
             if evidence.action == Action::Stop && self.setup.mode == Mode::Act {
                 let state = &mut *self.state;
-                state.refused.add(&evidence.finding, &state.calls);
+                state.stopped.add(&evidence.finding, &state.calls);
             }
             self.begin_anew();
         }
@@ -669,8 +669,8 @@ impl State {
             calls: Calls::default(),
             names: Names::default(),
             steps: Steps::default(),
-            refusals: Refusals::default(),
-            refused: RefusedCalls::default(),
+            blocks: Blocks::default(),
+            stopped: StoppedCalls::default(),
             swarm: SwarmMemory::default(),
             tally: Tally::default(),
         }
@@ -695,7 +695,7 @@ impl State {
     }
 }
 
-impl Refusals {
+impl Blocks {
     /// Counts one more blocked call of the loop `id`. Returns the count.
     fn add(&mut self, id: LoopId) -> u8 {
         let times = if self.of == Some(id) { self.times } else { 0 };

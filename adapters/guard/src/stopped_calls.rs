@@ -11,8 +11,8 @@ use unstuck_core::{Action, Digest, Finding, LoopId, Outcome, Tag};
 use crate::calls::Calls;
 use crate::decision::{Decision, Message};
 
-/// The largest number of refused calls: three of the longest laps. The oldest is forgotten first.
-const REFUSED_MAX: usize = 30;
+/// The largest number of such calls: three of the longest laps. The oldest is forgotten first.
+const STOPPED_MAX: usize = 30;
 
 /// The message to a model that goes on with a loop for which the run was stopped.
 const AGAIN: &str = "This call keeps coming back as it did before. It stays refused until the user \
@@ -21,11 +21,11 @@ const AGAIN: &str = "This call keeps coming back as it did before. It stays refu
 
 /// The calls for which a run was stopped, the oldest first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct RefusedCalls(VecDeque<RefusedCall>);
+pub(crate) struct StoppedCalls(VecDeque<StoppedCall>);
 
 /// A call for which a run was stopped.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct RefusedCall {
+struct StoppedCall {
     loop_id: LoopId,
     call: Digest,
     /// The digest of its latest outcome.
@@ -35,11 +35,11 @@ struct RefusedCall {
     is_lifted: bool,
 }
 
-impl RefusedCalls {
+impl StoppedCalls {
     /// Takes in the first outcome of `call`, which is of this kind. Returns whether a run was stopped for
     /// the call, and the outcome is still the same.
     pub(crate) fn report(&mut self, (call, kind): (Digest, Tag), outcome: &Outcome) -> bool {
-        let Some(place) = self.0.iter().position(|refused| refused.call == call) else {
+        let Some(place) = self.0.iter().position(|stopped| stopped.call == call) else {
             if may_change(kind) && !outcome.has_failed() {
                 self.lift();
             }
@@ -60,15 +60,15 @@ impl RefusedCalls {
         for seq in finding.calls() {
             let Some(entry) = calls.by_seq(seq) else { continue };
             let call = entry.digest();
-            let before = self.0.iter().position(|refused| refused.call == call);
+            let before = self.0.iter().position(|stopped| stopped.call == call);
             let known = before.and_then(|place| self.0.remove(place));
-            if self.0.len() >= REFUSED_MAX {
+            if self.0.len() >= STOPPED_MAX {
                 self.0.pop_front();
             }
             // A call that was blocked at last had an outcome before.
             let outcome = entry.outcome().or(known.and_then(|known| known.outcome));
             let loop_id = finding.loop_id;
-            self.0.push_back(RefusedCall { loop_id, call, outcome, is_lifted: false });
+            self.0.push_back(StoppedCall { loop_id, call, outcome, is_lifted: false });
         }
     }
 
@@ -79,24 +79,24 @@ impl RefusedCalls {
 
     /// Returns whether `call` is refused.
     pub(crate) fn refuses(&self, call: Digest) -> bool {
-        self.0.iter().any(|refused| refused.call == call && !refused.is_lifted)
+        self.0.iter().any(|stopped| stopped.call == call && !stopped.is_lifted)
     }
 
     /// Returns whether a run was stopped for this loop, and nothing has changed since.
     pub(crate) fn holds(&self, id: LoopId) -> bool {
-        self.0.iter().any(|refused| refused.loop_id == id && !refused.is_lifted)
+        self.0.iter().any(|stopped| stopped.loop_id == id && !stopped.is_lifted)
     }
 
     /// Lets each call run once more, because something may have changed.
     fn lift(&mut self) {
-        for refused in &mut self.0 {
-            refused.is_lifted = true;
+        for stopped in &mut self.0 {
+            stopped.is_lifted = true;
         }
     }
 
     /// Forgets the calls of one loop, because the host calls it a false positive.
     pub(crate) fn forget(&mut self, id: LoopId) {
-        self.0.retain(|refused| refused.loop_id != id);
+        self.0.retain(|stopped| stopped.loop_id != id);
     }
 
     /// Forgets all calls, because the user has spoken or a new run begins.
@@ -106,7 +106,7 @@ impl RefusedCalls {
 
     /// Returns whether a guard could have written these calls.
     pub(crate) fn fits(&self) -> bool {
-        self.0.len() <= REFUSED_MAX
+        self.0.len() <= STOPPED_MAX
     }
 }
 
