@@ -16,13 +16,13 @@ pub const PRIMARY_KEYS: [&str; 10] = texts![
 /// Members that describe or limit a call: what may be content where a tool writes, acts, or does something unknown, like the
 /// description of an issue; then other reasons, limits, and ways to run. Two calls that differ only in these are similar.
 const NOTES: [&str; 23] = texts![
-    "description" "reason" "reasoning"
-    "display_description" "explanation" "justification" "toolSummary"
+    "description" "justification" "reason" "reasoning"
+    "display_description" "explanation" "toolSummary"
     "command_timeout" "initialWait" "initial_wait" "max_output_tokens" "timeout" "timeoutMs"
     "timeoutSeconds" "timeout_ms" "timeout_sec" "timeout_seconds" "timeout_secs" "yield_time_ms"
     "isBackground" "is_background" "run_in_background" "thoughtNumber"
 ];
-const REASONS: usize = 3;
+const REASONS: usize = 4;
 const LIMITS: usize = 7;
 const WAYS: usize = 19;
 

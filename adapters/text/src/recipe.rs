@@ -267,6 +267,7 @@ impl Recipe {
         let names: &[&str] = match self.likeness {
             Likeness::PrimaryKeys => &PRIMARY_KEYS,
             Likeness::Words(_) => notes,
+            Likeness::Equal if self.failures == Failures::Read => dropped,
             Likeness::Equal => &[],
         };
         let raw = || digest(args).mix(Digest::of(b"not JSON"));
@@ -277,9 +278,12 @@ impl Recipe {
             return call(primary.unwrap_or(canonical));
         }
         // Few calls have any note.
-        let without = others
-            .filter(|_| !by_keys)
-            .and_then(|_| PRINT.shape(args.as_bytes(), dropped).ok().and_then(|it| it.others));
+        let shortened = || PRINT.shape(args.as_bytes(), dropped).ok().and_then(|it| it.others);
+        let without = match self.likeness {
+            Likeness::PrimaryKeys => None,
+            Likeness::Words(_) => others.and_then(|_| shortened()),
+            Likeness::Equal => others,
+        };
         let canonical = without.unwrap_or(canonical);
         let keys = || if by_keys { file(tag, args).or(primary) } else { None };
         // Two edits that are alike are two pieces of work.
@@ -772,6 +776,21 @@ mod tests {
             [("", 3, ""), ("äöü", 2, "äö"), ("äöü", 3, "äöü"), ("äöü", 4, "äöü"), ("x", 0, "")]
         {
             assert_eq!(head(text, characters), expected);
+        }
+    }
+
+    #[test]
+    fn a_description_is_no_part_of_a_call_where_answers_are_read() {
+        let read = Recipe { failures: super::Failures::Read, ..Recipe::EXACT };
+        let calls = |recipe: Recipe| {
+            ["List", "Show"].map(|why| {
+                let args = std::format!("{{\"command\":\"ls\",\"description\":{why:?}}}");
+                recipe.call("bash", &args).digest()
+            })
+        };
+        for (recipe, is_same) in [(Recipe::BALANCED, true), (read, true), (Recipe::EXACT, false)] {
+            let [one, other] = calls(recipe);
+            assert_eq!(one == other, is_same, "{recipe:?}");
         }
     }
 

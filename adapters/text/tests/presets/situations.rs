@@ -125,6 +125,10 @@ fn what_only_describes_or_limits_a_call_makes_no_other_call() {
     let notes =
         words.map(|text| call("create_issue", format!("{{\"description\":{text:?}}}"), "created"));
     assert_eq!(judged(notes).0, None, "the description is the content");
+    let asked = words.map(|text| {
+        call("request_approval", format!("{{\"id\":4,\"justification\":{text:?}}}"), "noted")
+    });
+    assert_eq!(judged(asked).0, None, "each justification is another request");
 }
 
 #[test]
