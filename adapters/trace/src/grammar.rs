@@ -104,7 +104,9 @@ impl<T: Text> Scanner<T> {
         loop {
             let mut is_first = false;
             match self.peek()? {
-                Some(b'"') => self.string()?,
+                Some(b'"') => {
+                    self.string()?;
+                }
                 Some(b'{') => {
                     self.at += 1;
                     self.open.push(b'}');
@@ -137,8 +139,8 @@ impl<T: Text> Scanner<T> {
         }
     }
 
-    /// Passes a key, without its colon.
-    pub(crate) fn quoted_key(&mut self) -> Result<(), T::Error> {
+    /// Passes a key, without its colon, and returns whether it has escapes.
+    pub(crate) fn quoted_key(&mut self) -> Result<bool, T::Error> {
         match self.peek()? {
             Some(b'"') => self.string(),
             Some(_) => Err(self.broken("key must be a string")),
@@ -158,19 +160,34 @@ impl<T: Text> Scanner<T> {
         }
     }
 
-    fn string(&mut self) -> Result<(), T::Error> {
+    /// Passes a string, and returns whether it has escapes.
+    fn string(&mut self) -> Result<bool, T::Error> {
+        let mut has_escapes = false;
         self.at += 1;
         loop {
-            self.at += plain_bytes(&self.text.bytes()[self.at..]);
-            match self.text.bytes().get(self.at).copied() {
+            // Escapes stand close together, so the usual ones are passed without touching `self`.
+            let bytes = self.text.bytes();
+            let mut rest = bytes.get(self.at..).unwrap_or_default();
+            let special = loop {
+                rest = from_special(rest);
+                match rest {
+                    [b'\\', b'"' | b'\\' | b'n' | b't', behind @ ..] => {
+                        has_escapes = true;
+                        rest = behind;
+                    }
+                    _ => break rest.first().copied(),
+                }
+            };
+            self.at = bytes.len() - rest.len();
+            match special {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(());
+                    return Ok(has_escapes);
                 }
-                Some(b'\\') => match self.text.bytes().get(self.at + 1) {
-                    Some(b'"' | b'\\' | b'n' | b't') => self.at += 2,
-                    _ => self.escape()?,
-                },
+                Some(b'\\') => {
+                    has_escapes = true;
+                    self.escape()?;
+                }
                 Some(_) => {
                     let what = "control character (\\u0000-\\u001F) found while parsing a string";
                     return Err(self.broken(what));
@@ -278,35 +295,41 @@ const fn below(word: u64, bound: u8) -> u64 {
     word.wrapping_sub(ONES * bound as u64) & !word & (ONES << 7)
 }
 
+/// Marks the bytes of a word that are equal to one, like [`below`].
 const fn equal(word: u64, byte: u8) -> u64 {
     below(word ^ (ONES * byte as u64), 1)
 }
 
-/// Returns the number of bytes before the first quote, backslash or control character.
-fn plain_bytes(bytes: &[u8]) -> usize {
-    bytes_until(
-        bytes,
-        |word| equal(word, b'"') | equal(word, b'\\') | below(word, 0x20),
-        |byte| matches!(byte, b'"' | b'\\' | 0..0x20),
-    )
+/// Returns the bytes from the first quote, backslash or control character on.
+fn from_special(bytes: &[u8]) -> &[u8] {
+    let mut rest = bytes;
+    while let Some((word, behind)) = rest.split_first_chunk() {
+        let word = u64::from_le_bytes(*word);
+        // With its second bit flipped, a quote is the byte behind the control characters, which stay below.
+        let marks = below(word ^ (ONES * 2), 0x21) | equal(word, b'\\');
+        if marks != 0 {
+            return rest.get(marks.trailing_zeros() as usize / 8..).unwrap_or_default();
+        }
+        rest = behind;
+    }
+    while let [b' ' | b'!' | b'#'..=b'[' | b']'.., behind @ ..] = rest {
+        rest = behind;
+    }
+    rest
 }
 
 /// Returns the number of bytes before the first `end`. For short distances this is faster than
 /// `memchr`.
 pub(crate) fn bytes_before(bytes: &[u8], end: u8) -> usize {
-    bytes_until(bytes, |word| equal(word, end), |byte| byte == end)
-}
-
-/// Returns the number of bytes before the first one that is marked, in a word or alone.
-fn bytes_until(bytes: &[u8], marks: impl Fn(u64) -> u64, is_end: impl Fn(u8) -> bool) -> usize {
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (n, word) in words.iter().enumerate() {
-        let marks = marks(u64::from_le_bytes(*word));
+    let mut rest = bytes;
+    while let Some((word, behind)) = rest.split_first_chunk() {
+        let marks = equal(u64::from_le_bytes(*word), end);
         if marks != 0 {
-            return 8 * n + marks.trailing_zeros() as usize / 8;
+            return bytes.len() - rest.len() + marks.trailing_zeros() as usize / 8;
         }
+        rest = behind;
     }
-    let before = rest.iter().position(|byte| is_end(*byte)).unwrap_or(rest.len());
+    let before = rest.iter().position(|byte| *byte == end).unwrap_or(rest.len());
     bytes.len() - rest.len() + before
 }
 
@@ -374,12 +397,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn plain_bytes_end_at_the_first_special_one(bytes in proptest::collection::vec(
+        fn the_first_special_byte_is_found(bytes in proptest::collection::vec(
             prop_oneof![9 => any::<u8>(), 1 => proptest::sample::select(b"\"\\\x1f\x20".to_vec())],
             0..40,
         )) {
             let special = bytes.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\');
-            prop_assert_eq!(plain_bytes(&bytes), special.unwrap_or(bytes.len()));
+            prop_assert_eq!(from_special(&bytes), &bytes[special.unwrap_or(bytes.len())..]);
             let quote = bytes.iter().position(|&byte| byte == b'"');
             prop_assert_eq!(bytes_before(&bytes, b'"'), quote.unwrap_or(bytes.len()));
         }

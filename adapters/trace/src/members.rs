@@ -94,12 +94,12 @@ impl<'a> Members<'a> {
     /// Passes a key and its colon, and returns the key.
     fn key(&mut self) -> Result<Key<'a>, Error> {
         let from = self.scanner.at;
-        self.scanner.quoted_key().map_err(refused)?;
+        let has_escapes = self.scanner.quoted_key().map_err(refused)?;
         self.read = self.scanner.at;
         let quoted = &self.json[from..self.read];
         self.scanner.colon().map_err(refused)?;
         let key = &quoted[1..quoted.len() - 1];
-        if key.contains('\\') {
+        if has_escapes {
             serde_json::from_str(quoted).map(Key::Escaped)
         } else {
             Ok(Key::Plain(key))
