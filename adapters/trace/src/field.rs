@@ -63,61 +63,55 @@ pub(crate) fn text_of_json(json: &str) -> Option<Cow<'_, str>> {
 /// Unescapes the inner part of a JSON string. Returns `None` if half of a surrogate pair is in it. It
 /// takes a single pass, and `serde_json` takes three.
 fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
-    let bytes = inner.as_bytes();
-    let Some(first) = memchr(b'\\', bytes) else { return Some(Cow::Borrowed(inner)) };
-    let mut text = Vec::with_capacity(inner.len());
-    let (plain, mut rest) = bytes.split_at(first);
-    text.extend_from_slice(plain);
-    while let [_, escape, behind @ ..] = rest {
-        rest = behind;
-        let plain = match escape {
-            b'n' => b'\n',
-            b't' => b'\t',
-            b'r' => b'\r',
-            b'b' => 8,
-            b'f' => 12,
-            b'"' | b'\\' | b'/' => *escape,
-            b'u' => {
-                let (symbol, behind) = unicode(rest)?;
-                text.extend_from_slice(symbol.encode_utf8(&mut [0; 4]).as_bytes());
-                rest = behind;
-                rest = push_plain(&mut text, rest);
+    let first = memchr(b'\\', inner.as_bytes());
+    let Some(mut plain) = first else { return Some(Cow::Borrowed(inner)) };
+    // Parts of a valid text need no check of their own.
+    let mut text = String::with_capacity(inner.len());
+    let mut rest = inner;
+    loop {
+        if plain > 0 {
+            text.push_str(rest.get(..plain)?);
+        }
+        let [_, escape, ..] = rest.as_bytes().get(plain..)? else { break };
+        rest = rest.get(plain + 1..)?;
+        let (symbol, length) = match escape {
+            b'n' => ('\n', 1),
+            b't' => ('\t', 1),
+            b'r' => ('\r', 1),
+            b'b' => ('\u{8}', 1),
+            b'f' => ('\u{c}', 1),
+            b'u' => unicode(rest.as_bytes())?,
+            // It stands for itself, and is copied with the bytes behind it.
+            b'"' | b'\\' | b'/' => {
+                plain = 1 + bytes_before(rest.as_bytes().get(1..)?, b'\\');
                 continue;
             }
             _ => return None,
         };
-        text.push(plain);
-        rest = push_plain(&mut text, rest);
+        text.push(symbol);
+        rest = rest.get(length..)?;
+        plain = bytes_before(rest.as_bytes(), b'\\');
     }
-    String::from_utf8(text).ok().map(Cow::Owned)
+    Some(Cow::Owned(text))
 }
 
-/// Adds the bytes before the first backslash to a text, and returns the others.
-fn push_plain<'b>(text: &mut Vec<u8>, bytes: &'b [u8]) -> &'b [u8] {
-    let (plain, rest) = bytes.split_at(bytes_before(bytes, b'\\'));
-    text.extend_from_slice(plain);
-    rest
-}
-
-/// Returns the character of a `\u` escape, from its digits on, and the bytes behind it.
-fn unicode(digits: &[u8]) -> Option<(char, &[u8])> {
-    let (first, rest) = hexadecimal(digits)?;
+/// Returns the character of a `\u` escape, from its `u` on, and the number of its bytes.
+fn unicode(escape: &[u8]) -> Option<(char, usize)> {
+    let first = hexadecimal(escape.get(1..5)?)?;
     if let Some(symbol) = char::from_u32(first) {
-        return Some((symbol, rest));
+        return Some((symbol, 5));
     }
-    let (second, rest) = hexadecimal(rest.strip_prefix(b"\\u")?)?;
+    let second = hexadecimal(escape.get(5..11)?.strip_prefix(b"\\u")?)?;
     let is_pair = (0xD800..0xDC00).contains(&first) && (0xDC00..0xE000).contains(&second);
     let symbol = is_pair.then(|| 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00))?;
-    Some((char::from_u32(symbol)?, rest))
+    Some((char::from_u32(symbol)?, 11))
 }
 
-/// Returns the number of four hexadecimal digits, and the bytes behind them.
-fn hexadecimal(digits: &[u8]) -> Option<(u32, &[u8])> {
-    let (digits, rest) = digits.split_at_checked(4)?;
-    let number = digits.iter().try_fold(0, |number, digit| {
+/// Returns the number of hexadecimal digits.
+fn hexadecimal(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0, |number, digit| {
         char::from(*digit).to_digit(16).map(|digit| (number << 4) | digit)
-    });
-    Some((number?, rest))
+    })
 }
 
 /// Returns the text of a field that must be a string if it is present.
