@@ -19,7 +19,7 @@ pub(crate) struct Replay<R> {
 impl<R: BufRead> Replay<R> {
     /// Reads the beginning of an input and drops its byte order mark.
     pub(crate) fn new(mut rest: R) -> Self {
-        let mut prefix = Vec::new();
+        let mut prefix = Vec::with_capacity(PREFIX_BYTES);
         let read = (&mut rest).take(PREFIX_BYTES as u64).read_to_end(&mut prefix);
         if prefix.starts_with(b"\xef\xbb\xbf") {
             prefix.drain(..3);
