@@ -3,6 +3,7 @@
 use core::ops::{Add, AddAssign};
 use std::borrow::Cow;
 
+use memchr::memchr_iter;
 use serde_json::Value;
 
 use crate::notes;
@@ -27,7 +28,7 @@ pub(crate) fn is_redacted(text: &str) -> bool {
 
 /// Returns whether a text was redacted, or is JSON with such a text as a value.
 pub(crate) fn is_hidden(text: &str) -> bool {
-    const BEGINS: [&str; 6] = ["\"[", "\"<", "\"(", "\"__", "\"***", "\"REDACTED"];
+    const BEGINS: [&[u8]; 6] = [b"[", b"<", b"(", b"__", b"***", b"REDACTED"];
     fn holds(value: &Value) -> bool {
         match value {
             Value::String(text) => is_redacted(text),
@@ -36,9 +37,15 @@ pub(crate) fn is_hidden(text: &str) -> bool {
             _ => false,
         }
     }
+    let begins = |quote: usize| {
+        let behind = text.as_bytes().get(quote + 1..).unwrap_or_default();
+        // Most strings begin with a letter, which needs one look.
+        matches!(behind, [b'[' | b'<' | b'(' | b'_' | b'*' | b'R', ..])
+            && BEGINS.iter().any(|begin| behind.starts_with(begin))
+    };
     is_redacted(text)
         || text.trim_start().starts_with(['{', '[', '"'])
-            && BEGINS.iter().any(|begin| text.contains(begin))
+            && memchr_iter(b'"', text.as_bytes()).any(begins)
             && serde_json::from_str(text).is_ok_and(|value| holds(&value))
 }
 
