@@ -198,7 +198,7 @@ pub(crate) fn values(raw: Raw<'_>) -> Vec<&RawValue> {
 
 /// Parses a record nested in a field. Returns `None` if the field is not a fitting object.
 pub(crate) fn nested<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
-    raw.and_then(|raw| object(raw.get()).ok())
+    raw.and_then(members::nested)
 }
 
 /// Returns a result or a content as text. A string is taken as it is, and a list of blocks becomes

@@ -1,5 +1,7 @@
 //! Finds the ends of JSON values, and checks them by the grammar.
 
+use memchr::memchr_iter;
+
 /// A text that may come in pieces.
 pub(crate) trait Text {
     /// The reason why the text cannot be read.
@@ -7,6 +9,11 @@ pub(crate) trait Text {
 
     /// Returns the bytes in memory.
     fn bytes(&self) -> &[u8];
+
+    /// Returns whether the text is a JSON value for sure.
+    fn is_valid(&self) -> bool {
+        false
+    }
 
     /// Reads on behind the last byte, and returns `false` at the end. Bytes before `at` may be
     /// dropped, which moves `at`.
@@ -17,7 +24,11 @@ pub(crate) trait Text {
 }
 
 /// A whole text in memory. An error in it has no description.
-pub(crate) struct Whole<'t>(pub(crate) &'t str);
+pub(crate) struct Whole<'t> {
+    pub(crate) json: &'t str,
+    /// `true` if the text is a value of another one that was read.
+    pub(crate) is_valid: bool,
+}
 
 /// The reason why a text in memory is not JSON, which `serde_json` can say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +38,11 @@ impl Text for Whole<'_> {
     type Error = Broken;
 
     fn bytes(&self) -> &[u8] {
-        self.0.as_bytes()
+        self.json.as_bytes()
+    }
+
+    fn is_valid(&self) -> bool {
+        self.is_valid
     }
 
     fn read_on(&mut self, _: &mut usize) -> Result<bool, Broken> {
@@ -104,6 +119,7 @@ impl<T: Text> Scanner<T> {
         loop {
             let mut is_first = false;
             match self.peek()? {
+                Some(b'"') if self.text.is_valid() => self.valid_string()?,
                 Some(b'"') => {
                     self.string()?;
                 }
@@ -196,6 +212,21 @@ impl<T: Text> Scanner<T> {
                 None => return Err(self.broken(EOF_STRING)),
             }
         }
+    }
+
+    /// Passes a string of a valid text, of which only the end is looked for.
+    fn valid_string(&mut self) -> Result<(), T::Error> {
+        self.at += 1;
+        let rest = self.text.bytes().get(self.at..).unwrap_or_default();
+        let is_end = |quote: &usize| {
+            let before = rest.get(..*quote).unwrap_or_default();
+            before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
+        };
+        let Some(end) = memchr_iter(b'"', rest).find(is_end) else {
+            return Err(self.broken(EOF_STRING));
+        };
+        self.at += end + 1;
+        Ok(())
     }
 
     fn escape(&mut self) -> Result<(), T::Error> {

@@ -14,22 +14,30 @@ use crate::problem::without_place;
 /// Reads a record from a JSON object. If the text is no JSON, `serde_json` has to say where it breaks; the error
 /// here says what is wrong with a member, and its column.
 pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
+    record(Members::new(json, false))
+}
+
+/// Reads a record from a value of a text that was read. Returns `None` if it is not a fitting object.
+pub(crate) fn nested<'a, T: Deserialize<'a>>(value: &'a RawValue) -> Option<T> {
+    record(Members::new(value.get(), true)).ok()
+}
+
+fn record<'a, T: Deserialize<'a>>(mut object: Members<'a>) -> Result<T, String> {
     // Only this is compiled for each record. What does not depend on `T` is in the functions of `Members`.
-    let mut object = Members::new(json);
     match T::deserialize(&mut object) {
         Ok(record) => object.ended().map(|()| record),
         Err(error) => Err(object.refusal(&error)),
     }
 }
 
-/// Returns the elements of a JSON array.
+/// Returns the elements of a JSON array. The text has to be JSON.
 pub(crate) fn elements(json: &str) -> Result<Vec<&RawValue>, Broken> {
     each_element(json).collect()
 }
 
-/// Returns the elements of a JSON array one by one. An error is the last of them.
+/// Returns the elements of a JSON array one by one, like [`elements`]. An error is the last of them.
 pub(crate) fn each_element(json: &str) -> impl Iterator<Item = Result<&RawValue, Broken>> {
-    let mut list = Members::new(json);
+    let mut list = Members::new(json, true);
     let mut is_over = false;
     core::iter::from_fn(move || {
         if is_over {
@@ -43,13 +51,12 @@ pub(crate) fn each_element(json: &str) -> impl Iterator<Item = Result<&RawValue,
 
 /// Returns whether a text is JSON.
 pub(crate) fn is_json(text: &str) -> bool {
-    let mut json = Members::new(text);
+    let mut json = Members::new(text, false);
     json.value().and_then(|_| json.end()).is_ok()
 }
 
 /// The members of an object, or the elements of a list.
 struct Members<'a> {
-    json: &'a str,
     scanner: Scanner<Whole<'a>>,
     begun: bool,
     /// The byte behind the key or the value that was read last.
@@ -57,8 +64,8 @@ struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    const fn new(json: &'a str) -> Self {
-        Self { json, scanner: Scanner::new(Whole(json)), begun: false, read: 0 }
+    const fn new(json: &'a str, is_valid: bool) -> Self {
+        Self { scanner: Scanner::new(Whole { json, is_valid }), begun: false, read: 0 }
     }
 
     /// Goes to the next member or element, and returns `false` behind the last one.
@@ -88,7 +95,7 @@ impl<'a> Members<'a> {
         let from = self.scanner.at;
         self.scanner.skip()?;
         self.read = self.scanner.at;
-        Ok(&self.json[from..self.read])
+        Ok(&self.scanner.text.json[from..self.read])
     }
 
     /// Passes a key and its colon, and returns the key.
@@ -96,7 +103,7 @@ impl<'a> Members<'a> {
         let from = self.scanner.at;
         let has_escapes = self.scanner.quoted_key().map_err(refused)?;
         self.read = self.scanner.at;
-        let quoted = &self.json[from..self.read];
+        let quoted = &self.scanner.text.json[from..self.read];
         self.scanner.colon().map_err(refused)?;
         let key = &quoted[1..quoted.len() - 1];
         if has_escapes {
@@ -276,11 +283,14 @@ mod tests {
             let json = String::from_utf8_lossy(&bytes);
             let is_json = serde_json::from_str::<IgnoredAny>(&json).is_ok();
             prop_assert_eq!(super::is_json(&json), is_json);
-            let list = serde_json::from_str::<Vec<&RawValue>>(&json).ok();
-            let list = list.map(|list| list.into_iter().map(RawValue::get).collect::<Vec<_>>());
-            let found = elements(&json).ok();
-            let found = found.map(|list| list.into_iter().map(RawValue::get).collect::<Vec<_>>());
-            prop_assert_eq!(found, list);
+            if let Ok(value) = serde_json::from_str::<&RawValue>(&json) {
+                let texts = |list: Vec<&RawValue>| list.into_iter().map(|element| element.get().to_owned()).collect::<Vec<_>>();
+                let list = serde_json::from_str::<Vec<&RawValue>>(&json).ok();
+                prop_assert_eq!(elements(&json).ok().map(texts), list.map(texts));
+                let expected = object::<Record<'_>>(&json).ok();
+                let found = nested::<Record<'_>>(value);
+                prop_assert_eq!(found.as_ref().map(Record::texts), expected.as_ref().map(Record::texts));
+            }
             let members = serde_json::from_str::<BTreeMap<String, &RawValue>>(&json);
             let found = object::<Record<'_>>(&json);
             // `serde` would read a record from a list as well.
