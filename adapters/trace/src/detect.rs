@@ -4,6 +4,7 @@
 //! The strongest clue gets the object; of equal ones, the format that comes first in
 //! [`Format::ALL`]. Formats that are known and not read take part, so that the error can name them.
 
+use memchr::memchr;
 use serde_json::Value;
 
 use crate::clue::{Clue, Fields, Place, Strength};
@@ -56,9 +57,9 @@ pub(crate) fn format(prefix: &[u8], complete: bool) -> Result<Detection, Problem
     if !text.starts_with(b"{") && !text.starts_with(b"[") {
         return Err(ProblemKind::Unrecognized);
     }
-    let layout = layout(text);
+    let (layout, first) = layout(text);
     let claim = match layout {
-        Layout::Document => document(&parse(text).0),
+        Layout::Document => document(&first.unwrap_or_else(|| parse(text).0)),
         Layout::Lines => lines(text),
     };
     match claim {
@@ -75,7 +76,7 @@ pub(crate) fn named(format: Format, prefix: &[u8]) -> Detection {
     let text = prefix.trim_ascii_start();
     let layout = match format.layouts() {
         Layouts::Document => Layout::Document,
-        Layouts::Either if !begins_with_bad_line(text) => layout(text),
+        Layouts::Either if !begins_with_bad_line(text) => layout(text).0,
         Layouts::Lines | Layouts::Either => Layout::Lines,
         Layouts::LinesOrDocumentWith(key) => match parse(text).0 {
             Value::Object(fields) if fields.contains_key(key) => Layout::Document,
@@ -88,19 +89,22 @@ pub(crate) fn named(format: Format, prefix: &[u8]) -> Detection {
 /// Returns `Document` if the text begins with a list, if its first line ends where a pretty-printer
 /// breaks lines, or if the only line holds a list of records. A line that ends elsewhere was cut
 /// off, and others follow.
-fn layout(text: &[u8]) -> Layout {
+///
+/// Also returns the value of the only line, if there is no other.
+fn layout(text: &[u8]) -> (Layout, Option<Value>) {
     let mut lines = records(text);
     let Some(first) = lines.next() else {
-        return Layout::Lines;
+        return (Layout::Lines, None);
     };
-    match parse(first) {
-        (Value::Array(_), _) => Layout::Document,
-        (_, Break::End) if is_broken_by_printer(first) => Layout::Document,
-        (Value::Object(fields), _) if lines.next().is_none() && is_document(&fields) => {
-            Layout::Document
-        }
+    let (value, reason) = parse(first);
+    let is_alone = lines.next().is_none();
+    let layout = match &value {
+        Value::Array(_) => Layout::Document,
+        _ if reason == Break::End && is_broken_by_printer(first) => Layout::Document,
+        Value::Object(fields) if is_alone && is_document(fields) => Layout::Document,
         _ => Layout::Lines,
-    }
+    };
+    (layout, is_alone.then_some(value))
 }
 
 /// Returns whether the first line is a whole array and an object follows. The array is then a bad
@@ -122,7 +126,14 @@ fn is_document(fields: &Fields) -> bool {
 }
 
 fn records(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
+    let mut rest = Some(text);
+    let lines = core::iter::from_fn(move || {
+        let text = rest?;
+        let end = memchr(b'\n', text).unwrap_or(text.len());
+        rest = text.get(end + 1..);
+        text.get(..end)
+    });
+    lines.filter(|line| !line.trim_ascii().is_empty())
 }
 
 /// Returns the claim to a zip archive, by the name of its first member.
