@@ -22,10 +22,12 @@ pub(crate) type Raw<'a> = Option<&'a RawValue>;
 ///
 /// An array is an error here. `serde` would read a struct from it.
 pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, ProblemKind> {
-    match members::object(json) {
-        Ok(record) => Ok(record),
-        Err(message) => Err(refused(json, message)),
-    }
+    members::object(json, false).map_err(|message| refused(json, message))
+}
+
+/// Parses a record like [`object`], from a part of a text that was checked to be JSON.
+pub(crate) fn checked_object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, ProblemKind> {
+    members::object(json, true).map_err(|message| refused(json, message))
 }
 
 /// Returns the problem with a record, where `message` says what is wrong with its members.
@@ -198,7 +200,7 @@ pub(crate) fn values(raw: Raw<'_>) -> Vec<&RawValue> {
 
 /// Parses a record nested in a field. Returns `None` if the field is not a fitting object.
 pub(crate) fn nested<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
-    raw.and_then(members::nested)
+    raw.and_then(|raw| members::object(raw.get(), true).ok())
 }
 
 /// Returns a result or a content as text. A string is taken as it is, and a list of blocks becomes

@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use crate::clue::{Clue, Fields, Place, blocks, is_chat_message, is_list, objects, text};
 use crate::document::{self, Lists};
 use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{Raw, elements, flat_text, is_true, nested, object, string};
+use crate::field::{Raw, checked_object, elements, flat_text, is_true, nested, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
@@ -67,7 +67,7 @@ fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let usage = |json: &str| Tokens::of_anthropic(serde_json::from_str(json).ok());
     let lists = Lists::First(&["messages"]);
     document::replay_with_usage(input, lists, usage, recorder, &mut |json, recorder| {
-        object::<Message<'_>>(json)?.replay(recorder)
+        checked_object::<Message<'_>>(json)?.replay(recorder)
     });
 }
 

@@ -21,7 +21,7 @@ use crate::clue::{Clue, Fields, Place, is_list, is_text, objects, text};
 use crate::costs::count;
 use crate::document::{self, Lists};
 use crate::event::{Outcome, Role, Tokens, is_hidden, is_redacted};
-use crate::field::{Arguments, Raw, elements, flat_text, is_true, nested, object, string};
+use crate::field::{Arguments, Raw, checked_object, elements, flat_text, is_true, nested, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step};
@@ -60,7 +60,7 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
 fn read(input: &mut dyn BufRead, _: crate::detect::Layout, recorder: &mut Recorder<'_>) {
     let lists = Lists::All(&["steps", "subagent_trajectories"]);
     document::replay(input, lists, recorder, &mut |json, recorder| {
-        let element = object::<Element<'_>>(json)?;
+        let element = checked_object::<Element<'_>>(json)?;
         match element.steps {
             Some(_) => element.delegate(1, recorder),
             None => element.step(MAIN, recorder),
@@ -97,11 +97,11 @@ impl Element<'_> {
         let worker = id.unwrap_or(Cow::Borrowed("subagent"));
         let mut outcome = Ok(());
         for step in elements(self.steps) {
-            let read = object::<Element<'_>>(step.get());
+            let read = checked_object::<Element<'_>>(step.get());
             outcome = outcome.and(read.and_then(|step| step.step(&worker, recorder)));
         }
         for inner in elements(self.subagent_trajectories) {
-            let read = object::<Element<'_>>(inner.get());
+            let read = checked_object::<Element<'_>>(inner.get());
             outcome = outcome.and(read.and_then(|inner| inner.delegate(depth + 1, recorder)));
         }
         outcome

@@ -29,7 +29,7 @@ use self::ends::{Ends, Event};
 use super::openai_responses::{Item, has_item_text};
 use crate::clue::{Clue, Fields, Place, is_text, text};
 use crate::event::Tokens;
-use crate::field::{Raw, is_object, nested, object, string};
+use crate::field::{Raw, checked_object, is_object, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
 use crate::problem::ProblemKind;
@@ -174,7 +174,7 @@ impl Thread {
             return Ok(());
         }
         if line.kind.is_some() || line.role.is_some() {
-            return self.item(&object::<Item<'_>>(json)?, recorder);
+            return self.item(&checked_object::<Item<'_>>(json)?, recorder);
         }
         if line.timestamp.is_some()
             && let Some(id) = string(line.id)

@@ -27,7 +27,7 @@ use crate::detect::Layout;
 use crate::document::{self, Lists, Part};
 use crate::event::{Args, Outcome, Role, Tokens};
 use crate::field::{
-    Raw, elements, flat_text, is_true, nested, object, string, text_of_json, texts,
+    Raw, checked_object, elements, flat_text, is_true, nested, object, string, text_of_json, texts,
 };
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::packed;
@@ -218,7 +218,7 @@ impl Log {
             messages: Raw<'a>,
             attachments: Raw<'a>,
         }
-        let sample = object::<Sample<'_>>(json)?;
+        let sample = checked_object::<Sample<'_>>(json)?;
         recorder.recognise();
         self.begin(name, recorder);
         let attachments = Attachments::new(sample.attachments);
@@ -242,7 +242,7 @@ impl Log {
         depth: usize,
         recorder: &mut Recorder<'_>,
     ) -> Result<(), ProblemKind> {
-        let event = object::<Event<'_>>(json)?;
+        let event = checked_object::<Event<'_>>(json)?;
         let kind = string(event.kind);
         let kind = kind.ok_or(ProblemKind::Missing { record: "an event", field: "event" })?;
         recorder.recognise();

@@ -16,7 +16,9 @@ use crate::costs::count;
 use crate::detect::Layout;
 use crate::document::{self, Lists};
 use crate::event::{Outcome, Role, Tokens};
-use crate::field::{Arguments, Raw, elements, flat_text, is_object, nested, object, string, texts};
+use crate::field::{
+    Arguments, Raw, checked_object, elements, flat_text, is_object, nested, object, string, texts,
+};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
 use crate::problem::ProblemKind;
@@ -77,8 +79,8 @@ fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
     let kind = kind.ok_or(ProblemKind::Missing { record: "a message", field: "type" })?;
     let inner = [envelope.kwargs, envelope.data].into_iter().find(|inner| is_object(*inner));
     let message = match inner.flatten() {
-        Some(inner) => object::<Message<'_>>(inner.get())?,
-        None => object::<Message<'_>>(json)?,
+        Some(inner) => checked_object::<Message<'_>>(inner.get())?,
+        None => checked_object::<Message<'_>>(json)?,
     };
     message.replay(&kind, recorder)
 }

@@ -22,7 +22,7 @@ use crate::clue::{Clue, Fields, Place, is_chat_message, is_list, objects, text};
 use crate::document::{self, Lists};
 use crate::event::{Args, Outcome, Role, Tokens};
 use crate::field::{
-    Arguments, Raw, command_args, elements, flat_text, integer, nested, object, string,
+    Arguments, Raw, checked_object, command_args, elements, flat_text, integer, nested, string,
 };
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
@@ -75,7 +75,7 @@ fn has_info_of_run(fields: &Fields) -> bool {
 
 fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     document::replay(input, Lists::First(&["messages"]), recorder, &mut |json, recorder| {
-        object::<Message<'_>>(json)?.replay(recorder)
+        checked_object::<Message<'_>>(json)?.replay(recorder)
     });
 }
 

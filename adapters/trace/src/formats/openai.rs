@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 use crate::clue::{Clue, Place, is_chat_message, is_list};
 use crate::document::{self, Lists};
 use crate::event::{Outcome, Role, Tokens};
-use crate::field::{Arguments, Raw, elements, flat_text, nested, object, string};
+use crate::field::{Arguments, Raw, checked_object, elements, flat_text, nested, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
@@ -45,7 +45,7 @@ fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let usage = |json: &str| Tokens::of_openai(serde_json::from_str(json).ok());
     let lists = Lists::First(&["messages"]);
     document::replay_with_usage(input, lists, usage, recorder, &mut |json, recorder| {
-        object::<Message<'_>>(json)?.replay(recorder)
+        checked_object::<Message<'_>>(json)?.replay(recorder)
     });
 }
 

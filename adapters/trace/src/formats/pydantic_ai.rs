@@ -16,7 +16,7 @@ use crate::costs::count;
 use crate::detect::Layout;
 use crate::document::{self, Lists};
 use crate::event::{Outcome, Role, Tokens};
-use crate::field::{Arguments, Raw, elements, flat_text, nested, object, string};
+use crate::field::{Arguments, Raw, checked_object, elements, flat_text, nested, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step};
@@ -52,7 +52,7 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
 
 fn read(input: &mut dyn BufRead, _: Layout, recorder: &mut Recorder<'_>) {
     document::replay(input, Lists::First(&["messages"]), recorder, &mut |json, recorder| {
-        object::<Message<'_>>(json)?.replay(recorder)
+        checked_object::<Message<'_>>(json)?.replay(recorder)
     });
 }
 

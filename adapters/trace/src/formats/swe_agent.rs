@@ -19,7 +19,7 @@ use crate::clue::{Clue, Fields, Place, flat_objects, is_list, is_text};
 use crate::costs::count;
 use crate::document::{self, Lists};
 use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{Raw, command_args, flat_text, is_true, object, string};
+use crate::field::{Raw, checked_object, command_args, flat_text, is_true, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step};
@@ -70,7 +70,7 @@ pub(super) fn is_step(step: &Fields) -> bool {
 fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let lists = Lists::First(&LISTS);
     document::replay_with_usage(input, lists, tokens, recorder, &mut |json, recorder| {
-        object::<Record<'_>>(json)?.replay(recorder)
+        checked_object::<Record<'_>>(json)?.replay(recorder)
     });
 }
 
