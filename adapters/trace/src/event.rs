@@ -28,7 +28,6 @@ pub(crate) fn is_redacted(text: &str) -> bool {
 
 /// Returns whether a text was redacted, or is JSON with such a text as a value.
 pub(crate) fn is_hidden(text: &str) -> bool {
-    const BEGINS: [&[u8]; 6] = [b"[", b"<", b"(", b"__", b"***", b"REDACTED"];
     fn holds(value: &Value) -> bool {
         match value {
             Value::String(text) => is_redacted(text),
@@ -37,15 +36,14 @@ pub(crate) fn is_hidden(text: &str) -> bool {
             _ => false,
         }
     }
-    let begins = |quote: usize| {
-        let behind = text.as_bytes().get(quote + 1..).unwrap_or_default();
-        // Most strings begin with a letter, which needs one look.
-        matches!(behind, [b'[' | b'<' | b'(' | b'_' | b'*' | b'R', ..])
-            && BEGINS.iter().any(|begin| behind.starts_with(begin))
+    let may_hide = |quote: usize| {
+        let string = text.as_bytes().get(quote + 1..).unwrap_or_default();
+        matches!(string, [b'[' | b'<' | b'(', ..] | [b'_', b'_', ..] | [b'*', b'*', b'*', ..])
+            || string.starts_with(b"REDACTED")
     };
     is_redacted(text)
         || text.trim_start().starts_with(['{', '[', '"'])
-            && memchr_iter(b'"', text.as_bytes()).any(begins)
+            && memchr_iter(b'"', text.as_bytes()).any(may_hide)
             && serde_json::from_str(text).is_ok_and(|value| holds(&value))
 }
 

@@ -10,11 +10,6 @@ pub(crate) trait Text {
     /// Returns the bytes in memory.
     fn bytes(&self) -> &[u8];
 
-    /// Returns whether the text is a JSON value for sure.
-    fn is_valid(&self) -> bool {
-        false
-    }
-
     /// Reads on behind the last byte, and returns `false` at the end. Bytes before `at` may be
     /// dropped, which moves `at`.
     fn read_on(&mut self, at: &mut usize) -> Result<bool, Self::Error>;
@@ -24,11 +19,7 @@ pub(crate) trait Text {
 }
 
 /// A whole text in memory. An error in it has no description.
-pub(crate) struct Whole<'t> {
-    pub(crate) json: &'t str,
-    /// `true` if the text is a value of another one that was read.
-    pub(crate) is_valid: bool,
-}
+pub(crate) struct Whole<'t>(pub(crate) &'t str);
 
 /// The reason why a text in memory is not JSON, which `serde_json` can say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,11 +29,7 @@ impl Text for Whole<'_> {
     type Error = Broken;
 
     fn bytes(&self) -> &[u8] {
-        self.json.as_bytes()
-    }
-
-    fn is_valid(&self) -> bool {
-        self.is_valid
+        self.0.as_bytes()
     }
 
     fn read_on(&mut self, _: &mut usize) -> Result<bool, Broken> {
@@ -63,11 +50,13 @@ pub(crate) struct Scanner<T> {
     pub(crate) at: usize,
     /// The brackets that close the open arrays and objects, the innermost last.
     open: Vec<u8>,
+    /// `true` if the text was checked before.
+    is_valid: bool,
 }
 
 impl<T: Text> Scanner<T> {
-    pub(crate) const fn new(text: T) -> Self {
-        Self { text, at: 0, open: Vec::new() }
+    pub(crate) const fn new(text: T, is_valid: bool) -> Self {
+        Self { text, at: 0, open: Vec::new(), is_valid }
     }
 
     /// Returns the next byte that is not white space, without passing it, or `None` at the end.
@@ -119,10 +108,8 @@ impl<T: Text> Scanner<T> {
         loop {
             let mut is_first = false;
             match self.peek()? {
-                Some(b'"') if self.text.is_valid() => self.valid_string()?,
-                Some(b'"') => {
-                    self.string()?;
-                }
+                Some(b'"') if self.is_valid => self.valid_string()?,
+                Some(b'"') => self.string()?,
                 Some(b'{') => {
                     self.at += 1;
                     self.open.push(b'}');
@@ -155,8 +142,8 @@ impl<T: Text> Scanner<T> {
         }
     }
 
-    /// Passes a key, without its colon, and returns whether it has escapes.
-    pub(crate) fn quoted_key(&mut self) -> Result<bool, T::Error> {
+    /// Passes a key, without its colon.
+    pub(crate) fn quoted_key(&mut self) -> Result<(), T::Error> {
         match self.peek()? {
             Some(b'"') => self.string(),
             Some(_) => Err(self.broken("key must be a string")),
@@ -176,9 +163,7 @@ impl<T: Text> Scanner<T> {
         }
     }
 
-    /// Passes a string, and returns whether it has escapes.
-    fn string(&mut self) -> Result<bool, T::Error> {
-        let mut has_escapes = false;
+    fn string(&mut self) -> Result<(), T::Error> {
         self.at += 1;
         loop {
             // Escapes stand close together, so the usual ones are passed without touching `self`.
@@ -187,10 +172,7 @@ impl<T: Text> Scanner<T> {
             let special = loop {
                 rest = from_special(rest);
                 match rest {
-                    [b'\\', b'"' | b'\\' | b'n' | b't', behind @ ..] => {
-                        has_escapes = true;
-                        rest = behind;
-                    }
+                    [b'\\', b'"' | b'\\' | b'n' | b't', behind @ ..] => rest = behind,
                     _ => break rest.first().copied(),
                 }
             };
@@ -198,12 +180,9 @@ impl<T: Text> Scanner<T> {
             match special {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(has_escapes);
+                    return Ok(());
                 }
-                Some(b'\\') => {
-                    has_escapes = true;
-                    self.escape()?;
-                }
+                Some(b'\\') => self.escape()?,
                 Some(_) => {
                     let what = "control character (\\u0000-\\u001F) found while parsing a string";
                     return Err(self.broken(what));

@@ -34,7 +34,8 @@ pub(crate) struct Pieces<'i> {
 impl<'i> Stream<'i> {
     /// Begins to read an input.
     pub(crate) fn of(input: &'i mut dyn BufRead) -> Self {
-        Self::new(Pieces { input, bytes: Vec::new(), kept: None, line: 1, counted: 0, column: 0 })
+        let text = Pieces { input, bytes: Vec::new(), kept: None, line: 1, counted: 0, column: 0 };
+        Self::new(text, false)
     }
 
     /// Passes a key and its colon, and returns the key.
