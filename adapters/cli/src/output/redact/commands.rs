@@ -144,7 +144,8 @@ pub(super) fn passed(text: &str, name: &Name) -> Option<Range<usize>> {
         return sent(text, name.span.end);
     }
     let (words, option, least) = LAST.iter().find(|(words, ..)| name.spells(words[0]))?;
-    let (mut at, mut last, mut count, mut is_meant) = (name.span.end, None, 0, option.is_none());
+    let (mut at, mut value, mut count) = (name.span.end, None, 0);
+    let mut is_meant = option.is_none();
     for n in 1..WORDS_MAX {
         let Some(begin) = next_argument(text, at) else { break };
         let is_listed = symbol(text, at).is_some_and(Symbol::quotes);
@@ -152,20 +153,20 @@ pub(super) fn passed(text: &str, name: &Name) -> Option<Range<usize>> {
             Some(open) => begin + open.len..quotation(text, open, begin + open.len).0,
             None => whole(text, begin)?,
         };
-        let value = &text[argument.clone()];
-        at = if is_listed { argument.end } else { word(text, begin, None).end };
-        match (words.get(n), value.strip_prefix('-')) {
-            (Some(subcommand), _) if value == *subcommand => {}
+        let word = &text[argument.clone()];
+        at = if is_listed { argument.end } else { self::word(text, begin, None).end };
+        match (words.get(n), word.strip_prefix('-')) {
+            (Some(subcommand), _) if word == *subcommand => {}
             (Some(_), _) => return None,
             (None, Some(letters)) => {
                 is_meant |=
                     !letters.starts_with('-') && option.is_some_and(|it| letters.contains(it));
             }
-            (None, None) => (last, count) = (Some(argument), count + 1),
+            (None, None) => (value, count) = (Some(argument), count + 1),
         }
     }
     let is_value = |range: &Range<usize>| !text[range.clone()].contains(['=', '$', '•']);
-    last.filter(|range| is_meant && count >= *least && is_value(range))
+    value.filter(|range| is_meant && count >= *least && is_value(range))
 }
 
 /// Returns the place of what a script of expect types: one word and a return, or anything after a prompt for a password.
