@@ -1,7 +1,7 @@
 //! Cases that neither the short sequences nor the random streams reach. Each was once a gap.
 
 use unstuck_core::{
-    Action, Args, Ladder, Pattern, Phase, Policy, Results, Rule, Rung, TextRule, Texts,
+    Action, Args, Ladder, Pattern, Phase, Policy, Results, Rule, Rung, Select, Tag, TextRule, Texts,
 };
 
 use crate::model::{CallSpec, Event, OutcomeSpec};
@@ -370,4 +370,67 @@ fn messages_are_forgotten_in_the_order_they_came() {
         .map(|(n, _)| n)
         .collect();
     assert_eq!(nudges, [11, 13]);
+}
+
+/// Plays calls with these kinds, arguments and answers under `rule`. Returns at which of them, counted from 1, it is first
+/// found.
+fn found_at(rule: Rule<'_>, calls: &[(Tag, u8, OutcomeSpec)]) -> Option<usize> {
+    let rules = [rule];
+    let policy = Policy::new("p", 24, &rules).unwrap();
+    let mut pair: Pair<'_, 24> = Pair::new(&policy);
+    let mut ids = Ids::default();
+    let mut judged = (0..).zip(calls).map(|(n, (tag, args, answer))| {
+        let asked = CallSpec { tag: *tag, args: *args, ..CallSpec::PLAIN };
+        pair.take(Event::Announce(asked), &mut ids).unwrap();
+        pair.take(Event::Outcome(n, *answer), &mut ids).unwrap().action > Action::Proceed
+    });
+    judged.position(|is_found| is_found).map(|n| n + 1)
+}
+
+/// What an answer proves, and what came before it, moves the place at which a rule finds a loop.
+#[test]
+fn patience_by_evidence() {
+    const ONCE: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
+    const FIVE: Pattern = Pattern::Streak { times: 5 };
+    let plain = OutcomeSpec::PLAIN;
+    let weak = OutcomeSpec { weak: true, telling: false, ..plain };
+    let pending = OutcomeSpec { pending: true, ..plain };
+    let started = OutcomeSpec { weak: true, telling: false, ..pending };
+    let rule = |args, results, pattern| Rule::new("r", args, results, pattern, ONCE);
+    let calls = |tag, answer, is_new: bool| {
+        (0..20).map(|n| (tag, if is_new { n } else { 0 }, answer)).collect::<Vec<_>>()
+    };
+
+    let near = rule(Args::SameTool, Results::Near, FIVE);
+    assert_eq!(found_at(near, &calls(Tag::Shell, plain, true)), Some(5));
+    assert_eq!(found_at(near, &calls(Tag::Shell, weak, true)), Some(8));
+    // A call that comes again is no new thing.
+    assert_eq!(found_at(near, &calls(Tag::Shell, weak, false)), Some(5));
+
+    let polls = rule(Args::Same, Results::Same, Pattern::recurrence(8, 20));
+    let polls = polls.select(Select::Tag(Tag::Poll)).ignore_progress();
+    assert_eq!(found_at(polls, &calls(Tag::Shell, pending, false)), Some(8));
+    assert_eq!(found_at(polls, &calls(Tag::Shell, started, false)), Some(5));
+    // Other calls, so many at first, bring news meanwhile.
+    for (news, expected) in [(3, Some(11)), (4, None)] {
+        let mut mixed = calls(Tag::Shell, plain, true);
+        mixed.truncate(news + 1);
+        mixed.remove(0);
+        mixed.extend(calls(Tag::Shell, pending, false).into_iter().take(12));
+        assert_eq!(found_at(polls, &mixed), expected, "{news}");
+    }
+
+    let searches = rule(Args::SameTool, Results::Near, FIVE);
+    let search = |written: bool, is_like: bool| {
+        let mut all = calls(Tag::Search, plain, true);
+        if written {
+            all.insert(0, (Tag::Write, 90, OutcomeSpec { near: Some(7), result: 7, ..plain }));
+        }
+        let like = rule(Args::Similar, Results::Same, FIVE);
+        found_at(if is_like { like } else { searches }, &all)
+    };
+    assert_eq!(search(false, false), Some(10), "they have little in common");
+    assert_eq!(search(false, true), Some(5));
+    // Nine searches later, the write is no reason to check.
+    assert_eq!(search(true, true), Some(11));
 }

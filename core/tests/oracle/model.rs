@@ -63,6 +63,8 @@ pub(crate) struct OutcomeSpec {
     pub(crate) telling: bool,
     pub(crate) pending: bool,
     pub(crate) late: bool,
+    /// Weak, or of a pending answer, the start of a job. A weak answer is not telling.
+    pub(crate) weak: bool,
     pub(crate) score: Option<u8>,
 }
 
@@ -77,6 +79,7 @@ impl OutcomeSpec {
         telling: true,
         pending: false,
         late: false,
+        weak: false,
         score: None,
     };
 }
@@ -488,7 +491,11 @@ impl<'p> Model<'p> {
         let settled = std::mem::take(&mut self.settled);
         let open = std::mem::take(&mut self.open);
         self.forget_patterns();
-        for record in settled {
+        for mut record in settled {
+            // How little an answer proved is not kept.
+            if let Status::Reported(answer) = &mut record.status {
+                answer.weak = false;
+            }
             self.judge(&unanswered(record), true);
             self.settle_one(record);
         }
@@ -590,7 +597,58 @@ impl<'p> Model<'p> {
         let of_record = i64::try_from(raised).unwrap() + 2 * i64::from(timed_out) + acted;
         let is_quick = least(self.policy.rules()[place].pattern) < 4;
         let heard = i64::from(self.heard == Heard::Repeated && is_quick);
-        tool + i64::from(early) + i64::from(late) + heard + of_record
+        let evidence = self.patience_by_evidence(&self.policy.rules()[place], record);
+        tool + i64::from(early) + i64::from(late) + heard + of_record + evidence
+    }
+
+    /// Returns the additional repetitions because of what the answer proves, and of what came before it.
+    fn patience_by_evidence(&self, rule: &Rule<'_>, record: &Record) -> i64 {
+        let tag = record.asked.tag;
+        let answer = record.answer();
+        let is_weak = answer.is_some_and(|answer| answer.weak && !answer.silent);
+        let failed = answer.is_some_and(|answer| answer.failed);
+        let before: Vec<&Record> = {
+            let all = self.settled.iter().chain(&self.open);
+            let mut before: Vec<_> = all.filter(|old| old.seq < record.seq).collect();
+            before.reverse();
+            before.retain(|old| self.in_window(old, record));
+            before
+        };
+        let mut more = 0;
+        if is_weak && tag != Tag::Poll && record.novel && rule.args != Args::Same {
+            more += 3;
+        }
+        if is_weak && tag == Tag::Poll && !failed && rule.args == Args::Same {
+            more -= 3;
+        }
+        let is_news = |old: &&&Record| {
+            let worked = old.answer().is_some_and(|answer| !answer.failed);
+            old.novel && worked && !same_call(old, record)
+        };
+        if rule.select == Select::Tag(Tag::Poll)
+            && tag == Tag::Poll
+            && before.iter().take(16).filter(is_news).count() >= 4
+        {
+            more += 64;
+        }
+        let is_of_searches = matches!(
+            (rule.args, rule.results),
+            (Args::Similar, Results::Same) | (Args::SameTool, Results::Near)
+        );
+        if is_of_searches && tag == Tag::Search && !failed {
+            let is_used = self.policy.rules().iter().any(|rule| rule.args == Args::Similar);
+            let is_like = |old: &&&Record| is_used && old.asked.similar == record.asked.similar;
+            let is_alike =
+                rule.args == Args::Similar || before.iter().take(4).filter(is_like).count() >= 2;
+            let has_written = |old: &&Record| {
+                let worked = old.answer().is_some_and(|answer| !answer.failed);
+                old.asked.tag == Tag::Write && old.novel && worked
+            };
+            if !is_alike || before.iter().take(9).any(has_written) {
+                more += 5;
+            }
+        }
+        more
     }
 
     /// Returns whether the score of a record is better than the best of its tag so far.

@@ -246,5 +246,10 @@ fn outcome(answer: OutcomeSpec) -> Outcome {
     let outcome = if answer.pending { outcome.pending() } else { outcome };
     let outcome = if answer.late { outcome.transient() } else { outcome };
     let outcome = if answer.telling { outcome.telling() } else { outcome };
+    let outcome = match (answer.weak, answer.pending) {
+        (true, true) => outcome.started(),
+        (true, false) => outcome.weak(),
+        (false, _) => outcome,
+    };
     if answer.silent { outcome.silent() } else { outcome }
 }

@@ -29,6 +29,7 @@ fn asked() -> impl Strategy<Value = CallSpec> {
         8 => Just(Tag::Shell),
         3 => Just(Tag::Write),
         3 => Just(Tag::Act),
+        6 => Just(Tag::Search),
         1 => Just(Tag::Think),
     ];
     let step = prop_oneof![Just(None), (0..3_u8).prop_map(Some)];
@@ -50,17 +51,18 @@ fn asked() -> impl Strategy<Value = CallSpec> {
 fn answer() -> impl Strategy<Value = OutcomeSpec> {
     let score = prop::option::weighted(0.3, 0..6_u8);
     let flag = prop::bool::weighted;
-    let flags = (flag(0.3), flag(0.2), flag(0.7), flag(0.1), flag(0.1));
+    let flags = (flag(0.3), flag(0.2), flag(0.7), flag(0.1), flag(0.1), flag(0.2));
     (0..3_u8, flag(0.7), 0..2_u8, flags, score).prop_map(
-        |(result, near, raw, (failed, silent, telling, pending, late), score)| OutcomeSpec {
+        |(result, near, raw, (failed, silent, telling, pending, late, weak), score)| OutcomeSpec {
             result,
             near: near.then_some(result / 2),
             raw,
             failed,
             silent,
-            telling,
+            telling: telling && !weak,
             pending,
             late,
+            weak,
             score,
         },
     )
@@ -71,9 +73,18 @@ fn usual() -> impl Strategy<Value = OutcomeSpec> {
     let raw = prop_oneof![6 => Just(0), 1 => Just(1)];
     let near = prop_oneof![6 => Just(Some(0)), 1 => Just(None)];
     let flag = prop::bool::weighted;
-    (raw, near, flag(0.5), flag(0.05), flag(0.05)).prop_map(|(raw, near, failed, pending, late)| {
-        OutcomeSpec { near, raw, failed, pending, late, ..OutcomeSpec::PLAIN }
-    })
+    (raw, near, flag(0.5), flag(0.05), flag(0.05), flag(0.1)).prop_map(
+        |(raw, near, failed, pending, late, weak)| OutcomeSpec {
+            near,
+            raw,
+            failed,
+            pending,
+            late,
+            weak,
+            telling: !weak,
+            ..OutcomeSpec::PLAIN
+        },
+    )
 }
 
 fn draft() -> impl Strategy<Value = Draft> {
@@ -136,6 +147,7 @@ fn rule() -> impl Strategy<Value = Rule<'static>> {
             Select::Every,
             Select::Every,
             Select::Tag(Tag::Test),
+            Select::Tag(Tag::Poll),
             Select::Except(Tag::Test),
             Select::Unreported,
         ][..],
