@@ -637,9 +637,10 @@ impl<'p> Model<'p> {
         );
         if is_of_searches && tag == Tag::Search && !failed {
             let is_used = self.policy.rules().iter().any(|rule| rule.args == Args::Similar);
-            let is_like = |old: &&&Record| is_used && old.asked.similar == record.asked.similar;
-            let is_alike =
-                rule.args == Args::Similar || before.iter().take(4).filter(is_like).count() >= 2;
+            let looks_similar =
+                |old: &&&Record| is_used && old.asked.similar == record.asked.similar;
+            let is_alike = rule.args == Args::Similar
+                || before.iter().take(4).filter(looks_similar).count() >= 2;
             let has_written = |old: &&Record| {
                 let worked = old.answer().is_some_and(|answer| !answer.failed);
                 old.asked.tag == Tag::Write && old.novel && worked
