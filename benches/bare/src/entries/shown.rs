@@ -43,7 +43,10 @@ pub(crate) fn show_verdict(verdict: Verdict, policy: &Policy<'_>, input: &mut In
         show_finding(&finding, policy);
         let names = [input.text(), input.text(), input.text()];
         let lap = names.get(..input.below::<4>().into()).unwrap_or(&names);
-        show(format_args!("{}", finding.nudge(action, input.text()).lap(lap).failing(input.text())));
+        show(format_args!(
+            "{}",
+            finding.nudge(action, input.text()).lap(lap).failing(input.text())
+        ));
     }
 }
 
@@ -51,7 +54,12 @@ fn show_finding(finding: &Finding, policy: &Policy<'_>) {
     let Finding { kind, args, results, tag, tool, loop_id, .. } = finding;
     show(format_args!("{kind} {tag} {loop_id} {}", finding.rule_name(policy)));
     black_box([kind.name(), args.name(), results.name(), tag.name()]);
-    black_box((tool.id(), loop_id.bits(), finding.is_about_prompts(), finding.with_failure(finding.failure())));
+    black_box((
+        tool.id(),
+        loop_id.bits(),
+        finding.is_about_prompts(),
+        finding.with_failure(finding.failure()),
+    ));
     for seq in finding.calls().chain(finding.lap()) {
         black_box(seq);
     }
