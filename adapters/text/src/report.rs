@@ -247,14 +247,13 @@ fn read_those(
             before = line;
             continue;
         }
-        crash.follow(&plain(before));
-        before = line;
-        let line = &*plain(line);
+        let shown = plain(line);
         for runner in &mut runners {
-            runner.line(line);
+            runner.line(&shown);
         }
-        compiler.line(line);
-        crash.line(line);
+        compiler.line(&shown);
+        crash.line(&shown, before);
+        before = line;
     }
     let mut tests = junit(body.text);
     for runner in &runners {

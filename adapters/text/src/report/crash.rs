@@ -1,6 +1,6 @@
 //! Programs that crashed: a traceback of Python, a panic of Rust.
 
-use super::line::is_log_entry;
+use super::line::{is_log_entry, plain};
 use crate::find;
 use crate::phrases::is_alphanumeric;
 
@@ -15,8 +15,6 @@ const PREAMBLE_MAX: u8 = 2;
 #[derive(Default)]
 pub(crate) struct Crash {
     state: State,
-    /// True if the line before was an entry of a log. A crash behind it belongs to the log.
-    after_log: bool,
     /// The number of lines before this one.
     lines: u8,
     /// True if a crash belongs to a log.
@@ -43,25 +41,18 @@ impl Crash {
         }
     }
 
-    /// The next line follows this one.
-    pub(crate) fn follow(&mut self, before: &str) {
-        self.after_log = is_log_entry(before);
-    }
-
-    /// Reads the next line.
-    pub(crate) fn line(&mut self, line: &str) {
-        let is_logged = is_log_entry(line);
+    /// Reads the next line, which follows `before`.
+    pub(crate) fn line(&mut self, line: &str, before: &str) {
         if is_notebook(line) {
-            self.open(PREAMBLE_MAX);
+            self.open(PREAMBLE_MAX, before);
         } else if is_head(line) {
-            self.open(0);
-        } else if is_logged {
-            self.logged |= self.happened();
+            self.open(0, before);
+        } else if self.happened() && is_log_entry(line) {
+            self.logged = true;
             self.state = State::None;
         } else if !line.is_empty() && !is_inside(line) {
             self.step();
         }
-        self.after_log = is_logged;
         self.lines = self.lines.saturating_add(u8::from(!line.is_empty()));
     }
 
@@ -76,10 +67,12 @@ impl Crash {
     }
 
     /// Notes that a crash begins. The result begins with it if at most so many lines stand before it.
-    fn open(&mut self, preamble_max: u8) {
-        self.logged |= self.after_log;
+    /// One behind an entry of a log belongs to the log.
+    fn open(&mut self, preamble_max: u8, before: &str) {
+        let is_logged = is_log_entry(&plain(before));
+        self.logged |= is_logged;
         self.state = match self.state {
-            _ if self.after_log => State::None,
+            _ if is_logged => State::None,
             State::None if self.lines <= preamble_max => State::First,
             State::First => State::First,
             State::None | State::Behind(_) => State::Behind(0),
