@@ -141,8 +141,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         self.history.tool_of(seq)
     }
 
-    /// Returns the sequence number of a call that fails between the calls of `finding`, or among those of a cycle: the
-    /// latest failure of a tool that failed there more than once, if the last call worked. O(W).
+    /// Returns the sequence number of the latest failure between the calls of `finding`, or among those of a cycle, if
+    /// its tool failed there more than once. Returns `None` if the finding itself is about a failure. O(W²).
     ///
     /// An agent that reads a file before each of its failing edits is stuck at the edit.
     ///

@@ -13,18 +13,39 @@ pub const PRIMARY_KEYS: [&str; 10] = texts![
     "path" "file_path" "command" "pattern" "query" "url" "content" "filename" "offset" "limit"
 ];
 
-/// Members that describe or limit a call: what may be content where a tool writes, acts, or does something unknown, like the
-/// description of an issue; then other reasons, limits, and ways to run. Two calls that differ only in these are similar.
-const NOTES: [&str; 23] = texts![
-    "description" "justification" "reason" "reasoning"
-    "display_description" "explanation" "toolSummary"
+/// Members that describe a call, unless a tool writes, acts, or does something unknown: there they may be its content, like
+/// the description of an issue.
+const CONTENTS: [&str; 4] = texts!["description" "justification" "reason" "reasoning"];
+
+/// Members that describe any call.
+const DESCRIPTIONS: [&str; 3] = texts!["display_description" "explanation" "toolSummary"];
+
+/// Members that limit a call.
+const LIMITS: [&str; 12] = texts![
     "command_timeout" "initialWait" "initial_wait" "max_output_tokens" "timeout" "timeoutMs"
     "timeoutSeconds" "timeout_ms" "timeout_sec" "timeout_seconds" "timeout_secs" "yield_time_ms"
-    "isBackground" "is_background" "run_in_background" "thoughtNumber"
 ];
-const REASONS: usize = 4;
-const LIMITS: usize = 7;
-const WAYS: usize = 19;
+
+/// Members that say in which way a call is made.
+const WAYS: [&str; 4] = texts!["isBackground" "is_background" "run_in_background" "thoughtNumber"];
+
+/// All of them, in this order. Two calls that differ only in these are similar.
+const NOTES: [&str; CONTENTS.len() + DESCRIPTIONS.len() + LIMITS.len() + WAYS.len()] =
+    joined(&[&CONTENTS, &DESCRIPTIONS, &LIMITS, &WAYS]);
+
+/// Joins lists of `N` names in all.
+const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
+    let (mut all, mut count, mut list) = ([""; N], 0, 0);
+    while list < lists.len() {
+        let mut n = 0;
+        while n < lists[list].len() {
+            all[count] = lists[list][n];
+            (count, n) = (count + 1, n + 1);
+        }
+        list += 1;
+    }
+    all
+}
 
 /// Members that describe or limit an edit. With others, it is the same edit.
 const NOTES_OF_EDITS: [&str; 7] = texts![
@@ -34,12 +55,13 @@ const NOTES_OF_EDITS: [&str; 7] = texts![
 /// Returns the names of members that describe or limit a call of the kind `tag`, and of those with whose change it is the
 /// same call. A call that writes, and does not edit, is a command.
 pub(crate) fn notes(tag: Tag, edits: bool) -> [&'static [&'static str]; 2] {
+    let descriptions = CONTENTS.len() + DESCRIPTIONS.len();
     let (begin, end) = match tag {
         Tag::Write if edits => return [&NOTES_OF_EDITS; 2],
         // An agent may look again and wait longer; a command that does not end in time is the same command.
-        Tag::Read | Tag::Search => (0, LIMITS),
-        Tag::Shell | Tag::Test | Tag::Poll | Tag::Write => (0, WAYS),
-        _ => (REASONS, LIMITS),
+        Tag::Read | Tag::Search => (0, descriptions),
+        Tag::Shell | Tag::Test | Tag::Poll | Tag::Write => (0, descriptions + LIMITS.len()),
+        _ => (CONTENTS.len(), descriptions),
     };
     [begin..NOTES.len(), begin..end].map(|range| NOTES.get(range).unwrap_or_default())
 }

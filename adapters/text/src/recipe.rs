@@ -623,7 +623,7 @@ static JOBS: Phrases = phrases!["(session " "session id " "background with id"];
 /// The longest text that counts as one line, in bytes.
 const LINE_MAX: usize = 240;
 
-/// What was read of an answer.
+/// The facts that were read from an answer.
 #[expect(clippy::struct_excessive_bools, reason = "one for each thing that an answer says")]
 struct Reading<'b> {
     kind: Tag,
@@ -654,9 +654,9 @@ enum Job {
 }
 
 impl Reading<'_> {
-    /// Returns the class of the answer, or `None` if only equal answers are near. `class` is that of its complaint, and
-    /// `is_stale` returns whether a read shows hardly a new line.
-    fn class(&self, class: Option<Digest>, is_stale: impl FnOnce() -> bool) -> Option<Digest> {
+    /// Returns the class of the answer, or `None` if only equal answers are near. A failure has the class `complaint`,
+    /// and `is_stale` returns whether a read shows hardly a new line.
+    fn class(&self, complaint: Option<Digest>, is_stale: impl FnOnce() -> bool) -> Option<Digest> {
         let reads = matches!(self.kind, Tag::Read | Tag::Search);
         match self.failed {
             // The score of a suite says how it fails.
@@ -664,7 +664,7 @@ impl Reading<'_> {
             true if self.did_its_work => None,
             // Each wish of the user is another reason.
             true if asks_for_another(self.body) => None,
-            true => class,
+            true => complaint,
             false if self.is_empty_search || found_none(self.body) => Some(nothing_found()),
             false if self.body.text.len() < TELLING_MIN => None,
             false => (reads && is_stale()).then(nothing_new),

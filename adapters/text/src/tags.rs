@@ -115,8 +115,8 @@ static WRAPPERS: List = list!["exec" "parallel" "multi_tool_use"];
 /// Prefixes of the name of an inner tool, in a script of Codex and in the list of `multi_tool_use`.
 const CALLS: [&str; 2] = ["tools.", "functions."];
 
-/// Returns the nature of the calls in `args`, or `None` if there are none. If one of them writes, all count as a write. If
-/// they have one nature, it is theirs. Otherwise it is that of a shell.
+/// Returns the nature of the calls in `args`: a write if one of them writes, the nature that they have in common, or else
+/// that of a shell. Returns `None` if there are no calls.
 fn inner(args: &str) -> Option<Nature> {
     let mut common: Option<Nature> = None;
     for sign in CALLS {

@@ -25,8 +25,8 @@ impl Tokens {
     /// No words.
     pub(crate) const NONE: Self = Self { hashes: [0; KEPT_MAX], count: 0, marks: 0 };
 
-    /// Returns the words in the values of `args`, a JSON text, without those of the members in `notes`. Arguments that
-    /// are not JSON are read as plain text. O(n).
+    /// Returns the words in the values of `args`, except those of the members in `notes`. Text that is no JSON is read as
+    /// it is. O(n).
     pub(crate) fn of(args: &str, notes: &[&str]) -> Self {
         let mut tokens = Self::NONE;
         if args.starts_with(['{', '[']) {

@@ -227,7 +227,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for AnyObject<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BadPayload, Call, Event, EventKind, FOLDER_MAX, ID_MAX};
+    use super::{BadPayload, Call, Event, EventKind, FOLDER_MAX, ID_MAX, json, shown};
 
     #[test]
     fn long_ids_become_short_and_stay_different() {
@@ -260,7 +260,10 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_is_missing_is_null() {}
+    fn a_field_that_is_missing_is_null() {
+        assert_eq!(json(None), "null");
+        assert_eq!(shown(None), "null");
+    }
 
     #[test]
     fn an_error_does_not_quote_the_payload() {

@@ -65,10 +65,8 @@ struct Response<'a> {
 
 fn result(raw: Raw<'_>) -> Ending<'_> {
     let content = members::<Response<'_>>(raw).and_then(|response| response.content);
-    match content.or(raw) {
-        Some(_) => Ending::Answered { text: shown(content.or(raw)), failed: false },
-        None => Ending::Untold,
-    }
+    let Some(answer) = content.or(raw) else { return Ending::Untold };
+    Ending::Answered { text: ToolResult::gemini(answer).text, failed: false }
 }
 
 /// Reads the calls of a batch. Entries of an unknown shape are left out.

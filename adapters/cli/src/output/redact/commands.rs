@@ -178,16 +178,16 @@ fn sent(text: &str, at: usize) -> Option<Range<usize>> {
     let open = symbol(text, begin).filter(|symbol| symbol.quotes())?;
     let inside = begin + open.len;
     let typed = &text[inside..quotation(text, open, inside).0];
-    let line = typed.trim_end_matches(['\r', '\n']);
-    let line = line.strip_suffix('r').or_else(|| line.strip_suffix('n')).map_or(line, |line| {
-        if line.ends_with('\\') { line.trim_end_matches('\\') } else { typed }
-    });
+    // The return is written as an escape, in JSON with two backslashes.
+    let line = match typed.strip_suffix(['r', 'n']) {
+        Some(before) if before.ends_with('\\') => before.trim_end_matches('\\'),
+        _ => typed.trim_end_matches(['\r', '\n']),
+    };
     let from = (at.saturating_sub(PAIR_MAX)..at).find(|from| text.is_char_boundary(*from))?;
     let is_asked = ["assword", "assphrase", "PIN"].iter().any(|word| text[from..at].contains(word));
-    let is_word = line.len() < typed.len() && !line.contains(char::is_whitespace) && line.len() > 3;
-    let is_secret = (is_word || is_asked && line.len() < typed.len())
-        && !line.starts_with('$')
-        && !line.is_empty();
+    let is_word = line.len() > 3 && !line.contains(char::is_whitespace);
+    let is_typed = line.len() < typed.len() && !line.is_empty();
+    let is_secret = is_typed && (is_word || is_asked) && !line.starts_with('$');
     is_secret.then_some(inside..inside + line.len())
 }
 
