@@ -47,6 +47,7 @@ pub(super) const HOST: Host = Host {
         steps: Steps::Transcribed(rollout::is_batch_open),
         has_failed: Some(rollout::has_failed),
         silent: &["apply_patch"],
+        unreported: Some(rollout::unreported),
         ..Quirks::NONE
     },
     transcripts: Some(Transcripts {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use unstuck_trace::Format;
 
-use super::event::{BadPayload, Call, Event};
+use super::event::{BadPayload, Call, Ending, Event};
 use super::hooks::{Form, Hooks};
 use super::plugin::Plugin;
 use super::reply::{Encoded, Reply};
@@ -76,7 +76,14 @@ pub(crate) struct Quirks {
     /// The tools whose calls end without an event if they fail. The next event then tells that such a call
     /// has failed.
     pub(crate) silent: &'static [&'static str],
+    /// Reads from the transcript which calls have ended without an event.
+    pub(crate) unreported: Option<Unreported>,
 }
+
+/// Returns the calls that have ended according to a transcript, in their order, and how. The end of those before one
+/// for whose id the function returns `true` is known.
+pub(crate) type Unreported =
+    fn(&Path, &dyn Fn(&str) -> bool) -> Vec<(Call<'static>, Ending<'static>)>;
 
 impl Quirks {
     /// The quirks of an agent without any.
@@ -86,6 +93,7 @@ impl Quirks {
         steps: Steps::Guessed,
         has_failed: None,
         silent: &[],
+        unreported: None,
     };
 }
 

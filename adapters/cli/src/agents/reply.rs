@@ -76,6 +76,11 @@ impl Reply {
         Self::Refuse(Words { model, person: person(REFUSED, Some(evidence)) })
     }
 
+    /// Returns the more severe of two replies, or this one.
+    pub(crate) fn or(self, other: Self) -> Self {
+        if other.severity() > self.severity() { other } else { self }
+    }
+
     /// Returns the rank of the reply: a stronger one replaces a weaker one that is still pending.
     pub(crate) const fn severity(&self) -> u8 {
         match self {

@@ -495,6 +495,37 @@ fn another_policy_resets_the_session() {
     assert_eq!((front(&other.state()).events, other.log()), (6, vec![]));
 }
 
+/// Codex tells nothing of a call that fails in a server, of an unknown tool and the like: only its transcript does.
+#[test]
+fn calls_without_an_event_are_read_from_the_transcript() {
+    let (hooks, folder) = (Hooks::of("codex"), Folder::new());
+    let (wire, path) = (Wire("codex"), folder.path().join("rollout.jsonl"));
+    let mut transcript = String::new();
+    let mut write = |item: Value| {
+        transcript += &(json!({ "type": "response_item", "payload": item }).to_string() + "\n");
+        fs::write(&path, &transcript).expect("a transcript");
+    };
+    write(json!({ "type": "message", "role": "user" }));
+    let mut answers = Vec::new();
+    for n in 0..9 {
+        let id = format!("call-{n}");
+        write(json!({ "type": "function_call", "call_id": id, "name": "run", "arguments": "{}" }));
+        let mut before = wire.before(&id, "order");
+        before["transcript_path"] = path.to_str().into();
+        let answer = hooks.tell(before.to_string());
+        let output =
+            if answer.contains("deny") { "Tool call blocked by PreToolUse hook" } else { "no" };
+        write(json!({ "type": "function_call_output", "call_id": id, "output": output }));
+        answers.push(match answer {
+            answer if answer.contains("deny") => "refused",
+            answer if answer.contains("[unstuck]") => "told",
+            _ => "",
+        });
+    }
+    assert_eq!(answers, ["", "", "", "told", "", "refused", "refused", "refused", "refused"]);
+    assert_eq!(front(&hooks.state()).calls, 9);
+}
+
 #[test]
 fn gemini_gets_a_warning_with_the_result() {
     let hooks = Hooks::of("gemini").with(&["--preset", "nudge"]);

@@ -212,10 +212,11 @@ impl Worker {
             self.session.cwd = event.cwd.as_deref().map(str::to_owned);
         }
         self.notice_turn(event);
-        let settled = self.settle_silent(&event.kind, now);
+        let unreported = self.settle_unreported(agent.host(), event, now);
+        let silent = self.settle_silent(&event.kind, now);
         let own = self.reply(agent.host(), read, now);
         self.notice_silent(agent, &event.kind);
-        let own = if settled.severity() > own.severity() { settled } else { own };
+        let own = own.or(silent).or(unreported);
         // A clock that was set back stands still.
         self.session.last_seen = self.session.last_seen.max(now);
         self.write(agent, own, event)
@@ -239,6 +240,22 @@ impl Worker {
                 text
             }
         }
+    }
+
+    /// Takes in the calls that have ended without an event. The call of this event is not among them.
+    fn settle_unreported(&mut self, host: &Host, event: &Event<'_>, now: u64) -> Reply {
+        let own = match &event.kind {
+            EventKind::Before(call) | EventKind::After(call, _) => call.id.as_deref(),
+            EventKind::HandedBack(_) | EventKind::Prompt(_) => None,
+            _ => return Reply::Nothing,
+        };
+        let is_closed = |id: &str| self.position.replies_to(id).is_some_and(CallReplies::is_closed);
+        let place = host.quirks.unreported.zip(event.transcript.as_deref());
+        let ended = place.map_or_else(Vec::new, |(read, path)| read(Path::new(path), &is_closed));
+        let others = ended.iter().filter(|(call, _)| call.id.as_deref() != own);
+        others.fold(Reply::Nothing, |reply, (call, ending)| {
+            self.after(&ReadCall::of(call), &End::of(ending), now).or(reply)
+        })
     }
 
     /// Remembers the call that is about to run if the agent does not report its failure.
@@ -490,10 +507,7 @@ impl Worker {
                 Ending::Answered { failed: false, .. } if known.is_some() => Ending::Refused,
                 ending => ending,
             };
-            let own = self.after(&ReadCall::of(call), &End::of(&ending), now);
-            if own.severity() > reply.severity() {
-                reply = own;
-            }
+            reply = reply.or(self.after(&ReadCall::of(call), &End::of(&ending), now));
         }
         reply
     }
