@@ -14,15 +14,19 @@ use crate::agents::event::{BadPayload, Call, Ending, Event, EventKind, Raw, json
 use crate::agents::payload::HookPayload;
 use crate::agents::reply::{Encoded, Reply};
 
+/// The name that the payloads give to commands, and the name that the model knows.
+const COMMAND: (&str, &str) = ("Bash", "exec_command");
+
 /// The programs that only run the command they are given.
 const SHELLS: [&str; 3] = ["bash", "sh", "zsh"];
 
 /// Reads a payload.
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
-    let call = || {
-        let call = payload.call();
-        call.map(|call| Call { args: command(payload.tool_input), ..call })
+    let call = || -> Result<Call<'_>, BadPayload> {
+        let Call { id, tool, .. } = payload.call()?;
+        let tool = if tool == COMMAND.0 { COMMAND.1.into() } else { tool };
+        Ok(Call { id, tool, args: command(payload.tool_input) })
     };
     let name = payload.name()?;
     let kind = match name.as_ref() {

@@ -117,8 +117,6 @@ struct ReadCall<'e> {
     call: &'e Call<'e>,
     /// The call as the guard takes it.
     asked: Asked<'e>,
-    /// The digest of the tool and the arguments.
-    digest: Digest,
 }
 
 impl<'e> ReadCall<'e> {
@@ -128,13 +126,17 @@ impl<'e> ReadCall<'e> {
             Some(id) => asked.id(id),
             None => asked,
         };
-        let digest = Digest::of(format!("{}\0{}", call.tool, call.args).as_bytes());
-        Self { call, asked, digest }
+        Self { call, asked }
     }
 
     /// Makes the digests of the guard, too.
     fn ahead(self, recipe: &Recipe) -> Self {
         Self { asked: self.asked.read_ahead(recipe), ..self }
+    }
+
+    /// Returns the digest of the call without the arguments that only describe it.
+    fn digest(&self) -> Digest {
+        Recipe::BALANCED.call(&self.call.tool, &self.call.args).digest()
     }
 }
 
@@ -363,7 +365,7 @@ impl Worker {
         now: u64,
     ) -> Option<Reply> {
         let last = self.position.last_equal.take()?;
-        if last.call != call.digest || decision.is_blocked() {
+        if last.call != call.digest() || decision.is_blocked() {
             return None;
         }
         let finding = FindingRecord { call: self.session.calls, at: now, ..last.finding.clone() };
@@ -402,7 +404,7 @@ impl Worker {
         evidence.finding.laps = laps.saturating_add(1);
         let is_last = is_streak && is_told && evidence.finding.laps >= max;
         is_last.then(|| LastEqual {
-            call: call.digest,
+            call: call.digest(),
             reply: Reply::refused(&evidence),
             finding: FindingRecord {
                 // The action stays the guard's own, as a scan of the transcript finds it.
