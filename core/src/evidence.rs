@@ -76,6 +76,7 @@ impl<const W: usize> Evidence<'_, W> {
             tag: record.tag,
             ended: match (record.failed, record.transient) {
                 (false, _) if patience::starts_again(record) => Ended::Started,
+                (false, _) if record.idempotent => Ended::Settled,
                 (false, _) => Ended::Worked,
                 (true, false) => Ended::Failed(Failure::Lasting),
                 (true, true) => Ended::Failed(Failure::Transient),

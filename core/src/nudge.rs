@@ -245,8 +245,11 @@ impl Nudge<'_> {
                 " The error will not go away by itself: change what causes it, try another tool, \
                  or say what blocks you."
             }
-            (_, Tag::Read | Tag::Search, false) => {
+            (_, Tag::Read | Tag::Search, false) if self.finding.ended == Ended::Settled => {
                 " You already have this answer: use it, or look somewhere else."
+            }
+            (_, Tag::Read | Tag::Search, false) => {
+                " Nothing new is there: use what you have, look somewhere else, or wait longer before the next look."
             }
             (_, Tag::Write, false) => {
                 " Once more will not change that: the task may be complete. Say so, or do what is \

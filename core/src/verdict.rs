@@ -177,6 +177,8 @@ pub enum Failure {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(crate) enum Ended {
     Worked,
+    /// It worked, and is idempotent: it would do the same again.
+    Settled,
     /// It started a job that ran already.
     Started,
     Failed(Failure),
@@ -246,7 +248,7 @@ impl Finding {
     pub const fn failure(&self) -> Option<Failure> {
         match self.ended {
             Ended::Failed(failure) => Some(failure),
-            Ended::Worked | Ended::Started => None,
+            Ended::Worked | Ended::Settled | Ended::Started => None,
         }
     }
 

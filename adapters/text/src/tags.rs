@@ -155,11 +155,23 @@ fn takes_query(args: &str) -> bool {
 pub(crate) fn of_kind(tag: Tag, args: &str) -> Nature {
     let idempotent = matches!(tag, Tag::Read | Tag::Search | Tag::Write);
     let own = Nature { tag, idempotent, edits: tag == Tag::Write };
-    if tag == Tag::Shell {
+    let nature = if tag == Tag::Shell {
         with_command(args, |command| Some(effect(command))).unwrap_or(own)
     } else {
         own
-    }
+    };
+    let is_look = matches!(nature.tag, Tag::Read | Tag::Search);
+    // What is there may be another at the next look.
+    if is_look && names_output_of_job(args) { Nature::acting(Tag::Read) } else { nature }
+}
+
+/// Returns whether `args` name a file to which a host writes the output of a job in the background:
+/// `.../tasks/b4x7.output`. The host tells the agent to look there until the job is done.
+fn names_output_of_job(args: &str) -> bool {
+    let Some((path, _)) = find::split_once(args, ".output") else { return false };
+    let folder = path.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    let above = folder.trim_end_matches(['/', '\\']);
+    folder.len() < path.len() && above.len() < folder.len() && above.ends_with("tasks")
 }
 
 /// The kind of a tool as rule sets know it that look at no command but to see whether it tests or
@@ -215,6 +227,22 @@ mod tests {
             ("runner", r#"{"query":"a","command":"cargo test"}"#, Tag::Test),
         ] {
             assert_eq!(nature(tool, args).tag, expected, "{tool} {args}");
+        }
+    }
+
+    #[test]
+    fn a_look_at_the_output_of_a_job_proves_nothing() {
+        for (tool, args, is_idempotent) in [
+            ("Read", r#"{"file_path":"/tmp/claude-0/-w/5e1c/tasks/bbxt27rmh.output"}"#, false),
+            ("Read", r#"{"file_path":"C:\\Temp\\tasks\\b-1_x.output","limit":9}"#, false),
+            ("Bash", r#"{"command":"tail -n 5 /tmp/c/tasks/b1.output"}"#, false),
+            ("Grep", r#"{"pattern":"ready","path":"/tmp/c/tasks/b1.output"}"#, false),
+            ("Read", r#"{"file_path":"/tmp/c/tasks/.output"}"#, true),
+            ("Read", r#"{"file_path":"/w/tasks.output"}"#, true),
+            ("Read", r#"{"file_path":"/w/mytasks/a/b.output"}"#, true),
+            ("Read", r#"{"file_path":"/w/tasks/b1.rs"}"#, true),
+        ] {
+            assert_eq!(nature(tool, args).idempotent, is_idempotent, "{tool} {args}");
         }
     }
 
