@@ -221,9 +221,16 @@ pub(crate) mod refusal {
         "requires approval" "rejected by user" "rejected by the" "has been unexpectedly modified"
     ];
 
+    /// Phrases of a refusal by a host that asks for permission, whatever the line begins with.
+    pub(crate) static UNPERMITTED: Phrases = phrases![
+        "haven't granted it yet" "needs approval. the path is " "was blocked. for security, "
+    ];
+
     /// Letters of which each phrase has some.
-    pub(crate) static TRIGGERS: Grams =
-        Grams::of(&[b"ecte", b"deni", b"bloc", b"requ"], &[PHRASES.all()]);
+    pub(crate) static TRIGGERS: Grams = Grams::of(
+        &[b"ecte", b"deni", b"bloc", b"requ", b"t gr", b"s ap"],
+        &[PHRASES.all(), UNPERMITTED.all()],
+    );
 
     /// Openings of a refusal by the user, who may say behind it what to do instead.
     pub(crate) static BY_USER: Phrases = phrases![

@@ -3,7 +3,7 @@
 use super::line::plain;
 use crate::body::Body;
 use crate::phrases::first_word;
-use crate::words::refusal::{BY_USER, OPENINGS, PHRASES, SUBJECTS, TRIGGERS};
+use crate::words::refusal::{BY_USER, OPENINGS, PHRASES, SUBJECTS, TRIGGERS, UNPERMITTED};
 
 /// The longest line that is read as a refusal, in bytes.
 const LINE_MAX: usize = 512;
@@ -55,10 +55,9 @@ pub(super) fn says_refused(line: &str) -> bool {
     line.len() <= LINE_MAX
         && (OPENINGS.open(line)
             || BY_USER.open(line)
-            || opens_as_speech(line)
-                && TRIGGERS.may_be_in(line.as_bytes())
-                && PHRASES.are_in(line)
-                && SUBJECTS.are_in(line))
+            || TRIGGERS.may_be_in(line.as_bytes())
+                && (UNPERMITTED.are_in(line)
+                    || opens_as_speech(line) && PHRASES.are_in(line) && SUBJECTS.are_in(line)))
 }
 
 /// Returns whether `line` starts like a sentence, and not like code, a search hit or a list.
@@ -84,6 +83,10 @@ mod tests {
             "This command requires approval",
             "Command denied by policy",
             "The tool was blocked by the administrator.",
+            "touch in '/w/a' needs approval. The path is inside the working directories for this session",
+            "Claude requested permissions to use Bash, but you haven't granted it yet.",
+            "ls in '/etc' was blocked. For security, Claude Code may only list files in the allowed working \
+             directories for this session: '/w'.",
             "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>",
             "File has been modified since read, either by the user or by a linter.",
             "[Request interrupted by user for tool use]",

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use unstuck::{Action, Asked, BuildError, Builder, Decision, Evidence, Guard, Payload, Recipe};
 use unstuck_core::{Args, Digest, Finding, Kind};
+use unstuck_text::is_refusal;
 
 use crate::agents::Agent;
 use crate::agents::event::{Call, Ending, Event, EventKind, Listed};
@@ -505,8 +506,15 @@ impl Worker {
                 continue;
             }
             let ending = match listed.ending() {
-                // A call that has run has an event of its own. This one was refused by another hook.
-                Ending::Answered { failed: false, .. } if known.is_some() => Ending::Refused,
+                // A call that has run has an event of its own. This one was refused: by a rule of the agent, if
+                // it says so, or by another hook.
+                Ending::Answered { text, failed: false } if known.is_some() => {
+                    if is_refusal(&text) {
+                        Ending::Answered { text, failed: true }
+                    } else {
+                        Ending::Refused
+                    }
+                }
                 ending => ending,
             };
             reply = reply.or(self.after(&ReadCall::of(call), &End::of(&ending), now));
