@@ -101,7 +101,7 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
         if hook.observe { builder.observe_only() } else { builder }
     };
     // Other hooks wait for the lock, so the event's texts are read before.
-    let read = ReadEvent::of(hook.agent, &event, &preset.recipe);
+    let read = ReadEvent::of(hook.agent, &event, &payload, &preset.recipe);
     let mut file = folder.open(&key, begun.elapsed())?;
     let saved = match file.read() {
         Err(Trouble::Damage(damage)) => {

@@ -492,6 +492,34 @@ fn another_policy_resets_the_session() {
     assert_eq!((front(&other.state()).events, other.log()), (6, vec![]));
 }
 
+/// A call of an MCP server behind the proxy of this program is judged twice, and the model is told once.
+#[test]
+fn a_note_of_the_proxy_is_the_only_one() {
+    for agent in ["claude-code", "gemini", "qwen"] {
+        let said = |with_note: bool| {
+            let (hooks, wire) = (Hooks::of(agent), Wire(agent));
+            let one = |n: usize| {
+                let id = format!("call-{n}");
+                let before = hooks.tell(wire.before(&id, "order").to_string());
+                let note = if with_note {
+                    "\n\n[unstuck] You have made the same `order` call"
+                } else {
+                    ""
+                };
+                let text = format!("make: *** No rule to make target `order`.{note}");
+                [before, hooks.tell(wire.after(&id, "order", &text).to_string())].concat()
+            };
+            (1..=6).map(one).collect::<Vec<_>>()
+        };
+        let is_note = |answer: &String| answer.contains("additionalContext");
+        assert!(said(false).iter().any(is_note), "{agent}");
+        let behind = said(true);
+        assert!(!behind.iter().any(is_note), "{agent}: {behind:?}");
+        // What comes next is refused or ended as without the proxy.
+        assert!(!behind.last().expect("an answer").is_empty(), "{agent}: {behind:?}");
+    }
+}
+
 /// Codex tells nothing of a call that fails in a server, of an unknown tool and the like: only its transcript does.
 #[test]
 fn calls_without_an_event_are_read_from_the_transcript() {

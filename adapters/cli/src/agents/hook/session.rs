@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
-use unstuck::{Action, Asked, BuildError, Builder, Decision, Evidence, Guard, Payload, Recipe};
+use unstuck::{
+    Action, Asked, BuildError, Builder, Decision, Evidence, Guard, Payload, Recipe, SIGN,
+};
 use unstuck_core::{Args, Digest, Finding, Kind};
 use unstuck_text::is_refusal;
 
@@ -89,12 +92,14 @@ pub(super) struct ReadEvent<'e> {
     end: Option<End<'e>>,
     /// The digest of the user's message.
     prompt: Option<Digest>,
+    /// Whether the result has a note of this program: the call went through its proxy.
+    is_told: bool,
 }
 
 impl<'e> ReadEvent<'e> {
-    /// Reads the texts of an event of `agent` for a guard with this recipe.
-    pub(super) fn of(agent: Agent, event: &'e Event<'e>, recipe: &Recipe) -> Self {
-        let mut read = Self { event, call: None, end: None, prompt: None };
+    /// Reads the texts of an event of `agent`, which came as `payload`, for a guard with this recipe.
+    pub(super) fn of(agent: Agent, event: &'e Event<'e>, payload: &[u8], recipe: &Recipe) -> Self {
+        let mut read = Self { event, call: None, end: None, prompt: None, is_told: false };
         match &event.kind {
             EventKind::Before(call) => read.call = Some(ReadCall::of(call).ahead(recipe)),
             EventKind::After(call, ending) => {
@@ -105,6 +110,7 @@ impl<'e> ReadEvent<'e> {
                     *text = text.clone().read_ahead(recipe, &call.asked, *failed);
                 }
                 (read.call, read.end) = (Some(call), Some(end));
+                read.is_told = NOTES.iter().any(|note| memmem::find(payload, note).is_some());
             }
             EventKind::Prompt(text) => read.prompt = Some(Digest::of(text.as_bytes())),
             _ => {}
@@ -112,6 +118,9 @@ impl<'e> ReadEvent<'e> {
         read
     }
 }
+
+/// A note behind a result, as a block of its own, and in a structured result: in JSON.
+const NOTES: [&[u8]; 2] = [br"\n\n[unstuck] You", br#""[unstuck] "#];
 
 /// A call with its digests.
 struct ReadCall<'e> {
@@ -153,6 +162,8 @@ enum End<'e> {
 impl<'e> End<'e> {
     fn of(ending: &'e Ending<'e>) -> Self {
         match ending {
+            // The proxy has refused it.
+            Ending::Answered { text, failed: true } if text.starts_with(SIGN) => Self::Refused,
             Ending::Answered { text, failed } => Self::Answered((&**text).into(), *failed),
             Ending::Untold => Self::Untold,
             Ending::Cancelled => Self::Cancelled,
@@ -217,7 +228,11 @@ impl Worker {
         self.notice_turn(event);
         let unreported = self.settle_unreported(agent.host(), event, now);
         let silent = self.settle_silent(&event.kind, now);
-        let own = self.reply(agent.host(), read, now);
+        let own = match self.reply(agent.host(), read, now) {
+            // Its model has just read one.
+            Reply::Tell(_) if read.is_told => Reply::Nothing,
+            own => own,
+        };
         self.notice_silent(agent, &event.kind);
         let own = own.or(silent).or(unreported);
         // A clock that was set back stands still.
@@ -636,7 +651,7 @@ mod tests {
         /// Reads an event and takes it in.
         fn take(&mut self, event: &Event<'_>, now: u64) -> String {
             let agent = Agent::ALL[0];
-            self.answer(agent, &ReadEvent::of(agent, event, &Preset::BALANCED.recipe), now)
+            self.answer(agent, &ReadEvent::of(agent, event, b"", &Preset::BALANCED.recipe), now)
         }
     }
 
