@@ -142,7 +142,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 
     /// Returns the sequence number of the latest failure between the calls of `finding`, or among those of a cycle, if
-    /// its tool failed there more than once. Returns `None` if the finding itself is about a failure. O(W²).
+    /// its tool failed there more than once. Returns `None` if the finding itself is about a failure, or about calls of
+    /// that tool, whose name would say nothing. O(W²).
     ///
     /// An agent that reads a file before each of its failing edits is stuck at the edit.
     ///
@@ -167,7 +168,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         if finding.has_failed() {
             return None;
         }
-        self.history.failing(finding)
+        self.history.failing(finding).filter(|seq| self.tool_of(*seq) != Some(finding.tool))
     }
 
     /// Takes in a call that the agent asks for. Judges it by the rules that need no outcome, and

@@ -160,6 +160,7 @@ fn what_fails_between_calls_that_work_is_named() {
     let edit = |n: u8| (Tool::named("edit"), Digest::of(&[n]), true);
     let other = (Tool::named("list"), Digest::of(b"."), true);
     let works = (Tool::named("list"), Digest::of(b"."), false);
+    let of_same_tool = (Tool::named("read"), Digest::of(b"b.rs"), true);
     // Calls that fail, after each of three equal ones that work; and the one that is named.
     for (between, expected) in [
         ([edit(0), edit(1)], Some(3)),
@@ -167,6 +168,7 @@ fn what_fails_between_calls_that_work_is_named() {
         ([works, edit(0)], None),
         ([edit(0), other], None),
         ([works, works], None),
+        ([of_same_tool, of_same_tool], None),
     ] {
         let mut detector: Detector<'_, 20> = with_rule(rule(
             Args::Same,
