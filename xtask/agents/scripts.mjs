@@ -14,6 +14,12 @@ const fix = (bugs) => edit("calc.py", `BUGS = ${bugs}`, `BUGS = ${bugs - 1}`);
 // Qwen Code takes a `sed -i` for an edit, which needs a read before it.
 const fixByShell = (bugs) => run(`echo 'BUGS = ${bugs - 1}' > calc.py`);
 
+/** A call of the first of these tools that the client has, or else of the last one. */
+const call = (names, args) => ({ call: { names, args } });
+
+/** A tool of the MCP server of the scenarios, as clients name it. */
+const mcp = (tool) => [`mcp__desk__${tool}`, `mcp_desk_${tool}`, `desk_${tool}`, `desk-${tool}`, `mcp__desk/${tool}`];
+
 const BUILD = run("./build.sh");
 const TEST = run("./test.sh");
 
@@ -39,6 +45,32 @@ function freed({ turns }) {
   return steps([...Array(noted + 1).fill(BUILD), run("ls"), run("cat client.conf")], "retries")({ recent: turns });
 }
 
+/** Starts a job in the background, and reads the file of its output again and again. */
+function background({ turns, recent }) {
+  const path = /[^\s`"']+\.output/.exec(turns.map(textsOf).join("\n"))?.[0];
+  if (!turns.length) return [call(["Bash"], { command: "echo epoch 1 of 40; sleep 30; echo ready", run_in_background: true })];
+  if (!path) return "No file is named.";
+  return recent.length < TURNS_MAX ? [read(path)] : "I give up.";
+}
+
+/** Three agents at once, of which each repeats the failing command. Their prompt differs from the user's. */
+function subagents(conversation) {
+  if (conversation.firstPrompt.includes("Build part")) return lap([BUILD])(conversation);
+  if (conversation.turns.length) return "I give up.";
+  return [1, 2, 3].map((part) =>
+    call(["Agent", "Task", "task", "spawn_agent"], {
+      description: `Part ${part}`,
+      prompt: `Build part ${part}: the job of script subagents`,
+      subagent_type: "general-purpose",
+    }),
+  );
+}
+
+/** A log that grows: a line, its number, its end. */
+const grow = (n) => [run(`echo 'line ${n}' >> log.txt`), run("wc -l log.txt"), run("tail -n 2 log.txt")];
+
+const hundred = Array.from({ length: 100 }, (_, n) => grow(n)).flat();
+
 const bugs = [3, 2, 1];
 const parts = Array.from({ length: 12 }, (_, n) => n);
 
@@ -57,6 +89,16 @@ export const SCRIPTS = {
   "many-files": steps(parts.map((n) => run(`wc -l part${n}.txt`))),
   flaky: steps([run("./flaky.sh"), run("./flaky.sh"), run("./flaky.sh")], "connected"),
   parallel: repeat(() => Array(4).fill(BUILD), 5),
+  "unknown-tool": lap([call(["look_up"], { key: "retries" })]),
+  "wrong-arguments": lap([call(["exec_command", "Bash", "run_shell_command", "shell", "bash"], { line: 7 })]),
+  "missing-image": lap([call(["view_image", "Read"], { path: "nothing.png", file_path: "nothing.png" })]),
+  "failing-mcp": lap([call(mcp("order"), { item: "pencil" })]),
+  "dead-mcp": lap([call(mcp("crash"), { item: "pencil" })]),
+  background,
+  subagents,
+  "healthy-long": steps(hundred),
+  "long-results": lap([run("seq 1 300000"), run("seq 2 300000"), run("seq 3 300000")], 9),
+  "denied-variants": repeat((n) => [run(`touch made${n}.txt`)], 12),
   freed,
   deaf: lap([BUILD], DEAF_MAX),
 };

@@ -1,6 +1,6 @@
 // The tools of each client: a step of a script becomes a call with the client's names.
 
-import { join } from "node:path";
+import { resolve } from "node:path";
 
 const SHELLS = ["Bash", "run_shell_command", "exec_command", "shell_command", "shell", "bash", "exec"];
 const READERS = ["Read", "read_file", "read", "view"];
@@ -24,7 +24,15 @@ const first = (names, among) => names.find((name) => among.includes(name));
 export function toolCall(place, step) {
   const [kind, wanted] = Object.entries(step)[0];
   const why = step.why ?? `Step ${place.turn + 1}`;
-  return { run, read, edit }[kind]({ ...place, why }, wanted);
+  return { run, read, edit, call }[kind]({ ...place, why }, wanted);
+}
+
+/** A call of the first of these tools that the client declares, as it is. A tool may be there without a declaration:
+ * Codex has those of MCP servers in spaces with a name, others by their first name here. */
+function call({ tools }, { names, args }) {
+  const hidden = tools.exec_command ? names.at(-1) : names[0];
+  const path = (first(names, Object.keys(tools)) ?? hidden).split("/");
+  return { name: path.at(-1), args, form: "function", space: path.at(-2) };
 }
 
 /** A call with the fields that the tool declares. `values` are pairs of possible names and a value. */
@@ -49,7 +57,7 @@ const program = (call) => ({ name: "exec", args: `text(await ${call});`, form: "
 function read(place, path) {
   const name = first(READERS, Object.keys(place.tools));
   if (!name) return run(place, `cat ${path}`);
-  return filled(place, name, [[PATH, join(place.project, path)]]);
+  return filled(place, name, [[PATH, resolve(place.project, path)]]);
 }
 
 function edit(place, { path, old, now }) {
@@ -58,7 +66,7 @@ function edit(place, { path, old, now }) {
   const patch = `*** Begin Patch\n*** Update File: ${path}\n@@\n-${old}\n+${now}\n*** End Patch\n`;
   if (!name) return program(`tools.apply_patch(${JSON.stringify(patch)})`);
   if (name === "apply_patch" && tools[name].form === "custom") return { name, args: patch, form: "custom" };
-  const file = [PATH, join(project, path)];
+  const file = [PATH, resolve(project, path)];
   if (name === "apply_patch") return filled(place, name, [[PATCH, patch]]);
   if (tools[name].fields.includes("edits")) {
     return filled(place, name, [file, [["edits"], [{ oldText: old, newText: now }]]]);

@@ -10,6 +10,8 @@ export class Conversation {
   turns = [];
   /** How many turns there were at each prompt of the user. */
   prompts = [];
+  /** The first text that is not the model's and names a script. */
+  firstPrompt = undefined;
 
   /** Declares a tool. `form` is how it is called: `function`, or `custom` for plain text. */
   declare(name, schema, form = "function", space = undefined) {
@@ -39,7 +41,10 @@ export class Conversation {
 
   /** Adds a text that is not the model's. */
   said(text) {
-    if (text.includes("the job of script")) this.prompts.push(this.turns.length);
+    if (text.includes("the job of script")) {
+      this.firstPrompt ??= text;
+      this.prompts.push(this.turns.length);
+    }
     this.turns.at(-1)?.beside.push(text);
   }
 
@@ -146,9 +151,9 @@ const responses = {
       content: [{ type: "output_text", text, annotations: [] }],
     };
     const output = [...(text ? [message] : [])];
-    for (const { name, args, form } of calls) {
+    for (const { name, args, form, space: hidden } of calls) {
       const call = { id: random("item"), call_id: random("call"), name };
-      const space = conversation?.tools[name]?.space;
+      const space = conversation?.tools[name]?.space ?? hidden;
       if (space) call.namespace = space;
       output.push(
         form === "custom"

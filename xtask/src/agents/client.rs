@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use crate::machine;
 use crate::step::{Done, Failure, script};
 
-/// A coding agent from npm. In its texts, `$url` stands for the address of the scripted model.
+/// A coding agent from npm. In its texts, `$url` stands for the address of the scripted model, and
+/// `$desk` for the program of the MCP server.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Client {
     /// Its name for `unstuck install`.
@@ -65,10 +66,11 @@ pub(super) const ALL: &[Client] = &[
     Client {
         name: "claude-code",
         title: "Claude Code",
-        package: "@anthropic-ai/claude-code@2.1.331",
+        package: "@anthropic-ai/claude-code@2.1.332",
         script: "@anthropic-ai/claude-code/install.cjs",
         command: "claude -p $prompt --dangerously-skip-permissions --model claude-sonnet-4-5 \
-            --output-format json $continue",
+            --output-format json
+            --mcp-config {\"mcpServers\":{\"desk\":{\"command\":\"node\",\"args\":[\"$desk\"]}}} $continue",
         // Root may skip permissions only in a sandbox.
         variables: "ANTHROPIC_BASE_URL=$url ANTHROPIC_API_KEY=none IS_SANDBOX=1 \
             CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
@@ -79,7 +81,7 @@ pub(super) const ALL: &[Client] = &[
     Client {
         name: "codex",
         title: "Codex",
-        package: "@openai/codex@0.169.0",
+        package: "@openai/codex@0.171.0",
         command: r#"codex exec $continue --dangerously-bypass-approvals-and-sandbox
             --dangerously-bypass-hook-trust --skip-git-repo-check
             -c model_provider=scripted -c model="$model"
@@ -87,6 +89,7 @@ pub(super) const ALL: &[Client] = &[
             -c model_providers.scripted.base_url="$url/v1"
             -c model_providers.scripted.env_key="SCRIPTED_KEY"
             -c model_providers.scripted.wire_api="responses"
+            -c mcp_servers.desk.command="node" -c mcp_servers.desk.args=["$desk"]
             -c check_for_update_on_startup=false -c analytics.enabled=false $prompt"#,
         continues: "resume --last",
         variables: "SCRIPTED_KEY=none",
@@ -104,7 +107,8 @@ pub(super) const ALL: &[Client] = &[
             GEMINI_CLI_TRUST_WORKSPACE=true GEMINI_CLI_NO_RELAUNCH=true",
         settings: Some((
             ".gemini/settings.json",
-            r#"{"security": {"auth": {"selectedType": "gemini-api-key"}}}"#,
+            r#"{"security": {"auth": {"selectedType": "gemini-api-key"}},
+                "mcpServers": {"desk": {"command": "node", "args": ["$desk"]}}}"#,
         )),
         hook_end: "stopped by hook",
         transcripts: "find ~/.gemini/tmp -name '*.jsonl'",

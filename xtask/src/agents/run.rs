@@ -130,11 +130,14 @@ impl Run<'_> {
         })
     }
 
-    /// Writes the address and the name of the model into a text.
+    /// Writes the address and the name of the model, and the path of the MCP server, into a text.
     fn filled(&self, text: &str) -> String {
         let (client, Scenario { name, script, model, .. }) = (self.client.name, self.scenario);
         let url = format!("http://127.0.0.1:{}/{client}/{name}/{script}", self.model.port);
-        text.replace("$url", &url).replace("$model", model)
+        let desk = machine::root().join("xtask/agents/desk.mjs");
+        text.replace("$url", &url)
+            .replace("$model", model)
+            .replace("$desk", &desk.display().to_string())
     }
 
     /// A time limit of two minutes for the command that is added to it. It runs in the project, with the scratch home and none of

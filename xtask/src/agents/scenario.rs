@@ -33,9 +33,25 @@ pub(super) const ALL: &[Scenario] = &[
     plain("healthy-by-shell", "edit and test, with `echo`"),
     plain("many-files", "twelve files with the same content"),
     plain("flaky", "a command that works at the third try"),
+    plain("unknown-tool", "a tool that does not exist"),
+    plain("wrong-arguments", "a tool without the argument that it needs"),
+    plain("missing-image", "an image that is not there"),
+    plain("failing-mcp", "a tool of an MCP server that fails"),
+    plain("dead-mcp", "a tool whose MCP server dies at the first call"),
+    Scenario {
+        only: Some("claude-code"),
+        ..plain("background", "reads of the output of a job in the background (only claude-code)")
+    },
     plain("parallel", "four calls of the failing command at once"),
     plain("freed", "a loop that ends when the model reads a note"),
     plain("deaf", "forty turns, whatever the model is told"),
+    plain("healthy-long", "three hundred calls that bring news"),
+    plain("long-results", "results of two megabytes"),
+    plain("subagents", "three subagents at once, each in the failing loop"),
+    Scenario {
+        start: r#""$@" & "$@"; wait"#,
+        ..failing("two-sessions", "two sessions in one folder")
+    },
     Scenario { prompts: 2, ..failing("two-prompts", "the user asks for more of the loop") },
     Scenario {
         only: Some("codex"),
@@ -50,6 +66,16 @@ pub(super) const ALL: &[Scenario] = &[
     Scenario {
         installations: &["", "--scope project"],
         ..failing("user-and-project", "the hooks are installed in both")
+    },
+    Scenario {
+        only: Some("claude-code"),
+        start: UNTRUSTED,
+        ..failing("denied", "a command that the client does not permit (only claude-code)")
+    },
+    Scenario {
+        only: Some("claude-code"),
+        start: UNTRUSTED,
+        ..plain("denied-variants", "twelve such commands (only claude-code)")
     },
     Scenario {
         start: r#"rm -f ../bin/unstuck; exec "$@""#,
@@ -70,6 +96,13 @@ pub(super) const ALL: &[Scenario] = &[
 
 /// The command that starts a client as it is.
 pub(super) const ORDINARY: &str = r#"exec "$@""#;
+
+/// Starts Claude Code without the option that permits everything.
+const UNTRUSTED: &str = r#"for word; do
+    shift
+    [ "$word" = --dangerously-skip-permissions ] || set -- "$@" "$word"
+done
+exec "$@""#;
 
 /// A scenario whose script has the same name.
 const fn plain(name: &'static str, about: &'static str) -> Scenario {

@@ -18,6 +18,9 @@ use crate::agents::transcript::tail;
 /// The program of a model in Code Mode. Its calls have events of their own.
 const PROGRAM: &str = "exec";
 
+/// The namespace of Codex' own tools, which is seldom written.
+const FUNCTIONS: &str = "functions";
+
 /// The beginnings of the outputs of calls that the user, a rule or a hook refused.
 const REFUSED: [&str; 6] = [
     "Command blocked by PreToolUse hook",
@@ -86,6 +89,7 @@ fn answered(tail: &str, is_closed: &dyn Fn(&str) -> bool) -> Vec<(Call<'static>,
                 let (Some(output), Some(name)) = (outputs.remove(&id).flatten(), name) else {
                     continue;
                 };
+                let namespace = namespace.filter(|space| space != FUNCTIONS);
                 if namespace.is_none() && name == PROGRAM {
                     continue;
                 }
@@ -318,7 +322,9 @@ mod tests {
         for (base, members, expected) in [
             (called("a"), json!({ "namespace": "mcp__desk" }), Some("mcp__desk__look {}")),
             (custom.clone(), json!({ "name": "apply_patch" }), Some("apply_patch x")),
-            (custom, json!({ "name": "exec" }), None),
+            (custom.clone(), json!({ "name": "exec" }), None),
+            (custom, json!({ "name": "exec", "namespace": "functions" }), None),
+            (called("a"), json!({ "namespace": "functions" }), Some("look {}")),
         ] {
             assert_eq!(call(base, members.clone()).as_deref(), expected, "{members}");
         }

@@ -264,7 +264,8 @@ impl Worker {
     fn settle_unreported(&mut self, host: &Host, event: &Event<'_>, now: u64) -> Reply {
         let own = match &event.kind {
             EventKind::Before(call) | EventKind::After(call, _) => call.id.as_deref(),
-            EventKind::HandedBack(_) | EventKind::Prompt(_) => None,
+            EventKind::HandedBack(_) => None,
+            // The calls before a message of the user may be those of a session that has ended.
             _ => return Reply::Nothing,
         };
         let is_closed = |id: &str| self.position.replies_to(id).is_some_and(CallReplies::is_closed);
