@@ -347,10 +347,13 @@ impl Recipe {
         let trimmed = self.masker(own).trimmed(opened.body);
         let document = self.document(own, opened.body);
         let masked = self.masked(own, &opened, trimmed, cut, document);
-        // JSON is compared by its meaning.
+        // What a host writes around an answer differs each time: an id, a clock, a budget. The clock of an entry is part
+        // of the entry. JSON is compared by its meaning.
         let raw = || {
-            let raw = document.filter(|_| opened.body.len() == whole.len()).map(|it| it.raw);
-            raw.unwrap_or_else(|| digest(whole)).mix(cut.map_or(Digest::new(0), digest))
+            let text = if opened.is_entry { whole } else { opened.body };
+            let raw = document.map_or_else(|| digest(text), |it| it.raw);
+            let raw = facts(&opened).map_or(raw, |facts| raw.mix(facts));
+            raw.mix(cut.map_or(Digest::new(0), digest))
         };
         let body = Body::of(trimmed.text);
         let reading = self.reading(own, answer, &opened, &body);
@@ -365,7 +368,7 @@ impl Recipe {
         let result = match reading.job {
             Some(Job::Named | Job::Started) => Digest::of(b"a job"),
             // With fewer steps left, another failure proves less than one that is equal.
-            _ if reading.failed && opened.counts_down => masked.result.mix(raw()),
+            _ if reading.failed && opened.counts_down => masked.result.mix(digest(whole)),
             _ => masked.result,
         };
         let outcome = if reading.failed { Outcome::failed(result) } else { Outcome::ok(result) };
@@ -776,6 +779,27 @@ mod tests {
             [("", 3, ""), ("äöü", 2, "äö"), ("äöü", 3, "äöü"), ("äöü", 4, "äöü"), ("x", 0, "")]
         {
             assert_eq!(head(text, characters), expected);
+        }
+    }
+
+    #[test]
+    fn what_a_host_writes_around_an_answer_does_not_make_it_another() {
+        let of = |answer: &str| Recipe::BALANCED.outcome("exec_command", answer, false);
+        let table = |pid: u16| std::format!("Output: a b c\nProcess Group PGID: {pid}");
+        for (one, other, is_same) in [
+            (
+                "Chunk ID: 1a\nWall time: 0.1 seconds\nOutput:\na b c",
+                "Chunk ID: 2b\nOutput:\na b c",
+                true,
+            ),
+            (&*table(71), &*table(72), true),
+            ("a b c\n\n<system-reminder>9 left</system-reminder>", "a b c", true),
+            ("Chunk ID: 1a\nOutput:\na b c", "Chunk ID: 1a\nOutput:\na b d", false),
+            ("Exit code: 1\nOutput:\na b c", "Exit code: 0\nOutput:\na b c", false),
+            // An entry of a log that comes again is another one.
+            ("12:00:01 the door is open", "12:00:07 the door is open", false),
+        ] {
+            assert_eq!(of(one) == of(other), is_same, "{one} and {other}");
         }
     }
 
