@@ -4,6 +4,8 @@ mod doctor;
 mod transcript;
 mod wire;
 
+use std::env;
+
 use unstuck_trace::Format;
 
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
@@ -50,7 +52,11 @@ pub(super) const HOST: Host = Host {
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
     ends: Ends::Turns,
-    quirks: Quirks { steps: Steps::Reported(transcript::is_behind_another), ..Quirks::NONE },
+    quirks: Quirks {
+        steps: Steps::Reported(transcript::is_behind_another),
+        is_attended: Some(is_attended),
+        ..Quirks::NONE
+    },
     transcripts: Some(Transcripts {
         format: Format::CLAUDE_CODE,
         folder: "projects",
@@ -59,3 +65,10 @@ pub(super) const HOST: Host = Host {
     }),
     diagnose: doctor::diagnose,
 };
+
+/// Returns whether a person sits at the session. Claude Code says so to its hooks, and older versions tell how it was
+/// started.
+fn is_attended() -> bool {
+    let is = |name: &str, value: &str| env::var_os(name).is_some_and(|found| found == value);
+    !is("CLAUDE_CODE_SESSION_ATTENDED", "0") && !is("CLAUDE_CODE_ENTRYPOINT", "sdk-cli")
+}

@@ -113,7 +113,8 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
         }
         read => read?,
     };
-    let mut worker = Worker::from(saved, builder, &key, log.now)?;
+    let asks = hook.ask && hook.agent.host().quirks.is_attended.is_some_and(|is| is());
+    let mut worker = Worker::from(saved, builder, &key, log.now)?.asking(asks);
     let text = worker.answer(hook.agent, &read, log.now);
     let entries = worker.entries();
     file.write(&worker.save())?;

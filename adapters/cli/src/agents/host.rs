@@ -78,6 +78,9 @@ pub(crate) struct Quirks {
     pub(crate) silent: &'static [&'static str],
     /// Reads from the transcript which calls have ended without an event.
     pub(crate) unreported: Option<Unreported>,
+    /// Returns whether a person is there to be asked about a call, which would else be denied. `None` if the agent's
+    /// hooks cannot ask.
+    pub(crate) is_attended: Option<fn() -> bool>,
 }
 
 /// Returns the calls that have ended according to a transcript, in their order, and how. The end of those before one
@@ -94,6 +97,7 @@ impl Quirks {
         has_failed: None,
         silent: &[],
         unreported: None,
+        is_attended: None,
     };
 }
 

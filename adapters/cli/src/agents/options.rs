@@ -60,6 +60,9 @@ pub(crate) struct Install {
     /// Only record findings, and never answer the agent
     #[arg(long)]
     observe: bool,
+    /// Ask the person at the agent before a loop's first refusal (Claude Code)
+    #[arg(long, conflicts_with = "observe")]
+    ask: bool,
     /// The policy, by name
     #[arg(long, value_name = "NAME", value_parser = preset_names())]
     preset: Option<String>,
@@ -78,6 +81,15 @@ impl Install {
         let mut options = Vec::new();
         if self.observe {
             options.push("--observe".to_owned());
+        }
+        if self.ask {
+            let host = self.agent.host();
+            if host.quirks.is_attended.is_none() {
+                let why = "no answer of its hooks asks a person: install without --ask";
+                complain(host.title, why);
+                return Err(Exit::Usage);
+            }
+            options.push("--ask".to_owned());
         }
         if let Some(preset) = &self.preset {
             options.extend(["--preset".to_owned(), preset.clone()]);

@@ -15,6 +15,8 @@ pub(crate) enum Reply {
     Tell(String),
     /// Refuses the call.
     Refuse(Words),
+    /// Asks the person whether the call may run. Only for agents that can ask.
+    Ask(Words),
     /// Ends the turn. The user reads the reason. An agent whose turn no hook can end refuses the call
     /// instead.
     Stop(Words),
@@ -76,6 +78,15 @@ impl Reply {
         Self::Refuse(Words { model, person: person(REFUSED, Some(evidence)) })
     }
 
+    /// The question whether a call may run that would be refused because of `evidence`.
+    pub(crate) fn question(evidence: &Evidence) -> Self {
+        let nudge = evidence.finding.nudge(Action::Block, &evidence.tool);
+        let model = told(&format!("{SIGN} This call was not run. {nudge}"));
+        let why = what_was_found(evidence);
+        let person = format!("{SIGN} {why}. Let it run? If so, this loop is not brought up again.");
+        Self::Ask(Words { model, person })
+    }
+
     /// Returns the more severe of two replies, or this one.
     pub(crate) fn or(self, other: Self) -> Self {
         if other.severity() > self.severity() { other } else { self }
@@ -86,7 +97,7 @@ impl Reply {
         match self {
             Self::Nothing => 0,
             Self::Tell(_) => 1,
-            Self::Refuse(_) => 2,
+            Self::Ask(_) | Self::Refuse(_) => 2,
             Self::Stop(_) => 3,
         }
     }

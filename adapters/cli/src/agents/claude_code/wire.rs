@@ -192,6 +192,14 @@ pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
         })
         .to_string(),
         Reply::Tell(_) => return Encoded::Partial(String::new()),
+        Reply::Ask(words) => json!({
+            "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "ask",
+                "permissionDecisionReason": words.person
+            }
+        })
+        .to_string(),
         Reply::Refuse(words) => {
             let mut denial = denial(words);
             denial["systemMessage"] = words.person.as_str().into();

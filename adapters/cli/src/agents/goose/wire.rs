@@ -36,7 +36,7 @@ pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
         (Reply::Refuse(words) | Reply::Stop(words), EventKind::Before(_)) => Encoded::Whole(
             json!({ "decision": "block", "reason": words.model.trim_end_matches('.') }).to_string(),
         ),
-        (Reply::Refuse(_), _) => Encoded::Partial(String::new()),
+        (Reply::Ask(_) | Reply::Refuse(_), _) => Encoded::Partial(String::new()),
         (Reply::Nothing | Reply::Tell(_) | Reply::Stop(_), _) => Encoded::Whole(String::new()),
     }
 }

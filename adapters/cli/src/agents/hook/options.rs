@@ -31,6 +31,9 @@ pub(crate) struct Hook {
     /// Only record findings, and never answer the agent
     #[arg(long)]
     pub(crate) observe: bool,
+    /// Ask the person at the agent before a loop's first refusal
+    #[arg(long, conflicts_with = "observe")]
+    pub(crate) ask: bool,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
     #[arg(long, value_name = "URL", help = marked(SWARM))]
@@ -47,10 +50,11 @@ impl Hook {
             _ => return None,
         };
         let policy = PolicyOptions::default();
-        let mut hook = Self { agent, observe: false, policy, swarm: None };
+        let mut hook = Self { agent, observe: false, ask: false, policy, swarm: None };
         while let Some(word) = words.next() {
             match word.to_str()? {
-                "--observe" if !hook.observe => hook.observe = true,
+                "--observe" if !hook.observe && !hook.ask => hook.observe = true,
+                "--ask" if !hook.observe && !hook.ask => hook.ask = true,
                 "--swarm" if hook.swarm.is_none() => hook.swarm = Some(value(words.next()?)?),
                 _ => return None,
             }

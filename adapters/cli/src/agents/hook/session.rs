@@ -180,6 +180,8 @@ pub(super) struct Worker {
     steps: Steps,
     /// The number of equal calls in a row that the agent lets pass.
     equal_calls_max: Option<u16>,
+    /// Whether a person is asked before the first refusal in a loop.
+    asks: bool,
 }
 
 impl Worker {
@@ -192,8 +194,14 @@ impl Worker {
     ) -> Result<Self, BuildError> {
         let builder = || builder().session(key.session).worker(key.worker);
         let Quirks { steps, equal_calls_max, .. } = key.agent.host().quirks;
-        let worker =
-            |session, position, guard| Self { session, position, guard, steps, equal_calls_max };
+        let worker = |session, position, guard| Self {
+            session,
+            position,
+            guard,
+            steps,
+            equal_calls_max,
+            asks: false,
+        };
         let Some(SavedWorker { session, position, guard }) =
             saved.filter(|saved| saved.session.is_of(key))
         else {
@@ -204,6 +212,11 @@ impl Worker {
             Ok(guard) => Ok(worker(session, position, guard)),
             Err(_) => Ok(worker(session, Position::default(), builder().build()?)),
         }
+    }
+
+    /// Sets whether a person is asked before the first refusal in a loop.
+    pub(super) fn asking(self, asks: bool) -> Self {
+        Self { asks, ..self }
     }
 
     /// Returns the state to store.
@@ -359,7 +372,14 @@ impl Worker {
             return given;
         }
         let asked = self.begin(call, transcript, now);
+        let question = self.question(&asked, now);
         let decision = self.guard.announce(&asked);
+        if let Some(question) = question {
+            if let Some(id) = id {
+                self.position.store(id).before = Some(question.clone());
+            }
+            return question;
+        }
         self.note_as(&decision, Said::before, now);
         if decision.evidence().is_none() && decision.action() >= Action::Block {
             self.session.refused_again += 1;
@@ -370,6 +390,20 @@ impl Worker {
             self.position.store(id).before = Some(reply.clone());
         }
         reply
+    }
+
+    /// Returns the question to the person about a call that would be refused, if one is asked. The loop is silenced:
+    /// whatever the person says, it is in good hands.
+    fn question(&mut self, asked: &Asked<'_>, now: u64) -> Option<Reply> {
+        if !self.asks {
+            return None;
+        }
+        let decision = self.guard.peek(asked);
+        let evidence = decision.evidence().filter(|_| decision.action() >= Action::Block)?;
+        let record = self.record(evidence, &decision, now);
+        self.session.note(FindingRecord { said: Said::Question, ..record });
+        self.guard.silence(evidence.finding.loop_id);
+        Some(Reply::question(evidence))
     }
 
     /// Refuses `call` if the model was told of its loop and the agent ends the run at one more. `decision` is

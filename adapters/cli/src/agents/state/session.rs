@@ -91,6 +91,8 @@ pub(crate) enum Said {
     Nudge,
     /// A sharper note.
     Warning,
+    /// A question to the person whether a call may run.
+    Question,
     /// The refusal of a call.
     Refusal,
     /// The end of the turn.
@@ -98,7 +100,8 @@ pub(crate) enum Said {
 }
 
 impl Said {
-    pub(crate) const ALL: [Self; 4] = [Self::Nudge, Self::Warning, Self::Refusal, Self::Stop];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Nudge, Self::Warning, Self::Question, Self::Refusal, Self::Stop];
 
     /// The answer of `agent`'s hook to a call that has not run.
     pub(crate) fn before(action: Action, agent: Agent) -> Self {
@@ -123,6 +126,7 @@ impl Said {
         match self {
             Self::Nudge => "nudged",
             Self::Warning => "warned",
+            Self::Question => "asked the person",
             Self::Refusal => "refused",
             Self::Stop => "stopped",
         }
@@ -133,6 +137,7 @@ impl Said {
         match self {
             Self::Nudge => "nudge",
             Self::Warning => "warning",
+            Self::Question => "question",
             Self::Refusal => "refusal",
             Self::Stop => "stop",
         }
