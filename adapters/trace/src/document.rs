@@ -227,7 +227,7 @@ mod tests {
 
     use super::*;
     use crate::LINE_BYTES_MAX;
-    use crate::grammar::samples::damaged_json;
+    use crate::stream::samples::damaged_json;
 
     fn words(mut input: &[u8]) -> Vec<String> {
         let mut words = Vec::new();

@@ -4,16 +4,15 @@ use core::fmt;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use memchr::memchr;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, Visitor};
 use serde_json::value::RawValue;
 
 use crate::event::Args;
-use crate::grammar::bytes_before;
 use crate::members;
 use crate::notes;
 use crate::problem::ProblemKind;
+use crate::pull::{bytes_before, is_json};
 
 /// A field of any type. `null` counts as absent.
 pub(crate) type Raw<'a> = Option<&'a RawValue>;
@@ -22,12 +21,18 @@ pub(crate) type Raw<'a> = Option<&'a RawValue>;
 ///
 /// An array is an error here. `serde` would read a struct from it.
 pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, ProblemKind> {
-    members::object(json, false).map_err(|message| refused(json, message))
+    check(json)?;
+    checked_object(json)
+}
+
+/// Checks that a text is JSON.
+pub(crate) fn check(json: &str) -> Result<(), ProblemKind> {
+    if is_json(json) { Ok(()) } else { Err(refused(json, String::new())) }
 }
 
 /// Parses a record like [`object`], from a part of a text that was checked to be JSON.
 pub(crate) fn checked_object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, ProblemKind> {
-    members::object(json, true).map_err(|message| refused(json, message))
+    members::object(json).map_err(|message| refused(json, message))
 }
 
 /// Returns the problem with a record, where `message` says what is wrong with its members.
@@ -65,8 +70,10 @@ pub(crate) fn text_of_json(json: &str) -> Option<Cow<'_, str>> {
 /// Unescapes the inner part of a JSON string. Returns `None` if half of a surrogate pair is in it. It
 /// takes a single pass, and `serde_json` takes three.
 fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
-    let first = memchr(b'\\', inner.as_bytes());
-    let Some(mut plain) = first else { return Some(Cow::Borrowed(inner)) };
+    let mut plain = bytes_before(inner.as_bytes(), b'\\');
+    if plain == inner.len() {
+        return Some(Cow::Borrowed(inner));
+    }
     // Parts of a valid text need no check of their own.
     let mut text = String::with_capacity(inner.len());
     let mut rest = inner;
@@ -147,7 +154,7 @@ impl<'a> Arguments<'a> {
     /// Returns the JSON of the field or of its string. A string without JSON is text.
     pub(crate) fn as_args(&self) -> Args<'_> {
         match (&self.text, self.raw) {
-            (Some(text), _) if members::is_json(text) => Args::Json(text),
+            (Some(text), _) if is_json(text) => Args::Json(text),
             (Some(text), _) => Args::Text(text),
             (None, Some(json)) => Args::Json(json.get()),
             (None, None) => Args::Json("null"),
@@ -181,15 +188,7 @@ pub(crate) fn is_object(raw: Raw<'_>) -> bool {
 
 /// Returns the elements of a field that holds an array. Any other field has no elements.
 pub(crate) fn elements(raw: Raw<'_>) -> Vec<&RawValue> {
-    raw.filter(|raw| raw.get().starts_with('['))
-        .and_then(|raw| members::elements(raw.get()).ok())
-        .unwrap_or_default()
-}
-
-/// Returns the elements of a field that holds an array, like [`elements`], without a list of them in memory.
-pub(crate) fn each_element(raw: Raw<'_>) -> impl Iterator<Item = &RawValue> {
-    let list = raw.map(RawValue::get).filter(|json| json.starts_with('['));
-    list.into_iter().flat_map(members::each_element).map_while(Result::ok)
+    raw.into_iter().flat_map(|raw| members::elements(raw.get())).collect()
 }
 
 /// Returns the values of a field that holds an object, in the order of their keys.
@@ -200,7 +199,7 @@ pub(crate) fn values(raw: Raw<'_>) -> Vec<&RawValue> {
 
 /// Parses a record nested in a field. Returns `None` if the field is not a fitting object.
 pub(crate) fn nested<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
-    raw.and_then(|raw| members::object(raw.get(), true).ok())
+    raw.and_then(|raw| members::object(raw.get()).ok())
 }
 
 /// Returns a result or a content as text. A string is taken as it is, and a list of blocks becomes
@@ -252,7 +251,8 @@ fn text_of_block(block: &RawValue) -> Option<Cow<'_, str>> {
         .or_else(|| nested::<Block<'_>>(Some(block)).and_then(|block| string(block.text)))
 }
 
-fn kind_of(json: &str) -> &'static str {
+/// Returns the type of a value that is no object, with its article.
+pub(crate) fn kind_of(json: &str) -> &'static str {
     match json.trim_start().as_bytes().first() {
         Some(b'"') => "a string",
         Some(b'[') => "an array",

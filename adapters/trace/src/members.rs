@@ -3,128 +3,69 @@
 //! `serde_json` does the same, and takes several times as long to find the end of a string.
 
 use serde::de::value::BorrowedStrDeserializer;
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::Error;
 use serde_json::value::RawValue;
 
-use crate::grammar::{Broken, Scanner, Whole, bytes_before};
 use crate::problem::without_place;
+use crate::pull::{Pull, bytes_before};
 
-/// Reads a record from a JSON object. If the text is no JSON, `serde_json` has to say where it breaks; the error
-/// here says what is wrong with a member, and its column.
-/// `is_valid` says that the text is JSON for sure.
-pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str, is_valid: bool) -> Result<T, String> {
+/// Reads a record from a JSON object, which was checked to be JSON. The error says what is wrong with a member, and
+/// its column.
+pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
     // Only this is compiled for each record. What does not depend on `T` is in the functions of `Members`.
-    let mut object = Members::new(json, is_valid);
-    match T::deserialize(&mut object) {
-        Ok(record) => object.ended().map(|()| record),
-        Err(error) => Err(object.refusal(&error)),
-    }
+    let mut object = Members::new(json)?;
+    T::deserialize(&mut object).map_err(|error| object.refusal(&error))
 }
 
-/// Returns the elements of a JSON array. The text has to be JSON.
-pub(crate) fn elements(json: &str) -> Result<Vec<&RawValue>, Broken> {
-    each_element(json).collect()
+/// Returns the elements of a JSON array, which was checked to be JSON. Any other value has none.
+pub(crate) fn elements(json: &str) -> impl Iterator<Item = &RawValue> {
+    let mut list = Pull::new(json);
+    let is_list = list.enter(b'[');
+    core::iter::from_fn(move || (is_list && list.goes_on()).then(|| list.value())).map_while(raw)
 }
 
-/// Returns the elements of a JSON array one by one, like [`elements`]. An error is the last of them.
-pub(crate) fn each_element(json: &str) -> impl Iterator<Item = Result<&RawValue, Broken>> {
-    let mut list = Members::new(json, true);
-    let mut is_over = false;
-    core::iter::from_fn(move || {
-        if is_over {
-            return None;
-        }
-        let element = list.element();
-        is_over = !matches!(element, Ok(Some(_)));
-        element.transpose()
-    })
+/// Returns checked JSON as a value.
+fn raw(json: &str) -> Option<&RawValue> {
+    <&RawValue>::deserialize(Value(json)).ok()
 }
 
-/// Returns whether a text is JSON.
-pub(crate) fn is_json(text: &str) -> bool {
-    let mut json = Members::new(text, false);
-    json.value().and_then(|_| json.end()).is_ok()
-}
-
-/// The members of an object, or the elements of a list.
+/// The members of an object.
 struct Members<'a> {
-    json: &'a str,
-    scanner: Scanner<Whole<'a>>,
-    begun: bool,
+    json: Pull<'a>,
     /// The byte behind the key or the value that was read last.
     read: usize,
 }
 
 impl<'a> Members<'a> {
-    const fn new(json: &'a str, is_valid: bool) -> Self {
-        Self { json, scanner: Scanner::new(Whole(json), is_valid), begun: false, read: 0 }
+    fn new(json: &'a str) -> Result<Self, String> {
+        let mut json = Pull::new(json);
+        if json.enter(b'{') { Ok(Self { json, read: 0 }) } else { Err(String::new()) }
     }
 
-    /// Goes to the next member or element, and returns `false` behind the last one.
-    fn goes_on(&mut self, open: u8, close: u8) -> Result<bool, Broken> {
-        let is_first = !core::mem::replace(&mut self.begun, true);
-        if is_first {
-            if self.scanner.peek()? != Some(open) {
-                return Err(Broken);
+    /// Passes the next key. Returns `None` behind the last member.
+    fn key(&mut self) -> Result<Option<Key<'a>>, Error> {
+        let Some(quoted) = self.json.quoted_key() else { return Ok(None) };
+        self.read = self.json.at();
+        self.json.colon();
+        match quoted.get(1..quoted.len().saturating_sub(1)) {
+            Some(key) if bytes_before(key.as_bytes(), b'\\') == key.len() => {
+                Ok(Some(Key::Plain(key)))
             }
-            self.scanner.pass();
-        }
-        self.scanner.more(close, is_first)
-    }
-
-    /// Passes an element of a list and returns it. Behind the last one, it returns `None`.
-    fn element(&mut self) -> Result<Option<&'a RawValue>, Broken> {
-        if !self.goes_on(b'[', b']')? {
-            self.end()?;
-            return Ok(None);
-        }
-        <&RawValue>::deserialize(Value(self.value()?)).map(Some).map_err(|_| Broken)
-    }
-
-    /// Passes a value and returns it.
-    fn value(&mut self) -> Result<&'a str, Broken> {
-        self.scanner.peek()?;
-        let from = self.scanner.at;
-        self.scanner.skip()?;
-        self.read = self.scanner.at;
-        Ok(&self.json[from..self.read])
-    }
-
-    /// Passes a key and its colon, and returns the key.
-    fn key(&mut self) -> Result<Key<'a>, Error> {
-        let from = self.scanner.at;
-        self.scanner.quoted_key().map_err(refused)?;
-        self.read = self.scanner.at;
-        let quoted = &self.json[from..self.read];
-        self.scanner.colon().map_err(refused)?;
-        let key = &quoted[1..quoted.len() - 1];
-        if bytes_before(key.as_bytes(), b'\\') < key.len() {
-            serde_json::from_str(quoted).map(Key::Escaped)
-        } else {
-            Ok(Key::Plain(key))
+            _ => serde_json::from_str(quoted).map(Key::Escaped).map(Some),
         }
     }
 
-    /// Passes the comma and the next key with its colon. Returns `None` behind the last member.
-    fn following_key(&mut self) -> Result<Option<Key<'a>>, Error> {
-        if self.goes_on(b'{', b'}').map_err(refused)? { self.key().map(Some) } else { Ok(None) }
-    }
-
-    /// Checks that nothing follows, and says so otherwise.
-    fn ended(&mut self) -> Result<(), String> {
-        self.end().map_err(|broken| self.refusal(&refused(broken)))
+    fn value(&mut self) -> &'a str {
+        let value = self.json.value();
+        self.read = self.json.at();
+        value
     }
 
     /// Returns what is wrong with the member that was read last, and where.
     fn refusal(&self, error: &Error) -> String {
         format!("{} at column {}", without_place(error), self.read)
-    }
-
-    /// Checks that nothing follows.
-    fn end(&mut self) -> Result<(), Broken> {
-        if self.scanner.peek()?.is_none() { Ok(()) } else { Err(Broken) }
     }
 }
 
@@ -148,22 +89,15 @@ impl<'de> MapAccess<'de> for &mut Members<'de> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Error> {
-        match self.following_key()? {
+        match self.key()? {
             Some(key) => seed.deserialize(key).map(Some),
             None => Ok(None),
         }
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        match self.value() {
-            Ok(value) => seed.deserialize(Value(value)),
-            Err(broken) => Err(refused(broken)),
-        }
+        seed.deserialize(Value(self.value()))
     }
-}
-
-fn refused(Broken: Broken) -> Error {
-    Error::custom("not JSON")
 }
 
 /// The key of a member.
@@ -248,11 +182,11 @@ mod tests {
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
-    use serde::de::IgnoredAny;
 
     use super::*;
-    use crate::field::Raw;
-    use crate::grammar::samples::damaged_json;
+    use crate::field::{self, Raw};
+    use crate::pull::is_json;
+    use crate::stream::samples::damaged_json;
 
     #[derive(Debug, Deserialize)]
     #[serde(bound(deserialize = "'de: 'a"))]
@@ -275,24 +209,19 @@ mod tests {
         #[test]
         fn values_are_those_of_serde_json(bytes in damaged_json()) {
             let json = String::from_utf8_lossy(&bytes);
-            let is_json = serde_json::from_str::<IgnoredAny>(&json).is_ok();
-            prop_assert_eq!(super::is_json(&json), is_json);
-            if is_json {
-                let list = serde_json::from_str::<Vec<&RawValue>>(&json).ok();
-                let texts = |list: Vec<&RawValue>| list.into_iter().map(ToString::to_string).collect::<Vec<_>>();
-                prop_assert_eq!(elements(&json).ok().map(texts), list.map(texts));
+            if is_json(&json) {
+                let list = serde_json::from_str::<Vec<&RawValue>>(&json).unwrap_or_default();
+                let found = elements(&json).map(RawValue::get).collect::<Vec<_>>();
+                prop_assert_eq!(found, list.into_iter().map(RawValue::get).collect::<Vec<_>>());
             }
             let members = serde_json::from_str::<BTreeMap<String, &RawValue>>(&json);
             // `serde` would read a record from a list as well.
             let record = serde_json::from_str::<Record<'_>>(&json).ok().filter(|_| members.is_ok());
-            for is_valid in [false, is_json] {
-                let found = object::<Record<'_>>(&json, is_valid);
-                match (&found, &record) {
-                    (Ok(found), Some(record)) => prop_assert_eq!(found.texts(), record.texts()),
-                    (Ok(_), None) => prop_assert!(false, "{json}"),
-                    (Err(why), Some(_)) => prop_assert!(false, "{why}: {json}"),
-                    (Err(_), None) => {}
-                }
+            match (field::object::<Record<'_>>(&json), &record) {
+                (Ok(found), Some(record)) => prop_assert_eq!(found.texts(), record.texts()),
+                (Ok(_), None) => prop_assert!(false, "{json}"),
+                (Err(why), Some(_)) => prop_assert!(false, "{why}: {json}"),
+                (Err(_), None) => {}
             }
         }
     }

@@ -60,11 +60,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::event::{Args, Tokens, is_hidden};
-use crate::members::is_json;
+use crate::pull::is_json;
 
 pub use assembler::{Assembler, Counts, Limits};
-pub(crate) use decode::request;
 pub use decode::spans_of_json;
+pub(crate) use decode::{RESOURCES, checked_request};
 pub use dialect::{is_read, is_read_of_resource};
 pub use name::cut_names;
 pub use room::Room;

@@ -18,14 +18,14 @@ use crate::clue::{Clue, Fields, Place};
 use crate::detect::Layout;
 use crate::document::Lists;
 use crate::event::{Outcome, Role};
+use crate::field::check;
 use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::otlp::{Assembler, Limits, Record, ToolCall, What, hexadecimal, request};
+use crate::otlp::{
+    Assembler, Limits, RESOURCES, Record, ToolCall, What, checked_request, hexadecimal,
+};
 use crate::problem::ProblemKind;
 use crate::recorder::{Recorder, Step};
 use crate::{document, lines};
-
-/// The lists of a document, in both spellings of OTLP.
-const LISTS: &[&str] = &["resourceSpans", "resource_spans"];
 
 /// The nanoseconds of a millisecond.
 const MILLISECOND: u64 = 1_000_000;
@@ -47,7 +47,7 @@ impl Format {
 fn recognise(_: Place, fields: &Fields) -> Option<Clue> {
     // A list that is cut off is null.
     let is_list = |key: &str| fields.get(key).is_some_and(|list| list.is_array() || list.is_null());
-    if LISTS.iter().any(|key| is_list(key)) {
+    if RESOURCES.iter().any(|key| is_list(key)) {
         return Some(Clue::mark("`resourceSpans`"));
     }
     let is_element = is_list("scopeSpans") && fields.contains_key("resource");
@@ -62,20 +62,27 @@ struct Spans {
 
 fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
     let mut spans = Spans { assembler: Assembler::new(Limits::default()), session: None };
-    let mut each = |json: &str, recorder: &mut Recorder<'_>| spans.add(json, recorder);
     match layout {
-        Layout::Lines => lines::replay(input, recorder, &mut each),
-        Layout::Document => document::replay(input, Lists::All(LISTS), recorder, &mut each),
+        Layout::Lines => lines::replay(input, recorder, &mut |json, recorder| {
+            check(json)?;
+            spans.add(json, recorder)
+        }),
+        Layout::Document => {
+            let lists = Lists::All(RESOURCES);
+            document::replay(input, lists, recorder, &mut |json, recorder| {
+                spans.add(json, recorder)
+            });
+        }
     }
     let Spans { assembler, session } = &mut spans;
     assembler.flush(&mut |record| deliver(record, session, recorder));
 }
 
 impl Spans {
-    /// Adds the spans of a line or of an element.
+    /// Adds the spans of a line or of an element, which was checked to be JSON.
     fn add(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         let Self { assembler, session } = self;
-        let broken = request(json, &mut |span| assembler.push(span, 0))?;
+        let broken = checked_request(json, &mut |span| assembler.push(span, 0))?;
         recorder.recognise();
         assembler.deliver_ready(&mut |record| deliver(record, session, recorder));
         match broken {

@@ -3,20 +3,35 @@
 //! Writers differ: 64-bit numbers are strings or numbers, enumerations are names or numbers, ids are in
 //! hexadecimal digits or in base64, and some writers keep the names of the protobuf fields
 //! (`resource_spans`).
+//!
+//! A request is read in one pass. The text was checked before, so that a broken one delivers no span.
+//! Of a member that occurs twice, the last one counts, as in protobuf.
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::dialect::{is_read, is_read_of_resource};
 use super::name::cut_names;
-use super::{Room, Span, SpanEvent, Status};
-use crate::field::{Raw, each_element, nested, object, string};
-use crate::members;
+use super::{Room, Span, SpanEvent, SpanId, Status, TraceId};
+use crate::field::{check, kind_of, text_of_json};
 use crate::problem::ProblemKind;
+use crate::pull::Pull;
+
+/// The names of the list of a request, and of those of a resource and of a scope.
+pub(crate) const RESOURCES: &[&str] = &["resourceSpans", "resource_spans"];
+const SCOPES: &[&str] = &["scopeSpans", "scope_spans", "instrumentationLibrarySpans"];
+const SPANS: &[&str] = &["spans"];
+
+/// The name of the list of a request in problems.
+const FIELD: &str = "resourceSpans";
+
+/// The names of what a resource and a scope have beside their lists.
+const RESOURCE: &[&str] = &["resource"];
+const SCOPE: &[&str] = &["scope", "instrumentationLibrary"];
+
+/// The lists of requests with other signals, which a collector writes into the same file.
+const OTHERS: &[&str] = &["resourceLogs", "resourceMetrics"];
 
 /// Decodes one `ExportTraceServiceRequest`, an array of them, or an array of `resourceSpans`, and delivers
 /// its spans in the order of the text. Returns the number of spans that could not be decoded, because
@@ -28,207 +43,312 @@ use crate::problem::ProblemKind;
 pub fn spans_of_json(json: &[u8], each: &mut dyn FnMut(Span)) -> Result<usize, ProblemKind> {
     let json = str::from_utf8(json)
         .map_err(|error| ProblemKind::NotUtf8 { column: error.valid_up_to() + 1 })?;
-    if !json.trim_start().starts_with('[') {
-        return request(json, each);
+    check(json)?;
+    let mut decoder = Decoder::new(json, each);
+    if decoder.json.enter(b'[') {
+        while decoder.json.goes_on() {
+            decoder.request()?;
+        }
+    } else {
+        decoder.request()?;
     }
-    if !members::is_json(json) {
-        serde_json::from_str::<IgnoredAny>(json).map_err(|error| ProblemKind::not_json(&error))?;
-    }
-    let (mut broken, mut room) = (0, Room::for_request(json.len()));
-    for element in members::each_element(json).map_while(Result::ok) {
-        broken += request_within(element.get(), &mut room, each)?;
-    }
-    Ok(broken)
+    Ok(decoder.broken)
 }
 
-/// Decodes an object with `resourceSpans`, or an element of that list.
-pub(crate) fn request(json: &str, each: &mut dyn FnMut(Span)) -> Result<usize, ProblemKind> {
-    request_within(json, &mut Room::for_request(json.len()), each)
-}
-
-/// Decodes a request. Attributes for which there is no room are left out.
-fn request_within(
+/// Decodes an object with `resourceSpans`, or an element of that list. The text was checked to be JSON.
+pub(crate) fn checked_request(
     json: &str,
-    room: &mut Room,
     each: &mut dyn FnMut(Span),
 ) -> Result<usize, ProblemKind> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-    struct Request<'a> {
-        #[serde(alias = "resource_spans")]
-        resource_spans: Raw<'a>,
-        resource: Raw<'a>,
-        #[serde(alias = "scope_spans", alias = "instrumentationLibrarySpans")]
-        scope_spans: Raw<'a>,
-        #[serde(alias = "resourceMetrics")]
-        resource_logs: Raw<'a>,
+    let mut decoder = Decoder::new(json, each);
+    decoder.request()?;
+    Ok(decoder.broken)
+}
+
+/// A place in a request, from which on its spans are to be delivered.
+struct Decoder<'j, 's> {
+    json: Pull<'j>,
+    /// The room for attributes and events. Those that do not fit are left out.
+    room: Room,
+    each: &'s mut dyn FnMut(Span),
+    /// The number of spans that could not be decoded.
+    broken: usize,
+}
+
+impl<'j, 's> Decoder<'j, 's> {
+    fn new(json: &'j str, each: &'s mut dyn FnMut(Span)) -> Self {
+        Self { json: Pull::new(json), room: Room::for_request(json.len()), each, broken: 0 }
     }
-    let request = object::<Request<'_>>(json)?;
-    if request.resource_spans.is_none() && request.resource_logs.is_some() {
-        // A collector writes logs and metrics into the same file.
-        return Ok(0);
-    }
-    if request.scope_spans.is_some() {
-        return Ok(of_resource(request.resource, request.scope_spans, room, each));
-    }
-    let mut broken = 0;
-    for element in list(request.resource_spans)? {
-        match nested::<Request<'_>>(Some(element)) {
-            Some(of) => broken += of_resource(of.resource, of.scope_spans, room, each),
-            None => broken += 1,
+
+    /// Passes an object with `resourceSpans`, or an element of that list.
+    fn request(&mut self) -> Result<(), ProblemKind> {
+        let begin = self.json;
+        if !self.json.enter(b'{') {
+            return Err(ProblemKind::NotAnObject { found: kind_of(self.json.value()) });
         }
-    }
-    Ok(broken)
-}
-
-/// Returns the elements of the list of `resourceSpans`.
-fn list(raw: Raw<'_>) -> Result<impl Iterator<Item = &RawValue>, ProblemKind> {
-    const FIELD: &str = "resourceSpans";
-    match raw.map(RawValue::get) {
-        None => Err(ProblemKind::Missing { record: "a request of OTLP", field: FIELD }),
-        Some(json) if json.starts_with('[') => Ok(each_element(raw)),
-        Some(_) => Err(ProblemKind::WrongType { field: FIELD, expected: "an array" }),
-    }
-}
-
-/// Decodes the spans of one resource.
-fn of_resource(
-    resource: Raw<'_>,
-    scopes: Raw<'_>,
-    room: &mut Room,
-    each: &mut dyn FnMut(Span),
-) -> usize {
-    #[derive(Deserialize)]
-    struct Resource<'a> {
-        #[serde(borrow)]
-        attributes: Raw<'a>,
-    }
-    #[derive(Deserialize)]
-    struct Scope<'a> {
-        #[serde(borrow)]
-        name: Raw<'a>,
-    }
-    #[derive(Deserialize)]
-    #[serde(bound(deserialize = "'de: 'a"))]
-    struct Scoped<'a> {
-        #[serde(alias = "instrumentationLibrary")]
-        scope: Raw<'a>,
-        spans: Raw<'a>,
-    }
-    let resource = nested::<Resource<'_>>(resource).and_then(|resource| resource.attributes);
-    let mut resource = attributes(resource, is_read_of_resource, room);
-    cut_names(&mut resource);
-    let resource = Arc::new(resource);
-    let mut broken = 0;
-    for json in each_element(scopes) {
-        let Some(of) = nested::<Scoped<'_>>(Some(json)) else {
-            broken += 1;
-            continue;
-        };
-        let scope = nested::<Scope<'_>>(of.scope).and_then(|scope| string(scope.name));
-        let scope: Arc<str> = scope.unwrap_or_default().into();
-        for json in each_element(of.spans) {
-            match span(json, &resource, &scope, room) {
-                Some(span) => each(span),
-                None => broken += 1,
+        let (mut is_request, mut is_other) = (false, false);
+        while let Some(key) = self.json.key() {
+            let is_absent = self.json.peek() == Some(b'n');
+            let is = |names: &[&str]| !is_absent && names.contains(&&*key);
+            if is(SCOPES) {
+                self.json = begin;
+                self.resource();
+                return Ok(());
+            }
+            if is(RESOURCES) {
+                is_request = true;
+                if self.json.peek() != Some(b'[') {
+                    return Err(ProblemKind::WrongType { field: FIELD, expected: "an array" });
+                }
+                self.list(Self::resource);
+            } else {
+                is_other |= is(OTHERS);
+                self.json.skip();
             }
         }
+        let missing = ProblemKind::Missing { record: "a request of OTLP", field: FIELD };
+        if is_request || is_other { Ok(()) } else { Err(missing) }
     }
-    broken
+
+    /// Passes the spans of one resource.
+    fn resource(&mut self) {
+        self.headed(RESOURCE, Self::attributes_of_resource, SCOPES, |decoder, resource| {
+            decoder.headed(SCOPE, Self::name_of_scope, SPANS, |decoder, scope| {
+                match decoder.span(resource, scope) {
+                    Some(span) => (decoder.each)(span),
+                    None => decoder.broken += 1,
+                }
+            });
+        });
+    }
+
+    /// Passes an object with a list whose elements need another member of it, the head. If the head comes behind
+    /// the list, the list is read at the end.
+    fn headed<H: Default>(
+        &mut self,
+        head: &[&str],
+        read: fn(&mut Self) -> H,
+        list: &[&str],
+        mut element: impl FnMut(&mut Self, &H),
+    ) {
+        if !self.json.enter(b'{') {
+            self.json.skip();
+            self.broken += 1;
+            return;
+        }
+        let (mut found, mut passed) = (None, None);
+        while let Some(key) = self.json.key() {
+            if head.contains(&&*key) {
+                found = Some(read(self));
+                continue;
+            }
+            match &found {
+                Some(head) if list.contains(&&*key) => self.list(|decoder| element(decoder, head)),
+                _ => {
+                    passed = passed.or(list.contains(&&*key).then_some(self.json));
+                    self.json.skip();
+                }
+            }
+        }
+        if let Some(place) = passed {
+            let end = core::mem::replace(&mut self.json, place);
+            let head = found.unwrap_or_default();
+            self.list(|decoder| element(decoder, &head));
+            self.json = end;
+        }
+    }
+
+    /// Passes a list. Any other value has no elements.
+    fn list(&mut self, mut element: impl FnMut(&mut Self)) {
+        if !self.json.enter(b'[') {
+            return self.json.skip();
+        }
+        while self.json.goes_on() {
+            element(self);
+        }
+    }
+
+    fn attributes_of_resource(&mut self) -> Arc<Map<String, Value>> {
+        let mut attributes = Map::new();
+        self.members(|decoder, key| match key {
+            "attributes" => attributes = decoder.attributes(is_read_of_resource),
+            _ => decoder.json.skip(),
+        });
+        cut_names(&mut attributes);
+        Arc::new(attributes)
+    }
+
+    fn name_of_scope(&mut self) -> Arc<str> {
+        let mut name = None;
+        self.members(|decoder, key| match key {
+            "name" => name = decoder.json.string(),
+            _ => decoder.json.skip(),
+        });
+        name.unwrap_or_default().into()
+    }
+
+    /// Passes an object, where `member` passes the value of each member. Returns `false` for any other value.
+    fn members(&mut self, mut member: impl FnMut(&mut Self, &str)) -> bool {
+        if !self.json.enter(b'{') {
+            self.json.skip();
+            return false;
+        }
+        while let Some(key) = self.json.key() {
+            member(self, &key);
+        }
+        true
+    }
+
+    /// Passes a span. Returns `None` if it has no id.
+    fn span(&mut self, resource: &Arc<Map<String, Value>>, scope: &Arc<str>) -> Option<Span> {
+        let before = self.room;
+        let (mut trace, mut id) = (None, None);
+        let mut span = Span {
+            trace: TraceId::default(),
+            id: SpanId::default(),
+            parent: None,
+            name: String::new(),
+            begin: 0,
+            end: 0,
+            status: Status::Unset,
+            message: String::new(),
+            attributes: Map::new(),
+            events: Vec::new(),
+            resource: Arc::clone(resource),
+            scope: Arc::clone(scope),
+        };
+        self.members(|decoder, key| match key {
+            "traceId" | "trace_id" => trace = decoder.id(),
+            "spanId" | "span_id" => id = decoder.id(),
+            "parentSpanId" | "parent_span_id" => span.parent = decoder.id(),
+            "name" => span.name = decoder.text(),
+            "startTimeUnixNano" | "start_time_unix_nano" => span.begin = decoder.number(),
+            "endTimeUnixNano" | "end_time_unix_nano" => span.end = decoder.number(),
+            "attributes" => span.attributes = decoder.attributes(is_read),
+            "events" => {
+                span.events.clear();
+                decoder.list(|decoder| span.events.extend(decoder.event()));
+            }
+            "status" => (span.status, span.message) = decoder.status(),
+            _ => decoder.json.skip(),
+        });
+        let (Some(trace), Some(id)) = (trace, id) else {
+            self.room = before;
+            return None;
+        };
+        Some(Span { trace, id, end: span.end.max(span.begin), ..span })
+    }
+
+    /// Passes an event. Returns `None` if it has no name, or if there is no room for it.
+    fn event(&mut self) -> Option<SpanEvent> {
+        let before = self.room;
+        if self.json.peek() != Some(b'{') || !self.room.event() {
+            self.json.skip();
+            return None;
+        }
+        let (mut name, mut time, mut attributes) = (None, 0, Map::new());
+        self.members(|decoder, key| match key {
+            "name" => name = decoder.json.string(),
+            "timeUnixNano" | "time_unix_nano" => time = decoder.number(),
+            "attributes" => attributes = decoder.attributes(is_read),
+            _ => decoder.json.skip(),
+        });
+        if name.is_none() {
+            self.room = before;
+        }
+        Some(SpanEvent { name: name?.into_owned(), time, attributes })
+    }
+
+    /// Passes the status of a span, and returns it with its message.
+    fn status(&mut self) -> (Status, String) {
+        let (mut code, mut message) = ("", String::new());
+        self.members(|decoder, key| match key {
+            "code" => code = decoder.json.value(),
+            "message" => message = decoder.text(),
+            _ => decoder.json.skip(),
+        });
+        let status = match text_of_json(code).as_deref() {
+            Some("STATUS_CODE_OK" | "Ok" | "OK") => Status::Ok,
+            Some("STATUS_CODE_ERROR" | "Error" | "ERROR") => Status::Error,
+            Some(_) | None => Status::of_code(number(code).try_into().unwrap_or(0)),
+        };
+        (status, message)
+    }
+
+    /// Passes a string, and returns its text. Any other value has none.
+    fn text(&mut self) -> String {
+        self.json.string().unwrap_or_default().into_owned()
+    }
+
+    fn number(&mut self) -> u64 {
+        number(self.json.value())
+    }
+
+    /// Passes an id: hexadecimal digits, or base64 as the JSON of protobuf has bytes. An id of zeros is none.
+    fn id<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let text = self.json.string()?;
+        let id = if text.len() == 2 * N { of_hexadecimal(&text) } else { of_base64(&text) };
+        id.filter(|id| id.iter().any(|byte| *byte != 0))
+    }
+
+    /// Passes attributes, and returns those that are wanted. Some stores have them in an object and not in a list.
+    fn attributes(&mut self, is_wanted: fn(&str) -> bool) -> Map<String, Value> {
+        let mut attributes = Map::new();
+        if self.json.peek() == Some(b'{') {
+            let all = Some(self.json.value()).filter(|json| self.room.can_hold(json));
+            let all = all.and_then(|json| serde_json::from_str::<Map<String, Value>>(json).ok());
+            let wanted = all.unwrap_or_default().into_iter().filter(|(key, _)| is_wanted(key));
+            attributes.extend(wanted.filter(|(_, value)| self.room.value(value)));
+        } else {
+            self.list(|decoder| attributes.extend(decoder.attribute(is_wanted)));
+        }
+        attributes
+    }
+
+    /// Passes an attribute, and returns it if it is wanted and there is room for it.
+    fn attribute(&mut self, is_wanted: fn(&str) -> bool) -> Option<(String, Value)> {
+        let (mut key, mut value, mut passed) = (None, None, None);
+        self.members(|decoder, name| match name {
+            "key" => key = decoder.json.string().filter(|key| is_wanted(key)),
+            "value" if key.is_some() => value = decoder.any_value(),
+            "value" => {
+                passed = Some(decoder.json);
+                decoder.json.skip();
+            }
+            _ => decoder.json.skip(),
+        });
+        let key = key?.into_owned();
+        // A value before its key was passed.
+        if let Some(place) = passed {
+            let end = core::mem::replace(&mut self.json, place);
+            value = self.any_value();
+            self.json = end;
+        }
+        Some((key, value?))
+    }
+
+    /// Passes an `AnyValue`, and returns its JSON if there is room for it.
+    fn any_value(&mut self) -> Option<Value> {
+        let mut place = self.json;
+        let is_null = place.peek() == Some(b'n');
+        let mut text = None;
+        // Mostly, it is a string, and only here may it be half a character.
+        self.members(|decoder, key| match key {
+            "stringValue" | "string_value" => text = decoder.json.string(),
+            _ => decoder.json.skip(),
+        });
+        if text.is_some() || is_null {
+            return text.map(|text| Value::String(text.into_owned()));
+        }
+        let value = Some(place.value()).filter(|json| self.room.can_hold(json));
+        let value = plain(serde_json::from_str(value?).ok()?);
+        Some(value).filter(|value| self.room.value(value))
+    }
 }
 
-/// Decodes a span. Returns `None` if it has no id.
-fn span(
-    json: &RawValue,
-    resource: &Arc<Map<String, Value>>,
-    scope: &Arc<str>,
-    room: &mut Room,
-) -> Option<Span> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-    struct Fields<'a> {
-        #[serde(alias = "trace_id")]
-        trace_id: Raw<'a>,
-        #[serde(alias = "span_id")]
-        span_id: Raw<'a>,
-        #[serde(alias = "parent_span_id")]
-        parent_span_id: Raw<'a>,
-        name: Raw<'a>,
-        #[serde(alias = "start_time_unix_nano")]
-        start_time_unix_nano: Raw<'a>,
-        #[serde(alias = "end_time_unix_nano")]
-        end_time_unix_nano: Raw<'a>,
-        attributes: Raw<'a>,
-        events: Raw<'a>,
-        status: Raw<'a>,
-    }
-    let fields = nested::<Fields<'_>>(Some(json))?;
-    let begin = number(fields.start_time_unix_nano);
-    let (status, message) = status(fields.status);
-    Some(Span {
-        trace: id::<16>(fields.trace_id)?,
-        id: id::<8>(fields.span_id)?,
-        parent: id::<8>(fields.parent_span_id),
-        name: string(fields.name).unwrap_or_default().into_owned(),
-        begin,
-        end: number(fields.end_time_unix_nano).max(begin),
-        status,
-        message,
-        attributes: attributes(fields.attributes, is_read, room),
-        events: each_element(fields.events).filter_map(|json| event(json, room)).collect(),
-        resource: Arc::clone(resource),
-        scope: Arc::clone(scope),
-    })
-}
-
-/// Decodes an event. Returns `None` if it has no name, or if there is no room for it.
-fn event(json: &RawValue, room: &mut Room) -> Option<SpanEvent> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-    struct Fields<'a> {
-        name: Raw<'a>,
-        #[serde(alias = "time_unix_nano")]
-        time_unix_nano: Raw<'a>,
-        attributes: Raw<'a>,
-    }
-    let fields = nested::<Fields<'_>>(Some(json))?;
-    let name = string(fields.name).filter(|_| room.event())?.into_owned();
-    Some(SpanEvent {
-        name,
-        time: number(fields.time_unix_nano),
-        attributes: attributes(fields.attributes, is_read, room),
-    })
-}
-
-/// Returns the status of a span and its message.
-fn status(raw: Raw<'_>) -> (Status, String) {
-    #[derive(Deserialize)]
-    #[serde(bound(deserialize = "'de: 'a"))]
-    struct Fields<'a> {
-        code: Raw<'a>,
-        message: Raw<'a>,
-    }
-    let Some(fields) = nested::<Fields<'_>>(raw) else { return (Status::Unset, String::new()) };
-    let status = match string(fields.code).as_deref() {
-        Some("STATUS_CODE_OK" | "Ok" | "OK") => Status::Ok,
-        Some("STATUS_CODE_ERROR" | "Error" | "ERROR") => Status::Error,
-        Some(_) | None => Status::of_code(number(fields.code).try_into().unwrap_or(0)),
-    };
-    (status, string(fields.message).unwrap_or_default().into_owned())
-}
-
-/// Returns the whole number in a field, which may be in a string. Any other field is 0.
-fn number(raw: Raw<'_>) -> u64 {
-    let Some(json) = raw.map(RawValue::get) else { return 0 };
+/// Returns a whole number, which may be in a string. Any other value is 0.
+fn number(json: &str) -> u64 {
     json.trim_matches('"').parse().unwrap_or(0)
-}
-
-/// Returns the id in a field: hexadecimal digits, or base64 as the JSON of protobuf has bytes. An id of
-/// zeros is none.
-fn id<const N: usize>(raw: Raw<'_>) -> Option<[u8; N]> {
-    let text = string(raw)?;
-    let id = if text.len() == 2 * N { of_hexadecimal(&text) } else { of_base64(&text) };
-    id.filter(|id| id.iter().any(|byte| *byte != 0))
 }
 
 fn of_hexadecimal<const N: usize>(text: &str) -> Option<[u8; N]> {
@@ -267,46 +387,6 @@ fn of_base64<const N: usize>(text: &str) -> Option<[u8; N]> {
         }
     }
     Some(id)
-}
-
-/// Returns the attributes that are wanted. Some stores have them in an object and not in a list.
-fn attributes(raw: Raw<'_>, is_wanted: fn(&str) -> bool, room: &mut Room) -> Map<String, Value> {
-    #[derive(Deserialize)]
-    #[serde(bound(deserialize = "'de: 'a"))]
-    struct Attribute<'a> {
-        key: Raw<'a>,
-        value: Raw<'a>,
-    }
-    let Some(json) = raw.map(RawValue::get) else { return Map::new() };
-    if json.starts_with('{') {
-        let all = Some(json).filter(|json| room.can_hold(json));
-        let all = all.and_then(|json| serde_json::from_str::<Map<String, Value>>(json).ok());
-        let wanted = all.unwrap_or_default().into_iter().filter(|(key, _)| is_wanted(key));
-        return wanted.filter(|(_, value)| room.value(value)).collect();
-    }
-    let list = each_element(raw).filter_map(|json| {
-        let attribute = nested::<Attribute<'_>>(Some(json))?;
-        let key = string(attribute.key).filter(|key| is_wanted(key))?;
-        Some((key.into_owned(), any_value(attribute.value?, room)?))
-    });
-    list.collect()
-}
-
-/// Returns the JSON of an `AnyValue`, if there is room for it.
-fn any_value(raw: &RawValue, room: &mut Room) -> Option<Value> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Fields<'a> {
-        #[serde(borrow, alias = "string_value")]
-        string_value: Raw<'a>,
-    }
-    // Mostly, it is a string, and only here may it be half a character.
-    if let Some(text) = nested::<Fields<'_>>(Some(raw)).and_then(|of| string(of.string_value)) {
-        return Some(Value::String(text.into_owned()));
-    }
-    let value = Some(raw.get()).filter(|json| room.can_hold(json));
-    let value = plain(serde_json::from_str(value?).ok()?);
-    Some(value).filter(|value| room.value(value))
 }
 
 /// Makes plain JSON of an `AnyValue`. `serde_json` limits its depth.

@@ -379,6 +379,27 @@ fn writers_differ_in_numbers_names_and_ids() {
 }
 
 #[test]
+fn members_may_come_in_any_order() {
+    let text = r#"{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331","attributes":[ATTRIBUTE]}"#;
+    let scope = r#""scope":{"name":"lib"}"#;
+    let resource =
+        r#""resource":{"attributes":[{"key":"session.id","value":{"stringValue":"s"}}]}"#;
+    let usual = r#"{"key":"tool.name","value":{"stringValue":"ls"}}"#;
+    let unusual = r#"{"value":{"stringValue":"ls"},"key":"tool.name"}"#;
+    let usual = text.replace("ATTRIBUTE", usual);
+    let unusual = text.replace("ATTRIBUTE", unusual);
+    let usual = decoded(&format!(
+        r#"{{"resourceSpans":[{{{resource},"scopeSpans":[{{{scope},"spans":[{usual}]}}]}}]}}"#
+    ));
+    let unusual = decoded(&format!(
+        r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{unusual}],{scope}}}],{resource}}}]}}"#
+    ));
+    assert_eq!((&*usual.scope, &usual.attributes["tool.name"]), ("lib", &json!("ls")));
+    assert_eq!(usual.resource["session.id"], json!("s"));
+    assert_eq!(usual, unusual);
+}
+
+#[test]
 fn values_of_all_types_become_json() {
     let value = json!({"kvlistValue": {"values": [
         {"key": "text", "value": {"stringValue": "x"}},
