@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 
 use crate::event::Tokens;
-use crate::field::{Raw, nested};
+use crate::field::{Raw, member, members, nested};
 use crate::pairing::{OPEN_CALLS_MAX, digest};
 
 /// The latest answers with an id, to count an answer once whose record is written several times.
@@ -42,23 +42,30 @@ impl Tokens {
         Self { input: input.saturating_sub(cached), cached, output }
     }
 
-    /// Reads the `usage` of Anthropic's messages. Its parts do not overlap.
+    /// Reads an object with the tokens of an answer under these names: all input, that from a cache, and the output.
+    pub(crate) fn of(usage: Raw<'_>, names: [&str; 3]) -> Option<Self> {
+        let [input, cached, output] = members(usage, names)?.map(count);
+        Some(Self::with_cached_in_input(input?, cached?, output?))
+    }
+
+    /// Reads an object whose figures do not overlap: the input without a cache, that to one, that from one, and the
+    /// output.
+    pub(crate) fn of_parts(usage: Raw<'_>, names: [&str; 4]) -> Option<Self> {
+        let [input, written, cached, output] = members(usage, names)?.map(count);
+        Some(Self { input: input?.saturating_add(written?), cached: cached?, output: output? })
+    }
+
+    /// Reads the `usage` of Anthropic's messages.
     pub(crate) fn of_anthropic(usage: Raw<'_>) -> Option<Self> {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Usage<'a> {
-            #[serde(rename = "input_tokens")]
-            input: Raw<'a>,
-            #[serde(rename = "cache_creation_input_tokens")]
-            written: Raw<'a>,
-            #[serde(rename = "cache_read_input_tokens")]
-            cached: Raw<'a>,
-            #[serde(rename = "output_tokens")]
-            output: Raw<'a>,
-        }
-        let Usage { input, written, cached, output } = nested(usage)?;
-        let input = count(input)?.saturating_add(count(written)?);
-        Some(Self { input, cached: count(cached)?, output: count(output)? })
+        Self::of_parts(
+            usage,
+            [
+                "input_tokens",
+                "cache_creation_input_tokens",
+                "cache_read_input_tokens",
+                "output_tokens",
+            ],
+        )
     }
 
     /// Reads the `usage` of `OpenAI`'s chats, of `LiteLLM`, of `OpenAI`'s Responses or of Codex. The cached
@@ -76,14 +83,9 @@ impl Tokens {
             cache_read_input_tokens: Raw<'a>,
             output_tokens: Raw<'a>,
         }
-        #[derive(Deserialize)]
-        struct Details<'a> {
-            #[serde(borrow)]
-            cached_tokens: Raw<'a>,
-        }
         let usage = nested::<Usage<'_>>(usage)?;
         let details = usage.prompt_tokens_details.or(usage.input_tokens_details);
-        let cached = nested::<Details<'_>>(details).and_then(|details| details.cached_tokens);
+        let cached = member(details, "cached_tokens");
         let cached = cached.or(usage.cached_input_tokens).or(usage.cache_read_input_tokens);
         Some(Self::with_cached_in_input(
             count(usage.prompt_tokens.or(usage.input_tokens))?,

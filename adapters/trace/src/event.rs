@@ -221,7 +221,12 @@ pub struct Outcome<'a> {
     pub refused: bool,
 }
 
-impl Outcome<'_> {
+impl<'a> Outcome<'a> {
+    /// Returns the result of a call that did not fail.
+    pub(crate) const fn new(call: usize, worker: &'a str, text: &'a str) -> Self {
+        Self { call, worker, text, failed: false, cut: None, refused: false }
+    }
+
     /// Passes the outcome on without notes of this project. A call that this project refused did not run, and
     /// so did not fail.
     ///

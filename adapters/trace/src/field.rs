@@ -1,18 +1,17 @@
 //! Reads fields of a record from raw JSON without copying it.
 
-use core::fmt;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, Visitor};
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::event::Args;
 use crate::members;
 use crate::notes;
 use crate::problem::ProblemKind;
-use crate::pull::{bytes_before, is_json};
+use crate::pull::{Pull, bytes_before, is_json};
 
 /// A field of any type. `null` counts as absent.
 pub(crate) type Raw<'a> = Option<&'a RawValue>;
@@ -60,60 +59,73 @@ pub(crate) fn string(raw: Raw<'_>) -> Option<Cow<'_, str>> {
 
 /// Returns the text of a JSON string, like [`string`].
 pub(crate) fn text_of_json(json: &str) -> Option<Cow<'_, str>> {
-    if !json.starts_with('"') {
-        return None;
-    }
-    let inner = json.strip_prefix('"')?.strip_suffix('"')?;
-    unescaped(inner).or_else(|| serde_json::from_str::<Lossy<'_>>(json).ok().map(|text| text.0))
+    json.strip_prefix('"')?.strip_suffix('"').map(unescaped)
 }
 
-/// Unescapes the inner part of a JSON string. Returns `None` if half of a surrogate pair is in it. It
-/// takes a single pass, and `serde_json` takes three.
-fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
+/// Half of a surrogate pair, as a text: each of the bytes that it would have in UTF-8 is replaced.
+const HALF: &str = "\u{fffd}\u{fffd}\u{fffd}";
+
+/// Unescapes the inner part of a JSON string. It takes a single pass, and `serde_json` takes three.
+fn unescaped(inner: &str) -> Cow<'_, str> {
     let mut plain = bytes_before(inner.as_bytes(), b'\\');
     if plain == inner.len() {
-        return Some(Cow::Borrowed(inner));
+        return Cow::Borrowed(inner);
     }
-    // Parts of a valid text need no check of their own.
     let mut text = String::with_capacity(inner.len());
     let mut rest = inner;
-    loop {
-        if plain > 0 {
-            text.push_str(rest.get(..plain)?);
-        }
-        let [_, escape, ..] = rest.as_bytes().get(plain..)? else { break };
-        rest = rest.get(plain + 1..)?;
-        let (symbol, length) = match escape {
-            b'n' => ('\n', 1),
-            b't' => ('\t', 1),
-            b'r' => ('\r', 1),
-            b'b' => ('\u{8}', 1),
-            b'f' => ('\u{c}', 1),
-            b'u' => unicode(rest.as_bytes())?,
-            // It stands for itself, and is copied with the bytes behind it.
-            b'"' | b'\\' | b'/' => {
-                plain = 1 + bytes_before(rest.as_bytes().get(1..)?, b'\\');
-                continue;
+    while let Some((before, escape)) = rest.split_at_checked(plain) {
+        text.push_str(before);
+        let length = match escape.as_bytes() {
+            [b'\\', b'u', ..] => {
+                let (symbol, length) = unicode(escape.as_bytes());
+                match symbol {
+                    Some(symbol) => text.push(symbol),
+                    None => text.push_str(HALF),
+                }
+                length
             }
-            _ => return None,
+            [b'\\', letter, ..] => {
+                text.extend(symbol(*letter));
+                2
+            }
+            _ => break,
         };
-        text.push(symbol);
-        rest = rest.get(length..)?;
+        rest = escape.get(length..).unwrap_or_default();
         plain = bytes_before(rest.as_bytes(), b'\\');
     }
-    Some(Cow::Owned(text))
+    Cow::Owned(text)
 }
 
-/// Returns the character of a `\u` escape, from its `u` on, and the number of its bytes.
-fn unicode(escape: &[u8]) -> Option<(char, usize)> {
-    let first = hexadecimal(escape.get(1..5)?)?;
-    if let Some(symbol) = char::from_u32(first) {
-        return Some((symbol, 5));
+/// Returns the character that a letter or a sign behind a backslash stands for.
+const fn symbol(letter: u8) -> Option<char> {
+    Some(match letter {
+        b'"' => '"',
+        b'\\' => '\\',
+        b'/' => '/',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        _ => return None,
+    })
+}
+
+/// Returns the character of a `\u` escape, or of two that make a pair, and the number of their bytes. Half of a
+/// pair is no character.
+fn unicode(escape: &[u8]) -> (Option<char>, usize) {
+    let unit = |at: usize| hexadecimal(escape.get(at..at + 4)?);
+    let Some(first @ 0xD800..0xDC00) = unit(2) else {
+        return (unit(2).and_then(char::from_u32), 6);
+    };
+    let second = unit(8).filter(|_| escape.get(6..8) == Some(b"\\u"));
+    match second {
+        Some(second @ 0xDC00..0xE000) => {
+            let pair = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+            (char::from_u32(pair), 12)
+        }
+        _ => (None, 6),
     }
-    let second = hexadecimal(escape.get(5..11)?.strip_prefix(b"\\u")?)?;
-    let is_pair = (0xD800..0xDC00).contains(&first) && (0xDC00..0xE000).contains(&second);
-    let symbol = is_pair.then(|| 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00))?;
-    Some((char::from_u32(symbol)?, 11))
 }
 
 /// Returns the number of hexadecimal digits.
@@ -132,6 +144,15 @@ pub(crate) fn strict_string<'a>(
         (Some(_), None) => Err(ProblemKind::WrongType { field, expected: "a string" }),
         (_, text) => Ok(text),
     }
+}
+
+/// Returns the text of a field that a record must have.
+pub(crate) fn required<'a>(
+    raw: Raw<'a>,
+    record: &'static str,
+    field: &'static str,
+) -> Result<Cow<'a, str>, ProblemKind> {
+    string(raw).ok_or(ProblemKind::Missing { record, field })
 }
 
 /// Returns whether a field holds `true`.
@@ -160,6 +181,11 @@ impl<'a> Arguments<'a> {
             (None, None) => Args::Json("null"),
         }
     }
+}
+
+/// Returns the arguments in a field that holds their JSON.
+pub(crate) fn json_args(raw: Raw<'_>) -> Args<'_> {
+    Args::Json(raw.map_or("null", RawValue::get))
 }
 
 /// Returns the arguments of a command line: `{"command": …}`.
@@ -202,6 +228,38 @@ pub(crate) fn nested<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
     raw.and_then(|raw| members::object(raw.get()).ok())
 }
 
+/// Parses the records of a list nested in a field, without what is no fitting object.
+pub(crate) fn records<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> impl Iterator<Item = T> {
+    raw.into_iter()
+        .flat_map(|raw| members::elements(raw.get()))
+        .filter_map(|record| nested(Some(record)))
+}
+
+/// Returns some members of a field that holds an object. Returns `None` for any other field, and if one of the members
+/// occurs twice.
+pub(crate) fn members<'a, const N: usize>(raw: Raw<'a>, names: [&str; N]) -> Option<[Raw<'a>; N]> {
+    let mut json = Pull::new(raw?.get());
+    if !json.enter(b'{') {
+        return None;
+    }
+    let mut found = [None::<Raw<'a>>; N];
+    while let Some(key) = json.key() {
+        let value = json.value();
+        let member = names.iter().zip(&mut found).find(|(name, _)| **name == key);
+        if let Some((_, member)) = member
+            && member.replace(members::raw(value)).is_some()
+        {
+            return None;
+        }
+    }
+    Some(found.map(Option::flatten))
+}
+
+/// Returns a member of a field that holds an object. Any other field has none.
+pub(crate) fn member<'a>(raw: Raw<'a>, name: &str) -> Raw<'a> {
+    members(raw, [name]).and_then(|[member]| member)
+}
+
 /// Returns a result or a content as text. A string is taken as it is, and a list of blocks becomes
 /// their texts, one a line. A block without text, and any other value, becomes its JSON. A block that is
 /// a note of this project is left out, unless it is the first.
@@ -242,13 +300,7 @@ pub(crate) fn block_text(block: &RawValue) -> Cow<'_, str> {
 }
 
 fn text_of_block(block: &RawValue) -> Option<Cow<'_, str>> {
-    #[derive(Deserialize)]
-    struct Block<'a> {
-        #[serde(borrow)]
-        text: Raw<'a>,
-    }
-    string(Some(block))
-        .or_else(|| nested::<Block<'_>>(Some(block)).and_then(|block| string(block.text)))
+    string(Some(block)).or_else(|| string(member(Some(block), "text")))
 }
 
 /// Returns the type of a value that is no object, with its article.
@@ -262,40 +314,12 @@ pub(crate) fn kind_of(json: &str) -> &'static str {
     }
 }
 
-/// A JSON string read as bytes. Only so does `serde_json` accept a lone surrogate.
-struct Lossy<'a>(Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Lossy<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Bytes;
-        impl<'de> Visitor<'de> for Bytes {
-            type Value = Lossy<'de>;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a string")
-            }
-
-            fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Lossy<'de>, E> {
-                // The check for valid UTF-8 is many times as fast as the lossy conversion.
-                Ok(Lossy(
-                    str::from_utf8(bytes)
-                        .map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed),
-                ))
-            }
-
-            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Lossy<'de>, E> {
-                let text = str::from_utf8(bytes).map(str::to_owned);
-                let text = text.unwrap_or_else(|_| String::from_utf8_lossy(bytes).into_owned());
-                Ok(Lossy(Cow::Owned(text)))
-            }
-        }
-        deserializer.deserialize_bytes(Bytes)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use core::fmt;
+
     use proptest::prelude::*;
+    use serde::de::{Deserializer, Visitor};
 
     use super::*;
 
@@ -325,13 +349,35 @@ mod tests {
         }
     }
 
+    struct Lossy(String);
+
+    impl<'de> Deserialize<'de> for Lossy {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Bytes;
+            impl Visitor<'_> for Bytes {
+                type Value = Lossy;
+
+                fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    out.write_str("a string")
+                }
+
+                fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Lossy, E> {
+                    Ok(Lossy(String::from_utf8_lossy(bytes).into_owned()))
+                }
+            }
+            deserializer.deserialize_bytes(Bytes)
+        }
+    }
+
     proptest! {
         #[test]
         fn a_text_is_that_of_serde_json(text in r#"([ -!#-\[\]-~üß漢😀]|\\["\\/bfnrtux]|\\u[0-9a-fA-F]{4}|\\u[dD]8[0-9]{2}\\uD[cD][0-9]{2}){0,12}"#) {
             let json = format!("\"{text}\"");
-            let expected = serde_json::from_str::<String>(&json).ok();
-            let found = unescaped(&text).map(Cow::into_owned);
-            prop_assert_eq!(found, expected, "{}", json);
+            // Read as bytes, half of a pair is no mistake for `serde_json`.
+            let mut bytes = serde_json::Deserializer::from_str(&json);
+            if let Ok(Lossy(expected)) = Lossy::deserialize(&mut bytes) {
+                prop_assert_eq!(unescaped(&text), expected, "{}", json);
+            }
         }
     }
 

@@ -2,14 +2,17 @@
 //!
 //! `serde_json` does the same, and takes several times as long to find the end of a string.
 
-use serde::de::value::BorrowedStrDeserializer;
+use std::borrow::Cow;
+
+use serde::de::value::{BorrowedStrDeserializer, CowStrDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::Error;
 use serde_json::value::RawValue;
 
+use crate::field::text_of_json;
 use crate::problem::without_place;
-use crate::pull::{Pull, bytes_before};
+use crate::pull::Pull;
 
 /// Reads a record from a JSON object, which was checked to be JSON. The error says what is wrong with a member, and
 /// its column.
@@ -23,12 +26,13 @@ pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String>
 pub(crate) fn elements(json: &str) -> impl Iterator<Item = &RawValue> {
     let mut list = Pull::new(json);
     let is_list = list.enter(b'[');
-    core::iter::from_fn(move || (is_list && list.goes_on()).then(|| list.value())).map_while(raw)
+    core::iter::from_fn(move || (is_list && list.goes_on()).then(|| list.value()))
+        .filter_map(|json| <&RawValue>::deserialize(Value(json)).ok())
 }
 
-/// Returns checked JSON as a value.
-fn raw(json: &str) -> Option<&RawValue> {
-    <&RawValue>::deserialize(Value(json)).ok()
+/// Returns the checked JSON of one value, or `None` if it is `null`.
+pub(crate) fn raw(json: &str) -> Option<&RawValue> {
+    Option::deserialize(Value(json)).ok().flatten()
 }
 
 /// The members of an object.
@@ -45,16 +49,15 @@ impl<'a> Members<'a> {
     }
 
     /// Passes the next key. Returns `None` behind the last member.
-    fn key(&mut self) -> Result<Option<Key<'a>>, Error> {
+    fn key(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
         let Some(quoted) = self.json.quoted_key() else { return Ok(None) };
         self.read = self.json.at();
         self.json.colon();
-        match quoted.get(1..quoted.len().saturating_sub(1)) {
-            Some(key) if bytes_before(key.as_bytes(), b'\\') == key.len() => {
-                Ok(Some(Key::Plain(key)))
-            }
-            _ => serde_json::from_str(quoted).map(Key::Escaped).map(Some),
+        // Only a key may not have half a surrogate pair.
+        if quoted.contains('\\') {
+            return serde_json::from_str(quoted).map(Some);
         }
+        Ok(text_of_json(quoted))
     }
 
     fn value(&mut self) -> &'a str {
@@ -89,36 +92,12 @@ impl<'de> MapAccess<'de> for &mut Members<'de> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Error> {
-        match self.key()? {
-            Some(key) => seed.deserialize(key).map(Some),
-            None => Ok(None),
-        }
+        let key = self.key()?;
+        key.map(|key| seed.deserialize(CowStrDeserializer::new(key))).transpose()
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
         seed.deserialize(Value(self.value()))
-    }
-}
-
-/// The key of a member.
-enum Key<'a> {
-    Plain(&'a str),
-    Escaped(String),
-}
-
-impl<'de> Deserializer<'de> for Key<'de> {
-    type Error = Error;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self {
-            Self::Plain(key) => visitor.visit_borrowed_str(key),
-            Self::Escaped(key) => visitor.visit_string(key),
-        }
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
-        unit unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
     }
 }
 

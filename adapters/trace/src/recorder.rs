@@ -71,6 +71,15 @@ pub(crate) struct Turn {
     pub(crate) answered: bool,
 }
 
+impl Turn {
+    /// Notes a call, and returns its step: that of the turn's calls, if it was issued `together` with them.
+    pub(crate) const fn call(&mut self, together: bool) -> Step {
+        self.called = true;
+        self.answered = false;
+        if together { Step::Same } else { Step::New }
+    }
+}
+
 struct Worker {
     digest: u64,
     name: String,
@@ -187,6 +196,22 @@ impl<'s> Recorder<'s> {
         });
     }
 
+    /// Delivers the result of the open call with this id, and returns whether there is one. Without an id, the
+    /// result answers no call.
+    pub(crate) fn answer(
+        &mut self,
+        worker: &str,
+        id: Option<&str>,
+        text: &str,
+        failed: bool,
+    ) -> bool {
+        let call = id.and_then(|id| self.pairing.answer(worker, id));
+        if let Some(call) = call {
+            self.outcome(Outcome { failed, ..Outcome::new(call, worker, text) });
+        }
+        call.is_some()
+    }
+
     /// Notes that the file reports failures, which its format need not do.
     pub(crate) fn flags_failures(&mut self) {
         self.flags = true;
@@ -251,6 +276,26 @@ impl<'s> Recorder<'s> {
             let holding = |slot: &&usize| self.workers[**slot].held.is_some();
             let Some(slot) = self.idle.values().find(holding).copied() else { break };
             self.release(slot, true);
+        }
+    }
+
+    /// Delivers words of the agent that belong to the calls of its turn, which may come before or behind them.
+    pub(crate) fn speak(&mut self, worker: &str, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if self.turn(worker).called {
+            self.message(worker, Role::Assistant, text);
+        } else {
+            self.say(worker, text);
+        }
+    }
+
+    /// Expects the result of a call: one with its id, or the next one without an id.
+    pub(crate) fn expect(&mut self, worker: &str, id: Option<&str>, call: usize) {
+        match id {
+            Some(id) => self.pairing.issue(worker, id, 0, call),
+            None => self.pairing.issue_unnamed(worker, call),
         }
     }
 

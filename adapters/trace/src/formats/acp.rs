@@ -23,10 +23,9 @@ use serde::Deserialize;
 
 use self::open::OpenCalls;
 use crate::clue::{Clue, Fields, Place, is_text, text};
-use crate::costs::count;
 use crate::detect::Layout;
 use crate::event::{Role, Tokens};
-use crate::field::{Raw, nested, object, string, texts};
+use crate::field::{Raw, member, members, nested, object, required, string, texts};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
 use crate::problem::ProblemKind;
@@ -156,7 +155,7 @@ impl Sessions {
 
     /// Begins to skip what the agent sends again, if the session is known.
     fn load(&mut self, line: &Line<'_>) {
-        let session = nested::<Params<'_>>(line.params).and_then(|params| string(params.session));
+        let session = string(member(line.params, "sessionId"));
         if let Some(session) = session.and_then(|session| self.by_id.get_mut(&*session)) {
             session.loading = line.id.map(|id| id.get().to_owned());
         }
@@ -172,42 +171,20 @@ impl Sessions {
     /// Delivers the tokens at the end of a turn. Its answer does not name the session, so that the tokens
     /// are delivered only if there is one session.
     fn end_turn(&mut self, result: Raw<'_>, recorder: &mut Recorder<'_>) {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Answer<'a> {
-            #[serde(rename = "stopReason")]
-            stop_reason: Raw<'a>,
-            usage: Raw<'a>,
-        }
-        let Some(answer) =
-            nested::<Answer<'_>>(result).filter(|answer| answer.stop_reason.is_some())
-        else {
-            return;
-        };
+        let Some([Some(_), usage]) = members(result, ["stopReason", "usage"]) else { return };
         self.flush(recorder);
         if self.by_id.len() == 1 {
-            recorder.usage_up_to(MAIN, tokens(answer.usage));
+            recorder.usage_up_to(MAIN, tokens(usage));
         }
     }
 }
 
 /// Reads the tokens of a session so far. Its parts do not overlap, and thoughts are part of the output.
 fn tokens(usage: Raw<'_>) -> Option<Tokens> {
-    #[derive(Deserialize)]
-    #[serde(bound(deserialize = "'de: 'a"))]
-    struct Usage<'a> {
-        #[serde(rename = "inputTokens")]
-        input: Raw<'a>,
-        #[serde(rename = "cachedWriteTokens")]
-        written: Raw<'a>,
-        #[serde(rename = "cachedReadTokens")]
-        cached: Raw<'a>,
-        #[serde(rename = "outputTokens")]
-        output: Raw<'a>,
-    }
-    let Usage { input, written, cached, output } = nested(usage)?;
-    let input = count(input)?.saturating_add(count(written)?);
-    Some(Tokens { input, cached: count(cached)?, output: count(output)? })
+    Tokens::of_parts(
+        usage,
+        ["inputTokens", "cachedWriteTokens", "cachedReadTokens", "outputTokens"],
+    )
 }
 
 /// An update of a session.
@@ -257,8 +234,7 @@ impl Session {
             Some("agent_message_chunk") => self.chunk(Role::Assistant, update, calls, recorder),
             Some("user_message_chunk") => self.chunk(Role::User, update, calls, recorder),
             Some("tool_call" | "tool_call_update") => {
-                let missing = ProblemKind::Missing { record: "a tool call", field: "toolCallId" };
-                let id = string(update.tool_call_id).ok_or(missing)?;
+                let id = required(update.tool_call_id, "a tool call", "toolCallId")?;
                 self.speak(recorder);
                 calls.update(&self.worker, &id, update, recorder);
             }
@@ -275,11 +251,6 @@ impl Session {
         calls: &mut OpenCalls,
         recorder: &mut Recorder<'_>,
     ) {
-        #[derive(Deserialize)]
-        struct Content<'a> {
-            #[serde(borrow)]
-            text: Raw<'a>,
-        }
         let id = string(update.message_id).map(Cow::into_owned);
         let goes_on = self.message.as_ref().is_some_and(|message| {
             message.role == role && (message.id == id || message.id.is_none() || id.is_none())
@@ -287,11 +258,7 @@ impl Session {
         if !goes_on {
             self.flush(calls, recorder);
         }
-        let Some(text) =
-            nested::<Content<'_>>(update.content).and_then(|content| string(content.text))
-        else {
-            return;
-        };
+        let Some(text) = string(member(update.content, "text")) else { return };
         let message = self.message.get_or_insert_with(|| Message { role, id, text: String::new() });
         if message.text.len() + text.len() <= MESSAGE_BYTES_MAX {
             message.text.push_str(&text);

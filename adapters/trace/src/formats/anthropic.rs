@@ -12,16 +12,14 @@ use std::borrow::Cow;
 use std::io::BufRead;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Fields, Place, blocks, is_chat_message, is_list, objects, text};
 use crate::document::{self, Lists};
-use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{Raw, checked_object, elements, flat_text, is_true, nested, string};
+use crate::event::{Role, Tokens};
+use crate::field::{Raw, checked_object, flat_text, is_true, json_args, records, required, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::pairing::digest;
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::recorder::{MAIN, Recorder, Turn};
 
 impl Format {
     /// Anthropic messages: the body of a request, or the array of its messages.
@@ -94,10 +92,9 @@ pub(crate) struct Block<'a> {
     pub(crate) is_error: Raw<'a>,
 }
 
-impl<'a> Message<'a> {
+impl Message<'_> {
     fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-        let role =
-            string(self.role).ok_or(ProblemKind::Missing { record: "a message", field: "role" })?;
+        let role = required(self.role, "a message", "role")?;
         recorder.recognise();
         match Role::from_name(&role) {
             Role::Assistant => self.answer(recorder),
@@ -106,10 +103,6 @@ impl<'a> Message<'a> {
                 Ok(())
             }
         }
-    }
-
-    fn blocks(&self) -> impl Iterator<Item = Block<'a>> {
-        elements(self.content).into_iter().filter_map(|block| nested(Some(block)))
     }
 
     /// Replays the model's answer. A block that cannot be read is reported after the others are
@@ -121,11 +114,11 @@ impl<'a> Message<'a> {
             recorder.settle(MAIN);
         }
         recorder.usage(MAIN, Tokens::of_anthropic(self.usage));
-        speak(recorder, string(self.content));
+        recorder.speak(MAIN, &string(self.content).unwrap_or_default());
         let mut outcome = Ok(());
-        for block in self.blocks() {
+        for block in records::<Block<'_>>(self.content) {
             match string(block.kind).as_deref() {
-                Some("text") => speak(recorder, string(block.text)),
+                Some("text") => recorder.speak(MAIN, &string(block.text).unwrap_or_default()),
                 Some("tool_use") => outcome = outcome.and(block.call(recorder)),
                 _ => {}
             }
@@ -137,7 +130,7 @@ impl<'a> Message<'a> {
     fn input(&self, role: Role, recorder: &mut Recorder<'_>) {
         recorder.turn(MAIN).answered = true;
         let mut texts: Vec<Cow<'_, str>> = string(self.content).into_iter().collect();
-        for block in self.blocks() {
+        for block in records::<Block<'_>>(self.content) {
             match string(block.kind).as_deref() {
                 Some("text") => texts.extend(string(block.text)),
                 Some("tool_result") => block.result(recorder),
@@ -153,40 +146,18 @@ impl<'a> Message<'a> {
 
 impl Block<'_> {
     fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-        let tool = string(self.name)
-            .ok_or(ProblemKind::Missing { record: "a tool_use block", field: "name" })?;
-        let args = self.input.map_or("null", RawValue::get);
+        let tool = required(self.name, "a tool_use block", "name")?;
         let turn = recorder.turn(MAIN);
-        let step = if turn.called { Step::Same } else { Step::New };
-        *turn = Turn { called: true, ..Turn::default() };
-        let index = recorder.call(MAIN, step, &tool, Args::Json(args));
+        let step = turn.call(turn.called);
+        let index = recorder.call(MAIN, step, &tool, json_args(self.input));
         if let Some(id) = string(self.id) {
-            recorder.pairing.issue(MAIN, &id, digest((&*tool, args)), index);
+            recorder.pairing.issue(MAIN, &id, 0, index);
         }
         Ok(())
     }
 
     fn result(&self, recorder: &mut Recorder<'_>) {
-        let id = string(self.tool_use_id);
-        if let Some(call) = id.and_then(|id| recorder.pairing.answer(MAIN, &id)) {
-            recorder.outcome(Outcome {
-                call,
-                worker: MAIN,
-                text: &flat_text(self.content),
-                failed: is_true(self.is_error),
-                cut: None,
-                refused: false,
-            });
-        }
-    }
-}
-
-/// Delivers a text of the agent. It belongs to the turn's calls, before or after it.
-fn speak(recorder: &mut Recorder<'_>, text: Option<Cow<'_, str>>) {
-    match text {
-        Some(text) if text.is_empty() => {}
-        Some(text) if recorder.turn(MAIN).called => recorder.message(MAIN, Role::Assistant, &text),
-        Some(text) => recorder.say(MAIN, &text),
-        None => {}
+        let (text, failed) = (flat_text(self.content), is_true(self.is_error));
+        recorder.answer(MAIN, string(self.tool_use_id).as_deref(), &text, failed);
     }
 }

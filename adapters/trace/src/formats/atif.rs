@@ -18,10 +18,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Fields, Place, is_list, is_text, objects, text};
-use crate::costs::count;
 use crate::document::{self, Lists};
 use crate::event::{Outcome, Role, Tokens, is_hidden, is_redacted};
-use crate::field::{Arguments, Raw, checked_object, elements, flat_text, is_true, nested, string};
+use crate::field::{
+    Arguments, Raw, checked_object, elements, flat_text, is_true, member, members, records,
+    required, string,
+};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step};
@@ -108,8 +110,7 @@ impl Element<'_> {
     }
 
     fn step(&self, worker: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-        let source = string(self.source);
-        let source = source.ok_or(ProblemKind::Missing { record: "a step", field: "source" })?;
+        let source = required(self.source, "a step", "source")?;
         recorder.recognise();
         if is_true(self.is_copied_context) {
             return Ok(());
@@ -133,39 +134,20 @@ impl Element<'_> {
 
     /// Delivers the results of a step, whose calls have the indexes from `first` on.
     fn observe(&self, worker: &str, first: usize, recorder: &mut Recorder<'_>) {
-        #[derive(Deserialize)]
-        struct Observation<'a> {
-            #[serde(borrow)]
-            results: Raw<'a>,
-        }
-        let observation = nested::<Observation<'_>>(self.observation);
-        let results =
-            observation.map_or_else(Vec::new, |observation| elements(observation.results));
+        let results = records::<Answer<'_>>(member(self.observation, "results"));
         let mut is_unnamed = false;
-        for result in results.into_iter().filter_map(|result| nested::<Answer<'_>>(Some(result))) {
+        for result in results {
             is_unnamed |= result.source_call_id.is_none();
             result.deliver(worker, recorder);
         }
         while is_unnamed && let Some(call) = recorder.pairing.answer_any(worker, first) {
             let cut = call.to_string();
-            let (text, failed, cut) = ("", false, Some(&*cut));
-            recorder.outcome(Outcome { call, worker, text, failed, cut, refused: false });
+            recorder.outcome(Outcome { cut: Some(&*cut), ..Outcome::new(call, worker, "") });
         }
     }
 
     fn tokens(&self) -> Option<Tokens> {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Metrics<'a> {
-            #[serde(rename = "prompt_tokens")]
-            input: Raw<'a>,
-            #[serde(rename = "cached_tokens")]
-            cached: Raw<'a>,
-            #[serde(rename = "completion_tokens")]
-            output: Raw<'a>,
-        }
-        let Metrics { input, cached, output } = nested(self.metrics)?;
-        Some(Tokens::with_cached_in_input(count(input)?, count(cached)?, count(output)?))
+        Tokens::of(self.metrics, ["prompt_tokens", "cached_tokens", "completion_tokens"])
     }
 }
 
@@ -176,30 +158,20 @@ fn issue(
     calls: &[&RawValue],
     recorder: &mut Recorder<'_>,
 ) -> (Option<usize>, Result<(), ProblemKind>) {
-    #[derive(Deserialize)]
-    #[serde(bound(deserialize = "'de: 'a"))]
-    struct ToolCall<'a> {
-        #[serde(rename = "tool_call_id")]
-        id: Raw<'a>,
-        function_name: Raw<'a>,
-        arguments: Raw<'a>,
-    }
-    let missing = ProblemKind::Missing { record: "a tool call", field: "function_name" };
     let (mut step, mut first, mut outcome) = (Step::New, None, Ok(()));
     for call in calls {
-        let call = nested::<ToolCall<'_>>(Some(call));
-        let name = call.as_ref().and_then(|call| string(call.function_name));
-        let (Some(call), Some(name)) = (call, name) else {
-            outcome = Err(missing.clone());
-            continue;
-        };
-        let arguments = Arguments::new(call.arguments);
-        let index = recorder.call(worker, step, &name, arguments.as_args());
-        step = Step::Same;
-        first.get_or_insert(index);
-        match string(call.id).filter(|id| !is_redacted(id)) {
-            Some(id) => recorder.pairing.issue(worker, &id, 0, index),
-            None => recorder.pairing.issue_unnamed(worker, index),
+        let names = ["tool_call_id", "function_name", "arguments"];
+        let [id, name, arguments] = members(Some(call), names).unwrap_or_default();
+        match required(name, "a tool call", "function_name") {
+            Ok(name) => {
+                let arguments = Arguments::new(arguments);
+                let index = recorder.call(worker, step, &name, arguments.as_args());
+                step = Step::Same;
+                first.get_or_insert(index);
+                let id = string(id).filter(|id| !is_redacted(id));
+                recorder.expect(worker, id.as_deref(), index);
+            }
+            Err(kind) => outcome = Err(kind),
         }
     }
     (first, outcome)
@@ -222,18 +194,12 @@ impl Answer<'_> {
         let text = flat_text(self.content);
         let cut = is_hidden(&text).then(|| call.to_string());
         let (cut, failed) = (cut.as_deref(), self.failed());
-        recorder.outcome(Outcome { call, worker, text: &text, failed, cut, refused: false });
+        recorder.outcome(Outcome { failed, cut, ..Outcome::new(call, worker, &text) });
     }
 
     /// Returns whether a writer flagged the failure, as Harbor does for Claude Code, pi and Kimi.
     fn failed(&self) -> bool {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Extra<'a> {
-            is_error: Raw<'a>,
-            tool_result_is_error: Raw<'a>,
-        }
-        nested::<Extra<'_>>(self.extra)
-            .is_some_and(|extra| is_true(extra.is_error) || is_true(extra.tool_result_is_error))
+        let flags = members(self.extra, ["is_error", "tool_result_is_error"]);
+        flags.unwrap_or_default().into_iter().any(is_true)
     }
 }

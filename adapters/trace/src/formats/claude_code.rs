@@ -34,13 +34,13 @@ use crate::clue::{Clue, Fields, Place, is_list, is_text};
 use crate::detect::Layout;
 use crate::document::{self, Lists, Part};
 use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{Raw, elements, flat_text, is_true, nested, object, string};
+use crate::field::{Raw, flat_text, is_true, member, nested, object, records, required, string};
 use crate::formats::anthropic::Block;
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines::Lines;
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::recorder::{MAIN, Recorder, Turn};
 use crate::time::time;
 
 /// The number of lines of sidechains that are kept, to find the chain that the next one continues.
@@ -171,12 +171,7 @@ struct Message<'a> {
 impl Line<'_> {
     /// Returns whether a person typed the text of a user's line.
     fn is_typed(&self) -> bool {
-        #[derive(Deserialize)]
-        struct Origin<'a> {
-            #[serde(borrow)]
-            kind: Raw<'a>,
-        }
-        let origin = nested::<Origin<'_>>(self.origin).and_then(|origin| string(origin.kind));
+        let origin = string(member(self.origin, "kind"));
         !is_true(self.is_meta)
             && !is_true(self.is_compact_summary)
             && origin.is_none_or(|kind| kind == "human")
@@ -245,10 +240,7 @@ impl<'r, 's> Session<'r, 's> {
             self.speak(worker, &text, &mut held);
         }
         let mut outcome = Ok(());
-        for block in elements(message.content) {
-            let Some(block) = nested::<Block<'_>>(Some(block)) else {
-                continue;
-            };
+        for block in records::<Block<'_>>(message.content) {
             match string(block.kind).as_deref() {
                 Some("text") => {
                     self.speak(worker, &string(block.text).unwrap_or_default(), &mut held);
@@ -292,8 +284,7 @@ impl<'r, 's> Session<'r, 's> {
     }
 
     fn call(&mut self, worker: &str, block: &Block<'_>) -> Result<(), ProblemKind> {
-        let tool = string(block.name)
-            .ok_or(ProblemKind::Missing { record: "a tool_use block", field: "name" })?;
+        let tool = required(block.name, "a tool_use block", "name")?;
         let args = block.input.map_or("null", RawValue::get);
         let content = digest((&*tool, args));
         let id = string(block.id);
@@ -302,9 +293,7 @@ impl<'r, 's> Session<'r, 's> {
             return Ok(());
         }
         let turn = self.recorder.turn(worker);
-        let step = if turn.called { Step::Same } else { Step::New };
-        turn.called = true;
-        turn.answered = false;
+        let step = turn.call(turn.called);
         let index = self.recorder.call(worker, step, &tool, Args::Json(args));
         if let Some(id) = id {
             self.recorder.pairing.issue(worker, &id, content, index);
@@ -316,10 +305,7 @@ impl<'r, 's> Session<'r, 's> {
     fn input(&mut self, worker: &str, message: &Message<'_>, typed: bool) {
         self.recorder.turn(worker).answered = true;
         let mut texts: Vec<Cow<'_, str>> = string(message.content).into_iter().collect();
-        for block in elements(message.content) {
-            let Some(block) = nested::<Block<'_>>(Some(block)) else {
-                continue;
-            };
+        for block in records::<Block<'_>>(message.content) {
             match string(block.kind).as_deref() {
                 Some("text") => texts.extend(string(block.text)),
                 Some("tool_result") => self.result(worker, &block),
@@ -343,8 +329,8 @@ impl<'r, 's> Session<'r, 's> {
         if let Some(call) = call {
             let (text, failed) = (&*flat_text(block.content), is_true(block.is_error));
             let refused = failed && text.starts_with(REFUSAL);
-            let (failed, cut) = (failed && !refused, None);
-            self.recorder.outcome(Outcome { call, worker, text, failed, cut, refused });
+            let failed = failed && !refused;
+            self.recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, worker, text) });
         }
     }
 

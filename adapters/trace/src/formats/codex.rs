@@ -29,7 +29,7 @@ use self::ends::{Ends, Event};
 use super::openai_responses::{Item, has_item_text};
 use crate::clue::{Clue, Fields, Place, is_text, text};
 use crate::event::Tokens;
-use crate::field::{Raw, checked_object, is_object, nested, object, string};
+use crate::field::{Raw, checked_object, is_object, member, members, nested, object, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
 use crate::problem::ProblemKind;
@@ -115,20 +115,6 @@ struct Thread {
     total: Option<Tokens>,
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct UsageRecord<'a> {
-    response_id: Raw<'a>,
-    usage: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct TokenInfo<'a> {
-    total_token_usage: Raw<'a>,
-    last_token_usage: Raw<'a>,
-}
-
 impl Thread {
     fn replay(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         let line = object::<Line<'_>>(json)?;
@@ -188,19 +174,18 @@ impl Thread {
 
     /// Delivers the tokens of a response.
     fn pay(&mut self, record: Raw<'_>, recorder: &mut Recorder<'_>) {
-        let Some(record) = nested::<UsageRecord<'_>>(record) else { return };
+        let Some([id, usage]) = members(record, ["response_id", "usage"]) else { return };
         self.has_usage_records = true;
         let worker = self.worker.as_deref().unwrap_or(MAIN);
-        let id = string(record.response_id);
-        recorder.usage_of(worker, id.as_deref(), Tokens::of_openai(record.usage));
+        recorder.usage_of(worker, string(id).as_deref(), Tokens::of_openai(usage));
     }
 
     /// Delivers the tokens of the latest response from a `token_count` event, if its total is another one
     /// than before.
     fn count(&mut self, event: &Event<'_>, recorder: &mut Recorder<'_>) {
-        let Some(info) = nested::<TokenInfo<'_>>(event.info) else { return };
-        let TokenInfo { total_token_usage, last_token_usage } = info;
-        let total = Tokens::of_openai(total_token_usage);
+        let names = ["total_token_usage", "last_token_usage"];
+        let Some([total, last]) = members(event.info, names) else { return };
+        let total = Tokens::of_openai(total);
         let before = total.and_then(|total| self.total.replace(total));
         if self.has_usage_records || (total.is_some() && total == before) {
             return;
@@ -208,7 +193,7 @@ impl Thread {
         let known = before.unwrap_or_default();
         let grown = total.map(|total| total.zip(known, u64::saturating_sub));
         let worker = self.worker.as_deref().unwrap_or(MAIN);
-        recorder.usage(worker, Tokens::of_openai(last_token_usage).or(grown));
+        recorder.usage(worker, Tokens::of_openai(last).or(grown));
     }
 
     /// Takes the thread's name and its parent's name from the first line that has them.
@@ -237,26 +222,9 @@ impl Thread {
 impl<'a> Meta<'a> {
     /// Returns whether another thread spawned this one, and that thread's id.
     fn parent(&self) -> (bool, Option<Cow<'a, str>>) {
-        #[derive(Deserialize)]
-        struct Source<'a> {
-            #[serde(borrow)]
-            subagent: Raw<'a>,
-        }
-        #[derive(Deserialize)]
-        struct Subagent<'a> {
-            #[serde(borrow)]
-            thread_spawn: Raw<'a>,
-        }
-        #[derive(Deserialize)]
-        struct Spawn<'a> {
-            #[serde(borrow)]
-            parent_thread_id: Raw<'a>,
-        }
-        let subagent = nested::<Source<'a>>(self.source).and_then(|source| source.subagent);
-        let parent = string(self.parent_thread_id).or_else(|| {
-            let spawn = nested::<Subagent<'a>>(subagent)?.thread_spawn;
-            string(nested::<Spawn<'a>>(spawn)?.parent_thread_id)
-        });
+        let subagent = member(self.source, "subagent");
+        let parent = string(self.parent_thread_id)
+            .or_else(|| string(member(member(subagent, "thread_spawn"), "parent_thread_id")));
         (subagent.is_some() || parent.is_some(), parent)
     }
 }

@@ -23,15 +23,17 @@ use serde_json::value::RawValue;
 use unstuck_text::{Envelope, Unescaped};
 
 use crate::clue::{Clue, Fields, Place, text};
-use crate::costs::count;
-use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{Raw, elements, flat_text, integer, is_true, nested, object, string, values};
+use crate::event::{Outcome, Role, Tokens};
+use crate::field::{
+    Raw, flat_text, integer, is_true, json_args, member, members, nested, object, records,
+    required, string, values,
+};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
 use crate::notes;
-use crate::pairing::{RecentRecords, digest};
+use crate::pairing::RecentRecords;
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::recorder::{MAIN, Recorder, Turn};
 use crate::time::time;
 use crate::tool_result::ToolResult;
 
@@ -155,57 +157,31 @@ impl Data<'_> {
             recorder.say(worker, &text);
         }
         let mut outcome = Ok(());
-        for request in elements(self.tool_requests) {
-            if let Some(request) = nested::<Request<'_>>(Some(request)) {
-                outcome = outcome.and(request.replay(worker, seen, recorder));
-            }
+        for request in records::<Request<'_>>(self.tool_requests) {
+            outcome = outcome.and(request.replay(worker, seen, recorder));
         }
         outcome
     }
 
     /// Returns the tokens of all models.
     fn total(&self) -> Option<Tokens> {
-        #[derive(Deserialize)]
-        struct Metric<'a> {
-            #[serde(borrow)]
-            usage: Raw<'a>,
-        }
         let models = values(self.model_metrics).into_iter();
-        let models = models.filter_map(|model| tokens(nested::<Metric<'_>>(Some(model))?.usage));
+        let models = models.filter_map(|model| tokens(member(Some(model), "usage")));
         models.reduce(|all, model| all + model)
     }
 
     fn result(&self, worker: &str, recorder: &mut Recorder<'_>) {
-        #[derive(Deserialize)]
-        struct Content<'a> {
-            #[serde(borrow)]
-            content: Raw<'a>,
-        }
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Failure<'a> {
-            message: Raw<'a>,
-            code: Raw<'a>,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Execution<'a> {
-            #[serde(borrow)]
-            exit_code: Raw<'a>,
-        }
         recorder.turn(worker).answered = true;
         let id = string(self.tool_call_id);
         let Some(call) = id.and_then(|id| recorder.pairing.answer(worker, &id)) else { return };
-        let failure = nested::<Failure<'_>>(self.error);
-        let content = nested::<Content<'_>>(self.result).and_then(|result| result.content);
-        let shown = content.or(failure.as_ref().and_then(|failure| failure.message));
-        let code = failure.and_then(|failure| string(failure.code));
+        let [message, code] = members(self.error, ["message", "code"]).unwrap_or_default();
+        let shown = member(self.result, "content").or(message);
+        let code = string(code);
         let refused = matches!(code.as_deref(), Some("denied" | "rejected"));
-        let exit = nested::<Execution<'_>>(self.shell_execution);
-        let exit = exit.and_then(|execution| integer(execution.exit_code));
+        let exit = integer(member(self.shell_execution, "exitCode"));
         let failed = !refused && (!is_true(self.success) || exit.is_some_and(|code| code != 0));
         let text = &*shown.map_or(Cow::Borrowed(""), |shown| ToolResult::copilot(shown).text);
-        recorder.outcome(Outcome { call, worker, text, failed, cut: None, refused });
+        recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, worker, text) });
     }
 }
 
@@ -220,15 +196,12 @@ impl Request<'_> {
         if id.as_ref().is_some_and(|id| !seen.insert((worker, id))) {
             return Ok(());
         }
-        let tool = string(self.name)
-            .ok_or(ProblemKind::Missing { record: "a tool request", field: "name" })?;
+        let tool = required(self.name, "a tool request", "name")?;
         let turn = recorder.turn(worker);
-        let step = if turn.called && !turn.answered { Step::Same } else { Step::New };
-        *turn = Turn { called: true, ..Turn::default() };
-        let args = Args::Json(self.arguments.map_or("null", RawValue::get));
-        let index = recorder.call(worker, step, &tool, args);
+        let step = turn.call(turn.called && !turn.answered);
+        let index = recorder.call(worker, step, &tool, json_args(self.arguments));
         if let Some(id) = id {
-            recorder.pairing.issue(worker, &id, digest(&*tool), index);
+            recorder.pairing.issue(worker, &id, 0, index);
         }
         Ok(())
     }
@@ -236,18 +209,7 @@ impl Request<'_> {
 
 /// Returns the tokens of an answer, or of all answers of a model.
 fn tokens(usage: Raw<'_>) -> Option<Tokens> {
-    #[derive(Deserialize)]
-    #[serde(bound(deserialize = "'de: 'a"))]
-    struct Usage<'a> {
-        #[serde(rename = "inputTokens")]
-        input: Raw<'a>,
-        #[serde(rename = "cacheReadTokens")]
-        cached: Raw<'a>,
-        #[serde(rename = "outputTokens")]
-        output: Raw<'a>,
-    }
-    let Usage { input, cached, output } = nested(usage)?;
-    Some(Tokens::with_cached_in_input(count(input)?, count(cached)?, count(output)?))
+    Tokens::of(usage, ["inputTokens", "cacheReadTokens", "outputTokens"])
 }
 
 impl<'a> ToolResult<'a> {

@@ -26,13 +26,16 @@ use serde_json::value::RawValue;
 use crate::clue::{Clue, Fields, Place, is_list, text};
 use crate::detect::Layout;
 use crate::document::Lists;
-use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{Raw, block_text, elements, is_object, is_true, nested, object, string};
+use crate::event::{Role, Tokens};
+use crate::field::{
+    Raw, block_text, elements, is_object, is_true, json_args, member, members, nested, object,
+    records, required, string,
+};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::notes;
 use crate::pairing::{RecentRecords, digest};
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::recorder::{MAIN, Recorder, Turn};
 use crate::time::time;
 use crate::tool_result::ToolResult;
 use crate::{document, lines};
@@ -141,20 +144,6 @@ struct Part<'a> {
     function_response: Raw<'a>,
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct FunctionResponse<'a> {
-    id: Raw<'a>,
-    response: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Response<'a> {
-    output: Raw<'a>,
-    error: Raw<'a>,
-}
-
 #[derive(Default)]
 struct Chat {
     worker: Option<String>,
@@ -176,10 +165,8 @@ impl Chat {
         let set = nested::<Record<'_>>(record.set);
         let rewritten = set.as_ref().map_or(record.messages, |set| set.messages);
         let mut outcome = Ok(());
-        for message in elements(rewritten) {
-            if let Some(message) = nested::<Record<'_>>(Some(message)) {
-                outcome = outcome.and(self.record(&message, recorder));
-            }
+        for message in records::<Record<'_>>(rewritten) {
+            outcome = outcome.and(self.record(&message, recorder));
         }
         outcome.and(self.record(&record, recorder))
     }
@@ -213,8 +200,7 @@ impl Chat {
         let worker = string(record.agent_id)
             .unwrap_or_else(|| Cow::Borrowed(self.worker.as_deref().unwrap_or(MAIN)));
         let mut speaker = Speaker { worker: &worker, seen: &mut self.seen, recorder };
-        let message = nested::<Record<'_>>(record.message);
-        let parts = message.and_then(|message| message.parts);
+        let parts = member(record.message, "parts");
         match kind.as_ref() {
             "gemini" | "model" => speaker.answer(record),
             "assistant" => speaker.answer_in_parts(parts, record.usage_metadata),
@@ -251,7 +237,7 @@ impl Speaker<'_, '_, '_> {
         self.recorder.usage_of(self.worker, id.as_deref(), Tokens::of_gemini(record.tokens));
         let text = words(record.content.or(record.parts));
         if !text.is_empty() && (id.is_none() || self.seen.insert((self.worker, &id, "text"))) {
-            self.speak(&text);
+            self.recorder.speak(self.worker, &text);
         }
         let mut outcome = Ok(());
         for (position, call) in elements(record.tool_calls).into_iter().enumerate() {
@@ -290,32 +276,17 @@ impl Speaker<'_, '_, '_> {
     }
 
     fn issue(&mut self, name: Raw<'_>, args: Raw<'_>, id: &str) -> Result<(), ProblemKind> {
-        let tool =
-            string(name).ok_or(ProblemKind::Missing { record: "a tool call", field: "name" })?;
+        let tool = required(name, "a tool call", "name")?;
         let turn = self.recorder.turn(self.worker);
-        let step = if turn.called { Step::Same } else { Step::New };
-        turn.called = true;
-        turn.answered = false;
-        let args = Args::Json(args.map_or("null", RawValue::get));
-        let index = self.recorder.call(self.worker, step, &tool, args);
-        self.recorder.pairing.issue(self.worker, id, digest(&*tool), index);
+        let step = turn.call(turn.called);
+        let index = self.recorder.call(self.worker, step, &tool, json_args(args));
+        self.recorder.pairing.issue(self.worker, id, 0, index);
         Ok(())
     }
 
     fn result(&mut self, id: &str, text: &str, failed: bool) {
         self.recorder.turn(self.worker).answered = true;
-        if let Some(call) = self.recorder.pairing.answer(self.worker, id) {
-            let text = notes::without_notes(text);
-            let (worker, text) = (self.worker, &*text);
-            self.recorder.outcome(Outcome {
-                call,
-                worker,
-                text,
-                failed,
-                cut: None,
-                refused: false,
-            });
-        }
+        self.recorder.answer(self.worker, Some(id), &notes::without_notes(text), failed);
     }
 
     /// Replays a line of Qwen Code's model. Lines without a result between them are one answer.
@@ -326,17 +297,11 @@ impl Speaker<'_, '_, '_> {
             self.recorder.settle(self.worker);
         }
         self.recorder.usage(self.worker, Tokens::of_gemini(usage));
-        let text = words(parts);
-        if !text.is_empty() {
-            self.speak(&text);
-        }
+        self.recorder.speak(self.worker, &words(parts));
         let mut outcome = Ok(());
-        for part in elements(parts) {
-            let part = nested::<Part<'_>>(Some(part));
-            let call = part.and_then(|part| nested::<ToolCall<'_>>(part.function_call));
-            if let Some(call) = call {
-                let id = string(call.id).unwrap_or_default();
-                outcome = outcome.and(self.issue(call.name, call.args, &id));
+        for part in records::<Part<'_>>(parts) {
+            if let Some([id, name, args]) = members(part.function_call, ["id", "name", "args"]) {
+                outcome = outcome.and(self.issue(name, args, &string(id).unwrap_or_default()));
             }
         }
         outcome
@@ -344,16 +309,12 @@ impl Speaker<'_, '_, '_> {
 
     /// Delivers the results among the parts of a message, with the call's status if it is given.
     fn results(&mut self, parts: Raw<'_>, ended: Raw<'_>) {
-        let status = nested::<ToolCall<'_>>(ended).and_then(|ended| string(ended.status));
-        for part in elements(parts) {
-            let part = nested::<Part<'_>>(Some(part));
-            let back = part.and_then(|part| nested::<FunctionResponse<'_>>(part.function_response));
-            if let Some(back) = back {
-                let response = nested::<Response<'_>>(back.response);
-                let is_error = response.is_some_and(|response| response.error.is_some());
+        let status = string(member(ended, "status"));
+        for part in records::<Part<'_>>(parts) {
+            if let Some([id, response]) = members(part.function_response, ["id", "response"]) {
+                let is_error = member(response, "error").is_some();
                 let failed = status.as_ref().map_or(is_error, |status| status == "error");
-                let id = string(back.id).unwrap_or_default();
-                self.result(&id, &response_text(back.response), failed);
+                self.result(&string(id).unwrap_or_default(), &response_text(response), failed);
             }
         }
     }
@@ -370,14 +331,6 @@ impl Speaker<'_, '_, '_> {
             self.recorder.settle(self.worker);
             *self.recorder.turn(self.worker) = Turn::default();
             self.recorder.message(self.worker, Role::User, &text);
-        }
-    }
-
-    fn speak(&mut self, text: &str) {
-        if self.recorder.turn(self.worker).called {
-            self.recorder.message(self.worker, Role::Assistant, text);
-        } else {
-            self.recorder.say(self.worker, text);
         }
     }
 }
@@ -404,10 +357,8 @@ fn result_text(result: Raw<'_>) -> Cow<'_, str> {
     }
     let parts = if is_object(result) { result.into_iter().collect() } else { elements(result) };
     let texts = parts.into_iter().map(|json| {
-        let part = nested::<Part<'_>>(Some(json));
-        let response = part.as_ref().and_then(|part| part.function_response);
-        match nested::<FunctionResponse<'_>>(response) {
-            Some(back) => response_text(back.response),
+        match members(member(Some(json), "functionResponse"), ["response"]) {
+            Some([response]) => response_text(response),
             None => block_text(json),
         }
     });
@@ -415,9 +366,9 @@ fn result_text(result: Raw<'_>) -> Cow<'_, str> {
 }
 
 fn response_text(response: Raw<'_>) -> Cow<'_, str> {
-    let fields = nested::<Response<'_>>(response);
-    fields
-        .and_then(|fields| string(fields.output).or_else(|| string(fields.error)))
+    let [output, error] = members(response, ["output", "error"]).unwrap_or_default();
+    string(output)
+        .or_else(|| string(error))
         .or_else(|| string(response))
         .unwrap_or_else(|| Cow::Borrowed(response.map_or("", RawValue::get)))
 }

@@ -22,12 +22,12 @@ use serde_json::value::RawValue;
 use self::attachments::Attachments;
 use self::spans::Spans;
 use crate::clue::{Clue, Fields, Place, is_list, objects, text};
-use crate::costs::count;
 use crate::detect::Layout;
 use crate::document::{self, Lists, Part};
 use crate::event::{Args, Outcome, Role, Tokens};
 use crate::field::{
-    Raw, checked_object, elements, flat_text, is_true, nested, object, string, text_of_json, texts,
+    Raw, checked_object, elements, flat_text, is_true, member, members, object, required, string,
+    text_of_json, texts,
 };
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::packed;
@@ -243,8 +243,7 @@ impl Log {
         recorder: &mut Recorder<'_>,
     ) -> Result<(), ProblemKind> {
         let event = checked_object::<Event<'_>>(json)?;
-        let kind = string(event.kind);
-        let kind = kind.ok_or(ProblemKind::Missing { record: "an event", field: "event" })?;
+        let kind = required(event.kind, "an event", "event")?;
         recorder.recognise();
         recorder.time(time(event.timestamp));
         let span = string(event.span_id).unwrap_or_default();
@@ -320,12 +319,7 @@ struct Event<'a> {
 impl Event<'_> {
     /// Delivers the input of a sample: a text, or messages.
     fn begin(&self, attachments: &Attachments<'_>, recorder: &mut Recorder<'_>) {
-        #[derive(Deserialize)]
-        struct Sample<'a> {
-            #[serde(borrow)]
-            input: Raw<'a>,
-        }
-        let Some(Sample { input: Some(input) }) = nested(self.sample) else { return };
+        let Some(input) = member(self.sample, "input") else { return };
         let json = attachments.resolve(input.get());
         if let Some(text) = text_of_json(&json) {
             recorder.message(MAIN, Role::User, &text);
@@ -339,32 +333,16 @@ impl Event<'_> {
 
     /// Delivers the words and the tokens of an answer of the model.
     fn answer(&self, worker: &str, attachments: &Attachments<'_>, recorder: &mut Recorder<'_>) {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Output<'a> {
-            choices: Raw<'a>,
-            usage: Raw<'a>,
-        }
-        #[derive(Deserialize)]
-        struct Choice<'a> {
-            #[serde(borrow)]
-            message: Raw<'a>,
-        }
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Message<'a> {
-            content: Raw<'a>,
-            tool_calls: Raw<'a>,
-        }
         recorder.settle(worker);
         *recorder.turn(worker) = Turn { key: Some(0), ..Turn::default() };
-        let Some(output) = nested::<Output<'_>>(self.output) else { return };
+        let Some([choices, usage]) = members(self.output, ["choices", "usage"]) else { return };
         if string(self.cache).as_deref() != Some("read") {
-            recorder.usage(worker, tokens(output.usage));
+            recorder.usage(worker, tokens(usage));
         }
-        let choice = elements(output.choices).into_iter().next();
-        let message = nested::<Choice<'_>>(choice).and_then(|choice| nested(choice.message));
-        let Some(Message { content, tool_calls }) = message else { return };
+        let message = member(elements(choices).first().copied(), "message");
+        let Some([content, tool_calls]) = members(message, ["content", "tool_calls"]) else {
+            return;
+        };
         let json =
             content.map_or(Cow::Borrowed("null"), |content| attachments.resolve(content.get()));
         let text = texts(serde_json::from_str(&json).ok());
@@ -380,8 +358,7 @@ impl Event<'_> {
         attachments: &Attachments<'_>,
         recorder: &mut Recorder<'_>,
     ) -> Result<(), ProblemKind> {
-        let name = string(self.function);
-        let name = name.ok_or(ProblemKind::Missing { record: "a call", field: "function" })?;
+        let name = required(self.function, "a call", "function")?;
         let turn = recorder.turn(worker);
         let step = if turn.key.is_some() && turn.called { Step::Same } else { Step::New };
         turn.called = true;
@@ -395,8 +372,9 @@ impl Event<'_> {
             let result = result.as_deref().and_then(|json| serde_json::from_str(json).ok());
             let ending = Ending::new(result, self.error, attachments);
             let failed = !ending.refused && (ending.failed || is_true(self.failed));
-            let (text, refused, cut) = (&*ending.text, ending.refused, None);
-            recorder.outcome(Outcome { call, worker, text, failed, cut, refused });
+            let refused = ending.refused;
+            let text = &*ending.text;
+            recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, worker, text) });
         }
         Ok(())
     }
@@ -411,40 +389,22 @@ struct Ending<'a> {
 
 impl<'a> Ending<'a> {
     fn new(result: Raw<'a>, error: Raw<'a>, attachments: &Attachments<'_>) -> Self {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Failure<'a> {
-            #[serde(rename = "type")]
-            kind: Raw<'a>,
-            message: Raw<'a>,
-        }
-        let Some(failure) = nested::<Failure<'_>>(error) else {
+        let Some([kind, message]) = members(error, ["type", "message"]) else {
             return Self { text: flat_text(result), failed: error.is_some(), refused: false };
         };
-        let message = failure.message.map(|message| attachments.resolve(message.get()));
+        let message = message.map(|message| attachments.resolve(message.get()));
         let text = message.and_then(|json| text_of_json(&json).map(Cow::into_owned));
         let text =
             text.filter(|text| !text.is_empty()).map_or_else(|| flat_text(result), Cow::Owned);
-        let refused = string(failure.kind).as_deref() == Some("approval");
+        let refused = string(kind).as_deref() == Some("approval");
         Self { text, failed: !refused, refused }
     }
 }
 
 /// Reads the tokens of an answer. Its parts do not overlap.
 fn tokens(usage: Raw<'_>) -> Option<Tokens> {
-    #[derive(Deserialize)]
-    #[serde(bound(deserialize = "'de: 'a"))]
-    struct Usage<'a> {
-        #[serde(rename = "input_tokens")]
-        input: Raw<'a>,
-        #[serde(rename = "input_tokens_cache_write")]
-        written: Raw<'a>,
-        #[serde(rename = "input_tokens_cache_read")]
-        cached: Raw<'a>,
-        #[serde(rename = "output_tokens")]
-        output: Raw<'a>,
-    }
-    let Usage { input, written, cached, output } = nested(usage)?;
-    let input = count(input)?.saturating_add(count(written)?);
-    Some(Tokens { input, cached: count(cached)?, output: count(output)? })
+    Tokens::of_parts(
+        usage,
+        ["input_tokens", "input_tokens_cache_write", "input_tokens_cache_read", "output_tokens"],
+    )
 }

@@ -15,9 +15,10 @@ use crate::clue::{Clue, Fields, Place, is_list, text};
 use crate::costs::count;
 use crate::detect::Layout;
 use crate::document::{self, Lists};
-use crate::event::{Outcome, Role, Tokens};
+use crate::event::{Role, Tokens};
 use crate::field::{
-    Arguments, Raw, checked_object, elements, flat_text, is_object, nested, object, string, texts,
+    Arguments, Raw, checked_object, elements, flat_text, is_object, member, members, object,
+    records, required, string, texts,
 };
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
@@ -61,17 +62,18 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     }
 }
 
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Envelope<'a> {
+    #[serde(rename = "type")]
+    kind: Raw<'a>,
+    id: Raw<'a>,
+    kwargs: Raw<'a>,
+    data: Raw<'a>,
+}
+
 /// Replays a message in any of the shapes.
 fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-    #[derive(Deserialize)]
-    #[serde(bound(deserialize = "'de: 'a"))]
-    struct Envelope<'a> {
-        #[serde(rename = "type")]
-        kind: Raw<'a>,
-        id: Raw<'a>,
-        kwargs: Raw<'a>,
-        data: Raw<'a>,
-    }
     let envelope = object::<Envelope<'_>>(json)?;
     // The class is the last part of a constructor's id.
     let class = elements(envelope.id).last().and_then(|class| string(Some(class)));
@@ -134,16 +136,14 @@ impl<'a> Message<'a> {
         }
         let (mut step, mut outcome) = (Step::New, Ok(()));
         for call in calls {
-            let Some(name) = string(call.name) else {
-                outcome = Err(ProblemKind::Missing { record: "a tool call", field: "name" });
-                continue;
-            };
-            let arguments = Arguments::new(call.args);
-            let index = recorder.call(MAIN, step, &name, arguments.as_args());
-            step = Step::Same;
-            match string(call.id) {
-                Some(id) => recorder.pairing.issue(MAIN, &id, 0, index),
-                None => recorder.pairing.issue_unnamed(MAIN, index),
+            match required(call.name, "a tool call", "name") {
+                Ok(name) => {
+                    let arguments = Arguments::new(call.args);
+                    let index = recorder.call(MAIN, step, &name, arguments.as_args());
+                    step = Step::Same;
+                    recorder.expect(MAIN, string(call.id).as_deref(), index);
+                }
+                Err(kind) => outcome = Err(kind),
             }
         }
         outcome
@@ -151,34 +151,15 @@ impl<'a> Message<'a> {
 
     /// Returns the calls, from the first place that has some.
     fn calls(&self) -> Vec<ToolCall<'a>> {
-        #[derive(Deserialize)]
-        struct Provider<'a> {
-            #[serde(borrow)]
-            tool_calls: Raw<'a>,
-        }
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct OfProvider<'a> {
-            id: Raw<'a>,
-            function: Raw<'a>,
-        }
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Function<'a> {
-            name: Raw<'a>,
-            arguments: Raw<'a>,
-        }
-        let calls: Vec<_> =
-            elements(self.tool_calls).into_iter().filter_map(|call| nested(Some(call))).collect();
+        let calls: Vec<_> = records(self.tool_calls).collect();
         if !calls.is_empty() {
             return calls;
         }
-        let provider = nested::<Provider<'_>>(self.additional_kwargs);
-        let calls = provider.map_or_else(Vec::new, |provider| elements(provider.tool_calls));
-        let calls = calls.into_iter().filter_map(|call| nested::<OfProvider<'_>>(Some(call)));
-        let calls = calls.filter_map(|call| {
-            let Function { name, arguments } = nested(call.function)?;
-            Some(ToolCall { id: call.id, name, args: arguments })
+        let of_provider = elements(member(self.additional_kwargs, "tool_calls")).into_iter();
+        let calls = of_provider.filter_map(|call| {
+            let [id, function] = members(Some(call), ["id", "function"])?;
+            let [name, args] = members(function, ["name", "arguments"])?;
+            Some(ToolCall { id, name, args })
         });
         calls.collect()
     }
@@ -189,40 +170,19 @@ impl<'a> Message<'a> {
             recorder.flags_failures();
         }
         let id = string(self.tool_call_id).unwrap_or_default();
-        let Some(call) = recorder.pairing.answer(MAIN, &id) else { return };
-        let text = flat_text(self.content);
         let failed = status.as_deref() == Some("error");
-        let (worker, cut, refused) = (MAIN, None, false);
-        recorder.outcome(Outcome { call, worker, text: &text, failed, cut, refused });
+        recorder.answer(MAIN, Some(&*id), &flat_text(self.content), failed);
     }
 
     /// Reads the tokens of an answer: `LangChain`'s own figures, or the figures of `OpenAI`'s services. The cached
     /// tokens are part of the input.
     fn tokens(&self) -> Option<Tokens> {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Usage<'a> {
-            input_tokens: Raw<'a>,
-            input_token_details: Raw<'a>,
-            output_tokens: Raw<'a>,
-        }
-        #[derive(Deserialize)]
-        struct Details<'a> {
-            #[serde(borrow)]
-            cache_read: Raw<'a>,
-        }
-        #[derive(Deserialize)]
-        struct Response<'a> {
-            #[serde(borrow)]
-            token_usage: Raw<'a>,
-        }
-        let Some(usage) = nested::<Usage<'_>>(self.usage_metadata) else {
-            return Tokens::of_openai(nested::<Response<'_>>(self.response_metadata)?.token_usage);
+        let names = ["input_tokens", "input_token_details", "output_tokens"];
+        let Some([input, details, output]) = members(self.usage_metadata, names) else {
+            return Tokens::of_openai(member(self.response_metadata, "token_usage"));
         };
-        let cached = nested::<Details<'_>>(usage.input_token_details);
-        let cached = count(cached.and_then(|details| details.cache_read))?;
-        let (input, output) = (count(usage.input_tokens)?, count(usage.output_tokens)?);
-        Some(Tokens::with_cached_in_input(input, cached, output))
+        let cached = count(member(details, "cache_read"))?;
+        Some(Tokens::with_cached_in_input(count(input)?, cached, count(output)?))
     }
 }
 

@@ -22,7 +22,8 @@ use crate::clue::{Clue, Fields, Place, is_chat_message, is_list, objects, text};
 use crate::document::{self, Lists};
 use crate::event::{Args, Outcome, Role, Tokens};
 use crate::field::{
-    Arguments, Raw, checked_object, command_args, elements, flat_text, integer, nested, string,
+    Arguments, Raw, checked_object, command_args, elements, flat_text, integer, member, members,
+    nested, required, string,
 };
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
@@ -108,42 +109,9 @@ struct Extra<'a> {
     timestamp: Raw<'a>,
 }
 
-impl Extra<'_> {
-    fn tokens(&self) -> Option<Tokens> {
-        #[derive(Deserialize)]
-        struct Response<'a> {
-            #[serde(borrow)]
-            usage: Raw<'a>,
-        }
-        Tokens::of_openai(nested::<Response<'_>>(self.response)?.usage)
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Action<'a> {
-    command: Raw<'a>,
-    tool_call_id: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct ToolCall<'a> {
-    id: Raw<'a>,
-    function: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Function<'a> {
-    name: Raw<'a>,
-    arguments: Raw<'a>,
-}
-
 impl Message<'_> {
     fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-        let role =
-            string(self.role).ok_or(ProblemKind::Missing { record: "a message", field: "role" })?;
+        let role = required(self.role, "a message", "role")?;
         recorder.recognise();
         let text = flat_text(self.content);
         let extra = nested::<Extra<'_>>(self.extra).unwrap_or_default();
@@ -164,7 +132,7 @@ impl Message<'_> {
         recorder.settle(MAIN);
         // The open calls of earlier turns are not answered any more.
         while recorder.pairing.answer(MAIN, "").is_some() {}
-        recorder.usage(MAIN, extra.tokens());
+        recorder.usage(MAIN, Tokens::of_openai(member(extra.response, "usage")));
         if !text.is_empty() {
             recorder.say(MAIN, text);
         }
@@ -176,18 +144,17 @@ impl Message<'_> {
         };
         if extra.actions.is_some() {
             for action in elements(extra.actions) {
-                if let Some(action) = nested::<Action<'_>>(Some(action)) {
-                    let command = string(action.command).unwrap_or_default();
-                    issue("bash", Args::Json(&command_args(&command)), action.tool_call_id);
+                if let Some([command, id]) = members(Some(action), ["command", "tool_call_id"]) {
+                    let command = string(command).unwrap_or_default();
+                    issue("bash", Args::Json(&command_args(&command)), id);
                 }
             }
         } else if self.tool_calls.is_some() {
             for call in elements(self.tool_calls) {
-                let call = nested::<ToolCall<'_>>(Some(call));
-                let function = call.as_ref().and_then(|call| nested::<Function<'_>>(call.function));
-                if let (Some(call), Some(function)) = (&call, function) {
-                    let tool = string(function.name).unwrap_or(Cow::Borrowed("bash"));
-                    issue(&tool, Arguments::new(function.arguments).as_args(), call.id);
+                let function = members(member(Some(call), "function"), ["name", "arguments"]);
+                if let Some([name, arguments]) = function {
+                    let tool = string(name).unwrap_or(Cow::Borrowed("bash"));
+                    issue(&tool, Arguments::new(arguments).as_args(), member(Some(call), "id"));
                 }
             }
         } else if let Some(command) = fenced(text, &FENCES) {
@@ -203,14 +170,7 @@ impl Message<'_> {
             let code = integer(extra.returncode)
                 .or_else(|| Envelope::open(text, &mut Unescaped::default()).exit.map(i64::from));
             let failed = code.is_some_and(|code| code != 0);
-            recorder.outcome(Outcome {
-                call,
-                worker: MAIN,
-                text,
-                failed,
-                cut: None,
-                refused: false,
-            });
+            recorder.outcome(Outcome { failed, ..Outcome::new(call, MAIN, text) });
         }
         call.is_some()
     }

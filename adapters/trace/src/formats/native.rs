@@ -21,7 +21,7 @@ use serde::Deserialize;
 use crate::clue::{Clue, Fields, Place, is_text, text};
 use crate::costs::count;
 use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{Raw, nested, object, strict_string, string};
+use crate::field::{Raw, members, object, strict_string, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines::Lines;
 use crate::problem::ProblemKind;
@@ -188,15 +188,8 @@ impl<'a> Record<'a> {
 }
 
 fn tokens(raw: Raw<'_>) -> Option<Tokens> {
-    #[derive(Deserialize)]
-    #[serde(bound(deserialize = "'de: 'a"))]
-    struct Fields<'a> {
-        input: Raw<'a>,
-        cached: Raw<'a>,
-        output: Raw<'a>,
-    }
-    let Fields { input, cached, output } = nested(raw)?;
-    Some(Tokens { input: count(input)?, cached: count(cached)?, output: count(output)? })
+    let [input, cached, output] = members(raw, ["input", "cached", "output"])?.map(count);
+    Some(Tokens { input: input?, cached: cached?, output: output? })
 }
 
 fn scalar<'a, T: Deserialize<'a>>(

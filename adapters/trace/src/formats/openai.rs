@@ -17,10 +17,11 @@ use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Place, is_chat_message, is_list};
 use crate::document::{self, Lists};
-use crate::event::{Outcome, Role, Tokens};
-use crate::field::{Arguments, Raw, checked_object, elements, flat_text, nested, string};
+use crate::event::{Role, Tokens};
+use crate::field::{
+    Arguments, Raw, checked_object, elements, flat_text, member, members, records, required, string,
+};
 use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::pairing::digest;
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step};
 
@@ -62,8 +63,7 @@ struct Message<'a> {
 
 impl Message<'_> {
     fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-        let role =
-            string(self.role).ok_or(ProblemKind::Missing { record: "a message", field: "role" })?;
+        let role = required(self.role, "a message", "role")?;
         if elements(self.content).into_iter().any(is_foreign) {
             return Err(ProblemKind::ForeignPart {
                 message: "holds a content block of Anthropic's messages; OpenAI's keep calls in \
@@ -73,7 +73,8 @@ impl Message<'_> {
         recorder.recognise();
         let text = flat_text(self.content);
         if matches!(role.as_ref(), "tool" | "function") {
-            self.result(&text, recorder);
+            let id = string(self.tool_call_id).or_else(|| string(self.name));
+            recorder.answer(MAIN, id.as_deref(), &text, false);
             return Ok(());
         }
         recorder.settle(MAIN);
@@ -86,26 +87,10 @@ impl Message<'_> {
         }
     }
 
-    fn result(&self, text: &str, recorder: &mut Recorder<'_>) {
-        let id = string(self.tool_call_id).or_else(|| string(self.name));
-        let call = id.and_then(|id| recorder.pairing.answer(MAIN, &id));
-        if let Some(call) = call {
-            recorder.outcome(Outcome {
-                call,
-                worker: MAIN,
-                text,
-                failed: false,
-                cut: None,
-                refused: false,
-            });
-        }
-    }
-
     /// Replays an assistant's turn. A call that cannot be read is reported after the others are
     /// delivered.
     fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-        let mut calls: Vec<ToolCall<'_>> =
-            elements(self.tool_calls).into_iter().filter_map(|call| nested(Some(call))).collect();
+        let mut calls: Vec<ToolCall<'_>> = records(self.tool_calls).collect();
         calls.extend(self.function_call.map(ToolCall::legacy));
         if !text.is_empty() || calls.is_empty() {
             recorder.say(MAIN, text);
@@ -131,14 +116,6 @@ struct ToolCall<'a> {
     custom: Raw<'a>,
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Function<'a> {
-    name: Raw<'a>,
-    arguments: Raw<'a>,
-    input: Raw<'a>,
-}
-
 impl<'a> ToolCall<'a> {
     /// Takes a call in the form before there were parallel calls. It has no id, and its result names
     /// the function.
@@ -147,25 +124,18 @@ impl<'a> ToolCall<'a> {
     }
 
     fn replay(&self, step: Step, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-        let function = nested::<Function<'_>>(self.function.or(self.custom));
-        let name = function.as_ref().and_then(|function| string(function.name));
-        let name =
-            name.ok_or(ProblemKind::Missing { record: "a tool call", field: "function.name" })?;
-        let arguments = function.and_then(|function| function.arguments.or(function.input));
-        let arguments = Arguments::new(arguments);
+        let function = members(self.function.or(self.custom), ["name", "arguments", "input"]);
+        let [name, arguments, input] = function.unwrap_or_default();
+        let name = required(name, "a tool call", "function.name")?;
+        let arguments = Arguments::new(arguments.or(input));
         let index = recorder.call(MAIN, step, &name, arguments.as_args());
         let id = string(self.id).unwrap_or(Cow::Borrowed(&*name));
-        recorder.pairing.issue(MAIN, &id, digest(&*name), index);
+        recorder.pairing.issue(MAIN, &id, 0, index);
         Ok(())
     }
 }
 
 fn is_foreign(block: &RawValue) -> bool {
-    #[derive(Deserialize)]
-    struct Block<'a> {
-        #[serde(borrow, rename = "type")]
-        kind: Raw<'a>,
-    }
-    let kind = nested::<Block<'_>>(Some(block)).and_then(|block| string(block.kind));
+    let kind = string(member(Some(block), "type"));
     matches!(kind.as_deref(), Some("tool_use" | "tool_result"))
 }

@@ -29,12 +29,12 @@ use serde_json::value::RawValue;
 use crate::clue::{Clue, Fields, Place, blocks, is_chat_message, is_list, is_text, objects, text};
 use crate::detect::Layout;
 use crate::document::Lists;
-use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{Arguments, Raw, elements, flat_text, nested, object, string};
+use crate::event::{Args, Role, Tokens};
+use crate::field::{Arguments, Raw, flat_text, object, records, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::recorder::{MAIN, Recorder, Turn};
 use crate::time::time_in_seconds;
 use crate::tool_result::ToolResult;
 use crate::{document, lines};
@@ -133,12 +133,12 @@ fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
     }
     let is_first = !recorder.has_begun();
     let mut outcome = Ok(());
-    for input in items(item.input) {
+    for input in records::<Item<'_>>(item.input) {
         if is_first || !(input.is_message() || input.mirrors(recorder)) {
             outcome = outcome.and(input.replay_in_main(recorder));
         }
     }
-    let outputs: Vec<Item<'_>> = items(item.output).collect();
+    let outputs: Vec<Item<'_>> = records(item.output).collect();
     if outputs.iter().any(Item::is_record) {
         recorder.recognise();
     }
@@ -147,10 +147,6 @@ fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         outcome = outcome.and(output.replay_in_main(recorder));
     }
     outcome
-}
-
-fn items(list: Raw<'_>) -> impl Iterator<Item = Item<'_>> {
-    elements(list).into_iter().filter_map(|item| nested(Some(item)))
 }
 
 /// An item, whatever its type.
@@ -214,17 +210,7 @@ impl<'a> Item<'a> {
     fn replay_in_main(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         let failed = string(self.status).is_some_and(|status| status == "failed");
         self.replay(MAIN, recorder, &mut |id, result, recorder| {
-            if let Some(call) = recorder.pairing.answer(MAIN, id) {
-                let text = &result.text;
-                recorder.outcome(Outcome {
-                    call,
-                    worker: MAIN,
-                    text,
-                    failed,
-                    cut: None,
-                    refused: false,
-                });
-            }
+            recorder.answer(MAIN, Some(id), &result.text, failed);
         })
     }
 
@@ -310,8 +296,7 @@ impl<'a> Item<'a> {
             }
         };
         let turn = recorder.turn(worker);
-        let step = if turn.called && !turn.answered { Step::Same } else { Step::New };
-        *turn = Turn { called: true, ..Turn::default() };
+        let step = turn.call(turn.called && !turn.answered);
         let index = recorder.call(worker, step, &tool, args);
         if let Some(id) = self.call_id() {
             recorder.pairing.issue(worker, &id, self.content(), index);

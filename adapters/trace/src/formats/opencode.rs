@@ -23,10 +23,12 @@ use crate::costs::count;
 use crate::detect::Layout;
 use crate::document::Lists;
 use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{Raw, elements, flat_text, integer, is_true, nested, object, string};
+use crate::field::{
+    Raw, flat_text, integer, is_true, member, members, nested, object, records, required, string,
+};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::recorder::{MAIN, Recorder, Turn};
 use crate::time::time;
 use crate::{document, lines};
 
@@ -161,8 +163,7 @@ fn replay_message(json: &str, recorder: &mut Recorder<'_>) -> Result<(), Problem
     if let Some(session) = string(info.session) {
         recorder.session(&session);
     }
-    let parts =
-        elements(message.parts).into_iter().filter_map(|part| nested::<Part<'_>>(Some(part)));
+    let parts = records::<Part<'_>>(message.parts);
     let times = nested::<Times<'_>>(info.time).unwrap_or_default();
     begin_turn(recorder);
     recorder.time(time(times.created));
@@ -206,14 +207,7 @@ impl Part<'_> {
     fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         match string(self.kind).as_deref() {
             Some("step-start") => begin_turn(recorder),
-            Some("text") => match string(self.text) {
-                Some(text) if text.is_empty() => {}
-                Some(text) if recorder.turn(MAIN).called => {
-                    recorder.message(MAIN, Role::Assistant, &text);
-                }
-                Some(text) => recorder.say(MAIN, &text),
-                None => {}
-            },
+            Some("text") => recorder.speak(MAIN, &string(self.text).unwrap_or_default()),
             Some("tool") => return self.call(recorder),
             _ => {}
         }
@@ -221,13 +215,11 @@ impl Part<'_> {
     }
 
     fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-        let tool = string(self.tool)
-            .ok_or(ProblemKind::Missing { record: "a tool part", field: "tool" })?;
+        let tool = required(self.tool, "a tool part", "tool")?;
         let state = nested::<State<'_>>(self.state);
         let input = state.as_ref().and_then(|state| state.input);
         let turn = recorder.turn(MAIN);
-        let step = if turn.called { Step::Same } else { Step::New };
-        turn.called = true;
+        let step = turn.call(turn.called);
         let times = state.as_ref().and_then(|state| nested::<Times<'_>>(state.time));
         let times = times.unwrap_or_default();
         recorder.time(time(times.start));
@@ -235,9 +227,9 @@ impl Part<'_> {
         let call = recorder.call(MAIN, step, &opencode_tool(tool, args), Args::Json(args));
         if let Some((text, failed)) = state.as_ref().and_then(State::end) {
             let refused = failed && REJECTIONS.iter().any(|begin| text.starts_with(begin));
-            let (text, failed, cut) = (&*text, failed && !refused, None);
+            let failed = failed && !refused;
             recorder.time(time(times.end));
-            recorder.outcome(Outcome { call, worker: MAIN, text, failed, cut, refused });
+            recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, MAIN, &text) });
         }
         Ok(())
     }
@@ -272,26 +264,13 @@ pub fn opencode_tool<'a>(tool: Cow<'a, str>, args: &str) -> Cow<'a, str> {
 
 /// Returns the tokens of a step. Its parts do not overlap.
 fn tokens(tokens: Raw<'_>) -> Option<Tokens> {
-    #[derive(Deserialize)]
-    #[serde(bound(deserialize = "'de: 'a"))]
-    struct Fields<'a> {
-        input: Raw<'a>,
-        output: Raw<'a>,
-        reasoning: Raw<'a>,
-        cache: Raw<'a>,
-    }
-    #[derive(Deserialize, Default)]
-    #[serde(bound(deserialize = "'de: 'a"))]
-    struct Cache<'a> {
-        read: Raw<'a>,
-        write: Raw<'a>,
-    }
-    let fields = nested::<Fields<'_>>(tokens)?;
-    let cache = nested::<Cache<'_>>(fields.cache).unwrap_or_default();
+    let names = ["input", "output", "reasoning", "cache"];
+    let [input, output, reasoning, cache] = members(tokens, names)?;
+    let [read, write] = members(cache, ["read", "write"]).unwrap_or_default();
     Some(Tokens {
-        input: count(fields.input)?.saturating_add(count(cache.write)?),
-        cached: count(cache.read)?,
-        output: count(fields.output)?.saturating_add(count(fields.reasoning)?),
+        input: count(input)?.saturating_add(count(write)?),
+        cached: count(read)?,
+        output: count(output)?.saturating_add(count(reasoning)?),
     })
 }
 
@@ -309,13 +288,6 @@ impl State<'_> {
 
     /// Returns whether a command ended with another code than 0.
     fn exited_badly(&self) -> bool {
-        #[derive(Deserialize)]
-        struct Metadata<'a> {
-            #[serde(borrow)]
-            exit: Raw<'a>,
-        }
-        let exit =
-            nested::<Metadata<'_>>(self.metadata).and_then(|metadata| integer(metadata.exit));
-        exit.is_some_and(|code| code != 0)
+        integer(member(self.metadata, "exit")).is_some_and(|code| code != 0)
     }
 }

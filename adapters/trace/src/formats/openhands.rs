@@ -25,13 +25,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Fields, Place, flat_objects, is_list, is_text, objects, text};
-use crate::costs::count;
 use crate::detect::Layout;
 use crate::document::Lists;
-use crate::event::{Args, Outcome, Role, Tokens};
+use crate::event::{Args, Role, Tokens};
 use crate::field::{
-    Arguments, Raw, elements, flat_text, integer, is_object, is_true, nested, object, string,
-    values,
+    Arguments, Raw, elements, flat_text, integer, is_object, is_true, member, members, nested,
+    object, required, string, values,
 };
 use crate::formats::swe_agent::is_step;
 use crate::formats::{Definition, Failures, Format, Layouts};
@@ -206,49 +205,14 @@ struct Event<'a> {
     llm_metrics: Raw<'a>,
 }
 
-/// The tokens that a model has cost so far.
-#[derive(Deserialize)]
-struct Metrics<'a> {
-    #[serde(borrow)]
-    accumulated_token_usage: Raw<'a>,
-}
-
-impl Metrics<'_> {
-    fn total(metrics: Raw<'_>) -> Option<Tokens> {
-        accumulated(nested::<Metrics<'_>>(metrics)?.accumulated_token_usage)
-    }
+/// Returns the tokens that a model has cost so far.
+fn total(metrics: Raw<'_>) -> Option<Tokens> {
+    accumulated(member(metrics, "accumulated_token_usage"))
 }
 
 /// Returns the tokens of a running total. The cached tokens are part of the input.
 fn accumulated(usage: Raw<'_>) -> Option<Tokens> {
-    #[derive(Deserialize)]
-    #[serde(bound(deserialize = "'de: 'a"))]
-    struct Usage<'a> {
-        #[serde(rename = "prompt_tokens")]
-        input: Raw<'a>,
-        #[serde(rename = "cache_read_tokens")]
-        cached: Raw<'a>,
-        #[serde(rename = "completion_tokens")]
-        output: Raw<'a>,
-    }
-    let Usage { input, cached, output } = nested(usage)?;
-    Some(Tokens::with_cached_in_input(count(input)?, count(cached)?, count(output)?))
-}
-
-/// The response of the model, as V0 keeps it.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Response<'a> {
-    id: Raw<'a>,
-    usage: Raw<'a>,
-}
-
-/// The texts of an action: its thought, and the content of a V0 message.
-#[derive(Deserialize, Default)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Texts<'a> {
-    thought: Raw<'a>,
-    content: Raw<'a>,
+    Tokens::of(usage, ["prompt_tokens", "cache_read_tokens", "completion_tokens"])
 }
 
 /// The fields in which the three shapes keep the end of a result.
@@ -264,12 +228,7 @@ struct Ending<'a> {
 
 impl Ending<'_> {
     fn failed(&self) -> bool {
-        #[derive(Deserialize)]
-        struct Metadata<'a> {
-            #[serde(borrow)]
-            exit_code: Raw<'a>,
-        }
-        let inner = || integer(nested::<Metadata<'_>>(self.metadata)?.exit_code);
+        let inner = || integer(member(self.metadata, "exit_code"));
         is_true(self.is_error) || fails(integer(self.exit_code).or_else(inner))
     }
 }
@@ -297,13 +256,12 @@ impl Event<'_> {
                 self.answer(&flat_text(self.rejection_reason), false, recorder);
             }
             "SystemPromptEvent" => {
-                let prompt = nested::<Content<'_>>(self.system_prompt);
-                let text = prompt.map_or(self.system_prompt, |prompt| prompt.text);
+                let prompt = members(self.system_prompt, ["text"]);
+                let text = prompt.map_or(self.system_prompt, |[text]| text);
                 recorder.message(MAIN, Role::System, &flat_text(text));
             }
             "MessageEvent" => {
-                let message = nested::<Content<'_>>(self.llm_message);
-                self.message(&flat_text(message.and_then(|message| message.content)), recorder);
+                self.message(&flat_text(member(self.llm_message, "content")), recorder);
             }
             _ => {}
         }
@@ -312,26 +270,19 @@ impl Event<'_> {
 
     /// Returns the tokens of all models of the SDK so far.
     fn stats(&self) -> Option<Tokens> {
-        #[derive(Deserialize)]
-        struct Stats<'a> {
-            #[serde(borrow)]
-            usage_to_metrics: Raw<'a>,
-        }
-        let models = values(nested::<Stats<'_>>(self.value)?.usage_to_metrics).into_iter();
-        models.filter_map(|metrics| Metrics::total(Some(metrics))).reduce(|all, model| all + model)
+        let models = values(member(self.value, "usage_to_metrics")).into_iter();
+        models.filter_map(|metrics| total(Some(metrics))).reduce(|all, model| all + model)
     }
 
     /// Replays an action of the SDK's agent. One that could not be parsed has no `action`.
     fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-        let wire = nested::<ToolCall<'_>>(self.tool_call);
-        let wire = wire.as_ref().map(|wire| (wire, nested::<ToolCall<'_>>(wire.function)));
-        let (name, arguments) = wire.map_or((None, None), |(wire, function)| {
-            let function = function.as_ref().unwrap_or(wire);
-            (function.name, function.arguments)
-        });
-        let tool = string(self.tool_name)
-            .or_else(|| string(name))
-            .ok_or(ProblemKind::Missing { record: "an action", field: "tool_name" })?;
+        // The name and the arguments are in `function` or beside it.
+        let function =
+            member(self.tool_call, "function").filter(|function| is_object(Some(function)));
+        let function = members(function.or(self.tool_call), ["name", "arguments"]);
+        let [name, arguments] = function.unwrap_or_default();
+        let tool =
+            string(self.tool_name).map_or_else(|| required(name, "an action", "tool_name"), Ok)?;
         let action = Some(self.action).filter(|action| is_object(*action));
         let arguments = Arguments::new(action.unwrap_or(arguments));
         let said = flat_text(self.thought);
@@ -346,16 +297,7 @@ impl Event<'_> {
     fn answer(&self, text: &str, failed: bool, recorder: &mut Recorder<'_>) {
         recorder.turn(MAIN).answered = true;
         let id = string(self.tool_call_id.or(self.action_id));
-        if let Some(call) = id.and_then(|id| recorder.pairing.answer(MAIN, &id)) {
-            recorder.outcome(Outcome {
-                call,
-                worker: MAIN,
-                text,
-                failed,
-                cut: None,
-                refused: false,
-            });
-        }
+        recorder.answer(MAIN, id.as_deref(), text, failed);
     }
 
     /// Delivers a message of the agent, of the user or of another source.
@@ -378,16 +320,16 @@ impl Event<'_> {
         recorder: &mut Recorder<'_>,
     ) -> Result<(), ProblemKind> {
         self.pay(recorder);
-        let texts = nested::<Texts<'_>>(self.args).unwrap_or_default();
-        let thought = string(texts.thought.or(self.thought)).unwrap_or_default();
+        let [thought, content] = members(self.args, ["thought", "content"]).unwrap_or_default();
+        let thought = string(thought.or(self.thought)).unwrap_or_default();
         if NO_CALLS.contains(&action) {
             match action {
                 "message" if is_first && self.source.is_none() => {
                     recorder.message(MAIN, Role::User, &flat_text(self.content));
                 }
-                "message" => self.message(&flat_text(texts.content.or(self.content)), recorder),
+                "message" => self.message(&flat_text(content.or(self.content)), recorder),
                 "finish" | "reject" => self.message(&thought, recorder),
-                "system" => recorder.message(MAIN, Role::System, &flat_text(texts.content)),
+                "system" => recorder.message(MAIN, Role::System, &flat_text(content)),
                 _ => {}
             }
             return Ok(());
@@ -397,33 +339,25 @@ impl Event<'_> {
         }
         let fields = if self.args.is_none() { Some(own_arguments(json)?) } else { None };
         let args = fields.as_deref().or(self.args.map(RawValue::get)).unwrap_or("null");
-        let response = self.response().and_then(|response| string(response.id)).map(digest);
+        let response = string(member(self.response(), "id")).map(digest);
         let index = issue(response, &thought, action, Args::Json(args), recorder);
-        match self.id {
-            Some(id) => recorder.pairing.issue(MAIN, id.get(), 0, index),
-            None => recorder.pairing.issue_unnamed(MAIN, index),
-        }
+        recorder.expect(MAIN, self.id.map(RawValue::get), index);
         Ok(())
     }
 
     /// Returns the model's response, as V0 keeps it.
-    fn response(&self) -> Option<Response<'_>> {
-        #[derive(Deserialize)]
-        struct Metadata<'a> {
-            #[serde(borrow)]
-            model_response: Raw<'a>,
-        }
-        nested(nested::<Metadata<'_>>(self.tool_call_metadata)?.model_response)
+    fn response(&self) -> Raw<'_> {
+        member(self.tool_call_metadata, "model_response")
     }
 
     /// Delivers the tokens of an action of V0, which the other actions of its response repeat.
     fn pay(&self, recorder: &mut Recorder<'_>) {
-        if let Some(total) = Metrics::total(self.llm_metrics) {
+        if let Some(total) = total(self.llm_metrics) {
             recorder.usage_up_to(MAIN, Some(total));
-        } else if let Some(response) = self.response()
-            && let Some(id) = string(response.id)
+        } else if let Some([id, usage]) = members(self.response(), ["id", "usage"])
+            && let Some(id) = string(id)
         {
-            recorder.usage_of(MAIN, Some(&*id), Tokens::of_openai(response.usage));
+            recorder.usage_of(MAIN, Some(&*id), Tokens::of_openai(usage));
         }
     }
 
@@ -432,43 +366,11 @@ impl Event<'_> {
             return;
         }
         recorder.turn(MAIN).answered = true;
-        let call = match self.cause {
-            Some(cause) => recorder.pairing.answer(MAIN, cause.get()),
-            None if self.id.is_none() => recorder.pairing.answer(MAIN, ""),
-            None => None,
-        };
-        if let Some(call) = call {
-            let ending = nested::<Ending<'_>>(self.extras).unwrap_or_default();
-            let failed =
-                observation == "error" || fails(integer(self.exit_code)) || ending.failed();
-            let text = flat_text(self.content);
-            recorder.outcome(Outcome {
-                call,
-                worker: MAIN,
-                text: &text,
-                failed,
-                cut: None,
-                refused: false,
-            });
-        }
+        let id = self.cause.map(RawValue::get).or_else(|| self.id.is_none().then_some(""));
+        let ending = nested::<Ending<'_>>(self.extras).unwrap_or_default();
+        let failed = observation == "error" || fails(integer(self.exit_code)) || ending.failed();
+        recorder.answer(MAIN, id, &flat_text(self.content), failed);
     }
-}
-
-/// Content of a message or a prompt.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Content<'a> {
-    content: Raw<'a>,
-    text: Raw<'a>,
-}
-
-/// A call as the model made it, with name and arguments in `function` or beside it.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct ToolCall<'a> {
-    function: Raw<'a>,
-    name: Raw<'a>,
-    arguments: Raw<'a>,
 }
 
 /// Delivers a call with the agent's words before it, in the step of its response.

@@ -19,9 +19,10 @@ use serde_json::Value;
 
 use crate::LINE_BYTES_MAX;
 use crate::clue::{Clue, Fields, Place, is_text, text};
-use crate::costs::count;
-use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{Raw, elements, flat_text, is_object, is_true, nested, object, string};
+use crate::event::{Role, Tokens};
+use crate::field::{
+    Raw, flat_text, is_object, is_true, json_args, nested, object, records, required, string,
+};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines::Lines;
 use crate::pairing::digest;
@@ -193,8 +194,7 @@ impl Message<'_> {
             recorder.say(MAIN, &text);
         }
         let (mut step, mut outcome) = (Step::New, Ok(()));
-        for block in elements(self.content) {
-            let Some(block) = nested::<Block<'_>>(Some(block)) else { continue };
+        for block in records::<Block<'_>>(self.content) {
             match string(block.kind).as_deref() {
                 Some("text") => block.speak(step, recorder),
                 Some("toolCall") => match block.call(step, recorder) {
@@ -209,29 +209,13 @@ impl Message<'_> {
 
     /// Returns the tokens of the model's answer. Its parts do not overlap.
     fn tokens(&self) -> Option<Tokens> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-        struct Usage<'a> {
-            input: Raw<'a>,
-            output: Raw<'a>,
-            cache_read: Raw<'a>,
-            cache_write: Raw<'a>,
-        }
-        let usage = nested::<Usage<'_>>(self.usage)?;
-        Some(Tokens {
-            input: count(usage.input)?.saturating_add(count(usage.cache_write)?),
-            cached: count(usage.cache_read)?,
-            output: count(usage.output)?,
-        })
+        Tokens::of_parts(self.usage, ["input", "cacheWrite", "cacheRead", "output"])
     }
 
     fn result(&self, recorder: &mut Recorder<'_>) {
         let id = string(self.tool_call_id);
-        if let Some(call) = id.and_then(|id| recorder.pairing.answer(MAIN, &id)) {
-            let (text, failed) = (&*flat_text(self.content), is_true(self.is_error));
-            let (cut, refused) = (None, false);
-            recorder.outcome(Outcome { call, worker: MAIN, text, failed, cut, refused });
-        }
+        let (text, failed) = (flat_text(self.content), is_true(self.is_error));
+        recorder.answer(MAIN, id.as_deref(), &text, failed);
     }
 }
 
@@ -246,12 +230,10 @@ impl Block<'_> {
     }
 
     fn call(&self, step: Step, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-        let tool = string(self.name)
-            .ok_or(ProblemKind::Missing { record: "a toolCall block", field: "name" })?;
-        let args = self.arguments.map_or("null", |arguments| arguments.get());
-        let index = recorder.call(MAIN, step, &tool, Args::Json(args));
+        let tool = required(self.name, "a toolCall block", "name")?;
+        let index = recorder.call(MAIN, step, &tool, json_args(self.arguments));
         if let Some(id) = string(self.id) {
-            recorder.pairing.issue(MAIN, &id, digest(&*tool), index);
+            recorder.pairing.issue(MAIN, &id, 0, index);
         }
         Ok(())
     }

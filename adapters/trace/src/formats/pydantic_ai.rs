@@ -16,7 +16,7 @@ use crate::costs::count;
 use crate::detect::Layout;
 use crate::document::{self, Lists};
 use crate::event::{Outcome, Role, Tokens};
-use crate::field::{Arguments, Raw, checked_object, elements, flat_text, nested, string};
+use crate::field::{Arguments, Raw, checked_object, flat_text, members, records, required, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step};
@@ -75,30 +75,33 @@ impl Message<'_> {
         };
         recorder.recognise();
         recorder.time(time(self.timestamp));
-        let parts = elements(self.parts).into_iter().filter_map(|part| nested(Some(part)));
+        let parts = records::<Part<'_>>(self.parts);
         if is_response {
             recorder.settle(MAIN);
             recorder.usage(MAIN, self.tokens());
             return respond(parts, recorder);
         }
-        parts.for_each(|part: Part<'_>| part.request(recorder));
+        parts.for_each(|part| part.request(recorder));
         Ok(())
     }
 
     /// Reads the tokens. Versions before 1.0 have other names for them.
     fn tokens(&self) -> Option<Tokens> {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Usage<'a> {
-            #[serde(alias = "request_tokens", rename = "input_tokens")]
-            input: Raw<'a>,
-            #[serde(rename = "cache_read_tokens")]
-            cached: Raw<'a>,
-            #[serde(alias = "response_tokens", rename = "output_tokens")]
-            output: Raw<'a>,
-        }
-        let Usage { input, cached, output } = nested(self.usage)?;
-        Some(Tokens::with_cached_in_input(count(input)?, count(cached)?, count(output)?))
+        let [input, cached, output, old_input, old_output] = members(
+            self.usage,
+            [
+                "input_tokens",
+                "cache_read_tokens",
+                "output_tokens",
+                "request_tokens",
+                "response_tokens",
+            ],
+        )?;
+        Some(Tokens::with_cached_in_input(
+            count(input.or(old_input))?,
+            count(cached)?,
+            count(output.or(old_output))?,
+        ))
     }
 }
 
@@ -137,15 +140,10 @@ struct Part<'a> {
 
 impl Part<'_> {
     fn call(&self, step: Step, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-        let name = string(self.tool_name);
-        let name =
-            name.ok_or(ProblemKind::Missing { record: "a tool call", field: "tool_name" })?;
+        let name = required(self.tool_name, "a tool call", "tool_name")?;
         let arguments = Arguments::new(self.args);
         let index = recorder.call(MAIN, step, &name, arguments.as_args());
-        match string(self.tool_call_id) {
-            Some(id) => recorder.pairing.issue(MAIN, &id, 0, index),
-            None => recorder.pairing.issue_unnamed(MAIN, index),
-        }
+        recorder.expect(MAIN, string(self.tool_call_id).as_deref(), index);
         Ok(())
     }
 
@@ -174,8 +172,7 @@ impl Part<'_> {
         let id = string(self.tool_call_id).unwrap_or_default();
         if let Some(call) = recorder.pairing.answer(MAIN, &id) {
             let text = flat_text(self.content);
-            let (worker, cut) = (MAIN, None);
-            recorder.outcome(Outcome { call, worker, text: &text, failed, cut, refused });
+            recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, MAIN, &text) });
         }
     }
 }

@@ -18,8 +18,8 @@ use serde_json::Value;
 use crate::clue::{Clue, Fields, Place, flat_objects, is_list, is_text};
 use crate::costs::count;
 use crate::document::{self, Lists};
-use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{Raw, checked_object, command_args, flat_text, is_true, object, string};
+use crate::event::{Args, Role, Tokens};
+use crate::field::{Raw, checked_object, command_args, flat_text, is_true, members, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step};
@@ -76,15 +76,9 @@ fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
 
 /// Returns the tokens of a run. Its cached tokens are unknown.
 fn tokens(stats: &str) -> Option<Tokens> {
-    #[derive(Deserialize)]
-    #[serde(bound(deserialize = "'de: 'a"))]
-    struct Stats<'a> {
-        tokens_sent: Raw<'a>,
-        tokens_received: Raw<'a>,
-    }
-    let stats = object::<Stats<'_>>(stats).ok()?;
-    let (input, output) = (count(stats.tokens_sent)?, count(stats.tokens_received)?);
-    Some(Tokens { input, cached: 0, output })
+    let stats = serde_json::from_str(stats).ok();
+    let [input, output] = members(stats, ["tokens_sent", "tokens_received"])?.map(count);
+    Some(Tokens { input: input?, cached: 0, output: output? })
 }
 
 /// A step of `trajectory`, or a message of `history`, which has a role.
@@ -160,9 +154,5 @@ impl<'a> Record<'a> {
 
 /// Delivers the result of the latest call, and returns whether that call was open.
 fn result(worker: &str, text: &str, recorder: &mut Recorder<'_>) -> bool {
-    let call = recorder.pairing.answer(worker, "");
-    if let Some(call) = call {
-        recorder.outcome(Outcome { call, worker, text, failed: false, cut: None, refused: false });
-    }
-    call.is_some()
+    recorder.answer(worker, Some(""), text, false)
 }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 
 use crate::event::Outcome;
-use crate::field::{Raw, flag, integer, is_true, nested, string};
+use crate::field::{Raw, flag, integer, is_true, member, members, nested, string};
 use crate::pairing::{OPEN_CALLS_MAX, digest};
 use crate::recorder::Recorder;
 use crate::tool_result::ToolResult;
@@ -68,14 +68,7 @@ impl Ends {
         }
         self.push(Ended { id, failed, delivered: true });
         let failed = failed == Some(true);
-        recorder.outcome(Outcome {
-            call,
-            worker,
-            text: &result.text,
-            failed,
-            cut: None,
-            refused: false,
-        });
+        recorder.outcome(Outcome { failed, ..Outcome::new(call, worker, &result.text) });
     }
 
     fn push(&mut self, ended: Ended) {
@@ -142,25 +135,12 @@ impl Event<'_> {
 
     /// Returns whether a tool server reported an error, in its result or in place of one.
     fn failed_by_result(&self) -> Option<bool> {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Result<'a> {
-            #[serde(rename = "Ok")]
-            given: Raw<'a>,
-            #[serde(rename = "Err")]
-            refused: Raw<'a>,
-        }
-        #[derive(Deserialize)]
-        struct Given<'a> {
-            #[serde(borrow, rename = "isError")]
-            is_error: Raw<'a>,
-        }
-        let result = nested::<Result<'_>>(self.result)?;
-        if result.refused.is_some() {
+        let [given, refused] = members(self.result, ["Ok", "Err"])?;
+        if refused.is_some() {
             return Some(true);
         }
-        let given = nested::<Given<'_>>(result.given.or(self.result))?;
-        given.is_error.map(|is_error| is_true(Some(is_error)))
+        let is_error = member(given.or(self.result), "isError");
+        is_error.map(|is_error| is_true(Some(is_error)))
     }
 }
 

@@ -1,13 +1,11 @@
 //! The messages of a sample, for logs that were written without events.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 
 use super::Ending;
 use super::attachments::Attachments;
-use crate::event::{Args, Outcome, Role};
-use crate::field::{Raw, elements, nested, object, string, texts};
+use crate::event::{Outcome, Role};
+use crate::field::{Raw, elements, json_args, members, object, required, string, texts};
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Step};
 
@@ -19,8 +17,7 @@ pub(super) fn replay(
 ) -> Result<(), ProblemKind> {
     let json = attachments.resolve(json);
     let message = object::<Message<'_>>(&json)?;
-    let role =
-        string(message.role).ok_or(ProblemKind::Missing { record: "a message", field: "role" })?;
+    let role = required(message.role, "a message", "role")?;
     if role == "tool" {
         message.answer(attachments, recorder);
         return Ok(());
@@ -51,34 +48,29 @@ impl Message<'_> {
         let id = string(self.tool_call_id).unwrap_or_default();
         let Some(call) = recorder.pairing.answer(MAIN, &id) else { return };
         let Ending { text, failed, refused } = Ending::new(self.content, self.error, attachments);
-        let (worker, cut) = (MAIN, None);
-        recorder.outcome(Outcome { call, worker, text: &text, failed, cut, refused });
+        recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, MAIN, &text) });
     }
 
     /// Replays the agent's turn. A call that cannot be read is reported after the others are delivered.
     fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct ToolCall<'a> {
-            id: Raw<'a>,
-            function: Raw<'a>,
-            arguments: Raw<'a>,
-        }
         let calls = elements(self.tool_calls);
         if !text.is_empty() || calls.is_empty() {
             recorder.say(MAIN, text);
         }
         let (mut step, mut outcome) = (Step::New, Ok(()));
-        for call in calls.into_iter().filter_map(|call| nested::<ToolCall<'_>>(Some(call))) {
-            let Some(name) = string(call.function) else {
-                outcome = Err(ProblemKind::Missing { record: "a tool call", field: "function" });
+        for call in calls {
+            let Some([id, name, args]) = members(Some(call), ["id", "function", "arguments"])
+            else {
                 continue;
             };
-            let args = Args::Json(call.arguments.map_or("null", |args| args.get()));
-            let index = recorder.call(MAIN, step, &name, args);
-            step = Step::Same;
-            let id = string(call.id).unwrap_or(Cow::Borrowed(""));
-            recorder.pairing.issue(MAIN, &id, 0, index);
+            match required(name, "a tool call", "function") {
+                Ok(name) => {
+                    let index = recorder.call(MAIN, step, &name, json_args(args));
+                    step = Step::Same;
+                    recorder.expect(MAIN, Some(&*string(id).unwrap_or_default()), index);
+                }
+                Err(kind) => outcome = Err(kind),
+            }
         }
         outcome
     }

@@ -5,10 +5,9 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
 use unstuck_text::{Envelope, Unescaped};
 
-use crate::field::{Raw, flag, flat_text, integer, is_object, nested, object, string};
+use crate::field::{Raw, flag, flat_text, integer, is_object, members, string};
 use crate::tool_result::ToolResult;
 
 /// The beginnings of texts that Codex returns if it could not run a call.
@@ -22,22 +21,6 @@ const FAILURES: [&str; 8] = [
     "execution error: ",
     "failed in sandbox",
 ];
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Fields<'a> {
-    output: Raw<'a>,
-    metadata: Raw<'a>,
-    content: Raw<'a>,
-    success: Raw<'a>,
-    text: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-struct Metadata<'a> {
-    #[serde(borrow)]
-    exit_code: Raw<'a>,
-}
 
 impl<'a> ToolResult<'a> {
     /// Reads the `output` of an item.
@@ -57,18 +40,18 @@ impl<'a> ToolResult<'a> {
     }
 
     fn from_object(raw: Raw<'a>) -> Self {
-        let fields = nested::<Fields<'a>>(raw);
-        let text = fields.as_ref().and_then(|fields| fields.content.or(fields.text));
-        let success = fields.as_ref().and_then(|fields| flag(fields.success));
-        Self { text: flat_text(text.or(raw)), failed: success.map(|success| !success) }
+        let fields = members(raw, ["content", "text", "success"]);
+        let [content, text, success] = fields.unwrap_or_default();
+        let failed = flag(success).map(|success| !success);
+        Self { text: flat_text(content.or(text).or(raw)), failed }
     }
 
     /// Reads a JSON text with an exit code in its metadata.
     fn from_json(text: &str) -> Option<Self> {
-        let fields = object::<Fields<'_>>(text).ok()?;
-        let output = string(fields.output)?;
-        let metadata = nested::<Metadata<'_>>(fields.metadata)?;
-        let code = integer(metadata.exit_code);
+        let [output, metadata] = members(serde_json::from_str(text).ok(), ["output", "metadata"])?;
+        let output = string(output)?;
+        let [code] = members(metadata, ["exit_code"])?;
+        let code = integer(code);
         Some(Self { text: Cow::Owned(output.into_owned()), failed: code.map(|code| code != 0) })
     }
 }
