@@ -26,8 +26,8 @@
 //! | on machines that reach one Redis 7, or a cluster of it | `redis::RedisStore` | `redis`; `redis-async` for tasks of tokio |
 //! | on machines that exchange packets | [`Replica`], and `SharedReplica` for threads | none; `std` |
 //!
-//! Every store that can be shared is a [`SwarmStore`]. A guard of the crate `unstuck` takes one with its
-//! feature `swarm`. It makes the digests, reports the calls and passes the verdicts to its worker.
+//! Every store that can be shared is a [`SwarmStore`]. A guard of the crate `unstuck` takes one. It makes the
+//! digests, reports the calls and passes the verdicts to its worker.
 //!
 //! # What this crate does not do
 //!
