@@ -1,7 +1,10 @@
 //! Errors of a server.
 
 use core::fmt;
+use std::format;
 use std::string::String;
+
+use ::redis::ServerError;
 
 /// An error of a server, or of the way to it.
 ///
@@ -34,6 +37,41 @@ pub enum RedisError {
         server: String,
     },
 }
+
+impl RedisError {
+    /// Returns the error for an error reply of `server`.
+    pub(super) fn refused(server: &str, reply: &ServerError) -> Self {
+        Self::Refused { server: server.into(), why: explained(reply) }
+    }
+
+    pub(super) fn nonsense(server: &str) -> Self {
+        Self::Nonsense { server: server.into() }
+    }
+}
+
+/// Returns the message of an error reply. If a person can help, what is wrong and what would be right come first.
+pub(super) fn explained(error: &ServerError) -> String {
+    let details = error.details().unwrap_or_default();
+    let said: String = format!("{} {details}", error.code()).chars().take(200).collect();
+    let advice = match error.code() {
+        "NOAUTH" => NO_PASSWORD,
+        // Before a client has signed in, a server reads only short commands.
+        "ERR" if details.contains("unauthenticated") => NO_PASSWORD,
+        "WRONGPASS" => "it takes another user or password",
+        "NOPERM" => "its user lacks a right that the README of unstuck-swarm lists",
+        "READONLY" => "it is a replica, which cannot count: write the address of its primary",
+        "CLUSTERDOWN" => CLUSTER_DOWN,
+        _ => return said,
+    };
+    format!("{advice} ({said})")
+}
+
+// Without a colon behind the word, because a line that looks like a password is masked.
+const NO_PASSWORD: &str = "it asks for a password and none is set, neither in the address nor beside it; unstuck takes \
+                           one from UNSTUCK_SWARM_PASSWORD";
+
+const CLUSTER_DOWN: &str = "its cluster is down: every slot needs a node that runs, and redis-cli cluster info \
+                            counts the slots that have one";
 
 impl fmt::Display for RedisError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

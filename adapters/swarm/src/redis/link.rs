@@ -9,7 +9,6 @@ use ::redis::{Cmd, ConnectionAddr, ConnectionInfo, Value};
 use crate::redis::error::RedisError;
 use crate::redis::request::{self, Remedy, Reply};
 use crate::redis::settings::Server;
-use crate::redis::state::{nonsense, refused};
 use crate::redis::wire::{Fault, Wire};
 
 /// The addresses of the nodes, and which of them counts for the swarm.
@@ -66,8 +65,8 @@ pub(super) fn address(node: &ConnectionInfo) -> String {
 fn failed(node: &ConnectionInfo, fault: Fault) -> RedisError {
     let server = address(node);
     match fault {
-        Fault::Nonsense => nonsense(&server),
-        Fault::Refused(why) => refused(&server, why),
+        Fault::Nonsense => RedisError::nonsense(&server),
+        Fault::Refused(why) => RedisError::Refused { server, why },
         Fault::Unreachable(why) => RedisError::Unreachable { server, why },
     }
 }
@@ -81,12 +80,15 @@ pub(super) struct Link {
     /// `true` after a failure, until a node has carried out commands. Meanwhile a new connection has to show that
     /// there is a reply before calls are sent on it, because a node that hangs still accepts connections.
     is_doubtful: bool,
+    /// The reason why no node counts, until a node has carried out commands.
+    pub(super) reason: Option<RedisError>,
 }
 
 impl Link {
     pub(super) fn new(server: &Server, patience: Duration) -> Self {
         let nodes = Nodes::new(server.nodes.clone());
-        Self { nodes, is_encrypted: server.is_encrypted, patience, open: None, is_doubtful: false }
+        let is_encrypted = server.is_encrypted;
+        Self { nodes, is_encrypted, patience, open: None, is_doubtful: false, reason: None }
     }
 
     pub(super) const fn is_open(&self) -> bool {
@@ -129,7 +131,9 @@ impl Link {
     ) -> Result<Vec<Value>, RedisError> {
         self.connect()?;
         let node = self.nodes.current();
-        let Some(mut wire) = self.open.take() else { return Err(nonsense(&address(&node))) };
+        let Some(mut wire) = self.open.take() else {
+            return Err(RedisError::nonsense(&address(&node)));
+        };
         let (mut bytes, mut count) = (Vec::new(), 0);
         for command in commands {
             command.write_packed_command(&mut bytes);
@@ -152,55 +156,67 @@ impl Link {
     pub(super) fn ask_one(&mut self, command: &Cmd) -> Result<Value, RedisError> {
         for _ in 0..3 {
             let reply = self.only(command)?;
-            let Some(meaning) = Reply::of_error(&reply) else {
-                self.trust();
-                return Ok(reply);
-            };
-            match (meaning.remedy(), meaning) {
-                (Some(Remedy::Wait), Reply::PutOff(_, why)) | (None, Reply::Refused(why)) => {
-                    return Err(refused(&self.server(), why));
+            match Reply::of_error(&reply, &self.server()) {
+                None => {
+                    self.trust();
+                    return Ok(reply);
                 }
-                (Some(remedy), _) => self.heal(remedy)?,
-                (None, _) => return Err(nonsense(&self.server())),
+                Some(Reply::Again(remedy)) => self.heal(remedy)?,
+                Some(Reply::Failed(error)) => return Err(error),
+                Some(Reply::Counted { .. }) => break,
             }
         }
-        Err(nonsense(&self.server()))
+        Err(self.reason())
+    }
+
+    /// Returns the reason why no node counts.
+    pub(super) fn reason(&self) -> RedisError {
+        self.reason.clone().unwrap_or_else(|| RedisError::nonsense(&self.server()))
     }
 
     /// Notes that the node has carried out commands.
-    pub(super) const fn trust(&mut self) {
+    pub(super) fn trust(&mut self) {
         self.is_doubtful = false;
+        self.reason = None;
     }
 
     /// Applies a remedy before commands are sent again.
     pub(super) fn heal(&mut self, remedy: Remedy) -> Result<(), RedisError> {
         match remedy {
             Remedy::Load => return self.load(),
-            Remedy::Wait => return Ok(()),
-            Remedy::Move(node) => self.nodes.follow(&node),
-            Remedy::Leave => {
-                self.is_doubtful = true;
-                self.nodes.next();
+            Remedy::Wait(reason) => self.reason = Some(reason),
+            Remedy::Move(node) => {
+                self.nodes.follow(&node);
+                self.open = None;
             }
+            Remedy::Leave(reason) => self.leave(reason),
         }
-        self.open = None;
         Ok(())
+    }
+
+    fn leave(&mut self, reason: RedisError) {
+        self.reason = Some(reason);
+        self.is_doubtful = true;
+        self.nodes.next();
+        self.open = None;
     }
 
     /// Loads the functions. If the node is a replica and cannot take them, selects another node.
     fn load(&mut self) -> Result<(), RedisError> {
         let reply = self.only(&request::load())?;
-        match Reply::of_error(&reply) {
-            Some(Reply::PutOff(remedy, _)) => self.heal(remedy),
-            Some(Reply::Refused(why)) => Err(refused(&self.server(), why)),
-            _ => Ok(()),
+        match Reply::of_error(&reply, &self.server()) {
+            Some(Reply::Again(Remedy::Leave(reason))) => self.leave(reason),
+            Some(Reply::Again(Remedy::Wait(reason))) => self.reason = Some(reason),
+            Some(Reply::Failed(error)) => return Err(error),
+            _ => {}
         }
+        Ok(())
     }
 
     /// Sends one command, once.
     fn only(&mut self, command: &Cmd) -> Result<Value, RedisError> {
         let replies = self.ask(core::iter::once(command))?;
-        replies.into_iter().next().ok_or_else(|| nonsense(&self.server()))
+        replies.into_iter().next().ok_or_else(|| RedisError::nonsense(&self.server()))
     }
 }
 

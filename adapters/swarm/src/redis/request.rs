@@ -2,11 +2,13 @@
 
 use std::format;
 use std::string::{String, ToString as _};
+use std::vec::Vec;
 
 use ::redis::{Cmd, ServerErrorKind, Value};
 use unstuck_core::{Digest, LoopId, Tool};
 
 use crate::observation::Observation;
+use crate::redis::error::RedisError;
 use crate::redis::keys::Keys;
 use crate::redis::settings::Settings;
 use crate::rule::{Allowance, Rule};
@@ -195,10 +197,10 @@ pub(super) enum Remedy {
     Load,
     /// Ask the node at this address.
     Move(String),
-    /// Ask another node, or this one on another connection.
-    Leave,
-    /// Ask this node later.
-    Wait,
+    /// Ask another node, or this one on another connection. This one does not count for this reason.
+    Leave(RedisError),
+    /// Ask this node later. At present it does not count for this reason.
+    Wait(RedisError),
 }
 
 /// The meaning of a reply.
@@ -207,67 +209,48 @@ pub(super) enum Reply {
     /// The number of calls and of workers. `ago` is the number of the request for [`record`], and the age of the
     /// latest call in milliseconds for [`look`].
     Counted { calls: u32, workers: u32, ago: u64 },
-    /// The request was not carried out. It can be sent again after the remedy.
+    /// The request was not carried out. It can be sent again after the remedy, perhaps much later.
     Again(Remedy),
-    /// The request was not carried out for this reason. It can be sent again after the remedy, perhaps much later.
-    PutOff(Remedy, String),
-    /// The server refuses the request, with this reason.
-    Refused(String),
-    /// The reply is invalid.
-    Nonsense,
+    /// The server refuses the request, or the reply is invalid.
+    Failed(RedisError),
 }
 
 impl Reply {
-    /// Parses the reply to [`record`], or a part of the reply to [`look`].
-    pub(super) fn of(value: &Value) -> Self {
-        match value {
-            Value::ServerError(_) => Self::of_error(value).unwrap_or(Self::Nonsense),
-            Value::Array(numbers) => {
-                let mut numbers = numbers.iter().map(number);
-                let (calls, workers) = (numbers.next().flatten(), numbers.next().flatten());
-                let ago = numbers.next().unwrap_or(Some(0));
-                match (calls, workers, ago, numbers.next()) {
-                    (Some(calls), Some(workers), Some(ago), None) => counts(calls, workers, ago),
-                    _ => Self::Nonsense,
-                }
-            }
-            _ => Self::Nonsense,
+    /// Parses the reply of `server` to [`record`], or a part of the reply to [`look`].
+    pub(super) fn of(value: &Value, server: &str) -> Self {
+        if let Some(error) = Self::of_error(value, server) {
+            return error;
         }
+        let numbers: Option<Vec<_>> = match value {
+            Value::Array(numbers) => numbers.iter().map(number).collect(),
+            _ => None,
+        };
+        let counted = match numbers.as_deref() {
+            Some(&[calls, workers]) => counts(calls, workers, 0),
+            Some(&[calls, workers, ago]) => counts(calls, workers, ago),
+            _ => None,
+        };
+        counted.unwrap_or_else(|| Self::Failed(RedisError::nonsense(server)))
     }
 
-    /// Returns the action before the next request is sent.
-    pub(super) fn remedy(&self) -> Option<Remedy> {
-        match self {
-            Self::Again(remedy) | Self::PutOff(remedy, _) => Some(remedy.clone()),
-            // The next reply cannot be matched to a request.
-            Self::Nonsense => Some(Remedy::Leave),
-            Self::Counted { .. } | Self::Refused(_) => None,
-        }
-    }
-
-    /// Parses an error reply. Returns `None` if the reply is not an error.
-    pub(super) fn of_error(value: &Value) -> Option<Self> {
+    /// Parses an error reply of `server`. Returns `None` if the reply is not an error.
+    pub(super) fn of_error(value: &Value, server: &str) -> Option<Self> {
         let Value::ServerError(error) = value else { return None };
         let details = error.details().unwrap_or_default();
-        let why = || format!("{} {}", error.code(), cut(details));
+        let refused = RedisError::refused(server, error);
         Some(match error.kind() {
             Some(ServerErrorKind::Moved) => match details.split_once(' ') {
                 Some((_, node)) => Self::Again(Remedy::Move(node.to_string())),
-                None => Self::Nonsense,
+                None => Self::Failed(RedisError::nonsense(server)),
             },
             Some(ServerErrorKind::ResponseError) if details == "Function not found" => {
                 Self::Again(Remedy::Load)
             }
-            Some(kind) if AWAY.contains(&kind) => Self::PutOff(Remedy::Leave, why()),
-            Some(kind) if LATER.contains(&kind) => Self::PutOff(Remedy::Wait, why()),
-            _ => Self::Refused(why()),
+            Some(kind) if AWAY.contains(&kind) => Self::Again(Remedy::Leave(refused)),
+            Some(kind) if LATER.contains(&kind) => Self::Again(Remedy::Wait(refused)),
+            _ => Self::Failed(refused),
         })
     }
-}
-
-/// Shortens a message of the server.
-fn cut(words: &str) -> String {
-    words.chars().take(200).collect()
 }
 
 fn number(value: &Value) -> Option<i64> {
@@ -278,12 +261,13 @@ fn number(value: &Value) -> Option<i64> {
 }
 
 /// Checks the counts of a reply. There is at least one call if there is a worker, and the reverse.
-fn counts(calls: i64, workers: i64, ago: i64) -> Reply {
-    if workers < 1 || calls < workers {
-        return Reply::Nonsense;
-    }
+fn counts(calls: i64, workers: i64, ago: i64) -> Option<Reply> {
     let short = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
-    Reply::Counted { calls: short(calls), workers: short(workers), ago: ago.unsigned_abs() }
+    (1..=calls).contains(&workers).then(|| Reply::Counted {
+        calls: short(calls),
+        workers: short(workers),
+        ago: ago.unsigned_abs(),
+    })
 }
 
 #[cfg(test)]
@@ -294,60 +278,64 @@ mod tests {
     use crate::observation::Worker;
 
     fn reply(text: &str) -> Reply {
-        Reply::of(&parse_redis_value(text.as_bytes()).expect("it is one"))
+        Reply::of(&parse_redis_value(text.as_bytes()).expect("it is one"), "h")
     }
 
-    fn refused(why: &str) -> Reply {
-        Reply::Refused(why.into())
+    fn error(why: &str) -> RedisError {
+        RedisError::Refused { server: "h".into(), why: why.into() }
     }
 
     #[test]
     fn every_kind_of_reply_is_recognised() {
         let counted = |calls, workers, ago| Reply::Counted { calls, workers, ago };
-        let put_off = |remedy, why: &str| Reply::PutOff(remedy, why.into());
-        let read_only = "READONLY You can't write against a read only replica.";
+        let nonsense = || Reply::Failed(RedisError::nonsense("h"));
+        let refused = |why| Reply::Failed(error(why));
+        let wait = |why| Reply::Again(Remedy::Wait(error(why)));
         for (text, expected) in [
             ("*2\r\n:9\r\n:2\r\n", counted(9, 2, 0)),
             ("*3\r\n:9\r\n:9\r\n:70\r\n", counted(9, 9, 70)),
             ("*2\r\n:8589934592\r\n:1\r\n", counted(u32::MAX, 1, 0)),
-            ("*2\r\n:9\r\n:0\r\n", Reply::Nonsense),
-            ("*2\r\n:9\r\n:10\r\n", Reply::Nonsense),
-            ("*2\r\n:-1\r\n:-1\r\n", Reply::Nonsense),
-            ("*2\r\n:137438953472\r\n:1\r\n", Reply::Nonsense),
-            ("*3\r\n:9\r\n:2\r\n:-1\r\n", Reply::Nonsense),
-            ("*4\r\n:9\r\n:2\r\n:1\r\n:1\r\n", Reply::Nonsense),
-            ("*1\r\n:9\r\n", Reply::Nonsense),
-            ("*0\r\n", Reply::Nonsense),
-            (":9\r\n", Reply::Nonsense),
-            ("+OK\r\n", Reply::Nonsense),
-            ("$-1\r\n", Reply::Nonsense),
+            ("*2\r\n:9\r\n:0\r\n", nonsense()),
+            ("*2\r\n:9\r\n:10\r\n", nonsense()),
+            ("*2\r\n:-1\r\n:-1\r\n", nonsense()),
+            ("*2\r\n:137438953472\r\n:1\r\n", nonsense()),
+            ("*3\r\n:9\r\n:2\r\n:-1\r\n", nonsense()),
+            ("*4\r\n:9\r\n:2\r\n:1\r\n:1\r\n", nonsense()),
+            ("*1\r\n:9\r\n", nonsense()),
+            ("*0\r\n", nonsense()),
+            (":9\r\n", nonsense()),
+            ("+OK\r\n", nonsense()),
+            ("$-1\r\n", nonsense()),
             ("-MOVED 1 h:2\r\n", Reply::Again(Remedy::Move("h:2".into()))),
-            ("-MOVED 1\r\n", Reply::Nonsense),
+            ("-MOVED 1\r\n", nonsense()),
             ("-ERR Function not found\r\n", Reply::Again(Remedy::Load)),
             ("-ERR other\r\n", refused("ERR other")),
             ("-OOM too much\r\n", refused("OOM too much")),
-            (&std::format!("-{read_only}\r\n"), put_off(Remedy::Leave, read_only)),
-            ("-CLUSTERDOWN x\r\n", put_off(Remedy::Leave, "CLUSTERDOWN x")),
-            ("-MASTERDOWN x\r\n", put_off(Remedy::Leave, "MASTERDOWN x")),
-            ("-ASK 1 h:2\r\n", put_off(Remedy::Wait, "ASK 1 h:2")),
-            ("-TRYAGAIN x\r\n", put_off(Remedy::Wait, "TRYAGAIN x")),
-            ("-LOADING x\r\n", put_off(Remedy::Wait, "LOADING x")),
+            ("-MASTERDOWN x\r\n", Reply::Again(Remedy::Leave(error("MASTERDOWN x")))),
+            ("-ASK 1 h:2\r\n", wait("ASK 1 h:2")),
+            ("-TRYAGAIN x\r\n", wait("TRYAGAIN x")),
+            ("-LOADING x\r\n", wait("LOADING x")),
         ] {
             assert_eq!(reply(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn another_node_is_selected_after_an_invalid_reply_or_a_wrong_role() {
-        for (reply, remedy) in [
-            (Reply::PutOff(Remedy::Leave, "READONLY x".into()), Some(Remedy::Leave)),
-            (Reply::PutOff(Remedy::Wait, "TRYAGAIN x".into()), Some(Remedy::Wait)),
-            (Reply::Nonsense, Some(Remedy::Leave)),
-            (Reply::Again(Remedy::Load), Some(Remedy::Load)),
-            (refused("OOM x"), None),
-            (Reply::Counted { calls: 1, workers: 1, ago: 0 }, None),
+    fn an_error_that_a_person_can_mend_says_how() {
+        for (text, advice) in [
+            ("NOAUTH Authentication required.", "it asks for a password "),
+            ("ERR Protocol error: unauthenticated multibulk length", "it asks for a password "),
+            ("WRONGPASS invalid username-password pair", "it takes another user or password"),
+            ("NOPERM this user has no permissions", "its user lacks a right "),
+            ("READONLY You can't write against a read only replica.", "it is a replica, "),
+            ("CLUSTERDOWN Hash slot not served", "its cluster is down: "),
         ] {
-            assert_eq!(reply.remedy(), remedy, "{reply:?}");
+            let said = match reply(&format!("-{text}\r\n")) {
+                Reply::Failed(error) | Reply::Again(Remedy::Leave(error)) => error.to_string(),
+                other => panic!("{other:?}"),
+            };
+            let begin = format!("the swarm's server h refuses: {advice}");
+            assert!(said.starts_with(&begin) && said.ends_with(&format!(" ({text})")), "{said}");
         }
     }
 

@@ -12,7 +12,7 @@ use crate::redis::error::RedisError;
 use crate::redis::health::add;
 use crate::redis::link::Link;
 use crate::redis::state::{
-    BATCH_MAX, HOLD_PAUSE_MAX, HOLD_PAUSE_MIN, PATIENCE, Request, StoreState, refused,
+    BATCH_MAX, HOLD_PAUSE_MAX, HOLD_PAUSE_MIN, PATIENCE, Request, StoreState,
 };
 
 /// Sends the queued calls to the server in one pipeline, and delivers its replies.
@@ -73,8 +73,7 @@ impl Sender {
         calls.retain(|call| !has_ended && !call.is_over(now));
         let over = held - calls.len();
         if over > 0 {
-            let why = "no node counted a call of this swarm in time".into();
-            self.state.tally.fail(over, refused(&self.link.server(), why));
+            self.state.tally.fail(over, self.link.reason());
         }
     }
 
@@ -101,13 +100,18 @@ impl Sender {
             Err(error) => return self.lose(&batch, error),
         };
         let (again, remedy) = self.state.settle(batch, &replies, &self.link.server());
-        match remedy.map(|remedy| self.link.heal(remedy)) {
-            Some(Err(error)) => self.lose(&again, error),
-            Some(Ok(())) => again,
-            None => {
-                self.link.trust();
-                again
-            }
+        let Some(remedy) = remedy else {
+            self.link.trust();
+            return again;
+        };
+        let healed = self.link.heal(remedy);
+        // A worker that goes on soon finds out why.
+        if let Some(reason) = &self.link.reason {
+            self.state.tally.fail(0, reason.clone());
+        }
+        match healed {
+            Ok(()) => again,
+            Err(error) => self.lose(&again, error),
         }
     }
 

@@ -3,7 +3,6 @@
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use core::time::Duration;
 use std::boxed::Box;
-use std::string::String;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use std::vec::Vec;
@@ -173,27 +172,30 @@ impl StoreState {
         replies: &[Value],
         server: &str,
     ) -> (Vec<Request>, Option<Remedy>) {
+        let nonsense = RedisError::nonsense(server);
         let (mut again, mut remedy, mut is_lost) = (Vec::new(), None, false);
         for (request, reply) in batch.into_iter().zip(replies) {
-            let reply = match Reply::of(reply) {
+            let reply = match Reply::of(reply, server) {
                 Reply::Counted { ago, .. } if ago != u64::from(request.pending.number) => {
-                    Reply::Nonsense
+                    Reply::Failed(nonsense.clone())
                 }
-                _ if is_lost => Reply::Nonsense,
+                _ if is_lost => Reply::Failed(nonsense.clone()),
                 reply => reply,
             };
-            is_lost = reply == Reply::Nonsense;
-            remedy = remedy.or_else(|| reply.remedy());
             match reply {
                 Reply::Counted { calls, workers, .. } => self.deliver(request, calls, workers),
-                Reply::Again(_) => again.push(request),
-                Reply::PutOff(_, why) => {
-                    self.tally.fail(0, refused(server, why));
+                Reply::Again(first) => {
                     again.push(request);
+                    remedy = remedy.or(Some(first));
                 }
-                Reply::Refused(why) => self.tally.fail(1, refused(server, why)),
-                Reply::Nonsense => self.tally.fail(1, nonsense(server)),
+                Reply::Failed(error) => {
+                    is_lost |= error == nonsense;
+                    self.tally.fail(1, error);
+                }
             }
+        }
+        if is_lost {
+            remedy = Some(Remedy::Leave(nonsense));
         }
         (again, remedy)
     }
@@ -207,14 +209,6 @@ impl StoreState {
             send(verdict);
         }
     }
-}
-
-pub(super) fn refused(server: &str, why: String) -> RedisError {
-    RedisError::Refused { server: server.into(), why }
-}
-
-pub(super) fn nonsense(server: &str) -> RedisError {
-    RedisError::Nonsense { server: server.into() }
 }
 
 #[cfg(test)]
@@ -237,10 +231,11 @@ mod tests {
             Request::new(cmd, pending, None)
         };
         let hot = |number| Value::Array([50, 9, number].map(Value::Int).into());
+        let leave = Remedy::Leave(RedisError::nonsense("h"));
         let replies = [hot(1), Value::Okay, hot(3)];
         let (again, remedy) = state.settle(calls.map(request).into(), &replies, "h");
         assert!(again.is_empty());
-        assert_eq!(remedy, Some(Remedy::Leave));
+        assert_eq!(remedy, Some(leave.clone()));
         assert_eq!(calls.map(|call| state.look(call).rung > 0), [true, false, false]);
         assert_eq!((state.health().answered, state.health().failed), (1, 2));
 
@@ -248,7 +243,7 @@ mod tests {
         let replies = [hot(3), hot(4), hot(5)];
         let (again, remedy) =
             state.settle([4, 5, 6].map(Digest::new).map(request).into(), &replies, "h");
-        assert_eq!((again.len(), remedy), (0, Some(Remedy::Leave)));
+        assert_eq!((again.len(), remedy), (0, Some(leave)));
         assert!([4, 5, 6].into_iter().all(|call| state.look(Digest::new(call)).rung == 0));
     }
 }

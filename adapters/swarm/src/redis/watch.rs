@@ -14,7 +14,7 @@ use crate::redis::keys::Keys;
 use crate::redis::link::Link;
 use crate::redis::request::{self, Label, Reply, counted};
 use crate::redis::settings::Settings;
-use crate::redis::state::{PATIENCE, nonsense};
+use crate::redis::state::PATIENCE;
 use crate::rule::Rule;
 use crate::verdict::Outcome;
 
@@ -96,10 +96,12 @@ impl Watch {
             return Ok(Vec::new());
         }
         let Value::Array(counts) = self.link.ask_one(&request::look(&labels, &self.keys))? else {
-            return Err(nonsense(&self.link.server()));
+            return Err(RedisError::nonsense(&self.link.server()));
         };
-        let pairs = labels.into_iter().zip(&counts);
-        let mut hot: Vec<_> = pairs.filter_map(|(label, count)| self.hot(label, count)).collect();
+        let server = self.link.server();
+        let replies = counts.iter().map(|count| Reply::of(count, &server));
+        let pairs = labels.into_iter().zip(replies);
+        let mut hot: Vec<_> = pairs.filter_map(|(label, reply)| self.hot(label, reply)).collect();
         hot.sort_by_key(|hot| (Reverse(hot.calls), hot.loop_id));
         hot.truncate(limit);
         Ok(hot)
@@ -121,7 +123,7 @@ impl Watch {
     pub fn clear(&mut self) -> Result<(), RedisError> {
         match self.link.ask_one(&request::clear(&self.keys))? {
             Value::Okay => Ok(()),
-            _ => Err(nonsense(&self.link.server())),
+            _ => Err(RedisError::nonsense(&self.link.server())),
         }
     }
 
@@ -131,7 +133,7 @@ impl Watch {
             Ok(Value::Array(members)) => members,
             // Another value has this name. The next hot call replaces it.
             Err(RedisError::Refused { why, .. }) if why.starts_with("WRONGTYPE") => Vec::new(),
-            Ok(_) => return Err(nonsense(&self.link.server())),
+            Ok(_) => return Err(RedisError::nonsense(&self.link.server())),
             Err(error) => return Err(error),
         };
         let label = |member: &Value| match member {
@@ -151,11 +153,10 @@ impl Watch {
     }
 
     /// Returns `None` if the call is no longer counted.
-    fn hot(&self, label: Label, count: &Value) -> Option<Hot> {
-        let Reply::Counted { calls, workers, ago } = Reply::of(count) else { return None };
+    fn hot(&self, label: Label, reply: Reply) -> Option<Hot> {
+        let Reply::Counted { calls, workers, ago: last_seen_ms_ago } = reply else { return None };
         let Label { id, outcome, allowance, tool } = label;
         let (rung, action) = self.rule.rung(counted(calls, workers, allowance), workers);
-        let last_seen_ms_ago = ago;
         Some(Hot { loop_id: id, tool, calls, workers, outcome, rung, action, last_seen_ms_ago })
     }
 }

@@ -15,6 +15,7 @@ use ::redis::{
     Cmd, ConnectionAddr, ConnectionInfo, Parser, ProtocolVersion, RedisConnectionInfo, Value,
 };
 
+use crate::redis::error::explained;
 #[cfg(feature = "redis-tls")]
 use crate::redis::tls::Session;
 
@@ -50,13 +51,7 @@ impl Wire {
         for command in greeting(node.redis_settings()) {
             let reply = wire.exchange(&command.get_packed_command(), 1, patience)?;
             if let Some(Value::ServerError(error)) = reply.first() {
-                let why = match error.code() {
-                    "NOAUTH" | "NOPERM" | "WRONGPASS" => {
-                        "it takes another user or password".to_string()
-                    }
-                    _ => error.to_string().chars().take(200).collect(),
-                };
-                return Err(Fault::Refused(why));
+                return Err(Fault::Refused(explained(error)));
             }
         }
         Ok(wire)

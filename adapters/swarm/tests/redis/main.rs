@@ -3,6 +3,7 @@
 
 mod cluster;
 mod counts;
+mod errors;
 mod faults;
 mod garbage;
 mod liar;
