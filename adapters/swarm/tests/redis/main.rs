@@ -9,6 +9,7 @@ mod garbage;
 mod liar;
 mod liars;
 mod processes;
+mod rights;
 mod server;
 mod tasks;
 mod watch;
