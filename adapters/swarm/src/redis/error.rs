@@ -50,7 +50,7 @@ impl RedisError {
 }
 
 /// Returns the message of an error reply. If a person can help, what is wrong and what would be right come first.
-pub(super) fn explained(error: &ServerError) -> String {
+fn explained(error: &ServerError) -> String {
     let details = error.details().unwrap_or_default();
     let said: String = format!("{} {details}", error.code()).chars().take(200).collect();
     let advice = match error.code() {

@@ -1,15 +1,14 @@
 //! The connection to the node that counts for a swarm.
 
-use core::time::Duration;
 use std::string::{String, ToString as _};
 use std::vec::Vec;
 
 use ::redis::{Cmd, ConnectionAddr, ConnectionInfo, Value};
 
 use crate::redis::error::RedisError;
-use crate::redis::request::{self, Remedy, Reply};
+use crate::redis::request::{self, Remedy};
 use crate::redis::settings::Server;
-use crate::redis::wire::{Fault, Wire};
+use crate::redis::wire::Wire;
 
 /// The addresses of the nodes, and which of them counts for the swarm.
 pub(super) struct Nodes {
@@ -61,21 +60,10 @@ pub(super) fn address(node: &ConnectionInfo) -> String {
     node.addr().to_string()
 }
 
-/// Returns the error of a node that could not be asked.
-fn failed(node: &ConnectionInfo, fault: Fault) -> RedisError {
-    let server = address(node);
-    match fault {
-        Fault::Nonsense => RedisError::nonsense(&server),
-        Fault::Refused(why) => RedisError::Refused { server, why },
-        Fault::Unreachable(why) => RedisError::Unreachable { server, why },
-    }
-}
-
 /// The blocking connection to the node that counts for a swarm.
 pub(super) struct Link {
     nodes: Nodes,
     is_encrypted: bool,
-    patience: Duration,
     open: Option<Wire>,
     /// `true` after a failure, until a node has carried out commands. Meanwhile a new connection has to show that
     /// there is a reply before calls are sent on it, because a node that hangs still accepts connections.
@@ -85,10 +73,10 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub(super) fn new(server: &Server, patience: Duration) -> Self {
+    pub(super) fn new(server: &Server) -> Self {
         let nodes = Nodes::new(server.nodes.clone());
         let is_encrypted = server.is_encrypted;
-        Self { nodes, is_encrypted, patience, open: None, is_doubtful: false, reason: None }
+        Self { nodes, is_encrypted, open: None, is_doubtful: false, reason: None }
     }
 
     pub(super) const fn is_open(&self) -> bool {
@@ -101,26 +89,31 @@ impl Link {
     }
 
     /// Connects to a node that can be reached, unless there is a connection.
-    pub(super) fn connect(&mut self) -> Result<(), RedisError> {
-        let mut result = Ok(());
+    pub(super) fn connect(&mut self) -> Result<&mut Wire, RedisError> {
+        let mut wire = self.open.take().ok_or_else(|| self.reason());
+        // A node that was named may be gone, and so may all seeds but the last.
         for _ in 0..=self.nodes.len() {
-            if self.open.is_some() {
-                return Ok(());
+            if wire.is_ok() {
+                break;
             }
-            let node = self.nodes.current();
-            let opened = Wire::open(&node, self.is_encrypted, self.patience);
-            let probe =
-                |wire: Wire| if self.is_doubtful { wire.probed(self.patience) } else { Ok(wire) };
-            let probed = opened.and_then(probe);
-            match probed {
-                Ok(wire) => self.open = Some(wire),
-                Err(fault) => {
-                    self.nodes.next();
-                    result = Err(failed(&node, fault));
-                }
-            }
+            wire = self.try_current();
         }
-        if self.open.is_some() { Ok(()) } else { result }
+        Ok(self.open.insert(wire?))
+    }
+
+    /// Connects to the current node. If that fails, selects another node.
+    fn try_current(&mut self) -> Result<Wire, RedisError> {
+        let wire = Wire::open(&self.nodes.current(), self.is_encrypted);
+        let probed = wire.and_then(|mut wire| {
+            if self.is_doubtful {
+                wire.probe()?;
+            }
+            Ok(wire)
+        });
+        if probed.is_err() {
+            self.nodes.next();
+        }
+        probed
     }
 
     /// Sends commands in one pipeline and reads a reply to each. If that fails, the connection is closed, because
@@ -129,42 +122,22 @@ impl Link {
         &mut self,
         commands: impl Iterator<Item = &'c Cmd>,
     ) -> Result<Vec<Value>, RedisError> {
-        self.connect()?;
-        let node = self.nodes.current();
-        let Some(mut wire) = self.open.take() else {
-            return Err(RedisError::nonsense(&address(&node)));
-        };
-        let (mut bytes, mut count) = (Vec::new(), 0);
-        for command in commands {
-            command.write_packed_command(&mut bytes);
-            count += 1;
+        let replies = self.connect()?.exchange(commands);
+        if replies.is_err() {
+            self.leave();
         }
-        match wire.exchange(&bytes, count, self.patience) {
-            Ok(replies) => {
-                self.open = Some(wire);
-                Ok(replies)
-            }
-            Err(fault) => {
-                self.is_doubtful = true;
-                self.nodes.next();
-                Err(failed(&node, fault))
-            }
-        }
+        replies
     }
 
     /// Sends one command. Sends it again if the server lacks the functions, or is not the right node.
     pub(super) fn ask_one(&mut self, command: &Cmd) -> Result<Value, RedisError> {
         for _ in 0..3 {
             let reply = self.only(command)?;
-            match Reply::of_error(&reply, &self.server()) {
-                None => {
-                    self.trust();
-                    return Ok(reply);
-                }
-                Some(Reply::Again(remedy)) => self.heal(remedy)?,
-                Some(Reply::Failed(error)) => return Err(error),
-                Some(Reply::Counted { .. }) => break,
-            }
+            let Some(remedy) = request::remedy(&reply, &self.server())? else {
+                self.trust();
+                return Ok(reply);
+            };
+            self.heal(remedy)?;
         }
         Err(self.reason())
     }
@@ -189,28 +162,29 @@ impl Link {
                 self.nodes.follow(&node);
                 self.open = None;
             }
-            Remedy::Leave(reason) => self.leave(reason),
+            Remedy::Leave(reason) => {
+                self.reason = Some(reason);
+                self.leave();
+            }
         }
         Ok(())
     }
 
-    fn leave(&mut self, reason: RedisError) {
-        self.reason = Some(reason);
+    /// Closes the connection and selects another node.
+    fn leave(&mut self) {
+        self.open = None;
         self.is_doubtful = true;
         self.nodes.next();
-        self.open = None;
     }
 
     /// Loads the functions. If the node is a replica and cannot take them, selects another node.
     fn load(&mut self) -> Result<(), RedisError> {
         let reply = self.only(&request::load())?;
-        match Reply::of_error(&reply, &self.server()) {
-            Some(Reply::Again(Remedy::Leave(reason))) => self.leave(reason),
-            Some(Reply::Again(Remedy::Wait(reason))) => self.reason = Some(reason),
-            Some(Reply::Failed(error)) => return Err(error),
-            _ => {}
+        match request::remedy(&reply, &self.server())? {
+            // A server that took the functions does not miss them.
+            Some(remedy) if remedy != Remedy::Load => self.heal(remedy),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Sends one command, once.

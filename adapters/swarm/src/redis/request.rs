@@ -203,7 +203,7 @@ pub(super) enum Remedy {
     Wait(RedisError),
 }
 
-/// The meaning of a reply.
+/// The meaning of a reply that is neither invalid nor refuses the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
     /// The number of calls and of workers. `ago` is the number of the request for [`record`], and the age of the
@@ -211,15 +211,13 @@ pub(super) enum Reply {
     Counted { calls: u32, workers: u32, ago: u64 },
     /// The request was not carried out. It can be sent again after the remedy, perhaps much later.
     Again(Remedy),
-    /// The server refuses the request, or the reply is invalid.
-    Failed(RedisError),
 }
 
 impl Reply {
     /// Parses the reply of `server` to [`record`], or a part of the reply to [`look`].
-    pub(super) fn of(value: &Value, server: &str) -> Self {
-        if let Some(error) = Self::of_error(value, server) {
-            return error;
+    pub(super) fn of(value: &Value, server: &str) -> Result<Self, RedisError> {
+        if let Some(remedy) = remedy(value, server)? {
+            return Ok(Self::Again(remedy));
         }
         let numbers: Option<Vec<_>> = match value {
             Value::Array(numbers) => numbers.iter().map(number).collect(),
@@ -230,27 +228,26 @@ impl Reply {
             Some(&[calls, workers, ago]) => counts(calls, workers, ago),
             _ => None,
         };
-        counted.unwrap_or_else(|| Self::Failed(RedisError::nonsense(server)))
+        counted.ok_or_else(|| RedisError::nonsense(server))
     }
+}
 
-    /// Parses an error reply of `server`. Returns `None` if the reply is not an error.
-    pub(super) fn of_error(value: &Value, server: &str) -> Option<Self> {
-        let Value::ServerError(error) = value else { return None };
-        let details = error.details().unwrap_or_default();
-        let refused = RedisError::refused(server, error);
-        Some(match error.kind() {
-            Some(ServerErrorKind::Moved) => match details.split_once(' ') {
-                Some((_, node)) => Self::Again(Remedy::Move(node.to_string())),
-                None => Self::Failed(RedisError::nonsense(server)),
-            },
-            Some(ServerErrorKind::ResponseError) if details == "Function not found" => {
-                Self::Again(Remedy::Load)
-            }
-            Some(kind) if AWAY.contains(&kind) => Self::Again(Remedy::Leave(refused)),
-            Some(kind) if LATER.contains(&kind) => Self::Again(Remedy::Wait(refused)),
-            _ => Self::Failed(refused),
-        })
-    }
+/// Returns the remedy if `server` did not carry out the request, and `None` if the reply is not an error. A request
+/// that it refuses is an error.
+pub(super) fn remedy(value: &Value, server: &str) -> Result<Option<Remedy>, RedisError> {
+    let Value::ServerError(error) = value else { return Ok(None) };
+    let details = error.details().unwrap_or_default();
+    let refused = RedisError::refused(server, error);
+    Ok(Some(match error.kind() {
+        Some(ServerErrorKind::Moved) => match details.split_once(' ') {
+            Some((_, node)) => Remedy::Move(node.to_string()),
+            None => return Err(RedisError::nonsense(server)),
+        },
+        Some(ServerErrorKind::ResponseError) if details == "Function not found" => Remedy::Load,
+        Some(kind) if AWAY.contains(&kind) => Remedy::Leave(refused),
+        Some(kind) if LATER.contains(&kind) => Remedy::Wait(refused),
+        _ => return Err(refused),
+    }))
 }
 
 fn number(value: &Value) -> Option<i64> {
@@ -277,7 +274,7 @@ mod tests {
     use super::*;
     use crate::observation::Worker;
 
-    fn reply(text: &str) -> Reply {
+    fn reply(text: &str) -> Result<Reply, RedisError> {
         Reply::of(&parse_redis_value(text.as_bytes()).expect("it is one"), "h")
     }
 
@@ -287,10 +284,11 @@ mod tests {
 
     #[test]
     fn every_kind_of_reply_is_recognised() {
-        let counted = |calls, workers, ago| Reply::Counted { calls, workers, ago };
-        let nonsense = || Reply::Failed(RedisError::nonsense("h"));
-        let refused = |why| Reply::Failed(error(why));
-        let wait = |why| Reply::Again(Remedy::Wait(error(why)));
+        let counted = |calls, workers, ago| Ok(Reply::Counted { calls, workers, ago });
+        let nonsense = || Err(RedisError::nonsense("h"));
+        let refused = |why| Err(error(why));
+        let again = |remedy| Ok(Reply::Again(remedy));
+        let wait = |why| Ok(Reply::Again(Remedy::Wait(error(why))));
         for (text, expected) in [
             ("*2\r\n:9\r\n:2\r\n", counted(9, 2, 0)),
             ("*3\r\n:9\r\n:9\r\n:70\r\n", counted(9, 9, 70)),
@@ -306,12 +304,12 @@ mod tests {
             (":9\r\n", nonsense()),
             ("+OK\r\n", nonsense()),
             ("$-1\r\n", nonsense()),
-            ("-MOVED 1 h:2\r\n", Reply::Again(Remedy::Move("h:2".into()))),
+            ("-MOVED 1 h:2\r\n", again(Remedy::Move("h:2".into()))),
             ("-MOVED 1\r\n", nonsense()),
-            ("-ERR Function not found\r\n", Reply::Again(Remedy::Load)),
+            ("-ERR Function not found\r\n", again(Remedy::Load)),
             ("-ERR other\r\n", refused("ERR other")),
             ("-OOM too much\r\n", refused("OOM too much")),
-            ("-MASTERDOWN x\r\n", Reply::Again(Remedy::Leave(error("MASTERDOWN x")))),
+            ("-MASTERDOWN x\r\n", again(Remedy::Leave(error("MASTERDOWN x")))),
             ("-ASK 1 h:2\r\n", wait("ASK 1 h:2")),
             ("-TRYAGAIN x\r\n", wait("TRYAGAIN x")),
             ("-LOADING x\r\n", wait("LOADING x")),
@@ -331,7 +329,7 @@ mod tests {
             ("CLUSTERDOWN Hash slot not served", "its cluster is down: "),
         ] {
             let said = match reply(&format!("-{text}\r\n")) {
-                Reply::Failed(error) | Reply::Again(Remedy::Leave(error)) => error.to_string(),
+                Err(error) | Ok(Reply::Again(Remedy::Leave(error))) => error.to_string(),
                 other => panic!("{other:?}"),
             };
             let begin = format!("the swarm's server h refuses: {advice}");

@@ -11,9 +11,7 @@ use crate::redis::breaker::Breaker;
 use crate::redis::error::RedisError;
 use crate::redis::health::add;
 use crate::redis::link::Link;
-use crate::redis::state::{
-    BATCH_MAX, HOLD_PAUSE_MAX, HOLD_PAUSE_MIN, PATIENCE, Request, StoreState,
-};
+use crate::redis::state::{BATCH_MAX, HOLD_PAUSE_MAX, HOLD_PAUSE_MIN, Request, StoreState};
 
 /// Sends the queued calls to the server in one pipeline, and delivers its replies.
 ///
@@ -28,7 +26,7 @@ pub(super) struct Sender {
 
 impl Sender {
     pub(super) fn new(state: Arc<StoreState>) -> Self {
-        let link = Link::new(&state.settings.server, PATIENCE);
+        let link = Link::new(&state.settings.server);
         Self { state, link, retries: StoreState::retries() }
     }
 
@@ -84,7 +82,7 @@ impl Sender {
             return false;
         }
         match self.link.connect() {
-            Ok(()) => self.retries.answered(),
+            Ok(_) => self.retries.answered(),
             Err(error) => {
                 self.retries.missed(Instant::now());
                 self.state.tally.fail(calls, error);

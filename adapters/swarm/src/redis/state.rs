@@ -26,9 +26,6 @@ pub(super) const QUEUE_MAX: usize = 4096;
 /// The maximum number of calls in a pipeline.
 pub(super) const BATCH_MAX: usize = 256;
 
-/// The time-out of a connection and of a reply. No worker waits so long.
-pub(super) const PATIENCE: Duration = Duration::from_secs(1);
-
 /// The number of misses in a row after which no worker waits.
 const MISSES_MAX: u32 = 3;
 const PAUSE_MIN: Duration = Duration::from_millis(500);
@@ -176,19 +173,19 @@ impl StoreState {
         let (mut again, mut remedy, mut is_lost) = (Vec::new(), None, false);
         for (request, reply) in batch.into_iter().zip(replies) {
             let reply = match Reply::of(reply, server) {
-                Reply::Counted { ago, .. } if ago != u64::from(request.pending.number) => {
-                    Reply::Failed(nonsense.clone())
+                Ok(Reply::Counted { ago, .. }) if ago != u64::from(request.pending.number) => {
+                    Err(nonsense.clone())
                 }
-                _ if is_lost => Reply::Failed(nonsense.clone()),
+                _ if is_lost => Err(nonsense.clone()),
                 reply => reply,
             };
             match reply {
-                Reply::Counted { calls, workers, .. } => self.deliver(request, calls, workers),
-                Reply::Again(first) => {
+                Ok(Reply::Counted { calls, workers, .. }) => self.deliver(request, calls, workers),
+                Ok(Reply::Again(first)) => {
                     again.push(request);
                     remedy = remedy.or(Some(first));
                 }
-                Reply::Failed(error) => {
+                Err(error) => {
                     is_lost |= error == nonsense;
                     self.tally.fail(1, error);
                 }

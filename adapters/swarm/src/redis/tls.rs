@@ -1,6 +1,7 @@
 //! An encrypted connection to a server.
 
-use std::io::{self, Read, Write};
+use std::boxed::Box;
+use std::io;
 use std::string::{String, ToString as _};
 use std::sync::{Arc, OnceLock};
 
@@ -8,23 +9,21 @@ use rustls::crypto::ring;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use crate::redis::wire::Socket;
+use crate::redis::wire::{Socket, Stream};
 
-/// A session of TLS with a server whose certificate is valid for its name.
-pub(super) struct Session(StreamOwned<ClientConnection, Socket>);
-
-impl Session {
-    /// Begins a session with the server `host`. The handshake happens at the first request.
-    pub(super) fn open(host: &str, socket: Socket) -> io::Result<Self> {
-        let config = config().clone().map_err(io::Error::other)?;
-        let name = ServerName::try_from(host.to_string()).map_err(io::Error::other)?;
-        let connection = ClientConnection::new(config, name).map_err(io::Error::other)?;
-        Ok(Self(StreamOwned::new(connection, socket)))
+impl Stream for StreamOwned<ClientConnection, Socket> {
+    fn socket(&mut self) -> &mut Socket {
+        &mut self.sock
     }
+}
 
-    pub(super) fn socket(&mut self) -> &mut Socket {
-        &mut self.0.sock
-    }
+/// Begins a session of TLS with the server `host`, whose certificate must be valid for its name. The handshake happens
+/// at the first request.
+pub(super) fn session(host: &str, socket: Socket) -> io::Result<Box<dyn Stream>> {
+    let config = config().clone().map_err(io::Error::other)?;
+    let name = ServerName::try_from(host.to_string()).map_err(io::Error::other)?;
+    let connection = ClientConnection::new(config, name).map_err(io::Error::other)?;
+    Ok(Box::new(StreamOwned::new(connection, socket)))
 }
 
 /// Returns the configuration of all sessions. Reading the certificates that the machine trusts takes a while.
@@ -43,20 +42,4 @@ fn config() -> &'static Result<Arc<ClientConfig>, String> {
             builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
         Ok(Arc::new(builder.with_root_certificates(roots).with_no_client_auth()))
     })
-}
-
-impl Read for Session {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read(buffer)
-    }
-}
-
-impl Write for Session {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
 }

@@ -14,7 +14,6 @@ use crate::redis::keys::Keys;
 use crate::redis::link::Link;
 use crate::redis::request::{self, Label, Reply, counted};
 use crate::redis::settings::Settings;
-use crate::redis::state::PATIENCE;
 use crate::rule::Rule;
 use crate::verdict::Outcome;
 
@@ -78,7 +77,7 @@ impl Watch {
     ///
     /// Returns a [`RedisError`] if no server can be asked.
     pub fn open(settings: &Settings) -> Result<Self, RedisError> {
-        let mut link = Link::new(&settings.server, PATIENCE);
+        let mut link = Link::new(&settings.server);
         link.connect()?;
         let keys = Keys::new(&settings.swarm, &settings.secret);
         Ok(Self { link, keys, rule: settings.rule.clone() })
@@ -99,9 +98,9 @@ impl Watch {
             return Err(RedisError::nonsense(&self.link.server()));
         };
         let server = self.link.server();
-        let replies = counts.iter().map(|count| Reply::of(count, &server));
-        let pairs = labels.into_iter().zip(replies);
-        let mut hot: Vec<_> = pairs.filter_map(|(label, reply)| self.hot(label, reply)).collect();
+        let pairs = labels.into_iter().zip(&counts);
+        let hot = |(label, count)| self.hot(label, &Reply::of(count, &server).ok()?);
+        let mut hot: Vec<_> = pairs.filter_map(hot).collect();
         hot.sort_by_key(|hot| (Reverse(hot.calls), hot.loop_id));
         hot.truncate(limit);
         Ok(hot)
@@ -153,8 +152,8 @@ impl Watch {
     }
 
     /// Returns `None` if the call is no longer counted.
-    fn hot(&self, label: Label, reply: Reply) -> Option<Hot> {
-        let Reply::Counted { calls, workers, ago: last_seen_ms_ago } = reply else { return None };
+    fn hot(&self, label: Label, reply: &Reply) -> Option<Hot> {
+        let &Reply::Counted { calls, workers, ago: last_seen_ms_ago } = reply else { return None };
         let Label { id, outcome, allowance, tool } = label;
         let (rung, action) = self.rule.rung(counted(calls, workers, allowance), workers);
         Some(Hot { loop_id: id, tool, calls, workers, outcome, rung, action, last_seen_ms_ago })

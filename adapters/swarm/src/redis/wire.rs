@@ -1,275 +1,200 @@
 //! A connection to a server, with a limit on the time and on the length of its replies.
 
 use core::time::Duration;
-#[cfg(feature = "redis-tls")]
 use std::boxed::Box;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs as _};
-#[cfg(unix)]
-use std::os::unix::net::UnixStream;
+use std::net::ToSocketAddrs as _;
 use std::string::{String, ToString as _};
 use std::time::Instant;
 use std::vec::Vec;
 
+use ::redis::io::tcp::socket2::{self, SockAddr, Type};
 use ::redis::{
-    Cmd, ConnectionAddr, ConnectionInfo, Parser, ProtocolVersion, RedisConnectionInfo, Value,
+    Cmd, ConnectionAddr, ConnectionInfo, Parser, Pipeline, ProtocolVersion, RedisConnectionInfo,
+    RedisResult, Value,
 };
 
-use crate::redis::error::explained;
+use crate::redis::error::RedisError;
 #[cfg(feature = "redis-tls")]
-use crate::redis::tls::Session;
+use crate::redis::tls;
+
+/// The time-out of a connection, and of all replies to a pipeline. No worker waits so long.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The most bytes of the replies to one pipeline. The longest valid ones have some ten thousand.
 const BYTES_MAX: usize = 1 << 20;
 
-/// The reason why a server was not asked.
-pub(super) enum Fault {
-    /// The reply is invalid, or too long.
-    Nonsense,
-    /// The server refuses the user, the password or the database.
-    Refused(String),
-    /// There is no connection, or no reply in time.
-    Unreachable(String),
-}
-
 /// An open connection.
 pub(super) struct Wire {
-    stream: Stream,
+    server: String,
+    stream: Box<dyn Stream>,
     parser: Parser,
 }
 
 impl Wire {
-    /// Connects and signs in, within `patience` for each of both.
-    pub(super) fn open(
-        node: &ConnectionInfo,
-        is_encrypted: bool,
-        patience: Duration,
-    ) -> Result<Self, Fault> {
-        let stream = Stream::open(node.addr(), is_encrypted, patience)
-            .map_err(|error| unreachable(&error))?;
-        let mut wire = Self { stream, parser: Parser::new() };
-        for command in greeting(node.redis_settings()) {
-            let reply = wire.exchange(&command.get_packed_command(), 1, patience)?;
-            if let Some(Value::ServerError(error)) = reply.first() {
-                return Err(Fault::Refused(explained(error)));
+    /// Connects and signs in.
+    pub(super) fn open(node: &ConnectionInfo, is_encrypted: bool) -> Result<Self, RedisError> {
+        let server = node.addr().to_string();
+        let stream = stream(node.addr(), is_encrypted)
+            .map_err(|error| unreachable(&server, &error.into()))?;
+        let mut wire = Self { server, stream, parser: Parser::new() };
+        for reply in wire.exchange(greeting(node.redis_settings()).cmd_iter())? {
+            if let Value::ServerError(error) = reply {
+                return Err(RedisError::refused(&wire.server, &error));
             }
         }
         Ok(wire)
     }
 
     /// Waits until the server replies to a command that changes nothing, whatever the reply is.
-    pub(super) fn probed(mut self, patience: Duration) -> Result<Self, Fault> {
-        self.exchange(&::redis::cmd("PING").get_packed_command(), 1, patience)?;
-        Ok(self)
+    pub(super) fn probe(&mut self) -> Result<(), RedisError> {
+        self.exchange(core::iter::once(&::redis::cmd("PING"))).map(drop)
     }
 
-    /// Sends a pipeline and reads the replies to its commands, all of them within `patience`.
-    pub(super) fn exchange(
+    /// Sends a pipeline and reads the replies to its commands.
+    pub(super) fn exchange<'c>(
         &mut self,
-        bytes: &[u8],
-        replies: usize,
-        patience: Duration,
-    ) -> Result<Vec<Value>, Fault> {
-        self.stream.socket().until = Instant::now() + patience;
-        self.stream.write_all(bytes).map_err(|error| unreachable(&error))?;
-        self.stream.flush().map_err(|error| unreachable(&error))?;
-        let mut reader = Limited { stream: &mut self.stream, left: BYTES_MAX };
-        let mut values = Vec::new();
-        while values.len() < replies {
-            let value =
-                self.parser.parse_value(&mut reader).map_err(|error| match error.kind() {
-                    ::redis::ErrorKind::Parse => Fault::Nonsense,
-                    _ if reader.left == 0 => Fault::Nonsense,
-                    _ if error.is_timeout() => Fault::Unreachable(LATE.to_string()),
-                    _ => Fault::Unreachable(error.to_string()),
-                })?;
-            // The server may send news between the replies.
-            if !matches!(value, Value::Push { .. }) {
-                values.push(value);
+        commands: impl Iterator<Item = &'c Cmd>,
+    ) -> Result<Vec<Value>, RedisError> {
+        let (mut bytes, mut count) = (Vec::new(), 0);
+        for command in commands {
+            command.write_packed_command(&mut bytes);
+            count += 1;
+        }
+        self.stream.socket().begin();
+        self.replies(&bytes, count).map_err(|error| {
+            let is_nonsense = error.kind() == ::redis::ErrorKind::Parse;
+            if is_nonsense || self.stream.socket().bytes_left == 0 {
+                return RedisError::nonsense(&self.server);
+            }
+            unreachable(&self.server, &error)
+        })
+    }
+
+    fn replies(&mut self, bytes: &[u8], count: usize) -> RedisResult<Vec<Value>> {
+        self.stream.write_all(bytes)?;
+        self.stream.flush()?;
+        let mut replies = Vec::new();
+        while replies.len() < count {
+            match self.parser.parse_value(&mut self.stream)? {
+                // The server may send news between the replies.
+                Value::Push { .. } => {}
+                reply => replies.push(reply),
             }
         }
-        Ok(values)
+        Ok(replies)
     }
 }
 
-const LATE: &str = "it does not answer in time";
-
-fn unreachable(error: &io::Error) -> Fault {
-    Fault::Unreachable(match error.kind() {
-        ErrorKind::TimedOut | ErrorKind::WouldBlock => LATE.to_string(),
-        _ => error.to_string(),
-    })
+fn unreachable(server: &str, error: &::redis::RedisError) -> RedisError {
+    let why =
+        if error.is_timeout() { "it does not answer in time".into() } else { error.to_string() };
+    RedisError::Unreachable { server: server.into(), why }
 }
 
 /// Returns the commands before the first request.
-fn greeting(settings: &RedisConnectionInfo) -> Vec<Cmd> {
-    let mut commands = Vec::new();
-    let command = |words: &[&str]| {
-        let mut command = Cmd::new();
-        for word in words {
-            command.arg(*word);
-        }
-        command
-    };
-    match (settings.username(), settings.password()) {
-        (Some(user), Some(password)) => commands.push(command(&["AUTH", user, password])),
-        (None, Some(password)) => commands.push(command(&["AUTH", password])),
-        (_, None) => {}
+fn greeting(settings: &RedisConnectionInfo) -> Pipeline {
+    let mut commands = Pipeline::new();
+    if let Some(password) = settings.password() {
+        commands.cmd("AUTH").arg(settings.username()).arg(password);
     }
     if settings.protocol() != ProtocolVersion::RESP2 {
-        commands.push(command(&["HELLO", "3"]));
+        commands.cmd("HELLO").arg(3);
     }
     if settings.db() != 0 {
-        commands.push(command(&["SELECT", &settings.db().to_string()]));
+        commands.cmd("SELECT").arg(settings.db());
     }
     commands
 }
 
-/// A reader of at most `left` bytes.
-struct Limited<'s> {
-    stream: &'s mut Stream,
-    left: usize,
-}
-
-impl Read for Limited<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.left == 0 {
-            return Err(ErrorKind::InvalidData.into());
-        }
-        let most = buffer.len().min(self.left);
-        let read = self.stream.read(&mut buffer[..most])?;
-        self.left -= read;
-        Ok(read)
-    }
-}
-
 /// A stream in clear or in TLS.
-enum Stream {
-    Clear(Socket),
-    #[cfg(feature = "redis-tls")]
-    Encrypted(Box<Session>),
+pub(super) trait Stream: Read + Write + Send {
+    /// Returns the socket below, which has the limits.
+    fn socket(&mut self) -> &mut Socket;
 }
 
-impl Stream {
-    fn open(address: &ConnectionAddr, is_encrypted: bool, patience: Duration) -> io::Result<Self> {
-        let socket = Socket::open(address, patience)?;
-        match address {
-            #[cfg(feature = "redis-tls")]
-            ConnectionAddr::Tcp(host, _) if is_encrypted => {
-                Session::open(host, socket).map(|session| Self::Encrypted(Box::new(session)))
-            }
-            _ if is_encrypted => Err(ErrorKind::Unsupported.into()),
-            _ => Ok(Self::Clear(socket)),
-        }
-    }
-
+impl Stream for Socket {
     fn socket(&mut self) -> &mut Socket {
-        match self {
-            Self::Clear(socket) => socket,
-            #[cfg(feature = "redis-tls")]
-            Self::Encrypted(session) => session.socket(),
-        }
+        self
     }
 }
 
-impl Read for Stream {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Clear(socket) => socket.read(buffer),
-            #[cfg(feature = "redis-tls")]
-            Self::Encrypted(session) => session.read(buffer),
-        }
+fn stream(address: &ConnectionAddr, is_encrypted: bool) -> io::Result<Box<dyn Stream>> {
+    let socket = Socket::open(address)?;
+    match address {
+        #[cfg(feature = "redis-tls")]
+        ConnectionAddr::Tcp(host, _) if is_encrypted => tls::session(host, socket),
+        _ if is_encrypted => Err(ErrorKind::Unsupported.into()),
+        _ => Ok(Box::new(socket)),
     }
 }
 
-impl Write for Stream {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Clear(socket) => socket.write(bytes),
-            #[cfg(feature = "redis-tls")]
-            Self::Encrypted(session) => session.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Clear(socket) => socket.flush(),
-            #[cfg(feature = "redis-tls")]
-            Self::Encrypted(session) => session.flush(),
-        }
-    }
-}
-
-/// A socket whose operations end at one point in time, however slowly the server sends.
+/// A socket whose exchange ends at one point in time, however slowly the server sends, and after [`BYTES_MAX`] bytes.
 pub(super) struct Socket {
-    kind: Kind,
+    inner: socket2::Socket,
     until: Instant,
-}
-
-enum Kind {
-    Tcp(TcpStream),
-    #[cfg(unix)]
-    Unix(UnixStream),
+    bytes_left: usize,
 }
 
 impl Socket {
-    fn open(address: &ConnectionAddr, patience: Duration) -> io::Result<Self> {
-        let until = Instant::now() + patience;
-        let kind = match address {
-            ConnectionAddr::Tcp(host, port) => Kind::Tcp(tcp(host, *port, until)?),
-            #[cfg(unix)]
-            ConnectionAddr::Unix(path) => Kind::Unix(UnixStream::connect(path)?),
+    /// Connects to the first address that accepts.
+    fn open(address: &ConnectionAddr) -> io::Result<Self> {
+        let until = Instant::now() + PATIENCE;
+        let addresses: Vec<SockAddr> = match address {
+            ConnectionAddr::Tcp(host, port) => {
+                (host.as_str(), *port).to_socket_addrs()?.map(SockAddr::from).collect()
+            }
+            ConnectionAddr::Unix(path) => Vec::from([SockAddr::unix(path)?]),
             _ => return Err(ErrorKind::Unsupported.into()),
         };
-        Ok(Self { kind, until })
+        let connect = |address: &SockAddr| {
+            let socket = socket2::Socket::new(address.domain(), Type::STREAM, None)?;
+            socket.connect_timeout(address, time_left(until)?)?;
+            if !address.is_unix() {
+                socket.set_tcp_nodelay(true)?;
+            }
+            Ok(Self { inner: socket, until, bytes_left: BYTES_MAX })
+        };
+        let mut result = Err(ErrorKind::NotFound.into());
+        for address in &addresses {
+            result = connect(address);
+            if result.is_ok() {
+                break;
+            }
+        }
+        result
     }
 
-    /// Returns the time that is left.
-    fn left(&self) -> io::Result<Option<Duration>> {
-        match self.until.saturating_duration_since(Instant::now()) {
-            Duration::ZERO => Err(ErrorKind::TimedOut.into()),
-            left => Ok(Some(left)),
-        }
+    /// Begins an exchange.
+    fn begin(&mut self) {
+        (self.until, self.bytes_left) = (Instant::now() + PATIENCE, BYTES_MAX);
     }
 }
 
-/// Connects to the first address of `host` that accepts.
-fn tcp(host: &str, port: u16, until: Instant) -> io::Result<TcpStream> {
-    let mut result = Err(ErrorKind::NotFound.into());
-    for address in (host, port).to_socket_addrs()? {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(ErrorKind::TimedOut.into());
-        }
-        result = TcpStream::connect_timeout(&address, left);
-        if result.is_ok() {
-            break;
-        }
+fn time_left(until: Instant) -> io::Result<Duration> {
+    match until.saturating_duration_since(Instant::now()) {
+        Duration::ZERO => Err(ErrorKind::TimedOut.into()),
+        left => Ok(left),
     }
-    let stream = result?;
-    stream.set_nodelay(true)?;
-    Ok(stream)
 }
 
 impl Read for Socket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.left()?;
-        match &mut self.kind {
-            Kind::Tcp(stream) => stream.set_read_timeout(left).and_then(|()| stream.read(buffer)),
-            #[cfg(unix)]
-            Kind::Unix(stream) => stream.set_read_timeout(left).and_then(|()| stream.read(buffer)),
+        if self.bytes_left == 0 {
+            return Err(ErrorKind::InvalidData.into());
         }
+        self.inner.set_read_timeout(Some(time_left(self.until)?))?;
+        let most = buffer.len().min(self.bytes_left);
+        let read = self.inner.read(&mut buffer[..most])?;
+        self.bytes_left -= read;
+        Ok(read)
     }
 }
 
 impl Write for Socket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let left = self.left()?;
-        match &mut self.kind {
-            Kind::Tcp(stream) => stream.set_write_timeout(left).and_then(|()| stream.write(bytes)),
-            #[cfg(unix)]
-            Kind::Unix(stream) => stream.set_write_timeout(left).and_then(|()| stream.write(bytes)),
-        }
+        self.inner.set_write_timeout(Some(time_left(self.until)?))?;
+        self.inner.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
