@@ -1,10 +1,6 @@
 //! The health of a store, for its operators.
 
-use core::sync::atomic::{AtomicU64, Ordering};
-use std::string::{String, ToString};
-use std::sync::{Mutex, PoisonError};
-
-use crate::redis::error::RedisError;
+use std::string::String;
 
 /// The health of a store since it was opened.
 ///
@@ -33,42 +29,4 @@ pub struct Health {
     pub paused: bool,
     /// The last error, if there was one.
     pub last_error: Option<String>,
-}
-
-/// The counts behind [`Health`].
-#[derive(Debug, Default)]
-pub(super) struct Tally {
-    pub(super) sent: AtomicU64,
-    pub(super) answered: AtomicU64,
-    pub(super) late: AtomicU64,
-    pub(super) dropped: AtomicU64,
-    pub(super) failed: AtomicU64,
-    last_error: Mutex<Option<RedisError>>,
-}
-
-/// Adds to a counter.
-pub(super) fn add(count: &AtomicU64, more: usize) {
-    count.fetch_add(u64::try_from(more).unwrap_or(u64::MAX), Ordering::Relaxed);
-}
-
-impl Tally {
-    /// Notes that `calls` calls were not counted, for this reason.
-    pub(super) fn fail(&self, calls: usize, error: RedisError) {
-        add(&self.failed, calls);
-        *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-    }
-
-    pub(super) fn health(&self, paused: bool) -> Health {
-        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let error = self.last_error.lock().unwrap_or_else(PoisonError::into_inner);
-        Health {
-            sent: read(&self.sent),
-            answered: read(&self.answered),
-            late: read(&self.late),
-            dropped: read(&self.dropped),
-            failed: read(&self.failed),
-            paused,
-            last_error: error.as_ref().map(ToString::to_string),
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! The thread that sends the calls of all workers to the server.
 
+use core::time::Duration;
 use std::boxed::Box;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -9,9 +10,23 @@ use std::vec::Vec;
 
 use crate::redis::breaker::Breaker;
 use crate::redis::error::RedisError;
-use crate::redis::health::add;
 use crate::redis::link::Link;
-use crate::redis::state::{BATCH_MAX, HOLD_PAUSE_MAX, HOLD_PAUSE_MIN, Request, StoreState};
+use crate::redis::state::{Request, StoreState};
+
+/// The maximum number of calls in a pipeline.
+const BATCH_MAX: usize = 256;
+
+/// The longest time for which a call that every node puts off is sent again: longer than a cluster with its default
+/// time-out of 15 s takes to replace a node.
+const HOLD_MAX: Duration = Duration::from_secs(30);
+
+/// The time until calls that were put off are sent again. It doubles each time.
+const HOLD_PAUSE_MIN: Duration = Duration::from_millis(50);
+const HOLD_PAUSE_MAX: Duration = Duration::from_secs(1);
+
+/// The time until a failed connection is tried again.
+const RETRY_MIN: Duration = Duration::from_millis(50);
+const RETRY_MAX: Duration = Duration::from_secs(2);
 
 /// Sends the queued calls to the server in one pipeline, and delivers its replies.
 ///
@@ -27,7 +42,7 @@ pub(super) struct Sender {
 impl Sender {
     pub(super) fn new(state: Arc<StoreState>) -> Self {
         let link = Link::new(&state.settings.server);
-        Self { state, link, retries: StoreState::retries() }
+        Self { state, link, retries: Breaker::new(1, RETRY_MIN, RETRY_MAX) }
     }
 
     /// Works until the queue is closed and empty.
@@ -43,7 +58,7 @@ impl Sender {
         if !self.link.is_open() && !self.connect(batch.len()) {
             return;
         }
-        add(&self.state.tally.sent, batch.len());
+        self.state.lock().health.sent += batch.len() as u64;
         let (mut rest, mut pause) = (batch, HOLD_PAUSE_MIN);
         loop {
             // A cluster may name another node, and that node may lack the functions.
@@ -64,28 +79,33 @@ impl Sender {
 
     /// Keeps calls that no node counts at present, and lets their workers go on. Calls that are too old have failed.
     fn hold(&self, calls: &mut Vec<Request>) {
+        let mut state = self.state.lock();
         // Counted first, so that a worker that goes on finds itself counted.
-        add(&self.state.tally.late, calls.iter().filter(|call| call.is_awaited()).count());
-        calls.iter_mut().for_each(Request::release);
-        let (now, has_ended, held) = (Instant::now(), self.state.has_ended(), calls.len());
-        calls.retain(|call| !has_ended && !call.is_over(now));
-        let over = held - calls.len();
-        if over > 0 {
-            self.state.tally.fail(over, self.link.reason());
+        let waiting = calls.iter().filter(|call| call.waiting.is_some());
+        state.health.late += waiting.count() as u64;
+        let has_ended = state.has_ended;
+        drop(state);
+        for call in calls.iter_mut() {
+            call.waiting = None;
+        }
+        let held = calls.len();
+        calls.retain(|call| !has_ended && call.made.elapsed() < HOLD_MAX);
+        if calls.len() < held {
+            self.state.fail(held - calls.len(), &self.link.reason());
         }
     }
 
     /// Connects, and returns whether there is a connection. Without one these calls have failed.
     fn connect(&mut self, calls: usize) -> bool {
         if !self.retries.allows(Instant::now()) {
-            add(&self.state.tally.failed, calls);
+            self.state.lock().health.failed += calls as u64;
             return false;
         }
         match self.link.connect() {
             Ok(_) => self.retries.answered(),
             Err(error) => {
                 self.retries.missed(Instant::now());
-                self.state.tally.fail(calls, error);
+                self.state.fail(calls, &error);
             }
         }
         self.link.is_open()
@@ -95,7 +115,7 @@ impl Sender {
     fn exchange(&mut self, batch: Vec<Request>) -> Vec<Request> {
         let replies = match self.link.ask(batch.iter().map(|request| &request.cmd)) {
             Ok(replies) => replies,
-            Err(error) => return self.lose(&batch, error),
+            Err(error) => return self.lose(&batch, &error),
         };
         let (again, remedy) = self.state.settle(batch, &replies, &self.link.server());
         let Some(remedy) = remedy else {
@@ -105,16 +125,16 @@ impl Sender {
         let healed = self.link.heal(remedy);
         // A worker that goes on soon finds out why.
         if let Some(reason) = &self.link.reason {
-            self.state.tally.fail(0, reason.clone());
+            self.state.fail(0, reason);
         }
         match healed {
             Ok(()) => again,
-            Err(error) => self.lose(&again, error),
+            Err(error) => self.lose(&again, &error),
         }
     }
 
-    fn lose(&self, batch: &[Request], error: RedisError) -> Vec<Request> {
-        self.state.tally.fail(batch.len(), error);
+    fn lose(&self, batch: &[Request], error: &RedisError) -> Vec<Request> {
+        self.state.fail(batch.len(), error);
         Vec::new()
     }
 }

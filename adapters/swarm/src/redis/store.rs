@@ -12,12 +12,16 @@ use unstuck_core::Digest;
 
 use crate::observation::Observation;
 use crate::redis::error::RedisError;
-use crate::redis::health::{Health, add};
+use crate::redis::health::Health;
+use crate::redis::request::PendingCall;
 use crate::redis::sender::Sender;
 use crate::redis::settings::Settings;
-use crate::redis::state::{QUEUE_MAX, Request, StoreState, Waiting};
+use crate::redis::state::{Request, StoreState};
 use crate::store::SwarmStore;
 use crate::verdict::Verdict;
+
+/// The maximum number of queued calls. Further calls are dropped.
+const QUEUE_MAX: usize = 4096;
 
 /// A store for workers whose swarm is counted on a server.
 ///
@@ -60,7 +64,7 @@ impl RedisStore {
         // Without the thread nothing is sent, and all calls count as failed.
         if let Err(error) = thread::Builder::new().name("unstuck-swarm".into()).spawn(work) {
             let server = state.settings.swarm.clone();
-            state.tally.fail(0, RedisError::Unreachable { server, why: error.to_string() });
+            state.fail(0, &RedisError::Unreachable { server, why: error.to_string() });
         }
         Self { state, queue: Some(queue), ended: Mutex::new(ended) }
     }
@@ -69,19 +73,17 @@ impl RedisStore {
     /// characters.
     pub fn record_named(&self, observation: &Observation, tool: &str) -> Verdict {
         let until = Instant::now() + self.state.settings.deadline;
-        let Some((cmd, pending)) = self.state.request(observation, tool) else {
-            return Verdict::PROCEED;
+        let (send, reply) = mpsc::sync_channel(1);
+        let deliver = move |verdict| {
+            let _ = send.try_send(verdict);
         };
-        if !self.state.may_wait() {
-            self.enqueue(Request::new(cmd, pending, None));
-            return self.state.known_verdict(&pending);
-        }
-        let (waiting, reply) = verdict_channel();
-        self.enqueue(Request::new(cmd, pending, waiting));
-        let left = until.saturating_duration_since(Instant::now());
-        let reply = reply.recv_timeout(left);
+        let pending = match self.begin(observation, tool, deliver) {
+            Ok(pending) => pending,
+            Err(known) => return known,
+        };
+        let reply = reply.recv_timeout(until.saturating_duration_since(Instant::now()));
         if reply == Err(RecvTimeoutError::Timeout) {
-            add(&self.state.tally.late, 1);
+            self.state.lock().health.late += 1;
         }
         self.state.after_wait(&pending, reply.ok())
     }
@@ -96,29 +98,25 @@ impl RedisStore {
     #[cfg(feature = "redis-async")]
     pub async fn record_async(&self, observation: &Observation, tool: &str) -> Verdict {
         let until = tokio::time::Instant::now() + self.state.settings.deadline;
-        let Some((cmd, pending)) = self.state.request(observation, tool) else {
-            return Verdict::PROCEED;
-        };
-        if !self.state.may_wait() {
-            self.enqueue(Request::new(cmd, pending, None));
-            return self.state.known_verdict(&pending);
-        }
         let (send, reply) = tokio::sync::oneshot::channel();
-        let waiting: Waiting = Some(Box::new(move |verdict| {
+        let deliver = move |verdict| {
             let _ = send.send(verdict);
-        }));
-        self.enqueue(Request::new(cmd, pending, waiting));
+        };
+        let pending = match self.begin(observation, tool, deliver) {
+            Ok(pending) => pending,
+            Err(known) => return known,
+        };
         let reply = tokio::time::timeout_at(until, reply).await;
         if reply.is_err() {
-            add(&self.state.tally.late, 1);
+            self.state.lock().health.late += 1;
         }
         self.state.after_wait(&pending, reply.ok().and_then(Result::ok))
     }
 
     /// Counts a call without waiting. [`SwarmStore::look`] knows the verdict when the reply has come.
     pub fn record_detached(&self, observation: &Observation, tool: &str) {
-        if let Some((cmd, pending)) = self.state.request(observation, tool) {
-            self.enqueue(Request::new(cmd, pending, None));
+        if let Some(request) = self.state.request(observation, tool) {
+            self.enqueue(request);
         }
     }
 
@@ -127,24 +125,32 @@ impl RedisStore {
         self.state.health()
     }
 
+    /// Sends a call whose worker waits, and gets the verdict by `deliver`. If it should not wait, returns the known
+    /// verdict.
+    fn begin(
+        &self,
+        observation: &Observation,
+        tool: &str,
+        deliver: impl FnOnce(Verdict) + Send + 'static,
+    ) -> Result<PendingCall, Verdict> {
+        let mut request = self.state.request(observation, tool).ok_or(Verdict::PROCEED)?;
+        let (pending, may_wait) = (request.pending, self.state.may_wait());
+        if may_wait {
+            request.waiting = Some(Box::new(deliver));
+        }
+        self.enqueue(request);
+        if may_wait { Ok(pending) } else { Err(self.state.known_verdict(&pending)) }
+    }
+
     fn enqueue(&self, request: Request) {
         let Some(queue) = &self.queue else { return };
         // The queue has room for all its calls from the start, so it holds pointers.
         match queue.try_send(Box::new(request)) {
             Ok(()) => {}
-            Err(TrySendError::Full(_)) => add(&self.state.tally.dropped, 1),
-            Err(TrySendError::Disconnected(_)) => add(&self.state.tally.failed, 1),
+            Err(TrySendError::Full(_)) => self.state.lock().health.dropped += 1,
+            Err(TrySendError::Disconnected(_)) => self.state.lock().health.failed += 1,
         }
     }
-}
-
-/// Returns both ends of a channel for the verdict. If the worker no longer waits, the verdict is dropped.
-fn verdict_channel() -> (Waiting, Receiver<Verdict>) {
-    let (send, reply) = mpsc::sync_channel(1);
-    let waiting = move |verdict| {
-        let _ = send.try_send(verdict);
-    };
-    (Some(Box::new(waiting)), reply)
 }
 
 impl SwarmStore for RedisStore {
@@ -174,7 +180,7 @@ impl fmt::Debug for RedisStore {
 impl Drop for RedisStore {
     fn drop(&mut self) {
         self.queue = None;
-        self.state.end();
+        self.state.lock().has_ended = true;
         // A thread that still waits for the server ends at its time-out.
         let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
         let _closed = ended.recv_timeout(self.state.settings.deadline);
