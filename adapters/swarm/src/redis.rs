@@ -2,7 +2,7 @@
 //!
 //! A worker reports each call with a function of [`LIBRARY`], which runs on the server. The function returns the
 //! number of calls that count and of their workers, and the worker judges them. If the functions are missing, the
-//! store loads them. That needs Redis 7 or Valkey, and a user with the permission to load functions.
+//! store loads them. That needs Redis 7 or Valkey, and a user with the rights that the README lists.
 
 mod breaker;
 mod error;

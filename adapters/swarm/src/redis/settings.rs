@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::time::Duration;
+use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
@@ -83,11 +84,9 @@ impl Settings {
         if secret.len() < SECRET_MIN {
             return Err(SettingsError::Secret);
         }
-        let parts = Parts::of(url)?;
-        let server = Server { nodes: parts.nodes()?, is_encrypted: parts.is_encrypted };
-        let rule = Rule::default();
-        let secret = secret.to_vec();
-        Ok(Self { server, swarm: parts.swarm, secret, rule, deadline: DEADLINE })
+        let (server, swarm) = server(url)?;
+        let (secret, rule) = (secret.to_vec(), Rule::default());
+        Ok(Self { server, swarm, secret, rule, deadline: DEADLINE })
     }
 
     /// Sets the password for the server, instead of the one in the address. An address is often printed and logged.
@@ -153,41 +152,23 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// The parts of an address.
-struct Parts<'u> {
-    scheme: &'u str,
-    is_encrypted: bool,
-    user: &'u str,
-    hosts: &'u str,
-    path: &'u str,
-    query: String,
-    swarm: String,
-}
-
-impl<'u> Parts<'u> {
-    fn of(url: &'u str) -> Result<Self, SettingsError> {
-        let (scheme, rest) = url.split_once("://").ok_or(SettingsError::Url)?;
-        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let is_encrypted = ["rediss", "valkeys"].contains(&scheme);
-        if is_encrypted && cfg!(not(feature = "redis-tls")) {
-            return Err(SettingsError::Tls);
-        }
-        // The client library parses the rest.
-        let scheme = if is_encrypted { "redis" } else { scheme };
-        let at = authority.rfind('@').map_or(0, |at| at + 1);
-        let (user, hosts) = authority.split_at(at);
-        let (swarm, query) = options(query)?;
-        Ok(Self { scheme, is_encrypted, user, hosts, path, query, swarm })
+/// Parses an address: the nodes of the server, and the name of the swarm.
+fn server(url: &str) -> Result<(Server, String), SettingsError> {
+    let (scheme, rest) = url.split_once("://").ok_or(SettingsError::Url)?;
+    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let is_encrypted = ["rediss", "valkeys"].contains(&scheme);
+    if is_encrypted && cfg!(not(feature = "redis-tls")) {
+        return Err(SettingsError::Tls);
     }
-
-    /// Returns the connection settings of each host.
-    fn nodes(&self) -> Result<Vec<ConnectionInfo>, SettingsError> {
-        let Self { scheme, user, hosts, path, query, .. } = self;
-        let url = |host| std::format!("{scheme}://{user}{host}{path}?{query}");
-        let node = |host| url(host).into_connection_info().map_err(|_| SettingsError::Url);
-        hosts.split(',').map(node).collect()
-    }
+    let (user, hosts) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));
+    let (swarm, query) = options(query)?;
+    // The client library parses each host with the rest.
+    let scheme = if is_encrypted { "redis" } else { scheme };
+    let url = |host| format!("{scheme}://{user}{host}{path}?{query}");
+    let node = |host| url(host).into_connection_info().map_err(|_| SettingsError::Url);
+    let nodes = hosts.split(',').map(node).collect::<Result<_, _>>()?;
+    Ok((Server { nodes, is_encrypted }, swarm))
 }
 
 /// Returns the name of the swarm, and the options for the client library.
@@ -344,7 +325,7 @@ mod tests {
 
     #[test]
     fn every_error_of_an_address_is_found() {
-        let long = std::format!("redis://h/?swarm={}", "a".repeat(SWARM_MAX + 1));
+        let long = format!("redis://h/?swarm={}", "a".repeat(SWARM_MAX + 1));
         for (url, error) in [
             ("", SettingsError::Url),
             ("redis:h?swarm=a", SettingsError::Url),
@@ -406,6 +387,6 @@ mod tests {
     fn nothing_secret_is_printed() {
         let settings =
             Settings::parse("redis://u:hush@h/?swarm=a", b"hush, 16 or more").expect("it is one");
-        assert!(!std::format!("{settings:?}").contains("hush"));
+        assert!(!format!("{settings:?}").contains("hush"));
     }
 }

@@ -2,6 +2,7 @@
 
 use core::cmp::Reverse;
 use core::fmt;
+use std::collections::HashSet;
 use std::string::String;
 use std::vec::Vec;
 
@@ -141,13 +142,8 @@ impl Watch {
         };
         let mut labels: Vec<_> = members.iter().filter_map(label).collect();
         // A call with two names of its tool is shown once, by the later name.
-        let mut ids = Vec::new();
-        labels.retain(|label| {
-            !ids.contains(&label.id) && {
-                ids.push(label.id);
-                true
-            }
-        });
+        let mut ids = HashSet::new();
+        labels.retain(|label| ids.insert(label.id));
         Ok(labels)
     }
 
