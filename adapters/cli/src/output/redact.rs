@@ -1,17 +1,20 @@
 //! Masks secrets in text before a person or a file gets it.
 //!
 //! A secret is recognised by its structure, which is the value of a name like `password`, or by its shape, for
-//! example the prefix of a service's keys. Text is scanned once from left to right, so the time grows with its
-//! length. Text that looks like a secret and is none is masked, too: a mask costs a reader less than a leak.
+//! example the prefix of a service's keys. The module `rules` lists both, each with an example, and `pattern` matches
+//! them. Text is scanned once from left to right, so the time grows with its length. Text that looks like a secret
+//! and is none is masked, too: a mask costs a reader less than a leak.
 
 /// Creates an array of texts, which `rustfmt` leaves in as few lines as they were written.
 macro_rules! texts {
     [$($text:literal)+] => { [$($text),+] };
 }
 
-mod commands;
+mod extent;
+mod labels;
 mod names;
-mod shapes;
+mod pattern;
+mod rules;
 mod symbol;
 #[cfg(test)]
 mod tests;
@@ -20,9 +23,10 @@ mod values;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use commands::Command;
 use names::{Kind, Name};
-use symbol::{Symbol, symbol};
+use pattern::{BASE64, LETTERS, MANY, Part, Place, run};
+use rules::{CALLS, KEYS, NAMED, OPTIONS, Rule, SHAPES};
+use symbol::{Symbol, next};
 
 /// The replacement for a secret.
 pub(crate) const MASK: &str = "•••";
@@ -30,9 +34,12 @@ pub(crate) const MASK: &str = "•••";
 /// The bytes between the name of a secret, as a value, and the value that belongs to it.
 const NEAR: usize = 300;
 
+/// The length of the shortest key with a prefix.
+const KEY_MIN: usize = 13;
+
 /// Returns `text` with everything masked that looks like a secret.
 pub fn masked(text: &str) -> Cow<'_, str> {
-    let secrets = Scanner::new(text).secrets();
+    let secrets = Scanner { text, ..Scanner::default() }.secrets();
     if secrets.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -48,6 +55,7 @@ pub fn masked(text: &str) -> Cow<'_, str> {
 }
 
 /// The scan of a text.
+#[derive(Default)]
 struct Scanner<'t> {
     text: &'t str,
     at: usize,
@@ -59,70 +67,50 @@ struct Scanner<'t> {
     named: usize,
     /// The last name, for names of two words.
     before: Option<Name>,
-    /// The command on this line.
-    command: Command,
+    /// The rows of `OPTIONS` whose command is on this line, as bits.
+    commands: u32,
     /// The place up to which a member `value` belongs to a member `name` that names a secret.
     labelled: usize,
     secrets: Vec<Range<usize>>,
 }
 
 impl<'t> Scanner<'t> {
-    fn new(text: &'t str) -> Self {
-        Self {
-            text,
-            at: 0,
-            previous: None,
-            line: 0,
-            named: 0,
-            before: None,
-            command: Command::default(),
-            labelled: 0,
-            secrets: Vec::new(),
-        }
-    }
-
     /// Returns the places of the secrets, in their order.
     fn secrets(mut self) -> Vec<Range<usize>> {
-        while let Some(symbol) = symbol(self.text, self.at) {
+        while let Some(symbol) = next(self.text, self.at) {
             if let Some(secret) = self.secret(symbol) {
-                self.pass(secret);
+                self.at = secret.end;
+                self.named = self.named.max(secret.end);
+                self.previous = Some(Symbol { c: '•', level: 0, len: 3 });
+                self.secrets.push(secret);
                 continue;
             }
             match symbol.c {
-                '\n' => {
-                    self.line = self.at + symbol.len;
-                    self.command = Command::default();
-                }
-                ';' | '|' | '&' => self.command = Command::default(),
+                '\n' => (self.line, self.commands) = (self.at + symbol.len, 0),
+                ';' | '|' | '&' => self.commands = 0,
                 '}' => self.labelled = 0,
                 _ => {}
             }
             self.previous = Some(symbol);
             self.at += symbol.len;
+            // Nothing begins inside of a word.
+            if symbol.c.is_ascii_alphanumeric() {
+                self.at = run(self.text, self.at, LETTERS, MANY);
+            }
         }
         self.secrets
     }
 
-    /// Notes a secret and continues after it.
-    fn pass(&mut self, secret: Range<usize>) {
-        self.at = secret.end;
-        self.named = self.named.max(secret.end);
-        self.previous = Some(Symbol { c: '•', level: 0, len: 3 });
-        self.secrets.push(secret);
-    }
-
     /// Returns the place of a secret that is recognised at the present place, where `symbol` is.
     fn secret(&mut self, symbol: Symbol) -> Option<Range<usize>> {
-        let is_begin = !self.previous.is_some_and(|symbol| symbol.c.is_alphanumeric());
-        if is_begin && let Some(secret) = shapes::at(self.text, self.at, self.previous) {
+        if let Some(secret) = self.shape(symbol) {
             return Some(secret);
         }
         let is_argument = self.previous.is_none_or(|symbol| symbol.is_space() || symbol.quotes());
-        match symbol.c {
-            ':' => return shapes::in_url(self.text, self.at),
-            '<' => return commands::here_string(self.text, self.at),
-            '-' if is_argument => return self.command.flag(self.text, self.at),
-            _ => {}
+        if symbol.c == '-' && is_argument && self.commands != 0 {
+            let rows = OPTIONS.iter().enumerate();
+            let rows = rows.filter(|(row, _)| self.commands & 1 << row != 0);
+            return first(rows.flat_map(|(_, (_, rules))| *rules), &self.place());
         }
         if self.at < self.named {
             return None;
@@ -130,39 +118,71 @@ impl<'t> Scanner<'t> {
         let name = Name::at(self.text, self.at, self.line, self.previous)?;
         self.named = name.span.end;
         let secret = self.named_secret(&name);
-        self.command.word(&name);
+        for (row, (commands, _)) in OPTIONS.iter().enumerate() {
+            self.commands |= u32::from(name.is_command(commands)) << row;
+        }
         self.before = Some(name);
         secret
     }
 
-    /// Returns the place of the value of `name` if the name is one of a secret.
+    /// Returns the present place.
+    fn place(&self) -> Place<'t> {
+        Place::at(self.text, self.at, self.previous)
+    }
+
+    /// Returns the place of a secret that has the shape of one.
+    fn shape(&self, symbol: Symbol) -> Option<Range<usize>> {
+        let is_inside = symbol.c.is_alphanumeric()
+            && self.previous.is_some_and(|symbol| symbol.c.is_alphanumeric());
+        if is_inside || !(symbol.c.is_alphanumeric() || "$-:<".contains(symbol.c)) {
+            return None;
+        }
+        let place = self.place();
+        let byte = self.text.as_bytes()[self.at];
+        let is_long = run(self.text, self.at, BASE64, KEY_MIN) == self.at + KEY_MIN;
+        let keys = if is_long { KEYS } else { &[] };
+        let key = keys
+            .iter()
+            .filter(|(_, prefixes, ..)| Part::Any(prefixes).begins(byte))
+            .find_map(|(_, prefixes, min, class)| {
+                place.matches(&[Part::Any(prefixes), Part::Run(*class, *min, MANY)])?
+            });
+        let shapes = SHAPES.iter().filter(|(_, pattern, _)| pattern[0].begins(byte));
+        key.or_else(|| first(shapes, &place))
+    }
+
+    /// Returns the place of the secret that belongs to `name`: to the command or the secret of this name.
     fn named_secret(&mut self, name: &Name) -> Option<Range<usize>> {
-        if name.is_any(&["echo", "printf"])
-            && let Some(secret) = commands::piped(self.text, name.span.end)
-        {
+        let text = self.text;
+        let call = Place { at: name.span.end, ..self.place() };
+        let calls = CALLS.iter().filter(|(commands, _)| name.is_command(commands));
+        if let Some(secret) = first(calls.flat_map(|(_, rules)| *rules), &call) {
             return Some(secret);
         }
-        if let Some(secret) = commands::passed(self.text, name) {
-            return Some(secret);
-        }
-        let before = self.before.as_ref().filter(|before| before.is_before(name, self.text));
+        let before = self.before.as_ref().filter(|before| before.is_before(name, text));
         if let Some(kind) = name.kind(before)
-            && let Some(secret) = values::of(self.text, name, kind, before)
+            && let Some(secret) = first(NAMED.iter(), &Place::after(text, name, kind))
         {
             return Some(secret);
         }
-        if name.is_label()
-            && let Some(label) = values::label(self.text, name)
-            && names::labels_secret(name, &self.text[label.clone()])
-        {
+        if let Some(label) = labels::label(text, name) {
             self.labelled = label.end + NEAR;
-            return values::after_tag(self.text, &label);
-        } else if name.is_content()
-            && (self.at < self.labelled || values::is_labelled_later(self.text, name))
+            return labels::element(text, &label);
+        }
+        if labels::is_content(name)
+            && (self.at < self.labelled || labels::is_labelled_later(text, name))
         {
             self.labelled = 0;
-            return values::of(self.text, name, Kind::Strong, None);
+            return first(NAMED.iter(), &Place::after(text, name, Kind::Strong));
         }
         None
     }
+}
+
+/// Returns the secret of the first of the `rules` that matches at `place`.
+fn first<'r>(mut rules: impl Iterator<Item = &'r Rule>, place: &Place<'_>) -> Option<Range<usize>> {
+    rules
+        .find_map(|(_, pattern, _)| place.matches(pattern))
+        .flatten()
+        .filter(|secret| !secret.is_empty())
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::symbol::{Symbol, symbol};
+use super::symbol::{Symbol, next};
 
 /// The kind of secret that a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub(super) struct Name {
     pub(super) previous: Option<Symbol>,
     /// The name is a command-line option.
     pub(super) is_option: bool,
+    /// A quotation mark is after the name.
+    pub(super) is_quoted: bool,
     /// The columns before the name, if it is the first one on its line.
     pub(super) indent: Option<usize>,
 }
@@ -55,43 +57,25 @@ const STRONG_ALONE: &[&str] = &texts![
     "비밀번호" "psk" "totp" "cvv" "cvc"
 ];
 
-/// Pairs of words for a password or a key.
-const PAIRS: &[(&str, &str)] = &[
-    ("api", "key"),
-    ("api", "keys"),
-    ("access", "key"),
-    ("secret", "key"),
-    ("private", "key"),
-    ("encryption", "key"),
-    ("signing", "key"),
-    ("master", "key"),
-    ("account", "key"),
-    ("auth", "key"),
-    ("session", "key"),
-    ("shared", "key"),
-    ("storage", "key"),
-    ("service", "key"),
-    ("subscription", "key"),
-    ("functions", "key"),
-    ("host", "key"),
-    ("app", "key"),
-    ("application", "key"),
-    ("consumer", "key"),
-    ("deploy", "key"),
-    ("license", "key"),
-    ("recovery", "key"),
-    ("recovery", "code"),
-    ("recovery", "codes"),
-    ("backup", "codes"),
-    ("seed", "phrase"),
-    ("recovery", "phrase"),
-    ("pass", "phrase"),
-    ("pass", "word"),
-    ("pass", "wd"),
-    ("de", "passe"),
-    ("secret", "id"),
-    ("private", "lines"),
-    ("session", "id"),
+/// Last words for a password or a key, with the words before them.
+const PAIRS: &[(&str, &[&str])] = &[
+    (
+        "key",
+        &texts![
+            "api" "access" "secret" "private" "encryption" "signing" "master" "account" "auth"
+            "session" "shared" "storage" "service" "subscription" "functions" "host" "app"
+            "application" "consumer" "deploy" "license" "recovery"
+        ],
+    ),
+    ("keys", &["api"]),
+    ("code", &["recovery"]),
+    ("codes", &["recovery", "backup"]),
+    ("phrase", &["seed", "recovery", "pass"]),
+    ("word", &["pass"]),
+    ("wd", &["pass"]),
+    ("passe", &["de"]),
+    ("id", &["secret", "session"]),
+    ("lines", &["private"]),
 ];
 
 /// Words with other meanings, too.
@@ -141,22 +125,13 @@ const MODEL: &[&str] = &texts![
     "min" "num" "prompt" "completion"
 ];
 
-/// Names of members whose value names the secret that a member beside it holds.
-const LABELS: &[&str] = &texts![
-    "name" "key" "field" "label" "id" "element" "selector" "placeholder" "target" "locator"
-    "variable" "header" "param" "option" "env" "type"
-];
-
-/// Names of members that hold the secret.
-const CONTENTS: &[&str] = &["value", "text", "content", "val", "input", "keys", "data"];
-
 impl Name {
     /// Reads a name at `at`, on the line that begins at `line`.
     pub(super) fn at(text: &str, at: usize, line: usize, previous: Option<Symbol>) -> Option<Self> {
         let begins = |symbol: &Symbol| symbol.c.is_alphanumeric() || symbol.c == '_';
-        symbol(text, at).filter(begins)?;
+        next(text, at).filter(begins)?;
         let (mut words, mut end, mut place) = (Words::default(), at, at);
-        while let Some(symbol) = symbol(text, place) {
+        while let Some(symbol) = next(text, place) {
             match symbol.c {
                 c if c.is_alphanumeric() => words.letter(c),
                 '_' | '-' | '.' => words.end(),
@@ -170,6 +145,7 @@ impl Name {
             }
         }
         words.end();
+        let is_quoted = next(text, end).is_some_and(Symbol::quotes);
         let ahead = &text[..at];
         let bare = ahead.trim_end_matches('-');
         let is_option = bare.len() < at
@@ -179,7 +155,7 @@ impl Name {
         let is_first = |before: &&str| before.chars().all(|c| " \t-\"'`{[(,\\*".contains(c));
         let begins_string = previous.filter(|symbol| symbol.quotes()).map(|_| 0);
         let indent = before.filter(is_first).map(str::len).or(begins_string);
-        Some(Self { span: at..end, words: words.text, previous, is_option, indent })
+        Some(Self { span: at..end, words: words.text, previous, is_option, is_quoted, indent })
     }
 
     /// Returns whether this name and `next` are two words of one phrase, for example "API key".
@@ -197,11 +173,18 @@ impl Name {
         self.reversed().next().unwrap_or_default()
     }
 
-    /// Returns whether the words of the name, joined by `-` or `_`, are `command`.
-    pub(super) fn spells(&self, command: &str) -> bool {
-        command.len() + 1 == self.words.len()
-            && command.as_bytes().first() == self.words.as_bytes().first()
-            && command.split(['-', '_']).eq(self.words.trim_end().split(' '))
+    /// Returns whether this is one of the `commands`, whose words are joined by `-` or `_`. One with a sign before it
+    /// is an option.
+    pub(super) fn is_command(&self, commands: &[&str]) -> bool {
+        let words = self.words.strip_suffix(' ').unwrap_or_default().as_bytes();
+        let is_equal =
+            |(byte, own): (u8, &u8)| byte == *own || *own == b' ' && b"-_".contains(&byte);
+        commands.iter().any(|command| {
+            let bare = if self.is_option { command.strip_prefix('-') } else { Some(*command) };
+            bare.is_some_and(|bare| {
+                bare.len() == words.len() && bare.bytes().zip(words).all(is_equal)
+            })
+        })
     }
 
     /// Returns whether this is a single word, and this one.
@@ -211,14 +194,6 @@ impl Name {
 
     pub(super) fn is_any(&self, words: &[&str]) -> bool {
         words.iter().any(|word| self.is(word))
-    }
-
-    pub(super) fn is_label(&self) -> bool {
-        self.is_any(LABELS)
-    }
-
-    pub(super) fn is_content(&self) -> bool {
-        self.is_any(CONTENTS)
     }
 
     /// Returns whether a function with this name takes the secret, for example `setPassword`.
@@ -239,7 +214,7 @@ impl Name {
         }
         if let ([.., first, last], Some(before), 1) = (&mut words, before, count)
             && !self.is_option
-            && PAIRS.contains(&(before.last(), *last))
+            && is_pair(before.last(), last)
         {
             *first = before.last();
             count = 2;
@@ -248,7 +223,7 @@ impl Name {
     }
 }
 
-fn kind_of(words: &[&str]) -> Option<Kind> {
+pub(super) fn kind_of(words: &[&str]) -> Option<Kind> {
     let mut words = words;
     while let [rest @ .., last] = words
         && !rest.is_empty()
@@ -257,34 +232,33 @@ fn kind_of(words: &[&str]) -> Option<Kind> {
         words = rest;
     }
     let [.., last] = words else { return None };
-    let pair = match words {
-        [.., one, other] => PAIRS.contains(&(one, other)),
-        _ => false,
-    };
-    if pair {
+    if let [.., first, last] = words
+        && is_pair(first, last)
+    {
         return Some(Kind::Strong);
     }
     let is_alone = words.len() == 1;
-    if !is_alone && (ABOUT.contains(last) || FILES.contains(last)) {
-        return None;
-    }
-    if words.iter().any(|word| is_strong(word)) {
-        return Some(Kind::Strong);
-    }
     let bare = last.trim_end_matches(|c: char| c.is_ascii_digit());
-    match bare {
-        "authorization" | "cookie" | "cookies" | "cookie2" => Some(Kind::Header),
-        "token" | "tokens" if words.first().is_some_and(|first| MODEL.contains(first)) => None,
-        bare if bare.ends_with("token") || bare == "tokens" => Some(Kind::Token),
-        bare if WEAK.contains(&bare) || is_alone && WEAK.contains(last) => Some(Kind::Weak),
-        bare if bare.ends_with("pwd") && bare.len() > 3 => Some(Kind::Weak),
-        "key" | "keys" if words.iter().any(|word| OPEN_KEYS.contains(word)) => None,
-        "key" | "keys" | "pat" | "salt" | "seed" | "license" => Some(Kind::Key),
-        _ => None,
-    }
+    let is_any = |list: &[&str]| words.iter().any(|word| list.contains(word));
+    let kind = match bare {
+        _ if words.iter().any(|word| is_strong(word)) => Kind::Strong,
+        "authorization" | "cookie" | "cookies" | "cookie2" => Kind::Header,
+        "token" | "tokens" if MODEL.contains(&words[0]) => return None,
+        bare if bare.ends_with("token") || bare == "tokens" => Kind::Token,
+        bare if WEAK.contains(&bare) || bare.ends_with("pwd") && bare.len() > 3 => Kind::Weak,
+        "key" | "keys" if is_any(OPEN_KEYS) => return None,
+        "key" | "keys" | "pat" | "salt" | "seed" | "license" => Kind::Key,
+        _ => return None,
+    };
+    let is_about = !is_alone && (ABOUT.contains(last) || FILES.contains(last));
+    (!is_about).then_some(kind)
 }
 
-fn is_strong(word: &str) -> bool {
+fn is_pair(first: &str, last: &str) -> bool {
+    PAIRS.iter().any(|(word, firsts)| *word == last && firsts.contains(&first))
+}
+
+pub(super) fn is_strong(word: &str) -> bool {
     if word.len() < SHORTEST {
         return false;
     }
@@ -296,37 +270,9 @@ fn is_strong(word: &str) -> bool {
         || STRONG_ALONE.contains(&word)
 }
 
-/// Returns whether the value `label` of the member `name` says that a member beside it holds a secret.
-pub(super) fn labels_secret(name: &Name, label: &str) -> bool {
-    let words = Words::of(label);
-    let words: Vec<&str> = words.trim_end().split(' ').collect();
-    if name.is_any(&["element", "selector", "label", "placeholder", "target", "locator", "field"]) {
-        return words.iter().any(|word| is_strong(word));
-    }
-    if name.is("type") {
-        return matches!(words[..], ["password"]);
-    }
-    let is_name = label.chars().all(|c| c.is_alphanumeric() || "_-. ".contains(c));
-    let kind = if is_name { kind_of(&words) } else { None };
-    // A verb begins the name of a tool, for example `get_token`.
-    let is_tool = matches!(
-        words[..],
-        ["get" | "read" | "create" | "list" | "fetch" | "refresh" | "rotate", ..]
-    );
-    matches!(kind, Some(Kind::Strong | Kind::Token | Kind::Header)) && !is_tool
-}
-
-/// Returns whether a name of one word before a token says that a parser prints it.
-pub(super) fn is_of_parser(before: &Name) -> bool {
-    before.is_any(&texts![
-        "unexpected" "invalid" "expired" "missing" "unknown" "illegal" "bad" "next" "current"
-        "syntax" "expected" "unrecognized"
-    ])
-}
-
 /// Splits a name into words.
 #[derive(Default)]
-struct Words {
+pub(super) struct Words {
     /// The words, with a space after each.
     text: String,
     /// The characters of the last word.
@@ -336,7 +282,7 @@ struct Words {
 }
 
 impl Words {
-    fn of(text: &str) -> String {
+    pub(super) fn of(text: &str) -> String {
         let mut words = Self::default();
         for c in text.chars() {
             if c.is_alphanumeric() {

@@ -29,10 +29,14 @@ const ENTITIES: [(&str, char); 9] = [
 ];
 
 /// Reads the symbol at `at`. A run of backslashes is one symbol, with the character that it escapes.
-pub(super) fn symbol(text: &str, at: usize) -> Option<Symbol> {
+pub(super) fn next(text: &str, at: usize) -> Option<Symbol> {
     #[cfg(test)]
     STEPS.with(|steps| steps.set(steps.get() + 1));
-    let rest = text.get(at..)?;
+    let byte = *text.as_bytes().get(at)?;
+    if byte.is_ascii() && !matches!(byte, b'\\' | b'%' | b'&' | b'\r') {
+        return Some(Symbol { c: char::from(byte), level: 0, len: 1 });
+    }
+    let rest = rest(text, at);
     let c = rest.chars().next()?;
     let plain = Symbol { c, level: 0, len: c.len_utf8() };
     Some(match c {
@@ -42,6 +46,11 @@ pub(super) fn symbol(text: &str, at: usize) -> Option<Symbol> {
         '\r' => Symbol { c: '\n', ..plain },
         _ => plain,
     })
+}
+
+/// Returns the text from `at`.
+pub(super) fn rest(text: &str, at: usize) -> &str {
+    text.get(at..).unwrap_or_default()
 }
 
 fn escape(rest: &str) -> Symbol {
@@ -128,7 +137,7 @@ impl Symbol {
 /// Returns the place of the first symbol at `at` or later that is no space. Line breaks count as spaces if
 /// `over_lines`.
 pub(super) fn after_spaces(text: &str, mut at: usize, over_lines: bool) -> usize {
-    while let Some(symbol) = symbol(text, at) {
+    while let Some(symbol) = next(text, at) {
         if !symbol.is_space() || symbol.c == '\n' && !over_lines {
             break;
         }
@@ -140,7 +149,7 @@ pub(super) fn after_spaces(text: &str, mut at: usize, over_lines: bool) -> usize
 /// Returns the place of the quotation mark that ends the quotation of `open`, whose contents begin at `at`, and
 /// the place after it. Without such a mark, the quotation goes on to the end.
 pub(super) fn quotation(text: &str, open: Symbol, mut at: usize) -> (usize, usize) {
-    while let Some(symbol) = symbol(text, at) {
+    while let Some(symbol) = next(text, at) {
         if symbol.closes(open) {
             // The backslashes that are a part of the contents are before those of the mark.
             let own = match open.level {

@@ -3,8 +3,10 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::masked;
+use super::rules::{CALLS, KEYS, NAMED, OPTIONS, SHAPES};
 use super::symbol::steps;
+use super::values::REFERENCES;
+use super::{MASK, masked};
 
 /// Texts with secrets, and the same texts without them.
 #[rustfmt::skip]
@@ -412,6 +414,50 @@ fn masked_text_stays_as_it_is() {
     }
 }
 
+#[test]
+fn every_rule_finds_the_secret_of_its_example() {
+    let commands = CALLS.iter().chain(OPTIONS).flat_map(|(_, rules)| *rules);
+    for (name, _, example) in SHAPES.iter().chain(NAMED).chain(commands) {
+        let text = example.replace(['‹', '›'], "");
+        let pieces: Vec<_> = example.split(['‹', '›']).collect();
+        let expected = match pieces[..] {
+            [before, _, after] => format!("{before}{MASK}{after}"),
+            _ => text.clone(),
+        };
+        assert_eq!(masked(&text), expected, "{name}");
+    }
+}
+
+#[test]
+fn every_key_of_a_service_is_found() {
+    for (service, prefixes, min, class) in KEYS {
+        let filler = if class(b'z') {
+            "z"
+        } else if class(b'Q') {
+            "Q"
+        } else {
+            "7"
+        };
+        for prefix in *prefixes {
+            let key = format!(
+                "{prefix}{}",
+                filler.repeat((*min).max(13_usize.saturating_sub(prefix.len())))
+            );
+            assert_eq!(masked(&format!("see {key} here")), format!("see {MASK} here"), "{service}");
+        }
+    }
+}
+
+#[test]
+fn no_reference_to_a_secret_is_masked() {
+    for (open, close, is, example) in REFERENCES {
+        let name = example.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
+        assert!(name.is_some_and(is), "{example}");
+        let text = format!("password: \"{example}\"");
+        assert_eq!(masked(&text), text);
+    }
+}
+
 /// Places for a secret that may be any text in quotation marks. They are JSON strings at `@`.
 const QUOTED: &[&str] = &[
     r#"{"password":@}"#,
@@ -491,7 +537,7 @@ proptest! {
             let shown = masked(&text);
             // The rest stays, in its order.
             let mut place = 0;
-            for part in shown.split(super::MASK) {
+            for part in shown.split(MASK) {
                 let found = text[place..].find(part);
                 prop_assert!(found.is_some(), "{}\n{}", text, shown);
                 place += found.unwrap_or(0) + part.len();
