@@ -21,7 +21,9 @@ mod tests;
 mod values;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use names::{Kind, Name};
 use pattern::{BASE64, LETTERS, MANY, Part, Place, run};
@@ -36,6 +38,31 @@ const NEAR: usize = 300;
 
 /// The length of the shortest key with a prefix.
 const KEY_MIN: usize = 13;
+
+/// The rules of a command: for what follows its name, and for its options.
+#[derive(Default)]
+struct Command {
+    calls: Vec<&'static Rule>,
+    options: Vec<&'static Rule>,
+}
+
+/// The commands that have rules, by the words of their names.
+static COMMANDS: LazyLock<BTreeMap<String, Command>> = LazyLock::new(|| {
+    let mut commands = BTreeMap::<String, Command>::new();
+    let mut add = |rows: &[(&[&str], &'static [Rule])],
+                   list: fn(&mut Command) -> &mut Vec<&'static Rule>| {
+        for (names, rules) in rows {
+            for name in *names {
+                let (sign, name) = name.split_at(usize::from(name.starts_with('-')));
+                let words = sign.to_owned() + &name.replace(['-', '_'], " ");
+                list(commands.entry(words).or_default()).extend(*rules);
+            }
+        }
+    };
+    add(CALLS, |command| &mut command.calls);
+    add(OPTIONS, |command| &mut command.options);
+    commands
+});
 
 /// Returns `text` with everything masked that looks like a secret.
 pub fn masked(text: &str) -> Cow<'_, str> {
@@ -67,8 +94,8 @@ struct Scanner<'t> {
     named: usize,
     /// The last name, for names of two words.
     before: Option<Name>,
-    /// The rows of `OPTIONS` whose command is on this line, as bits.
-    commands: u32,
+    /// The rules for options of the commands on this line.
+    options: Vec<&'static Rule>,
     /// The place up to which a member `value` belongs to a member `name` that names a secret.
     labelled: usize,
     secrets: Vec<Range<usize>>,
@@ -86,8 +113,11 @@ impl<'t> Scanner<'t> {
                 continue;
             }
             match symbol.c {
-                '\n' => (self.line, self.commands) = (self.at + symbol.len, 0),
-                ';' | '|' | '&' => self.commands = 0,
+                '\n' => {
+                    self.line = self.at + symbol.len;
+                    self.options.clear();
+                }
+                ';' | '|' | '&' => self.options.clear(),
                 '}' => self.labelled = 0,
                 _ => {}
             }
@@ -107,10 +137,8 @@ impl<'t> Scanner<'t> {
             return Some(secret);
         }
         let is_argument = self.previous.is_none_or(|symbol| symbol.is_space() || symbol.quotes());
-        if symbol.c == '-' && is_argument && self.commands != 0 {
-            let rows = OPTIONS.iter().enumerate();
-            let rows = rows.filter(|(row, _)| self.commands & 1 << row != 0);
-            return first(rows.flat_map(|(_, (_, rules))| *rules), &self.place());
+        if symbol.c == '-' && is_argument && !self.options.is_empty() {
+            return first(self.options.iter().copied(), &self.place());
         }
         if self.at < self.named {
             return None;
@@ -118,9 +146,6 @@ impl<'t> Scanner<'t> {
         let name = Name::at(self.text, self.at, self.line, self.previous)?;
         self.named = name.span.end;
         let secret = self.named_secret(&name);
-        for (row, (commands, _)) in OPTIONS.iter().enumerate() {
-            self.commands |= u32::from(name.is_command(commands)) << row;
-        }
         self.before = Some(name);
         secret
     }
@@ -154,10 +179,16 @@ impl<'t> Scanner<'t> {
     /// Returns the place of the secret that belongs to `name`: to the command or the secret of this name.
     fn named_secret(&mut self, name: &Name) -> Option<Range<usize>> {
         let text = self.text;
-        let call = Place { at: name.span.end, ..self.place() };
-        let calls = CALLS.iter().filter(|(commands, _)| name.is_command(commands));
-        if let Some(secret) = first(calls.flat_map(|(_, rules)| *rules), &call) {
-            return Some(secret);
+        if let Some(command) = COMMANDS.get(&*name.command()) {
+            for rule in &command.options {
+                if !self.options.iter().any(|other| std::ptr::eq(*other, *rule)) {
+                    self.options.push(rule);
+                }
+            }
+            let call = Place::at(text, name.span.end, name.previous);
+            if let Some(secret) = first(command.calls.iter().copied(), &call) {
+                return Some(secret);
+            }
         }
         let before = self.before.as_ref().filter(|before| before.is_before(name, text));
         if let Some(kind) = name.kind(before)
@@ -180,7 +211,10 @@ impl<'t> Scanner<'t> {
 }
 
 /// Returns the secret of the first of the `rules` that matches at `place`.
-fn first<'r>(mut rules: impl Iterator<Item = &'r Rule>, place: &Place<'_>) -> Option<Range<usize>> {
+fn first(
+    mut rules: impl Iterator<Item = &'static Rule>,
+    place: &Place<'_>,
+) -> Option<Range<usize>> {
     rules
         .find_map(|(_, pattern, _)| place.matches(pattern))
         .flatten()

@@ -1,5 +1,6 @@
 //! Tells the names of secrets from other names.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::symbol::{Symbol, next};
@@ -81,7 +82,8 @@ const PAIRS: &[(&str, &[&str])] = &[
 /// Words with other meanings, too.
 const WEAK: &[&str] = &texts![
     "pass" "pwd" "pw" "psw" "passw" "auth" "sig" "signature" "sessionid" "sid" "pin" "otp" "oldpwd"
-    "jwt" "sas" "passin" "passout" "bearer" "tok" "tkn"
+    "jwt" "sas" "passin" "passout" "bearer" "tok" "tkn" "sshpass" "storepass" "keypass" "dbpass"
+    "bindpw" "rootpw" "requirepass" "masterauth"
 ];
 
 /// Words of names of keys that are no secrets.
@@ -173,18 +175,10 @@ impl Name {
         self.reversed().next().unwrap_or_default()
     }
 
-    /// Returns whether this is one of the `commands`, whose words are joined by `-` or `_`. One with a sign before it
-    /// is an option.
-    pub(super) fn is_command(&self, commands: &[&str]) -> bool {
-        let words = self.words.strip_suffix(' ').unwrap_or_default().as_bytes();
-        let is_equal =
-            |(byte, own): (u8, &u8)| byte == *own || *own == b' ' && b"-_".contains(&byte);
-        commands.iter().any(|command| {
-            let bare = if self.is_option { command.strip_prefix('-') } else { Some(*command) };
-            bare.is_some_and(|bare| {
-                bare.len() == words.len() && bare.bytes().zip(words).all(is_equal)
-            })
-        })
+    /// Returns the words of the command or, after a sign, of the option of this name.
+    pub(super) fn command(&self) -> Cow<'_, str> {
+        let words = self.words.trim_end();
+        if self.is_option { Cow::Owned(format!("-{words}")) } else { Cow::Borrowed(words) }
     }
 
     /// Returns whether this is a single word, and this one.

@@ -278,9 +278,11 @@ pub(super) fn run(text: &str, at: usize, class: Class, max: usize) -> usize {
     end
 }
 
-/// Returns whether the value of an option is in the same word.
+/// Returns whether the value of an option is in the same word, and no mark that ends the option.
 fn is_attached(text: &str, at: usize) -> bool {
-    next(text, at).is_some_and(|symbol| !symbol.is_space() && !"=\"',)]}".contains(symbol.c))
+    let is_part = |symbol: Symbol| !symbol.is_space() && !"=,)]}\"'".contains(symbol.c);
+    let quote = next(text, at).filter(|symbol| symbol.c == '\'').map_or(0, |quote| quote.len);
+    next(text, at + quote).is_some_and(is_part)
 }
 
 /// Returns the place of the value of an option that ends at `at`.

@@ -35,7 +35,7 @@ const SCHEMES: &[&str] = &texts![
 /// The types of values in programs, and values that are nothing.
 pub(super) const NOTHING: &[&str] = &texts![
     "" "null" "none" "None" "nil" "true" "false" "undefined" "str" "string" "String" "&str" "bytes"
-    "int" "bool" "boolean" "text" "TEXT" "varchar" "any" "unknown" "number" "Optional[str]"
+    "int" "usize" "u8" "u16" "u32" "u64" "i32" "i64" "float" "bool" "boolean" "text" "TEXT" "varchar" "any" "unknown" "number" "Optional[str]"
     "Option<String>" "Option<&str>" "SecretStr" "Vec<u8>" "inherit" "object" "include" "omit"
     "same-origin"
 ];
@@ -75,8 +75,11 @@ pub(super) fn value(place: &Place<'_>, at: usize, form: Form) -> Option<Range<us
     }
     match form {
         Form::Line => {
-            let is_end = next(text, begin).is_none_or(|symbol| symbol.c == '\n');
-            let name = place.name.filter(|_| !is_end || kind == Kind::Strong);
+            let is_block = match next(text, begin).map(|symbol| symbol.c) {
+                None | Some('\n') => kind == Kind::Strong,
+                Some(sign) => "|>".contains(sign),
+            };
+            let name = place.name.filter(|_| is_block);
             let below = name.and_then(|name| block(text, begin, name));
             below.or_else(|| on_line(place, begin, form))
         }
@@ -86,7 +89,7 @@ pub(super) fn value(place: &Place<'_>, at: usize, form: Form) -> Option<Range<us
             let half = run(text, at, |byte| !byte.is_ascii_whitespace(), SHORT);
             let half = at + text[at..half].find(join)? + join.len_utf8();
             let end = on_line(place, at, Form::Argument)?.end;
-            (half < end).then_some(half..end)
+            checked(text, half..half.max(end), kind, Form::Argument)
         }
         Form::Last(option, least) => last(text, at, option, least),
         Form::Typed(least) => typed(text, at, least),
@@ -136,6 +139,7 @@ fn holds_secret(contents: &str, kind: Kind) -> bool {
     !contents.trim().is_empty()
         && (kind == Kind::Strong || !contents.bytes().all(is_plain))
         && !(kind == Kind::Token && contents.len() < 8 && is_constant(contents))
+        && !(names_secret(contents) && contents.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
 /// Returns the last argument of the command whose arguments begin at `at`.
