@@ -5,10 +5,9 @@ mod objects;
 use memchr::memchr_iter;
 use unstuck_core::Digest;
 
-use crate::mask::{Masker, Masks};
-use crate::said;
-use objects::objects;
-pub(crate) use objects::{Document, digest as digest_of_json, is_json};
+use crate::mask::{Masked, Masker, Masks};
+use crate::said::{self, Clocks};
+use objects::is_json;
 
 /// The default number of 64-bit words in one generation of [`Lines`].
 pub const LINE_WORDS: usize = 256;
@@ -81,17 +80,17 @@ impl<const WORDS: usize> Lines<WORDS> {
     /// Adds the lines of `answer`, or its objects if it is JSON. Returns whether at least nine of ten were
     /// known before. Returns `false` for an answer without a line that counts. O(length of `answer`).
     pub fn show(&mut self, answer: &str) -> bool {
-        self.show_masked(answer, Masks::NONE.and(&[]))
+        self.show_all(|each| {
+            digests(answer, Masks::NONE.and(&[]), each);
+        })
     }
 
-    /// Like [`Lines::show`], but `masker` removes the volatile parts of each line first.
-    pub(crate) fn show_masked(&mut self, answer: &str, masker: Masker<'_>) -> bool {
-        WORDS != 0 && self.show_all(|each| compared(answer, masker, each))
-    }
-
-    /// Adds and counts the lines that `hashes` passes on, which are those of [`compared`]. Returns whether at
-    /// least nine of ten were known before.
+    /// Adds and counts the lines that `hashes` passes on, which are those of [`digests`]. Returns whether at
+    /// least nine of ten were known before. A filter of 0 words asks for none.
     pub(crate) fn show_all(&mut self, hashes: impl FnOnce(&mut dyn FnMut(u64))) -> bool {
+        if WORDS == 0 {
+            return false;
+        }
         let mut count = Count::default();
         hashes(&mut |hash| {
             let is_known = self.add(hash);
@@ -160,21 +159,48 @@ impl<const WORDS: usize> Lines<WORDS> {
     }
 }
 
-/// Calls `each` with the hash of each line of `answer` that counts, or of each object if it is JSON; in a long
-/// answer, of one in four. `masker` removes the volatile parts first. O(length of `answer`).
-pub(crate) fn compared(answer: &str, masker: Masker<'_>, mut each: impl FnMut(u64)) {
+/// The digests of an answer without its volatile parts, and that with them if it is JSON, which is compared by its meaning.
+pub(crate) type Digests = (Masked, Option<Digest>);
+
+/// Returns the digests of `answer`. Calls `each` with the hash of each line that counts, or of each object if it is JSON; in
+/// a long answer, of one in four. `masker` removes the volatile parts first. O(length of `answer`).
+pub(crate) fn digests(answer: &str, masker: Masker<'_>, each: &mut dyn FnMut(u64)) -> Digests {
     let is_json = is_json(answer);
     let is_long = holds_many(answer, if is_json { b'{' } else { b'\n' });
-    let each = |hash| {
+    let mut each = |hash| {
         if !is_long || is_sampled(hash) {
             each(hash);
         }
     };
     if is_json {
-        objects(answer, masker, each);
-    } else {
-        counted(answer).map(|line| hash(line, masker)).for_each(each);
+        let document = of_json(answer, masker, &mut each);
+        return document.unwrap_or_else(|| (masker.digest(answer.as_bytes()), None));
     }
+    let mut left = LINES_MAX;
+    let mut line = |line: &[u8], digest: Digest| {
+        if line.len() >= LINE_MIN && left > 0 {
+            left -= 1;
+            each(if holds_data(line) { hash(line, masker) } else { digest.bits() });
+        }
+    };
+    if !Clocks::of(answer).any() {
+        return (masker.digest_by_line(answer.as_bytes(), &mut line), None);
+    }
+    // A clock before a line is no part of it.
+    for shown in said::lines(answer) {
+        masker.digest_by_line(shown.as_bytes(), &mut line);
+    }
+    (masker.digest(answer.as_bytes()), None)
+}
+
+/// Returns the digests of `answer` if it is a whole document of JSON. O(length of `answer`).
+pub(crate) fn document(answer: &str, masker: Masker<'_>) -> Option<Digests> {
+    if is_json(answer) { of_json(answer, masker, &mut |_| {}) } else { None }
+}
+
+/// Returns the digests of a whole document, or `None`. Calls `each` with the hash of each object.
+fn of_json(answer: &str, masker: Masker<'_>, each: &mut dyn FnMut(u64)) -> Option<Digests> {
+    objects::digest(answer, masker, each).map(|it| (it.masked, Some(it.raw)))
 }
 
 /// Returns whether a line or an object is in the sample of a long answer.
@@ -185,32 +211,37 @@ fn is_sampled(hash: u64) -> bool {
 /// The shortest row of letters of Base64 that is data, in bytes. A picture is encoded anew each time.
 const DATA_MIN: usize = 256;
 
-/// The hash of `line` without its volatile parts and without data. O(n).
-fn hash(line: &str, masker: Masker<'_>) -> u64 {
-    let is_of_data = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-    let line = line.as_bytes();
-    // The parts that are hashed so far, the start of the next one, and the start of the row at hand.
-    let (mut parts, mut from, mut start) = (None, 0, 0);
-    if line.len() >= DATA_MIN {
-        for row in line.split_inclusive(|byte| !is_of_data(byte)) {
-            let end = start + row.iter().take_while(|byte| is_of_data(byte)).count();
-            if end - start >= DATA_MIN {
-                let part = hash_of_part(line.get(from..start).unwrap_or_default(), masker);
-                parts = Some(parts.map_or(part, |parts: Digest| parts.mix(part)));
-                from = end;
-            }
-            start += row.len();
-        }
-    }
-    let last = hash_of_part(line.get(from..).unwrap_or_default(), masker);
-    parts.map_or(last, |parts| parts.mix(last)).bits()
+/// Returns whether `byte` may belong to data.
+const fn is_of_data(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-/// The hash of a part of a line. One without a digit has hardly any volatile part, and is hashed as it is.
-#[inline]
-fn hash_of_part(part: &[u8], masker: Masker<'_>) -> Digest {
-    let masker = if part.iter().any(u8::is_ascii_digit) { masker } else { Masks::NONE.and(&[]) };
-    masker.digest(part).result
+/// Returns whether `text` holds data. O(n), and for most texts far less.
+fn holds_data(text: &[u8]) -> bool {
+    let mut rest = text;
+    while let Some(row) = rest.get(..DATA_MIN) {
+        let Some(end) = row.iter().rposition(|byte| !is_of_data(*byte)) else { return true };
+        rest = rest.get(end + 1..).unwrap_or_default();
+    }
+    false
+}
+
+/// The hash of `line` without its volatile parts and without data. O(n).
+#[cold]
+fn hash(line: &[u8], masker: Masker<'_>) -> u64 {
+    // The parts that are hashed so far, the start of the next one, and the start of the row at hand.
+    let (mut parts, mut from, mut start) = (None, 0, 0);
+    for row in line.split_inclusive(|byte| !is_of_data(*byte)) {
+        let end = start + row.iter().take_while(|byte| is_of_data(**byte)).count();
+        if end - start >= DATA_MIN {
+            let part = masker.digest(line.get(from..start).unwrap_or_default()).result;
+            parts = Some(parts.map_or(part, |parts: Digest| parts.mix(part)));
+            from = end;
+        }
+        start += row.len();
+    }
+    let last = masker.digest(line.get(from..).unwrap_or_default()).result;
+    parts.map_or(last, |parts| parts.mix(last)).bits()
 }
 
 /// The known parts of an answer.
@@ -253,23 +284,6 @@ fn holds_many(answer: &str, separator: u8) -> bool {
     memchr_iter(separator, answer.as_bytes()).nth(SAMPLED_MIN - 1).is_some()
 }
 
-/// Returns the lines of `answer` that count, each without the line number that a pager adds.
-fn counted(answer: &str) -> impl Iterator<Item = &str> {
-    let lines = said::lines(answer).map(|line| unnumbered(line.trim_ascii()));
-    lines.filter(|line| line.len() >= LINE_MIN).take(LINES_MAX)
-}
-
-/// Returns `line` without the number and the sign that `cat -n`, `nl` and `grep -n` put before it.
-fn unnumbered(line: &str) -> &str {
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    if digits == 0 {
-        return line;
-    }
-    let signs = ['\t', '→', ':', '|', '-', ')'];
-    let behind = line.get(digits..).unwrap_or_default().trim_start_matches(' ');
-    behind.strip_prefix(signs).unwrap_or(line).trim_ascii_start()
-}
-
 #[cfg(test)]
 mod tests {
     extern crate std;
@@ -282,7 +296,7 @@ mod tests {
     use proptest::collection::{btree_map, hash_set, vec as list};
     use proptest::prelude::*;
 
-    use super::{LINE_MIN, Lines, SAMPLED_MIN, counted, unnumbered};
+    use super::{LINE_MIN, Lines, SAMPLED_MIN, digests, document};
     use crate::mask::Masks;
 
     /// The lines of a source file called `name`, no two of which are equal.
@@ -360,28 +374,36 @@ mod tests {
         }
     }
 
+    /// The hashes of the lines of `answer` that count.
+    fn hashes(answer: &str) -> Vec<u64> {
+        let mut hashes = Vec::new();
+        digests(answer, Masks::ALL.and(&[]), &mut |hash| hashes.push(hash));
+        hashes
+    }
+
     #[test]
     fn numbers_that_a_pager_puts_before_lines_do_not_count() {
         for (line, expected) in [
-            ("12\tlet x = 1;", "let x = 1;"),
-            ("     12→    let x = 1;".trim(), "let x = 1;"),
-            ("12:let x = 1;", "let x = 1;"),
-            ("12-let x = 1;", "let x = 1;"),
-            ("12 | let x = 1;", "let x = 1;"),
-            ("12) let x = 1;", "let x = 1;"),
-            ("12 apples", "12 apples"),
-            ("let x = 1;", "let x = 1;"),
-            ("12", "12"),
-            ("", ""),
+            ("12\tlet x = y + 1;", "let x = y + 1;"),
+            ("12\t\tlet x = y + 1;", "let x = y + 1;"),
+            ("     12→    let x = y + 1;", "let x = y + 1;"),
+            ("12:let x = y + 1;", "let x = y + 1;"),
+            ("12-let x = y + 1;", "let x = y + 1;"),
+            ("12 | let x = y + 1;", "let x = y + 1;"),
+            ("12) 34 of 78 apples", "34 of 78 apples"),
+            ("12:\n3 | let x = y + 1;", "let x = y + 1;"),
         ] {
-            assert_eq!(unnumbered(line), expected, "{line:?}");
+            assert_eq!(hashes(line), hashes(expected), "{line:?}");
+            assert_eq!(hashes(line).len(), 1, "{line:?}");
         }
+        assert_ne!(hashes("12 green apples"), hashes("13 green apples"));
+        assert_ne!(hashes("12  green apples"), hashes("green apples"));
     }
 
     #[test]
     fn short_lines_do_not_count() {
         let (short, long) = ("a".repeat(LINE_MIN - 1), "a".repeat(LINE_MIN));
-        assert_eq!(counted(&format!("{short}\n  {long}  \n7\t{short}")).count(), 1);
+        assert_eq!(hashes(&format!("{short}\n  {long}  \n7\t{short}")).len(), 1);
     }
 
     #[test]
@@ -491,11 +513,16 @@ mod tests {
         }
 
         #[test]
-        fn any_text_may_be_looked_at(text in any::<String>(), signs in "[\\[\\]{}\",: a\\\\]{0,90}") {
+        fn any_text_may_be_looked_at(text in any::<String>(), signs in "[\\[\\]{}\",: a1\n\\\\]{0,90}") {
             for text in [text, signs] {
                 let mut lines: Lines = Lines::new();
                 let first = lines.show(&text);
                 prop_assert!(lines.show(&text) || !first);
+                // A look at the lines changes no digest.
+                let masker = Masks::ALL.and(&[]);
+                let whole = document(&text, masker).map(|it| it.0);
+                let whole = whole.unwrap_or_else(|| masker.digest(text.as_bytes()));
+                prop_assert_eq!(digests(&text, masker, &mut |_| {}).0, whole);
             }
         }
 

@@ -226,11 +226,23 @@ impl<'p> Masker<'p> {
     ///
     /// Without masks and counters every byte counts, and only equal texts are near.
     pub fn digest(self, text: &[u8]) -> Masked {
-        if self.masks == Masks::NONE && self.counters.is_empty() {
+        if self.is_none() {
             let whole = Digest::new(HASH.hash(text));
             return Masked { result: whole, near: whole };
         }
         digest::digest(self.pieces(text))
+    }
+
+    /// Like [`Masker::digest`], but also calls `each` with each line that shows anything, without the number that a pager
+    /// adds, and with the digest of what is left of it.
+    pub(crate) fn digest_by_line(self, text: &[u8], each: &mut dyn FnMut(&[u8], Digest)) -> Masked {
+        let masked = digest::digest_by_line(self.pieces(text), each);
+        if self.is_none() { self.digest(text) } else { masked }
+    }
+
+    /// Returns whether every byte counts.
+    const fn is_none(self) -> bool {
+        self.masks.0 == Masks::NONE.0 && self.counters.is_empty()
     }
 
     /// Hands the pieces of `text` to `sink`. O(n).

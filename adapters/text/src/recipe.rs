@@ -13,7 +13,7 @@ use crate::echo::echo;
 use crate::envelope::{Envelope, Unescaped};
 use crate::find;
 use crate::likeness::{PRIMARY_KEYS, compared, file, notes};
-use crate::lines::{self, Document, Lines, digest_of_json, is_json};
+use crate::lines::{self, Lines};
 use crate::mask::{Counter, Masked, Masker, Masks, Trimmed};
 use crate::nothing::{finds_no_line, found_none};
 use crate::pending::waits;
@@ -305,7 +305,7 @@ impl Recipe {
     /// To find reads that show hardly a new line, use [`Recipe::outcome_among`], which remembers the lines
     /// of earlier answers.
     pub fn outcome_of(&self, answer: &Answer<'_>) -> Outcome {
-        self.read(answer, |_, _| false)
+        self.read(answer, |_| false)
     }
 
     /// Like [`Recipe::outcome_of`], but also compares the lines of a read with the lines of earlier answers.
@@ -315,29 +315,29 @@ impl Recipe {
         lines: &mut Lines<WORDS>,
         answer: &Answer<'_>,
     ) -> Outcome {
-        self.read(answer, |text, masker| lines.show_masked(text, masker))
+        self.read(answer, |shown| lines.show_all(shown))
     }
 
     /// Like [`Recipe::outcome_of`], for a caller that compares the lines of a read later, by
     /// [`Digester::compare`]. Passes their hashes to `line`.
     ///
     /// [`Digester::compare`]: crate::Digester::compare
-    pub fn read_answer(&self, answer: &Answer<'_>, line: impl FnMut(u64)) -> ReadAnswer {
+    pub fn read_answer(&self, answer: &Answer<'_>, mut line: impl FnMut(u64)) -> ReadAnswer {
         let mut may_be_stale = false;
-        let fresh = self.read(answer, |text, masker| {
+        let fresh = self.read(answer, |shown| {
             may_be_stale = true;
-            lines::compared(text, masker, line);
+            shown(&mut line);
             false
         });
         ReadAnswer { fresh, stale: if may_be_stale { fresh.near(nothing_new()) } else { fresh } }
     }
 
-    /// Makes the outcome of `answer`. `is_stale` returns whether the text of a read shows hardly a new
-    /// line.
+    /// Makes the outcome of `answer`. `is_stale` returns whether a read shows hardly a new line, given a function that
+    /// passes on the hash of each of its lines.
     fn read(
         &self,
         answer: &Answer<'_>,
-        is_stale: impl FnOnce(&str, Masker<'_>) -> bool,
+        is_stale: impl FnOnce(&mut dyn FnMut(&mut dyn FnMut(u64))) -> bool,
     ) -> Outcome {
         let &Answer { tool, text: whole, cut, said, .. } = answer;
         let own = said.map_or_else(|| self.own(tool), |said| Some(self.completed(tool, said)));
@@ -345,25 +345,30 @@ impl Recipe {
         let opened = self.opened(whole, &mut memory);
         // The lines that a host adds to each answer are not part of the result.
         let trimmed = self.masker(own).trimmed(opened.body);
-        let document = self.document(own, opened.body);
-        let masked = self.masked(own, &opened, trimmed, cut, document);
+        let body = Body::of(trimmed.text);
+        let reading = self.reading(own, answer, &opened, &body);
+        let signature = reading.complaint.map(signature);
+        let mut digests = None;
+        let mut shown = |each: &mut dyn FnMut(u64)| {
+            digests = Some(self.masked(own, &opened, trimmed, cut, Some(each)));
+        };
+        // An answer of no class is near only equal answers.
+        let class = match self.near {
+            Near::Numbers => None,
+            Near::Class => {
+                reading.class(signature.and_then(|it| it.class), || is_stale(&mut shown))
+            }
+        };
+        let (masked, document) =
+            digests.unwrap_or_else(|| self.masked(own, &opened, trimmed, cut, None));
+        let near = if self.near == Near::Numbers { Some(masked.near) } else { class };
         // What a host writes around an answer differs each time: an id, a clock, a budget. The clock of an entry is part
         // of the entry. JSON is compared by its meaning.
         let raw = || {
             let text = if opened.is_entry { whole } else { opened.body };
-            let raw = document.map_or_else(|| digest(text), |it| it.raw);
+            let raw = document.unwrap_or_else(|| digest(text));
             let raw = facts(&opened).map_or(raw, |facts| raw.mix(facts));
             raw.mix(cut.map_or(Digest::new(0), digest))
-        };
-        let body = Body::of(trimmed.text);
-        let reading = self.reading(own, answer, &opened, &body);
-        let signature = reading.complaint.map(signature);
-        let near = match self.near {
-            Near::Numbers => Some(masked.near),
-            // An answer of no class is near only equal answers.
-            Near::Class => reading.class(signature.and_then(|it| it.class), || {
-                is_stale(trimmed.text, self.masker(own))
-            }),
         };
         let result = match reading.job {
             Some(Job::Named | Job::Started) => Digest::of(b"a job"),
@@ -509,8 +514,7 @@ impl Recipe {
     pub fn result(&self, tool: &str, result: &str, cut: Option<&str>) -> Masked {
         let mut memory = Unescaped::default();
         let (own, opened) = (self.own(tool), self.opened(result, &mut memory));
-        let document = self.document(own, opened.body);
-        self.masked(own, &opened, self.masker(own).trimmed(opened.body), cut, document)
+        self.masked(own, &opened, self.masker(own).trimmed(opened.body), cut, None).0
     }
 
     /// Takes the host's wrappers off `result`. A recipe that does not inspect results takes them as they are.
@@ -525,35 +529,36 @@ impl Recipe {
         own.and_then(|own| own.masks).unwrap_or(self.masks).and(self.counters)
     }
 
-    /// Returns the digests of `body` if it is JSON.
-    fn document(&self, own: Option<ToolDeclaration<'_>>, body: &str) -> Option<Document> {
-        let is_read = self.failures == Failures::Read && self.result == ResultPart::Whole;
-        if is_read && is_json(body) { digest_of_json(body, self.masker(own)) } else { None }
-    }
-
+    /// Returns the digests of a masked result, and the digest of what was not masked if it is JSON. Passes on the hash of
+    /// each line to `each`.
     fn masked(
         &self,
         own: Option<ToolDeclaration<'_>>,
         opened: &Envelope<'_>,
         trimmed: Trimmed<'_>,
         cut: Option<&str>,
-        document: Option<Document>,
-    ) -> Masked {
+        each: Option<&mut dyn FnMut(u64)>,
+    ) -> (Masked, Option<Digest>) {
+        let masker = self.masker(own);
+        let lines = each.map(|each| lines::digests(trimmed.text, masker, each));
+        let is_whole = self.failures == Failures::Read && self.result == ResultPart::Whole;
+        let lines = lines.filter(|_| is_whole && trimmed.text.len() == opened.body.len());
+        let json = || if is_whole { lines::document(opened.body, masker) } else { None };
         // A time or a hash that is the answer is no answer beside words.
         let body = if trimmed.is_volatile { trimmed.text } else { opened.body };
-        let part = match self.result {
-            ResultPart::Head(characters) => head(body, characters),
-            ResultPart::Whole => body,
+        let text = || match self.result {
+            ResultPart::Head(characters) => masker.digest(head(body, characters).as_bytes()),
+            ResultPart::Whole => masker.digest(body.as_bytes()),
         };
-        let Masked { mut result, mut near } =
-            document.map_or_else(|| self.masker(own).digest(part.as_bytes()), |it| it.masked);
+        let (Masked { mut result, mut near }, document) =
+            lines.or_else(json).unwrap_or_else(|| (text(), None));
         if let (ResultPart::Whole, Some(cut)) = (self.result, cut) {
             (result, near) = (result.mix(digest(cut)), near.mix(digest(cut)));
         }
         if let Some(facts) = facts(opened) {
             result = result.mix(facts);
         }
-        Masked { result, near }
+        (Masked { result, near }, document)
     }
 
     /// Returns the declaration of `tool`. Later declarations complete earlier ones.

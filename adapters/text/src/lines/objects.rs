@@ -6,8 +6,8 @@
 use unstuck_core::Digest;
 use unstuck_json::Hash64 as _;
 
-use super::hash;
-use crate::lexer::{Lexer, Token, is_letter};
+use super::{hash, holds_data};
+use crate::lexer::{Lexer, Token};
 use crate::mask::{Masked, Masker};
 use crate::recipe::HASH;
 
@@ -15,7 +15,7 @@ use crate::recipe::HASH;
 const DEPTH_MAX: usize = 16;
 
 /// Returns whether `answer` is one or more JSON objects, judged by its first and last characters.
-pub(crate) fn is_json(answer: &str) -> bool {
+pub(super) fn is_json(answer: &str) -> bool {
     let mut signs = answer.bytes().filter(|byte| !byte.is_ascii_whitespace());
     let opening = (signs.next(), signs.next(), signs.next_back());
     matches!(
@@ -24,53 +24,13 @@ pub(crate) fn is_json(answer: &str) -> bool {
     )
 }
 
-/// Calls `each` with a hash of each object in `json`.
-///
-/// The hash covers the names and values of the object's own members, in any order. Nested objects
-/// have hashes of their own, and an object without members has no hash. Python's single quotes are
-/// accepted. O(n).
-pub(super) fn objects(json: &str, masker: Masker<'_>, mut each: impl FnMut(u64)) {
-    // The sums of the open objects. In `brackets` each open bracket is a bit, the latest one lowest,
-    // which is set if the bracket opens an object.
-    let (mut sums, mut brackets) = ([0_u64; DEPTH_MAX], 1_u64);
-    let (mut depth, mut start) = (0, 0);
-    for (at, token) in Lexer::lenient(json) {
-        let is_end = match token {
-            Token::Open(bracket) => bracket == b'{',
-            Token::Close(bracket) => bracket == b'}',
-            Token::Comma => brackets & 1 == 1,
-            Token::Colon | Token::Text(_) | Token::Plain(_) => continue,
-        };
-        if is_end {
-            let member = json.get(start..at).map_or("", str::trim_ascii);
-            if let Some(sum) = sums.get_mut(depth).filter(|_| member.bytes().any(is_letter)) {
-                *sum = sum.wrapping_add(hash(member, masker));
-            }
-            start = at + 1;
-        }
-        match token {
-            Token::Open(b'{') => (brackets, depth) = (brackets << 1 | 1, depth + 1),
-            Token::Open(_) => brackets <<= 1,
-            Token::Close(b'}') => {
-                if let Some(sum) = sums.get_mut(depth).map(core::mem::take).filter(|sum| *sum != 0)
-                {
-                    each(sum);
-                }
-                (brackets, depth) = (brackets >> 1, depth.saturating_sub(1));
-            }
-            Token::Close(_) => brackets >>= 1,
-            _ => {}
-        }
-    }
-}
-
 /// The digests of a JSON document, or of a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Document {
+pub(super) struct Document {
     /// Those without volatile parts.
-    pub(crate) masked: Masked,
+    pub(super) masked: Masked,
     /// That with all parts.
-    pub(crate) raw: Digest,
+    pub(super) raw: Digest,
 }
 
 impl Document {
@@ -91,11 +51,20 @@ impl Document {
     }
 }
 
-/// Returns the digests of a whole JSON document, or `None` if `json` is not complete. The order of members, white space
-/// between tokens, and zeros at the end of a fraction do not count. O(n).
-pub(crate) fn digest(json: &str, masker: Masker<'_>) -> Option<Document> {
+/// Returns the digests of a whole JSON document, or `None` if `json` is not complete. Calls `each` with a hash of each
+/// object in it. The order of members, white space between tokens, and zeros at the end of a fraction do not count.
+///
+/// The hash of an object covers the names and values of its own members. Nested objects have hashes of their own, and an
+/// object without members has no hash. Python's single quotes are accepted. O(n).
+pub(super) fn digest(
+    json: &str,
+    masker: Masker<'_>,
+    each: &mut dyn FnMut(u64),
+) -> Option<Document> {
+    // The first frame is what stands outside of all brackets.
     let mut open = [Frame::default(); DEPTH_MAX];
-    let (mut depth, mut start, mut colon) = (0, 0, None);
+    let (mut depth, mut start, mut colon) = (0_usize, 0, None);
+    let (mut is_whole, mut documents) = (true, 0);
     for (at, token) in Lexer::lenient(json) {
         if token == Token::Colon {
             colon = colon.or(Some(at));
@@ -105,36 +74,73 @@ pub(crate) fn digest(json: &str, masker: Masker<'_>) -> Option<Document> {
         }
         let colon = colon.take();
         let name = colon.and_then(|colon| json.get(start..colon)).map(str::trim_ascii);
-        let value = json.get(colon.map_or(start, |colon| colon + 1)..at)?.trim_ascii();
+        let value = json.get(colon.map_or(start, |colon| colon + 1)..at);
+        let value = value.unwrap_or_default().trim_ascii();
         start = at + 1;
         if let Token::Open(bracket) = token {
-            if !value.is_empty() {
-                return None;
-            }
-            let name = part(name.unwrap_or_default(), masker);
-            *open.get_mut(depth)? = Frame { bracket, contents: Document::EMPTY, name };
+            is_whole &= value.is_empty();
+            let name = Value::name(name, masker);
             depth += 1;
+            match open.get_mut(depth) {
+                Some(frame) => *frame = Frame { bracket, name, ..Frame::default() },
+                None => is_whole = false,
+            }
             continue;
         }
-        let frame = open.get_mut(depth.checked_sub(1)?)?;
+        let Some(frame) = open.get_mut(depth) else {
+            depth -= usize::from(matches!(token, Token::Close(_)));
+            continue;
+        };
         if name.is_some() || !value.is_empty() {
-            frame.add(leaf(name, value, masker));
+            is_whole &= depth > 0;
+            frame.add(Value::leaf(name, value, masker));
         }
         if let Token::Close(bracket) = token {
+            let closed = core::mem::take(frame);
             // In ASCII, each closing bracket comes two places behind its opening one.
-            let closed = *frame;
-            if bracket != closed.bracket + 2 {
-                return None;
+            is_whole &= bracket == closed.bracket + 2;
+            if bracket == b'}' && closed.contents.own != 0 {
+                each(closed.contents.own);
             }
-            depth -= 1;
-            let whole = closed.whole();
-            match depth.checked_sub(1) {
-                Some(outer) => open.get_mut(outer)?.add(whole),
-                None => return json.get(start..)?.trim_ascii().is_empty().then_some(whole),
+            depth = depth.saturating_sub(1);
+            documents += usize::from(depth == 0);
+            if let Some(outer) = open.get_mut(depth) {
+                outer.add(closed.whole());
             }
         }
     }
-    None
+    let rest = json.get(start..).unwrap_or_default();
+    is_whole &= documents == 1 && depth == 0 && rest.trim_ascii().is_empty();
+    open.first().filter(|_| is_whole).map(|outside| outside.contents.document)
+}
+
+/// The digests of a value, maybe with its name.
+#[derive(Clone, Copy)]
+struct Value {
+    document: Document,
+    /// A hash of it without the objects in it, or 0 if nothing else is there.
+    own: u64,
+}
+
+impl Value {
+    const EMPTY: Self = Self { document: Document::EMPTY, own: 0 };
+
+    /// Hashes the name of an object or an array, if it has one.
+    fn name(name: Option<&str>, masker: Masker<'_>) -> Self {
+        let document = part(name.unwrap_or_default(), masker);
+        Self { document, own: if name.is_some() { document.masked.result.bits() } else { 0 } }
+    }
+
+    /// Hashes a value that is no object and no array, with its name if it is a member.
+    fn leaf(name: Option<&str>, value: &str, masker: Masker<'_>) -> Self {
+        let document = leaf(name, value, masker);
+        let own = document.masked.result.bits();
+        if !holds_data(value.as_bytes()) {
+            return Self { document, own };
+        }
+        let name = Self::name(name, masker).own;
+        Self { document, own: name.wrapping_add(hash(value.as_bytes(), masker)) }
+    }
 }
 
 /// An open object or array.
@@ -142,29 +148,40 @@ pub(crate) fn digest(json: &str, masker: Masker<'_>) -> Option<Document> {
 struct Frame {
     bracket: u8,
     /// The sum of the members of an object, or the elements of an array in their order.
-    contents: Document,
+    contents: Value,
     /// The name of the member that holds it.
-    name: Document,
+    name: Value,
 }
 
 impl Default for Frame {
     fn default() -> Self {
-        Self { bracket: 0, contents: Document::EMPTY, name: Document::EMPTY }
+        Self { bracket: 0, contents: Value::EMPTY, name: Value::EMPTY }
     }
 }
 
 impl Frame {
-    fn add(&mut self, value: Document) {
-        let is_object = self.bracket == b'{';
-        self.contents = self.contents.with(value, |all, one| {
-            if is_object { Digest::new(all.bits().wrapping_add(one.bits())) } else { all.mix(one) }
-        });
+    fn add(&mut self, value: Value) {
+        let is_array = self.bracket == b'[';
+        let combine = |all: Digest, one: Digest| {
+            if is_array { all.mix(one) } else { Digest::new(all.bits().wrapping_add(one.bits())) }
+        };
+        self.contents.document = self.contents.document.with(value.document, combine);
+        if value.own != 0 {
+            let [all, one] = [self.contents.own, value.own].map(Digest::new);
+            self.contents.own = combine(all, one).bits();
+        }
     }
 
     /// Returns the digests of the closed object or array, with its name.
-    fn whole(&self) -> Document {
-        let tag = Digest::new(u64::from(self.bracket));
-        self.name.with(self.contents, |name, contents| name.mix(contents.mix(tag)))
+    fn whole(&self) -> Value {
+        let Self { bracket, contents, name } = self;
+        let tag = Digest::new(u64::from(*bracket));
+        let whole = |name: Digest, contents: Digest| name.mix(contents.mix(tag));
+        let own = match bracket {
+            b'[' => whole(Digest::new(name.own), Digest::new(contents.own)).bits(),
+            _ => name.own,
+        };
+        Value { document: name.document.with(contents.document, whole), own }
     }
 }
 
@@ -232,7 +249,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    use super::{digest, is_json, is_letter, objects};
+    use super::{digest, is_json};
     use crate::mask::Masks;
 
     /// A small document of objects, lists and few different values.
@@ -248,11 +265,12 @@ mod tests {
         })
     }
 
-    /// Collects the members of each object that has some, sorted by name, without nested objects.
+    /// Collects the members of each object that has some, sorted by name. Of a nested object, only the name is left.
     fn own_members(json: &Value, found: &mut Vec<Vec<String>>) -> String {
         match json {
             Value::Array(elements) => {
                 let own = elements.iter().map(|element| own_members(element, found));
+                let own = own.filter(|own| !own.is_empty());
                 format!("[{}]", own.collect::<Vec<_>>().join(","))
             }
             Value::Object(members) => {
@@ -260,14 +278,13 @@ mod tests {
                 for (name, value) in members {
                     let member =
                         format!("{}:{}", Value::from(name.as_str()), own_members(value, found));
-                    own.extend(member.split('\0').map(String::from));
+                    own.push(member);
                 }
-                own.retain(|part| part.bytes().any(is_letter));
                 own.sort_unstable();
                 if !own.is_empty() {
                     found.push(own);
                 }
-                "\0".into()
+                String::new()
             }
             leaf => leaf.to_string(),
         }
@@ -276,7 +293,7 @@ mod tests {
     /// The objects of `json`, as numbers that are equal where the objects are.
     fn hashes(json: &str) -> Vec<u64> {
         let mut found = Vec::new();
-        objects(json, Masks::NONE.and(&[]), |hash| found.push(hash));
+        digest(json, Masks::NONE.and(&[]), &mut |hash| found.push(hash));
         found
     }
 
@@ -302,7 +319,7 @@ mod tests {
         #[test]
         fn documents_have_equal_digests_if_they_mean_the_same(one in document(), other in document()) {
             let masker = Masks::NONE.and(&[]);
-            let digest = |json: &str| digest(json, masker).map(|it| (it.masked, it.raw));
+            let digest = |json: &str| digest(json, masker, &mut |_| {}).map(|it| (it.masked, it.raw));
             let is_container = |json: &Value| json.is_object() || json.is_array();
             prop_assume!(is_container(&one) && is_container(&other));
             prop_assert!(digest(&one.to_string()).is_some());
@@ -316,7 +333,7 @@ mod tests {
             let text = json.to_string();
             let end = text.len().saturating_sub(cut);
             prop_assume!(json.is_object() && text.is_char_boundary(end));
-            prop_assert_eq!(digest(&text[..end], Masks::ALL.and(&[])), None);
+            prop_assert_eq!(digest(&text[..end], Masks::ALL.and(&[]), &mut |_| {}), None);
         }
     }
 

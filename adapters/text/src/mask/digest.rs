@@ -1,9 +1,12 @@
 //! Digests of a masked text: both are made in one pass.
 
+use memchr::memchr;
 use unstuck_core::Digest;
 
 use super::Mask;
+use super::number::digits_end;
 use super::pieces::{Pieces, Sink};
+use super::scan::is_blank;
 
 /// The digests of a text without its volatile parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,23 +27,154 @@ const END: u8 = b' ';
 pub(super) fn digest(pieces: Pieces<'_>) -> Masked {
     let mut digests = Digests::default();
     pieces.walk(&mut digests);
-    let Digests { text, numbers, says } = &digests;
-    let near = text.finish();
-    // The numbers in their order, beside the text with places for them, say what the whole does.
-    let result = match says {
-        Says::Nothing | Says::Something => near.mix(numbers.finish()),
-        // The clock was what the agent asked for.
-        Says::Volatile => near.mix(pieces.unmasked()),
-    };
-    Masked { result, near }
+    digests.of(pieces)
+}
+
+/// Like [`digest`], but also calls `each` with each line that shows anything, and the digest of it.
+pub(super) fn digest_by_line(pieces: Pieces<'_>, each: &mut dyn FnMut(&[u8], Digest)) -> Masked {
+    let text = pieces.text;
+    let mut lines =
+        Lines { all: Digests::default(), line: Streams::default(), text, at: 0, start: None, each };
+    pieces.walk(&mut lines);
+    lines.end(text.len());
+    lines.all.of(pieces)
+}
+
+/// The digests of a text, and of its parts.
+#[derive(Default)]
+struct Digests {
+    streams: Streams,
+    says: Says,
+}
+
+impl Digests {
+    /// Returns the digests of the text with these `pieces`.
+    fn of(&self, pieces: Pieces<'_>) -> Masked {
+        let Self { streams: Streams { text, numbers }, says } = self;
+        let near = text.finish();
+        // The numbers in their order, beside the text with places for them, say what the whole does.
+        let result = match says {
+            Says::Nothing | Says::Something => near.mix(numbers.finish()),
+            // The clock was what the agent asked for.
+            Says::Volatile => near.mix(pieces.unmasked()),
+        };
+        Masked { result, near }
+    }
 }
 
 /// The text with the same byte for each number, and the numbers.
 #[derive(Default)]
-struct Digests {
+struct Streams {
     text: Stream,
     numbers: Stream,
-    says: Says,
+}
+
+impl Streams {
+    #[inline]
+    fn number(&mut self, digits: &[u8]) {
+        self.text.push(NUMBER);
+        self.numbers.add(digits);
+        self.numbers.push(END);
+    }
+
+    #[inline]
+    fn masked(&mut self, mask: Option<Mask>) {
+        self.text.append(u64::from(MASKED) | mask.map_or(0, |mask| 1 + mask as u64) << 8, 16);
+    }
+}
+
+/// The digests of a text, and those of the line at hand.
+struct Lines<'t, 'e> {
+    all: Digests,
+    line: Streams,
+    text: &'t [u8],
+    /// The start of the next piece.
+    at: usize,
+    /// The start of the line, behind white space and behind its number, if it has begun.
+    start: Option<usize>,
+    each: &'e mut dyn FnMut(&[u8], Digest),
+}
+
+impl Lines<'_, '_> {
+    /// Returns the start of the line of which a piece stands at `at`.
+    fn start(&mut self, at: usize) -> usize {
+        let text = self.text;
+        *self.start.get_or_insert_with(|| at + unsaid(text.get(at..).unwrap_or_default()))
+    }
+
+    /// Adds the `text` at `at`.
+    fn add(&mut self, text: &[u8], at: usize) {
+        if text.is_empty() {
+            return;
+        }
+        let skipped = self.start(at).saturating_sub(at);
+        self.line.text.add(text.get(skipped..).unwrap_or_default());
+    }
+
+    /// Ends the line at `end`.
+    fn end(&mut self, end: usize) {
+        let Streams { text, numbers } = core::mem::take(&mut self.line);
+        let start = self.start.take();
+        if let Some(line) = start.and_then(|start| self.text.get(start..end)) {
+            (self.each)(line, text.finish().mix(numbers.finish()));
+        }
+    }
+}
+
+/// Returns the length of the white space at the start of a line, and of the number and the sign that `cat -n`, `nl` and
+/// `grep -n` put before it.
+fn unsaid(line: &[u8]) -> usize {
+    let blanks = |from: usize| {
+        let rest = line.get(from..).unwrap_or_default().iter();
+        from + rest.take_while(|byte| is_blank(**byte) && **byte != b'\n').count()
+    };
+    let start = blanks(0);
+    let end = digits_end(line, start);
+    if end == start {
+        return start;
+    }
+    let spaces = line.get(end..).unwrap_or_default().iter().take_while(|byte| **byte == b' ');
+    let sign = end + spaces.count();
+    match line.get(sign..).unwrap_or_default() {
+        [b'\t' | b':' | b'|' | b'-' | b')', ..] => blanks(sign + 1),
+        rest if rest.starts_with("→".as_bytes()) => blanks(sign + "→".len()),
+        _ => start,
+    }
+}
+
+impl Sink for Lines<'_, '_> {
+    #[inline]
+    fn at(&mut self, at: usize) {
+        self.at = at;
+    }
+
+    fn text(&mut self, text: &[u8]) {
+        self.all.text(text);
+        let (mut rest, mut at) = (text, self.at);
+        while let Some((line, behind)) =
+            memchr(b'\n', rest).and_then(|end| rest.split_at_checked(end))
+        {
+            self.add(line, at);
+            self.end(at + line.len());
+            at += line.len() + 1;
+            rest = behind.get(1..).unwrap_or_default();
+        }
+        self.add(rest, at);
+    }
+
+    fn number(&mut self, digits: &[u8]) {
+        self.all.number(digits);
+        if self.start(self.at) <= self.at {
+            self.line.number(digits);
+        }
+    }
+
+    fn masked(&mut self, mask: Option<Mask>) {
+        self.all.masked(mask);
+        if self.start(self.at) <= self.at {
+            self.line.masked(mask);
+        }
+    }
 }
 
 /// The content of a text without punctuation.
@@ -87,15 +221,13 @@ impl Sink for Digests {
         {
             self.says = Says::Something;
         }
-        self.text.add(text);
+        self.streams.text.add(text);
     }
 
     #[inline]
     fn number(&mut self, digits: &[u8]) {
         self.says = Says::Something;
-        self.text.push(NUMBER);
-        self.numbers.add(digits);
-        self.numbers.push(END);
+        self.streams.number(digits);
     }
 
     #[inline]
@@ -103,8 +235,7 @@ impl Sink for Digests {
         if self.says == Says::Nothing {
             self.says = Says::Volatile;
         }
-        self.text.push(MASKED);
-        self.text.push(mask.map_or(0, |mask| 1 + mask as u8));
+        self.streams.masked(mask);
     }
 }
 

@@ -5,6 +5,9 @@ use super::{Mask, Masker, Masks, hex, id, label, number, path};
 
 /// Receives the pieces of a text in order.
 pub(crate) trait Sink {
+    /// The next piece begins at this index of the text.
+    #[inline]
+    fn at(&mut self, _: usize) {}
     /// Text without a decimal digit.
     fn text(&mut self, text: &[u8]);
     /// A number that counts: digits, with single points between them.
@@ -17,7 +20,7 @@ pub(crate) trait Sink {
 #[derive(Clone, Copy)]
 pub(super) struct Pieces<'t> {
     masker: Masker<'t>,
-    text: &'t [u8],
+    pub(super) text: &'t [u8],
 }
 
 /// The text found at a position.
@@ -73,8 +76,10 @@ impl<'t> Pieces<'t> {
             let Some(found) = find(masker, text, place, from, &mut words) else { continue };
             let Span { start, end, part } = found;
             if let Some(before) = text.get(from..start).filter(|before| !before.is_empty()) {
+                sink.at(from);
                 sink.text(before);
             }
+            sink.at(start);
             match part {
                 Part::Number => sink.number(text.get(start..end).unwrap_or_default()),
                 Part::Blank(written) => {
@@ -92,6 +97,7 @@ impl<'t> Pieces<'t> {
             (from, at) = (end, end);
         }
         if let Some(rest) = text.get(from..).filter(|rest| !rest.is_empty()) {
+            sink.at(from);
             sink.text(rest);
         }
     }
