@@ -73,8 +73,13 @@ impl Streams {
     #[inline]
     fn number(&mut self, digits: &[u8]) {
         self.text.push(NUMBER);
-        self.numbers.add(digits);
-        self.numbers.push(END);
+        if digits.len() < 8 {
+            let length = digits.len() * 8;
+            self.numbers.append(few(digits) | u64::from(END) << length, length + 8);
+        } else {
+            self.numbers.add(digits);
+            self.numbers.push(END);
+        }
     }
 
     #[inline]

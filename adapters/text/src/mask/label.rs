@@ -118,9 +118,9 @@ pub(super) fn without_links(text: &[u8]) -> &[u8] {
     label
 }
 
-/// Returns whether a label may end in front of the value at `start`. It does not start before `floor`.
-pub(super) fn may_end(text: &[u8], start: usize, floor: usize) -> bool {
-    let tail = tail(text, start, floor);
+/// Returns whether `label`, which stands in front of the value at `start`, may be one that a mask knows.
+pub(super) fn may_be(text: &[u8], start: usize, label: &[u8]) -> bool {
+    let tail = word_end::last(label);
     AHEAD.may_hold(tail) || id::is_name(text, start, tail)
 }
 

@@ -63,11 +63,8 @@ impl Digits {
 }
 
 pub(super) fn digits_end(text: &[u8], start: usize) -> usize {
-    let mut end = start;
-    while byte(text, end).is_ascii_digit() {
-        end += 1;
-    }
-    end
+    let rest = text.get(start..).unwrap_or_default().iter();
+    start + rest.take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 /// Returns whether the few bytes around `row` show that no mask recognises it. Most numbers are plain. No
@@ -159,10 +156,10 @@ fn is_plain_behind(text: &[u8], row: &Digits) -> bool {
         // A process, a job of a shell, or the input of a notebook.
         b']' => {
             let named = row.start.saturating_sub(1);
-            let before = last_before_gap(text, named);
             let is_of_line = || text.get(..named).is_some_and(begins_a_line);
-            let is_named = matches!(before, b'n' | b't') || next == b':' && before != 0;
-            !(is_named || next == b' ' && is_of_line())
+            let is_process = next == b':' && ends_in_letter(text, named);
+            let is_input = || matches!(last_before_gap(text, named), b'n' | b't');
+            !(is_process || next == b' ' && is_of_line() || is_input())
         }
         b'=' => next != b'=',
         b'k' | b'K' | b'M' => next.is_ascii_alphanumeric(),
@@ -181,6 +178,11 @@ fn is_plain_list(text: &[u8], start: usize) -> bool {
         Some(b'%' | b'k' | b'K' | b'M' | b'e' | b'E' | b'.') => false,
         Some(_) | None => true,
     }
+}
+
+/// Returns whether a letter stands in front of `at`.
+fn ends_in_letter(text: &[u8], at: usize) -> bool {
+    at.checked_sub(1).is_some_and(|before| byte(text, before).is_ascii_alphabetic())
 }
 
 /// Returns whether `text` may end with the name of a notebook's input, and a hyphen.
@@ -208,15 +210,25 @@ fn is_plain_ahead(text: &[u8], row: &Digits, floor: usize) -> bool {
         b'/' | b'+' if row.after.is_ascii_alphabetic() => return false,
         // A port of this machine.
         b':' if matches!(prior(2), b't' | b'T' | b'0' | b'1' | b']') => return false,
-        // A job of a shell.
-        before if is_blank(before) && last_before_gap(text, row.start) == b']' => return false,
-        // The day of a month, wherever a label may begin.
-        before if is_blank(before) && row.length() <= 2 && is_behind_month(text, row) => {
-            return false;
-        }
         _ => {}
     }
-    !matches!(row.length(), 10 | 13) && !label::may_end(text, row.start, floor)
+    let ahead = text.get(floor..row.start).unwrap_or_default();
+    let label = label::without_links(ahead);
+    // The start of a month may have been masked.
+    let is_month = || row.length() <= 2 && is_blank(row.before) && is_behind_month(text, row);
+    let may_be_named = match label {
+        [] => is_month(),
+        _ if label.len() == ahead.len() => false,
+        [.., last] if last.is_ascii_alphabetic() && label.len() >= 4 => {
+            label::may_be(text, row.start, label)
+        }
+        [.., last] if last.is_ascii_alphabetic() => {
+            label::may_be(text, row.start, label) || is_month()
+        }
+        // A job of a shell.
+        [.., last] => *last == b']' && last_before_gap(text, row.start) == b']',
+    };
+    !may_be_named && !matches!(row.length(), 10 | 13)
 }
 
 /// Returns the one of `masks` that recognises `row`. Most numbers are not volatile, and the bytes
