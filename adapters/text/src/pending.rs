@@ -171,7 +171,8 @@ fn is_state(text: &str) -> bool {
 fn is_short_of(text: &str) -> bool {
     let is_goal =
         |word: &str| GOALS.contains_in_any_case(word) || is_any(word, &["running", "progress"]);
-    if words(text).nth(6).is_some() || !words(text).any(is_goal) {
+    let has_number = text.bytes().any(|byte| byte.is_ascii_digit());
+    if !has_number || words(text).nth(6).is_some() || !words(text).any(is_goal) {
         return false;
     }
     let part = OF.split(text);

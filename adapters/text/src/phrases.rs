@@ -1,5 +1,7 @@
 //! Searches for words and phrases in short texts, ignoring ASCII case.
 
+use core::iter::from_fn;
+
 use memchr::memchr2;
 
 use crate::find;
@@ -196,7 +198,30 @@ pub(crate) fn first_word(text: &str) -> &str {
 
 /// Returns the words of `text`: runs of letters, digits, and the apostrophe.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> + Clone {
-    text.split(|c: char| !(is_alphanumeric(c) || c == '\'')).filter(|word| !word.is_empty())
+    let mut rest = text;
+    from_fn(move || {
+        let (_, text) = rest.split_at_checked(length_of(rest, false))?;
+        let (word, behind) = text.split_at_checked(length_of(text, true))?;
+        rest = behind;
+        Some(word).filter(|word| !word.is_empty())
+    })
+}
+
+/// Returns the length of the letters at the start of `text`, as they stand in words, or of what is none.
+fn length_of(text: &str, is_word: bool) -> usize {
+    let mut at = 0;
+    while let Some(&byte) = text.as_bytes().get(at) {
+        let c = match byte {
+            // Most texts are ASCII, of which no character has to be put together.
+            0..0x80 => char::from(byte),
+            _ => text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or_default(),
+        };
+        if (is_alphanumeric(c) || c == '\'') != is_word {
+            break;
+        }
+        at += c.len_utf8();
+    }
+    at
 }
 
 /// Returns whether `c` is a letter, as far as [`is_alphanumeric`] tells.

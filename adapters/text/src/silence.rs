@@ -63,10 +63,10 @@ fn is_phrase(text: &str) -> bool {
     let words = || text.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
     let is = |word: &str, known: &str| word.eq_ignore_ascii_case(known);
     let has = |known: &[&str]| words().any(|word| known.iter().any(|known| is(word, known)));
-    text.is_ascii()
-        && words().count() > 1
-        && !text.bytes().any(|byte| byte.is_ascii_digit())
-        && words().all(|word| PHRASE.contains_in_any_case(word))
+    // Most texts end here at their first word.
+    words().all(|word| PHRASE.contains_in_any_case(word))
+        && words().nth(1).is_some()
+        && text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_digit())
         && has(&["success", "successful", "successfully", "output", "completed", "finished"])
         && (!has(&["error", "errors", "output"]) || has(&["no", "not", "without", "successfully"]))
 }
