@@ -23,9 +23,31 @@ use crate::{checks, steps};
 
 /// The runs that CI makes: names of clients and of their scenarios. The rest is run by hand.
 const BRIEFLY: &[(&str, &[&str])] = &[
-    ("claude-code", &["same-failing-command", "failing-edit", "healthy-by-tool", "program-gone"]),
-    ("codex", &["same-failing-command", "failing-edit", "healthy-by-tool", "program-gone"]),
-    ("gemini", &["same-failing-command", "failing-edit", "healthy-by-tool", "program-gone"]),
+    (
+        "claude-code",
+        &[
+            "same-failing-command",
+            "failing-edit",
+            "failing-mcp",
+            "healthy-by-tool",
+            "denied-variants",
+            "program-gone",
+        ],
+    ),
+    (
+        "codex",
+        &["same-failing-command", "failing-edit", "failing-mcp", "healthy-by-tool", "program-gone"],
+    ),
+    (
+        "gemini",
+        &[
+            "same-failing-command",
+            "same-success",
+            "failing-edit",
+            "healthy-by-tool",
+            "program-gone",
+        ],
+    ),
     ("copilot", &["same-failing-command", "healthy-by-tool", "program-gone"]),
     ("pi", &["same-failing-command", "failing-edit", "healthy-by-tool", "program-gone"]),
 ];
