@@ -100,7 +100,10 @@ pub(crate) fn nature(tool: &str, args: &str) -> Nature {
     // A tool that is given a command is a shell, whatever it is called, and one that is given a query searches.
     let by_command = || with_command(args, |command| Some(effect(command)));
     let by_query = || takes_query(args).then_some(Nature::acting(Tag::Search));
-    if own.tag == Tag::Other { by_command().or_else(by_query).unwrap_or(own) } else { own }
+    if own.tag != Tag::Other || args.is_empty() {
+        return own;
+    }
+    by_command().or_else(by_query).unwrap_or(own)
 }
 
 /// Returns the nature of a tool by the words in its name.

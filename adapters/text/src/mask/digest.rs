@@ -121,7 +121,9 @@ impl Lines<'_, '_> {
         let Streams { text, numbers } = core::mem::take(&mut self.line);
         let start = self.start.take();
         if let Some(line) = start.and_then(|start| self.text.get(start..end)) {
-            (self.each)(line, text.finish().mix(numbers.finish()));
+            let shown = text.finish();
+            let has_numbers = numbers.length > 0;
+            (self.each)(line, if has_numbers { shown.mix(numbers.finish()) } else { shown });
         }
     }
 }
@@ -129,20 +131,23 @@ impl Lines<'_, '_> {
 /// Returns the length of the white space at the start of a line, and of the number and the sign that `cat -n`, `nl` and
 /// `grep -n` put before it.
 fn unsaid(line: &[u8]) -> usize {
-    let blanks = |from: usize| {
-        let rest = line.get(from..).unwrap_or_default().iter();
-        from + rest.take_while(|byte| is_blank(**byte) && **byte != b'\n').count()
+    let from = |at: usize| line.get(at..).unwrap_or_default();
+    let blanks = |at: usize| {
+        at + from(at).iter().take_while(|byte| is_blank(**byte) && **byte != b'\n').count()
     };
-    let start = blanks(0);
+    let start = match line.first() {
+        Some(first) if is_blank(*first) => blanks(0),
+        _ => 0,
+    };
     let end = digits_end(line, start);
     if end == start {
         return start;
     }
-    let spaces = line.get(end..).unwrap_or_default().iter().take_while(|byte| **byte == b' ');
-    let sign = end + spaces.count();
-    match line.get(sign..).unwrap_or_default() {
+    let sign = end + from(end).iter().take_while(|byte| **byte == b' ').count();
+    match from(sign) {
         [b'\t' | b':' | b'|' | b'-' | b')', ..] => blanks(sign + 1),
-        rest if rest.starts_with("→".as_bytes()) => blanks(sign + "→".len()),
+        // The arrow of three bytes.
+        [0xE2, 0x86, 0x92, ..] => blanks(sign + 3),
         _ => start,
     }
 }
@@ -154,8 +159,13 @@ impl Sink for Lines<'_, '_> {
     }
 
     fn text(&mut self, text: &[u8]) {
-        self.all.text(text);
         let (mut rest, mut at) = (text, self.at);
+        // What is written for white space.
+        if text == b"\n" {
+            self.all.streams.text.push(b'\n');
+            return self.end(at);
+        }
+        self.all.text(text);
         while let Some((line, behind)) =
             memchr(b'\n', rest).and_then(|end| rest.split_at_checked(end))
         {

@@ -146,6 +146,7 @@ fn digits(masker: Masker<'_>, text: &[u8], place: usize, words: &mut Words) -> S
 }
 
 /// Like [`digits`], but tries every mask.
+#[inline(never)]
 fn closely(masker: Masker<'_>, text: &[u8], row: number::Digits, words: &mut Words) -> Span {
     let place = row.start;
     let is_coloured = words.control == Some(place);

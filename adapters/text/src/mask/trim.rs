@@ -46,9 +46,13 @@ impl Masker<'_> {
         for split in [last as fn(&str) -> (&str, &str), first] {
             for _ in 0..LINES_MAX {
                 let (line, others) = split(rest);
-                let Some(found) = self.volatile(line) else { break };
-                if !is_such(found) {
-                    is_other = true;
+                let found = self.volatile(line);
+                if !found.is_some_and(&is_such) {
+                    is_other |= found.is_some();
+                    if others.is_empty() {
+                        // The only line is the first and the last one.
+                        return (rest, is_other);
+                    }
                     break;
                 }
                 rest = others;

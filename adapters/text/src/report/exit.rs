@@ -44,14 +44,21 @@ impl Exit {
 /// A line names a status if it contains nothing else (`Exit code: 1`), or if it ends with the
 /// status and says that a process ended (`[Command finished with exit code 1]`).
 pub(crate) fn exit(body: &Body<'_>, told: Exit) -> Exit {
-    let told = named(body.lines(), told);
-    if body.is_single() { told } else { named(body.lines_back(), told) }
+    let (first, told) = named(body.lines(), LINES_MAX, told);
+    match first {
+        0..=1 => told,
+        // All lines but the last were read in full.
+        2..LINES_MAX => named(body.lines_back(), 1, told).1,
+        _ => named(body.lines_back(), LINES_MAX, told).1,
+    }
 }
 
-/// Returns the statuses that the first of `lines` name, and `told`.
-fn named<'t>(lines: impl Iterator<Item = &'t str>, told: Exit) -> Exit {
-    let named = |(at, line)| status(line, if at == 0 { usize::MAX } else { WORDS_MAX });
-    lines.take(LINES_MAX).enumerate().filter_map(named).fold(told, Exit::and)
+/// Adds to `told` the statuses that the first of `lines` name. Returns the number of these lines, too.
+fn named<'t>(lines: impl Iterator<Item = &'t str>, count: usize, told: Exit) -> (usize, Exit) {
+    lines.take(count).fold((0, told), |(at, told), line| {
+        let code = status(line, if at == 0 { usize::MAX } else { WORDS_MAX });
+        (at + 1, code.map_or(told, |code| told.and(code)))
+    })
 }
 
 /// Returns the status that `line` names after at most `words` words, without a sign.
