@@ -138,7 +138,7 @@ impl<'t> Scanner<'t> {
         }
         let is_argument = self.previous.is_none_or(|symbol| symbol.is_space() || symbol.quotes());
         if symbol.c == '-' && is_argument && !self.options.is_empty() {
-            return first(self.options.iter().copied(), &self.place());
+            return self.place().first(self.options.iter().map(|rule| rule.1));
         }
         if self.at < self.named {
             return None;
@@ -166,14 +166,12 @@ impl<'t> Scanner<'t> {
         let byte = self.text.as_bytes()[self.at];
         let is_long = run(self.text, self.at, BASE64, KEY_MIN) == self.at + KEY_MIN;
         let keys = if is_long { KEYS } else { &[] };
-        let key = keys
-            .iter()
-            .filter(|(_, prefixes, ..)| Part::Any(prefixes).begins(byte))
-            .find_map(|(_, prefixes, min, class)| {
-                place.matches(&[Part::Any(prefixes), Part::Run(*class, *min, MANY)])?
-            });
-        let shapes = SHAPES.iter().filter(|(_, pattern, _)| pattern[0].begins(byte));
-        key.or_else(|| first(shapes, &place))
+        let mut keys = keys.iter().filter(|(_, prefixes, ..)| Part::Any(prefixes).begins(byte));
+        let key = keys.find_map(|(_, prefixes, min, class)| {
+            place.first([&[Part::Any(prefixes), Part::Run(*class, *min, MANY)][..]])
+        });
+        let shapes = SHAPES.iter().filter(|rule| rule.1[0].begins(byte)).map(|rule| rule.1);
+        key.or_else(|| place.first(shapes))
     }
 
     /// Returns the place of the secret that belongs to `name`: to the command or the secret of this name.
@@ -186,13 +184,14 @@ impl<'t> Scanner<'t> {
                 }
             }
             let call = Place::at(text, name.span.end, name.previous);
-            if let Some(secret) = first(command.calls.iter().copied(), &call) {
+            if let Some(secret) = call.first(command.calls.iter().map(|rule| rule.1)) {
                 return Some(secret);
             }
         }
         let before = self.before.as_ref().filter(|before| before.is_before(name, text));
         if let Some(kind) = name.kind(before)
-            && let Some(secret) = first(NAMED.iter(), &Place::after(text, name, kind))
+            && let Some(secret) =
+                Place::after(text, name, kind).first(NAMED.iter().map(|rule| rule.1))
         {
             return Some(secret);
         }
@@ -204,19 +203,8 @@ impl<'t> Scanner<'t> {
             && (self.at < self.labelled || labels::is_labelled_later(text, name))
         {
             self.labelled = 0;
-            return first(NAMED.iter(), &Place::after(text, name, Kind::Strong));
+            return Place::after(text, name, Kind::Strong).first(NAMED.iter().map(|rule| rule.1));
         }
         None
     }
-}
-
-/// Returns the secret of the first of the `rules` that matches at `place`.
-fn first(
-    mut rules: impl Iterator<Item = &'static Rule>,
-    place: &Place<'_>,
-) -> Option<Range<usize>> {
-    rules
-        .find_map(|(_, pattern, _)| place.matches(pattern))
-        .flatten()
-        .filter(|secret| !secret.is_empty())
 }

@@ -44,9 +44,10 @@ impl Extent {
             let before = previous.replace(symbol.c);
             if symbol.quotes() && !(self.is_line && self.enclosing.is_some()) {
                 let is_opening = !self.is_line || before == Some('=');
-                let is_closing = match self.is_line {
-                    true => !is_opening && (symbol.c == '"' || before != Some(' ')),
-                    false => end > at && depth == 0,
+                let is_closing = if self.is_line {
+                    !is_opening && (symbol.c == '"' || before != Some(' '))
+                } else {
+                    end > at && depth == 0
                 };
                 if is_closing && ends(text, after) || symbol.c == '`' && !self.is_line {
                     break;

@@ -70,20 +70,20 @@ pub(super) fn label(text: &str, name: &Name) -> Option<Range<usize>> {
         return None;
     }
     let place = Place::after(text, name, Kind::Strong);
-    let label = LABEL.iter().find_map(|pattern| place.matches(pattern)).flatten()?;
+    let label = place.first(LABEL)?;
     labels_secret(name, &text[label.clone()]).then_some(label)
 }
 
 /// Returns whether the member after `name` says that `name` holds a secret.
 pub(super) fn is_labelled_later(text: &str, name: &Name) -> bool {
-    let other = Place::after(text, name, Kind::Strong).matches(OTHER).flatten();
+    let other = Place::after(text, name, Kind::Strong).first([OTHER]);
     let other = other.and_then(|other| Name::at(text, other.start, usize::MAX, None));
     other.is_some_and(|other| label(text, &other).is_some())
 }
 
 /// Returns the contents of the element whose tag ends after the attribute `label`.
 pub(super) fn element(text: &str, label: &Range<usize>) -> Option<Range<usize>> {
-    Place::at(text, label.end, None).matches(AFTER_TAG).flatten()
+    Place::at(text, label.end, None).first([AFTER_TAG])
 }
 
 /// Returns whether the value `label` of the member `name` says that a member beside it holds a secret.

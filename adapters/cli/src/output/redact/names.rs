@@ -197,23 +197,19 @@ impl Name {
 
     /// Returns the kind of secret that the name stands for. The word `before` may be a part of it.
     pub(super) fn kind(&self, before: Option<&Self>) -> Option<Kind> {
-        if self.is("by") && before.is_some_and(|before| before.is("identified")) {
+        let is_phrase = |before: &Self| {
+            self.is("by") && before.is("identified")
+                || !self.is_option && is_pair(before.last(), self.words.trim_end())
+        };
+        if before.is_some_and(is_phrase) {
             return Some(Kind::Strong);
         }
-        let mut words = [""; WORDS_MAX + 1];
-        let mut count = 0;
+        let (mut words, mut count) = ([""; WORDS_MAX], 0);
         for (place, word) in words.iter_mut().rev().zip(self.reversed()) {
             *place = word;
             count += 1;
         }
-        if let ([.., first, last], Some(before), 1) = (&mut words, before, count)
-            && !self.is_option
-            && is_pair(before.last(), last)
-        {
-            *first = before.last();
-            count = 2;
-        }
-        kind_of(&words[words.len() - count..])
+        kind_of(&words[WORDS_MAX - count..])
     }
 }
 

@@ -140,8 +140,21 @@ impl<'t> Place<'t> {
         Self { text, at, previous: name.previous, name: Some(name), kind }
     }
 
-    /// Returns the secret if the pattern is at this place: its range, or `None` if the pattern has no secret.
-    pub(super) fn matches(&self, pattern: &[Part]) -> Option<Option<Range<usize>>> {
+    /// Returns the secret of the first of the `patterns` that is at this place, if it has one.
+    pub(super) fn first<'p>(
+        &self,
+        patterns: impl IntoIterator<Item = &'p [Part]>,
+    ) -> Option<Range<usize>> {
+        for pattern in patterns {
+            if let Some(secret) = self.matches(pattern) {
+                return Some(secret).filter(|secret| !secret.is_empty());
+            }
+        }
+        None
+    }
+
+    /// Returns the secret if the pattern is at this place. It is empty if there is none.
+    pub(super) fn matches(&self, pattern: &[Part]) -> Option<Range<usize>> {
         let (mut at, mut last, mut start, mut end) = (self.at, self.at, self.at, None);
         for part in pattern {
             match *part {
@@ -150,8 +163,8 @@ impl<'t> Place<'t> {
                     let bare = self.text[start..at].trim_end_matches([' ', '"', '\'', '\\']);
                     end = Some(start + bare.len());
                 }
-                Part::Nothing => return Some(None),
-                Part::Value(form) => return Some(values::value(self, at, form)),
+                Part::Nothing => return Some(at..at),
+                Part::Value(form) => return values::value(self, at, form).or(Some(at..at)),
                 Part::If(is) => is(&self.text[last..at]).then_some(())?,
                 part => {
                     let after = self.end_of(part, at)?;
@@ -161,7 +174,7 @@ impl<'t> Place<'t> {
             }
         }
         let secret = start..end.unwrap_or(at);
-        Some(values::checked(self.text, secret, self.kind, Form::Word))
+        values::checked(self.text, secret, self.kind, Form::Word).or(Some(at..at))
     }
 
     /// Returns the place after `part` at `at`, if it is there.
@@ -203,7 +216,7 @@ impl<'t> Place<'t> {
         match condition {
             Part::Ahead(is) => next(self.text, at).is_some_and(is),
             Part::Not(class) => !rest(self.text, at).bytes().next().is_some_and(class),
-            Part::Random(min) => is_random(&self.text[Extent::WORD.of(self.text, at)], min),
+            Part::Random(min) => is_random(word(self.text, at), min),
             Part::Kinds(kinds) => kinds.contains(&self.kind),
             Part::Free(others) => self.previous.is_none_or(|symbol| {
                 symbol.is_space() || symbol.quotes() || others.contains(symbol.c)
@@ -215,6 +228,12 @@ impl<'t> Place<'t> {
             condition => self.name.is_some_and(|name| holds_for(name, self.text, condition)),
         }
     }
+}
+
+/// Returns the beginning of the word at `at`.
+fn word(text: &str, at: usize) -> &str {
+    let ahead = &text[..run(text, at, |_| true, AHEAD)];
+    &ahead[Extent::WORD.of(ahead, at)]
 }
 
 /// Returns whether `condition` holds for `name` and what is before it.

@@ -509,6 +509,7 @@ const PIECES: &[&str] = &[
     "://", "@", "/", "a:b", "eyJ", "sk-", "ghp_", "bearer ", "basic ", "-----BEGIN PRIVATE KEY-----", "-----END ", "%22",
     "%3D", "&quot;", "\\u0022", "\\u003d", "\\", "x", "7", "A9", "name", "value", "echo ", "<<<", "is ", "for ", "$", "${",
     "Authorization", "Cookie", "!tag ", "é", "\u{200B}", "\"name\":\"password\"", "a(", "Option<String>",
+    "password (", "auth: {", "send \"", "mkpasswd ", "curl -su ", "echo a ", "sk-", "is \"",
 ];
 
 proptest! {

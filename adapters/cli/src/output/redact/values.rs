@@ -47,9 +47,12 @@ const COMMON: &[&str] = &texts![
     "digest" "token" "user" "self" "jwt" "saml" "cookie"
 ];
 
-/// Values that stand for a secret: what is before and after a name, what the name is like, and an example.
+/// What is before and after a name, what the name is like, and an example.
+type Reference = (&'static str, &'static str, fn(&str) -> bool, &'static str);
+
+/// Values that stand for a secret.
 #[rustfmt::skip]
-pub(super) const REFERENCES: &[(&str, &str, fn(&str) -> bool, &str)] = &[
+pub(super) const REFERENCES: &[Reference] = &[
     ("$", "", |name| is_constant(name) || is_name(name) && names_secret(name), "$db_password"),
     ("$env:", "", is_name, "$env:DbKey"),
     ("process.env.", "", is_name, "process.env.DB_KEY"),
@@ -63,8 +66,9 @@ pub(super) const REFERENCES: &[(&str, &str, fn(&str) -> bool, &str)] = &[
     ("", "", |mask| mask.chars().all(|c| "*•.x".contains(c)), "****"),
 ];
 
-/// The most words of a command that are looked at.
+/// The most words, and the most bytes, of a command that are looked at.
 const WORDS_MAX: usize = 16;
+const LINE_MAX: usize = 1024;
 
 /// Returns the place of the value at `at`, without what is shown of it.
 pub(super) fn value(place: &Place<'_>, at: usize, form: Form) -> Option<Range<usize>> {
@@ -117,10 +121,11 @@ fn on_line(place: &Place<'_>, at: usize, form: Form) -> Option<Range<usize>> {
     }
     if "[{".contains(first.c) && kind != Kind::Key && !rest(text, at).starts_with("{{") {
         // The names of members decide.
-        let is_members = kind == Kind::Weak && first.c == '{';
+        if kind == Kind::Weak && first.c == '{' {
+            return None;
+        }
         let inside = bracketed(text, at, first);
-        return Some(inside)
-            .filter(|inside| !is_members && holds_secret(&text[inside.clone()], kind));
+        return Some(inside).filter(|inside| holds_secret(&text[inside.clone()], kind));
     }
     if kind == Kind::Weak && form == Form::Line && is_prose(text, at) {
         return None;
@@ -133,17 +138,19 @@ fn on_line(place: &Place<'_>, at: usize, form: Form) -> Option<Range<usize>> {
     checked(text, extent.of(text, at), kind, form)
 }
 
-/// Returns whether the `contents` of brackets are secrets, and no numbers or the name of a token.
+/// Returns whether the `contents` of brackets are secrets, and no numbers, the name of a token or a variable.
 fn holds_secret(contents: &str, kind: Kind) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_digit() || b", .-\n\t".contains(&byte);
-    !contents.trim().is_empty()
-        && (kind == Kind::Strong || !contents.bytes().all(is_plain))
-        && !(kind == Kind::Token && contents.len() < 8 && is_constant(contents))
-        && !(names_secret(contents) && contents.bytes().all(|byte| byte.is_ascii_lowercase()))
+    let is_number = kind != Kind::Strong && contents.bytes().all(is_plain);
+    let is_token = kind == Kind::Token && contents.len() < 8 && is_constant(contents);
+    let is_small = contents.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_variable = is_small && names_secret(contents);
+    !(contents.trim().is_empty() || is_number || is_token || is_variable)
 }
 
 /// Returns the last argument of the command whose arguments begin at `at`.
 fn last(text: &str, mut at: usize, option: Option<char>, least: usize) -> Option<Range<usize>> {
+    let text = &text[..run(text, at, |_| true, LINE_MAX)];
     let (mut value, mut count, mut is_meant) = (0..0, 0, option.is_none());
     for _ in 0..WORDS_MAX {
         let Some(begin) = next_argument(text, at) else { break };
@@ -167,6 +174,7 @@ fn last(text: &str, mut at: usize, option: Option<char>, least: usize) -> Option
 
 /// Returns what the quotation at `at` has before the escape of a return.
 fn typed(text: &str, at: usize, least: usize) -> Option<Range<usize>> {
+    let text = &text[..run(text, at, |_| true, LINE_MAX)];
     let open = next(text, at)?;
     let inside = at + open.len;
     let typed = &text[inside..quotation(text, open, inside).0];
