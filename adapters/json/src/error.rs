@@ -124,7 +124,7 @@ mod tests {
     use std::vec::Vec;
 
     use super::JsonErrorKind::{self, *};
-    use crate::{CanonicalError, canonicalize, fingerprint};
+    use crate::{CanonicalError, canonicalize, check, fingerprint};
     use crate::{DEPTH_MAX, EXPONENT_MAX, Fingerprinter, JsonError, LENGTH_MAX, Rfc8785};
 
     /// A kind, its message, and documents with the offset of their error.
@@ -267,6 +267,8 @@ mod tests {
                 let name = json.escape_ascii();
                 let error = JsonError { kind, offset };
                 assert_eq!(error_of(json), error, "{name}");
+                let is_limit = matches!(kind, ExponentLimit | NumberRange);
+                assert_eq!(check(json).err(), (!is_limit).then_some(error), "{name}");
                 let doubles = Fingerprinter::<Rfc8785>::new(0).fingerprint(json);
                 assert_eq!(canonical_error_of(json), doubles.err().map(Into::into), "{name}");
                 assert_eq!(error.to_string(), format!("byte {offset}: {message}"), "{name}");

@@ -107,6 +107,7 @@
 mod blocks;
 #[cfg(feature = "alloc")]
 mod canonical;
+mod check;
 mod cursor;
 mod error;
 mod escape;
@@ -127,6 +128,7 @@ use unstuck_core::Digest;
 pub use crate::blocks::BLOCK;
 #[cfg(feature = "alloc")]
 pub use crate::canonical::{CanonicalError, canonicalize};
+pub use crate::check::check;
 pub use crate::error::{JsonError, JsonErrorKind};
 pub use crate::fingerprinter::{DEPTH_MAX, Exact, Fingerprinter, Mode, Numbers, Rfc8785};
 pub use crate::hash::{Fnv, Hash64, Rapid};

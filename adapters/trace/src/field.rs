@@ -84,6 +84,12 @@ fn unescaped(inner: &str) -> Cow<'_, str> {
                 }
                 length
             }
+            // It stands for itself, and is copied with the text behind it.
+            [b'\\', b'"' | b'\\' | b'/', behind @ ..] => {
+                rest = escape.get(1..).unwrap_or_default();
+                plain = 1 + bytes_before(behind, b'\\');
+                continue;
+            }
             [b'\\', letter, ..] => {
                 text.extend(symbol(*letter));
                 2
@@ -96,12 +102,9 @@ fn unescaped(inner: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Returns the character that a letter or a sign behind a backslash stands for.
+/// Returns the character that a letter behind a backslash stands for.
 const fn symbol(letter: u8) -> Option<char> {
     Some(match letter {
-        b'"' => '"',
-        b'\\' => '\\',
-        b'/' => '/',
         b'b' => '\u{8}',
         b'f' => '\u{c}',
         b'n' => '\n',

@@ -124,18 +124,20 @@
 //!    the input, and calls the `Recorder`:
 //!    - `recognise` for every record that surely belongs to the format, `session` for the name of
 //!      the run, and `begin` if another run begins;
-//!    - `call` for a call, then `pairing.issue` with its id as text (the digest of the content matters
-//!      only to `mirrors`), or `pairing.issue_unnamed` without one. `Step::Same` says that the call
+//!    - `call` for a call, then `expect` with its id as text, if it has one. (`pairing.issue` also takes a
+//!      digest of the content, which matters only to `mirrors`.) `Step::Same` says that the call
 //!      belongs to the same answer of the model as the call before. If the format has no id of turns,
-//!      keep the state in `Recorder::turn`: the step is the same if a call came and no result since;
-//!    - `pairing.answer` for a result, then `outcome` with the index that it returns. `outcome` takes
-//!      out notes of this project; if the agent puts other words around them, add these to `own.rs`;
+//!      `Turn::call` of `Recorder::turn` has the step: the same if a call came and no result since;
+//!    - `answer` for a result with the id of its call. It takes out notes of this project; if the agent
+//!      puts other words around them, add these to `notes.rs`. A result with more to say takes the index
+//!      from `pairing.answer` and goes to `outcome`;
 //!    - `time` for the time of each record, right after `recognise`, with `time::time` to read it;
 //!    - `usage` for the tokens of an answer, if the file allows before its calls. `usage_of` takes the id of
 //!      an answer that is written several times, and `usage_up_to` a running total. The fields are read
-//!      with `costs::count`, so that a broken figure makes the tokens absent. `Tokens::of_openai` and
+//!      with `costs::count`, so that a broken figure makes the tokens absent. `Tokens::of` and
+//!      `Tokens::of_parts` take the names of the fields, and `Tokens::of_openai` and
 //!      `Tokens::of_anthropic` read the usual shapes;
-//!    - `say` for the agent's words, `message` for those of others, and `settle` before a message
+//!    - `say` for the agent's words, or `speak` if they may come behind their calls, `message` for those of others, and `settle` before a message
 //!      that begins a turn. A call needs no `settle`: it takes the agent's words before it.
 //!
 //!    Return `Ok(())` for a record that does not matter, and a `ProblemKind` for one that cannot be

@@ -1,4 +1,7 @@
 //! Parses as much of a JSON value as a text has, which may break off anywhere.
+//!
+//! `serde_json` does the work, since the text is neither checked, as for a [`Pull`](crate::pull::Pull), nor long, as
+//! for a [`Stream`](crate::stream::Stream), and all of its values are wanted.
 
 use core::fmt;
 

@@ -3,8 +3,9 @@
 //! A checked text needs no grammar: a string ends at its next quote, and a list or an object at the bracket of its
 //! depth. So a value that nobody asks for costs little more than a search for quotes. [`is_json`] is the check.
 //!
-//! The walker of `unstuck-json` does not fit here. It calls a visitor for each token of a whole document, and it
-//! refuses half a surrogate pair and deep nesting, which transcripts have.
+//! The walker of `unstuck-json` makes the check. It cannot be the parser as well: it calls a visitor for each token of a
+//! whole document. It also refuses half a surrogate pair and deep nesting, which transcripts have, so what it
+//! refuses is checked by `serde_json`.
 
 use std::borrow::Cow;
 
@@ -15,7 +16,7 @@ use crate::field::text_of_json;
 
 /// Returns whether a text is JSON.
 pub(crate) fn is_json(text: &str) -> bool {
-    serde_json::from_str::<IgnoredAny>(text).is_ok()
+    unstuck_json::check(text.as_bytes()).is_ok() || serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 /// A place in a checked text. A copy of it stays where it was.
@@ -135,17 +136,19 @@ impl<'a> Pull<'a> {
 
     /// Passes a string: up to the first quote behind an even number of backslashes.
     fn skip_string(&mut self) {
-        self.at += 1;
-        loop {
-            let rest = self.rest();
-            let end = bytes_before(rest, b'"');
-            let before = rest.get(..end).unwrap_or_default();
-            let backslashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
-            self.at = (self.at + end + 1).min(self.text.len());
-            if backslashes % 2 == 0 {
-                return;
+        let bytes = self.text.as_bytes();
+        let mut end = self.at + 1;
+        while let Some(rest) = bytes.get(end..) {
+            let quote = end + bytes_before(rest, b'"');
+            end = quote + 1;
+            let before = bytes.get(..quote).unwrap_or_default();
+            if !before.ends_with(b"\\")
+                || before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
+            {
+                break;
             }
         }
+        self.at = end.min(bytes.len());
     }
 
     fn rest(&self) -> &'a [u8] {
@@ -153,25 +156,29 @@ impl<'a> Pull<'a> {
     }
 }
 
-/// The words that are looked at before [`memchr`] is, which takes longer to begin.
-const NEAR: usize = 4;
+/// The bytes that are looked at before [`memchr`] is, which takes longer to begin.
+const NEAR: usize = 64;
 
 /// Returns the number of bytes before the first `end`, which mostly is near.
+#[inline]
 pub(crate) fn bytes_before(bytes: &[u8], end: u8) -> usize {
     /// A bit for each byte of a word, the lowest one.
     const ONES: u64 = u64::MAX / 255;
-    let (words, _) = bytes.as_chunks();
-    for (index, word) in words.iter().take(NEAR).enumerate() {
+    let mut rest = bytes;
+    let mut before = 0;
+    while before < NEAR
+        && let Some((word, behind)) = rest.split_first_chunk()
+    {
         // Equal bytes become 0, from which a 1 cannot be taken without the highest bit. The lowest mark is exact.
         let zeros = u64::from_le_bytes(*word) ^ (ONES * u64::from(end));
         let marks = zeros.wrapping_sub(ONES) & !zeros & (ONES << 7);
         if marks != 0 {
-            return 8 * index + marks.trailing_zeros() as usize / 8;
+            return before + marks.trailing_zeros() as usize / 8;
         }
+        before += size_of_val(word);
+        rest = behind;
     }
-    let near = 8 * words.len().min(NEAR);
-    let rest = bytes.get(near..).unwrap_or_default();
-    near + memchr(end, rest).unwrap_or(rest.len())
+    before + memchr(end, rest).unwrap_or(rest.len())
 }
 
 #[cfg(test)]
