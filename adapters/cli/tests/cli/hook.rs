@@ -519,7 +519,7 @@ fn a_person_is_asked_once_before_the_first_refusal() {
     assert!(asked[5].contains(question), "{}", asked[5]);
     // The person has let it run, or else the agent says that the call was rejected.
     assert_eq!(asked[6..], [""; 6]);
-    let refused = unstuck(&["install", "codex", "--ask", "--dry-run"]);
+    let refused = unstuck(["install", "codex", "--ask", "--dry-run"]);
     assert_eq!(
         (refused.exit, refused.err.contains("install without --ask")),
         (64, true),
