@@ -16,6 +16,7 @@ mod opencode;
 mod pi;
 mod qwen;
 
+mod dialect;
 pub(crate) mod doctor;
 mod event;
 pub(crate) mod hook;

@@ -1,6 +1,5 @@
 //! Claude Code: hooks in `settings.json`, started without a shell.
 
-mod doctor;
 mod transcript;
 mod wire;
 
@@ -8,8 +7,9 @@ use std::env;
 
 use unstuck_trace::Format;
 
+use super::dialect;
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
+use super::host::{Diagnosis, Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
 use super::version::{Needs, Version};
 
 pub(super) const HOST: Host = Host {
@@ -50,7 +50,7 @@ pub(super) const HOST: Host = Host {
         r#"{"session_id":"unstuck-doctor","cwd":"/","hook_event_name":"PreToolUse","#,
         r#""tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"toolu_unstuck_doctor"}"#,
     ),
-    wire: Wire { decode: wire::decode, encode: wire::encode },
+    wire: Wire { decode: wire::decode, encode: dialect::encode::<wire::ClaudeCode> },
     ends: Ends::Turns,
     quirks: Quirks {
         steps: Steps::Reported(transcript::is_behind_another),
@@ -63,7 +63,7 @@ pub(super) const HOST: Host = Host {
         within: None,
         extensions: &["jsonl"],
     }),
-    diagnose: doctor::diagnose,
+    diagnose: |found| Diagnosis::of_switch(found, "/disableAllHooks"),
 };
 
 /// Returns whether a person sits at the session. Claude Code says so to its hooks, and older versions tell how it was

@@ -41,7 +41,7 @@ pub(super) const HOST: Host = Host {
         r#"{"session_id":"unstuck-doctor","turn_id":"1","cwd":"/","hook_event_name":"PreToolUse","#,
         r#""tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"call_unstuck_doctor"}"#,
     ),
-    wire: Wire { decode: wire::decode, encode: wire::encode },
+    wire: Wire::of::<wire::Codex>(),
     ends: Ends::Nothing,
     quirks: Quirks {
         steps: Steps::Transcribed(rollout::is_batch_open),

@@ -3,16 +3,18 @@
 //! Each agent has a module with one value of [`Host`]. This module knows none of them.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use unstuck_trace::Format;
 
+use super::dialect::{self, Dialect};
 use super::event::{BadPayload, Call, Ending, Event};
 use super::hooks::{Form, Hooks};
 use super::plugin::Plugin;
 use super::reply::{Encoded, Reply};
-use super::settings::{self, Entry, Line};
+use super::settings::{self, Entry, Line, switch};
 use super::version::Needs;
 use crate::mistake::Mistake;
 
@@ -138,6 +140,13 @@ pub(crate) struct Wire {
     pub(crate) encode: fn(&Reply, &Event<'_>) -> Encoded,
 }
 
+impl Wire {
+    /// The translation for an agent with this dialect.
+    pub(crate) const fn of<D: Dialect>() -> Self {
+        Self { decode: dialect::decode::<D>, encode: dialect::encode::<D> }
+    }
+}
+
 /// The transcripts of an agent's sessions on disk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transcripts {
@@ -180,6 +189,26 @@ pub(crate) struct Diagnosis {
     pub(crate) advice: Vec<String>,
     /// The number of entries that the user has trusted, or `None` if the agent records no such thing.
     pub(crate) trusted: Option<usize>,
+}
+
+impl Diagnosis {
+    /// The diagnosis of an agent that runs a project's hooks once it trusts the folder, and no hook if its settings
+    /// have `true` at this JSON pointer. The user's settings hold in a project, too.
+    pub(crate) fn of_switch(found: &Installation<'_>, pointer: &str) -> Self {
+        let users = fs::read_to_string(found.host.settings(Scope::User)).unwrap_or_default();
+        let is_off = [found.text, &users].iter().any(|text| switch(text, pointer) == Some(true));
+        let name = pointer.trim_start_matches('/').replace('/', ".");
+        let obstacle = is_off.then(|| format!("{name} is true, so no hook runs: remove it"));
+        let advice = (found.scope == Scope::Project).then(|| {
+            let title = found.host.title;
+            format!("{title} runs the hooks of a project once its folder is trusted.")
+        });
+        Self {
+            obstacles: obstacle.into_iter().collect(),
+            advice: advice.into_iter().collect(),
+            trusted: None,
+        }
+    }
 }
 
 /// The scope of a settings file.

@@ -1,13 +1,12 @@
 //! Qwen Code: hooks in `settings.json`, as lines for `bash`.
 
-mod doctor;
 mod transcript;
 mod wire;
 
 use unstuck_trace::Format;
 
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
+use super::host::{Diagnosis, Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
 
 pub(super) const HOST: Host = Host {
     name: "qwen",
@@ -41,7 +40,7 @@ pub(super) const HOST: Host = Host {
         r#""tool_name":"run_shell_command","tool_input":{"command":"true"},"#,
         r#""tool_use_id":"toolu_unstuck_doctor","tool_call_id":"call_unstuck_doctor"}"#,
     ),
-    wire: Wire { decode: wire::decode, encode: wire::encode },
+    wire: Wire::of::<wire::Qwen>(),
     ends: Ends::MainTurns,
     quirks: Quirks {
         // Its own guard ends the run when the model asks for the fifth.
@@ -55,5 +54,5 @@ pub(super) const HOST: Host = Host {
         within: Some("chats"),
         extensions: &["jsonl"],
     }),
-    diagnose: doctor::diagnose,
+    diagnose: |found| Diagnosis::of_switch(found, "/disableAllHooks"),
 };

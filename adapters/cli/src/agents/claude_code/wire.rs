@@ -9,15 +9,14 @@ use std::collections::BTreeMap;
 
 use memchr::memmem;
 use serde::Deserialize;
-use serde_json::json;
 use serde_json::value::RawValue;
 use unstuck_trace::ToolResult;
 
+use crate::agents::dialect::{self, Dialect};
 use crate::agents::event::{
     BadPayload, Ending, Event, EventKind, Listed, Object, Raw, json, members, shown, text,
 };
 use crate::agents::payload::HookPayload;
-use crate::agents::reply::{Encoded, Reply, Words};
 
 /// The members of results that differ each time.
 const VOLATILE: [&str; 6] =
@@ -34,19 +33,38 @@ const REFUSAL: &str = "The user doesn't want to ";
 /// The tag around some errors.
 const WRAPPER: &str = "<tool_use_error>";
 
-/// The events whose answer may carry a note to the model. `Stop` accepts one, too, but it would keep the
-/// model going.
-const CONTEXT: [&str; 5] =
-    ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit"];
+/// Claude Code's own dialect.
+pub(crate) struct ClaudeCode;
+
+impl Dialect for ClaudeCode {
+    // `Stop` accepts a note, too, but it would keep the model going.
+    const NOTED: &'static [&'static str] =
+        &["PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit"];
+    // The turn goes on after a refused and after a failed call; the end of the batch ends it.
+    const ENDS: Option<fn(&Event<'_>) -> bool> =
+        Some(|event| !["PreToolUse", "PostToolUseFailure"].contains(&event.name.as_ref()));
+    const SHOWS: bool = true;
+
+    fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+        result(payload.tool_response)
+    }
+
+    fn failure<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+        failure(shown(payload.error))
+    }
+
+    fn kind<'a>(payload: &HookPayload<'a>, name: &str) -> Result<EventKind<'a>, BadPayload> {
+        Ok(match name {
+            "PermissionDenied" => EventKind::After(payload.call()?, Ending::Refused),
+            "PostToolBatch" => EventKind::StepEnded(listed(payload.tool_calls)),
+            name => payload.kind(name),
+        })
+    }
+}
 
 /// Reads a payload.
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
-    if let Some(event) = of_object(payload) {
-        return Ok(event);
-    }
-    let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
-    let ending = result(payload.tool_response);
-    event(payload, ending)
+    of_object(payload).map_or_else(|| dialect::decode::<ClaudeCode>(payload), Ok)
 }
 
 /// Reads a payload whose result is an object with a text, such as the result of a command. Parsing the
@@ -57,26 +75,10 @@ fn of_object(payload: &[u8]) -> Option<Event<'_>> {
         serde_json::from_slice(payload).ok()?;
     let Object(response) = payload.tool_response.take()?;
     let ending = response.ending()?;
-    event(payload, ending).ok()
-}
-
-/// Builds the event of a payload. `ending` is used if a call has ended.
-fn event<'a, R>(payload: HookPayload<'a, R>, ending: Ending<'a>) -> Result<Event<'a>, BadPayload> {
-    let call = || payload.call();
-    let name = payload.name()?;
-    let kind = match name.as_ref() {
-        "PreToolUse" => EventKind::Before(call()?),
-        "PostToolUse" => EventKind::After(call()?, ending),
-        "PostToolUseFailure" if payload.was_interrupted() => {
-            EventKind::After(call()?, Ending::Cancelled)
-        }
-        "PostToolUseFailure" => EventKind::After(call()?, failure(shown(payload.error))),
-        "PermissionDenied" => EventKind::After(call()?, Ending::Refused),
-        "PostToolBatch" => EventKind::StepEnded(listed(payload.tool_calls)),
-        name => payload.kind(name),
-    };
+    let name = payload.name().ok().filter(|name| name == "PostToolUse")?;
+    let kind = EventKind::After(payload.call().ok()?, ending);
     let turn = payload.prompt_id;
-    payload.into_event(name, kind, turn)
+    payload.into_event(name, kind, turn).ok()
 }
 
 /// Returns the end of a call with this error.
@@ -180,48 +182,6 @@ fn joined<'a>(out: Cow<'a, str>, err: Cow<'a, str>) -> Cow<'a, str> {
         (true, false) => err,
         (false, false) => Cow::Owned(format!("{out}\n{err}")),
     }
-}
-
-/// Writes a reply as Claude Code reads it.
-pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
-    let name = &event.name;
-    Encoded::Whole(match reply {
-        Reply::Nothing => String::new(),
-        Reply::Tell(text) if CONTEXT.contains(&name.as_ref()) => json!({
-            "hookSpecificOutput": { "hookEventName": name, "additionalContext": text }
-        })
-        .to_string(),
-        Reply::Tell(_) => return Encoded::Partial(String::new()),
-        Reply::Ask(words) => json!({
-            "hookSpecificOutput": {
-                "hookEventName": "PreToolUse",
-                "permissionDecision": "ask",
-                "permissionDecisionReason": words.person
-            }
-        })
-        .to_string(),
-        Reply::Refuse(words) => {
-            let mut denial = denial(words);
-            denial["systemMessage"] = words.person.as_str().into();
-            denial.to_string()
-        }
-        // The turn goes on after a refused and after a failed call; the end of the batch ends it.
-        Reply::Stop(words) if name == "PreToolUse" => {
-            return Encoded::Partial(denial(words).to_string());
-        }
-        Reply::Stop(_) if name == "PostToolUseFailure" => return Encoded::Partial(String::new()),
-        Reply::Stop(words) => json!({ "continue": false, "stopReason": words.person }).to_string(),
-    })
-}
-
-fn denial(words: &Words) -> serde_json::Value {
-    json!({
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": "deny",
-            "permissionDecisionReason": words.model
-        }
-    })
 }
 
 #[cfg(test)]

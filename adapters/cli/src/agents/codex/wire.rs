@@ -10,9 +10,10 @@ use serde::Deserialize;
 use serde_json::json;
 use unstuck_trace::ToolResult;
 
-use crate::agents::event::{BadPayload, Call, Ending, Event, EventKind, Raw, json, members};
+use crate::agents::dialect::Dialect;
+use crate::agents::event::{BadPayload, Call, Ending, Raw, json, members};
 use crate::agents::payload::HookPayload;
-use crate::agents::reply::{Encoded, Reply};
+use crate::agents::reply::Words;
 
 /// The name that the payloads give to commands, and the name that the model knows.
 const COMMAND: (&str, &str) = ("Bash", "exec_command");
@@ -20,22 +21,31 @@ const COMMAND: (&str, &str) = ("Bash", "exec_command");
 /// The programs that only run the command they are given.
 const SHELLS: [&str; 3] = ["bash", "sh", "zsh"];
 
-/// Reads a payload.
-pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
-    let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
-    let call = || -> Result<Call<'_>, BadPayload> {
+/// Codex's dialect. Its answers have no member that it does not know.
+pub(crate) struct Codex;
+
+impl Dialect for Codex {
+    const NOTED: &'static [&'static str] = &["PreToolUse", "PostToolUse"];
+    const SHOWS: bool = true;
+
+    fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+        result(payload.tool_response)
+    }
+
+    fn call<'a>(payload: &HookPayload<'a>) -> Result<Call<'a>, BadPayload> {
         let Call { id, tool, .. } = payload.call()?;
         let tool = if tool == COMMAND.0 { COMMAND.1.into() } else { tool };
         Ok(Call { id, tool, args: command(payload.tool_input) })
-    };
-    let name = payload.name()?;
-    let kind = match name.as_ref() {
-        "PreToolUse" => EventKind::Before(call()?),
-        "PostToolUse" => EventKind::After(call()?, result(payload.tool_response)),
-        name => payload.kind(name),
-    };
-    let turn = payload.turn_id;
-    payload.into_event(name, kind, turn)
+    }
+
+    fn turn<'a>(payload: &HookPayload<'a>) -> Raw<'a> {
+        payload.turn_id
+    }
+
+    fn reason(words: &Words) -> &str {
+        // Codex adds a full stop.
+        words.model.trim_end_matches('.')
+    }
 }
 
 /// Returns the arguments, reduced to the command line if they are a command. For example,
@@ -70,35 +80,11 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
     Ending::Answered { text, failed: failed == Some(true) }
 }
 
-/// Writes a reply as Codex reads it, with no member that it does not know. No answer ends a turn. A
-/// stop is written as a refusal before a call, and as a note after it.
-pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
-    let name = &event.name;
-    let context = |text: &str| json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } });
-    Encoded::Whole(match (reply, &event.kind) {
-        // At the end of a turn there is nothing left to stop.
-        (Reply::Nothing, _) | (Reply::Stop(_), EventKind::HandedBack(_)) => String::new(),
-        (Reply::Tell(text), EventKind::Before(_) | EventKind::After(..)) => {
-            context(text).to_string()
-        }
-        (Reply::Refuse(words) | Reply::Stop(words), EventKind::Before(_)) => json!({
-            "hookSpecificOutput": {
-                "hookEventName": "PreToolUse",
-                "permissionDecision": "deny",
-                // Codex adds a full stop.
-                "permissionDecisionReason": words.model.trim_end_matches('.')
-            },
-            "systemMessage": words.person
-        })
-        .to_string(),
-        (Reply::Stop(words), EventKind::After(..)) => context(&words.model).to_string(),
-        _ => return Encoded::Partial(String::new()),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::dialect::decode;
+    use crate::agents::event::EventKind;
 
     fn args(input: &str) -> String {
         command(Some(serde_json::from_str(input).expect("JSON"))).into_owned()
@@ -135,7 +121,7 @@ mod tests {
     fn the_turn_id_is_kept_and_empty_ids_are_none() {
         let payload = br#"{"session_id":"s","turn_id":"t7","agent_id":"","hook_event_name":"Stop",
             "last_assistant_message":null,"stop_hook_active":false}"#;
-        let event = decode(payload).expect("an event");
+        let event = decode::<Codex>(payload).expect("an event");
         assert_eq!((event.turn.as_deref(), event.worker()), (Some("t7"), "main"));
         assert_eq!(event.kind, EventKind::HandedBack("".into()));
     }

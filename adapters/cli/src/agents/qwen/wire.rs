@@ -8,42 +8,43 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use serde_json::json;
 use unstuck_trace::ToolResult;
 
+use crate::agents::dialect::Dialect;
 use crate::agents::event::{BadPayload, Ending, Event, EventKind, Listed, Raw, members, text};
 use crate::agents::payload::HookPayload;
-use crate::agents::reply::{Encoded, Reply};
-
-/// The events whose answer may carry a note to the model.
-const CONTEXT: [&str; 4] =
-    ["PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit"];
 
 /// The type of error of a call that the user or a hook refused.
 const DENIED: &str = "execution_denied";
 
-/// Reads a payload.
-pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
-    let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
-    let call = || payload.call();
-    let name = payload.name()?;
-    let kind = match name.as_ref() {
-        "PreToolUse" => EventKind::Before(call()?),
-        "PostToolUse" => EventKind::After(call()?, result(payload.tool_response)),
-        "PostToolUseFailure" if payload.was_interrupted() => {
-            EventKind::After(call()?, Ending::Cancelled)
-        }
-        "PostToolUseFailure" => {
-            EventKind::After(call()?, Ending::Answered { text: shown(payload.error), failed: true })
-        }
-        // It follows each call, and not only the last one of an answer.
-        "PostToolBatch" => EventKind::CallsEnded(listed(payload.tool_calls)),
-        // The results go to the model, and no user has said anything.
-        "UserPromptSubmit" if payload.said().is_empty() => EventKind::CallsEnded(Vec::new()),
-        name => payload.kind(name),
-    };
-    let turn = payload.prompt_id;
-    payload.into_event(name, kind, turn)
+/// Qwen Code's dialect.
+pub(crate) struct Qwen;
+
+impl Dialect for Qwen {
+    const NOTED: &'static [&'static str] =
+        &["PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit"];
+    // The answer to the event before the next request ends the turn.
+    const ENDS: Option<fn(&Event<'_>) -> bool> = Some(|event| {
+        event.name == "UserPromptSubmit" && matches!(event.kind, EventKind::CallsEnded(_))
+    });
+
+    fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+        result(payload.tool_response)
+    }
+
+    fn failure<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+        Ending::Answered { text: shown(payload.error), failed: true }
+    }
+
+    fn kind<'a>(payload: &HookPayload<'a>, name: &str) -> Result<EventKind<'a>, BadPayload> {
+        Ok(match name {
+            // It follows each call, and not only the last one of an answer.
+            "PostToolBatch" => EventKind::CallsEnded(listed(payload.tool_calls)),
+            // The results go to the model, and no user has said anything.
+            "UserPromptSubmit" if payload.said().is_empty() => EventKind::CallsEnded(Vec::new()),
+            name => payload.kind(name),
+        })
+    }
 }
 
 /// Returns the text that the model reads.
@@ -97,48 +98,16 @@ fn entry_ending(raw: Raw<'_>) -> Ending<'_> {
     }
 }
 
-/// Writes a reply as Qwen Code reads it.
-pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
-    let name = &event.name;
-    Encoded::Whole(match (reply, &event.kind) {
-        // At the end of a turn there is nothing left to stop.
-        (Reply::Nothing, _) | (Reply::Stop(_), EventKind::HandedBack(_)) => String::new(),
-        (Reply::Tell(text), _) if CONTEXT.contains(&name.as_ref()) => json!({
-            "hookSpecificOutput": { "hookEventName": name, "additionalContext": text }
-        })
-        .to_string(),
-        (Reply::Refuse(words), EventKind::Before(_)) => denial(&words.model),
-        // The turn goes on after a refused call; the event before the next request ends it.
-        (Reply::Stop(words), EventKind::Before(_)) => {
-            return Encoded::Partial(denial(&words.model));
-        }
-        (Reply::Stop(words), EventKind::CallsEnded(_)) if name == "UserPromptSubmit" => {
-            json!({ "continue": false, "stopReason": words.person }).to_string()
-        }
-        _ => return Encoded::Partial(String::new()),
-    })
-}
-
-fn denial(reason: &str) -> String {
-    json!({
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": "deny",
-            "permissionDecisionReason": reason
-        }
-    })
-    .to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::dialect::decode;
     use crate::agents::event::Call;
 
     fn event(name: &str, rest: &str) -> Event<'static> {
         let payload =
             format!(r#"{{"session_id":"s","prompt_id":"p","hook_event_name":"{name}",{rest}}}"#);
-        decode(payload.leak().as_bytes()).expect("an event")
+        decode::<Qwen>(payload.leak().as_bytes()).expect("an event")
     }
 
     fn failed(text: &'static str) -> Ending<'static> {
