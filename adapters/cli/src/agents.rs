@@ -5,10 +5,13 @@
 //! the vocabulary (`event`, `reply`, `hooks`, `settings`, `version`, `host`), then the agents, then this
 //! list, then the commands.
 
+mod auggie;
 mod claude_code;
+mod codebuddy;
 mod codex;
 mod copilot;
 mod cursor;
+mod droid;
 mod gemini;
 mod goose;
 mod kilo;
@@ -65,6 +68,9 @@ impl Agent {
         Self(&opencode::HOST),
         Self(&kilo::HOST),
         Self(&pi::HOST),
+        Self(&droid::HOST),
+        Self(&codebuddy::HOST),
+        Self(&auggie::HOST),
     ];
 
     /// Returns the agent with this name.
@@ -203,8 +209,9 @@ mod tests {
     /// Most agents share the struct of their payloads, but not what each of them calls a session.
     #[test]
     fn the_session_is_the_one_that_the_agent_names() {
-        for agent in
-            Agent::ALL.iter().filter(|agent| !["copilot", "cursor"].contains(&agent.name()))
+        for agent in Agent::ALL
+            .iter()
+            .filter(|agent| !["copilot", "cursor", "auggie"].contains(&agent.name()))
         {
             let sample = agent.host().sample;
             let more = r#"{"agent_id":"a","parent_agent_id":"p","conversation_id":"c","#.to_owned();
@@ -228,6 +235,9 @@ mod tests {
             "opencode",
             "kilo",
             "pi",
+            "droid",
+            "codebuddy",
+            "auggie",
         ];
         for (number, name) in names.into_iter().enumerate() {
             let byte = u8::try_from(number).expect("a few agents");

@@ -36,6 +36,7 @@ pub(crate) struct HookPayload<'a, R = &'a RawValue> {
     pub(crate) tool_response: Option<R>,
     pub(crate) tool_result: Raw<'a>,
     pub(crate) tool_output: Raw<'a>,
+    pub(crate) tool_error: Raw<'a>,
     pub(crate) tool_calls: Raw<'a>,
     pub(crate) status: Raw<'a>,
     is_interrupt: Raw<'a>,
@@ -43,6 +44,7 @@ pub(crate) struct HookPayload<'a, R = &'a RawValue> {
     pub(crate) error: Raw<'a>,
     pub(crate) error_message: Raw<'a>,
     prompt: Raw<'a>,
+    user_prompt: Raw<'a>,
     pub(crate) message: Raw<'a>,
     pub(crate) text: Raw<'a>,
     pub(crate) prompt_response: Raw<'a>,
@@ -75,13 +77,13 @@ impl<'a, R> HookPayload<'a, R> {
 
     /// Returns what the user said.
     pub(crate) fn said(&self) -> Cow<'a, str> {
-        text(self.prompt).unwrap_or_default()
+        text(self.prompt.or(self.user_prompt)).unwrap_or_default()
     }
 
     /// Returns the kind of an event with this name that is no event of a call.
     pub(crate) fn kind(&self, name: &str) -> EventKind<'a> {
         match name {
-            "UserPromptSubmit" => EventKind::Prompt(self.said()),
+            "UserPromptSubmit" | "PromptSubmit" => EventKind::Prompt(self.said()),
             // Without the id of the subagent its calls cannot be found.
             "SubagentStop" if self.agent_id.is_none() => EventKind::Other,
             "Stop" | "SubagentStop" => {
@@ -112,7 +114,7 @@ impl<'a, R> HookPayload<'a, R> {
         };
         Ok(Event {
             name,
-            session: needed(text(self.session_id), "session_id")?,
+            session: needed(text(self.session_id.or(self.conversation_id)), "session_id")?,
             subagent: full(self.agent_id),
             cwd: text(self.cwd).or_else(|| text(self.working_dir)).or_else(root),
             transcript: text(self.transcript_path),

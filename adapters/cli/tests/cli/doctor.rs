@@ -222,6 +222,14 @@ fn settings_that_turn_hooks_off_are_reported() {
         ),
         ("copilot", ".copilot/hooks/unstuck.json", "{} // none yet", "not plain JSON: trailing"),
         ("qwen", ".qwen/settings.json", "{\"disableAllHooks\": true}", "disableAllHooks"),
+        ("codebuddy", ".codebuddy/settings.json", "{\"disableAllHooks\": true}", "disableAllHooks"),
+        (
+            "droid",
+            ".factory/settings.json",
+            "{\"hooks\": {\"hooksDisabled\": true}}",
+            "hooks.hooksDisabled",
+        ),
+        ("droid", ".factory/hooks.json", "{\"PreToolUse\": []}", "move them there"),
         (
             "goose",
             ".config/goose/settings.json",

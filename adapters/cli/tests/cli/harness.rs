@@ -49,7 +49,7 @@ impl Ran {
 }
 
 /// The environment variables that may affect the program.
-const SURROUNDINGS: [&str; 22] = [
+const SURROUNDINGS: [&str; 24] = [
     "NO_COLOR",
     "CLICOLOR",
     "CLICOLOR_FORCE",
@@ -65,6 +65,8 @@ const SURROUNDINGS: [&str; 22] = [
     "GOOSE_PATH_ROOT",
     "XDG_CONFIG_HOME",
     "PI_CODING_AGENT_DIR",
+    "FACTORY_HOME_OVERRIDE",
+    "CODEBUDDY_CONFIG_DIR",
     "UNSTUCK",
     "UNSTUCK_SWARM_SECRET",
     "UNSTUCK_SWARM_PASSWORD",

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::harness::{Folder, Ran, is_exhaustive, program, unstuck};
 
 /// The names of the supported agents.
-pub(crate) const AGENTS: [&str; 10] = [
+pub(crate) const AGENTS: [&str; 13] = [
     "claude-code",
     "codex",
     "gemini",
@@ -25,10 +25,14 @@ pub(crate) const AGENTS: [&str; 10] = [
     "opencode",
     "kilo",
     "pi",
+    "droid",
+    "codebuddy",
+    "auggie",
 ];
 
 /// The agents whose turn a hook can end.
-pub(crate) const ENDING: [&str; 6] = ["claude-code", "gemini", "qwen", "opencode", "kilo", "pi"];
+pub(crate) const ENDING: [&str; 7] =
+    ["claude-code", "gemini", "qwen", "opencode", "kilo", "pi", "droid"];
 
 /// The agents without subagents, or whose payloads do not name them.
 const ALONE: [&str; 3] = ["gemini", "cursor", "goose"];
@@ -124,6 +128,10 @@ impl Wire {
                 };
                 json!({ "conversation_id": "s", "workspace_roots": roots, "hook_event_name": name })
             }
+            "auggie" => {
+                let name = if claude == "UserPromptSubmit" { "PromptSubmit" } else { claude };
+                json!({ "conversation_id": "s", "workspace_roots": ["/work"], "hook_event_name": name })
+            }
             "goose" => json!({ "session_id": "s", "working_dir": "/work", "event": claude }),
             _ => json!({ "session_id": "s", "cwd": "/work", "hook_event_name": claude }),
         };
@@ -141,7 +149,7 @@ impl Wire {
     fn call(&self, id: &str, command: &str) -> Value {
         let mut call = json!({ "tool_name": "run", "tool_input": { "command": command } });
         match self.0 {
-            "gemini" | "copilot" => {}
+            "gemini" | "copilot" | "droid" | "auggie" => {}
             "qwen" | "goose" => call["tool_call_id"] = id.into(),
             _ => call["tool_use_id"] = id.into(),
         }
@@ -160,7 +168,7 @@ impl Wire {
             "copilot" => {
                 ("tool_result", json!({ "result_type": "success", "text_result_for_llm": text }))
             }
-            "cursor" | "goose" => ("tool_output", text.into()),
+            "cursor" | "goose" | "auggie" => ("tool_output", text.into()),
             _ => ("tool_response", text.into()),
         };
         rest[field] = result;

@@ -84,6 +84,9 @@ fn settings(agent: &str) -> &'static str {
         "opencode" => ".config/opencode/plugin/unstuck.js",
         "kilo" => ".config/kilo/plugin/unstuck.js",
         "pi" => ".pi/agent/extensions/unstuck.js",
+        "droid" => ".factory/settings.json",
+        "codebuddy" => ".codebuddy/settings.json",
+        "auggie" => ".augment/settings.json",
         _ => ".gemini/settings.json",
     }
 }
@@ -270,6 +273,8 @@ fn the_settings_are_where_the_agent_looks_for_them() {
         ("opencode", "XDG_CONFIG_HOME", "opencode/plugin/unstuck.js"),
         ("kilo", "XDG_CONFIG_HOME", "kilo/plugin/unstuck.js"),
         ("pi", "PI_CODING_AGENT_DIR", "extensions/unstuck.js"),
+        ("droid", "FACTORY_HOME_OVERRIDE", ".factory/settings.json"),
+        ("codebuddy", "CODEBUDDY_CONFIG_DIR", "settings.json"),
     ] {
         let ran = home.run_with(&["install", agent], &[(variable, other.path())]);
         assert_eq!((ran.exit, ran.err.as_str()), (0, ""));

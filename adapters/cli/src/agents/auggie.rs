@@ -1,0 +1,97 @@
+//! Auggie, Augment's agent: hooks in `settings.json`, as lines for `bash`, with time limits in milliseconds. Not run: the
+//! facts are from its package and documentation.
+
+use super::dialect::Dialect;
+use super::event::{Ending, shown};
+use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
+use super::host::{Diagnosis, Ends, Home, Host, Quirks, Wire};
+use super::payload::HookPayload;
+use super::version::{Needs, Version};
+
+pub(super) const HOST: Host = Host {
+    name: "auggie",
+    title: "Auggie",
+    home: Home::Fixed,
+    folder: ".augment",
+    project_folder: None,
+    file: "settings.json",
+    hooks: Hooks {
+        // Auggie reads a matcher as a regular expression, of which `*` is none.
+        events: &[
+            HookEvent::plain("PreToolUse"),
+            HookEvent::plain("PostToolUse"),
+            HookEvent::plain("PromptSubmit"),
+            HookEvent::plain("SessionStart"),
+            HookEvent::plain("SessionEnd"),
+        ],
+        shape: Shape::Grouped,
+        form: Form::Bash,
+        timeout: Timeout::Milliseconds(5000),
+        label: None,
+    },
+    needs: Some(Needs {
+        program: "auggie",
+        version: Version([0, 36, 0]),
+        otherwise: "may not know each of these events",
+    }),
+    advice: "These hooks follow Auggie's package and were not run with it. No hook can end a turn of Auggie: a \
+             loop stays refused until you speak.",
+    sample: concat!(
+        r#"{"hook_event_name":"PreToolUse","conversation_id":"unstuck-doctor","workspace_roots":["/"],"#,
+        r#""tool_name":"launch-process","tool_input":{"command":"true"},"is_mcp_tool":false}"#,
+    ),
+    wire: Wire::of::<Auggie>(),
+    ends: Ends::Nothing,
+    quirks: Quirks::NONE,
+    transcripts: None,
+    diagnose: |_| Diagnosis::default(),
+};
+
+/// Auggie's dialect. Calls have no ids: a result belongs to the earliest open call with the same tool and
+/// arguments.
+struct Auggie;
+
+impl Dialect for Auggie {
+    const NOTED: &'static [&'static str] = &["PostToolUse"];
+    const SHOWS: bool = true;
+
+    fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+        match (payload.tool_error, payload.tool_output) {
+            (None, None) => Ending::Untold,
+            (error @ Some(_), _) => Ending::Answered { text: shown(error), failed: true },
+            (None, output) => Ending::Answered { text: shown(output), failed: false },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::dialect::decode;
+    use crate::agents::event::EventKind;
+
+    #[test]
+    fn every_known_payload_is_an_event() {
+        let answered = |text: &'static str, failed| Ending::Answered { text: text.into(), failed };
+        for (rest, ending) in [
+            (r#""tool_output":"a","tool_error":null"#, answered("a", false)),
+            (r#""tool_output":"no","tool_error":"no""#, answered("no", true)),
+            (r#""tool_error":null"#, Ending::Untold),
+        ] {
+            let payload = format!(
+                r#"{{"hook_event_name":"PostToolUse","conversation_id":"s","tool_name":"view",{rest}}}"#
+            );
+            let event = decode::<Auggie>(payload.as_bytes()).expect("an event");
+            let EventKind::After(call, ended) = event.kind else { panic!("the end of a call") };
+            assert_eq!((call.id, ended), (None, ending), "{payload}");
+        }
+        let prompt =
+            br#"{"hook_event_name":"PromptSubmit","conversation_id":"s","workspace_roots":["/w"],
+            "user_prompt":"go"}"#;
+        let event = decode::<Auggie>(prompt).expect("an event");
+        assert_eq!(
+            (event.kind, event.cwd.as_deref()),
+            (EventKind::Prompt("go".into()), Some("/w"))
+        );
+    }
+}
