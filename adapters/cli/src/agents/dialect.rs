@@ -72,12 +72,11 @@ pub(crate) fn encode<D: Dialect>(reply: &Reply, event: &Event<'_>) -> Encoded {
     let is_noted = D::NOTED.contains(&name);
     let ends = D::ENDS.map(|ends| ends(event));
     Encoded::Whole(match (reply, &event.kind) {
-        (Reply::Nothing, _) => String::new(),
         (Reply::Stop(words), _) if ends == Some(true) => {
             json!({ "continue": false, "stopReason": words.person }).to_string()
         }
         // At the end of a turn there is nothing left to stop.
-        (Reply::Stop(_), EventKind::HandedBack(_)) => String::new(),
+        (Reply::Nothing, _) | (Reply::Stop(_), EventKind::HandedBack(_)) => String::new(),
         (Reply::Ask(words), EventKind::Before(_)) => decision("ask", &words.person, None),
         // The turn goes on after a refused call; the answer to a later event ends it.
         (Reply::Stop(words), EventKind::Before(_)) if ends.is_some() => {

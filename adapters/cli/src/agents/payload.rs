@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::agents::event::{BadPayload, Call, Event, EventKind, Raw, json, needed, text};
+use crate::agents::event::{
+    BadPayload, Call, Ending, Event, EventKind, Listed, Raw, json, members, needed, text,
+};
 
 /// The members of payloads, most of which are absent from each, with the result of a call read as `R`. A text is read
 /// where it is used, so that one agent's other use of a name does not matter to the others.
@@ -37,7 +39,7 @@ pub(crate) struct HookPayload<'a, R = &'a RawValue> {
     pub(crate) tool_result: Raw<'a>,
     pub(crate) tool_output: Raw<'a>,
     pub(crate) tool_error: Raw<'a>,
-    pub(crate) tool_calls: Raw<'a>,
+    tool_calls: Raw<'a>,
     pub(crate) status: Raw<'a>,
     is_interrupt: Raw<'a>,
     pub(crate) failure_type: Raw<'a>,
@@ -68,6 +70,18 @@ impl<'a, R> HookPayload<'a, R> {
         // Where there are two ids, the model gave this one, and lists of calls have no other.
         let id = full(self.tool_call_id).or_else(|| full(self.tool_use_id));
         Ok(Call { id, tool, args })
+    }
+
+    /// Returns the calls that the payload lists, each with its entry in the list, from which `read` takes its end.
+    /// Entries of an unknown shape are left out.
+    pub(crate) fn listed(&self, read: fn(Raw<'_>) -> Ending<'_>) -> Vec<Listed<'a>> {
+        let list = self.tool_calls.map(RawValue::get);
+        let entries = list.and_then(|list| serde_json::from_str::<Vec<Raw<'a>>>(list).ok());
+        let calls = entries.unwrap_or_default().into_iter().filter_map(|entry| {
+            let call = members::<HookPayload<'a>>(entry)?.call().ok()?;
+            Some(Listed { call, result: entry, read })
+        });
+        calls.collect()
     }
 
     /// Returns whether the user interrupted the call.

@@ -14,7 +14,7 @@ use unstuck_trace::ToolResult;
 
 use crate::agents::dialect::{self, Dialect};
 use crate::agents::event::{
-    BadPayload, Ending, Event, EventKind, Listed, Object, Raw, json, members, shown, text,
+    BadPayload, Ending, Event, EventKind, Object, Raw, json, members, shown, text,
 };
 use crate::agents::payload::HookPayload;
 
@@ -56,7 +56,7 @@ impl Dialect for ClaudeCode {
     fn kind<'a>(payload: &HookPayload<'a>, name: &str) -> Result<EventKind<'a>, BadPayload> {
         Ok(match name {
             "PermissionDenied" => EventKind::After(payload.call()?, Ending::Refused),
-            "PostToolBatch" => EventKind::StepEnded(listed(payload.tool_calls)),
+            "PostToolBatch" => EventKind::StepEnded(payload.listed(ending_in_batch)),
             name => payload.kind(name),
         })
     }
@@ -100,19 +100,9 @@ fn is_error(text: &str) -> bool {
     COLLATERAL.iter().chain(&[WRAPPER, REFUSAL]).any(begins)
 }
 
-/// Reads the calls of a batch. Entries of an unknown shape are left out.
-fn listed(raw: Raw<'_>) -> Vec<Listed<'_>> {
-    let entries = raw.and_then(|raw| serde_json::from_str::<Vec<Raw<'_>>>(raw.get()).ok());
-    let calls = entries.unwrap_or_default().into_iter().filter_map(|raw| {
-        let entry = members::<HookPayload<'_>>(raw)?;
-        let call = entry.call().ok()?;
-        Some(Listed { call, result: entry.tool_response, read: ending_in_batch })
-    });
-    calls.collect()
-}
-
-/// Reads the text that the model reads as the result of a call in a batch.
-fn ending_in_batch(raw: Raw<'_>) -> Ending<'_> {
+/// Reads the end of a call in a batch from the text that the model reads.
+fn ending_in_batch(entry: Raw<'_>) -> Ending<'_> {
+    let raw = members::<HookPayload<'_>>(entry).and_then(|entry| entry.tool_response);
     match text(raw) {
         Some(text) if is_error(&text) => failure(text),
         _ => result(raw),

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use unstuck_trace::ToolResult;
 
 use crate::agents::dialect::Dialect;
-use crate::agents::event::{BadPayload, Ending, Event, EventKind, Listed, Raw, members, text};
+use crate::agents::event::{BadPayload, Ending, Event, EventKind, Raw, members, text};
 use crate::agents::payload::HookPayload;
 
 /// The type of error of a call that the user or a hook refused.
@@ -39,7 +39,7 @@ impl Dialect for Qwen {
     fn kind<'a>(payload: &HookPayload<'a>, name: &str) -> Result<EventKind<'a>, BadPayload> {
         Ok(match name {
             // It follows each call, and not only the last one of an answer.
-            "PostToolBatch" => EventKind::CallsEnded(listed(payload.tool_calls)),
+            "PostToolBatch" => EventKind::CallsEnded(payload.listed(entry_ending)),
             // The results go to the model, and no user has said anything.
             "UserPromptSubmit" if payload.said().is_empty() => EventKind::CallsEnded(Vec::new()),
             name => payload.kind(name),
@@ -68,16 +68,6 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
     let content = members::<Response<'_>>(raw).and_then(|response| response.content);
     let Some(answer) = content.or(raw) else { return Ending::Untold };
     Ending::Answered { text: ToolResult::gemini(answer).text, failed: false }
-}
-
-/// Reads the calls of a batch. Entries of an unknown shape are left out.
-fn listed(raw: Raw<'_>) -> Vec<Listed<'_>> {
-    let entries = raw.and_then(|raw| serde_json::from_str::<Vec<Raw<'_>>>(raw.get()).ok());
-    let calls = entries.unwrap_or_default().into_iter().filter_map(|raw| {
-        let call = members::<HookPayload<'_>>(raw)?.call();
-        Some(Listed { call: call.ok()?, result: raw, read: entry_ending })
-    });
-    calls.collect()
 }
 
 /// Reads the end of a call in a batch.
