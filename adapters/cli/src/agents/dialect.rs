@@ -11,7 +11,7 @@ use crate::agents::reply::{Encoded, Reply, Words};
 pub(crate) trait Dialect {
     /// The events whose answer may carry a note to the model.
     const NOTED: &'static [&'static str];
-    /// Returns whether the answer to an event ends the turn. `None` if that of no event does.
+    /// Returns whether the answer to an event ends the turn. It is `None` if no answer does.
     const ENDS: Option<fn(&Event<'_>) -> bool> = None;
     /// The user reads the `systemMessage` beside a refusal.
     const SHOWS: bool = false;
@@ -77,7 +77,7 @@ pub(crate) fn encode<D: Dialect>(reply: &Reply, event: &Event<'_>) -> Encoded {
         }
         // At the end of a turn there is nothing left to stop.
         (Reply::Nothing, _) | (Reply::Stop(_), EventKind::HandedBack(_)) => String::new(),
-        (Reply::Ask(words), EventKind::Before(_)) => decision("ask", &words.person, None),
+        (Reply::Ask(question), EventKind::Before(_)) => decision("ask", question, None),
         // The turn goes on after a refused call; the answer to a later event ends it.
         (Reply::Stop(words), EventKind::Before(_)) if ends.is_some() => {
             return Encoded::Partial(decision("deny", D::reason(words), None));

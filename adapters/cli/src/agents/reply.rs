@@ -15,8 +15,8 @@ pub(crate) enum Reply {
     Tell(String),
     /// Refuses the call.
     Refuse(Words),
-    /// Asks the person whether the call may run. Only for agents that can ask.
-    Ask(Words),
+    /// Asks the person, with this line, whether the call may run. Only for agents that can ask.
+    Ask(String),
     /// Ends the turn. The user reads the reason. An agent whose turn no hook can end refuses the call
     /// instead.
     Stop(Words),
@@ -80,11 +80,8 @@ impl Reply {
 
     /// The question whether a call may run that would be refused because of `evidence`.
     pub(crate) fn question(evidence: &Evidence) -> Self {
-        let nudge = evidence.finding.nudge(Action::Block, &evidence.tool);
-        let model = told(&format!("{SIGN} This call was not run. {nudge}"));
         let why = what_was_found(evidence);
-        let person = format!("{SIGN} {why}. Let it run? If so, this loop is not brought up again.");
-        Self::Ask(Words { model, person })
+        Self::Ask(format!("{SIGN} {why}. Let it run? If so, this loop is not brought up again."))
     }
 
     /// Returns the more severe of two replies, or this one.

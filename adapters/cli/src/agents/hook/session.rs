@@ -278,7 +278,7 @@ impl Worker {
         let own = match &event.kind {
             EventKind::Before(call) | EventKind::After(call, _) => call.id.as_deref(),
             EventKind::HandedBack(_) => None,
-            // The calls before a message of the user may be those of a session that has ended.
+            // When a session is resumed, the calls before the message of the user were counted already.
             _ => return Reply::Nothing,
         };
         let is_closed = |id: &str| self.position.replies_to(id).is_some_and(CallReplies::is_closed);

@@ -12,7 +12,7 @@ pub(super) const SHORT: usize = 200;
 /// The most symbols of a name after which another value begins.
 const NAME_MAX: usize = 64;
 
-/// What ends a value.
+/// The signs at which a value ends.
 #[derive(Clone, Copy)]
 pub(super) struct Extent {
     /// The quotation around the value.

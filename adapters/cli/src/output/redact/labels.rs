@@ -56,7 +56,7 @@ const OTHER: &[Part] = &[
     Run(WORD, 1, AHEAD),
 ];
 
-/// What an element has after its attribute.
+/// The rest of an element behind its attribute: a quotation mark, `>`, and the secret.
 const AFTER_TAG: &[Part] = &[Run(MARKS, 1, 1), Text(">"), Value(Form::Content)];
 
 /// Returns whether a member of this name holds the secret.

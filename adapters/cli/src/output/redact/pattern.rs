@@ -17,7 +17,7 @@ pub(super) const CAPITALS: Class = |byte| byte.is_ascii_uppercase() || byte.is_a
 pub(super) const LETTERS: Class = |byte| byte.is_ascii_alphanumeric();
 pub(super) const WORD: Class = |byte| LETTERS(byte) || matches!(byte, b'_' | b'-');
 pub(super) const DOTTED: Class = |byte| WORD(byte) || byte == b'.';
-/// What base64 has, and what joins its parts.
+/// The alphabets of base64, and the signs that join its parts.
 pub(super) const BASE64: Class =
     |byte| DOTTED(byte) || matches!(byte, b'+' | b'/' | b'=' | b'~' | b'$' | b',');
 
@@ -56,7 +56,7 @@ pub(super) enum Part {
     /// Goes to the next argument, or stays if the value of the option is in the same word.
     Either,
 
-    /// What the part before took is like this.
+    /// The text that the part before took passes this test.
     If(fn(&str) -> bool),
     /// The name stands for one of these kinds of secrets.
     Kinds(&'static [Kind]),
@@ -64,7 +64,7 @@ pub(super) enum Part {
     IsOption,
     /// A quotation mark is after the name.
     IsQuoted,
-    /// The name is that of a function that takes the secret.
+    /// The name belongs to a function that takes the secret, such as `setPassword`.
     Sets,
     /// The name is one of these.
     Named(&'static [&'static str]),
