@@ -105,6 +105,26 @@ pub struct Span {
     pub scope: Arc<str>,
 }
 
+impl Span {
+    /// Creates a span of this resource and scope without an id, a name or a time, for a decoder to fill in.
+    pub fn empty(resource: &Arc<Map<String, Value>>, scope: &Arc<str>) -> Self {
+        Self {
+            trace: TraceId::default(),
+            id: SpanId::default(),
+            parent: None,
+            name: String::new(),
+            begin: 0,
+            end: 0,
+            status: Status::Unset,
+            message: String::new(),
+            attributes: Map::new(),
+            events: Vec::new(),
+            resource: Arc::clone(resource),
+            scope: Arc::clone(scope),
+        }
+    }
+}
+
 /// The status of a span.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Status {

@@ -8,9 +8,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value as Json};
-use unstuck_trace::otlp::{
-    Room, Span, SpanEvent, SpanId, Status, TraceId, cut_names, is_read, is_read_of_resource,
-};
+use unstuck_trace::otlp::{Room, Span, SpanEvent, Status, cut_names, is_read, is_read_of_resource};
 
 use super::wire::{Fields, Malformed, Value};
 
@@ -84,20 +82,7 @@ fn span(
     room: &mut Room,
 ) -> Result<Option<Span>, Malformed> {
     let (mut trace, mut id) = (None, None);
-    let mut span = Span {
-        trace: TraceId::default(),
-        id: SpanId::default(),
-        parent: None,
-        name: String::new(),
-        begin: 0,
-        end: 0,
-        status: Status::Unset,
-        message: String::new(),
-        attributes: Map::new(),
-        events: Vec::new(),
-        resource: Arc::clone(resource),
-        scope: Arc::clone(scope),
-    };
+    let mut span = Span::empty(resource, scope);
     let mut count = 0;
     for field in Fields::of(message) {
         match field? {

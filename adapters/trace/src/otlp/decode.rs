@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::dialect::{is_read, is_read_of_resource};
 use super::name::cut_names;
-use super::{Room, Span, SpanEvent, SpanId, Status, TraceId};
+use super::{Room, Span, SpanEvent, Status};
 use crate::field::{check, kind_of, text_of_json};
 use crate::problem::ProblemKind;
 use crate::pull::Pull;
@@ -203,20 +203,7 @@ impl<'j, 's> Decoder<'j, 's> {
     fn span(&mut self, resource: &Arc<Map<String, Value>>, scope: &Arc<str>) -> Option<Span> {
         let before = self.room;
         let (mut trace, mut id) = (None, None);
-        let mut span = Span {
-            trace: TraceId::default(),
-            id: SpanId::default(),
-            parent: None,
-            name: String::new(),
-            begin: 0,
-            end: 0,
-            status: Status::Unset,
-            message: String::new(),
-            attributes: Map::new(),
-            events: Vec::new(),
-            resource: Arc::clone(resource),
-            scope: Arc::clone(scope),
-        };
+        let mut span = Span::empty(resource, scope);
         self.members(|decoder, key| match key {
             "traceId" | "trace_id" => trace = decoder.id(),
             "spanId" | "span_id" => id = decoder.id(),
