@@ -1,6 +1,6 @@
 //! Fuzzing: the canary, which must be found, and then the targets, which must hold.
 //!
-//! Each run begins with the inputs in `fuzz/corpus` and `fuzz/regressions`, and with parts of the
+//! Each run begins with the inputs in `fuzz/seeds` and `fuzz/regressions`, and with parts of the
 //! recorded runs. Learned inputs stay on the machine, in `fuzz/target`.
 //! `fuzz/regressions/README.md` says what to do with an input that breaks a target.
 
@@ -161,7 +161,7 @@ impl Target {
         let (fuzzer, name) = (self.fuzzer(learnt)?, self.name());
         // The last option leaves out the thousands of lines on learned inputs.
         let line = format!(
-            "{fuzzer} $(ls -d fuzz/corpus/{name} fuzz/regressions/{name} 2> /dev/null) \
+            "{fuzzer} $(ls -d fuzz/seeds/{name} fuzz/regressions/{name} 2> /dev/null) \
                 -max_total_time={seconds} -timeout=60 -max_len=4096 -dict=fuzz/words.dict \
                 -print_final_stats=1 -verbosity=0"
         );

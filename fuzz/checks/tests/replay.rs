@@ -1,4 +1,4 @@
-//! Runs every input in `fuzz/corpus` and `fuzz/regressions` again without a fuzzer.
+//! Runs every input in `fuzz/seeds` and `fuzz/regressions` again without a fuzzer.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -52,10 +52,10 @@ fn broken(check: Check, inputs: Vec<(PathBuf, Vec<u8>)>) -> Option<PathBuf> {
 }
 
 #[test]
-fn every_check_holds_of_its_corpus() {
+fn every_check_holds_of_its_seeds() {
     for (target, check) in CHECKS {
-        let inputs = inputs("corpus", target);
-        assert!(!inputs.is_empty(), "{target} has no corpus");
+        let inputs = inputs("seeds", target);
+        assert!(!inputs.is_empty(), "{target} has no seeds");
         assert_eq!(broken(check, inputs), None, "the check `{target}` fails");
     }
 }
@@ -79,7 +79,7 @@ fn the_check_that_can_fail_does() {
 fn each_folder_and_each_target_has_a_check() {
     let named: BTreeSet<_> = CHECKS.iter().map(|(target, _)| (*target).to_owned()).collect();
     let stem = |path: &PathBuf| path.file_stem().expect("a name").to_string_lossy().into_owned();
-    for kind in ["corpus", "regressions"] {
+    for kind in ["seeds", "regressions"] {
         let folders = entries(&folder(kind)).into_iter().filter(|path| path.is_dir());
         let folders: BTreeSet<_> = folders.map(|path| stem(&path)).collect();
         assert!(folders.is_subset(&named), "{kind}: {folders:?} are not all in {named:?}");
