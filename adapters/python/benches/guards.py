@@ -1,4 +1,7 @@
-"""Measures a call and its result of 500 bytes in guards for Python.
+"""Measures a call and its result in guards for Python: of 500 bytes, and those of recorded runs.
+
+A folder, if one is given, holds runs in the native format. Each run has a guard of its own. OpenHands' detector
+takes no part there: it has a class for each tool.
 
 Time: the fastest of several rounds, in microseconds for one call. Kept: what the guard holds in Python's
 memory after the last call, in blocks and bytes for one call. Ours keeps its state outside of it, and its
@@ -11,6 +14,7 @@ import gc
 import importlib.metadata
 import json
 import os
+import pathlib
 import sys
 import time
 import tracemalloc
@@ -25,8 +29,8 @@ ROUNDS = 7
 def ours():
     guard = unstuck.Guard(observe=True)
 
-    def call(tool, args):
-        guard.after(guard.before(tool, args).ticket, RESULT)
+    def call(tool, args, result=RESULT):
+        guard.after(guard.before(tool, args).ticket, result)
 
     return call
 
@@ -36,8 +40,8 @@ def agentbelt_loop():
 
     detector = LoopDetector()
 
-    def call(tool, args):
-        detector.record("s", tool, args, RESULT)
+    def call(tool, args, result=RESULT):
+        detector.record("s", tool, args, result)
         with contextlib.suppress(LoopDetected):
             detector.check("s")
 
@@ -48,14 +52,16 @@ def agent_patrol():
     from agent_patrol import PatrolMonitor
 
     monitor = PatrolMonitor()
-    return lambda tool, args: monitor.observe(f"{tool} {args}", RESULT)
+    return lambda tool, args, result=RESULT: monitor.observe(f"{tool} {args}", result)
 
 
 def loopguard():
     from loopguard import loopguard as watched
 
     # It looks at arguments only.
-    return watched(on_loop=lambda function, args, kwargs: None)(lambda tool, args: RESULT)
+    return watched(on_loop=lambda function, args, kwargs: None)(
+        lambda tool, args, result=RESULT: result
+    )
 
 
 def openhands_sdk():
@@ -141,6 +147,36 @@ def time_of(make, kind):
     return fastest / CALLS * 1e6
 
 
+def recorded(folder):
+    """Returns the calls of each run in `folder`, which have a result in text."""
+    runs = []
+    for path in sorted(pathlib.Path(folder).rglob("*.jsonl")):
+        records = [json.loads(line) for line in path.read_text().splitlines() if line]
+        runs.append(
+            [
+                (record["tool"], record["args"], record["result"])
+                for record in records
+                if record.get("type") == "call" and isinstance(record.get("result"), str)
+            ]
+        )
+    return runs
+
+
+def time_of_runs(make, runs):
+    """Returns the time of a recorded call in microseconds."""
+    fastest = float("inf")
+    for _ in range(ROUNDS):
+        spent = 0
+        for run in runs:
+            call = make()
+            begin = time.perf_counter()
+            for tool, args, result in run:
+                call(tool, args, result)
+            spent += time.perf_counter() - begin
+        fastest = min(fastest, spent)
+    return fastest / sum(map(len, runs)) * 1e6
+
+
 def kept(make, kind):
     """Returns the blocks and the bytes of Python's memory that a call leaves behind."""
     calls = [arguments(kind, n) for n in range(CALLS)]
@@ -158,6 +194,7 @@ def kept(make, kind):
 
 
 def main():
+    runs = recorded(sys.argv[1]) if len(sys.argv) > 1 else []
     print(f"Python {sys.version.split()[0]}, {CALLS} calls with results of {len(RESULT)} bytes\n")
     print(f"| {'guard':24} | calls | µs | blocks kept | bytes kept |\n|---|---|--:|--:|--:|")
     for name, make in CONTENDERS.items():
@@ -170,6 +207,8 @@ def main():
         for kind in ("new", "equal"):
             blocks, size = kept(make, kind)
             print(f"| {shown:24} | {kind} | {time_of(make, kind):.1f} | {blocks:.1f} | {size:.0f} |")
+        if runs and make is not openhands_sdk:
+            print(f"| {shown:24} | recorded | {time_of_runs(make, runs):.1f} | | |")
 
 
 if __name__ == "__main__":
