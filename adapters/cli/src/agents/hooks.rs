@@ -57,6 +57,13 @@ pub(crate) enum Form {
     Plugin(Plugin),
 }
 
+impl Form {
+    /// Returns whether a shell reads the line of the hook.
+    pub(crate) const fn is_for_a_shell(self) -> bool {
+        matches!(self, Self::LoginShell | Self::Bash)
+    }
+}
+
 /// A time limit in the agent's own unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Timeout {

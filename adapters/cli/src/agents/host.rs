@@ -232,6 +232,11 @@ impl Scope {
     }
 }
 
+/// Returns the path with these parts, which are separated by slashes. Windows shows its own separator.
+fn parts(path: &str) -> PathBuf {
+    path.split('/').collect()
+}
+
 impl Host {
     /// Returns the path of the settings file in this scope.
     pub(crate) fn settings(&self, scope: Scope) -> PathBuf {
@@ -239,13 +244,13 @@ impl Host {
             Scope::User => self.user_folder(),
             Scope::Project => project().join(self.project_folder.unwrap_or(self.folder)),
         };
-        folder.join(self.file)
+        folder.join(parts(self.file))
     }
 
     /// Returns the agent's folder for this user.
     pub(crate) fn user_folder(&self) -> PathBuf {
         let (base, folder) = self.user_place();
-        if folder.is_empty() { base } else { base.join(folder) }
+        if folder.is_empty() { base } else { base.join(parts(&folder)) }
     }
 
     /// Returns the folder of the user or the project, which exists without the agent.

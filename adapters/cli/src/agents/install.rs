@@ -40,6 +40,9 @@ fn put_in(install: &Install) -> Result<String, Exit> {
     if let Some(why) = host.too_old() {
         return Err(fails(host.title, &why));
     }
+    if cfg!(windows) && host.hooks.form.is_for_a_shell() {
+        return Err(fails(host.title, NOT_ON_WINDOWS));
+    }
     let program = program::path().map_err(|why| fails("the path of this program", &why))?;
     let line = Line::new(&program, host.name, install.options()?);
     let path = host.settings(install.scope);
@@ -100,6 +103,11 @@ fn elsewhere(host: &Host, path: &Path) -> Option<String> {
 
 /// The line on the commands that show findings.
 const SHOWN: &str = "To see what it finds: unstuck status (now), unstuck report (the last days)\n";
+
+/// The error on Windows for an agent that passes a hook to a shell: `cmd` and `PowerShell` read other lines than `bash`,
+/// and Gemini CLI takes a line that fails for a denial.
+const NOT_ON_WINDOWS: &str = "on Windows, it runs hooks in a shell for which unstuck has no line yet. Run both in WSL, \
+                              or use Claude Code, opencode, Kilo Code or pi, which need no shell";
 
 /// The warning about a project's settings.
 const PROJECT: &str = "This file belongs to the project, but the path in it is a path on this machine. \
