@@ -160,3 +160,8 @@ pub fn fingerprint(json: &[u8]) -> Result<Digest, JsonError> {
     static DEFAULT: Fingerprinter<Exact> = Fingerprinter::new(0);
     DEFAULT.fingerprint(json)
 }
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

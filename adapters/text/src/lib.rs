@@ -44,7 +44,7 @@
 //! |---|---|---|
 //! | `alloc` | the lines of an output that has escapes inside of a JSON object | `alloc` |
 //! | `serde` | checkpoints with [`SimilarCalls`], [`Lines`] and [`Ticket`] | nothing |
-//! | `similarity` | the similarity of two results, in percent | `std` |
+//! | `similarity` | the module [`similarity`](mod@similarity): how similar two results are | `std` |
 //!
 //! `alloc` changes the digests of these outputs. No other feature changes a digest.
 
@@ -82,7 +82,7 @@ mod signature;
 mod silence;
 mod similar_calls;
 #[cfg(feature = "similarity")]
-mod similarity;
+pub mod similarity;
 mod tags;
 mod tokens;
 mod words;
@@ -105,3 +105,8 @@ pub use similar_calls::{GROUPS_MAX, SimilarCalls};
 pub use similarity::similarity;
 pub use tags::tag;
 pub use worker::{Announcement, Digester, Ticket, Worker};
+
+/// The examples of the README.
+#[cfg(all(doctest, feature = "similarity"))]
+#[doc = include_str!("../README.md")]
+mod readme {}

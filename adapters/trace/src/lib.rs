@@ -295,3 +295,8 @@ fn choose<R: BufRead>(input: &Replay<R>, from: Option<Format>) -> Result<Detecti
         None => kind.of_input(),
     })
 }
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
