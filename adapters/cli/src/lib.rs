@@ -45,6 +45,8 @@ mod swarm;
 mod view;
 #[cfg(feature = "fleet")]
 mod watch;
+#[cfg(feature = "fleet")]
+mod webhook;
 
 use std::io::BufRead;
 

@@ -8,7 +8,6 @@
 //! broken webhook refuses none, because it would stop everything.
 
 mod body;
-mod client;
 mod deliver;
 mod entry;
 mod finding;
@@ -45,8 +44,8 @@ use unstuck_trace::otlp::Limits as AssemblerLimits;
 use crate::exit::Exit;
 use crate::output::{complain, remark};
 use crate::watch::options::Watch;
-use client::Target;
-use deliver::{Secret, Sender};
+use crate::webhook::{self, SECRET, Secret};
+use deliver::Sender;
 use host::Hosts;
 use journal::Store;
 use lines::{Lines, Place};
@@ -54,9 +53,6 @@ use outputs::{Outputs, Remote};
 use receiver::{Former, Receiver};
 use server::{Shared, serve};
 use sessions::{Limits, Sessions};
-
-/// The environment variable with the secret of the webhook.
-const SECRET: &str = "UNSTUCK_WEBHOOK_SECRET";
 
 /// The environment variable with the headers for the server that log records go to.
 const HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
@@ -140,16 +136,12 @@ fn lines(path: Option<&Path>, end: Place) -> Result<Lines, Exit> {
 /// Returns a sender for each server that the options name.
 fn senders(watch: &Watch) -> Result<Vec<Sender>, Exit> {
     let target = |option: &str, url: &str, path: &str| {
-        let target = Target::parse(url, path).map_err(|why| fails(option, &why))?;
-        if !target.is_private() {
-            remark(option, "findings leave this machine without encryption: use https");
-        }
-        Ok(target)
+        webhook::target(option, url, path).map_err(|why| fails(option, &why))
     };
     let mut senders = Vec::new();
     if let Some(url) = &watch.forward {
         let text = env::var(HEADERS).unwrap_or_default();
-        let headers = client::headers(&text).map_err(|why| fails(HEADERS, &why))?;
+        let headers = webhook::headers(&text).map_err(|why| fails(HEADERS, &why))?;
         let target = target("--forward", url, "/v1/logs")?;
         senders.push(Sender { remote: Remote::Forward, target, headers, secret: None });
     }

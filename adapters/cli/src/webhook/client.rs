@@ -27,7 +27,7 @@ const TIME: Duration = Duration::from_secs(10);
 const ANSWER_MAX: usize = 64 << 10;
 
 /// A server and a path on it.
-pub(super) struct Target {
+pub(crate) struct Target {
     uri: Uri,
     host: String,
     port: u16,
@@ -36,15 +36,15 @@ pub(super) struct Target {
 
 /// The answer of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Answered {
-    pub(super) status: StatusCode,
+pub(crate) struct Answered {
+    pub(crate) status: StatusCode,
     /// The time after which the server wants to be asked again.
-    pub(super) retry_after: Option<Duration>,
+    pub(crate) retry_after: Option<Duration>,
 }
 
 /// The reason why there was no answer.
 #[derive(Debug)]
-pub(super) struct NoAnswer(String);
+pub(crate) struct NoAnswer(String);
 
 impl fmt::Display for NoAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,7 +58,7 @@ impl Target {
     /// # Errors
     ///
     /// One sentence that does not repeat the URL, because it may contain a secret.
-    pub(super) fn parse(url: &str, path: &str) -> Result<Self, String> {
+    pub(crate) fn parse(url: &str, path: &str) -> Result<Self, String> {
         let uri: Uri = url.parse().map_err(|_| "is no URL".to_owned())?;
         let is_https = match uri.scheme_str() {
             Some("http") => false,
@@ -82,7 +82,7 @@ impl Target {
     }
 
     /// Returns whether the way to the server is encrypted, or does not leave this machine.
-    pub(super) fn is_private(&self) -> bool {
+    pub(crate) fn is_private(&self) -> bool {
         let host = self.bare_host();
         let is_loopback = host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback());
         self.tls.is_some() || is_loopback || host == "localhost"
@@ -94,7 +94,7 @@ impl Target {
     }
 
     /// Sends `body`. Returns the answer, also if its status is not a success.
-    pub(super) async fn post(
+    pub(crate) async fn post(
         &self,
         headers: &HeaderMap,
         body: Bytes,
@@ -170,7 +170,7 @@ fn connector() -> Result<TlsConnector, String> {
 }
 
 /// Reads headers from a text such as `a=b,c=d`, as `OTEL_EXPORTER_OTLP_HEADERS` has them.
-pub(super) fn headers(text: &str) -> Result<HeaderMap, String> {
+pub(crate) fn headers(text: &str) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     for pair in text.split(',').filter(|pair| !pair.trim().is_empty()) {
         let wrong = || "has to be a list such as name=value,name=value".to_owned();
