@@ -4,6 +4,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::agents::hook::options::Hook;
+use crate::agents::notify::Tell;
 use crate::agents::options::{Doctor, Install, Report, Status, Uninstall};
 use crate::calibrate::options::{Eval, Tune};
 use crate::config::options::Presets;
@@ -53,6 +54,8 @@ pub(crate) enum Command {
     Watch(Watch),
     #[command(about = marked("Show or clear the calls that the workers of a swarm count on a server"))]
     Swarm(Swarm),
+    /// Tell a person of a loop, as hooks with --notify do
+    Notify(Tell),
     /// Answer an event of a coding agent, which runs this command as its hook
     Hook(Hook),
     /// Replay labelled runs and print the scores of each policy
@@ -85,7 +88,7 @@ pub(crate) struct Man {
 }
 
 /// The commands that have a page. A list, because building the whole command line takes time.
-const fn command_names() -> [&'static str; 18] {
+const fn command_names() -> [&'static str; 19] {
     [
         "scan",
         "view",
@@ -98,6 +101,7 @@ const fn command_names() -> [&'static str; 18] {
         "start-over",
         "watch",
         "swarm",
+        "notify",
         "hook",
         "eval",
         "tune",
@@ -135,6 +139,8 @@ mod tests {
                 &["--swarm", swarm],
                 &["--observe", "--swarm", swarm],
                 &["--swarm", swarm, "--observe"],
+                &["--notify", "desktop"],
+                &["--notify", "https://a/b", "--notify-at", "warn", "--notify", "desktop"],
             ] {
                 let words = [&["unstuck", "hook", agent.name()], rest].concat();
                 let plain = Hook::plain(words.iter().map(Into::into)).expect("a plain hook");
@@ -155,6 +161,10 @@ mod tests {
             "unstuck hook codex --swarm --observe",
             "unstuck hook codex --swarm a --swarm b",
             "unstuck hook codex --swarm=a",
+            "unstuck hook codex --notify",
+            "unstuck hook codex --notify --observe",
+            "unstuck hook codex --notify desktop --notify-at often",
+            "unstuck hook codex --notify desktop --notify-at warn --notify-at block",
         ] {
             assert!(Hook::plain(line.split(' ').map(Into::into)).is_none(), "{line}");
         }

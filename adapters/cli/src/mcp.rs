@@ -38,6 +38,7 @@ pub(crate) fn run(mcp: &Mcp) -> Result<i32, Exit> {
     if unstuck::is_off() {
         return Ok(server::alone(&mcp.command));
     }
+    mcp.notify.check()?;
     let guard = guard(mcp)?;
     panic::set_hook(Box::new(|panic| {
         // The panic's message may contain text of the model or of a tool.
@@ -48,7 +49,8 @@ pub(crate) fn run(mcp: &Mcp) -> Result<i32, Exit> {
         Ok(started) => started,
         Err(code) => return Ok(code),
     };
-    let watch = Arc::new(Shared::new(Link::new(guard).silent(mcp.observe)));
+    let link = Link::new(guard).silent(mcp.observe).notifying(mcp.notify.clone());
+    let watch = Arc::new(Shared::new(link));
     let shared = Arc::clone(&watch);
     // The thread ends with the program, because it may wait for a client that sends nothing more.
     thread::spawn(move || to_server(&mut Lines::new(io::stdin(), LINE_MAX), input, &shared));

@@ -65,6 +65,7 @@ pub fn run() -> ExitCode {
         Command::Swarm(_) => lacking::refuse("swarm"),
         #[cfg(not(feature = "fleet"))]
         Command::Watch(_) => lacking::refuse("watch"),
+        Command::Notify(tell) => agents::notify::run(&tell),
         Command::Hook(hook) => agents::hook::run(&hook),
         Command::Eval(eval) => calibrate::eval::run(&eval),
         Command::Tune(tune) => calibrate::tune::run(&tune),

@@ -40,11 +40,15 @@ pub(crate) fn run(hook: &Hook) -> Exit {
     let now = SystemTime::now();
     let log = Log { folder: Folder::find(), now: millis(now), who: hook.agent.name() };
     let done = shield::shielded(|| {
-        let text = answer(hook, &log).unwrap_or_else(|failure| {
+        let Answer { text, news } = answer(hook, &log).unwrap_or_else(|failure| {
             log.note(&failure);
-            String::new()
+            Answer::default()
         });
         say(if text.is_empty() { silence } else { &text });
+        for finding in &news {
+            let handed = hook.notify.hand_over(finding).map_err(Failure::Notify);
+            let _ = handed.inspect_err(|failure| log.note(failure));
+        }
         if let Some(folder) = &log.folder {
             folder.remove_old(now);
         }
@@ -72,18 +76,27 @@ fn drain() {
     }
 }
 
-/// Returns the text to print in answer to the event on standard input.
-fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
+/// The answer to an event.
+#[derive(Default)]
+struct Answer {
+    /// The text for the agent.
+    text: String,
+    /// The findings to tell a person of.
+    news: Vec<Entry>,
+}
+
+/// Answers the event on standard input.
+fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
     let payload = input::payload()?;
     let begun = Instant::now();
     let event = (hook.agent.host().wire.decode)(&payload)?.bounded();
     let folder = log.folder.as_ref().ok_or(Failure::NoFolder)?;
     let key = Key { agent: hook.agent, session: &event.session, worker: event.worker() };
     match event.kind {
-        EventKind::Other => return Ok(String::new()),
+        EventKind::Other => return Ok(Answer::default()),
         EventKind::Ended => {
             log.record(&folder.end(&key, log.now).map_err(Trouble::from)?);
-            return Ok(String::new());
+            return Ok(Answer::default());
         }
         _ => {}
     }
@@ -116,13 +129,13 @@ fn answer(hook: &Hook, log: &Log) -> Result<String, Failure> {
     let asks = hook.ask && hook.agent.host().quirks.is_attended.is_some_and(|is| is());
     let mut worker = Worker::from(saved, builder, &key, log.now)?.asking(asks);
     let text = worker.answer(hook.agent, &read, log.now);
-    let entries = worker.entries();
+    let (entries, news) = (worker.entries(), worker.news(&hook.notify));
     file.write(&worker.save())?;
     log.record(&entries);
     if let Some(swarm) = swarm {
         swarm.end(folder, log.now).unwrap_or_else(|alone| log.note(&alone.into()));
     }
-    Ok(text)
+    Ok(Answer { text, news })
 }
 
 /// Stops the run if a rule asks to start over: a hook cannot make an agent go back, and files are not
@@ -189,6 +202,8 @@ enum Failure {
     NoFolder,
     Misused,
     Alone(Alone),
+    /// Nobody was told of a finding.
+    Notify(io::Error),
     /// A panic at this place in the source.
     Panic(String),
 }
@@ -235,6 +250,7 @@ impl fmt::Display for Failure {
             ),
             Self::Guard(error) => error.fmt(f),
             Self::Alone(alone) => alone.fmt(f),
+            Self::Notify(error) => write!(f, "nobody was told of a finding: {error}"),
             Self::NoFolder => f.write_str("there is no folder for the state: set HOME"),
             Self::Misused => f.write_str(
                 "the command line is wrong; run it in a terminal, or see unstuck hook --help",

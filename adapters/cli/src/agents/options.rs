@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::agents::Agent;
 use crate::agents::host::{Home, Host, Scope};
+use crate::agents::notify::Notify;
 use crate::config;
 use crate::config::options::preset_names;
 use crate::exit::Exit;
@@ -63,6 +64,8 @@ pub(crate) struct Install {
     /// Ask the person at the agent before a loop's first refusal (Claude Code)
     #[arg(long, conflicts_with = "observe")]
     ask: bool,
+    #[command(flatten)]
+    notify: Notify,
     /// The policy, by name
     #[arg(long, value_name = "NAME", value_parser = preset_names())]
     preset: Option<String>,
@@ -91,6 +94,8 @@ impl Install {
             }
             options.push("--ask".to_owned());
         }
+        self.notify.check()?;
+        options.extend(self.notify.words());
         if let Some(preset) = &self.preset {
             options.extend(["--preset".to_owned(), preset.clone()]);
         }

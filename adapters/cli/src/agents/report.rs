@@ -332,8 +332,9 @@ fn filled(text: &str, indent: &str) -> String {
         + "\n"
 }
 
+/// A finding in JSON.
 #[derive(Serialize)]
-struct Line<'a> {
+pub(crate) struct Line<'a> {
     schema: u32,
     /// In milliseconds since 1970.
     at: u64,
@@ -356,27 +357,33 @@ struct Line<'a> {
     call: u64,
 }
 
+impl<'a> Line<'a> {
+    pub(crate) fn of(entry: &'a Entry, finding: &'a FindingRecord) -> Self {
+        Self {
+            schema: SCHEMA,
+            at: finding.at,
+            agent: &entry.agent,
+            session: &entry.session,
+            worker: &entry.worker,
+            cwd: entry.cwd.as_deref(),
+            rule: &finding.rule,
+            kind: &finding.kind,
+            tool: &finding.tool,
+            what: &finding.what,
+            action: &finding.action,
+            said: finding.said,
+            observed: finding.observed,
+            r#loop: LoopId::from_bits(finding.loop_id).to_string(),
+            period: finding.period,
+            laps: finding.laps,
+            call: finding.call,
+        }
+    }
+}
+
 /// Returns the JSON line of a finding.
 fn line((entry, finding): &Found<'_>) -> String {
-    json_line(&Line {
-        schema: SCHEMA,
-        at: finding.at,
-        agent: &entry.agent,
-        session: &entry.session,
-        worker: &entry.worker,
-        cwd: entry.cwd.as_deref(),
-        rule: &finding.rule,
-        kind: &finding.kind,
-        tool: &finding.tool,
-        what: &finding.what,
-        action: &finding.action,
-        said: finding.said,
-        observed: finding.observed,
-        r#loop: LoopId::from_bits(finding.loop_id).to_string(),
-        period: finding.period,
-        laps: finding.laps,
-        call: finding.call,
-    })
+    json_line(&Line::of(entry, finding))
 }
 
 #[cfg(test)]

@@ -24,6 +24,8 @@ const PAUSES: &str = "swarm.rest";
 pub(crate) use envelope::Damage;
 pub(crate) use file::Trouble;
 pub(crate) use folder::Folder;
+#[cfg(feature = "fleet")]
+pub(crate) use folder::digest;
 pub(crate) use journal::{Entry, JOURNAL, What};
 pub(crate) use log::LOG;
 pub(crate) use session::{FindingRecord, Key, Said, Session};

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 
+use crate::agents::notify::Notify;
 use crate::config::options::PolicyOptions;
 
 const PROXIES: &str = "In the client's configuration, put unstuck mcp -- before the server's \
@@ -23,6 +24,8 @@ pub(crate) struct Mcp {
     pub(crate) command: Vec<OsString>,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
+    #[command(flatten)]
+    pub(crate) notify: Notify,
     /// Print on standard error what would be done, and do nothing
     #[arg(long)]
     pub(crate) observe: bool,

@@ -1,6 +1,8 @@
 //! The link between a client and a server: passes their messages on, and asks the guard about the calls.
 
-use std::time::{Duration, Instant};
+use std::process;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::value::RawValue;
 use unstuck::{Action, Decision, Guard, Ticket};
@@ -8,6 +10,8 @@ use unstuck::{Action, Decision, Guard, Ticket};
 use super::answer::{CallResult, Results, refusal, spliced};
 use super::message::{Call, Cancelled, Greeting, Id, Line, Message};
 use super::tools::Listing;
+use crate::agents::notify::{Notify, Told};
+use crate::agents::state::{Entry, FindingRecord, Said};
 use crate::output::evidence::what_was_found;
 use crate::output::redact::masked;
 use crate::output::remark;
@@ -51,6 +55,11 @@ pub(crate) struct Link {
     results: Results,
     /// Whether nothing is ever said, so that the lists of tools stay as they are.
     says_nothing: bool,
+    /// The number of calls.
+    calls: u64,
+    notify: Notify,
+    /// The loops of which a person was told.
+    told: Told,
 }
 
 /// A call that was passed to the server.
@@ -73,12 +82,28 @@ impl Link {
     pub(crate) fn new(guard: Guard) -> Self {
         let (greeting, results) = (None, Results::Typed);
         let (waiting, listing) = (Vec::new(), Listing::default());
-        Self { guard, waiting, listing, latest: None, greeting, results, says_nothing: false }
+        Self {
+            guard,
+            waiting,
+            listing,
+            latest: None,
+            greeting,
+            results,
+            says_nothing: false,
+            calls: 0,
+            notify: Notify::default(),
+            told: Told::default(),
+        }
     }
 
     /// Changes nothing that passes, if `is_so`.
     pub(crate) fn silent(self, is_so: bool) -> Self {
         Self { says_nothing: is_so, ..self }
+    }
+
+    /// Tells a person of findings.
+    pub(crate) fn notifying(self, notify: Notify) -> Self {
+        Self { notify, ..self }
     }
 
     /// Takes a line of the client.
@@ -163,8 +188,9 @@ impl Link {
         let call: Call<'_> = serde_json::from_str(message.params?.get()).ok()?;
         self.give_up(&id);
         self.called_at(Instant::now());
+        self.calls += 1;
         let decision = self.guard.before(&call.name, call.arguments());
-        report(&decision);
+        self.report(&decision, Said::Refusal);
         if decision.is_blocked() {
             return Some(refusal(raw, &refused(&decision), self.results));
         }
@@ -205,7 +231,8 @@ impl Link {
     /// Takes back a call that will get no result. Notes about calls that settle with it come too late: the
     /// model has their answers.
     fn broken_off(&mut self, call: &Waiting) {
-        report(&self.guard.cancelled(call.ticket));
+        let decision = self.guard.cancelled(call.ticket);
+        self.report(&decision, Said::Warning);
     }
 
     /// Removes and returns the call that waits for an answer with this id.
@@ -245,9 +272,45 @@ impl Link {
             return None;
         };
         let decision = self.guard.after(call.ticket, &*answer.text, answer.failed);
-        report(&decision);
+        self.report(&decision, Said::Warning);
         let note = Note::stronger(call.note, Note::of(&decision))?;
         Some(answer.room(line, &note.text, call.has_room))
+    }
+
+    /// Logs a new finding or a blocked call, and tells a person of it. `most` is what the proxy can do at this point: it
+    /// refuses calls, and ends no run.
+    fn report(&mut self, decision: &Decision, most: Said) {
+        let judged = decision.judged();
+        let Some(evidence) = decision.evidence() else { return };
+        if evidence.fresh || judged >= Action::Block {
+            let would = if decision.action() < judged { "would " } else { "" };
+            let what = what_was_found(evidence);
+            let (id, rule) = (evidence.finding.loop_id, evidence.rule);
+            remark(NAME, &format!("{would}{judged}: {what}; loop {id}; rule {rule}"));
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+            let finding = FindingRecord::of(evidence, decision, self.calls, now);
+            let said = match judged {
+                Action::Proceed | Action::Nudge => Said::Nudge,
+                Action::Warn => Said::Warning,
+                Action::Block | Action::StartOver | Action::Stop => most,
+            };
+            self.tell(FindingRecord { said, ..finding });
+        }
+    }
+
+    /// Tells a person of `finding`, in a process of its own.
+    fn tell(&mut self, finding: FindingRecord) {
+        if !self.notify.wants(&finding) || !self.told.add(finding.loop_id) {
+            return;
+        }
+        let (notify, proxy) = (self.notify.clone(), process::id().to_string());
+        thread::spawn(move || {
+            let handed = notify.hand_over(&Entry::of_proxy(proxy, finding));
+            if let Err(error) = handed.and_then(|mut child| child.wait()) {
+                remark(NAME, &format!("nobody was told of a finding: {error}"));
+            }
+        });
     }
 }
 
@@ -278,18 +341,6 @@ fn plea(decision: &Decision) -> &'static str {
         " Call no more tools: tell the user how far you came and what blocks you."
     } else {
         ""
-    }
-}
-
-/// Logs a new finding or a blocked call.
-fn report(decision: &Decision) {
-    let judged = decision.judged();
-    let Some(evidence) = decision.evidence() else { return };
-    if evidence.fresh || judged >= Action::Block {
-        let would = if decision.action() < judged { "would " } else { "" };
-        let what = what_was_found(evidence);
-        let (id, rule) = (evidence.finding.loop_id, evidence.rule);
-        remark(NAME, &format!("{would}{judged}: {what}; loop {id}; rule {rule}"));
     }
 }
 

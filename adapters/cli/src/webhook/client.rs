@@ -83,13 +83,13 @@ impl Target {
 
     /// Returns whether the way to the server is encrypted, or does not leave this machine.
     pub(crate) fn is_private(&self) -> bool {
-        let host = self.bare_host();
+        let host = self.host();
         let is_loopback = host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback());
         self.tls.is_some() || is_loopback || host == "localhost"
     }
 
     /// Returns the host without the brackets of an IPv6 address.
-    fn bare_host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         self.host.trim_start_matches('[').trim_end_matches(']')
     }
 
@@ -104,10 +104,10 @@ impl Target {
     }
 
     async fn exchange(&self, headers: &HeaderMap, body: Bytes) -> Result<Answered, NoAnswer> {
-        let stream = TcpStream::connect((self.bare_host(), self.port)).await;
+        let stream = TcpStream::connect((self.host(), self.port)).await;
         let stream = stream.map_err(|error| NoAnswer(error.to_string()))?;
         let Some(tls) = &self.tls else { return self.send(stream, headers, body).await };
-        let name = ServerName::try_from(self.bare_host().to_owned())
+        let name = ServerName::try_from(self.host().to_owned())
             .map_err(|_| NoAnswer("the host is no name for TLS".to_owned()))?;
         let stream = tls.connect(name, stream).await;
         let stream = stream.map_err(|error| NoAnswer(format!("TLS: {error}")))?;

@@ -1,6 +1,7 @@
 //! Hooks as agents run them: one process for each event, with a payload on standard input.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -44,12 +45,19 @@ pub(crate) const PLUGINS: [&str; 3] = ["opencode", "kilo", "pi"];
 pub(crate) struct Hooks {
     pub(crate) agent: &'static str,
     options: Vec<String>,
+    environment: Vec<(&'static str, OsString)>,
     folder: Folder,
 }
 
 impl Hooks {
     pub(crate) fn of(agent: &'static str) -> Self {
-        Self { agent, options: Vec::new(), folder: Folder::new() }
+        Self { agent, options: Vec::new(), environment: Vec::new(), folder: Folder::new() }
+    }
+
+    /// Sets a variable of the environment.
+    pub(crate) fn env(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
+        self.environment.push((name, value.into()));
+        self
     }
 
     pub(crate) fn with(self, options: &[&str]) -> Self {
@@ -67,6 +75,7 @@ impl Hooks {
         command.args(["hook", self.agent]).args(&self.options);
         command.env("XDG_STATE_HOME", self.folder.path());
         command.env_remove("UNSTUCK_STATE_DIR").env_remove("UNSTUCK");
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -29,6 +29,8 @@ mod manual;
 mod mcp;
 mod needs_node;
 mod noise;
+#[cfg(unix)]
+mod notify;
 mod outputs;
 #[cfg(feature = "fleet")]
 mod parquet;

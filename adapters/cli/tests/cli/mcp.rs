@@ -1,6 +1,6 @@
 //! `unstuck mcp`: forwarding, notes, refusals, and the end of the session.
 
-mod session;
+pub(crate) mod session;
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;

@@ -18,7 +18,7 @@ use crate::harness::{Folder, Ran, program, record, scan, unstuck};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The secret of the webhooks.
-const SECRET: &str = "0123456789abcdef0123456789abcdef";
+pub(crate) const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
 /// A running receiver.
 struct Watching {
@@ -459,7 +459,7 @@ fn only_this_machine_reaches_the_receiver_unless_asked() {
 }
 
 /// Answers requests in order with these statuses, and returns them whole.
-fn server(statuses: Vec<u16>) -> (u16, thread::JoinHandle<Vec<Vec<u8>>>) {
+pub(crate) fn server(statuses: Vec<u16>) -> (u16, thread::JoinHandle<Vec<Vec<u8>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let answer = move |status: u16| {

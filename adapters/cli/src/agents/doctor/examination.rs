@@ -10,6 +10,7 @@ use super::swarm;
 use super::trial::Timing;
 use crate::agents::hooks::Form;
 use crate::agents::host::{Diagnosis, Host, Installation, Scope};
+use crate::agents::notify;
 use crate::agents::settings::Entry;
 use crate::agents::version;
 
@@ -149,6 +150,7 @@ impl SettingsFile {
             |entry: &&Entry| self.scope == Scope::User || is_harmless(entry, host.hooks.form);
         examined.advice.extend(narrow(entries));
         examined.advice.extend(swarm::checks(entries.iter().filter(may_ask)));
+        examined.advice.extend(notify::checks(entries.iter()));
     }
 
     /// Returns an obstacle if an event has two entries, or if the entries run different lines.

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::Args;
 
 use crate::agents::Agent;
+use crate::agents::notify::Notify;
 use crate::config::options::PolicyOptions;
 use crate::lacking::marked;
 
@@ -35,6 +36,8 @@ pub(crate) struct Hook {
     #[arg(long, conflicts_with = "observe")]
     pub(crate) ask: bool,
     #[command(flatten)]
+    pub(crate) notify: Notify,
+    #[command(flatten)]
     pub(crate) policy: PolicyOptions,
     #[arg(long, value_name = "URL", help = marked(SWARM))]
     pub(crate) swarm: Option<String>,
@@ -50,13 +53,14 @@ impl Hook {
             _ => return None,
         };
         let policy = PolicyOptions::default();
-        let mut hook = Self { agent, observe: false, ask: false, policy, swarm: None };
+        let (notify, swarm) = (Notify::default(), None);
+        let mut hook = Self { agent, observe: false, ask: false, notify, policy, swarm };
         while let Some(word) = words.next() {
             match word.to_str()? {
                 "--observe" if !hook.observe && !hook.ask => hook.observe = true,
                 "--ask" if !hook.observe && !hook.ask => hook.ask = true,
                 "--swarm" if hook.swarm.is_none() => hook.swarm = Some(value(words.next()?)?),
-                _ => return None,
+                option => hook.notify.take(option, value(words.next()?)?)?,
             }
         }
         Some(hook)

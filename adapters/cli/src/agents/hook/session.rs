@@ -13,9 +13,9 @@ use unstuck_text::is_refusal;
 use crate::agents::Agent;
 use crate::agents::event::{Call, Ending, Event, EventKind, Listed};
 use crate::agents::host::{Host, Quirks, Steps};
+use crate::agents::notify::Notify;
 use crate::agents::reply::{Encoded, Reply};
 use crate::agents::state::{Entry, FindingRecord, Key, Said, Session};
-use crate::output::evidence::what_was_found;
 
 /// The largest number of calls whose replies are stored: more than an agent has open at a time.
 const REPLIES_MAX: usize = 32;
@@ -229,6 +229,13 @@ impl Worker {
     pub(super) fn entries(&self) -> Vec<Entry> {
         let new = self.session.new_findings().iter();
         new.map(|finding| Entry::found(&self.session, finding)).collect()
+    }
+
+    /// Returns the findings on the event that was answered of which a person is to be told, and notes that it was told.
+    pub(super) fn news(&mut self, notify: &Notify) -> Vec<Entry> {
+        let mut news = self.session.new_findings().to_vec();
+        news.retain(|found| notify.wants(found) && self.session.told.add(found.loop_id));
+        news.iter().map(|found| Entry::found(&self.session, found)).collect()
     }
 
     /// Takes in an event at the time `now`. Returns the text for `agent`.
@@ -639,20 +646,7 @@ impl Worker {
 
     /// Returns the record of `evidence` for `decision`, as of a note to the model.
     fn record(&self, evidence: &Evidence, decision: &Decision, now: u64) -> FindingRecord {
-        FindingRecord {
-            rule: evidence.rule.to_owned(),
-            kind: evidence.finding.kind.name().to_owned(),
-            action: decision.judged().name().to_owned(),
-            said: Said::Nudge,
-            observed: decision.action() < decision.judged(),
-            tool: evidence.tool.to_string(),
-            what: what_was_found(evidence),
-            period: u64::from(evidence.finding.period),
-            laps: u64::from(evidence.finding.laps),
-            loop_id: evidence.finding.loop_id.bits(),
-            call: self.session.calls,
-            at: now,
-        }
+        FindingRecord::of(evidence, decision, self.session.calls, now)
     }
 }
 

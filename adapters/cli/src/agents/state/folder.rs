@@ -34,7 +34,7 @@ fn file_name(key: &Key<'_>) -> String {
 }
 
 /// Returns a digest of words, with a mark after each.
-pub(super) fn digest(words: &[&str]) -> u64 {
+pub(crate) fn digest(words: &[&str]) -> u64 {
     let marked: Vec<u8> = words.iter().flat_map(|word| word.bytes().chain([0xff])).collect();
     Rapid::new(0).hash(&marked)
 }

@@ -2,6 +2,7 @@
 //!
 //! It outlives the states of the sessions. A call without a finding does not touch it.
 
+use std::env;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::time::Instant;
@@ -10,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::file::{Trouble, WAIT_MIN, lock, open, private, read};
 use super::folder::{Folder, make};
-use super::session::{FindingRecord, Session};
+use super::session::{FindingRecord, Said, Session};
+use crate::agents::notify::PROXY;
 use crate::output::json::json_line;
 
 /// The name of the file.
@@ -58,6 +60,32 @@ impl Entry {
     /// The line on a finding in `session`.
     pub(crate) fn found(session: &Session, finding: &FindingRecord) -> Self {
         Self::of(session, finding.at, What::Found(finding.clone()))
+    }
+
+    /// The line on a loop that nobody made, to try how it is shown.
+    pub(crate) fn example(now: u64) -> Self {
+        let finding = FindingRecord {
+            rule: "streak".to_owned(),
+            kind: "streak".to_owned(),
+            action: "block".to_owned(),
+            said: Said::Refusal,
+            observed: false,
+            tool: "example".to_owned(),
+            what: "`example` 6 times in a row, failing alike".to_owned(),
+            period: 1,
+            laps: 6,
+            loop_id: 0,
+            call: 6,
+            at: now,
+        };
+        Self::of_proxy("example".to_owned(), finding)
+    }
+
+    /// The line on a finding of the proxy, in the session with this name.
+    pub(crate) fn of_proxy(session: String, finding: FindingRecord) -> Self {
+        let cwd = env::current_dir().ok().map(|cwd| cwd.display().to_string());
+        let (agent, worker) = (PROXY.to_owned(), "main".to_owned());
+        Self { at: finding.at, agent, session, worker, cwd, what: What::Found(finding) }
     }
 
     /// The line on the end of `session` at the time `now`.

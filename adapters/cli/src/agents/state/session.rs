@@ -1,10 +1,12 @@
 //! The public part of a state: the worker, its counts and its findings.
 
 use serde::{Deserialize, Serialize};
-use unstuck::Action;
+use unstuck::{Action, Decision, Evidence};
 
 use crate::agents::Agent;
 use crate::agents::host::Ends;
+use crate::agents::notify::Told;
+use crate::output::evidence::what_was_found;
 
 /// The worker that a state belongs to. Subagents share the session of the agent that started them.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +42,8 @@ pub(crate) struct Session {
     pub(crate) begun: u64,
     /// The time of the latest event, in milliseconds since 1970.
     pub(crate) last_seen: u64,
+    /// The loops of which a person was told.
+    pub(crate) told: Told,
     /// The latest findings, in their order.
     pub(crate) findings: Vec<FindingRecord>,
     /// The number of findings of the event that is being answered.
@@ -75,6 +79,24 @@ pub(crate) struct FindingRecord {
 }
 
 impl FindingRecord {
+    /// Returns the record of `evidence` for `decision`, as of a note to the model. `call` is the number of calls so far.
+    pub(crate) fn of(evidence: &Evidence, decision: &Decision, call: u64, now: u64) -> Self {
+        Self {
+            rule: evidence.rule.to_owned(),
+            kind: evidence.finding.kind.name().to_owned(),
+            action: decision.judged().name().to_owned(),
+            said: Said::Nudge,
+            observed: decision.action() < decision.judged(),
+            tool: evidence.tool.to_string(),
+            what: what_was_found(evidence),
+            period: u64::from(evidence.finding.period),
+            laps: u64::from(evidence.finding.laps),
+            loop_id: evidence.finding.loop_id.bits(),
+            call,
+            at: now,
+        }
+    }
+
     /// Returns whether this finding would have refused the call that `later` is about, so that there would
     /// not have been a second one about it.
     pub(crate) fn is_refusal_of(&self, later: &Self) -> bool {
@@ -158,6 +180,7 @@ impl Session {
             refused_again: 0,
             begun: now,
             last_seen: now,
+            told: Told::default(),
             findings: Vec::new(),
             new: 0,
         }

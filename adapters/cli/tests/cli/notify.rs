@@ -1,0 +1,336 @@
+//! Telling a person of a loop: on the desktop by a `notify-send` that writes down its arguments, and at a webhook. The
+//! hook and the proxy never wait for it.
+
+use std::fs::{self, OpenOptions};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::harness::{Folder, Ran, at_home, program, unstuck};
+use crate::hook::{Hooks, repeat};
+use crate::mcp::session::{Outcome, Session};
+
+/// The longest wait for a notification. No test waits as long.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A folder for `PATH`, with a `notify-send`, and a pipe through which it speaks with the test.
+struct Desktop(Folder);
+
+impl Desktop {
+    /// A desktop that writes down each notification and its session.
+    fn new() -> Self {
+        Self::of(
+            "read -r _ _ _ _ _ session _ </proc/self/stat 2>/dev/null\nprintf '%s\\n' \"$@\" \"$session\" >PIPE",
+        )
+    }
+
+    fn of(script: &str) -> Self {
+        let folder = Folder::new();
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().expect("a program").success());
+        folder.program("bin/notify-send", &script.replace("PIPE", &pipe.display().to_string()));
+        Self(folder)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("bin")
+    }
+
+    fn hooks(&self, options: &[&str]) -> Hooks {
+        Hooks::of("claude-code").with(options).env("PATH", self.path())
+    }
+
+    /// Returns the text of the next notification, and its session.
+    fn shown(&self) -> (String, String) {
+        let pipe = self.0.path().join("pipe");
+        let text = in_time(move || fs::read_to_string(pipe).expect("a notification"));
+        let lines: Vec<_> = text.lines().collect();
+        let ["--app-name", "unstuck", "--", "unstuck", body, session] = lines[..] else {
+            panic!("{text}");
+        };
+        (body.to_owned(), session.to_owned())
+    }
+}
+
+/// Returns what `wait` returns, or fails if that takes too long.
+fn in_time<T: Send + 'static>(wait: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, waiting) = mpsc::channel();
+    thread::spawn(move || done.send(wait()));
+    waiting.recv_timeout(PATIENCE).expect("something happens in time")
+}
+
+#[test]
+fn a_person_is_told_once_of_each_loop_at_the_rung_that_it_chose() {
+    let both = &["make", "npm ci"][..];
+    for (options, commands, said) in [
+        (&["--notify", "desktop"][..], both, "6 times in a row, failing alike: refused"),
+        (
+            &["--notify", "desktop", "--notify-at", "nudge"],
+            both,
+            "3 times in a row, failing alike: nudged",
+        ),
+        (
+            &["--notify", "desktop", "--notify-at", "stop"],
+            both,
+            "8 times in a row, failing alike: stopped",
+        ),
+        // Where nothing is refused, more calls of one tool are another loop.
+        (
+            &["--observe", "--notify", "desktop", "--notify-at", "warn"],
+            &both[..1],
+            "5 times in a row, failing alike: would have warned",
+        ),
+    ] {
+        let desktop = Desktop::new();
+        let hooks = desktop.hooks(options);
+        for command in commands {
+            repeat(&hooks, command, 12);
+            // If a loop were told of twice, the next notification would be about the loop before.
+            let (text, session) = desktop.shown();
+            assert_eq!(text, format!("Claude Code in /work: `run` {said}"), "{options:?}");
+            let own = rustix::process::getsid(None).expect("a session").as_raw_nonzero();
+            assert!(cfg!(not(target_os = "linux")) || session != own.to_string(), "{session}");
+        }
+        assert_eq!(hooks.log(), [""; 0]);
+    }
+}
+
+/// Whatever becomes of the notification, the agent reads the same, and the exit code is 0.
+#[test]
+fn nothing_that_happens_to_a_notification_disturbs_the_hook() {
+    let expected = repeat(&Hooks::of("claude-code"), "make", 8);
+    let hangs = Desktop::of("read -r _ <PIPE");
+    let fails = Desktop::of("read -r line <PIPE\nprintf 'no bus %s' \"$line\" >&2\nexit 7");
+    let missing = Folder::new();
+    let with = |place: &str, path: PathBuf| {
+        Hooks::of("claude-code").with(&["--notify", place]).env("PATH", path)
+    };
+    for (what, hooks) in [
+        ("missing", with("desktop", missing.path().to_owned())),
+        ("hangs", with("desktop", hangs.path())),
+        ("fails", with("desktop", fails.path())),
+        // Nobody listens at the port of the discard protocol.
+        ("down", with("http://127.0.0.1:9/", hangs.path())),
+        ("no place", with("pigeon", hangs.path())),
+    ] {
+        assert_eq!(repeat(&hooks, "make", 8), expected, "{what}");
+    }
+    // A pipe opens for writing when the program reads it: it was started, and waited while the hook had answered.
+    for desktop in [&hangs, &fails] {
+        let pipe = desktop.0.path().join("pipe");
+        drop(in_time(move || OpenOptions::new().write(true).open(pipe).expect("a reader")));
+    }
+}
+
+#[test]
+fn a_notification_that_fails_says_so() {
+    let desktop = Desktop::of("echo no bus >&2\nexit 7");
+    let run = |place: &str, path: PathBuf| {
+        Ran::of(program().args(["notify", place]).env("PATH", path).output().expect("a program"))
+    };
+    let ran = run("desktop", desktop.path());
+    assert_eq!((ran.exit, ran.out.as_str()), (4, ""));
+    assert!(ran.err.contains("notify-send failed (exit status: 7): no bus"), "{}", ran.err);
+    let ran = run("desktop", desktop.0.path().to_owned());
+    assert!(ran.exit == 4 && ran.err.contains("notify-send cannot be started"), "{}", ran.err);
+    let ran = run("pigeon", desktop.path());
+    assert!(ran.exit == 4 && ran.err.contains("takes desktop, or a URL"), "{}", ran.err);
+}
+
+#[test]
+fn an_example_shows_whether_notifications_arrive() {
+    let desktop = Desktop::new();
+    let mut command = program();
+    command.args(["notify", "desktop"]).env("PATH", desktop.path());
+    let mut child = command.spawn().expect("a program that starts");
+    let (text, _) = desktop.shown();
+    assert!(text.starts_with("An MCP client in ") && text.ends_with("alike: refused"), "{text}");
+    assert!(child.wait().expect("an end").success());
+}
+
+#[test]
+fn the_proxy_tells_a_person_once_of_a_loop() {
+    const FAILS: &str =
+        r#""result":{"isError":true,"content":[{"type":"text","text":"no such table"}]}"#;
+    let desktop = Desktop::new();
+    let mut command = program();
+    let path = std::env::join_paths(
+        [desktop.path()]
+            .into_iter()
+            .chain(std::env::split_paths(&std::env::var_os("PATH").expect("a path"))),
+    );
+    command
+        .args(["mcp", "--notify", "desktop", "--notify-at", "warn"])
+        .env("PATH", path.expect("a path"));
+    let mut session = Session::of(&mut command);
+    let calls = |session: &mut Session, ids: std::ops::RangeInclusive<u32>| {
+        ids.filter(|id| matches!(session.call(*id, FAILS), Outcome::Refused(_))).collect::<Vec<_>>()
+    };
+    assert_eq!(calls(&mut session, 1..=7), [6, 7]);
+    let (text, _) = desktop.shown();
+    assert!(text.starts_with("An MCP client in "), "{text}");
+    assert!(text.ends_with("5 times in a row, failing alike: warned"), "{text}");
+    assert_eq!(calls(&mut session, 8..=9), [8, 9]);
+    assert_eq!(session.end().exit, Some(7), "the exit code of the server");
+}
+
+#[test]
+fn install_and_doctor_know_where_a_person_is_told() {
+    let home = Folder::new();
+    let run = |arguments: &[&str], path: PathBuf| {
+        let mut command = program();
+        at_home(&mut command, home.path());
+        command.env_remove("XDG_STATE_HOME").env_remove("UNSTUCK_STATE_DIR");
+        command.args(arguments).current_dir(home.path()).env("PATH", path);
+        Ran::of(command.output().expect("a program that starts"))
+    };
+    let desktop = Desktop::of("");
+    let ran =
+        run(&["install", "codex", "--notify", "desktop", "--notify-at", "warn"], desktop.path());
+    assert!(ran.out.contains("hook codex --notify desktop --notify-at warn\n"), "{}", ran.out);
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (path, said) in [
+        (desktop.path(), "tells you of loops on the desktop, by notify-send"),
+        (
+            home.path().to_owned(),
+            "cannot tell you of loops on the desktop: notify-send is not in PATH",
+        ),
+    ] {
+        let doctor = run(&["doctor"], path).out;
+        assert!(words(&doctor).contains(said), "{doctor}");
+    }
+    for (options, why) in [
+        (&["--notify", "pigeon"][..], "takes desktop, or a URL that begins with https://"),
+        (&["--notify-at", "warn"], "--notify <WHERE>"),
+        (&["--notify", "desktop", "--notify-at", "often"], "[possible values: nudge, warn, block"),
+    ] {
+        for command in [&["install", "codex"][..], &["mcp", "true"]] {
+            let ran = unstuck([&command[..1], options, &command[1..]].concat());
+            assert!(ran.exit == 64 && ran.err.contains(why), "{options:?}: {}", ran.err);
+        }
+    }
+}
+
+#[cfg(not(feature = "fleet"))]
+#[test]
+fn a_webhook_needs_the_features_of_a_fleet() {
+    let ran =
+        unstuck(["install", "codex", "--notify", "https://hooks.slack.com/services/T0/B0/hush"]);
+    assert!(ran.exit == 64 && ran.err.contains("a URL is not in this build"), "{}", ran.err);
+    assert!(!ran.err.contains("hush"), "{}", ran.err);
+}
+
+#[cfg(feature = "fleet")]
+mod at_a_webhook {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use hmac::{Hmac, Mac as _};
+    use serde_json::Value;
+    use sha2::Sha256;
+
+    use super::*;
+    use crate::watch::{SECRET, server};
+
+    /// Returns the head and the body of a request.
+    fn parts(request: Vec<u8>) -> (String, String) {
+        let request = String::from_utf8(request).expect("UTF-8");
+        let (head, body) = request.split_once("\r\n\r\n").expect("a body");
+        (head.to_owned(), body.to_owned())
+    }
+
+    fn header<'h>(head: &'h str, name: &str) -> Option<&'h str> {
+        head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+    }
+
+    #[test]
+    fn a_hook_sends_one_signed_request_that_slack_understands() {
+        let (port, requests) = server(vec![503, 200, 200]);
+        let place = format!("http://127.0.0.1:{port}/services/T0?x=1");
+        let hooks = Hooks::of("codex").with(&["--notify", &place]);
+        let hooks = hooks.env("UNSTUCK_WEBHOOK_SECRET", SECRET);
+        let folder = "/<!channel> & co";
+        for n in 1..=8 {
+            let call = |event: &str, more: Value| {
+                let mut payload = serde_json::json!({
+                    "session_id": "s", "cwd": folder, "hook_event_name": event, "tool_name": "run",
+                    "tool_input": { "n": "hunter" }, "tool_use_id": n.to_string(),
+                });
+                payload
+                    .as_object_mut()
+                    .expect("an object")
+                    .extend(more.as_object().expect("one").clone());
+                hooks.tell(payload.to_string())
+            };
+            if !call("PreToolUse", serde_json::json!({})).contains("deny") {
+                call("PostToolUse", serde_json::json!({ "tool_response": "Error: no such thing" }));
+            }
+        }
+        // The third request is of another session. A second one of the first would come before it.
+        let ran = Ran::of(program().args(["notify", &place]).output().expect("a program"));
+        assert_eq!(ran.exit, 0, "{}", ran.err);
+        let requests = in_time(move || requests.join().expect("three requests"));
+        let [first, again, example] = <[Vec<u8>; 3]>::try_from(requests).expect("three").map(parts);
+        let example: Value = serde_json::from_str(&example.1).expect("JSON");
+        assert_eq!((&example["agent"], &example["session"]), (&"mcp".into(), &"example".into()));
+        assert_eq!(first.1, again.1);
+        let (head, body) = again;
+        assert!(head.starts_with("POST /services/T0?x=1 HTTP/1.1\r\n"), "{head}");
+        assert_eq!(header(&head, "content-type"), Some("application/json"), "{head}");
+        let found: Value = serde_json::from_str(&body).expect("JSON");
+        let text = found["text"].as_str().expect("a text");
+        assert!(text.starts_with("Codex in /&lt;!channel&gt; &amp; co: `run` 6 times"), "{text}");
+        assert!(text.ends_with(": refused"), "{text}");
+        for (member, value) in
+            [("agent", "codex"), ("session", "s"), ("said", "refusal"), ("cwd", folder)]
+        {
+            assert_eq!(found[member], value, "{body}");
+        }
+        assert!(!body.contains("hunter") && !body.contains("no such thing"), "{body}");
+        let id = header(&head, "webhook-id").expect("an id");
+        assert_eq!(found["id"], id);
+        let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).expect("a key");
+        mac.update(
+            format!("{id}.{}.{body}", header(&head, "webhook-timestamp").expect("a time"))
+                .as_bytes(),
+        );
+        let signature = format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()));
+        assert_eq!(header(&head, "webhook-signature"), Some(&*signature));
+        assert_eq!(hooks.log(), [""; 0]);
+    }
+
+    #[test]
+    fn a_server_that_refuses_is_named_without_the_rest_of_its_url() {
+        let (port, requests) = server(vec![404]);
+        let place = format!("http://127.0.0.1:{port}/services/hush");
+        let ran = Ran::of(program().args(["notify", &place]).output().expect("a program"));
+        assert_eq!(ran.exit, 4, "{}", ran.err);
+        assert!(
+            ran.err.contains("127.0.0.1 answered 404") && !ran.err.contains("hush"),
+            "{}",
+            ran.err
+        );
+        let (head, _) = parts(requests.join().expect("a request").remove(0));
+        assert_eq!(header(&head, "webhook-signature"), None, "nothing to sign with");
+    }
+
+    #[test]
+    fn install_says_what_leaves_the_machine_and_in_which_form() {
+        let dry = |url: &str, secret: &str| {
+            let mut command = program();
+            command.args(["install", "codex", "--dry-run", "--notify", url]);
+            Ran::of(command.env("UNSTUCK_WEBHOOK_SECRET", secret).output().expect("a program"))
+        };
+        let open = dry("http://hooks.example.com/a", SECRET);
+        assert_eq!(open.exit, 0, "{open:?}");
+        assert!(
+            open.err.contains("leave this machine without encryption: use https"),
+            "{}",
+            open.err
+        );
+        assert_eq!(dry("http://127.0.0.1:9/a", SECRET).err, "");
+        let short = dry("http://127.0.0.1:9/a", "short");
+        assert!(short.exit == 64 && short.err.contains("24 are needed"), "{short:?}");
+    }
+}
