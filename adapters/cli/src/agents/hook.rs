@@ -3,7 +3,7 @@
 //! The hook never stands in the agent's way. After any failure it exits with 0, prints nothing on
 //! standard output and writes a line to a log. It reads standard input to the end.
 
-mod input;
+pub(crate) mod input;
 pub(crate) mod options;
 mod session;
 mod shield;

@@ -159,8 +159,18 @@ pub(crate) struct Report {
     pub(crate) format: SessionFormat,
 }
 
+const LINE: &str = "With --line, Claude Code and others show the session in their status line. Put this into \
+                    settings.json, or call the command in your own script:\n  \
+                    \"statusLine\": {\"type\": \"command\", \"command\": \"unstuck status --line\"}\n\n\
+                    Freed loops are those that went on for five calls or more without being found again, after the \
+                    agent was told. Saved calls are those that were refused.";
+
 #[derive(Args)]
+#[command(after_help = LINE)]
 pub(crate) struct Status {
+    /// Print one line on the session whose id is in the JSON on standard input, for an agent's status line
+    #[arg(long, conflicts_with_all = ["all", "format"])]
+    pub(crate) line: bool,
     /// Include sessions whose last event is more than a day old
     #[arg(long)]
     pub(crate) all: bool,

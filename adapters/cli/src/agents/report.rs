@@ -12,7 +12,9 @@ use textwrap::Options;
 use unstuck_core::LoopId;
 
 use crate::agents::options::{Report, SessionFormat};
-use crate::agents::state::{Entry, FindingRecord, Folder, Said, Session, What};
+use crate::agents::state::{
+    Entry, FOLLOWED_BY, FindingRecord, Folder, Said, Session, What, is_left,
+};
 use crate::exit::Exit;
 use crate::output::columns::ago;
 use crate::output::json::json_line;
@@ -27,10 +29,6 @@ const DAY: u64 = 24 * 60 * 60 * 1000;
 
 /// The largest number of loops in the list of the most frequent ones.
 const FREQUENT: usize = 5;
-
-/// The number of calls that must follow a note before a loop counts as ended. The next note on a loop comes
-/// after fewer.
-const FOLLOWED_BY: u64 = 5;
 
 /// The width of a column of names, and of a loop's id.
 const NAME: usize = 12;
@@ -305,7 +303,7 @@ fn ended_early(records: &Records<'_>) -> String {
     let is_early = |((session, worker, _), findings): &(&(Id<'_>, &str, u64), &Vec<Found<'_>>)| {
         let [(_, only)] = findings[..] else { return false };
         let calls = records.calls.get(&(*session, *worker)).copied().unwrap_or_default();
-        only.said <= Said::Warning && calls >= only.call + FOLLOWED_BY
+        only.said <= Said::Warning && is_left(only.call, calls)
     };
     let early = told.clone().filter(is_early).count();
     if early == 0 {

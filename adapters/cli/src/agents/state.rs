@@ -28,4 +28,4 @@ pub(crate) use folder::Folder;
 pub(crate) use folder::digest;
 pub(crate) use journal::{Entry, JOURNAL, What};
 pub(crate) use log::LOG;
-pub(crate) use session::{FindingRecord, Key, Said, Session};
+pub(crate) use session::{FOLLOWED_BY, FindingRecord, Key, Said, Session, is_left};

@@ -2,6 +2,8 @@
 //!
 //! The state of a session holds no arguments and no results, so none are shown.
 
+mod line;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -44,6 +46,9 @@ const GLUE: &str = "\u{a0}";
 const SCHEMA: u32 = 1;
 
 pub(crate) fn run(status: &Status) -> Exit {
+    if status.line {
+        return line::run();
+    }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
     let mut sessions = Folder::find().map(|folder| listed(&folder)).unwrap_or_default();
@@ -58,7 +63,7 @@ pub(crate) fn run(status: &Status) -> Exit {
     });
     let (reader, text) = match status.format {
         SessionFormat::Human => (Reader::Person, human(&sessions, all - sessions.len(), now)),
-        SessionFormat::Jsonl => (Reader::Program, sessions.iter().map(line).collect()),
+        SessionFormat::Jsonl => (Reader::Program, sessions.iter().map(json_line_of).collect()),
     };
     match Output::stdout(reader).write(&text) {
         Ok(()) => Exit::Clean,
@@ -229,7 +234,7 @@ struct FindingLine<'a> {
 }
 
 /// Returns the JSON line of a session.
-fn line(Listed { session, ended }: &Listed) -> String {
+fn json_line_of(Listed { session, ended }: &Listed) -> String {
     let findings = session.findings.iter();
     let line = Line {
         schema: SCHEMA,

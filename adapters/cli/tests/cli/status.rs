@@ -238,3 +238,94 @@ fn calls_that_come_back_after_a_stop_are_counted() {
     assert!(status(&folder, &[]).out.ends_with(again));
     assert_eq!(report(&folder, &[]).out, before);
 }
+
+/// Returns what the status line shows for this input.
+fn shown(folder: &Folder, input: &str) -> String {
+    let mut command = command(folder, &["status", "--line"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("a program that starts");
+    let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+    let ran = Ran::of(child.wait_with_output().expect("a program that ends"));
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{input}");
+    ran.out
+}
+
+/// Sends a call that works.
+fn works(folder: &Folder, session: &str, n: usize, options: &[&str]) {
+    for event in ["PreToolUse", "PostToolUse"] {
+        let payload = json!({
+            "session_id": session, "hook_event_name": event, "tool_name": "Read", "tool_use_id": format!("w{n}"),
+            "tool_input": { "file_path": format!("src/{n}.rs") }, "tool_response": format!("fn f{n}() {{}}"),
+        });
+        happens_with(folder, &payload, options);
+    }
+}
+
+#[test]
+fn a_status_line_counts_what_is_known_of_its_session() {
+    let folder = Folder::new();
+    let line = |session: &str| {
+        shown(
+            &folder,
+            &json!({ "session_id": session, "model": { "id": "m" }, "version": "2" }).to_string(),
+        )
+    };
+    assert_eq!(line("a"), "", "nobody watches it");
+    works(&folder, "a", 0, &[]);
+    assert_eq!(line("a"), "unstuck: no loop\n");
+    for n in 0..3 {
+        fails(&folder, "a", n);
+    }
+    assert_eq!(line("a"), "unstuck: 1 loop\n");
+    // The agent reads the note and does something else.
+    (1..5).for_each(|n| works(&folder, "a", n, &[]));
+    assert_eq!(line("a"), "unstuck: 1 loop\n", "it may come back");
+    works(&folder, "a", 5, &[]);
+    assert_eq!(line("a"), "unstuck: 1 loop, 1 freed\n");
+    // It comes back, and calls are refused.
+    for n in 3..10 {
+        fails(&folder, "a", n);
+    }
+    assert_eq!(line("a"), "unstuck: 1 loop, 2 calls saved\n");
+    // Another session and another worker have loops of their own.
+    assert_eq!(line("b"), "");
+    for n in 0..3 {
+        let mut failure = json!({
+            "session_id": "a", "agent_id": "sub", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": { "command": "npm ci" }, "tool_use_id": format!("s{n}"),
+        });
+        happens(&folder, &failure);
+        failure["hook_event_name"] = "PostToolUseFailure".into();
+        failure["error"] = "403 Forbidden".into();
+        happens(&folder, &failure);
+    }
+    assert_eq!(line("a"), "unstuck: 2 loops, 2 calls saved\n");
+    ends(&folder, "a");
+    assert_eq!(line("a"), "");
+}
+
+/// Where a run was stopped, nobody knows whether the agent would have left the loop, and a hook that only observes has
+/// freed and saved nothing.
+#[test]
+fn a_status_line_claims_nothing_that_is_not_known() {
+    for (options, expected) in
+        [(&[][..], "unstuck: 1 loop, 5 calls saved\n"), (&["--observe"], "unstuck: 1 loop\n")]
+    {
+        let folder = Folder::new();
+        for n in 0..10 {
+            fails_with(&folder, "s", n, options);
+        }
+        (0..6).for_each(|n| works(&folder, "s", n, options));
+        assert_eq!(shown(&folder, r#"{"session_id":"s"}"#), expected, "{options:?}");
+        for odd in [
+            "",
+            "{",
+            "[]",
+            r#"{"session_id":7}"#,
+            r#"{"session_id":"../../s"}"#,
+            &"x".repeat(1 << 20),
+        ] {
+            assert_eq!(shown(&folder, odd), "", "{options:?}");
+        }
+    }
+}

@@ -25,7 +25,7 @@ const CHUNK_FIRST: usize = 8 * 1024;
 
 /// The reason why there is no payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unread {
+pub(crate) enum Unread {
     /// The input is longer than [`BYTES_MAX`].
     TooLong,
     /// There is no memory for the input.
@@ -120,7 +120,7 @@ fn read_with(
 }
 
 /// Reads the payload on standard input.
-pub(super) fn payload() -> Result<Vec<u8>, Unread> {
+pub(crate) fn payload() -> Result<Vec<u8>, Unread> {
     read(io::stdin().lock())
 }
 

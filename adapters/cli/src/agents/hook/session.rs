@@ -393,6 +393,7 @@ impl Worker {
         }
         let refusal = self.refuse_last(call, &decision, ends_turn, now);
         let reply = refusal.unwrap_or_else(|| Reply::before(&decision, ends_turn));
+        self.session.refused += u64::from(matches!(reply, Reply::Refuse(_) | Reply::Stop(_)));
         if let Some(id) = id {
             self.position.store(id).before = Some(reply.clone());
         }

@@ -12,6 +12,7 @@ use super::envelope;
 use super::file::{self, StateFile, Trouble};
 use super::journal::Entry;
 use super::session::{Key, Session};
+use crate::agents::Agent;
 
 /// The extension of a state file.
 pub(super) const ENDING: &str = "state";
@@ -97,6 +98,19 @@ impl Folder {
             fs::remove_file(entry.path())?;
         }
         Ok(ended)
+    }
+
+    /// Returns the public part of each worker's state in the session with this id, whichever agent has it.
+    pub(crate) fn of_session(&self, session: &str) -> impl Iterator<Item = Session> {
+        let names = Agent::ALL
+            .iter()
+            .map(|agent| session_name(&Key { agent: *agent, session, worker: "" }));
+        let names: Vec<_> = names.collect();
+        self.entries().filter_map(move |entry| {
+            let file = entry.file_name();
+            let is_of = names.iter().any(|name| file.to_string_lossy().starts_with(name));
+            is_of.then(|| self::session(&entry)).flatten()
+        })
     }
 
     /// Returns the public part of every state, in no particular order. Skips files that cannot be read.

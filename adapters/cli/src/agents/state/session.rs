@@ -42,6 +42,10 @@ pub(crate) struct Session {
     pub(crate) begun: u64,
     /// The time of the latest event, in milliseconds since 1970.
     pub(crate) last_seen: u64,
+    /// The number of calls that were refused.
+    pub(crate) refused: u64,
+    /// The loops that were found, the latest ones.
+    pub(crate) loops: Vec<LoopRecord>,
     /// The loops of which a person was told.
     pub(crate) told: Told,
     /// The latest findings, in their order.
@@ -49,6 +53,23 @@ pub(crate) struct Session {
     /// The number of findings of the event that is being answered.
     #[serde(skip)]
     new: usize,
+}
+
+/// The number of loops that are kept of each worker.
+const LOOPS_MAX: usize = 64;
+
+/// The number of calls that must follow a finding before a loop counts as ended. The next note on a loop comes
+/// after fewer.
+pub(crate) const FOLLOWED_BY: u64 = 5;
+
+/// A loop, as it was found last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LoopRecord {
+    loop_id: u64,
+    /// The number of calls of the worker until then.
+    call: u64,
+    /// The agent was told, and its turn was not ended. After a stop nobody knows whether it would have gone on.
+    is_told: bool,
 }
 
 /// A finding, without arguments and results.
@@ -180,6 +201,8 @@ impl Session {
             refused_again: 0,
             begun: now,
             last_seen: now,
+            refused: 0,
+            loops: Vec::new(),
             told: Told::default(),
             findings: Vec::new(),
             new: 0,
@@ -197,8 +220,15 @@ impl Session {
         self.agent == key.agent && self.session == key.session && self.worker == key.worker
     }
 
+    /// Returns the number of loops that the agent has left: it was told, and went on without the loop.
+    pub(crate) fn freed(&self) -> usize {
+        let is_left = |one: &&LoopRecord| one.is_told && is_left(one.call, self.calls);
+        self.loops.iter().filter(is_left).count()
+    }
+
     /// Adds a finding. Drops the oldest one if there are [`FINDINGS_MAX`] already.
     pub(crate) fn note(&mut self, record: FindingRecord) {
+        self.note_loop(&record);
         if let Some(last) = self.findings.last_mut().filter(|last| last.is_refusal_of(&record)) {
             let said = last.said.max(record.said);
             self.new = usize::from(said > last.said || record.action != last.action);
@@ -211,6 +241,28 @@ impl Session {
         self.findings.push(record);
         self.new += 1;
     }
+
+    /// Keeps the loop of a finding. Drops the oldest one if there are [`LOOPS_MAX`] already.
+    fn note_loop(&mut self, record: &FindingRecord) {
+        let is_stop =
+            [Action::Stop, Action::StartOver].iter().any(|one| record.action == one.name());
+        let is_told = !record.observed && !is_stop;
+        let seen = LoopRecord { loop_id: record.loop_id, call: record.call, is_told };
+        match self.loops.iter_mut().find(|one| one.loop_id == seen.loop_id) {
+            Some(one) => *one = seen,
+            None => {
+                if self.loops.len() >= LOOPS_MAX {
+                    self.loops.remove(0);
+                }
+                self.loops.push(seen);
+            }
+        }
+    }
+}
+
+/// Returns whether the agent has left a loop that was last found at the call `found`, now that it has made `calls`.
+pub(crate) fn is_left(found: u64, calls: u64) -> bool {
+    calls >= found + FOLLOWED_BY
 }
 
 /// The form of a loop's id: hexadecimal digits in text formats, and a number in others.
