@@ -9,8 +9,18 @@ use crate::machine;
 use crate::step::{Done, failed};
 
 /// The folders that may stand at the top level.
-const FOLDERS: &[&str] =
-    &[".cargo", ".ci", ".github", "adapters", "benches", "core", "fuzz", "xtask"];
+const FOLDERS: &[&str] = &[
+    ".agents",
+    ".cargo",
+    ".ci",
+    ".claude-plugin",
+    ".github",
+    "adapters",
+    "benches",
+    "core",
+    "fuzz",
+    "xtask",
+];
 
 /// The largest file, in bytes. A larger one is an artefact and not a source.
 const FILE_SIZE_MAX: u64 = 512 * 1024;

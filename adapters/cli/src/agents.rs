@@ -31,6 +31,7 @@ pub(crate) mod options;
 mod payload;
 mod plugin;
 mod process;
+mod published;
 mod reply;
 pub(crate) mod report;
 pub(crate) mod sessions;

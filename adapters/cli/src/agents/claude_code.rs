@@ -10,6 +10,7 @@ use unstuck_trace::Format;
 use super::dialect;
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
 use super::host::{Diagnosis, Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
+use super::published::Published;
 use super::version::{Needs, Version};
 
 pub(super) const HOST: Host = Host {
@@ -55,6 +56,7 @@ pub(super) const HOST: Host = Host {
     quirks: Quirks {
         steps: Steps::Reported(transcript::is_behind_another),
         is_attended: Some(is_attended),
+        published: Some(Published::CLAUDE_CODE),
         ..Quirks::NONE
     },
     transcripts: Some(Transcripts {

@@ -8,6 +8,7 @@ use unstuck_trace::Format;
 
 use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
 use super::host::{Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
+use super::published::Published;
 
 pub(super) const HOST: Host = Host {
     name: "codex",
@@ -48,6 +49,7 @@ pub(super) const HOST: Host = Host {
         has_failed: Some(rollout::has_failed),
         silent: &["apply_patch"],
         unreported: Some(rollout::unreported),
+        published: Some(Published::CODEX),
         ..Quirks::NONE
     },
     transcripts: Some(Transcripts {

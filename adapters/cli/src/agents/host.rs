@@ -13,6 +13,7 @@ use super::dialect::{self, Dialect};
 use super::event::{BadPayload, Call, Ending, Event};
 use super::hooks::{Form, Hooks};
 use super::plugin::Plugin;
+use super::published::Published;
 use super::reply::{Encoded, Reply};
 use super::settings::{self, Entry, Line, switch};
 use super::version::Needs;
@@ -83,6 +84,8 @@ pub(crate) struct Quirks {
     /// Returns whether a person is there to be asked about a call, which would else be denied. `None` if the agent's
     /// hooks cannot ask.
     pub(crate) is_attended: Option<fn() -> bool>,
+    /// The plugin of this program that the agent may install from a marketplace, if there is one.
+    pub(crate) published: Option<Published>,
 }
 
 /// Returns the calls that have ended according to a transcript, in their order, and how. The end of those before one
@@ -100,6 +103,7 @@ impl Quirks {
         silent: &[],
         unreported: None,
         is_attended: None,
+        published: None,
     };
 }
 

@@ -84,6 +84,12 @@ fn put_in(install: &Install) -> Result<String, Exit> {
             "It is also installed in {other}: events of that project may reach it twice."
         ));
     }
+    if let Some(plugin) = Scope::ALL.into_iter().find_map(|scope| host.published(scope)) {
+        let plugin = plain(&plugin.display().to_string());
+        report += &filled(&format!(
+            "Its plugin is enabled as well, in {plugin}, so its events are judged twice: see unstuck doctor."
+        ));
+    }
     Ok(report)
 }
 

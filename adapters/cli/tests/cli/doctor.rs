@@ -503,3 +503,100 @@ mod needs_mount {
         assert!(ran.out.contains("  user     does not work  "), "{}", ran.out);
     }
 }
+
+/// The plugin from a marketplace is another way of installation: one is enough.
+#[test]
+fn a_plugin_from_a_marketplace_is_known_and_must_be_the_only_hook() {
+    for (agent, file, enabled) in [
+        (
+            "claude-code",
+            ".claude/settings.json",
+            r#"{"enabledPlugins": {"unstuck@unstuck": true}}"#,
+        ),
+        ("codex", ".codex/config.toml", "[plugins.\"unstuck@unstuck\"]\nenabled = true\n"),
+    ] {
+        let home = Home::new();
+        home.0.file(file, enabled);
+        let (exit, report) = home.of(agent);
+        assert_eq!((exit, &report["obstacles"]), (0, &json!([])), "{report}");
+        assert_eq!(report["plugin"], home.path(file).display().to_string());
+        assert!(
+            report["advice"][0].as_str().is_some_and(|it| it.contains("runs the unstuck in PATH")),
+            "{report}"
+        );
+        let text = home.run(&["doctor"]).out;
+        assert!(text.contains("  user     works "), "{text}");
+
+        home.replace_program("echo unstuck 0.0.1");
+        let (exit, report) = home.of(agent);
+        let older = "its plugin runs unstuck 0.0.1, and this is";
+        assert!(
+            exit == 1 && report["obstacles"][0].as_str().is_some_and(|it| it.starts_with(older)),
+            "{report}"
+        );
+        fs::remove_file(home.path("bin/unstuck")).expect("a file");
+        let (exit, report) = home.of(agent);
+        let none = "its plugin finds no unstuck in PATH: put this program there";
+        assert_eq!((exit, &report["obstacles"]), (1, &json!([none])));
+
+        symlink(env!("CARGO_BIN_EXE_unstuck"), home.path("bin/unstuck")).expect("a link");
+        let installed = home.run(&["install", agent]);
+        let said = installed.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(installed.exit == 0 && said.contains("events are judged twice"), "{said}");
+        let (exit, report) = home.of(agent);
+        let twice = format!("run unstuck uninstall {agent} --scope user, or ");
+        let obstacle =
+            report["obstacles"].as_array().expect("a list").last().expect("one").to_string();
+        assert!(
+            exit == 1 && obstacle.contains("judged twice") && obstacle.contains(&twice),
+            "{obstacle}"
+        );
+    }
+}
+
+/// The hooks of the plugins let every call run where the program is missing, and say once how to get it.
+#[test]
+fn the_hooks_of_the_plugins_find_the_program_or_say_how_to_get_it() {
+    for agent in ["claude-code", "codex"] {
+        let path = format!("{}/plugins/{agent}/hooks/hooks.json", env!("CARGO_MANIFEST_DIR"));
+        let hooks: Value = serde_json::from_slice(&fs::read(path).expect("hooks")).expect("JSON");
+        for (event, groups) in hooks["hooks"].as_object().expect("an object") {
+            let line = groups[0]["hooks"][0]["command"].as_str().expect("a line");
+            let home = Home::new();
+            let run = |path: PathBuf| {
+                let payload = json!({ "session_id": "s", "hook_event_name": event, "tool_name": "Bash",
+                    "tool_input": {}, "tool_use_id": "1", "turn_id": "1", "prompt": "p" });
+                let mut shell = Command::new("/bin/sh");
+                at_home(&mut shell, home.0.path());
+                for variable in ["UNSTUCK", "UNSTUCK_STATE_DIR", "XDG_STATE_HOME"] {
+                    shell.env_remove(variable);
+                }
+                let input = home.0.file("payload.json", payload.to_string());
+                shell
+                    .args(["-c", line])
+                    .env("PATH", path)
+                    .stdin(fs::File::open(input).expect("a file"));
+                Ran::of(shell.output().expect("a shell"))
+            };
+            let missing = run(home.path("nothing"));
+            assert_eq!((missing.exit, missing.err.as_str()), (0, ""), "{event}");
+            if event == "SessionStart" {
+                let said = missing.only_line()["systemMessage"].to_string();
+                assert!(said.contains("cargo install"), "{said}");
+            } else {
+                assert_eq!(missing.out, "", "{event}");
+            }
+            let found = run(home.path("bin"));
+            assert_eq!(
+                (found.exit, found.out.as_str(), found.err.as_str()),
+                (0, "", ""),
+                "{event}"
+            );
+            let log = fs::read_to_string(home.path(".local/state/unstuck/hook.log"));
+            assert!(log.is_err(), "{event}: {log:?}");
+            if event == "PreToolUse" {
+                assert!(home.path(".local/state/unstuck/sessions").is_dir(), "it is not watched");
+            }
+        }
+    }
+}

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::swarm;
 use super::trial::Timing;
+use crate::agents::Agent;
 use crate::agents::hooks::Form;
 use crate::agents::host::{Diagnosis, Host, Installation, Scope};
 use crate::agents::notify;
@@ -31,6 +32,9 @@ pub(super) struct Examination {
     /// The events at which it should be installed, too.
     pub(super) missing: Vec<&'static str>,
     pub(super) commands: Vec<CommandReport>,
+    /// The file that enables the plugin from a marketplace, which is another way of installation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) plugin: Option<String>,
     /// The reasons why the agent does not run the installed hooks.
     pub(super) obstacles: Vec<String>,
     /// Hints for the user.
@@ -55,6 +59,11 @@ pub(super) struct CommandReport {
 
 impl Examination {
     pub(super) fn is_installed(&self) -> bool {
+        self.has_hooks() || self.plugin.is_some()
+    }
+
+    /// Returns whether the settings list hooks of this program.
+    pub(super) fn has_hooks(&self) -> bool {
         !self.events.is_empty()
     }
 
@@ -72,7 +81,7 @@ impl Examination {
         self.commands.iter().all(|tried| tried.works != Some(false))
             && self.unreadable.is_none()
             && self.obstacles.is_empty()
-            && (self.missing.is_empty() || !self.is_installed())
+            && (self.missing.is_empty() || !self.has_hooks())
     }
 }
 
@@ -106,10 +115,12 @@ impl SettingsFile {
             events: Vec::new(),
             missing: Vec::new(),
             commands: Vec::new(),
+            plugin: None,
             obstacles: Vec::new(),
             advice: Vec::new(),
             trusted: None,
         };
+        self.examine_plugin(&mut examined);
         let text = match fs::read_to_string(&self.path) {
             Ok(text) => text,
             Err(error) => {
@@ -128,6 +139,26 @@ impl SettingsFile {
         examined
     }
 
+    /// Adds the report on the plugin, if it is enabled.
+    fn examine_plugin(&self, examined: &mut Examination) {
+        let plugin = self.host.published(self.scope).zip(self.host.quirks.published);
+        let Some((path, published)) = plugin else { return };
+        examined.plugin = Some(path.display().to_string());
+        examined.advice.push(published.advice.to_owned());
+        let this = env!("CARGO_PKG_VERSION");
+        examined.obstacles.extend(
+            match version::of("unstuck").map(|version| version.to_string()) {
+                None => {
+                    Some("its plugin finds no unstuck in PATH: put this program there".to_owned())
+                }
+                Some(version) if version != this => Some(format!(
+                    "its plugin runs unstuck {version}, and this is {this}: update one of them"
+                )),
+                Some(_) => None,
+            },
+        );
+    }
+
     /// Completes the report for settings that list these entries.
     fn complete(&self, examined: &mut Examination, entries: &[Entry], text: &str) {
         if entries.is_empty() {
@@ -141,11 +172,11 @@ impl SettingsFile {
         let Self { host, scope, path } = self;
         let installation = Installation { host, scope: *scope, path, text, entries };
         let Diagnosis { obstacles, advice, trusted } = (host.diagnose)(&installation);
-        examined.obstacles = host.too_old().into_iter().chain(obstacles).collect();
+        examined.obstacles.extend(host.too_old().into_iter().chain(obstacles));
         examined.obstacles.extend(self.several(entries));
         examined.obstacles.extend(self.other_versions(entries));
         examined.trusted = trusted.map(|trusted| trusted == entries.len());
-        examined.advice = advice;
+        examined.advice.extend(advice);
         let may_ask =
             |entry: &&Entry| self.scope == Scope::User || is_harmless(entry, host.hooks.form);
         examined.advice.extend(narrow(entries));
@@ -237,9 +268,19 @@ fn narrow(entries: &[Entry]) -> Option<String> {
 
 /// Reports an agent that is installed in two of `places`, which are all of one agent.
 pub(super) fn report_twice(places: &mut [Examination]) {
+    let plugin = places.iter().find_map(|place| place.plugin.clone());
+    if let Some((plugin, place)) = plugin.zip(places.iter_mut().find(|place| place.has_hooks())) {
+        let Examination { agent, scope, .. } = *place;
+        let removal = Agent::named(agent).and_then(|agent| agent.host().quirks.published);
+        let removal = removal.map_or("remove the plugin", |published| published.removal);
+        place.obstacles.push(format!(
+            "its plugin is enabled as well, in {plugin}, so its events are judged twice: run unstuck uninstall \
+             {agent} --scope {scope}, or {removal}"
+        ));
+    }
     if let [first, .., last] = places
-        && first.is_installed()
-        && last.is_installed()
+        && first.has_hooks()
+        && last.has_hooks()
     {
         last.obstacles.push(format!(
             "it is also installed in {}, so its events may be counted twice: run unstuck uninstall {} \

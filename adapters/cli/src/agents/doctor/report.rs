@@ -67,7 +67,7 @@ fn place(examined: &Examination, report: &Report) -> String {
     for tried in &examined.commands {
         text += &command(tried);
     }
-    if examined.is_installed() && !examined.missing.is_empty() {
+    if examined.has_hooks() && !examined.missing.is_empty() {
         let (missing, agent) = (examined.missing.join(", "), examined.agent);
         text += &filled(&format!(
             "not installed at {missing}: run unstuck install {agent} --scope {scope} to add them"
