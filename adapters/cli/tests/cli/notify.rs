@@ -42,6 +42,16 @@ impl Desktop {
         Hooks::of("claude-code").with(options).env("PATH", self.path())
     }
 
+    /// Sends the example. Returns the text of the next notification, which is another one if one is left.
+    fn example(&self) -> String {
+        let mut command = program();
+        command.args(["notify", "desktop"]).env("PATH", self.path());
+        let mut child = command.spawn().expect("a program that starts");
+        let (text, _) = self.shown();
+        assert!(child.wait().expect("an end").success());
+        text
+    }
+
     /// Returns the text of the next notification, and its session.
     fn shown(&self) -> (String, String) {
         let pipe = self.0.path().join("pipe");
@@ -141,13 +151,8 @@ fn a_notification_that_fails_says_so() {
 
 #[test]
 fn an_example_shows_whether_notifications_arrive() {
-    let desktop = Desktop::new();
-    let mut command = program();
-    command.args(["notify", "desktop"]).env("PATH", desktop.path());
-    let mut child = command.spawn().expect("a program that starts");
-    let (text, _) = desktop.shown();
+    let text = Desktop::new().example();
     assert!(text.starts_with("An MCP client in ") && text.ends_with("alike: refused"), "{text}");
-    assert!(child.wait().expect("an end").success());
 }
 
 #[test]
@@ -173,6 +178,7 @@ fn the_proxy_tells_a_person_once_of_a_loop() {
     assert!(text.starts_with("An MCP client in "), "{text}");
     assert!(text.ends_with("5 times in a row, failing alike: warned"), "{text}");
     assert_eq!(calls(&mut session, 8..=9), [8, 9]);
+    assert!(desktop.example().contains("`example`"), "it was told of once more");
     assert_eq!(session.end().exit, Some(7), "the exit code of the server");
 }
 

@@ -68,7 +68,8 @@ pub(crate) struct LoopRecord {
     loop_id: u64,
     /// The number of calls of the worker until then.
     call: u64,
-    /// The agent was told, and its turn was not ended. After a stop nobody knows whether it would have gone on.
+    /// The agent was told, and could go on. After a stop nobody knows whether it would have, and after a question to the
+    /// person the loop is not looked for any more.
     is_told: bool,
 }
 
@@ -242,21 +243,17 @@ impl Session {
         self.new += 1;
     }
 
-    /// Keeps the loop of a finding. Drops the oldest one if there are [`LOOPS_MAX`] already.
+    /// Keeps the loop of a finding. Drops the one that was found the longest time ago if there are [`LOOPS_MAX`] already.
     fn note_loop(&mut self, record: &FindingRecord) {
         let is_stop =
             [Action::Stop, Action::StartOver].iter().any(|one| record.action == one.name());
-        let is_told = !record.observed && !is_stop;
+        let is_told = !record.observed && !is_stop && record.said != Said::Question;
         let seen = LoopRecord { loop_id: record.loop_id, call: record.call, is_told };
-        match self.loops.iter_mut().find(|one| one.loop_id == seen.loop_id) {
-            Some(one) => *one = seen,
-            None => {
-                if self.loops.len() >= LOOPS_MAX {
-                    self.loops.remove(0);
-                }
-                self.loops.push(seen);
-            }
+        self.loops.retain(|one| one.loop_id != seen.loop_id);
+        if self.loops.len() >= LOOPS_MAX {
+            self.loops.remove(0);
         }
+        self.loops.push(seen);
     }
 }
 
@@ -287,5 +284,49 @@ mod loop_id {
         } else {
             u64::deserialize(deserializer)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_is_left_if_the_agent_was_told_and_goes_on_without_it() {
+        let key = Key { agent: Agent::ALL[0], session: "s", worker: "main" };
+        let finding = |loop_id, said: Said, action: Action, observed| FindingRecord {
+            rule: String::new(),
+            kind: String::new(),
+            action: action.name().to_owned(),
+            said,
+            observed,
+            tool: String::new(),
+            what: String::new(),
+            period: 1,
+            laps: 3,
+            loop_id,
+            call: 10,
+            at: 0,
+        };
+        for (said, action, observed, expected) in [
+            (Said::Nudge, Action::Nudge, false, 1),
+            (Said::Refusal, Action::Block, false, 1),
+            (Said::Question, Action::Block, false, 0),
+            (Said::Refusal, Action::Stop, false, 0),
+            (Said::Stop, Action::Stop, false, 0),
+            (Said::Nudge, Action::Nudge, true, 0),
+        ] {
+            let mut session = Session::new(&key, 0);
+            session.note(finding(1, said, action, observed));
+            for (calls, freed) in [(10, 0), (10 + FOLLOWED_BY - 1, 0), (10 + FOLLOWED_BY, expected)]
+            {
+                session.calls = calls;
+                assert_eq!(session.freed(), freed, "{said:?} {action} {observed} {calls}");
+            }
+        }
+        let mut session = Session::new(&key, 0);
+        let many = u64::try_from(LOOPS_MAX).expect("a small number") + 9;
+        (0..many).for_each(|id| session.note(finding(id, Said::Nudge, Action::Nudge, false)));
+        assert_eq!((session.loops.len(), session.loops[0].loop_id), (LOOPS_MAX, 9));
     }
 }
