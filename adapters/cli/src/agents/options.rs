@@ -159,11 +159,10 @@ pub(crate) struct Report {
     pub(crate) format: SessionFormat,
 }
 
-const LINE: &str = "With --line, Claude Code and others show the session in their status line. Put this into \
-                    settings.json, or call the command in your own script:\n  \
-                    \"statusLine\": {\"type\": \"command\", \"command\": \"unstuck status --line\"}\n\n\
-                    Freed loops are those that went on for five calls or more without being found again, after the \
-                    agent was told. Saved calls are those that were refused.";
+const LINE: &str = "For the status line of Claude Code, let statusLine in its settings.json be of the type command, or \
+                    add to your own script:\n  unstuck status --line\n\n\
+                    Freed loops are those that were not found again in five calls or more, after the agent was told. \
+                    Saved calls are those that were refused.";
 
 #[derive(Args)]
 #[command(after_help = LINE)]

@@ -19,6 +19,7 @@ const COMMANDS: &[&str] = &[
     #[cfg(feature = "fleet")]
     "swarm",
     "mcp",
+    "notify",
     "completions",
     "man",
 ];
