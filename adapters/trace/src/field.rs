@@ -220,10 +220,10 @@ pub(crate) fn elements(raw: Raw<'_>) -> Vec<&RawValue> {
     raw.into_iter().flat_map(|raw| members::elements(raw.get())).collect()
 }
 
-/// Returns the values of a field that holds an object, in the order of their keys.
-pub(crate) fn values(raw: Raw<'_>) -> Vec<&RawValue> {
-    let members = raw.map(|raw| serde_json::from_str::<BTreeMap<Cow<'_, str>, _>>(raw.get()));
-    members.and_then(Result::ok).map_or_else(Vec::new, |members| members.into_values().collect())
+/// Returns the members of a field that holds an object, in the order of their keys.
+pub(crate) fn entries(raw: Raw<'_>) -> BTreeMap<Cow<'_, str>, &RawValue> {
+    let members = raw.map(|raw| serde_json::from_str(raw.get()));
+    members.and_then(Result::ok).unwrap_or_default()
 }
 
 /// Parses a record nested in a field. Returns `None` if the field is not a fitting object.

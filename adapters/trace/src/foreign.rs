@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::clue::{Clue, Fields, Place, is_list, is_text, text};
+use crate::clue::{Clue, Fields, Place, is_list, is_text};
 
 /// The name of spans that are not in OTLP's JSON.
 const SPANS: &str =
@@ -37,10 +37,7 @@ pub(crate) fn binary(text: &[u8]) -> Option<&'static str> {
 /// Looks for keys that only one format uses.
 fn mark(fields: &Fields) -> Option<Clue> {
     let has = |key: &str| fields.contains_key(key);
-    let kind = text(fields, "type");
-    let is_printed = ["thread.", "turn.", "item."].iter().any(|begin| kind.starts_with(begin));
     let table = [
-        (is_printed, "the events of `codex exec --json`"),
         (has("spanContext"), SPANS),
         (fields.keys().any(|key| key.starts_with("gen_ai.")), SPANS),
         (has("hook_event_name"), "the payload of a hook"),

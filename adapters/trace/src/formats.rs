@@ -7,8 +7,11 @@ mod anthropic;
 mod atif;
 mod claude_code;
 mod codex;
+mod codex_exec;
 mod copilot;
+mod cursor;
 mod gemini;
+mod gemini_stream;
 mod inspect;
 mod langchain;
 mod mini_swe_agent;
@@ -52,12 +55,15 @@ impl Format {
         Self::NATIVE,
         Self::CLAUDE_CODE,
         Self::CODEX,
+        Self::CODEX_EXEC,
         Self::OPENAI,
         Self::OPENAI_RESPONSES,
         Self::ANTHROPIC,
         Self::GEMINI,
+        Self::GEMINI_STREAM,
         Self::QWEN,
         Self::COPILOT,
+        Self::CURSOR,
         Self::OPENCODE,
         Self::PI,
         Self::SWE_AGENT,
@@ -225,9 +231,9 @@ mod tests {
 
     #[test]
     fn an_unknown_name_lists_the_known_ones() {
-        let message = "cursor".parse::<Format>().map_err(|error| error.to_string());
+        let message = "claude".parse::<Format>().map_err(|error| error.to_string());
         let names = Format::names();
         assert!(names.starts_with("native, claude-code, codex, "));
-        assert_eq!(message, Err(format!("unknown format \"cursor\": expected one of {names}")));
+        assert_eq!(message, Err(format!("unknown format \"claude\": expected one of {names}")));
     }
 }

@@ -29,12 +29,15 @@
 //! | `native` | JSON Lines of `call` and `message` records | a `type` of `call`, or of `message` with `role` and `text` | tokens, times |
 //! | `claude-code` | a session's JSON Lines, or `{"loglines":[…]}` | `type` `user` or `assistant` with a `message` object | tokens, times |
 //! | `codex` | a rollout's JSON Lines | `type` and `payload` of its kinds of line | tokens, times |
+//! | `codex-exec` | the JSON Lines that `codex exec --json` prints | `type` such as `item.completed` | tokens |
 //! | `openai` | an array of chat messages, or an object with `messages` | `role` and `content` of messages, without blocks of Anthropic | tokens |
 //! | `openai-responses` | a request, a response, an array of items, or JSON Lines of them | items such as `function_call`; `input_text` blocks | tokens, times |
 //! | `anthropic` | a request's body, or its array of messages | `tool_use` and `tool_result` blocks; `system` beside `messages` | tokens |
 //! | `gemini` | a chat's JSON Lines, or one object with `messages` | `projectHash`; `type` `gemini` | tokens, times |
+//! | `gemini-stream` | the JSON Lines that `gemini --output-format stream-json` prints | `tool_use` with `tool_name`, and others | tokens, times |
 //! | `qwen` | a session's JSON Lines of Qwen Code | `message` with `parts` | tokens, times |
 //! | `copilot` | the events of a GitHub Copilot CLI session, one a line | `type` such as `session.start`, with `data` | tokens, times |
+//! | `cursor` | the JSON Lines that `cursor-agent --output-format stream-json` prints | `tool_call` with `subtype`; `thinking` | tokens, times |
 //! | `opencode` | an export of opencode or Kilo, or the lines that `opencode run` prints | `info` with `parts`; `part` with `sessionID` | tokens, times |
 //! | `pi` | a session's JSON Lines | `type` `session` with `id`; `type` `message` with `parentId` | tokens, times |
 //! | `swe-agent` | an object with `trajectory` and `history` | either list, of steps or messages with an `action` | tokens |
@@ -47,8 +50,8 @@
 //! | `acp` | messages of the Agent Client Protocol, one a line | `method` `session/update`; `sessionUpdate` | tokens |
 //! | `otlp` | OTLP's JSON of spans, one request a line, or a document | `resourceSpans` | tokens, times |
 //!
-//! The error for a format that is known but not read names it: Cursor, spans of other exporters, Codex's
-//! printed events, and the payloads of hooks.
+//! The error for a format that is known but not read names it: the transcripts of Cursor's editor, spans of
+//! other exporters, and the payloads of hooks.
 //! [`Trace::reason`] names the keys by which a format was recognised.
 //!
 //! The last column says what a file of the format can tell of its [costs](Event::Usage). `openai`,

@@ -262,12 +262,27 @@ impl<'s> Recorder<'s> {
     /// Holds back an agent's message until it is known whether a call follows. Further text of the
     /// same turn is added to the message, in a new line.
     pub(crate) fn say(&mut self, worker: &str, text: &str) {
+        self.hold(worker, "\n", text);
+    }
+
+    /// Holds back an agent's message like [`Recorder::say`]. The text goes on with that held back.
+    pub(crate) fn say_on(&mut self, worker: &str, text: &str) {
+        self.hold(worker, "", text);
+    }
+
+    /// Returns the message that is held back.
+    pub(crate) fn held(&mut self, worker: &str) -> Option<&str> {
+        let slot = self.slot(worker);
+        self.workers[slot].held.as_ref().map(|held| &*held.text)
+    }
+
+    fn hold(&mut self, worker: &str, separator: &str, text: &str) {
         let slot = self.slot(worker);
         self.held_bytes += text.len();
         if let Some(held) = &mut self.workers[slot].held {
-            held.text.push('\n');
+            held.text.push_str(separator);
             held.text.push_str(text);
-            self.held_bytes += 1;
+            self.held_bytes += separator.len();
         } else {
             let index = self.next_message();
             self.workers[slot].held = Some(Held { index, text: text.to_owned() });

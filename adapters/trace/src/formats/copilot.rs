@@ -25,8 +25,8 @@ use unstuck_text::{Envelope, Unescaped};
 use crate::clue::{Clue, Fields, Place, text};
 use crate::event::{Outcome, Role, Tokens};
 use crate::field::{
-    Raw, flat_text, integer, is_true, json_args, member, members, nested, object, records,
-    required, string, values,
+    Raw, entries, flat_text, integer, is_true, json_args, member, members, nested, object, records,
+    required, string,
 };
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
@@ -165,7 +165,7 @@ impl Data<'_> {
 
     /// Returns the tokens of all models.
     fn total(&self) -> Option<Tokens> {
-        let models = values(self.model_metrics).into_iter();
+        let models = entries(self.model_metrics).into_values();
         let models = models.filter_map(|model| tokens(member(Some(model), "usage")));
         models.reduce(|all, model| all + model)
     }

@@ -29,8 +29,8 @@ use crate::detect::Layout;
 use crate::document::Lists;
 use crate::event::{Args, Role, Tokens};
 use crate::field::{
-    Arguments, Raw, elements, flat_text, integer, is_object, is_true, member, members, nested,
-    object, required, string, values,
+    Arguments, Raw, elements, entries, flat_text, integer, is_object, is_true, member, members,
+    nested, object, required, string,
 };
 use crate::formats::swe_agent::is_step;
 use crate::formats::{Definition, Failures, Format, Layouts};
@@ -270,7 +270,7 @@ impl Event<'_> {
 
     /// Returns the tokens of all models of the SDK so far.
     fn stats(&self) -> Option<Tokens> {
-        let models = values(member(self.value, "usage_to_metrics")).into_iter();
+        let models = entries(member(self.value, "usage_to_metrics")).into_values();
         models.filter_map(|metrics| total(Some(metrics))).reduce(|all, model| all + model)
     }
 

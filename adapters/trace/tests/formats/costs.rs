@@ -416,6 +416,25 @@ fn the_tokens_of_an_acp_session_are_a_running_total() {
 }
 
 #[test]
+fn what_programs_print_has_the_tokens_of_the_run_at_its_end() {
+    let codex = [
+        r#"{"type":"turn.completed","usage":{"input_tokens":9,"cached_input_tokens":4,"output_tokens":2}}"#,
+        r#"{"type":"turn.completed","usage":{"input_tokens":19,"cached_input_tokens":8,"output_tokens":3}}"#,
+    ];
+    assert_costs(Format::CODEX_EXEC, &codex, &["main pays 5 4 2", "main pays 6 4 1"]);
+    let cursor = [
+        r#"{"type":"system","subtype":"init","apiKeySource":"login","session_id":"s"}"#,
+        r#"{"type":"result","session_id":"s","usage":{"inputTokens":9,"cacheWriteTokens":1,"cacheReadTokens":4,"outputTokens":2}}"#,
+    ];
+    assert_costs(Format::CURSOR, &cursor, &["main pays 10 4 2"]);
+    let gemini = [
+        r#"{"type":"init","timestamp":"1970-01-01T00:00:01Z","session_id":"s","model":"m"}"#,
+        r#"{"type":"result","timestamp":"1970-01-01T00:00:02Z","stats":{"total_tokens":14,"input_tokens":9,"output_tokens":2,"cached":4,"input":5}}"#,
+    ];
+    assert_costs(Format::GEMINI_STREAM, &gemini, &["at 1000", "at 2000", "main pays 5 4 5"]);
+}
+
+#[test]
 fn spans_have_tokens_and_times() {
     let span = |id: u8, begin: u32, attributes: &str| {
         format!(

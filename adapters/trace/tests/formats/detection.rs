@@ -100,7 +100,6 @@ fn other_formats_are_refused_by_name() {
         (r#"{"type":"server.connected","sessionID":"1"}"#, "opencode's events"),
         ("{\"messages\":[]}\n{\"messages\":[]}", "conversations one a line"),
         ("{\"history\":[{\"action\":\"run\"}]}\n{\"history\":[]}", "episodes one a line"),
-        (r#"{"type":"thread.started","thread_id":"1"}"#, "the events of `codex exec --json`"),
         (r#"{"hook_event_name":"PreToolUse","tool_name":"x"}"#, "the payload of a hook"),
         ("PK\u{3}\u{4}", "a zip archive that is not an Inspect log"),
         (r#"{"spanContext":{},"attributes":{}}"#, "OpenTelemetry spans of another exporter"),
@@ -143,13 +142,16 @@ fn spans_that_break_off_are_recognised() {
 
 #[test]
 fn a_named_format_that_does_not_fit_is_an_error() {
-    let table: [(&str, Format, &str); 24] = [
+    let table: [(&str, Format, &str); 27] = [
         ("", Format::NATIVE, "the input is empty"),
         ("{\"a\":1}\n", Format::CODEX, "no record of a Codex rollout"),
         ("[1]", Format::ANTHROPIC, "line 1: expected a JSON object"),
         ("{\"a\":1}", Format::GEMINI, "no record of a Gemini CLI chat"),
         ("{\"a\":1}", Format::QWEN, "no record of a Qwen Code session"),
         ("{\"a\":1}", Format::COPILOT, "no event of a Copilot CLI session"),
+        ("{\"a\":1}", Format::CURSOR, "no line that `cursor-agent` prints"),
+        ("{\"a\":1}", Format::CODEX_EXEC, "no event that `codex exec --json` prints"),
+        ("{\"a\":1}", Format::GEMINI_STREAM, "no line that Gemini CLI prints"),
         ("{\"a\":1}", Format::OPENCODE, "no record of an opencode session"),
         ("{\"a\":1}", Format::PI, "no entry of a pi session"),
         ("{\"a\":1}", Format::SWE_AGENT, "no step of a SWE-agent trajectory"),

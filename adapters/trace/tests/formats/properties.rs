@@ -53,6 +53,25 @@ const GEMINI: [&str; 5] = [
     r#"{"type":"tool_result","sessionId":"s","message":{"parts":[{"functionResponse":{"id":"d","response":{}}}]}}"#,
 ];
 
+const CURSOR: [&str; 3] = [
+    r#"{"type":"system","subtype":"init","apiKeySource":"login","session_id":"s"}"#,
+    r#"{"type":"tool_call","subtype":"started","session_id":"s","call_id":"c","tool_call":{"shellToolCall":{"args":{"command":"ls","toolCallId":"c"}}}}"#,
+    r#"{"type":"tool_call","subtype":"completed","session_id":"s","call_id":"c","tool_call":{"shellToolCall":{"args":{},"result":{"failure":{"exitCode":1,"stdout":"x"}}}}}"#,
+];
+
+const CODEX_EXEC: [&str; 4] = [
+    r#"{"type":"thread.started","thread_id":"t"}"#,
+    r#"{"type":"item.started","item":{"id":"c","type":"command_execution","command":"ls","status":"in_progress"}}"#,
+    r#"{"type":"item.completed","item":{"id":"c","type":"command_execution","command":"ls","aggregated_output":"x","exit_code":1,"status":"failed"}}"#,
+    r#"{"type":"turn.completed","usage":{"input_tokens":3,"output_tokens":1}}"#,
+];
+
+const GEMINI_STREAM: [&str; 3] = [
+    r#"{"type":"init","timestamp":"2026-11-21T21:33:55Z","session_id":"s","model":"m"}"#,
+    r#"{"type":"tool_use","timestamp":"2026-11-21T21:33:55Z","tool_name":"sh","tool_id":"c","parameters":{}}"#,
+    r#"{"type":"tool_result","timestamp":"2026-11-21T21:33:55Z","tool_id":"c","status":"error","error":{"message":"x"}}"#,
+];
+
 const OPENHANDS: [&str; 6] = [
     r#"{"kind":"ActionEvent","source":"agent","thought":[{"text":"I look."}],"action":{"command":"ls"},"tool_name":"terminal","tool_call_id":"c","llm_response_id":"r"}"#,
     r#"{"kind":"ObservationEvent","source":"environment","tool_call_id":"c","observation":{"content":[{"text":"x"}],"metadata":{"exit_code":1}}}"#,
@@ -102,6 +121,9 @@ fn lines() -> impl Strategy<Value = Vec<&'static str>> {
         vec(prop::sample::select(GEMINI.to_vec()), 1..8),
         vec(prop::sample::select(COPILOT.to_vec()), 1..8),
         vec(prop::sample::select(OPENCODE.to_vec()), 1..8),
+        vec(prop::sample::select(CURSOR.to_vec()), 1..8),
+        vec(prop::sample::select(CODEX_EXEC.to_vec()), 1..8),
+        vec(prop::sample::select(GEMINI_STREAM.to_vec()), 1..8),
         vec(prop::sample::select(OPENHANDS.to_vec()), 1..8),
         vec(prop::sample::select(ACP[..5].to_vec()), 1..8),
         vec(prop::sample::select(OTLP.to_vec()), 1..8),

@@ -87,10 +87,11 @@ fn summary(
 }
 
 /// The folders of the formats that are read.
-const FOLDERS: [(&str, Format); 16] = [
+const FOLDERS: [(&str, Format); 17] = [
     ("anthropic-messages", Format::ANTHROPIC),
     ("atif", Format::ATIF),
     ("claude-code", Format::CLAUDE_CODE),
+    ("codex-exec-json", Format::CODEX_EXEC),
     ("codex-rollout", Format::CODEX),
     ("gemini-cli", Format::GEMINI),
     ("inspect", Format::INSPECT),
@@ -187,7 +188,6 @@ fn files_of_other_formats_are_refused() {
 fn the_error_for_every_foreign_folder_names_its_format() {
     let Some(root) = shared("formats") else { return };
     let names = [
-        ("codex-exec-json", "the events of `codex exec --json`"),
         ("cursor", "a Cursor transcript"),
         ("hooks-claude", "the payload of a hook"),
         ("opencode", "opencode"),

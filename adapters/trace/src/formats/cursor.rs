@@ -1,0 +1,218 @@
+//! The JSON Lines that `cursor-agent -p --output-format stream-json` prints. They begin like those of Claude
+//! Code, and have calls of their own.
+//!
+//! - **Calls** are `tool_call` lines, `started` and `completed`, with one `call_id`. The tool is the name of the
+//!   member with the arguments, without `ToolCall` at its end. MCP tools and functions have a name of their own.
+//! - **Results** are the one member of `result`. It is named `success` if the call did not fail, and `rejected`
+//!   if a person refused it.
+//! - **Arguments** contain the id of the call, which is left out.
+//! - **Turns** have no id. Calls without a result between them share a step.
+//! - **Words** come in pieces with `--stream-partial-output`, and once more as a whole.
+//! - **Tokens** are those of the whole run, at its end. The cached ones are no part of the input.
+//! - `thinking` is skipped. Transcripts that the editor keeps are of another format, without results.
+
+use std::borrow::Cow;
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::clue::{Clue, Fields, Place, is_text, text};
+use crate::event::{Args, Outcome, Role, Tokens};
+use crate::field::{
+    Arguments, Raw, entries, integer, is_object, member, members, object, required, string, texts,
+};
+use crate::formats::{Definition, Failures, Format, Layouts};
+use crate::lines;
+use crate::problem::ProblemKind;
+use crate::recorder::{MAIN, Recorder, Turn};
+use crate::time::time;
+
+impl Format {
+    /// The printed JSON Lines of Cursor's command line.
+    pub const CURSOR: Self = Self::new(&Definition {
+        name: "cursor",
+        no_record: "no line that `cursor-agent` prints: expected lines with a `type` and a \
+                    `session_id`, and calls in `tool_call`",
+        failures: Failures::Flagged,
+        layouts: Layouts::Lines,
+        is_document: |_| false,
+        recognise,
+        read: |input, _, recorder| read(input, recorder),
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    let has = |key: &str| fields.contains_key(key);
+    if place != Place::Line {
+        return None;
+    }
+    match (text(fields, "type"), text(fields, "subtype")) {
+        ("tool_call", "started" | "completed")
+            if fields.get("tool_call").is_some_and(Value::is_object) =>
+        {
+            Some(Clue::record("`tool_call` of a call that `cursor-agent` prints"))
+        }
+        ("thinking", "delta" | "completed") if is_text(fields, "session_id") => {
+            Some(Clue::mark("`type` is `thinking`, with `session_id`"))
+        }
+        // Claude Code and its kin have both.
+        ("system", "init") if has("apiKeySource") && !has("tools") && !has("uuid") => {
+            Some(Clue::mark("`apiKeySource` of a run, without `tools`"))
+        }
+        _ => None,
+    }
+}
+
+fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
+    lines::replay(input, recorder, &mut |json, recorder| {
+        object::<Line<'_>>(json)?.replay(recorder)
+    });
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Line<'a> {
+    #[serde(rename = "type")]
+    kind: Raw<'a>,
+    subtype: Raw<'a>,
+    session_id: Raw<'a>,
+    message: Raw<'a>,
+    model_call_id: Raw<'a>,
+    call_id: Raw<'a>,
+    tool_call: Raw<'a>,
+    timestamp_ms: Raw<'a>,
+    usage: Raw<'a>,
+}
+
+impl Line<'_> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let Some(kind) = string(self.kind) else { return Ok(()) };
+        if let Some(session) = string(self.session_id) {
+            recorder.recognise();
+            recorder.session(&session);
+        }
+        recorder.time(time(self.timestamp_ms));
+        match &*kind {
+            "user" => {
+                begin_turn(recorder);
+                recorder.message(MAIN, Role::User, &texts(member(self.message, "content")));
+            }
+            "assistant" => self.speak(recorder),
+            "tool_call" => return self.tool_call(recorder),
+            "result" => recorder.usage(MAIN, tokens(self.usage)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Replays words of the agent: a piece of them, or the whole behind its pieces.
+    fn speak(&self, recorder: &mut Recorder<'_>) {
+        let text = texts(member(self.message, "content"));
+        if recorder.turn(MAIN).called {
+            begin_turn(recorder);
+        }
+        let is_piece = self.timestamp_ms.is_some() && self.model_call_id.is_none();
+        if is_piece {
+            recorder.say_on(MAIN, &text);
+        } else if !text.is_empty() && recorder.held(MAIN) != Some(&*text) {
+            recorder.say(MAIN, &text);
+        }
+    }
+
+    fn tool_call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        recorder.recognise();
+        let id = required(self.call_id, "a tool call", "call_id")?;
+        let missing = ProblemKind::Missing { record: "a tool call", field: "tool_call" };
+        let (member, call) = called(self.tool_call).ok_or(missing)?;
+        if !recorder.pairing.is_open(MAIN, &id) {
+            issue(&id, &member, call, recorder);
+        }
+        let [result] = members(Some(call), ["result"]).unwrap_or_default();
+        if string(self.subtype).as_deref() == Some("completed")
+            && let Some(call) = recorder.pairing.answer(MAIN, &id)
+        {
+            recorder.turn(MAIN).answered = true;
+            deliver(call, result, recorder);
+        }
+        Ok(())
+    }
+}
+
+fn begin_turn(recorder: &mut Recorder<'_>) {
+    recorder.settle(MAIN);
+    *recorder.turn(MAIN) = Turn::default();
+}
+
+/// Returns the member of a `tool_call` with the arguments and the result, and its name.
+fn called(tool_call: Raw<'_>) -> Option<(Cow<'_, str>, &RawValue)> {
+    let is_call = |(name, value): &(Cow<'_, str>, &RawValue)| {
+        name == "function" || name.ends_with("ToolCall") && is_object(Some(value))
+    };
+    entries(tool_call).into_iter().find(is_call)
+}
+
+fn issue(id: &str, member: &str, call: &RawValue, recorder: &mut Recorder<'_>) {
+    let names = ["args", "name", "arguments"];
+    let [args, name, arguments] = members(Some(call), names).unwrap_or_default();
+    let inner = ["toolName", "name", "args"];
+    let [tool_name, long_name, inner] = match member {
+        "mcpToolCall" => members(args, inner).unwrap_or_default(),
+        _ => [None; 3],
+    };
+    let named = string(tool_name.or(long_name).or(name));
+    let tool = named.unwrap_or_else(|| member.trim_end_matches("ToolCall").into());
+    let arguments = Arguments::new(inner.or(args).or(arguments));
+    let turn = recorder.turn(MAIN);
+    let step = turn.call(turn.called && !turn.answered);
+    let index = match arguments.as_args() {
+        Args::Json(json) => recorder.call(MAIN, step, &tool, Args::Json(&without_id(json))),
+        args => recorder.call(MAIN, step, &tool, args),
+    };
+    recorder.pairing.issue(MAIN, id, 0, index);
+}
+
+/// Returns arguments without the id of the call, which no other call has.
+fn without_id(json: &str) -> Cow<'_, str> {
+    if !json.contains("\"toolCallId\"") {
+        return Cow::Borrowed(json);
+    }
+    match serde_json::from_str::<Fields>(json) {
+        Ok(mut args) => {
+            args.remove("toolCallId");
+            Cow::Owned(Value::Object(args).to_string())
+        }
+        Err(_) => Cow::Borrowed(json),
+    }
+}
+
+/// Delivers the result of a call.
+fn deliver(call: usize, result: Raw<'_>, recorder: &mut Recorder<'_>) {
+    let (how, result) = entries(result).into_iter().next().unzip();
+    let how = how.unwrap_or(Cow::Borrowed("success"));
+    let refused = how == "rejected";
+    let exit = integer(member(result, "exitCode")).unwrap_or(0);
+    let failed = !refused && (how != "success" || exit != 0);
+    let text = text_of_result(result);
+    recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, MAIN, &text) });
+}
+
+/// Returns the text of a result: the output of a command, a content, the words of an error, or all of it.
+fn text_of_result(result: Raw<'_>) -> Cow<'_, str> {
+    if let Some([stdout, stderr]) = members(result, ["stdout", "stderr"])
+        && (stdout.is_some() || stderr.is_some())
+    {
+        let [stdout, stderr] = [string(stdout), string(stderr)].map(Option::unwrap_or_default);
+        let both = if stdout.is_empty() || stderr.is_empty() { "" } else { "\n" };
+        return Cow::Owned(format!("{stdout}{both}{stderr}"));
+    }
+    let names = ["content", "errorMessage", "error", "reason"];
+    let told = members(result, names).unwrap_or_default().into_iter().find_map(string);
+    told.or_else(|| string(result)).or(result.map(|raw| raw.get().into())).unwrap_or_default()
+}
+
+/// Reads the tokens of a run.
+fn tokens(usage: Raw<'_>) -> Option<Tokens> {
+    Tokens::of_parts(usage, ["inputTokens", "cacheWriteTokens", "cacheReadTokens", "outputTokens"])
+}

@@ -1,0 +1,141 @@
+//! The JSON Lines that `gemini --output-format stream-json` prints.
+//!
+//! - **Calls** are `tool_use` lines, and **results** `tool_result` lines with the same `tool_id`. A result failed
+//!   if its `status` is `error`. It has an `output`, or the message of an `error`.
+//! - **Turns** have no id. Calls without a result between them share a step.
+//! - **Words** of the agent come in pieces.
+//! - **Tokens** are those of the whole run, in its `result`. The cached ones are part of the input, and thoughts
+//!   are counted only in the total.
+
+use std::io::BufRead;
+
+use serde::Deserialize;
+
+use crate::clue::{Clue, Fields, Place, is_text, text};
+use crate::costs::count;
+use crate::event::{Role, Tokens};
+use crate::field::{Raw, flat_text, json_args, member, members, object, required, string, texts};
+use crate::formats::{Definition, Failures, Format, Layouts};
+use crate::lines;
+use crate::problem::ProblemKind;
+use crate::recorder::{MAIN, Recorder, Turn};
+use crate::time::time;
+
+impl Format {
+    /// The printed JSON Lines of Gemini CLI.
+    pub const GEMINI_STREAM: Self = Self::new(&Definition {
+        name: "gemini-stream",
+        no_record: "no line that Gemini CLI prints: expected lines with a `type` such as `tool_use`, \
+                    and calls with `tool_name`",
+        failures: Failures::Flagged,
+        layouts: Layouts::Lines,
+        is_document: |_| false,
+        recognise,
+        read: |input, _, recorder| read(input, recorder),
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    let has = |key: &str| fields.contains_key(key);
+    if place != Place::Line || !has("timestamp") {
+        return None;
+    }
+    match text(fields, "type") {
+        "init" if is_text(fields, "session_id") && has("model") => {
+            Some(Clue::record("`init` with `session_id` and `model`"))
+        }
+        "tool_use" if is_text(fields, "tool_name") && has("tool_id") => {
+            Some(Clue::record("`tool_use` with `tool_name` and `tool_id`"))
+        }
+        "tool_result" if has("tool_id") && has("status") => {
+            Some(Clue::record("`tool_result` with `tool_id` and `status`"))
+        }
+        _ => None,
+    }
+}
+
+fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
+    lines::replay(input, recorder, &mut |json, recorder| {
+        object::<Line<'_>>(json)?.replay(recorder)
+    });
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Line<'a> {
+    #[serde(rename = "type")]
+    kind: Raw<'a>,
+    timestamp: Raw<'a>,
+    session_id: Raw<'a>,
+    role: Raw<'a>,
+    content: Raw<'a>,
+    tool_name: Raw<'a>,
+    tool_id: Raw<'a>,
+    parameters: Raw<'a>,
+    status: Raw<'a>,
+    output: Raw<'a>,
+    error: Raw<'a>,
+    stats: Raw<'a>,
+}
+
+impl Line<'_> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let Some(kind) = string(self.kind) else { return Ok(()) };
+        if let Some(session) = string(self.session_id) {
+            recorder.recognise();
+            recorder.session(&session);
+        }
+        recorder.time(time(self.timestamp));
+        match &*kind {
+            "message" => self.message(recorder),
+            "tool_use" => return self.call(recorder),
+            "tool_result" => self.result(recorder),
+            "result" => recorder.usage(MAIN, tokens(self.stats)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn message(&self, recorder: &mut Recorder<'_>) {
+        let text = texts(self.content);
+        let Some(role) = string(self.role) else { return };
+        let role = Role::from_name(&role);
+        if role != Role::Assistant || recorder.turn(MAIN).called {
+            recorder.settle(MAIN);
+            *recorder.turn(MAIN) = Turn::default();
+        }
+        match role {
+            Role::Assistant => recorder.say_on(MAIN, &text),
+            role => recorder.message(MAIN, role, &text),
+        }
+    }
+
+    fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let Some(id) = string(self.tool_id) else { return Ok(()) };
+        let tool = required(self.tool_name, "a tool_use line", "tool_name")?;
+        recorder.recognise();
+        let turn = recorder.turn(MAIN);
+        let step = turn.call(turn.called && !turn.answered);
+        let index = recorder.call(MAIN, step, &tool, json_args(self.parameters));
+        recorder.pairing.issue(MAIN, &id, 0, index);
+        Ok(())
+    }
+
+    fn result(&self, recorder: &mut Recorder<'_>) {
+        let Some(id) = string(self.tool_id) else { return };
+        recorder.recognise();
+        let text = flat_text(self.output.or_else(|| member(self.error, "message")));
+        let failed = string(self.status).as_deref() == Some("error");
+        if recorder.answer(MAIN, Some(&id), &text, failed) {
+            recorder.turn(MAIN).answered = true;
+        }
+    }
+}
+
+/// Reads the tokens of a run. What the total has beyond input and output are thoughts.
+fn tokens(stats: Raw<'_>) -> Option<Tokens> {
+    let names = ["input_tokens", "cached", "output_tokens", "total_tokens"];
+    let [input, cached, output, total] = members(stats, names)?.map(count);
+    let output = output?.max(total?.saturating_sub(input?));
+    Some(Tokens::with_cached_in_input(input?, cached?, output))
+}
