@@ -100,7 +100,7 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     }
     let written = scan_each(scan, judge, inputs.found, &mut reporter);
     // The end was not reached if nobody reads the output any more.
-    reporter.unread.complain();
+    reporter.unread.tell(complain);
     let exit = reporter.exit;
     Ok(written.map_or_else(|closed| closed.exit(exit), |()| exit))
 }
@@ -154,6 +154,8 @@ struct Reporter<'s> {
     sinks: Vec<Sink>,
     tally: Tally,
     unread: Unread,
+    /// Not filled with `-q`.
+    without_calls: Unread,
     /// The silenced loops that no input contained so far. Filled only with `--verbose`.
     unseen: BTreeSet<LoopId>,
     baseline: Option<&'static Baseline>,
@@ -171,6 +173,7 @@ impl<'s> Reporter<'s> {
             sinks,
             tally: Tally::default(),
             unread: Unread::new(scan.verbose),
+            without_calls: Unread::new(scan.verbose),
             unseen: unseen.iter().copied().collect(),
             baseline: judge.baseline,
             loops: BTreeSet::new(),
@@ -221,6 +224,9 @@ impl<'s> Reporter<'s> {
     /// Counts the report, and prints an error for each part that could not be read.
     fn judge(&mut self, report: &Report) {
         let worst = report.judged.worst;
+        if let Some(why) = report.without_calls().filter(|_| !self.scan.quiet) {
+            self.without_calls.add(&report.path, &why);
+        }
         match worst {
             Action::Proceed if report.is_empty() => self.tally.empty += 1,
             Action::Proceed => self.tally.clean += 1,
@@ -273,7 +279,8 @@ impl<'s> Reporter<'s> {
     fn finish(&mut self) -> Result<(), Closed> {
         self.remark_unseen();
         self.tally.difference = self.baseline.map(|baseline| baseline.difference(&self.loops));
-        self.unread.complain();
+        self.unread.tell(complain);
+        self.without_calls.tell(remark);
         let (tally, mut exit) = (std::mem::take(&mut self.tally), self.exit);
         let written = self.write(|writer, output| {
             exit = exit.max(writer.finish(&tally, output)?);

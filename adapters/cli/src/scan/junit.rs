@@ -30,13 +30,14 @@ pub(super) struct Junit {
     tests: usize,
     failures: usize,
     errors: usize,
+    skipped: usize,
     time: Duration,
 }
 
 impl Junit {
     pub(super) fn new(fails_on_new: bool) -> Self {
         let (cases, time) = (Spool::default(), Duration::ZERO);
-        Self { fails_on_new, cases, tests: 0, failures: 0, errors: 0, time }
+        Self { fails_on_new, cases, tests: 0, failures: 0, errors: 0, skipped: 0, time }
     }
 
     /// Adds a test case with these attributes and this content.
@@ -65,10 +66,17 @@ impl Junit {
                 let text = evidence(report) + &incomplete.unwrap_or_default();
                 element("failure", first.first().rule, &message(report, first), &text)
             }
-            None => incomplete.map_or_else(String::new, |why| {
-                self.errors += 1;
-                element("error", "partly", &why, "")
-            }),
+            None => match (incomplete, report.without_calls()) {
+                (Some(why), _) => {
+                    self.errors += 1;
+                    element("error", "partly", &why, "")
+                }
+                (None, Some(why)) => {
+                    self.skipped += 1;
+                    format!("      <skipped message=\"{}\"/>\n", escaped(&why))
+                }
+                (None, None) => String::new(),
+            },
         }
     }
 
@@ -77,11 +85,11 @@ impl Junit {
             "tests=\"{}\" failures=\"{}\" errors=\"{}\"",
             self.tests, self.failures, self.errors
         );
-        let time = seconds(self.time);
+        let (skipped, time) = (self.skipped, seconds(self.time));
         format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
              <testsuites name=\"unstuck\" {numbers} time=\"{time}\">\n  \
-             <testsuite name=\"unstuck scan\" {numbers} skipped=\"0\" time=\"{time}\">\n"
+             <testsuite name=\"unstuck scan\" {numbers} skipped=\"{skipped}\" time=\"{time}\">\n"
         )
     }
 }

@@ -119,6 +119,14 @@ impl Report {
         Some(format!("{which}: judged by tool names and failures alone"))
     }
 
+    /// Returns the remark that the input has no call, if that is so. It may be of another format.
+    pub(super) fn without_calls(&self) -> Option<String> {
+        let format = self.trace.format;
+        self.is_empty().then(|| {
+            format!("no call was found, reading it as {format}; `--from` names another format")
+        })
+    }
+
     /// Returns whether there was nothing to judge: no call, and no finding about text.
     pub(super) fn is_empty(&self) -> bool {
         self.trace.calls == 0 && self.judged.worst == Action::Proceed

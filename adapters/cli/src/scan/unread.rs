@@ -1,10 +1,8 @@
-//! The inputs that could not be read, grouped by the reason.
+//! The inputs that could not be judged, grouped by the reason.
 
 use std::collections::HashMap;
 
-use crate::output::complain;
-
-/// The inputs that could not be read.
+/// The inputs that could not be read, or that have nothing to judge.
 pub(super) struct Unread {
     /// The most inputs of one reason that are named, each on its own line if there are no more.
     names_max: usize,
@@ -14,7 +12,7 @@ pub(super) struct Unread {
     places: HashMap<String, usize>,
 }
 
-/// A reason, and the inputs that could not be read because of it.
+/// A reason, and the inputs that could not be judged because of it.
 struct Reason {
     why: String,
     /// The first inputs.
@@ -41,19 +39,19 @@ impl Unread {
         }
     }
 
-    /// Prints the errors on standard error, and forgets them.
-    pub(super) fn complain(&mut self) {
+    /// Tells the inputs and the reasons, and forgets them.
+    pub(super) fn tell(&mut self, tell: fn(&str, &str)) {
         self.places.clear();
         for reason in self.reasons.drain(..) {
             for line in reason.lines() {
-                complain(&line, &reason.why);
+                tell(&line, &reason.why);
             }
         }
     }
 }
 
 impl Reason {
-    /// Returns the beginning of each error: the name of an input, or of all if they are many.
+    /// Returns the beginning of each line: the name of an input, or of all if they are many.
     fn lines(&self) -> Vec<String> {
         match self.count.saturating_sub(self.names.len()) {
             0 => self.names.clone(),

@@ -212,7 +212,19 @@ fn a_run_without_calls_is_empty_and_not_clean() {
     folder.file("b.jsonl", CLEAN);
     assert!(scan(&empty, &[]).out.starts_with("empty  "));
     let ran = scan(folder.path(), &[]);
-    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    let remark =
+        "a.jsonl: no call was found, reading it as native; `--from` names another format\n";
+    assert!(
+        ran.exit == 0 && ran.err.ends_with(remark) && ran.err.lines().count() == 1,
+        "{}",
+        ran.err
+    );
+    assert_eq!(scan(folder.path(), &["-q"]).err, "");
+    let junit = scan(&empty, &["--format", "junit"]).out;
+    assert!(
+        junit.contains("skipped=\"1\"") && junit.contains("<skipped message=\"no call"),
+        "{junit}"
+    );
     assert!(ran.out.ends_with("2 runs: 0 stuck, 1 clean, 1 empty\n"), "{}", ran.out);
 }
 
