@@ -25,6 +25,8 @@ pub(crate) struct Clue {
     pub(crate) reason: &'static str,
     /// `true` if a later line may overrule it.
     pub(crate) is_tentative: bool,
+    /// `true` if a program prints such lines, so that others may stand around them in a log.
+    pub(crate) is_printed: bool,
 }
 
 /// The weight of a [`Clue`]: of two formats that claim an object, the stronger one gets it.
@@ -62,8 +64,13 @@ impl Clue {
         Self { is_tentative: true, ..self }
     }
 
+    /// Returns the same clue, for a line that a program prints.
+    pub(crate) const fn printed(self) -> Self {
+        Self { is_printed: true, ..self }
+    }
+
     const fn new(strength: Strength, reason: &'static str) -> Self {
-        Self { strength, reason, is_tentative: false }
+        Self { strength, reason, is_tentative: false, is_printed: false }
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Every format looks at every object in the first 64 KiB and returns a [`Clue`] if it knows one.
 //! The strongest clue gets the object; of equal ones, the format that comes first in
-//! [`Format::ALL`]. Formats that are known and not read take part, so that the error can name them.
+//! [`Format::ALL`]. Formats that are known and not read take part, so that the error can name them. If long
+//! texts leave no room for a clue, the [outline](crate::outline) of a longer beginning is looked at.
 
 use memchr::memchr;
 use serde_json::Value;
@@ -10,9 +11,11 @@ use serde_json::Value;
 use crate::clue::{Clue, Fields, Place, Strength};
 use crate::foreign;
 use crate::formats::{Format, Layouts};
+use crate::log;
 use crate::packed;
 use crate::partial::{Break, parse};
 use crate::problem::ProblemKind;
+use crate::pull::is_json;
 
 /// The way in which an input is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +32,10 @@ pub(crate) struct Detection {
     pub(crate) format: Format,
     pub(crate) layout: Layout,
     pub(crate) reason: &'static str,
+    /// `true` if other lines stand around the records, as in the log of a service.
+    pub(crate) is_log: bool,
+    /// `true` if nothing that follows can be better evidence.
+    pub(crate) is_sure: bool,
 }
 
 /// The winner among the formats that claim an object.
@@ -48,13 +55,16 @@ pub(crate) fn format(prefix: &[u8], complete: bool) -> Result<Detection, Problem
     if text.is_empty() && complete {
         return Err(ProblemKind::Empty);
     }
-    if let Some(Claim { format: Some(format), clue }) = archive(text) {
-        return Ok(Detection { format, layout: Layout::Document, reason: clue.reason });
+    if let Some(claim) = archive(text) {
+        return claim.detection(Layout::Document, false);
     }
     if let Some(looks_like) = foreign::binary(text) {
         return Err(ProblemKind::Foreign { looks_like });
     }
-    if !text.starts_with(b"{") && !text.starts_with(b"[") {
+    if let Some(claim) = log(text) {
+        return claim.detection(Layout::Lines, true);
+    }
+    if !begins_as_json(text) {
         return Err(ProblemKind::Unrecognized);
     }
     let (layout, first) = layout(text);
@@ -62,28 +72,42 @@ pub(crate) fn format(prefix: &[u8], complete: bool) -> Result<Detection, Problem
         Layout::Document => document(&first.unwrap_or_else(|| parse(text).0)),
         Layout::Lines => lines(text),
     };
-    match claim {
-        Some(Claim { format: Some(format), clue }) => {
-            Ok(Detection { format, layout, reason: clue.reason })
-        }
-        Some(Claim { format: None, clue }) => Err(ProblemKind::Foreign { looks_like: clue.reason }),
-        None => Err(ProblemKind::Unrecognized),
+    claim.ok_or(ProblemKind::Unrecognized)?.detection(layout, false)
+}
+
+impl Claim {
+    fn detection(self, layout: Layout, is_log: bool) -> Result<Detection, ProblemKind> {
+        let Clue { strength, reason, is_tentative, .. } = self.clue;
+        let foreign = ProblemKind::Foreign { looks_like: reason };
+        let format = self.format.ok_or(foreign)?;
+        let is_sure = strength > Strength::Fallback && !is_tentative;
+        Ok(Detection { format, layout, reason, is_log, is_sure })
+    }
+}
+
+/// Returns whether a text may be a JSON document or JSON Lines. `[` may also begin a line of a log.
+fn begins_as_json(text: &[u8]) -> bool {
+    let is_begin = |byte: &u8| matches!(byte, b'{' | b'[' | b']' | b'"');
+    match text {
+        [b'[', rest @ ..] => rest.trim_ascii_start().first().is_none_or(is_begin),
+        _ => text.starts_with(b"{"),
     }
 }
 
 /// Finds the layout of an input whose format the caller named.
 pub(crate) fn named(format: Format, prefix: &[u8]) -> Detection {
     let text = prefix.trim_ascii_start();
-    let layout = match format.layouts() {
-        Layouts::Document => Layout::Document,
-        Layouts::Either if !begins_with_bad_line(text) => layout(text).0,
-        Layouts::Lines | Layouts::Either => Layout::Lines,
-        Layouts::LinesOrDocumentWith(key) => match parse(text).0 {
-            Value::Object(fields) if fields.contains_key(key) => Layout::Document,
-            _ => Layout::Lines,
-        },
+    let (layout, is_sure) = match format.layouts() {
+        Layouts::Document => (Layout::Document, true),
+        Layouts::Either if !begins_with_bad_line(text) => {
+            let layout = layout(text).0;
+            // The end of a long line may show that it is a whole document.
+            (layout, layout == Layout::Document || records(text).nth(1).is_some())
+        }
+        Layouts::Lines | Layouts::Either => (Layout::Lines, true),
     };
-    Detection { format, layout, reason: "named by the caller" }
+    let is_log = log(text).is_some_and(|claim| claim.format == Some(format));
+    Detection { format, layout, reason: "named by the caller", is_log, is_sure }
 }
 
 /// Returns `Document` if the text begins with a list, if its first line ends where a pretty-printer
@@ -144,12 +168,29 @@ fn archive(text: &[u8]) -> Option<Claim> {
 
 /// Returns the first claim that is not tentative, or else the last one.
 fn lines(text: &[u8]) -> Option<Claim> {
+    best_line(records(text), |_| true)
+}
+
+/// Returns the claim to a log, by the lines in it that a program printed. Its first line is no JSON.
+fn log(text: &[u8]) -> Option<Claim> {
+    let first = str::from_utf8(records(text).next()?).ok()?;
+    if begins_as_json(text) || first.starts_with(char::is_control) || is_json(first.trim()) {
+        return None;
+    }
+    let records = records(text).filter_map(|line| line.get(log::record_start(line)?..));
+    best_line(records, |claim| claim.clue.is_printed)
+}
+
+fn best_line<'t>(
+    records: impl Iterator<Item = &'t [u8]>,
+    counts: fn(&Claim) -> bool,
+) -> Option<Claim> {
     let mut latest = None;
-    for record in records(text) {
+    for record in records {
         let Value::Object(fields) = parse(record).0 else {
             continue;
         };
-        match claim(Place::Line, &fields) {
+        match claim(Place::Line, &fields).filter(counts) {
             None => {}
             Some(claim) if claim.clue.is_tentative => latest = Some(claim),
             sure => return sure,

@@ -118,8 +118,6 @@ pub(crate) enum Layouts {
     Document,
     /// JSON Lines or a document. The ends of the first lines decide.
     Either,
-    /// JSON Lines, unless the first object has this key.
-    LinesOrDocumentWith(&'static str),
 }
 
 impl Format {

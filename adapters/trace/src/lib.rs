@@ -27,7 +27,7 @@
 //! | [`Format`] | is | recognised by | costs |
 //! |---|---|---|---|
 //! | `native` | JSON Lines of `call` and `message` records | a `type` of `call`, or of `message` with `role` and `text` | tokens, times |
-//! | `claude-code` | a session's JSON Lines, or `{"loglines":[…]}` | `type` `user` or `assistant` with a `message` object | tokens, times |
+//! | `claude-code` | a session's JSON Lines, `{"loglines":[…]}`, or messages of the SDK in an array | `type` `user` or `assistant` with a `message` object | tokens, times |
 //! | `codex` | a rollout's JSON Lines | `type` and `payload` of its kinds of line | tokens, times |
 //! | `codex-exec` | the JSON Lines that `codex exec --json` prints | `type` such as `item.completed` | tokens |
 //! | `openai` | an array of chat messages, or an object with `messages` | `role` and `content` of messages, without blocks of Anthropic | tokens |
@@ -68,6 +68,8 @@
 //!   before the break are delivered.
 //! - Inputs that are packed by gzip or zstd are unpacked while they are read, whatever their name. If an archive
 //!   breaks off, the records before the break are delivered, and the problem names the byte.
+//! - What programs print as JSON Lines may stand in a log, among other lines and behind times. If the first line
+//!   of an input is no JSON, lines without a record are left out.
 //! - Byte order marks, CRLF and blank lines are ignored. Half a surrogate pair becomes U+FFFD.
 //! - Call ids may be missing, or the same for several calls. Results are paired in order, by id and
 //!   worker, among the latest 1024 calls. A result that fits no open call is dropped.
@@ -99,10 +101,10 @@
 //!
 //! A record has at most [`LINE_BYTES_MAX`] bytes. A pi session of up to as many bytes is kept in memory, and
 //! spans of OpenTelemetry up to the [limits](otlp::Limits) of their module. All problems are counted, and the first
-//! [`PROBLEMS_MAX`] are kept. The format is recognised in the first 64 KiB. At most
-//! [`WORKERS_MAX`] workers are followed at a time. An archive is read up to 1032 times its size, which is the
-//! most that gzip can reach, and at least up to 64 MiB; a window of zstd may have 128 MiB. An archive in an
-//! archive is read only if it is a `.eval` log.
+//! [`PROBLEMS_MAX`] are kept. The format is recognised in the first 64 KiB, or in the first 16 MiB if long texts
+//! come first. At most [`WORKERS_MAX`] workers are followed at a time. An archive is read up to 1032 times its
+//! size, which is the most that gzip can reach, and at least up to 64 MiB; a window of zstd may have 128 MiB. An
+//! archive in an archive is read only if it is a `.eval` log.
 //!
 //! # Adding a format
 //!
@@ -115,13 +117,14 @@
 //! 2. Add `mod my_agent;` and `Self::MY_AGENT` to `src/formats.rs`. In JSON Lines, the first object
 //!    with a firm clue decides. If several formats claim one object, the strongest clue wins, and
 //!    among equal clues the first format in the list.
-//! 3. `recognise` gets one object of the first 64 KiB and its `Place`: a line, a whole document, or
-//!    an element of an array or of a document's `messages`. Members behind the 64 KiB are missing.
+//! 3. `recognise` gets one object of the beginning and its `Place`: a line, a whole document, or
+//!    an element of an array or of a document's `messages`. Members behind the beginning are missing, and long
+//!    texts may be cut.
 //!    A zip archive is a document with the name of its first `member`; `packed::members` reads it.
 //!    Return a `Clue` with the keys that it found: `Clue::mark` for a key that no other format has,
 //!    `Clue::record` for a complete record, `Clue::hint` for likely keys, and `Clue::fallback` for keys
 //!    that several formats share. A clue that is `tentative` holds only if no later line has a firm
-//!    one. If one line can be a whole document, `is_document` says so.
+//!    one. A clue is `printed` if a program prints such lines, which may then stand in a log. If one line can be a whole document, `is_document` says so.
 //! 4. `read` passes lines (`lines::replay`) or elements (`document::replay`) to a function for one
 //!    record. That function parses the record with `field::object`, whose `Raw` fields borrow from
 //!    the input, and calls the `Recorder`:
@@ -164,9 +167,11 @@ mod field;
 mod foreign;
 mod formats;
 mod lines;
+mod log;
 mod members;
 mod notes;
 pub mod otlp;
+mod outline;
 mod packed;
 mod pairing;
 mod partial;
@@ -178,7 +183,7 @@ mod stream;
 mod time;
 mod tool_result;
 
-use std::io::BufRead;
+use std::io::{BufRead, BufReader};
 
 pub use event::{Args, Begin, Call, Event, Message, Outcome, Role, Tokens, Usage};
 pub use formats::opencode::opencode_tool;
@@ -187,6 +192,7 @@ pub use problem::{Problem, ProblemKind};
 pub use tool_result::{ToolResult, text_of};
 
 use detect::Detection;
+use outline::outline;
 use packed::Packing;
 use prefix::Replay;
 use recorder::Recorder;
@@ -205,6 +211,9 @@ pub const WORKERS_MAX: usize = 100_000;
 
 /// The number of problems that a [`Trace`] keeps: enough to see what is wrong with a file.
 pub const PROBLEMS_MAX: usize = 16;
+
+/// The bytes of an [outline](outline::outline) in which a format is looked for.
+const OUTLINE_BYTES_MAX: usize = 256 * 1024;
 
 /// A summary of an input that was read.
 ///
@@ -256,7 +265,7 @@ pub struct Trace {
 
 /// Reads one transcript and delivers its events to `sink`, in the order of the file.
 ///
-/// Without `from` the format is recognised by the first 64 KiB. The time is linear in the input, and
+/// Without `from` the format is recognised by the beginning. The time is linear in the input, and
 /// the memory is that of the longest record (see the [limits](crate#limits)).
 ///
 /// # Errors
@@ -280,23 +289,49 @@ fn read_text(
     from: Option<Format>,
     sink: &mut dyn FnMut(Event<'_>),
 ) -> Result<Trace, Problem> {
-    let Detection { format, layout, reason } = choose(&input, from)?;
+    let Detection { format, layout, reason, is_log, .. } = choose(&mut input, from)?;
     let mut recorder = Recorder::new(format, sink);
-    format.read(&mut input, layout, &mut recorder);
+    if is_log {
+        format.read(&mut BufReader::new(log::Records::new(input)), layout, &mut recorder);
+    } else {
+        format.read(&mut input, layout, &mut recorder);
+    }
     recorder.finish(reason)
 }
 
-fn choose<R: BufRead>(input: &Replay<R>, from: Option<Format>) -> Result<Detection, Problem> {
-    let prefix = input.prefix();
-    let chosen = match from {
-        Some(_) if prefix.trim_ascii().is_empty() && input.is_complete() => Err(ProblemKind::Empty),
-        Some(format) => Ok(detect::named(format, prefix)),
-        None => detect::format(prefix, input.is_complete()),
+/// Decides on the format. If long texts hide it, more of the input is read ahead.
+fn choose<R: BufRead>(input: &mut Replay<R>, from: Option<Format>) -> Result<Detection, Problem> {
+    let look = |text: &[u8], is_complete: bool| match from {
+        Some(_) if text.trim_ascii().is_empty() && is_complete => Err(ProblemKind::Empty),
+        Some(format) => Ok(detect::named(format, text)),
+        None => detect::format(text, is_complete),
     };
+    let mut chosen = look(input.prefix(), input.is_complete());
+    if !input.is_complete() && may_be_hidden(&chosen, input.prefix()) {
+        while input.read_on() {
+            let outline = outline(input.prefix());
+            let better = look(&outline, input.is_complete());
+            let is_sure = better.as_ref().is_ok_and(|detection| detection.is_sure);
+            chosen = better.or(chosen);
+            if is_sure || outline.len() > OUTLINE_BYTES_MAX {
+                break;
+            }
+        }
+    }
     chosen.map_err(|kind| match input.error() {
         Some(error) => ProblemKind::io(error).of_input(),
         None => kind.of_input(),
     })
+}
+
+/// Returns whether better evidence may stand behind the beginning of an input: if there is none in it, or if long
+/// texts fill most of it.
+fn may_be_hidden(chosen: &Result<Detection, ProblemKind>, prefix: &[u8]) -> bool {
+    match chosen {
+        Err(kind) => *kind == ProblemKind::Unrecognized,
+        Ok(detection) if detection.is_sure => false,
+        Ok(_) => outline(prefix).len() < prefix.len() / 4,
+    }
 }
 
 /// The examples of the README.

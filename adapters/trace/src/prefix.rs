@@ -2,10 +2,16 @@
 
 use std::io::{BufRead, Cursor, Error, Read, Result};
 
-/// The number of bytes that are read ahead.
+/// The number of bytes that are read ahead at first.
 ///
 /// Sessions begin with some lines of settings, and requests with a system prompt: tens of KiB.
 pub(crate) const PREFIX_BYTES: usize = 64 * 1024;
+
+/// The most bytes that are read ahead, if the first ones do not show the format.
+const PREFIX_BYTES_MAX: usize = 16 << 20;
+
+/// The number of times more that is read ahead with each step.
+const GROWTH: usize = 4;
 
 /// An input that returns the bytes that were read ahead, and then the rest.
 pub(crate) struct Replay<R> {
@@ -18,14 +24,31 @@ pub(crate) struct Replay<R> {
 
 impl<R: BufRead> Replay<R> {
     /// Reads the beginning of an input and drops its byte order mark.
-    pub(crate) fn new(mut rest: R) -> Self {
-        let mut prefix = Vec::with_capacity(PREFIX_BYTES);
-        let read = (&mut rest).take(PREFIX_BYTES as u64).read_to_end(&mut prefix);
+    pub(crate) fn new(rest: R) -> Self {
+        let prefix = Cursor::new(Vec::with_capacity(PREFIX_BYTES));
+        let mut input = Self { prefix, error: None, rest, complete: false };
+        input.read_ahead(PREFIX_BYTES);
+        let prefix = input.prefix.get_mut();
         if prefix.starts_with(b"\xef\xbb\xbf") {
             prefix.drain(..3);
         }
-        let complete = matches!(read, Ok(count) if count < PREFIX_BYTES);
-        Self { prefix: Cursor::new(prefix), error: read.err(), rest, complete }
+        input
+    }
+
+    /// Reads some times more ahead, and returns `false` if there is no more, or too much was read already.
+    pub(crate) fn read_on(&mut self) -> bool {
+        let known = self.prefix().len();
+        let can_read = !self.complete && self.error.is_none() && known < PREFIX_BYTES_MAX;
+        if can_read {
+            self.read_ahead(known * (GROWTH - 1));
+        }
+        can_read
+    }
+
+    fn read_ahead(&mut self, count: usize) {
+        let read = (&mut self.rest).take(count as u64).read_to_end(self.prefix.get_mut());
+        self.complete = matches!(read, Ok(read) if read < count);
+        self.error = read.err();
     }
 
     pub(crate) fn prefix(&self) -> &[u8] {

@@ -149,7 +149,11 @@ impl fmt::Display for ProblemKind {
                 Format::names()
             ),
             Self::Unrecognized => {
-                write!(out, "not recognised as a trace; read are: {}", Format::names())
+                let names = Format::names();
+                write!(
+                    out,
+                    "not recognised as a trace; read are: {names}; `--from` names one of these"
+                )
             }
             Self::NoRecord { format } => out.write_str(format.no_record()),
             Self::Io { message } => write!(out, "reading failed: {message}"),

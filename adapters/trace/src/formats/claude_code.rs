@@ -1,5 +1,6 @@
-//! Claude Code sessions: JSON Lines, one content block or several a line, or the web export, an
-//! object with `loglines`. Other programs write the same shape (iFlow).
+//! Claude Code sessions: JSON Lines, one content block or several a line; the web export, an object with
+//! `loglines`; or the messages of the SDK, printed one a line or kept in an array, as by the GitHub Action.
+//! Other programs write the same shape (iFlow).
 //!
 //! - **Turns.** One answer of the model may be spread over several lines with the same
 //!   `message.id`, with results between them. Lines of one turn are those of one id, and those that
@@ -30,7 +31,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use unstuck_text::is_notification;
 
-use crate::clue::{Clue, Fields, Place, is_list, is_text};
+use crate::clue::{Clue, Fields, Place, is_list, is_text, text};
 use crate::detect::Layout;
 use crate::document::{self, Lists, Part};
 use crate::event::{Args, Outcome, Role, Tokens};
@@ -65,12 +66,13 @@ const ECHOES: [&str; 11] = [
 const REFUSAL: &str = "The user doesn't want to ";
 
 impl Format {
-    /// Claude Code sessions: JSON Lines, or the web export with `loglines`.
+    /// Claude Code sessions: JSON Lines, the web export with `loglines`, or an array of the SDK's messages.
     pub const CLAUDE_CODE: Self = Self::new(&Definition {
         name: "claude-code",
-        no_record: "no record of a Claude Code session: expected lines with a `type` and a `message`",
+        no_record: "no record of a Claude Code session: expected lines, or elements of an array, with a \
+                    `type` and a `message`",
         failures: Failures::Flagged,
-        layouts: Layouts::LinesOrDocumentWith(LIST),
+        layouts: Layouts::Either,
         is_document: |fields| is_list(fields, LIST),
         recognise,
         read: |input, layout, recorder| match layout {
@@ -87,19 +89,37 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     match place {
         Place::Line => recognise_line(fields),
         Place::Document => is_list(fields, LIST).then_some(Clue::hint("`loglines`")),
-        Place::Element => None,
+        Place::Element if is_init(fields) => {
+            Some(Clue::mark("messages of the SDK: `system` `init`"))
+        }
+        Place::Element => {
+            is_turn(fields).then_some(Clue::record("messages of the SDK: `type` and `message`"))
+        }
     }
+}
+
+/// Returns whether an object is a turn of a session.
+fn is_turn(fields: &Fields) -> bool {
+    let message = fields.get("message").and_then(Value::as_object);
+    matches!(text(fields, "type"), "user" | "assistant")
+        && message.is_some_and(|fields| !fields.contains_key("parts"))
+}
+
+/// Returns whether an object is the first message of a run of the SDK.
+fn is_init(fields: &Fields) -> bool {
+    let kind = (text(fields, "type"), text(fields, "subtype"));
+    kind == ("system", "init") && is_text(fields, "session_id") && fields.contains_key("tools")
 }
 
 fn recognise_line(fields: &Fields) -> Option<Clue> {
     let has = |key: &str| fields.contains_key(key);
-    let message = fields.get("message").and_then(Value::as_object);
+    if is_turn(fields) {
+        return Some(Clue::record("`type` and `message` of a turn").printed());
+    }
+    if is_init(fields) {
+        return Some(Clue::hint("`system` `init` of a run").printed().tentative());
+    }
     let reason = match fields.get("type").and_then(Value::as_str) {
-        Some("user" | "assistant")
-            if message.is_some_and(|fields| !fields.contains_key("parts")) =>
-        {
-            return Some(Clue::record("`type` and `message` of a turn"));
-        }
         Some("summary") if has("leafUuid") => "`type` is `summary`, with `leafUuid`",
         Some("file-history-snapshot") => "`type` is `file-history-snapshot`",
         Some(_) if is_text(fields, "sessionId") => "`type` with `sessionId`",

@@ -40,7 +40,7 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     let kind = text(fields, "type");
     let is_own = ["thread.", "turn.", "item."].iter().any(|begin| kind.starts_with(begin));
     (place == Place::Line && is_own)
-        .then_some(Clue::mark("`type` such as `item.completed` of `codex exec`"))
+        .then_some(Clue::mark("`type` such as `item.completed` of `codex exec`").printed())
 }
 
 fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {

@@ -58,7 +58,7 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     let is_own = EVENTS.iter().any(|begin| kind.starts_with(begin));
     let has_data = fields.get("data").is_some_and(Value::is_object);
     (place == Place::Line && is_own && has_data)
-        .then_some(Clue::record("`type` and `data` of a Copilot event"))
+        .then_some(Clue::record("`type` and `data` of a Copilot event").printed())
 }
 
 fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {

@@ -52,14 +52,14 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
         ("tool_call", "started" | "completed")
             if fields.get("tool_call").is_some_and(Value::is_object) =>
         {
-            Some(Clue::record("`tool_call` of a call that `cursor-agent` prints"))
+            Some(Clue::record("`tool_call` of a call that `cursor-agent` prints").printed())
         }
         ("thinking", "delta" | "completed") if is_text(fields, "session_id") => {
-            Some(Clue::mark("`type` is `thinking`, with `session_id`"))
+            Some(Clue::mark("`type` is `thinking`, with `session_id`").printed())
         }
         // Claude Code and its kin have both.
         ("system", "init") if has("apiKeySource") && !has("tools") && !has("uuid") => {
-            Some(Clue::mark("`apiKeySource` of a run, without `tools`"))
+            Some(Clue::mark("`apiKeySource` of a run, without `tools`").printed())
         }
         _ => None,
     }

@@ -42,13 +42,13 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     }
     match text(fields, "type") {
         "init" if is_text(fields, "session_id") && has("model") => {
-            Some(Clue::record("`init` with `session_id` and `model`"))
+            Some(Clue::record("`init` with `session_id` and `model`").printed())
         }
         "tool_use" if is_text(fields, "tool_name") && has("tool_id") => {
-            Some(Clue::record("`tool_use` with `tool_name` and `tool_id`"))
+            Some(Clue::record("`tool_use` with `tool_name` and `tool_id`").printed())
         }
         "tool_result" if has("tool_id") && has("status") => {
-            Some(Clue::record("`tool_result` with `tool_id` and `status`"))
+            Some(Clue::record("`tool_result` with `tool_id` and `status`").printed())
         }
         _ => None,
     }

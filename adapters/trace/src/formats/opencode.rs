@@ -77,7 +77,9 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
                 text(fields, "type"),
                 "step_start" | "text" | "tool_use" | "step_finish" | "reasoning"
             );
-            is_own.then_some(Clue::record("`part` with `sessionID`, as `opencode run` prints it"))
+            is_own.then_some(
+                Clue::record("`part` with `sessionID`, as `opencode run` prints it").printed(),
+            )
         }
         _ => None,
     }

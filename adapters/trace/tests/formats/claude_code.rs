@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::reading::reading;
+use unstuck_trace::Format;
 
 /// A line in short: `a` or `u` for the role, the message's id and further fields, the content.
 type Line<'a> = (&'a str, &'a str, &'a str);
@@ -18,6 +19,25 @@ fn session(lines: &[Line<'_>]) -> Vec<u8> {
         writeln!(input, r#"{{"type":"{kind}",{fields}"message":{message}}}"#).expect("a string");
     }
     input.into_bytes()
+}
+
+#[test]
+fn an_array_of_messages_is_read_like_its_lines() {
+    let lines = [
+        r#"{"type":"system","subtype":"init","session_id":"s","tools":[]}"#,
+        r#"{"type":"assistant","session_id":"s","message":{"content":[{"type":"tool_use","id":"c","name":"T","input":{}}]}}"#,
+        r#"{"type":"user","session_id":"s","message":{"content":[{"type":"tool_result","tool_use_id":"c","content":"x","is_error":true}]}}"#,
+        r#"{"type":"result","subtype":"success","session_id":"s","usage":{"output_tokens":9}}"#,
+    ];
+    let expected = ["#0 main/1 T {}", "#0 main -> failed \"x\""];
+    let indented = format!("[\n  {}\n]\n", lines.join(",\n  ").replace("\"type\"", "\n\"type\""));
+    for input in [lines.join("\n"), format!("[{}]", lines.join(",")), indented] {
+        for from in [None, Some(Format::CLAUDE_CODE)] {
+            let reading = reading(input.as_bytes(), from);
+            assert_eq!(reading.events, expected);
+            assert_eq!(reading.end.map(|trace| trace.session), Ok(Some("s".to_owned())));
+        }
+    }
 }
 
 fn text(text: &str) -> String {

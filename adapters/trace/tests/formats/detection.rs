@@ -63,6 +63,82 @@ fn each_format_is_recognised_for_a_reason_and_may_be_named() {
 }
 
 #[test]
+fn a_format_is_recognised_behind_a_long_text() {
+    let inputs = [
+        r#"{"type":"message","text":"PADDING","role":"user"}⏎{"type":"call","tool":"x"}"#,
+        r#"{"trajectory":[{"observation":"PADDING","action":"ls"}],"history":[],"info":{}}"#,
+        r#"{⏎"history":[⏎{"content":"PADDING",⏎"role":"user","agent":"a","action":"ls"}⏎]}"#,
+        r#"{"status":"PADDING","eval":{},"samples":[{"id":1,"epoch":1,"messages":[]}]}"#,
+        r#"[{"args":{"content":"PADDING"},"source":"user","action":"message"}]"#,
+        r#"{"llm_message":{"content":"PADDING"},"kind":"MessageEvent","source":"user"}"#,
+        r#"{"info":{"title":"PADDING"},"messages":[{"info":{"role":"user"},"parts":[]}]}"#,
+        r#"[{"role":"user","content":"PADDING"},{"role":"user","content":[{"type":"tool_result"}]}]"#,
+        r#"{"system_prompt":"PADDING","steps":[{"step_id":1,"source":"user","message":"x"}]}"#,
+    ];
+    let formats = [
+        Format::NATIVE,
+        Format::SWE_AGENT,
+        Format::SWE_AGENT,
+        Format::INSPECT,
+        Format::OPENHANDS,
+        Format::OPENHANDS,
+        Format::OPENCODE,
+        Format::ANTHROPIC,
+        Format::ATIF,
+    ];
+    for (input, format) in inputs.into_iter().zip(formats) {
+        for length in [60_000, 70_000, 300_000, 5_000_000] {
+            let text = "\\u00fc\\\\ ".repeat(length / 9);
+            let input = input.replace('⏎', "\n").replace("PADDING", &text);
+            for from in [None, Some(format)] {
+                let found = reading(input.as_bytes(), from).end.map(|trace| trace.format);
+                assert_eq!(found, Ok(format), "{length} {}", &input[..40]);
+            }
+        }
+    }
+}
+
+/// A reader that counts what was taken from it.
+struct Counted<R>(R, usize);
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
+        let count = self.0.read(buffer)?;
+        self.1 += count;
+        Ok(count)
+    }
+}
+
+#[test]
+fn a_text_without_end_is_not_read_to_its_end() {
+    for begin in ["{\"a\":\"", "{\"a\":1,", "no JSON "] {
+        let mut input = Counted(begin.as_bytes().chain(std::io::repeat(b'x')), 0);
+        let end = read(BufReader::new(&mut input), None, &mut |_| {});
+        assert_eq!(end.map_err(|problem| problem.kind), Err(ProblemKind::Unrecognized));
+        assert!(input.1 <= (16 << 20) + 10_000, "{begin}: {}", input.1);
+    }
+}
+
+#[test]
+fn other_lines_stand_around_what_a_program_prints() {
+    let call = r#"{"type":"item.completed","item":{"id":"1","type":"command_execution","command":"ls","aggregated_output":"x"}}"#;
+    let log = format!(
+        "Run codex\n[build] 1 of 2\n{call}\n{{\"not\": a record\n2026-11-21T21:33:55.048Z {call}\nDone.\n"
+    );
+    let reading = reading(log.as_bytes(), None);
+    let expected = [
+        r#"#0 main/1 command_execution {"command":"ls"}"#,
+        r##"#0 main -> "x""##,
+        r#"#1 main/2 command_execution {"command":"ls"}"#,
+        r##"#1 main -> "x""##,
+    ];
+    assert_eq!(reading.events, expected);
+    let problems = reading.problems();
+    assert!(problems.concat().starts_with("line 4: not a JSON object"), "{problems:?}");
+    assert_eq!(problems.len(), 1);
+}
+
+#[test]
 fn a_single_key_is_no_evidence() {
     let table = [
         r#"{"type":"session_start","payload":{}}"#,
@@ -128,8 +204,10 @@ fn an_input_that_is_no_trace_is_an_error() {
         (b"\x00\x01", ProblemKind::Unrecognized),
     ];
     for (input, kind) in table {
-        let expected = Problem { line: None, kind };
-        assert_eq!(reading(input, None).end, Err(expected));
+        let found = reading(input, None);
+        let names_option = found.problems().concat().contains("`--from` names one");
+        assert_eq!(names_option, kind == ProblemKind::Unrecognized);
+        assert_eq!(found.end, Err(Problem { line: None, kind }));
     }
 }
 
