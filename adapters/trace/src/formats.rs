@@ -6,6 +6,7 @@ mod acp;
 mod anthropic;
 mod atif;
 mod claude_code;
+mod cline;
 mod codex;
 mod codex_exec;
 mod copilot;
@@ -64,6 +65,8 @@ impl Format {
         Self::QWEN,
         Self::COPILOT,
         Self::CURSOR,
+        Self::CLINE,
+        Self::CLINE_UI,
         Self::OPENCODE,
         Self::PI,
         Self::SWE_AGENT,

@@ -38,6 +38,8 @@
 //! | `qwen` | a session's JSON Lines of Qwen Code | `message` with `parts` | tokens, times |
 //! | `copilot` | the events of a GitHub Copilot CLI session, one a line | `type` such as `session.start`, with `data` | tokens, times |
 //! | `cursor` | the JSON Lines that `cursor-agent --output-format stream-json` prints | `tool_call` with `subtype`; `thinking` | tokens, times |
+//! | `cline` | `api_conversation_history.json` of Cline, Roo Code and others | texts such as `<environment_details>` | tokens, times |
+//! | `cline-ui` | `ui_messages.json` of the same | `type` `ask` or `say` | tokens, times |
 //! | `opencode` | an export of opencode or Kilo, or the lines that `opencode run` prints | `info` with `parts`; `part` with `sessionID` | tokens, times |
 //! | `pi` | a session's JSON Lines | `type` `session` with `id`; `type` `message` with `parentId` | tokens, times |
 //! | `swe-agent` | an object with `trajectory` and `history` | either list, of steps or messages with an `action` | tokens |

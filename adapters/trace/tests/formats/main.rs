@@ -5,6 +5,7 @@ mod anthropic;
 mod archives;
 mod atif;
 mod claude_code;
+mod cline;
 mod codex;
 mod codex_exec;
 mod copilot;
