@@ -12,7 +12,7 @@ pub(crate) enum Place {
     /// One line of JSON Lines.
     Line,
     /// The outermost object of a JSON document. A zip archive is an object with the name of its first
-    /// `member`.
+    /// `member`, and a text in Markdown is one with its first `heading`.
     Document,
     /// An element of a document that is an array, or of its `messages`.
     Element,

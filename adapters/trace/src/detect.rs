@@ -61,6 +61,9 @@ pub(crate) fn format(prefix: &[u8], complete: bool) -> Result<Detection, Problem
     if let Some(looks_like) = foreign::binary(text) {
         return Err(ProblemKind::Foreign { looks_like });
     }
+    if let Some(claim) = heading(text) {
+        return claim.detection(Layout::Lines, false);
+    }
     if let Some(claim) = log(text) {
         return claim.detection(Layout::Lines, true);
     }
@@ -164,6 +167,13 @@ fn records(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 fn archive(text: &[u8]) -> Option<Claim> {
     let member = packed::first_member(text)?;
     claim(Place::Document, &Fields::from_iter([("member".to_owned(), member.into())]))
+}
+
+/// Returns the claim to a text in Markdown, by its first heading.
+fn heading(text: &[u8]) -> Option<Claim> {
+    let line = records(text).next().filter(|line| line.starts_with(b"# "))?;
+    let line = str::from_utf8(line).ok()?;
+    claim(Place::Document, &Fields::from_iter([("heading".to_owned(), line.into())]))
 }
 
 /// Returns the first claim that is not tentative, or else the last one.

@@ -3,6 +3,7 @@
 //! The crate's documentation explains how to [add a format](crate#adding-a-format).
 
 mod acp;
+mod aider;
 mod anthropic;
 mod atif;
 mod claude_code;
@@ -67,6 +68,7 @@ impl Format {
         Self::CURSOR,
         Self::CLINE,
         Self::CLINE_UI,
+        Self::AIDER,
         Self::OPENCODE,
         Self::PI,
         Self::SWE_AGENT,

@@ -40,6 +40,7 @@
 //! | `cursor` | the JSON Lines that `cursor-agent --output-format stream-json` prints | `tool_call` with `subtype`; `thinking` | tokens, times |
 //! | `cline` | `api_conversation_history.json` of Cline, Roo Code and others | texts such as `<environment_details>` | tokens, times |
 //! | `cline-ui` | `ui_messages.json` of the same | `type` `ask` or `say` | tokens, times |
+//! | `aider` | `.aider.chat.history.md` of aider | its heading | tokens, times |
 //! | `opencode` | an export of opencode or Kilo, or the lines that `opencode run` prints | `info` with `parts`; `part` with `sessionID` | tokens, times |
 //! | `pi` | a session's JSON Lines | `type` `session` with `id`; `type` `message` with `parentId` | tokens, times |
 //! | `swe-agent` | an object with `trajectory` and `history` | either list, of steps or messages with an `action` | tokens |
@@ -122,7 +123,8 @@
 //! 3. `recognise` gets one object of the beginning and its `Place`: a line, a whole document, or
 //!    an element of an array or of a document's `messages`. Members behind the beginning are missing, and long
 //!    texts may be cut.
-//!    A zip archive is a document with the name of its first `member`; `packed::members` reads it.
+//!    A zip archive is a document with the name of its first `member`; `packed::members` reads it. Markdown is one
+//!    with its first `heading`.
 //!    Return a `Clue` with the keys that it found: `Clue::mark` for a key that no other format has,
 //!    `Clue::record` for a complete record, `Clue::hint` for likely keys, and `Clue::fallback` for keys
 //!    that several formats share. A clue that is `tentative` holds only if no later line has a firm

@@ -13,6 +13,11 @@ pub(crate) fn time(raw: Raw<'_>) -> Option<u64> {
     if json.starts_with('"') { rfc3339(string(raw)?.as_bytes()) } else { json.parse().ok() }
 }
 
+/// Returns the time in a text by RFC 3339.
+pub(crate) fn time_of(text: &str) -> Option<u64> {
+    rfc3339(text.as_bytes())
+}
+
 /// Returns the time in a field that holds seconds since 1970, with or without a fraction.
 pub(crate) fn time_in_seconds(raw: Raw<'_>) -> Option<u64> {
     let (seconds, fraction) = split_fraction(raw.map(RawValue::get)?)?;

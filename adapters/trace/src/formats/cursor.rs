@@ -125,9 +125,9 @@ impl Line<'_> {
         recorder.recognise();
         let id = required(self.call_id, "a tool call", "call_id")?;
         let missing = ProblemKind::Missing { record: "a tool call", field: "tool_call" };
-        let (member, call) = called(self.tool_call).ok_or(missing)?;
+        let (field, call) = called(self.tool_call).ok_or(missing)?;
         if !recorder.pairing.is_open(MAIN, &id) {
-            issue(&id, &member, call, recorder);
+            issue(&id, &field, call, recorder);
         }
         let [result] = members(Some(call), ["result"]).unwrap_or_default();
         if string(self.subtype).as_deref() == Some("completed")
@@ -153,16 +153,15 @@ fn called(tool_call: Raw<'_>) -> Option<(Cow<'_, str>, &RawValue)> {
     entries(tool_call).into_iter().find(is_call)
 }
 
-fn issue(id: &str, member: &str, call: &RawValue, recorder: &mut Recorder<'_>) {
+fn issue(id: &str, field: &str, call: &RawValue, recorder: &mut Recorder<'_>) {
     let names = ["args", "name", "arguments"];
-    let [args, name, arguments] = members(Some(call), names).unwrap_or_default();
-    let inner = ["toolName", "name", "args"];
-    let [tool_name, long_name, inner] = match member {
-        "mcpToolCall" => members(args, inner).unwrap_or_default(),
+    let [args, function, arguments] = members(Some(call), names).unwrap_or_default();
+    let [tool, of_server, inner] = match field {
+        "mcpToolCall" => members(args, ["toolName", "name", "args"]).unwrap_or_default(),
         _ => [None; 3],
     };
-    let named = string(tool_name.or(long_name).or(name));
-    let tool = named.unwrap_or_else(|| member.trim_end_matches("ToolCall").into());
+    let tool = string(tool.or(of_server).or(function));
+    let tool = tool.unwrap_or_else(|| field.trim_end_matches("ToolCall").into());
     let arguments = Arguments::new(inner.or(args).or(arguments));
     let turn = recorder.turn(MAIN);
     let step = turn.call(turn.called && !turn.answered);

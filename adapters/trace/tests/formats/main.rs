@@ -1,6 +1,7 @@
 //! Transcripts of every format, in words: one small case for each trap that real files set.
 
 mod acp;
+mod aider;
 mod anthropic;
 mod archives;
 mod atif;
