@@ -174,7 +174,8 @@ fn names_output_of_job(args: &str) -> bool {
     let Some((path, _)) = find::split_once(args, ".output") else { return false };
     let folder = path.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     let above = folder.trim_end_matches(['/', '\\']);
-    folder.len() < path.len() && above.len() < folder.len() && above.ends_with("tasks")
+    let before = above.strip_suffix("tasks").filter(|_| above.len() < folder.len());
+    folder.len() < path.len() && before.is_some_and(|before| before.ends_with(['/', '\\']))
 }
 
 /// The kind of a tool as rule sets know it that look at no command but to see whether it tests or
@@ -243,6 +244,7 @@ mod tests {
             ("Read", r#"{"file_path":"/tmp/c/tasks/.output"}"#, true),
             ("Read", r#"{"file_path":"/w/tasks.output"}"#, true),
             ("Read", r#"{"file_path":"/w/mytasks/a/b.output"}"#, true),
+            ("Read", r#"{"file_path":"/w/mytasks/b.output"}"#, true),
             ("Read", r#"{"file_path":"/w/tasks/b1.rs"}"#, true),
         ] {
             assert_eq!(nature(tool, args).idempotent, is_idempotent, "{tool} {args}");
