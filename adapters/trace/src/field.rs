@@ -279,7 +279,7 @@ pub(crate) fn flat_text(raw: Raw<'_>) -> Cow<'_, str> {
     let Some(first) = texts.next() else {
         return Cow::Borrowed("");
     };
-    texts.filter(|text| !notes::is_note(text)).fold(first, |mut all, text| {
+    texts.filter(|text| !notes::is_added(text)).fold(first, |mut all, text| {
         let joined = all.to_mut();
         joined.push('\n');
         joined.push_str(&text);
@@ -392,6 +392,10 @@ mod tests {
             (r#"[{"type":"text","text":"a"},"b",{"type":"text","text":"c"}]"#, "a\nb\nc"),
             (r#"[{"text":"a"},{"text":"[unstuck] Again."},{"text":"b"}]"#, "a\nb"),
             (r#"[{"text":"[unstuck] No."}]"#, "[unstuck] No."),
+            (
+                r#"[{"text":"Output:"},{"text":"[unstuck] This call was not run."}]"#,
+                "Output:\n[unstuck] This call was not run.",
+            ),
             (r#"[{"type":"image","source":1}]"#, r#"{"type":"image","source":1}"#),
             (r#"{"output":1}"#, r#"{"output":1}"#),
             ("12", "12"),

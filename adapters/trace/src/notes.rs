@@ -20,6 +20,12 @@ static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(SIGN));
 /// The words behind the sign in place of the result of a call that did not run.
 const NOT_RUN: &str = "This call was not run.";
 
+/// The beginning of a note that an agent has joined to a result.
+const JOINED: &str = "[unstuck] You have made the same `";
+
+/// The words before what an MCP server says, around the part that differs: of Copilot CLI and of Codex.
+const SERVERS: [(&str, &str); 2] = [("MCP server '", "': "), ("Wall time: ", "\nOutput:\n")];
+
 /// The member with the note in a structured result of an MCP server behind the proxy.
 const MEMBER: &str = "\"unstuck_note\":\"[unstuck] ";
 
@@ -50,6 +56,11 @@ pub(crate) fn is_note(text: &str) -> bool {
     text.starts_with(SIGN)
 }
 
+/// Returns whether a block of a result is a note on the others. A refusal stands in place of a result.
+pub(crate) fn is_added(block: &str) -> bool {
+    block.strip_prefix(SIGN).is_some_and(|message| !message.starts_with(NOT_RUN))
+}
+
 /// Returns a result without the notes at its end. A text that quotes a note elsewhere stays as it is.
 pub(crate) fn without_notes(text: &str) -> Cow<'_, str> {
     // Most results have no note at all, and this search is faster than the ones for its place.
@@ -64,12 +75,14 @@ pub(crate) fn without_notes(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the error of a failed call without the notes at its end. Claude Code joins the blocks of an
-/// error of an MCP server to lines, so the last line can be a note, too.
+/// error of an MCP server to lines, so the last line can be a note, too. Copilot CLI joins them without a line break.
 pub(crate) fn error_without_notes(text: &str) -> Cow<'_, str> {
     let rest = without_notes(text);
     let Cow::Borrowed(rest) = rest else { return rest };
     let last = rest.trim_ascii_end().rsplit_once('\n');
-    Cow::Borrowed(last.filter(|(_, last)| is_note(last)).map_or(rest, |(before, _)| before))
+    let rest = last.filter(|(_, last)| is_note(last)).map_or(rest, |(before, _)| before);
+    let joined = rest.rfind(JOINED).filter(|at| !rest[*at..].contains('\n'));
+    Cow::Borrowed(joined.map_or(rest, |at| &rest[..at]))
 }
 
 /// Returns a structured result without the note in its last member, if it has one.
@@ -103,6 +116,12 @@ pub(crate) fn is_refusal(text: &str, failed: bool) -> bool {
     let text = Envelope::open(text, &mut memory).body.trim_start();
     if let Some(message) = text.strip_prefix(SIGN) {
         return failed || message.starts_with(NOT_RUN);
+    }
+    let said =
+        |(before, behind): (&str, &str)| Some(text.strip_prefix(before)?.split_once(behind)?.1);
+    let mut of_server = SERVERS.into_iter().filter_map(said);
+    if of_server.any(|said| said.strip_prefix(SIGN).is_some_and(|rest| rest.starts_with(NOT_RUN))) {
+        return true;
     }
     REFUSALS.iter().any(|before| text.strip_prefix(before).is_some_and(is_note))
         || behind_hook(text).is_some_and(is_note)
@@ -161,6 +180,7 @@ mod tests {
     fn the_last_line_of_an_error_can_be_a_note() {
         for (text, expected) in [
             ("no such file\n[unstuck] Again.", "no such file"),
+            ("no such item[unstuck] You have made the same `order` call.", "no such item"),
             ("no such file\n\n[unstuck] Again.", "no such file"),
             ("[unstuck] Again.\nno such file", "[unstuck] Again.\nno such file"),
             ("[unstuck] This call was not run.", "[unstuck] This call was not run."),
