@@ -25,6 +25,7 @@ pub(super) const HOST: Host = Host {
             HookEvent::plain("PostToolUseFailure"),
             HookEvent::plain("UserPromptSubmit"),
             HookEvent::plain("SessionStart"),
+            HookEvent::plain("PreCompact"),
             HookEvent::plain("SessionEnd"),
         ],
         shape: Shape::Flat,

@@ -573,6 +573,35 @@ fn a_note_of_the_proxy_is_the_only_one() {
     }
 }
 
+/// The model knows a tool behind the proxy by a longer name than the proxy. It reads the proxy's words only, whatever
+/// the agent writes around them, and the hook ends the turn if it can.
+#[test]
+fn the_hook_leaves_a_tool_to_its_proxy() {
+    let gone = "There is no pencil in stock: no such item in ORDERS";
+    for agent in ["claude-code", "copilot", "qwen"] {
+        for joint in ["\n\n", ""] {
+            let (hooks, wire) = (Hooks::of(agent), Wire(agent));
+            let one = |n: usize| {
+                let id = format!("call-{n}");
+                let note = "[unstuck] You have made the same `order` call, and it fails in the same way each time.";
+                let text = match n {
+                    3 | 5 => format!("{gone}{joint}{note}"),
+                    6.. => format!("MCP server 'desk': [unstuck] This call was not run. {note}"),
+                    _ => gone.to_owned(),
+                };
+                let mut call = wire.before(&id, "pencil");
+                call["tool_name"] = "mcp__desk__order".into();
+                let before = hooks.tell(call.to_string());
+                call["hook_event_name"] = "PostToolUseFailure".into();
+                call["error"] = text.into();
+                [before, hooks.tell(call.to_string())].concat()
+            };
+            let answers: Vec<_> = (1..=7).map(one).collect();
+            assert!(answers.iter().all(|said| !said.contains("[unstuck]")), "{agent}: {answers:?}");
+        }
+    }
+}
+
 /// Codex tells nothing of a call that fails in a server, of an unknown tool and the like: only its transcript does.
 #[test]
 fn calls_without_an_event_are_read_from_the_transcript() {

@@ -116,9 +116,15 @@ fn ending(output: &RawValue, failed: bool) -> Ending<'static> {
     } else if REFUSED.iter().any(|begin| text.starts_with(begin)) {
         Ending::Refused
     } else {
+        // The hook reads from a note that the proxy has spoken.
+        let note = output.get().split(NOTE).nth(1).and_then(|rest| rest.split('"').next());
+        let text = note.map_or(text.clone(), |note| format!("{text}\n\n[unstuck] You{note}"));
         Ending::Answered { text: Cow::Owned(text), failed }
     }
 }
+
+/// The beginning of a block with a note of this program's proxy.
+const NOTE: &str = "\"[unstuck] You";
 
 /// A line of a transcript.
 #[derive(Deserialize)]

@@ -46,6 +46,8 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
             let text = shown(payload.error);
             EventKind::After(call()?, Ending::Answered { text, failed: true })
         }
+        // No event tells of its end.
+        "PreCompact" => EventKind::Compacted,
         // They have no text.
         "Stop" | "SubagentStop" => EventKind::Other,
         name => payload.kind(name),

@@ -20,6 +20,9 @@ use crate::agents::state::{Entry, FindingRecord, Key, Said, Session};
 /// The largest number of calls whose replies are stored: more than an agent has open at a time.
 const REPLIES_MAX: usize = 32;
 
+/// The largest number of tools that are stored as the proxy's.
+const PROXIED_MAX: usize = 32;
+
 /// The longest pause between calls that were issued together, in milliseconds. A model that reads a
 /// result before it asks for the next call takes longer.
 const TOGETHER: u64 = 1000;
@@ -55,6 +58,8 @@ struct Position {
     prompt: Option<Digest>,
     /// The agent's name of the current turn.
     turn: Option<Digest>,
+    /// The tools that this program's proxy answers for.
+    proxied: Vec<Digest>,
 }
 
 /// A call that continues a loop of which the model was told, and after which the agent lets only one more
@@ -163,13 +168,34 @@ impl<'e> End<'e> {
     fn of(ending: &'e Ending<'e>) -> Self {
         match ending {
             // The proxy has refused it.
-            Ending::Answered { text, failed: true } if text.starts_with(SIGN) => Self::Refused,
-            Ending::Answered { text, failed } => Self::Answered((&**text).into(), *failed),
+            Ending::Answered { text, failed: true } if is_refused(text) => Self::Refused,
+            Ending::Answered { text, failed } => Self::Answered(unnoted(text).into(), *failed),
             Ending::Untold => Self::Untold,
             Ending::Cancelled => Self::Cancelled,
             Ending::Refused => Self::Refused,
         }
     }
+}
+
+/// Returns whether the proxy of this program has refused the call. Some agents write their own words before its own.
+fn is_refused(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    line.starts_with(SIGN) || line.contains("[unstuck] This call was not run.")
+}
+
+/// Returns the result without the note that the proxy has appended to it. Some agents join the two.
+fn unnoted(text: &str) -> &str {
+    let at =
+        text.rfind("[unstuck] You have made the same `").filter(|at| !text[*at..].contains('\n'));
+    at.map_or(text, |at| text[..at].trim_end())
+}
+
+/// Returns whether the proxy of this program answers for `tool`: it has named it in this result. The proxy knows the
+/// tools of its server by their own names, which agents lengthen: `order` is `mcp__desk__order` for the model.
+fn is_by_proxy(tool: &str, ending: &Ending<'_>) -> bool {
+    let Ending::Answered { text, .. } = ending else { return false };
+    let words = text.find(SIGN).and_then(|at| text[at..].split('`').nth(1));
+    words.and_then(|name| tool.strip_suffix(name)).is_some_and(|before| !before.is_empty())
 }
 
 /// One worker under watch.
@@ -248,10 +274,18 @@ impl Worker {
         self.notice_turn(event);
         let unreported = self.settle_unreported(agent.host(), event, now);
         let silent = self.settle_silent(&event.kind, now);
+        if let EventKind::After(call, ending) = &event.kind {
+            self.notice_proxy(call, ending);
+        }
         let own = match self.reply(agent.host(), read, now) {
             // Its model has just read one.
             Reply::Tell(_) if read.is_told => Reply::Nothing,
-            own => own,
+            own => match &event.kind {
+                EventKind::Before(call) | EventKind::After(call, _) => {
+                    self.beside_proxy(call, agent.host().ends_turn_of(event), own)
+                }
+                _ => own,
+            },
         };
         self.notice_silent(agent, &event.kind);
         let own = own.or(silent).or(unreported);
@@ -292,9 +326,7 @@ impl Worker {
         let place = host.quirks.unreported.zip(event.transcript.as_deref());
         let ended = place.map_or_else(Vec::new, |(read, path)| read(Path::new(path), &is_closed));
         let others = ended.iter().filter(|(call, _)| call.id.as_deref() != own);
-        others.fold(Reply::Nothing, |reply, (call, ending)| {
-            self.after(&ReadCall::of(call), &End::of(ending), now).or(reply)
-        })
+        others.fold(Reply::Nothing, |reply, (call, ending)| self.ended(call, ending, now).or(reply))
     }
 
     /// Remembers the call that is about to run if the agent does not report its failure.
@@ -530,6 +562,35 @@ impl Worker {
         self.close(call, &decision, now, Reply::after(&decision))
     }
 
+    /// Takes in a call whose end has no event of its own.
+    fn ended(&mut self, call: &Call<'_>, ending: &Ending<'_>, now: u64) -> Reply {
+        self.notice_proxy(call, ending);
+        let reply = self.after(&ReadCall::of(call), &End::of(ending), now);
+        self.beside_proxy(call, false, reply)
+    }
+
+    /// Remembers the tool of a call for which the proxy of this program answers.
+    fn notice_proxy(&mut self, call: &Call<'_>, ending: &Ending<'_>) {
+        let tool = Digest::of(call.tool.as_bytes());
+        let proxied = &mut self.position.proxied;
+        if proxied.len() < PROXIED_MAX
+            && !proxied.contains(&tool)
+            && is_by_proxy(&call.tool, ending)
+        {
+            proxied.push(tool);
+        }
+    }
+
+    /// Leaves out of `reply` what the proxy says itself. It cannot end a turn, which some hooks can.
+    fn beside_proxy(&self, call: &Call<'_>, ends_turn: bool, reply: Reply) -> Reply {
+        let is_proxied = || self.position.proxied.contains(&Digest::of(call.tool.as_bytes()));
+        match reply {
+            Reply::Tell(_) | Reply::Refuse(_) if is_proxied() => Reply::Nothing,
+            Reply::Stop(_) if !ends_turn && is_proxied() => Reply::Nothing,
+            reply => reply,
+        }
+    }
+
     /// Takes in a call that was not announced.
     fn finished(
         &mut self,
@@ -575,7 +636,7 @@ impl Worker {
                 }
                 ending => ending,
             };
-            reply = reply.or(self.after(&ReadCall::of(call), &End::of(&ending), now));
+            reply = reply.or(self.ended(call, &ending, now));
         }
         reply
     }
