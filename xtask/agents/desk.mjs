@@ -24,5 +24,9 @@ const METHODS = {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line);
-  if (METHODS[method]) console.log(JSON.stringify({ jsonrpc: "2.0", id, result: METHODS[method](params) }));
+  if (id === undefined) continue;
+  const answer = METHODS[method]
+    ? { result: METHODS[method](params) }
+    : { error: { code: -32601, message: `Method not found: ${method}` } };
+  console.log(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
 }

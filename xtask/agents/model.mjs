@@ -18,8 +18,8 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { PAUSES, SCRIPTS } from "./scripts.mjs";
-import { isShell, toolCall } from "./tools.mjs";
+import { FULL, PAUSES, SCRIPTS, STALL } from "./scripts.mjs";
+import { isMain, toolCall } from "./tools.mjs";
 import { wireOf } from "./wires.mjs";
 
 const RUNS = resolve(process.argv[2]);
@@ -28,7 +28,13 @@ const RUNS = resolve(process.argv[2]);
 const SIGN = "[unstuck]";
 
 /** What a client may write before a refusal. */
-const BEFORE_REFUSAL = /^(error: *)?([^\n]*(block|den(y|ied)|refus|reject|PreToolUse:\S+ hook error)[^\n]*: *)?$/i;
+const BEFORE_REFUSAL = /^(error: *)?(Wall time: [^\n]*\nOutput:\s*)?([^\n]*(block|den(y|ied)|refus|reject|PreToolUse:\S+ hook error|MCP server)[^\n]*: *)?$/i;
+
+/** What the model makes of a conversation that is too long. */
+const SUMMARY = "<state_snapshot>The user wants the job of the script done. Nothing else is known.</state_snapshot>";
+
+/** So many tokens that every client compacts the conversation. */
+const TOKENS_FULL = 170_000;
 
 /** The most characters of one text in `seen.txt`. */
 const TEXT_MAX = 4000;
@@ -80,17 +86,26 @@ function answer(run, script, wire, path, body) {
   mkdirSync(folder, { recursive: true });
   appendFileSync(join(folder, "requests.jsonl"), JSON.stringify({ path, body }) + "\n");
   const conversation = wire.read(body);
-  if (!Object.keys(conversation.tools).some(isShell)) {
+  if (asksForSummary(script, conversation)) return wire.answer({ body, path, calls: [], text: SUMMARY });
+  if (!isMain(conversation.tools)) {
     return wire.answer({ body, path, calls: [], text: sideAnswer(body) });
   }
   const plan = SCRIPTS[script](conversation);
+  if (plan === STALL) return writeFileSync(join(run, "stalled"), "");
   const text = typeof plan === "string" ? plan : "";
   const turn = conversation.turns.length;
   const project = join(run, "project");
   const calls = text ? [] : plan.map((step) => toolCall({ tools: conversation.tools, project, turn }, step));
   writeFileSync(join(folder, "calls.txt"), callLines(conversation, calls, text));
   appendFileSync(join(folder, "seen.txt"), paragraph(conversation, calls, text));
-  return wire.answer({ body, path, calls, text, conversation });
+  const isFull = turn === FULL[script] && !JSON.stringify(body).includes(SUMMARY);
+  return wire.answer({ body, path, calls, text, conversation, tokens: isFull ? TOKENS_FULL : undefined });
+}
+
+/** Returns whether the client wants the conversation in few words. */
+function asksForSummary(script, { said }) {
+  const last = said.at(-1) ?? "";
+  return script in FULL && !last.includes(SUMMARY) && /summar|state_snapshot/i.test(last);
 }
 
 /** The answer to a request without tools: a title, or a choice that a client wants as JSON. */
@@ -126,9 +141,10 @@ async function handle(request, response) {
     appendFileSync(join(RUNS, "unknown.txt"), `${request.method} ${request.url}\n`);
     return json({}, 404);
   }
-  const { type, text } = answer(join(RUNS, agent, scenario), script, wire, request.url, JSON.parse(raw));
+  const answered = answer(join(RUNS, agent, scenario), script, wire, request.url, JSON.parse(raw));
+  if (!answered) return;
   await setTimeout(PAUSES[script] ?? 0);
-  send(type, text);
+  send(answered.type, answered.text);
 }
 
 const server = createServer((request, response) => {

@@ -1,6 +1,9 @@
 // What the scripted model does. A script takes the conversation and returns the next calls, or a text, which
 // ends the turn.
 
+/** In place of calls: the model does not answer, until the client is stopped. */
+export const STALL = "(no answer)";
+
 /** The most turns of a loop that nobody stops. */
 const TURNS_MAX = 14;
 
@@ -38,6 +41,9 @@ const steps = (calls, wanted = "") => ({ recent }) => {
   return textsOf(recent.at(-1)).includes(wanted) ? "It works." : "It does not work.";
 };
 
+/** A long result, which is worth a compaction, and then five times the same call. */
+const afterLong = (call) => repeat((n) => [n ? call : run("seq 1 3000")], 6);
+
 /** Loops until it reads a note, and then takes another way. */
 function freed({ turns }) {
   const noted = turns.findIndex((turn) => textsOf(turn).includes("[unstuck]"));
@@ -57,13 +63,13 @@ function background({ turns, recent }) {
 function subagents(conversation) {
   if (conversation.firstPrompt.includes("Build part")) return lap([BUILD])(conversation);
   if (conversation.turns.length) return "I give up.";
-  return [1, 2, 3].map((part) =>
-    call(["Agent", "Task", "task", "spawn_agent"], {
-      description: `Part ${part}`,
-      prompt: `Build part ${part}: the job of script subagents`,
-      subagent_type: "general-purpose",
-    }),
-  );
+  return [1, 2, 3].map((part) => ({ delegate: { part, prompt: `Build part ${part}: the job of script subagents` } }));
+}
+
+/** The failing loop, in which the client is stopped at the fifth turn. The session is resumed. */
+function resumed(conversation) {
+  const { prompts, recent } = conversation;
+  return prompts.length === 1 && recent.length === 4 ? STALL : lap([BUILD])(conversation);
 }
 
 /** A log that grows: a line, its number, its end. */
@@ -91,7 +97,7 @@ export const SCRIPTS = {
   parallel: repeat(() => Array(4).fill(BUILD), 5),
   "unknown-tool": lap([call(["look_up"], { key: "retries" })]),
   "wrong-arguments": lap([call(["exec_command", "Bash", "run_shell_command", "shell", "bash"], { line: 7 })]),
-  "missing-image": lap([call(["view_image", "Read"], { path: "nothing.png", file_path: "nothing.png" })]),
+  "missing-image": lap([{ image: "nothing.png" }]),
   "failing-mcp": lap([call(mcp("order"), { item: "pencil" })]),
   "dead-mcp": lap([call(mcp("crash"), { item: "pencil" })]),
   background,
@@ -99,6 +105,11 @@ export const SCRIPTS = {
   "healthy-long": steps(hundred),
   "long-results": lap([run("seq 1 300000"), run("seq 2 300000"), run("seq 3 300000")], 9),
   "denied-variants": repeat((n) => [run(`touch made${n}.txt`)], 12),
+  "plan-mode": repeat((n) => [n < 12 ? read(`part${n}.txt`) : fix(3)], 12 + TURNS_MAX),
+  compaction: afterLong(read("client.conf")),
+  "compaction-failing": afterLong(BUILD),
+  resumed,
+  interrupted: lap([run("./serve.sh")], 1),
   freed,
   deaf: lap([BUILD], DEAF_MAX),
 };
@@ -106,3 +117,6 @@ export const SCRIPTS = {
 /** How long the model thinks, in milliseconds. Where no event reports how a call ended, the hook takes calls
  * within a second for calls that were issued together. */
 export const PAUSES = { "failing-edit": 1200 };
+
+/** After how many turns the memory of the model is full. */
+export const FULL = { compaction: 2, "compaction-failing": 2 };

@@ -6,17 +6,21 @@ const SHELLS = ["Bash", "run_shell_command", "exec_command", "shell_command", "s
 const READERS = ["Read", "read_file", "read", "view"];
 const EDITORS = ["Edit", "replace", "edit", "apply_patch"];
 
+/** The tools that start a subagent, each with the kind of one that may do everything. */
+const KINDS = { Agent: "general-purpose", agent: "general-purpose", invoke_agent: "generalist", task: "general" };
+
 /** The names that clients give to the same parameter. */
 const PATH = ["file_path", "filePath", "absolute_path", "path"];
 const OLD = ["old_string", "oldString", "old_str", "oldText"];
 const NEW = ["new_string", "newString", "new_str", "newText"];
 const COMMAND = ["command", "cmd"];
 const PATCH = ["patchText", "input", "patch"];
+const KIND = ["subagent_type", "agent_type", "agent_name"];
 /** Worded anew at each call, as models do. */
 const REWORDED = ["description", "instruction"];
 
-/** Returns whether a client calls its shell so. A request without a shell is a side request. */
-export const isShell = (name) => SHELLS.includes(name);
+/** Returns whether it is the main request of a client that declares these tools. Another asks for a title, for example. */
+export const isMain = (tools) => Object.keys(tools).some((name) => SHELLS.includes(name) || READERS.includes(name));
 
 const first = (names, among) => names.find((name) => among.includes(name));
 
@@ -24,7 +28,7 @@ const first = (names, among) => names.find((name) => among.includes(name));
 export function toolCall(place, step) {
   const [kind, wanted] = Object.entries(step)[0];
   const why = step.why ?? `Step ${place.turn + 1}`;
-  return { run, read, edit, call }[kind]({ ...place, why }, wanted);
+  return { run, read, image, edit, delegate, call }[kind]({ ...place, why }, wanted);
 }
 
 /** A call of the first of these tools that the client declares, as it is. A tool may be there without a declaration:
@@ -58,6 +62,21 @@ function read(place, path) {
   const name = first(READERS, Object.keys(place.tools));
   if (!name) return run(place, `cat ${path}`);
   return filled(place, name, [[PATH, resolve(place.project, path)]]);
+}
+
+function image(place, path) {
+  return place.tools.view_image ? filled(place, "view_image", [[["path"], path]]) : read(place, path);
+}
+
+/** A call that starts a subagent. Codex declares no tool for it until the model has searched for one. */
+function delegate(place, { part, prompt }) {
+  const name = first(Object.keys(KINDS), Object.keys(place.tools));
+  if (!name) return { name: "spawn_agent", args: { message: prompt }, form: "function", space: "multi_agent_v1" };
+  const { fields } = place.tools[name];
+  // Two clients call their tool `task`.
+  const kind = fields.includes("agent_type") ? "general-purpose" : KINDS[name];
+  const args = [[["prompt"], prompt], [KIND, kind], ...(fields.includes("name") ? [[["name"], `part-${part}`]] : [])];
+  return filled({ ...place, why: `Part ${part}` }, name, args);
 }
 
 function edit(place, { path, old, now }) {

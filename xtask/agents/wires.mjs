@@ -12,6 +12,8 @@ export class Conversation {
   prompts = [];
   /** The first text that is not the model's and names a script. */
   firstPrompt = undefined;
+  /** All texts that are not the model's. */
+  said = [];
 
   /** Declares a tool. `form` is how it is called: `function`, or `custom` for plain text. */
   declare(name, schema, form = "function", space = undefined) {
@@ -40,7 +42,8 @@ export class Conversation {
   }
 
   /** Adds a text that is not the model's. */
-  said(text) {
+  heard(text) {
+    this.said.push(text);
     if (text.includes("the job of script")) {
       this.firstPrompt ??= text;
       this.prompts.push(this.turns.length);
@@ -85,17 +88,17 @@ const anthropic = {
       for (const part of parts) {
         if (part.type === "tool_use") seen.call(part.id, part.name);
         else if (part.type === "tool_result") seen.result(part.tool_use_id, textOf(part.content));
-        else if (role !== "assistant") seen.said(textOf(part));
+        else if (role !== "assistant") seen.heard(textOf(part));
       }
     }
     return seen;
   },
 
-  answer({ body, calls, text }) {
+  answer({ body, calls, text, tokens = 100 }) {
     const uses = calls.map(({ name, args }) => ({ type: "tool_use", id: random("toolu"), name, input: args }));
     const content = [...(text ? [{ type: "text", text }] : []), ...uses];
     const stop_reason = calls.length ? "tool_use" : "end_turn";
-    const usage = { input_tokens: 100, output_tokens: 20 };
+    const usage = { input_tokens: tokens, output_tokens: 20 };
     const message = { id: random("msg"), type: "message", role: "assistant", model: body.model, usage };
     if (!body.stream) return whole({ ...message, content, stop_reason, stop_sequence: null });
     const blocks = content.flatMap((block, index) => {
@@ -138,12 +141,12 @@ const responses = {
       if (type === "additional_tools") item.tools.forEach((tool) => declare(tool));
       else if (type.endsWith("_call")) seen.call(item.call_id, item.name);
       else if (type.endsWith("_call_output")) seen.result(item.call_id, textOf(item.output));
-      else if (type === "message" && item.role !== "assistant") seen.said(textOf(item.content));
+      else if (type === "message" && item.role !== "assistant") seen.heard(textOf(item.content));
     }
     return seen;
   },
 
-  answer({ body, calls, text, conversation }) {
+  answer({ body, calls, text, conversation, tokens = 100 }) {
     const message = {
       type: "message",
       role: "assistant",
@@ -162,11 +165,11 @@ const responses = {
       );
     }
     const usage = {
-      input_tokens: 100,
+      input_tokens: tokens,
       input_tokens_details: { cached_tokens: 0 },
       output_tokens: 20,
       output_tokens_details: { reasoning_tokens: 0 },
-      total_tokens: 120,
+      total_tokens: tokens + 20,
     };
     const response = { id: random("resp"), object: "response", status: "completed", output, usage };
     if (body.stream === false) return whole(response);
@@ -191,13 +194,13 @@ const chat = {
     for (const message of body.messages) {
       const text = textOf(message.content);
       if (message.role === "tool") seen.result(message.tool_call_id, text);
-      else if (message.role !== "assistant") seen.said(text);
+      else if (message.role !== "assistant") seen.heard(text);
       for (const call of message.tool_calls ?? []) seen.call(call.id, call.function.name);
     }
     return seen;
   },
 
-  answer({ body, calls, text }) {
+  answer({ body, calls, text, tokens = 100 }) {
     const tool_calls = calls.map(({ name, args }, index) => ({
       index,
       id: random("call"),
@@ -205,7 +208,7 @@ const chat = {
       function: { name, arguments: JSON.stringify(args) },
     }));
     const finish_reason = calls.length ? "tool_calls" : "stop";
-    const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
+    const usage = { prompt_tokens: tokens, completion_tokens: 20, total_tokens: tokens + 20 };
     const base = { id: random("chatcmpl"), created: Math.floor(Date.now() / 1000), model: body.model };
     const message = { role: "assistant", content: text || null, ...(calls.length ? { tool_calls } : {}) };
     if (!body.stream) {
@@ -239,18 +242,18 @@ const gemini = {
         else if (functionResponse) {
           const { id, name, response } = functionResponse;
           seen.result(id, textOf(response.output ?? response.error ?? response), name);
-        } else if (role !== "model") seen.said(text ?? "");
+        } else if (role !== "model") seen.heard(text ?? "");
       }
     }
     return seen;
   },
 
-  answer({ path, calls, text }) {
+  answer({ path, calls, text, tokens = 100 }) {
     const parts = calls.map(({ name, args }) => ({ functionCall: { name, args } }));
     if (text) parts.unshift({ text });
     const value = {
       candidates: [{ content: { role: "model", parts }, finishReason: "STOP", index: 0 }],
-      usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 20, totalTokenCount: 120 },
+      usageMetadata: { promptTokenCount: tokens, candidatesTokenCount: 20, totalTokenCount: tokens + 20 },
       modelVersion: "scripted",
     };
     return path.includes("stream") ? events([value]) : whole(value);

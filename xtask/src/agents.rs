@@ -98,8 +98,11 @@ pub(crate) fn check() -> Done {
 /// The runs that are wanted and make sense, in the order in which they are made.
 fn plan(is_wanted: impl Fn(Pair) -> bool) -> Vec<Pair> {
     let of_client = |client| scenario::ALL.iter().map(move |scenario| (client, scenario));
-    let makes_sense =
-        |(client, scenario): Pair| scenario.only.is_none_or(|only| only == client.name);
+    let makes_sense = |(client, scenario): Pair| {
+        let mut lacking = client.lacks.iter().map(|(name, _)| *name);
+        scenario.only.is_none_or(|only| only == client.name)
+            && !lacking.any(|name| name == scenario.name)
+    };
     let all = client::ALL.iter().flat_map(of_client);
     all.filter(|pair| makes_sense(*pair) && is_wanted(*pair)).collect()
 }

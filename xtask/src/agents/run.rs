@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use super::client::{self, Client, NODE};
-use super::scenario::{ORDINARY, Scenario};
+use super::scenario::{ORDINARY, STOPPED, Scenario};
 use crate::machine;
 
 /// The folder of all runs.
@@ -79,7 +79,7 @@ impl Run<'_> {
         if !place.status()?.success() {
             return Err(io::Error::other("the folder of the run cannot be made"));
         }
-        if let Some((path, text)) = self.client.settings {
+        for (path, text) in self.client.settings {
             let file = self.folder().join("home").join(path);
             fs::create_dir_all(file.parent().unwrap_or(&file))?;
             fs::write(file, self.filled(text))?;
@@ -100,7 +100,9 @@ impl Run<'_> {
     fn prompt(&self, continues: bool) -> io::Result<String> {
         let more = if continues { self.client.continues } else { "" };
         let prompt = format!("Please do the job of script {}.", self.scenario.script);
-        let line = self.filled(self.client.command).replace("$continue", more);
+        let mode = self.client.modes[self.scenario.mode as usize];
+        let line = self.filled(self.client.command);
+        let line = line.replace("$continue", more).replace("$mode", mode);
         let mut client = self.command();
         client.args(["sh", "-c", self.scenario.start, "sh"]);
         let words = line.split_whitespace();
@@ -108,6 +110,7 @@ impl Run<'_> {
         // A time limit that ends by a signal ends its own process, too.
         Ok(match self.ended(&mut client)? {
             None | Some(137) => "the time limit".into(),
+            Some(STOPPED) => "the user".into(),
             Some(code) => format!("{}, exit {code}", self.ended_by()?),
         })
     }
@@ -130,14 +133,18 @@ impl Run<'_> {
         })
     }
 
-    /// Writes the address and the name of the model, and the path of the MCP server, into a text.
+    /// Writes the address and the name of the model, and the MCP server, into a text.
     fn filled(&self, text: &str) -> String {
         let (client, Scenario { name, script, model, .. }) = (self.client.name, self.scenario);
         let url = format!("http://127.0.0.1:{}/{client}/{name}/{script}", self.model.port);
-        let desk = machine::root().join("xtask/agents/desk.mjs");
-        text.replace("$url", &url)
-            .replace("$model", model)
-            .replace("$desk", &desk.display().to_string())
+        let desk = format!("\"{}\"", machine::root().join("xtask/agents/desk.mjs").display());
+        let program = self.folder().join("bin/unstuck").display().to_string();
+        let (host, desk) = match self.scenario.has_proxy {
+            true => (&*program, format!("\"mcp\",\"--\",\"node\",{desk}")),
+            false => ("node", desk),
+        };
+        let text = text.replace("$url", &url).replace("$model", model);
+        text.replace("$host", host).replace("$desk", &desk)
     }
 
     /// A time limit of two minutes for the command that is added to it. It runs in the project, with the scratch home and none of

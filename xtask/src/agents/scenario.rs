@@ -13,10 +13,24 @@ pub(super) struct Scenario {
     pub(super) installations: &'static [&'static str],
     /// How often the user speaks in the session.
     pub(super) prompts: usize,
+    pub(super) mode: Mode,
+    /// Whether the MCP server runs behind `unstuck mcp`.
+    pub(super) has_proxy: bool,
     /// The name of the model, for a client whose tools depend on it.
     pub(super) model: &'static str,
     /// The shell command that starts the client.
     pub(super) start: &'static str,
+}
+
+/// What a client may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// It runs every call.
+    Free,
+    /// It asks the user, who is not there.
+    Asking,
+    /// It makes a plan, and changes nothing.
+    Planning,
 }
 
 pub(super) const ALL: &[Scenario] = &[
@@ -38,6 +52,11 @@ pub(super) const ALL: &[Scenario] = &[
     plain("missing-image", "an image that is not there"),
     plain("failing-mcp", "a tool of an MCP server that fails"),
     plain("dead-mcp", "a tool whose MCP server dies at the first call"),
+    Scenario {
+        script: "failing-mcp",
+        has_proxy: true,
+        ..plain("proxied-mcp", "a tool that fails, whose MCP server runs behind `unstuck mcp`")
+    },
     Scenario {
         only: Some("claude-code"),
         ..plain("background", "reads of the output of a job in the background (only claude-code)")
@@ -68,14 +87,22 @@ pub(super) const ALL: &[Scenario] = &[
         ..failing("user-and-project", "the hooks are installed in both")
     },
     Scenario {
-        only: Some("claude-code"),
-        start: UNTRUSTED,
-        ..failing("denied", "a command that the client does not permit (only claude-code)")
+        mode: Mode::Asking,
+        ..failing("denied", "a command that the client does not permit")
+    },
+    Scenario { mode: Mode::Asking, ..plain("denied-variants", "twelve such commands") },
+    Scenario { mode: Mode::Planning, ..plain("plan-mode", "reads, and then an edit in plan mode") },
+    plain("compaction", "a read, whose results a compaction takes from the model"),
+    plain("compaction-failing", "a failing command, before and after a compaction"),
+    Scenario {
+        prompts: 2,
+        start: KILLED,
+        ..plain("resumed", "the client dies within a loop, and the session is resumed")
     },
     Scenario {
-        only: Some("claude-code"),
-        start: UNTRUSTED,
-        ..plain("denied-variants", "twelve such commands (only claude-code)")
+        prompts: 4,
+        start: INTERRUPTED,
+        ..plain("interrupted", "the user interrupts a command, and says \"try again\"")
     },
     Scenario {
         start: r#"rm -f ../bin/unstuck; exec "$@""#,
@@ -97,12 +124,18 @@ pub(super) const ALL: &[Scenario] = &[
 /// The command that starts a client as it is.
 pub(super) const ORDINARY: &str = r#"exec "$@""#;
 
-/// Starts Claude Code without the option that permits everything.
-const UNTRUSTED: &str = r#"for word; do
-    shift
-    [ "$word" = --dangerously-skip-permissions ] || set -- "$@" "$word"
-done
-exec "$@""#;
+/// The exit code of a client that the user stopped.
+pub(super) const STOPPED: i32 = 99;
+
+/// Stops the client when the file `stalled` appears, as if its machine went down.
+const KILLED: &str = r#""$@" &
+until [ -e ../stalled ]; do kill -0 $! 2>/dev/null || { wait $!; exit; }; sleep 0.1; done
+rm ../stalled; kill -KILL $!; wait $!; exit 99"#;
+
+/// The same, as the user does it.
+const INTERRUPTED: &str = r#"env --default-signal=INT "$@" &
+until [ -e ../stalled ]; do kill -0 $! 2>/dev/null || { wait $!; exit; }; sleep 0.1; done
+rm ../stalled; sleep 0.5; kill -INT $!; wait $!; exit 99"#;
 
 /// A scenario whose script has the same name.
 const fn plain(name: &'static str, about: &'static str) -> Scenario {
@@ -113,6 +146,8 @@ const fn plain(name: &'static str, about: &'static str) -> Scenario {
         only: None,
         installations: &[""],
         prompts: 1,
+        mode: Mode::Free,
+        has_proxy: false,
         model: "gpt-5.5",
         start: ORDINARY,
     }

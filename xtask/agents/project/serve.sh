@@ -1,0 +1,4 @@
+#!/bin/sh
+# A server that runs until somebody interrupts it.
+touch ../stalled
+exec sleep 60
