@@ -49,6 +49,7 @@ fn evaluate(eval: &Eval) -> Result<Exit, Exit> {
         complain(&eval.labels.display().to_string(), &why);
         Exit::Input
     })?;
+    let (labels, absent) = present(eval, labels)?;
     let (runs, unread) = judge(eval, labels, &policies);
     let scores = scores(eval, &policies, &runs);
     let (reader, text) = match eval.format {
@@ -58,8 +59,26 @@ fn evaluate(eval: &Eval) -> Result<Exit, Exit> {
         }
         TableFormat::Jsonl => (Reader::Program, scores.iter().flatten().map(json_line).collect()),
     };
-    let exit = exit.max(unread);
+    let exit = exit.max(absent).max(unread);
     Output::stdout(reader).write(&text).map(|()| exit).map_err(|closed| closed.exit(exit))
+}
+
+/// Returns the labels whose runs are there. The others are reported together, and the exit code says
+/// so. Without any run there is nothing to score.
+fn present(eval: &Eval, labels: Vec<Label>) -> Result<(Vec<Label>, Exit), Exit> {
+    let count = labels.len();
+    let is_there = |label: &Label| eval.root.join(&label.file).exists();
+    let (present, absent): (Vec<_>, Vec<_>) = labels.into_iter().partition(is_there);
+    let Some(first) = absent.first() else { return Ok((present, Exit::Clean)) };
+    let why = format!(
+        "{} of {} are not in this folder, for example {}; give the folder that the labels' files \
+         are in, or make the runs that are missing",
+        absent.len(),
+        counted(count, "labelled run"),
+        first.file.display()
+    );
+    complain(&eval.root.display().to_string(), &why);
+    if present.is_empty() { Err(Exit::Input) } else { Ok((present, Exit::Input)) }
 }
 
 /// Judges each labelled run by each policy, on one thread per core. A run that cannot be read is

@@ -1,5 +1,6 @@
 //! `eval` on a few labelled runs that are written here.
 
+use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -219,6 +220,28 @@ fn an_unreadable_run_is_left_out_and_reported_once() {
         assert_eq!(ran.err.matches("poll.jsonl").count(), 1, "{}", ran.err);
         assert!(ran.out.contains("6 runs"), "{}", ran.out);
     }
+}
+
+#[test]
+fn missing_runs_are_reported_together_and_the_others_scored() {
+    let folder = labelled();
+    for file in ["runs/alpha/early.jsonl", "runs/beta/talk.jsonl"] {
+        fs::remove_file(folder.path().join(file)).expect("a run");
+    }
+    let ran = eval(&folder, &["--preset", "all"]);
+    assert_eq!((ran.exit, ran.err.lines().count()), (3, 1), "{}", ran.err);
+    assert!(ran.err.contains("runs: 2 of 7 labelled runs are not in this folder"), "{}", ran.err);
+    assert!(ran.err.contains("for example alpha/early.jsonl"), "{}", ran.err);
+    assert!(ran.out.contains("5 runs"), "{}", ran.out);
+}
+
+#[test]
+fn without_any_run_there_are_no_scores() {
+    let folder = labelled();
+    fs::rename(folder.path().join("runs"), folder.path().join("elsewhere")).expect("runs");
+    let ran = eval(&folder, &[]);
+    assert_eq!((ran.exit, ran.out.as_str()), (3, ""));
+    assert!(ran.err.contains("7 of 7 labelled runs"), "{}", ran.err);
 }
 
 #[test]
