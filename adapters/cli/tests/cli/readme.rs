@@ -37,7 +37,7 @@ fn the_first_command_prints_what_the_readme_shows() {
 #[test]
 fn the_readmes_show_the_scores_that_eval_prints() {
     let Some(traces) = shared("traces") else { return };
-    let labels = traces.join("labels.jsonl");
+    let labels = root().join("benches/labels/labels.jsonl");
     let ran = unstuck([
         "eval".as_ref(),
         "--preset".as_ref(),
