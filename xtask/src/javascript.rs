@@ -49,18 +49,21 @@ const NPM: &str = "npm install --no-audit --no-fund --no-package-lock --loglevel
 pub(crate) struct Request {
     #[command(flatten)]
     parts: steps::Parts,
+    /// Only build `target/js/unstuck-VERSION.tgz`, and test nothing
+    #[arg(long, conflicts_with_all = ["bench", "page"])]
+    build: bool,
     /// Also write `target/js/unstuck.html`, and test it in Chromium
     #[arg(long)]
     page: bool,
 }
 
 /// Runs the steps of `request`, then prints the outcome of each.
-pub(crate) fn run(Request { parts, page }: &Request) -> Done {
+pub(crate) fn run(Request { parts, build, page }: &Request) -> Done {
     let mut steps = Steps::default();
     steps.then("build", || checks::ready("js").and_then(|()| built(SMALL)));
     if parts.bench {
         steps.then("bench", bench);
-    } else {
+    } else if !build {
         steps.then("lints", lints);
         steps.then("package", package);
         steps.then("tests", || tests(&RUNTIMES));
