@@ -96,8 +96,7 @@ fn groups() {
     }
 }
 
-/// Runs the example for microcontrollers in the README of the repository: a worker, and the text of
-/// nudges.
+/// Runs the example in the README of `unstuck-text`: a worker, and the text of nudges.
 fn readme() {
     let preset = Preset::BALANCED;
     let Ok(mut worker) = Worker::<20>::new(preset.policy, preset.recipe) else { return };
