@@ -289,8 +289,7 @@ impl Worker {
         };
         self.notice_silent(agent, &event.kind);
         let own = own.or(silent).or(unreported);
-        // A clock that was set back stands still.
-        self.session.last_seen = self.session.last_seen.max(now);
+        self.session.last_seen = now;
         self.write(agent, own, event)
     }
 
@@ -526,7 +525,7 @@ impl Worker {
         now: u64,
     ) -> bool {
         // A call without an answer must not draw all later ones into its step.
-        let is_soon = now.saturating_sub(self.session.last_seen) < TOGETHER;
+        let is_soon = now.abs_diff(self.session.last_seen) < TOGETHER;
         let may_join = || self.guard.may_join_step(self.position.step, asked);
         match self.steps {
             Steps::Reported(_) if self.position.reports_steps => true,
@@ -780,6 +779,8 @@ mod tests {
         assert_eq!(steps(&[("a", 5000), ("b", 5001), ("c", 5500)]), [1, 1, 1]);
         // Nothing came back of the first, and a model has thought since.
         assert_eq!(steps(&[("a", 5000), ("b", 5000 + TOGETHER), ("c", 9000)]), [1, 2, 3]);
+        // Nor do they share one after the clock was set back.
+        assert_eq!(steps(&[("a", 9000), ("b", 5000), ("c", 6000), ("d", 6001)]), [1, 2, 3, 3]);
     }
 
     #[test]

@@ -23,7 +23,9 @@ impl Folder {
     /// Removes states that are too old at the time `now`, unless another search was recent.
     pub(crate) fn remove_old(&self, now: SystemTime) {
         let mark = self.states().join("swept");
-        if modified(&mark).is_some_and(|swept| is_younger(swept, EVERY, now)) {
+        // A mark of the future is from before the clock was set back.
+        let is_recent = |swept| now.duration_since(swept).is_ok_and(|passed| passed < EVERY);
+        if modified(&mark).is_some_and(is_recent) {
             return;
         }
         // The mark comes first, so that only one of many processes searches.
@@ -53,4 +55,25 @@ fn modified(path: &std::path::Path) -> Option<SystemTime> {
 /// Returns whether `then` is less than `age` before `now`. After a clock was set back, nothing is old.
 fn is_younger(then: SystemTime, age: Duration, now: SystemTime) -> bool {
     now.duration_since(then).map_or(true, |passed| passed < age)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_was_ahead_does_not_end_the_search() {
+        let around = tempfile::tempdir().expect("a folder");
+        let folder = Folder::at(around.path().join("unstuck"));
+        fs::create_dir_all(folder.states()).expect("a folder");
+        let (now, path) = (SystemTime::now(), folder.states().join(format!("a.{ENDING}")));
+        for (searched, is_searched) in
+            [(now, true), (now, false), (now + AGE_MAX, true), (now, true)]
+        {
+            let file = fs::File::create(&path).expect("a file");
+            file.set_modified(now - 2 * AGE_MAX).expect("a file");
+            folder.remove_old(searched);
+            assert_eq!(path.exists(), !is_searched, "{searched:?}");
+        }
+    }
 }
