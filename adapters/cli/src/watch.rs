@@ -8,6 +8,7 @@
 //! broken webhook refuses none, because it would stop everything.
 
 mod body;
+mod clock;
 mod deliver;
 mod entry;
 mod finding;
@@ -247,7 +248,7 @@ async fn pass_time(watch: &Watch, shared: &Rc<Shared>) {
         ticks.tick().await;
         let unsynced = {
             let mut receiver = shared.receiver.borrow_mut();
-            receiver.tick(server::now());
+            receiver.tick(shared.moment());
             if receiver.closed.is_some() {
                 return;
             }

@@ -11,9 +11,10 @@ use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
+use super::clock::wall;
 use super::finding::Finding;
 use super::outputs::Remote;
-use super::server::{Shared, now};
+use super::server::Shared;
 use super::wire::Message;
 use crate::output::remark;
 use crate::output::shown::plain;
@@ -121,12 +122,12 @@ impl Sender {
             Remote::Forward => {
                 let kind = HeaderValue::from_static("application/x-protobuf");
                 headers.insert(CONTENT_TYPE, kind);
-                Bytes::from(logs(findings, now()))
+                Bytes::from(logs(findings, wall()))
             }
             Remote::Webhook => {
                 headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
                 let Finding { id, line, .. } = &findings[0];
-                sign(&mut headers, id, line, now() / 1000, self.secret.as_ref());
+                sign(&mut headers, id, line, wall() / 1000, self.secret.as_ref());
                 Bytes::from(line.clone())
             }
         };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::output::shown::{plain, shortened};
 
 /// The metrics: name, type and help. The dashboard and the alert rules use no other name.
-pub(super) const METRICS: [(&str, &str, &str); 22] = [
+pub(super) const METRICS: [(&str, &str, &str); 23] = [
     ("unstuck_build_info", "gauge", "The version of the program and the policy. Always 1."),
     (
         "unstuck_calls_total",
@@ -34,6 +34,11 @@ pub(super) const METRICS: [(&str, &str, &str); 22] = [
         "unstuck_spans_dropped_total",
         "counter",
         "Spans that were not taken in, lost a part of their order, or did not move the clock, by reason.",
+    ),
+    (
+        "unstuck_clock_steps_total",
+        "counter",
+        "Steps of the clock of this machine, by direction. A sleep of the machine counts as one.",
     ),
     ("unstuck_requests_total", "counter", "Requests, by path and status code."),
     (

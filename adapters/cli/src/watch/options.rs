@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::receiver::Clock;
+use super::clock::Clock;
 use crate::config::options::PolicyOptions;
 use crate::scan::html::IncludeArgs;
 

@@ -8,6 +8,7 @@ use unstuck_json::{Hash64 as _, Rapid};
 use unstuck_text::Preset;
 use unstuck_trace::otlp::{Span, spans_of_json};
 
+use super::clock::{Clock, Moment, StoredTime, Time};
 use super::entry::{Encoding, Entry};
 use super::finding::Finding;
 use super::journal::{Store, Stored};
@@ -22,33 +23,19 @@ use crate::output::{Closed, complain, remark};
 const JOURNAL_BYTES: u64 = 256 << 20;
 const JOURNAL_AGE: u64 = 60_000;
 
-/// The time in milliseconds that a span may end after the clock of this machine. A later span does not move
-/// [`Clock::Spans`].
-const AHEAD_MAX: u64 = 5 * 60_000;
-
 /// The most spans of a request. Collectors send some thousand.
 const SPANS_MAX: usize = 100_000;
-
-/// The source of the time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Clock {
-    /// The clock of this machine
-    Wall,
-    /// The latest end of a span, to send recorded telemetry at any speed
-    Spans,
-}
 
 /// The receiver, without its connections.
 pub(super) struct Receiver {
     preset: &'static Preset,
-    clock: Clock,
+    time: Time,
     sessions: Sessions,
     store: Option<Store>,
     outputs: Outputs,
     metrics: Metrics,
-    /// The latest time in milliseconds, which never goes back.
-    now: u64,
-    snapshot_at: u64,
+    /// The passed time, in milliseconds, at the latest snapshot.
+    snapshot_at: Option<u64>,
     /// The time after which no finding from before the start comes again.
     restored_until: u64,
     /// `true` while the journal cannot be written.
@@ -78,7 +65,7 @@ pub(super) enum Refused {
 #[derive(Serialize, Deserialize)]
 struct SnapshotHead {
     policy: u64,
-    now: u64,
+    time: StoredTime,
     lines: Place,
     waiting: Waiting,
 }
@@ -125,13 +112,12 @@ impl Receiver {
     ) -> Self {
         Self {
             preset,
-            clock,
+            time: Time::new(clock),
             sessions,
             store,
             outputs,
             metrics: Metrics::default(),
-            now: 0,
-            snapshot_at: 0,
+            snapshot_at: None,
             restored_until: 0,
             is_failing: false,
             connections: 0,
@@ -143,8 +129,8 @@ impl Receiver {
     pub(super) fn restored(mut self, former: Former) -> (Self, String) {
         let Former { head, sessions, stored } = former;
         let mut remarks = String::new();
-        if let Some(SnapshotHead { policy, now, waiting, .. }) = head {
-            self.now = now;
+        if let Some(SnapshotHead { policy, time, waiting, .. }) = head {
+            self.time = self.time.restored(time);
             self.outputs.restore(waiting);
             if policy == fingerprint(self.preset) {
                 self = self.with_sessions(&sessions, &mut remarks);
@@ -157,12 +143,12 @@ impl Receiver {
             match entry {
                 Entry::Spans { at, encoding, body } => {
                     requests += 1;
-                    self.now = self.now.max(at);
+                    self.time.replay(at);
                     // Only bodies that could be read were stored.
                     let spans =
                         decode(encoding, body).map(|decoded| decoded.spans).unwrap_or_default();
                     let mut made = Made { findings: Vec::new(), metrics: &mut scratch };
-                    self.sessions.push(spans, self.now, &mut made);
+                    self.sessions.push(spans, self.time.now(), &mut made);
                     for finding in made.findings {
                         self.outputs.put(&finding);
                     }
@@ -176,7 +162,7 @@ impl Receiver {
         );
         self.write();
         self.outputs.started();
-        self.restored_until = self.now.saturating_add(self.sessions.horizon());
+        self.restored_until = self.time.now().saturating_add(self.sessions.horizon());
         (self, remarks)
     }
 
@@ -189,12 +175,12 @@ impl Receiver {
         Self { sessions, ..self }
     }
 
-    /// Takes in the body of a request, once it is stored. `wall` is the time in milliseconds since 1970.
+    /// Takes in the body of a request, once it is stored.
     pub(super) fn take(
         &mut self,
         encoding: Encoding,
         body: &[u8],
-        wall: u64,
+        moment: Moment,
     ) -> Result<Accepted, Refused> {
         if !self.outputs.is_ready() {
             self.write();
@@ -204,13 +190,10 @@ impl Receiver {
         }
         let Decoded { spans, broken, beyond } =
             decode(encoding, body).map_err(Refused::Malformed)?;
-        let (latest, ahead) = match self.clock {
-            Clock::Wall => (wall, 0),
-            Clock::Spans => latest_end(&spans, wall.saturating_add(AHEAD_MAX)),
-        };
-        let now = self.now.max(latest);
+        self.look(moment);
+        let ahead = self.time.see(spans.iter().map(|span| span.end / 1_000_000));
+        let now = self.time.now();
         self.store(Entry::Spans { at: now, encoding, body })?;
-        self.now = now;
         let reasons = [("broken", broken), ("request_too_long", beyond), ("future", ahead)];
         for (reason, count) in reasons {
             self.metrics.add("unstuck_spans_dropped_total", &[("reason", reason)], count as u64);
@@ -237,19 +220,31 @@ impl Receiver {
 
     /// Advances the time: judges records that have waited, and ends quiet sessions. Replaces the snapshot if the
     /// journal is long or old.
-    pub(super) fn tick(&mut self, wall: u64) {
-        if self.clock == Clock::Wall {
-            self.now = self.now.max(wall);
-            let now = self.now;
-            self.judge(|sessions, made| sessions.advance(now, made));
-        }
+    pub(super) fn tick(&mut self, moment: Moment) {
+        self.look(moment);
+        let now = self.time.now();
+        self.judge(|sessions, made| sessions.advance(now, made));
         self.write();
         let Some(store) = &self.store else { return };
-        let is_old = wall >= self.snapshot_at.saturating_add(JOURNAL_AGE) && !store.is_empty();
+        let is_old = |at: u64| self.time.passed() >= at.saturating_add(JOURNAL_AGE);
+        let is_old = self.snapshot_at.is_none_or(is_old) && !store.is_empty();
         if is_old || store.length() > JOURNAL_BYTES {
             self.snapshot();
-            self.snapshot_at = wall;
+            self.snapshot_at = Some(self.time.passed());
         }
+    }
+
+    /// Takes in a look at the clocks, and prints a message if the clock of this machine was set.
+    fn look(&mut self, moment: Moment) {
+        let Some(step) = self.time.look(moment) else { return };
+        let direction = if step < 0 { "back" } else { "forward" };
+        let seconds = step.unsigned_abs() / 1000;
+        let what = format!(
+            "the clock of this machine stepped {direction} by {seconds} s: --settle and --quiet go on counting the \
+             time that passes"
+        );
+        remark("--clock", &what);
+        self.metrics.add("unstuck_clock_steps_total", &[("direction", direction)], 1);
     }
 
     /// Runs `what` on the sessions, and passes the findings on.
@@ -262,7 +257,7 @@ impl Receiver {
                 self.dropped(remote, &oldest, "full");
             }
         }
-        if self.now > self.restored_until {
+        if self.time.now() > self.restored_until {
             self.outputs.forget_taken();
         }
         self.write();
@@ -321,7 +316,12 @@ impl Receiver {
     fn snapshot(&mut self) {
         let Some(store) = &mut self.store else { return };
         let (lines, waiting) = self.outputs.stored();
-        let head = SnapshotHead { policy: fingerprint(self.preset), now: self.now, lines, waiting };
+        let head = SnapshotHead {
+            policy: fingerprint(self.preset),
+            time: self.time.stored(),
+            lines,
+            waiting,
+        };
         // Writing to memory does not fail.
         let state = postcard::to_stdvec(&head).unwrap_or_default();
         let state = self.sessions.snapshot(state);
@@ -402,13 +402,6 @@ fn decode(encoding: Encoding, body: &[u8]) -> Result<Decoded, String> {
     Ok(Decoded { spans, broken, beyond })
 }
 
-/// Returns the latest end of the spans that end up to `most`, in milliseconds, and the number of the others.
-fn latest_end(spans: &[Span], most: u64) -> (u64, usize) {
-    let ends = spans.iter().map(|span| span.end / 1_000_000);
-    let ahead = ends.clone().filter(|end| *end > most).count();
-    (ends.filter(|end| *end <= most).max().unwrap_or_default(), ahead)
-}
-
 /// Describes the spans that were rejected.
 fn why(broken: usize, beyond: usize) -> String {
     let parts = [
@@ -458,6 +451,11 @@ mod tests {
         Receiver::new(&PRESETS[0], clock, sessions, outputs, Some(store)).restored(former).0
     }
 
+    /// Returns a moment at which no clock was ever set.
+    fn at(time: u64) -> Moment {
+        Moment { passed: time, wall: time }
+    }
+
     /// Takes in nine equal calls that fail.
     fn take_a_loop(receiver: &mut Receiver, wall: u64) {
         take(receiver, wall, 1..10, |n| n * 1000);
@@ -465,6 +463,15 @@ mod tests {
 
     /// Takes in equal calls that fail, which begin at the nanoseconds that `begin` returns.
     fn take(receiver: &mut Receiver, wall: u64, calls: Range<u64>, begin: impl Fn(u64) -> u64) {
+        take_at(receiver, at(wall), calls, begin);
+    }
+
+    fn take_at(
+        receiver: &mut Receiver,
+        moment: Moment,
+        calls: Range<u64>,
+        begin: impl Fn(u64) -> u64,
+    ) {
         let text = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
         let span = |n: u64| {
             json!({
@@ -479,7 +486,7 @@ mod tests {
         };
         let spans: Vec<_> = calls.map(span).collect();
         let body = json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string();
-        receiver.take(Encoding::Json, body.as_bytes(), wall).expect("spans that are stored");
+        receiver.take(Encoding::Json, body.as_bytes(), moment).expect("spans that are stored");
     }
 
     /// Sends all that waits for the webhook, and returns the ids.
@@ -498,10 +505,10 @@ mod tests {
             text.expect("a file of findings").lines().count()
         };
         let mut receiver = start(folder.path());
-        receiver.tick(1_000);
+        receiver.tick(at(1_000));
         take_a_loop(&mut receiver, 2_000);
         assert_eq!(lines(), 0, "spans wait");
-        receiver.tick(4_000);
+        receiver.tick(at(4_000));
         let found = sent(&mut receiver);
         assert!(found.len() > 1, "{found:?}");
         assert_eq!(lines(), found.len());
@@ -512,9 +519,43 @@ mod tests {
         receiver.snapshot();
         drop(receiver);
         let mut receiver = start(folder.path());
-        receiver.tick(5_000);
+        receiver.tick(at(5_000));
         assert_eq!(sent(&mut receiver), Vec::<String>::new());
         assert_eq!(lines(), found.len());
+    }
+
+    #[test]
+    fn findings_come_whatever_the_clock_of_the_machine_does() {
+        const YEAR: u64 = 365 * 24 * 3_600_000;
+        for (before, after) in [(YEAR, YEAR - 600_000), (2 * YEAR, YEAR), (YEAR, 0), (0, YEAR)] {
+            for is_restarted in [false, true] {
+                for clock in [Clock::Wall, Clock::Spans] {
+                    let folder = tempfile::tempdir().expect("a folder");
+                    let mut receiver = start_by(clock, folder.path());
+                    let mut passed = 0;
+                    let mut pass = |receiver: &mut Receiver, wall| {
+                        passed += 2_000;
+                        receiver.tick(Moment { passed, wall: wall + passed });
+                        let end = (wall + passed) * 1_000_000;
+                        let calls = passed / 1_000..passed / 1_000 + 2;
+                        take_at(receiver, Moment { passed, wall: wall + passed }, calls, |n| {
+                            end + n
+                        });
+                    };
+                    pass(&mut receiver, before);
+                    if is_restarted {
+                        receiver.finish();
+                        drop(receiver);
+                        receiver = start_by(clock, folder.path());
+                    }
+                    for _ in 0..5 {
+                        pass(&mut receiver, after);
+                    }
+                    let found = sent(&mut receiver);
+                    assert!(!found.is_empty(), "{before} {after} {is_restarted} {clock:?}");
+                }
+            }
+        }
     }
 
     #[test]
@@ -532,9 +573,9 @@ mod tests {
         // The file has findings from before the state. None of them comes again, but nobody knows.
         fs::remove_dir_all(folder.path().join("state")).expect("a state");
         let mut receiver = start(folder.path());
-        receiver.tick(1_000);
+        receiver.tick(at(1_000));
         assert_ne!(stored(&receiver), nothing);
-        receiver.tick(1_000_000);
+        receiver.tick(at(1_000_000));
         assert_eq!(stored(&receiver), nothing);
     }
 
@@ -553,7 +594,7 @@ mod tests {
             (5, 1000 * SECOND, 1_299_000),
         ] {
             take(&mut receiver, wall, n..n + 1, |_| end);
-            assert_eq!(receiver.now, moved_to, "{n}");
+            assert_eq!(receiver.time.now(), moved_to, "{n}");
         }
         let count =
             |reason| receiver.metrics.count("unstuck_spans_dropped_total", &[("reason", reason)]);

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -20,6 +20,7 @@ use tokio::task::spawn_local;
 use tokio::time::{sleep, timeout};
 
 use super::body::{self, Room, Unread};
+use super::clock::Moment;
 use super::entry::Encoding;
 use super::host::{Hosts, WRONG_HOST};
 use super::receiver::{Accepted, Receiver, Refused};
@@ -60,12 +61,18 @@ pub(super) struct Shared {
     hosts: Hosts,
     /// The bytes that bodies may still take.
     room: Cell<usize>,
+    start: Instant,
 }
 
 impl Shared {
     pub(super) fn new(receiver: Receiver, body_max: usize, hosts: Hosts) -> Self {
         let room = Cell::new(BODIES_MAX * body_max);
-        Self { receiver: RefCell::new(receiver), body_max, hosts, room }
+        Self { receiver: RefCell::new(receiver), body_max, hosts, room, start: Instant::now() }
+    }
+
+    /// Looks at the clocks.
+    pub(super) fn moment(&self) -> Moment {
+        Moment::since(self.start)
     }
 }
 
@@ -221,7 +228,7 @@ async fn export(request: Request<Incoming>, shared: &Shared) -> Answer {
 }
 
 fn take(encoding: Encoding, body: &[u8], shared: &Shared) -> Answer {
-    match shared.receiver.borrow_mut().take(encoding, body, now()) {
+    match shared.receiver.borrow_mut().take(encoding, body, shared.moment()) {
         Ok(accepted) => success(encoding, &accepted),
         Err(Refused::Malformed(why)) => failure(StatusCode::BAD_REQUEST, encoding, &why),
         Err(Refused::Unready(why)) => later(encoding, why),
@@ -315,12 +322,6 @@ fn with_type(code: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> An
     *answer.status_mut() = code;
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     answer
-}
-
-/// Returns the time in milliseconds since 1970.
-pub(super) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
