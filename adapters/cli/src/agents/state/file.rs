@@ -1,7 +1,7 @@
 //! The files of the state folder, and the state of one worker under an exclusive lock.
 
 use std::fs::{self, File, FileType, OpenOptions};
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{fmt, thread};
@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::envelope::{self, Damage};
+use super::folder::STATES;
 
 /// The shortest time after which a hook stops waiting for a lock. Missing one event does less harm than
 /// holding up the agent for longer. The work under the lock takes a fifth of a millisecond.
@@ -100,30 +101,26 @@ impl StateFile {
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    private(&mut options);
     options
 }
 
-/// Makes a new file readable by this user only.
-pub(super) fn private(options: &mut OpenOptions) {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    let _ = options;
-}
-
-/// Opens a file of the state folder. Anything else in its place is an error that says what it is: opening a
-/// pipe could wait forever, and reading a device as well.
+/// Opens a file of the state folder. Only this user can read a new file. Anything else in its place is an error that
+/// says what it is: opening a pipe could wait forever, and another user may have made a link to a file of this one.
 pub(super) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
-        let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-        std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags);
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt as _;
+
+        refuse_others(path)?;
+        let flags = OFlags::NONBLOCK.union(OFlags::NOFOLLOW).bits().cast_signed();
+        options.mode(0o600).custom_flags(flags);
     }
     let opened = options.open(path);
     let kind = match &opened {
         Ok(file) => file.metadata()?.file_type(),
         // It may be that a pipe has no reader, or that a folder cannot be written to.
-        Err(_) => match fs::metadata(path) {
+        Err(_) => match fs::symlink_metadata(path) {
             Ok(metadata) => metadata.file_type(),
             Err(_) => return opened,
         },
@@ -132,6 +129,25 @@ pub(super) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
         None => opened,
         Some(what) => Err(io::Error::other(format!("{what} stands in its place"))),
     }
+}
+
+/// Checks that no other user can exchange a file: its folder belongs to this user or to the administrator, and the
+/// folder above it as well if that is of the state, too.
+#[cfg(unix)]
+fn refuse_others(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let own = path.parent();
+    let above = own.filter(|folder| folder.ends_with(STATES)).and_then(Path::parent);
+    let user = rustix::process::geteuid().as_raw();
+    for folder in [own, above].into_iter().flatten() {
+        let owner = fs::metadata(folder)?.uid();
+        if owner != user && owner != 0 {
+            let what = format!("the folder belongs to user {owner}, and this is user {user}");
+            return Err(io::Error::new(ErrorKind::PermissionDenied, what));
+        }
+    }
+    Ok(())
 }
 
 /// Reads a file of the state folder.
@@ -156,6 +172,7 @@ fn other(kind: FileType) -> Option<&'static str> {
     match kind {
         kind if kind.is_file() => None,
         kind if kind.is_dir() => Some("a folder"),
+        kind if kind.is_symlink() => Some("a link"),
         _ => Some("a device"),
     }
 }
@@ -244,9 +261,11 @@ mod tests {
         let made = Command::new("mkfifo").arg(path("a pipe")).status().expect("a program");
         assert!(made.success());
         std::fs::create_dir(path("a folder")).expect("a folder");
-        symlink("/dev/null", path("a device")).expect("a link");
         let _socket = UnixListener::bind(path("a socket")).expect("a socket");
-        for name in ["a pipe", "a folder", "a device", "a socket"] {
+        std::fs::write(path("a file"), "text").expect("a file");
+        symlink(path("a file"), path("a link")).expect("a link");
+        for name in ["a pipe", "a folder", "a device", "a socket", "a link"] {
+            let path = |name| if name == "a device" { "/dev/null".into() } else { path(name) };
             let (mut add, mut new) = (OpenOptions::new(), OpenOptions::new());
             add.append(true).create(true);
             new.write(true).create(true).truncate(true);
@@ -265,10 +284,7 @@ mod tests {
             let locked = StateFile::open(&path(name), NO_TIME);
             assert!(matches!(locked, Err(Trouble::Io(_))), "{locked:?}");
         }
-        std::fs::write(path("a file"), "text").expect("a file");
         assert_eq!(read(&path("a file")).expect("a file"), b"text");
-        symlink(path("a file"), path("a link")).expect("a link");
-        assert_eq!(read(&path("a link")).expect("a file"), b"text");
         assert_eq!(
             read(&path("none")).map_err(|error| error.kind()),
             Err(std::io::ErrorKind::NotFound)

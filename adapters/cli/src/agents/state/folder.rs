@@ -1,7 +1,8 @@
 //! The folder of the state files, and their names.
 
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, DirEntry};
+use std::fs::{self, DirBuilder, DirEntry, OpenOptions};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, io};
@@ -84,8 +85,10 @@ impl Folder {
     /// Keeps a copy of the state of this worker, which a newer version of this program wrote.
     pub(crate) fn keep_newer(&self, key: &Key<'_>) -> Result<(), Trouble> {
         let path = self.states().join(file_name(key));
-        fs::copy(&path, path.with_extension(NEWER))?;
-        Ok(())
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        let mut copy = file::open(&mut options, &path.with_extension(NEWER))?;
+        Ok(copy.write_all(&file::read(&path)?)?)
     }
 
     /// Removes the state of a session and its subagents at the time `now`. Returns the lines for the journal.
@@ -165,8 +168,8 @@ mod tests {
 
     use super::{Folder, Key};
     use crate::agents::Agent;
-    use crate::agents::state::Session;
     use crate::agents::state::file::StateFile;
+    use crate::agents::state::{Entry, Session};
 
     fn folder() -> (tempfile::TempDir, Folder) {
         let around = tempfile::tempdir().expect("a folder");
@@ -215,6 +218,67 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
+    fn no_file_is_written_through_a_link() {
+        use std::fs;
+        use std::os::unix::fs::symlink;
+        use std::time::SystemTime;
+
+        let (_around, folder) = folder();
+        let key = Key { agent: Agent::ALL[1], session: "s", worker: "main" };
+        keep(&folder, &key);
+        let state = folder.entries().next().expect("a state file").path();
+        let precious = folder.path().join("precious");
+        let begin = SystemTime::UNIX_EPOCH;
+        fs::write(&precious, "precious").expect("a file");
+        fs::File::open(&precious).and_then(|file| file.set_modified(begin)).expect("a file");
+        let entry = Entry::ended(&Session::new(&key, 0), 1);
+        let all: [(_, &dyn Fn()); 6] = [
+            (state.with_extension(super::NEWER), &|| drop(folder.keep_newer(&key))),
+            (state, &|| drop(folder.open(&key, Duration::ZERO))),
+            (folder.states().join("swept"), &|| folder.remove_old(SystemTime::now())),
+            (folder.path().join("hook.log"), &|| folder.log(1, "codex", "late")),
+            (folder.path().join("findings.jsonl"), &|| drop(folder.record(&[entry.clone()]))),
+            (folder.path().join(super::super::PAUSES), &|| folder.pause("a", 1)),
+        ];
+        for (path, write) in all {
+            let _ = fs::remove_file(&path);
+            symlink(&precious, &path).expect("a link");
+            write();
+            let metadata = fs::metadata(&precious).expect("a file");
+            let text = fs::read_to_string(&precious).expect("a file");
+            assert_eq!((&*text, metadata.modified().ok()), ("precious", Some(begin)), "{path:?}");
+            fs::remove_file(&path).expect("a link");
+            keep(&folder, &key);
+        }
+    }
+
+    /// Only the administrator can make files of another user.
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_of_another_user_is_not_used() {
+        use std::os::unix::fs::chown;
+
+        let (_around, folder) = folder();
+        let key = Key { agent: Agent::ALL[1], session: "s", worker: "main" };
+        keep(&folder, &key);
+        for path in [folder.path().to_owned(), folder.states()] {
+            if chown(&path, Some(4242), None).is_err() {
+                return;
+            }
+            let opened =
+                folder.open(&key, Duration::ZERO).map(|_| ()).map_err(|why| why.to_string());
+            assert!(
+                opened.as_ref().is_err_and(|why| why.contains("belongs to user 4242")),
+                "{opened:?}"
+            );
+            assert!(folder.try_out().is_err() && folder.sessions().next().is_none());
+            chown(&path, Some(0), None).expect("a folder");
+        }
+        assert!(folder.sessions().next().is_some());
+    }
+
+    #[cfg(unix)]
+    #[test]
     fn other_users_cannot_read_the_state() {
         use std::fs;
         use std::os::unix::fs::PermissionsExt as _;
@@ -222,11 +286,16 @@ mod tests {
         let (_around, folder) = folder();
         let key = Key { agent: Agent::ALL[1], session: "s", worker: "main" };
         keep(&folder, &key);
+        folder.remove_old(std::time::SystemTime::now());
+        folder.pause("a", 1);
         let mode = |path: &std::path::Path| {
             fs::metadata(path).expect("a file").permissions().mode() & 0o777
         };
         assert_eq!((mode(folder.path()), mode(&folder.states())), (0o700, 0o700));
-        let file = folder.entries().next().expect("a state file");
-        assert_eq!(mode(&file.path()), 0o600);
+        let file = folder.entries().next().expect("a state file").path();
+        let pauses = folder.path().join(super::super::PAUSES);
+        for path in [file, folder.states().join("swept"), pauses] {
+            assert_eq!(mode(&path), 0o600, "{path:?}");
+        }
     }
 }

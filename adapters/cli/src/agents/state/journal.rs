@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::file::{Trouble, WAIT_MIN, lock, open, private, read};
+use super::file::{Trouble, WAIT_MIN, lock, open, read};
 use super::folder::{Folder, make};
 use super::session::{FindingRecord, Said, Session};
 use crate::agents::notify::PROXY;
@@ -136,7 +136,6 @@ impl Folder {
     fn open_journal(&self) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        private(&mut options);
         let mut open = || open(&mut options, &self.path().join(JOURNAL));
         match open() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

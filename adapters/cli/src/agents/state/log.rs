@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 
-use super::file::{open, private, read};
+use super::file::{open, read};
 use super::folder::{Folder, make};
 use crate::output::redact::masked;
 use crate::output::shown::is_hidden;
@@ -25,7 +25,6 @@ impl Folder {
         let is_full = fs::metadata(&path).is_ok_and(|metadata| metadata.len() > BYTES_MAX);
         let mut options = OpenOptions::new();
         options.create(true).append(!is_full).write(true).truncate(is_full);
-        private(&mut options);
         let mut open = || open(&mut options, &path);
         let opened = open().or_else(|_| {
             make(self.path())?;

@@ -48,7 +48,7 @@ impl Folder {
 }
 
 fn write(path: &Path) -> io::Result<Metadata> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    let mut file = open(OpenOptions::new().write(true).create_new(true), path)?;
     file.write_all(&[0; BYTES])?;
     // Some file systems report a full disk only now.
     file.sync_all()?;
