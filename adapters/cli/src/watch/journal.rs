@@ -236,7 +236,9 @@ fn read_journal(path: &Path) -> Result<(File, Vec<u8>), Trouble> {
     if is_damaged(rest) {
         let name = path.display().to_string();
         let copy = path.with_extension("damaged");
-        fs::copy(path, &copy).map_err(failed)?;
+        let copied =
+            private().truncate(true).open(&copy).and_then(|mut copy| copy.write_all(&bytes));
+        copied.map_err(failed)?;
         let what = format!(
             "is damaged behind byte {}: the {} bytes that follow are lost, and kept in {}",
             HEAD + whole as u64,
@@ -295,12 +297,15 @@ fn create(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Returns options to read and write a file that only this user can read.
+/// Returns options to read and write a file that only this user can read. A link is not followed.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    }
     options
 }
 
@@ -383,6 +388,32 @@ mod tests {
             (stored.snapshot.as_deref(), stored.entries().count()),
             (Some(&b"state"[..]), 0)
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_file_is_written_through_a_link() {
+        let folder = folder();
+        fill(folder.path());
+        let precious = folder.path().join("precious");
+        fs::write(&precious, "precious").expect("a file");
+        let link = |name: &str| {
+            let path = folder.path().join(name);
+            let _ = fs::remove_file(&path);
+            std::os::unix::fs::symlink(&precious, &path).expect("a link");
+        };
+        let (mut store, _) = open(folder.path());
+        for name in ["snapshot.new", "journal-1"] {
+            link(name);
+            assert!(store.snapshot(b"state").is_err());
+            fs::remove_file(folder.path().join(name)).expect("a link");
+        }
+        drop(store);
+        for name in ["journal-0", "lock"] {
+            link(name);
+            assert!(Store::open(folder.path()).is_err());
+        }
+        assert_eq!(fs::read(&precious).expect("a file"), b"precious");
     }
 
     #[test]
