@@ -93,6 +93,7 @@ fn judge(eval: &Eval, labels: Vec<Label>, policies: &[&'static Preset]) -> (Vec<
             if is_measuring { replay.measuring() } else { replay }
         });
         let run = replayed(input, progress, replays.collect())?;
+        label.fits(run.count)?;
         let judged = run.findings.into_iter().map(|found| judgement(label, run.count, found));
         Ok(judged.collect())
     });

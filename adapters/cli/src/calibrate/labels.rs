@@ -1,5 +1,7 @@
 //! Labels: the judgement of a person who read a run.
 
+use std::collections::HashMap;
+use std::fmt;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -7,6 +9,10 @@ use serde::Deserialize;
 
 use crate::exit::Exit;
 use crate::output::complain;
+use crate::output::shown::counted;
+
+/// The mark with which some editors begin a file.
+const BOM: char = '\u{feff}';
 
 /// The source of a run whose file is in no folder.
 const NO_SOURCE: &str = ".";
@@ -24,6 +30,14 @@ pub(super) struct Label {
     end: Option<usize>,
     #[serde(default)]
     pub(super) kind: String,
+    /// The number of calls in the run, if the person has counted them.
+    calls: Option<usize>,
+    /// The loop consists of messages, and the numbers count these.
+    #[serde(default)]
+    text_only: bool,
+    /// The run is left out, because nobody can judge it.
+    #[serde(default)]
+    exclude: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -70,8 +84,19 @@ impl Count {
     }
 
     fn last(self) -> usize {
+        self.number().saturating_sub(1)
+    }
+
+    fn number(self) -> usize {
         let (Self::Calls(count) | Self::Messages(count)) = self;
-        count.saturating_sub(1)
+        count
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = if matches!(self, Self::Calls(_)) { "call" } else { "message" };
+        f.write_str(&counted(self.number(), what))
     }
 }
 
@@ -95,6 +120,39 @@ impl Label {
         Some(i64::try_from(at).ok()? - stuck)
     }
 
+    /// Returns the numbers of calls in the label with their names, in the order that they must have.
+    fn numbers(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let all = [("start", self.start), ("stuck_at", self.stuck_at), ("end", self.end)];
+        all.into_iter().filter_map(|(name, number)| Some((name, number?)))
+    }
+
+    /// Checks that a run can have this label.
+    fn check(&self) -> Result<(), String> {
+        let later = self.numbers().skip(1);
+        match self.numbers().zip(later).find(|((_, first), (_, then))| first > then) {
+            None => Ok(()),
+            Some(((first, at), (then, before))) => {
+                Err(format!("\"{then}\" is {before}, before \"{first}\", which is {at}"))
+            }
+        }
+    }
+
+    /// Checks that the label is of a run with `count` calls or messages.
+    pub(super) fn fits(&self, count: Count) -> Result<(), String> {
+        if self.text_only && matches!(count, Count::Calls(_)) {
+            return Err(format!("the label has \"text_only\", and the run has {count}"));
+        }
+        let made = if let Count::Calls(made) = count { made } else { 0 };
+        let calls = self.calls.filter(|calls| *calls != made);
+        let beyond = self.numbers().find(|(_, number)| *number > count.last());
+        match calls.map(|calls| ("calls", calls)).or(beyond) {
+            None => Ok(()),
+            Some((name, number)) => {
+                Err(format!("the label has \"{name}\":{number}, and the run has {count}, from #0"))
+            }
+        }
+    }
+
     /// Returns the source of the run: the first folder of its file.
     pub(super) fn source(&self) -> &str {
         let mut parts = self.file.components().filter_map(|part| match part {
@@ -106,40 +164,58 @@ impl Label {
     }
 }
 
-/// Reads the labels. Returns the exit code as well, because some may be unreadable.
+/// Reads the labels. Returns the exit code as well, because some may be unreadable. Labels with `exclude` are left out.
 pub(super) fn read(path: &Path) -> Result<(Vec<Label>, Exit), String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-    let mut labels = Vec::new();
-    let mut exit = Exit::Clean;
-    for (n, line) in text.lines().enumerate() {
-        if line.trim().is_empty() {
-            continue;
-        }
-        match serde_json::from_str(line) {
-            Ok(label) => labels.push(label),
-            Err(error) => {
-                exit = Exit::Input;
-                // The parser gets one line at a time, so its line number is always 1.
-                let error = error.to_string();
-                let error = error.split(" at line 1 column").next().unwrap_or_default();
-                let why = format!(
-                    "line {}: not a label: {error}; expected {{\"file\":…, \"loop\":\"yes\" or \
-                     \"no\", \"start\":…, \"stuck_at\":…, \"end\":…}}",
-                    n + 1
-                );
-                complain(&path.display().to_string(), &why);
-            }
-        }
+    let (labels, wrong) = parsed(text.trim_start_matches(BOM));
+    for why in &wrong {
+        complain(&path.display().to_string(), why);
     }
     if labels.is_empty() {
         return Err("holds no label; expected JSON Lines of {\"file\", \"loop\", …}".to_owned());
     }
-    Ok((labels, exit))
+    let labels = labels.into_iter().filter(|label| !label.exclude).collect();
+    Ok((labels, if wrong.is_empty() { Exit::Clean } else { Exit::Input }))
+}
+
+/// Returns the labels in a text, and what is wrong with the others.
+fn parsed(text: &str) -> (Vec<Label>, Vec<String>) {
+    let (mut labels, mut wrong) = (Vec::new(), Vec::new());
+    let mut lines: HashMap<PathBuf, usize> = HashMap::new();
+    let numbered = text.lines().enumerate().map(|(n, line)| (n + 1, line));
+    for (n, line) in numbered.filter(|(_, line)| !line.trim().is_empty()) {
+        let label = label(line).and_then(|label| {
+            // `./a` and `a` are one file.
+            let file = label.file.components().filter(|part| *part != Component::CurDir).collect();
+            match lines.insert(file, n) {
+                None => Ok(label),
+                Some(first) => Err(format!("the file has a label in line {first} already")),
+            }
+        });
+        match label {
+            Ok(label) => labels.push(label),
+            Err(why) => wrong.push(format!("line {n}: {why}")),
+        }
+    }
+    (labels, wrong)
+}
+
+fn label(line: &str) -> Result<Label, String> {
+    let label: Label = serde_json::from_str(line).map_err(|error| {
+        // The parser gets one line at a time, so its line number is always 1.
+        let error = error.to_string();
+        let error = error.split(" at line 1 column").next().unwrap_or_default();
+        format!(
+            "not a label: {error}; expected {{\"file\":…, \"loop\":\"yes\" or \"no\", \"start\":…, \
+             \"stuck_at\":…, \"end\":…}}"
+        )
+    })?;
+    label.check().map(|()| label)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Count, HasLoop, Label, Outcome};
+    use super::{Count, HasLoop, Label, Outcome, parsed};
 
     const COUNT: Count = Count::Calls(11);
 
@@ -151,6 +227,9 @@ mod tests {
             stuck_at: Some(5),
             end,
             kind: String::new(),
+            calls: None,
+            text_only: false,
+            exclude: false,
         }
     }
 
@@ -181,5 +260,55 @@ mod tests {
             let label = Label { file: file.into(), ..label(HasLoop::No, None, None) };
             assert_eq!(label.source(), source, "{file}");
         }
+    }
+
+    #[test]
+    fn labels_that_no_run_can_have_are_refused() {
+        for (members, why) in [
+            (r#""start":3,"stuck_at":3,"end":3"#, None),
+            (r#""start":null,"end":3"#, None),
+            (r#""start":3,"end":2"#, Some("\"end\" is 2, before \"start\", which is 3")),
+            (r#""start":3,"stuck_at":2"#, Some("\"stuck_at\" is 2, before \"start\"")),
+            (r#""stuck_at":3,"end":2"#, Some("\"end\" is 2, before \"stuck_at\"")),
+            (r#""start":-1"#, Some("not a label")),
+        ] {
+            let (labels, wrong) = parsed(&format!(r#"{{"file":"a","loop":"yes",{members}}}"#));
+            assert_eq!(labels.len() + wrong.len(), 1);
+            let found = wrong.first().map(String::as_str);
+            assert_eq!(found.is_some(), why.is_some(), "{members}: {found:?}");
+            assert!(found.unwrap_or_default().contains(why.unwrap_or_default()), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_has_one_label() {
+        let text = ["a", "x/a", "./a", "a", "y/a"]
+            .map(|file| format!(r#"{{"file":"{file}","loop":"no"}}"#));
+        let (labels, wrong) = parsed(&text.join("\n\n"));
+        assert_eq!((labels.len(), wrong.len()), (3, 2), "{wrong:?}");
+        assert_eq!(wrong[0], "line 5: the file has a label in line 1 already");
+    }
+
+    #[test]
+    fn a_label_is_of_its_run() {
+        let at = |start, end| label(HasLoop::Yes, start, end);
+        for (label, fits) in [
+            (at(Some(0), Some(10)), true),
+            (at(Some(11), None), false),
+            (at(None, Some(11)), false),
+            (Label { stuck_at: Some(11), ..at(None, None) }, false),
+            (Label { calls: Some(11), ..at(None, None) }, true),
+            (Label { calls: Some(10), ..at(None, None) }, false),
+            (Label { text_only: true, ..at(None, None) }, false),
+        ] {
+            assert_eq!(label.fits(COUNT).is_ok(), fits, "{label:?}");
+        }
+        let texts = Label { text_only: true, ..at(None, None) };
+        assert_eq!(texts.fits(Count::Messages(11)), Ok(()));
+        let counted = Label { calls: Some(0), ..texts };
+        assert_eq!(counted.fits(Count::Messages(11)), Ok(()));
+        assert!(counted.fits(Count::Calls(11)).is_err());
+        let beyond = at(Some(11), None).fits(COUNT).unwrap_err();
+        assert_eq!(beyond, "the label has \"start\":11, and the run has 11 calls, from #0");
     }
 }

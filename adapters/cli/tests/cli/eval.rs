@@ -268,3 +268,38 @@ fn an_end_that_is_no_number_is_a_bad_label() {
     assert_eq!((ran.exit, ran.out.as_str()), (3, ""));
     assert!(ran.err.contains("line 1: not a label") && ran.err.contains("\"end\""), "{}", ran.err);
 }
+
+#[test]
+fn labels_that_their_runs_cannot_have_cost_no_recall_in_silence() {
+    let folder = labelled();
+    let path = folder.path().join("labels.jsonl");
+    let good = std::fs::read_to_string(&path).expect("labels");
+    let score = |labels: &str, exit: i32, err: &str| {
+        std::fs::write(&path, labels).expect("labels");
+        let ran = eval(&folder, &["--preset", "balanced", "--format", "jsonl"]);
+        assert_eq!(ran.exit, exit, "{}", ran.err);
+        assert!(ran.err.contains(err), "{}", ran.err);
+        let score = ran.only_line();
+        (score["runs"].as_u64(), score["recall"].as_f64())
+    };
+    let (runs, recall) = score(&good, 0, "");
+    assert_eq!(runs, Some(7));
+    for (wrong, why) in [
+        (good.replace("\"start\":0", "\"start\":99"), "\"stuck_at\" is 2, before \"start\""),
+        (good.replace("\"end\":4", "\"end\":99"), "\"end\":99, and the run has"),
+        (good.replace("\"end\":4", "\"end\":1"), "\"end\" is 1, before"),
+        (good.replace("\"end\":4", "\"end\":4,\"calls\":99"), "\"calls\":99, and the run has"),
+        (
+            good.replace("\"end\":4", "\"end\":4,\"text_only\":true"),
+            "\"text_only\", and the run has",
+        ),
+    ] {
+        assert_ne!(wrong, good);
+        assert_eq!(score(&wrong, 3, why).0, Some(6));
+    }
+    let twice = format!("{good}\n{}", good.replace("\"yes\"", "\"no\""));
+    assert_eq!(score(&twice, 3, "has a label in line 1 already"), (runs, recall));
+    assert_eq!(score(&format!("\u{feff}{good}"), 0, ""), (runs, recall));
+    let excluded = good.replace("\"end\":4", "\"end\":4,\"exclude\":true");
+    assert_eq!(score(&excluded, 0, "").0, Some(6));
+}
