@@ -1,5 +1,6 @@
 //! The steps of a loop as a table that fits into a terminal.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use anstream::adapter::strip_str;
@@ -10,7 +11,7 @@ use unstuck_core::{Action, Policy, RuleIndex};
 use unstuck_text::similarity;
 
 use crate::output::shown::{COLUMNS, plain, shortened, tool_name};
-use crate::replay::{CallResult, Step};
+use crate::replay::Step;
 
 /// The space before each column.
 const GAP: &str = "  ";
@@ -71,9 +72,11 @@ fn number(step: &Step) -> String {
 }
 
 /// Returns a cell for each result: how the call ended, the first digits of its digest, and its
-/// similarity to the result of the lap before.
-fn results(steps: &[Step]) -> Vec<String> {
-    let cell = |(n, step): (usize, &Step)| {
+/// similarity to the result of the lap before: of the latest call with the tool and the arguments, or else of the
+/// latest call with the tool.
+fn results<'s>(steps: &'s [Step]) -> Vec<String> {
+    let (mut of_calls, mut of_tools) = (HashMap::new(), HashMap::new());
+    let cell = |step: &'s Step| {
         let Some(result) = &step.result else { return "none".to_owned() };
         let word = match (result.refused, result.failed) {
             (true, _) => "refused",
@@ -81,24 +84,14 @@ fn results(steps: &[Step]) -> Vec<String> {
             (_, false) => "ok",
         };
         let digits = result.digest.bits() >> 48;
-        let percent =
-            lap_before(step, &steps[..n]).map(|before| percent(&before.text, &result.text));
+        let (tool, text) = (step.excerpt.tool.as_deref(), &*step.excerpt.text);
+        let of_call = of_calls.insert((tool, text), &result.text);
+        let of_tool = of_tools.insert(tool, &result.text);
+        let percent = of_call.or(of_tool).map(|before| percent(before, &result.text));
         let percent = percent.map_or_else(String::new, |percent| format!(" {percent}%"));
         format!("{word} {digits:04x}{percent}")
     };
-    steps.iter().enumerate().map(cell).collect()
-}
-
-/// Returns the outcome of the latest call in `before` with the tool and arguments of `step`, or else of
-/// the latest call with its tool.
-fn lap_before<'s>(step: &Step, before: &'s [Step]) -> Option<&'s CallResult> {
-    let latest = |is_same: &dyn Fn(&Step) -> bool| {
-        let same = before.iter().rev().find(|other| is_same(other) && other.result.is_some());
-        same.and_then(|other| other.result.as_ref())
-    };
-    let has_tool = |other: &Step| other.excerpt.tool == step.excerpt.tool;
-    latest(&|other| has_tool(other) && other.excerpt.text == step.excerpt.text)
-        .or_else(|| latest(&has_tool))
+    steps.iter().map(cell).collect()
 }
 
 /// Returns the similarity of two results in percent, rounded down, so that only equal ones have 100.

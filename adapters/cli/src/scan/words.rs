@@ -83,12 +83,19 @@ impl Report {
         }
     }
 
-    /// Returns the steps of the loop `one`, as far as they are kept.
+    /// Returns the steps of the loop `one`, as far as they are kept. Another session of the input may have a loop with
+    /// the same id, whose steps are not among them.
     pub(crate) fn steps_of(&self, one: &Loop) -> Vec<Step> {
         let (id, worker) = (one.first().finding.loop_id, &*one.first().worker);
-        let of_worker = self.explained.iter().filter(|explained| explained.worker == worker);
-        let steps = of_worker.flat_map(|explained| &explained.steps);
-        steps.filter(|step| step.loops.contains(&id)).cloned().collect()
+        let (begin, _, end) = one.numbers();
+        let mut steps = Vec::new();
+        for explained in self.explained.iter().filter(|explained| explained.worker == worker) {
+            let of_loop = || explained.steps.iter().filter(|step| step.loops.contains(&id));
+            if of_loop().any(|step| (begin..=end).contains(&step.excerpt.index)) {
+                steps.extend(of_loop().cloned());
+            }
+        }
+        steps
     }
 }
 

@@ -27,6 +27,27 @@ fn trace(text: &str) -> String {
     trace
 }
 
+/// Returns a native trace with this many sessions, which all have the same loop.
+fn sessions(count: usize) -> String {
+    let of = |session| format!("{{\"session\":\"s{session}\"}}\n{}", stuck());
+    (0..count).map(of).collect()
+}
+
+#[test]
+fn a_loop_has_the_calls_of_its_session_only() {
+    let lines = |count: usize| {
+        let folder = Folder::new();
+        let file = folder.file("sessions.jsonl", sessions(count));
+        let page = scan(&file, &["--format", "html", "--include-args", "full"]);
+        assert_eq!(page.exit, 1, "{}", page.err);
+        let loops = page.out.matches("class=\"loop\"").count();
+        (loops, page.out.lines().count())
+    };
+    let ((one, short), (all, long)) = (lines(1), lines(200));
+    assert!(all > one);
+    assert!(long <= short * all, "{long} lines for {all} loops, {short} for {one}");
+}
+
 #[test]
 fn hostile_text_is_escaped_in_every_field() {
     for (number, text) in HOSTILE.into_iter().enumerate() {

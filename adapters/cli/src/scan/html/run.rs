@@ -1,5 +1,6 @@
 //! The part of one run: its ribbon, its plots and its loops.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
@@ -7,7 +8,7 @@ use unstuck_core::{Action, Policy};
 
 use super::{IncludeArgs, described, excerpt};
 use crate::output::shown::{counted, plain, shortened, tool_name};
-use crate::replay::{CALLS_MAX, Ending, Excerpt, Picture, Step};
+use crate::replay::{CALLS_MAX, CallResult, Ending, Excerpt, Picture, Step};
 use crate::scan::draw::{COLOURS, Key, Novelty, flag, novelty, recurrence, ribbon};
 use crate::scan::groups::{Group, groups};
 use crate::scan::report::Report;
@@ -228,10 +229,11 @@ fn of_group(
 
 /// Returns the calls of a loop as a table.
 fn calls(all: &[&Excerpt], steps: &[Step], args: IncludeArgs) -> Markup {
+    let results: HashMap<usize, Option<&CallResult>> =
+        steps.iter().map(|step| (step.excerpt.index, step.result.as_ref())).collect();
     let result = |call: &Excerpt| {
         // The whole result is long. One line of it says most.
-        let step = steps.iter().find(|step| step.excerpt.index == call.index);
-        let text = step.and_then(|step| step.result.as_ref()).map(|result| result.text.as_str());
+        let text = results.get(&call.index).copied().flatten().map(|result| result.text.as_str());
         let line = call.result.as_ref();
         text.filter(|_| args == IncludeArgs::Full)
             .or_else(|| line.map(|line| &*line.text))
