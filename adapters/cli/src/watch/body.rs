@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::mem;
 use std::time::Duration;
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
@@ -19,6 +19,9 @@ const BODY_TIME: Duration = Duration::from_secs(30);
 /// The most bytes beyond the limit that are read and dropped.
 const DROPPED_MAX: usize = 256 << 20;
 
+/// The most members of a body in gzip. A client sends one. Each costs a microsecond, also if it is empty.
+const MEMBERS_MAX: usize = 1000;
+
 /// The reason why a body was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unread {
@@ -30,6 +33,8 @@ pub(super) enum Unread {
     BrokenOff,
     /// It is not gzip.
     NotGzip,
+    /// It consists of too many members of gzip.
+    TooManyParts,
     /// Other bodies take up the memory.
     NoRoom,
 }
@@ -149,15 +154,23 @@ pub(super) async fn discard(body: Incoming) {
     let _ = timeout(BODY_TIME, collected(body, 0, &mut Room::of(&none))).await;
 }
 
-/// Decompresses at most `most` bytes.
+/// Decompresses at most `most` bytes of at most [`MEMBERS_MAX`] members.
 fn unzipped(bytes: &[u8], most: usize) -> Result<Vec<u8>, Unread> {
-    let mut plain = Vec::new();
-    let mut reader = MultiGzDecoder::new(bytes).take(most as u64 + 1);
-    match reader.read_to_end(&mut plain) {
-        Ok(_) if plain.len() > most => Err(Unread::TooLong),
-        Ok(_) => Ok(plain),
-        Err(_) => Err(Unread::NotGzip),
+    let (mut plain, mut rest) = (Vec::new(), bytes);
+    for _ in 0..MEMBERS_MAX {
+        let left = most - plain.len();
+        let mut member = GzDecoder::new(rest);
+        let read = member.by_ref().take(left as u64 + 1).read_to_end(&mut plain);
+        read.map_err(|_| Unread::NotGzip)?;
+        if plain.len() > most {
+            return Err(Unread::TooLong);
+        }
+        rest = member.into_inner();
+        if rest.is_empty() {
+            return Ok(plain);
+        }
     }
+    Err(Unread::TooManyParts)
 }
 
 #[cfg(test)]
@@ -209,6 +222,17 @@ mod tests {
         }
         let twice = [whole.clone(), whole].concat();
         assert_eq!(unzipped(&twice, 100), Ok(b"some spanssome spans".to_vec()));
+    }
+
+    #[test]
+    fn the_members_of_a_body_are_limited() {
+        for part in ["", "x"] {
+            let parts = |count| zipped(part.as_bytes()).repeat(count);
+            let most = Ok(part.repeat(MEMBERS_MAX).into_bytes());
+            assert_eq!(unzipped(&parts(MEMBERS_MAX), 1 << 20), most);
+            let beyond = unzipped(&parts(MEMBERS_MAX + 1), 1 << 20);
+            assert_eq!(beyond, Err(Unread::TooManyParts));
+        }
     }
 
     #[test]

@@ -223,6 +223,11 @@ async fn export(request: Request<Incoming>, shared: &Shared) -> Answer {
             closing(failure(StatusCode::BAD_REQUEST, encoding, "the body broke off"))
         }
         Err(Unread::NotGzip) => failure(StatusCode::BAD_REQUEST, encoding, "the body is not gzip"),
+        Err(Unread::TooManyParts) => failure(
+            StatusCode::BAD_REQUEST,
+            encoding,
+            "the body consists of too many parts in gzip",
+        ),
         Err(Unread::NoRoom) => later(encoding, "too many requests at a time"),
     }
 }
