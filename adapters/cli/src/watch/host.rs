@@ -5,6 +5,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use hyper::Uri;
 use hyper::header::{HOST, HeaderMap};
 
 /// The names of this machine, for itself and for its containers. A web page cannot have one of them.
@@ -30,10 +31,12 @@ impl Hosts {
         if address.ip().is_loopback() && !allow_remote { Self::Own } else { Self::Any }
     }
 
-    /// Returns whether a request with these headers is for the receiver. One without a host comes from no web page.
-    pub(super) fn allow(self, headers: &HeaderMap) -> bool {
+    /// Returns whether a request with this target and these headers is for the receiver. The host of an absolute
+    /// target counts as well. A request without a host comes from no web page.
+    pub(super) fn allow(self, target: &Uri, headers: &HeaderMap) -> bool {
         let mut hosts = headers.get_all(HOST).iter();
-        self == Self::Any || hosts.all(|host| host.to_str().is_ok_and(is_own))
+        let named = target.authority().is_none_or(|authority| is_own(authority.as_str()));
+        self == Self::Any || named && hosts.all(|host| host.to_str().is_ok_and(is_own))
     }
 }
 
@@ -94,12 +97,24 @@ mod tests {
         let with = |hosts: &[&'static str]| {
             hosts.iter().map(|host| (HOST, HeaderValue::from_static(host))).collect::<HeaderMap>()
         };
-        assert!(Hosts::Own.allow(&with(&[])));
-        assert!(Hosts::Own.allow(&with(&["localhost:4318"])));
-        assert!(!Hosts::Own.allow(&with(&["unstuck:4318"])));
-        assert!(Hosts::Any.allow(&with(&["unstuck:4318"])));
+        let path = Uri::from_static("/metrics");
+        assert!(Hosts::Own.allow(&path, &with(&[])));
+        assert!(Hosts::Own.allow(&path, &with(&["localhost:4318"])));
+        assert!(!Hosts::Own.allow(&path, &with(&["unstuck:4318"])));
+        assert!(Hosts::Any.allow(&path, &with(&["unstuck:4318"])));
         let mut two = with(&["localhost"]);
         two.append(HOST, HeaderValue::from_static("attacker.example"));
-        assert!(!Hosts::Own.allow(&two));
+        assert!(!Hosts::Own.allow(&path, &two));
+        for (target, is_own) in [
+            ("http://localhost:4318/metrics", true),
+            ("http://127.0.0.1/metrics", true),
+            ("http://attacker.example:4318/metrics", false),
+            ("http://localhost@attacker.example/metrics", false),
+            ("attacker.example:4318", false),
+        ] {
+            let target = target.parse().expect("a target");
+            assert_eq!(Hosts::Own.allow(&target, &with(&["localhost"])), is_own, "{target}");
+            assert!(Hosts::Any.allow(&target, &with(&["localhost"])));
+        }
     }
 }

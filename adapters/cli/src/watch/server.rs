@@ -170,7 +170,7 @@ fn known(path: &str) -> &'static str {
 type Answer = Response<Full<Bytes>>;
 
 async fn answer(request: Request<Incoming>, shared: &Shared) -> Answer {
-    if !shared.hosts.allow(request.headers()) {
+    if !shared.hosts.allow(request.uri(), request.headers()) {
         return misdirected(request).await;
     }
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
