@@ -70,7 +70,20 @@ impl Target {
             return Err("must not contain a user and a password".to_owned());
         }
         let host = authority.host().to_owned();
-        let port = authority.port_u16().unwrap_or(if is_https { 443 } else { 80 });
+        // The type of URLs accepts a port that does not exist, and an empty one.
+        let port = authority.as_str().strip_prefix(&host).and_then(|port| port.strip_prefix(':'));
+        let port = match port {
+            None => {
+                if is_https {
+                    443
+                } else {
+                    80
+                }
+            }
+            Some(port) => {
+                port.parse().ok().filter(|port| *port > 0).ok_or("has no port from 1 to 65535")?
+            }
+        };
         let tls = is_https.then(connector).transpose()?;
         let uri = if uri.path() == "/" && uri.query().is_none() {
             let scheme = if is_https { "https" } else { "http" };
@@ -215,6 +228,11 @@ mod tests {
             ("collector:4318", Err("has to begin with http:// or https://")),
             ("http://u:p@a", Err("must not contain a user and a password")),
             ("http://", Err("is no URL")),
+            ("http://a:99999", Err("has no port from 1 to 65535")),
+            ("http://[::1]:65536/x", Err("has no port from 1 to 65535")),
+            ("http://a:0", Err("has no port from 1 to 65535")),
+            ("http://a:", Err("has no port from 1 to 65535")),
+            ("http://[::1]:65535", Ok(("[::1]", 65535, "/v1/logs", true))),
         ] {
             let target = Target::parse(url, "/v1/logs");
             let target = target.as_ref().map_err(String::as_str).map(|target| {
