@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use fs4::{FileExt, TryLockError};
 
 use super::entry::{Entry, entry, sum};
+use super::lines::is_elsewhere;
 use crate::output::remark;
 
 /// The version of both files. Every change of their format raises it.
@@ -54,7 +55,7 @@ impl fmt::Display for Trouble {
 #[derive(Debug)]
 pub(super) struct Store {
     folder: PathBuf,
-    _lock: File,
+    lock: File,
     generation: u64,
     journal: File,
     /// The length of the journal.
@@ -90,12 +91,11 @@ impl Store {
         let folder = path.to_owned();
         let failed = |error| Trouble::Io(folder.clone(), error);
         create(&folder).map_err(failed)?;
-        let lock = private().open(folder.join("lock")).map_err(failed)?;
-        match FileExt::try_lock(&lock) {
-            Ok(()) => {}
+        let lock = match locked(&folder) {
+            Ok(lock) => lock,
             Err(TryLockError::WouldBlock) => return Err(Trouble::Busy),
             Err(TryLockError::Error(error)) => return Err(failed(error)),
-        }
+        };
         let (generation, snapshot) = read_snapshot(&folder)?;
         let generation = match generation {
             Some(generation) => generation,
@@ -109,7 +109,7 @@ impl Store {
         }
         let (journal, entries) = read_journal(&journal_path(&folder, generation))?;
         let length = HEAD + entries.len() as u64;
-        let store = Self { folder, _lock: lock, generation, journal, length, is_dirty: false };
+        let store = Self { folder, lock, generation, journal, length, is_dirty: false };
         Ok((store, Stored { snapshot, entries }))
     }
 
@@ -120,6 +120,9 @@ impl Store {
     ///
     /// If the entry cannot be written. The journal is then unchanged.
     pub(super) fn add(&mut self, entry: Entry<'_>) -> io::Result<()> {
+        if self.is_gone() {
+            return Err(io::Error::new(ErrorKind::NotFound, "it was removed or moved"));
+        }
         let bytes = entry.written();
         if let Err(error) = self.journal.write_all(&bytes) {
             // Half an entry would hide those behind it.
@@ -140,6 +143,14 @@ impl Store {
         self.journal.try_clone().ok()
     }
 
+    /// Returns whether the journal or the lock are no longer in the folder, so that no restart would find what is
+    /// added. A snapshot mends it, once the folder is there again.
+    pub(super) fn is_gone(&self) -> bool {
+        let journal = journal_path(&self.folder, self.generation);
+        let files = [(journal, &self.journal), (lock_path(&self.folder), &self.lock)];
+        files.iter().any(|(path, file)| is_elsewhere(path, file).unwrap_or(true))
+    }
+
     /// Returns the length of the journal in bytes.
     pub(super) const fn length(&self) -> u64 {
         self.length
@@ -152,6 +163,9 @@ impl Store {
 
     /// Replaces the snapshot, and begins another journal.
     pub(super) fn snapshot(&mut self, state: &[u8]) -> io::Result<()> {
+        if is_elsewhere(&lock_path(&self.folder), &self.lock)? {
+            self.lock = locked(&self.folder)?;
+        }
         let next = self.generation + 1;
         let path = journal_path(&self.folder, next);
         let mut journal = private().truncate(true).open(&path)?;
@@ -269,6 +283,16 @@ fn put_aside(path: &Path, what: &str) -> Result<(), Trouble> {
     fs::rename(path, &aside).map_err(|error| Trouble::Io(path.to_owned(), error))?;
     remark(&path.display().to_string(), &format!("{what}; it is kept as {}", aside.display()));
     Ok(())
+}
+
+fn lock_path(folder: &Path) -> PathBuf {
+    folder.join("lock")
+}
+
+/// Opens and locks the lock of a folder.
+fn locked(folder: &Path) -> Result<File, TryLockError> {
+    let lock = private().open(lock_path(folder)).map_err(TryLockError::Error)?;
+    FileExt::try_lock(&lock).map(|()| lock)
 }
 
 fn journal_path(folder: &Path, generation: u64) -> PathBuf {

@@ -159,7 +159,7 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Returns whether `path` leads to another file than the open one, or to none.
-fn is_elsewhere(path: &Path, open: &File) -> io::Result<bool> {
+pub(super) fn is_elsewhere(path: &Path, open: &File) -> io::Result<bool> {
     let found = match path.metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
         found => found?,

@@ -1,6 +1,7 @@
 //! Stores requests, judges their spans, and passes the findings on.
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -206,7 +207,13 @@ impl Receiver {
     fn store(&mut self, entry: Entry<'_>) -> Result<(), Refused> {
         let Some(store) = &mut self.store else { return Ok(()) };
         let added = store.add(entry);
-        if let Err(error) = &added
+        self.note_journal(added.as_ref().err());
+        added.map_err(|_| Refused::Unready("the journal cannot be written"))
+    }
+
+    /// Notes whether the journal can be written, and prints a message at the first error.
+    fn note_journal(&mut self, error: Option<&io::Error>) {
+        if let Some(error) = error
             && !self.is_failing
         {
             let what = format!(
@@ -214,8 +221,7 @@ impl Receiver {
             );
             complain("--state", &what);
         }
-        self.is_failing = added.is_err();
-        added.map_err(|_| Refused::Unready("the journal cannot be written"))
+        self.is_failing = error.is_some();
     }
 
     /// Advances the time: judges records that have waited, and ends quiet sessions. Replaces the snapshot if the
@@ -228,9 +234,11 @@ impl Receiver {
         let Some(store) = &self.store else { return };
         let is_old = |at: u64| self.time.passed() >= at.saturating_add(JOURNAL_AGE);
         let is_old = self.snapshot_at.is_none_or(is_old) && !store.is_empty();
-        if is_old || store.length() > JOURNAL_BYTES {
-            self.snapshot();
-            self.snapshot_at = Some(self.time.passed());
+        if store.is_gone() {
+            let written = self.snapshot();
+            self.note_journal(written.err().as_ref());
+        } else if is_old || store.length() > JOURNAL_BYTES {
+            self.keep();
         }
     }
 
@@ -312,9 +320,16 @@ impl Receiver {
         let _ = self.store(Entry::Done { output: remote.number(), id: &finding.id });
     }
 
-    /// Replaces the snapshot.
-    fn snapshot(&mut self) {
-        let Some(store) = &mut self.store else { return };
+    /// Replaces the snapshot, and prints a message if it cannot be written.
+    fn keep(&mut self) {
+        if let Err(error) = self.snapshot() {
+            complain("--state", &format!("the snapshot cannot be written: {error}"));
+        }
+        self.snapshot_at = Some(self.time.passed());
+    }
+
+    fn snapshot(&mut self) -> io::Result<()> {
+        let Some(store) = &mut self.store else { return Ok(()) };
         let (lines, waiting) = self.outputs.stored();
         let head = SnapshotHead {
             policy: fingerprint(self.preset),
@@ -325,15 +340,13 @@ impl Receiver {
         // Writing to memory does not fail.
         let state = postcard::to_stdvec(&head).unwrap_or_default();
         let state = self.sessions.snapshot(state);
-        if let Err(error) = store.snapshot(&state) {
-            complain("--state", &format!("the snapshot cannot be written: {error}"));
-        }
+        store.snapshot(&state)
     }
 
     /// Ends the receiver. With a state folder, sessions continue after a restart. Without one, they end now.
     pub(super) fn finish(&mut self) {
         if self.store.is_some() {
-            self.snapshot();
+            self.keep();
         } else {
             self.judge(Sessions::finish);
         }
@@ -516,12 +529,46 @@ mod tests {
         // Nothing follows but time: after a kill, after a restart that ends at once, and after a further kill.
         drop(start(folder.path()));
         let mut receiver = start(folder.path());
-        receiver.snapshot();
+        receiver.snapshot().expect("a snapshot");
         drop(receiver);
         let mut receiver = start(folder.path());
         receiver.tick(at(5_000));
         assert_eq!(sent(&mut receiver), Vec::<String>::new());
         assert_eq!(lines(), found.len());
+    }
+
+    /// Elsewhere, nobody can remove an open file.
+    #[cfg(unix)]
+    #[test]
+    fn a_receiver_whose_state_is_gone_takes_nothing_until_it_is_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (state, moved) = (folder.path().join("state"), folder.path().join("moved"));
+        for is_removed in [true, false] {
+            let mut receiver = start(folder.path());
+            receiver.tick(at(1_000));
+            take_a_loop(&mut receiver, 2_000);
+            if is_removed {
+                fs::remove_dir_all(&state).expect("a state");
+            } else {
+                fs::rename(&state, &moved).expect("a state");
+            }
+            let refused = receiver.take(Encoding::Json, b"{}", at(2_100));
+            assert_eq!(refused, Err(Refused::Unready("the journal cannot be written")));
+            receiver.tick(at(2_200));
+            assert!(!receiver.is_ready());
+            // All of the state comes back with the folder, also the calls that wait.
+            fs::create_dir(&state).expect("a folder");
+            receiver.tick(at(2_300));
+            assert!(receiver.is_ready());
+            assert_eq!(receiver.take(Encoding::Json, b"{}", at(2_400)), Ok(Accepted::default()));
+            drop(receiver);
+            let mut receiver = start(folder.path());
+            receiver.tick(at(5_000));
+            assert!(!sent(&mut receiver).is_empty());
+            drop(receiver);
+            fs::remove_dir_all(&state).expect("a state");
+            fs::remove_file(folder.path().join("findings.jsonl")).expect("a file");
+        }
     }
 
     #[test]
