@@ -77,10 +77,7 @@ impl fmt::Display for RedisError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreachable { server, why } => {
-                write!(
-                    f,
-                    "the swarm's server {server} cannot be asked: {why}; check that it runs there"
-                )
+                write!(f, "the swarm's server {server} cannot be asked: {why}")
             }
             Self::Refused { server, why } => {
                 write!(f, "the swarm's server {server} refuses: {why}")

@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 use std::boxed::Box;
+use std::format;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::ToSocketAddrs as _;
 use std::string::{String, ToString as _};
@@ -86,9 +87,16 @@ impl Wire {
     }
 }
 
+/// The advice if nothing answers.
+const CHECK: &str = "check that it runs there";
+
 fn unreachable(server: &str, error: &::redis::RedisError) -> RedisError {
-    let why =
-        if error.is_timeout() { "it does not answer in time".into() } else { error.to_string() };
+    // If TLS fails, something has answered.
+    let why = match error {
+        _ if error.is_timeout() => format!("it does not answer in time; {CHECK}"),
+        _ if error.is_connection_refusal() => format!("{error}; {CHECK}"),
+        _ => error.to_string(),
+    };
     RedisError::Unreachable { server: server.into(), why }
 }
 
@@ -199,5 +207,24 @@ impl Write for Socket {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_server_that_does_not_answer_is_to_be_checked() {
+        for (kind, is_checked) in [
+            (ErrorKind::ConnectionRefused, true),
+            (ErrorKind::TimedOut, true),
+            (ErrorKind::InvalidData, false),
+            (ErrorKind::UnexpectedEof, false),
+        ] {
+            let error = io::Error::new(kind, "invalid peer certificate: UnknownIssuer").into();
+            let shown = unreachable("a:1", &error).to_string();
+            assert_eq!(shown.ends_with(CHECK), is_checked, "{shown}");
+        }
     }
 }
