@@ -373,10 +373,6 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     ///
     /// Returns the error of the deserializer, or an error with the message of a
     /// [`CheckpointError`].
-    ///
-    /// # Errors
-    ///
-    /// That of the deserializer, or one that says as [`CheckpointError`] does what is wrong.
     pub fn deserialize<'de, D: Deserializer<'de>>(
         policy: &'p Policy<'p>,
         deserializer: D,
@@ -441,11 +437,6 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     ///
     /// Returns the reason why `bytes` are not a checkpoint that this detector could have written
     /// under `policy`. The bytes may be arbitrary.
-    ///
-    /// # Errors
-    ///
-    /// One that says why `bytes` are no checkpoint that this detector could have written under
-    /// `policy`. Any bytes may be given.
     pub fn restore(policy: &'p Policy<'p>, bytes: &[u8]) -> Result<Self, CheckpointError> {
         match bytes {
             [VERSION, ..] => {}

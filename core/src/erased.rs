@@ -106,10 +106,6 @@ pub trait AnyDetector<'p>: sealed::Sealed {
     /// # Errors
     ///
     /// Returns an error if the buffer is too short.
-    ///
-    /// # Errors
-    ///
-    /// If the buffer is too short.
     #[cfg(feature = "postcard")]
     fn save<'b>(&self, buffer: &'b mut [u8]) -> Result<&'b mut [u8], crate::CheckpointError>;
 }
