@@ -108,7 +108,8 @@ fn readme() {
         worker.outcome(asked.ticket, tool, result(), true)
     };
     let verdict = asked.verdict.or_stronger(after);
-    if let Some(finding) = verdict.finding {
+    let is_news = verdict.fresh || asked.is_blocked();
+    if let Some(finding) = verdict.finding.filter(|_| is_news) {
         let _ = black_box(write!(Nowhere, "{}", finding.nudge(verdict.action, tool)));
     }
     let _ = black_box(verdict);
