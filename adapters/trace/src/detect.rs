@@ -183,8 +183,11 @@ fn lines(text: &[u8]) -> Option<Claim> {
 
 /// Returns the claim to a log, by the lines in it that a program printed. Its first line is no JSON.
 fn log(text: &[u8]) -> Option<Claim> {
+    if begins_as_json(text) {
+        return None;
+    }
     let first = str::from_utf8(records(text).next()?).ok()?;
-    if begins_as_json(text) || first.starts_with(char::is_control) || is_json(first.trim()) {
+    if first.starts_with(char::is_control) || is_json(first.trim()) {
         return None;
     }
     let records = records(text).filter_map(|line| line.get(log::record_start(line)?..));

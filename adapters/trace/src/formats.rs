@@ -16,6 +16,7 @@ mod gemini;
 mod gemini_stream;
 mod inspect;
 mod langchain;
+mod managed_agents;
 mod mini_swe_agent;
 mod native;
 mod openai;
@@ -61,6 +62,7 @@ impl Format {
         Self::OPENAI,
         Self::OPENAI_RESPONSES,
         Self::ANTHROPIC,
+        Self::MANAGED_AGENTS,
         Self::GEMINI,
         Self::GEMINI_STREAM,
         Self::QWEN,

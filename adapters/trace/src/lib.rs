@@ -33,6 +33,7 @@
 //! | `openai` | an array of chat messages, or an object with `messages` | `role` and `content` of messages, without blocks of Anthropic | tokens |
 //! | `openai-responses` | a request, a response, an array of items, or JSON Lines of them | items such as `function_call`; `input_text` blocks | tokens, times |
 //! | `anthropic` | a request's body, or its array of messages | `tool_use` and `tool_result` blocks; `system` beside `messages` | tokens |
+//! | `managed-agents` | events of Claude Managed Agents, one a line, an array, or a page with `data` | `id` beginning with `sevt_` | tokens, times |
 //! | `gemini` | a chat's JSON Lines, or one object with `messages` | `projectHash`; `type` `gemini` | tokens, times |
 //! | `gemini-stream` | the JSON Lines that `gemini --output-format stream-json` prints | `tool_use` with `tool_name`, and others | tokens, times |
 //! | `qwen` | a session's JSON Lines of Qwen Code | `message` with `parts` | tokens, times |

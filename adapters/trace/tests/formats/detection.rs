@@ -220,7 +220,7 @@ fn spans_that_break_off_are_recognised() {
 
 #[test]
 fn a_named_format_that_does_not_fit_is_an_error() {
-    let table: [(&str, Format, &str); 30] = [
+    let table: [(&str, Format, &str); 31] = [
         ("", Format::NATIVE, "the input is empty"),
         ("{\"a\":1}\n", Format::CODEX, "no record of a Codex rollout"),
         ("[1]", Format::ANTHROPIC, "line 1: expected a JSON object"),
@@ -230,6 +230,7 @@ fn a_named_format_that_does_not_fit_is_an_error() {
         ("[{\"a\":1}]", Format::CLINE, "line 1: a message needs the field `role`"),
         ("{\"a\":1}", Format::CLINE_UI, "no message of a task of Cline"),
         ("# Notes\n", Format::AIDER, "no chat of aider"),
+        ("{\"a\":1}", Format::MANAGED_AGENTS, "no event of Claude Managed Agents"),
         ("{\"a\":1}", Format::CURSOR, "no line that `cursor-agent` prints"),
         ("{\"a\":1}", Format::CODEX_EXEC, "no event that `codex exec --json` prints"),
         ("{\"a\":1}", Format::GEMINI_STREAM, "no line that Gemini CLI prints"),

@@ -17,6 +17,7 @@ mod gemini;
 mod gemini_stream;
 mod inspect;
 mod langchain;
+mod managed_agents;
 mod native;
 mod notes;
 mod openai;
