@@ -83,13 +83,13 @@ mod tests {
     fn only_records_stay_and_lines_keep_their_numbers() {
         let long = "x".repeat(200);
         let record = format!("{{\"a\":\"{long}\"}}");
-        let log = format!(
+        let printed = format!(
             "Building {long}\n\n{record}\r\n2026-11-21T21:33:55.0480000Z {record}\n12 apples\n\
              {{not a record\n2026{record}\n{record}\n{{\"b\":1}}"
         );
         let expected = format!("\n\n{record}\r\n{record}\n\n\n\n{record}\n{{\"b\":1}}");
         for bytes in 1..80 {
-            let input = BufReader::with_capacity(bytes, log.as_bytes());
+            let input = BufReader::with_capacity(bytes, printed.as_bytes());
             let found = read_to_string(BufReader::with_capacity(bytes, Records::new(input)));
             assert_eq!(found.expect("text"), expected, "{bytes}");
         }

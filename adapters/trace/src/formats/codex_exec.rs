@@ -63,7 +63,8 @@ struct Item<'a> {
     #[serde(rename = "type")]
     kind: Raw<'a>,
     /// The name of `type` in the first versions.
-    item_type: Raw<'a>,
+    #[serde(rename = "item_type")]
+    early_kind: Raw<'a>,
     id: Raw<'a>,
     text: Raw<'a>,
     status: Raw<'a>,
@@ -112,7 +113,7 @@ struct Call<'a> {
 
 impl<'a> Item<'a> {
     fn kind(&self) -> Cow<'a, str> {
-        string(self.kind.or(self.item_type)).unwrap_or_default()
+        string(self.kind.or(self.early_kind)).unwrap_or_default()
     }
 
     /// Replays an item that has begun or goes on, or that is `complete`.
@@ -187,6 +188,6 @@ impl<'a> Item<'a> {
             (None, None) => flat_text(self.aggregated_output.or(self.agents_states)),
         };
         let cut = cut.as_deref();
-        recorder.outcome(Outcome { failed, refused, cut, ..Outcome::new(call, MAIN, &text) });
+        recorder.outcome(Outcome { failed, cut, refused, ..Outcome::new(call, MAIN, &text) });
     }
 }

@@ -30,13 +30,13 @@ fn edits_are_calls_and_the_program_says_which_were_applied() {
     let expected = [
         "main User: Fix it\n\n> Applied edit to x",
         "main Assistant: I look.\na.rs",
-        r##"#0 main/1 edit {"path":"a.rs","replace":"x #### new","search":"old\n> quoted"}"##,
-        r##"#1 main/1 edit {"path":"b.rs","replace":"2","search":"1"}"##,
-        r##"#0 main -> "Applied edit to a.rs""##,
-        r##"#1 main -> failed "The LLM did not conform to the edit format.""##,
+        r#"#0 main/1 edit {"path":"a.rs","replace":"x #### new","search":"old\n> quoted"}"#,
+        r#"#1 main/1 edit {"path":"b.rs","replace":"2","search":"1"}"#,
+        r#"#0 main -> "Applied edit to a.rs""#,
+        r#"#1 main -> failed "The LLM did not conform to the edit format.""#,
         "main Assistant: I try again.\nb.rs",
-        r##"#2 main/2 edit {"path":"b.rs","replace":"3","search":"1"}"##,
-        r##"#3 main/2 run {"command":"cargo test"}"##,
+        r#"#2 main/2 edit {"path":"b.rs","replace":"3","search":"1"}"#,
+        r#"#3 main/2 run {"command":"cargo test"}"#,
         "main User: Thanks",
         "main Assistant only: Bye.",
     ];
@@ -56,7 +56,7 @@ fn an_edit_of_another_form_is_known_by_its_result() {
         "main User: Go",
         "main Assistant: Done.",
         "#0 main/1 edit absent",
-        r##"#0 main -> "Applied edit to a""##,
+        r#"#0 main -> "Applied edit to a""#,
     ];
     let reading = reading(input.as_bytes(), None);
     assert_eq!(reading.events, expected);

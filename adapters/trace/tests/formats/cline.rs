@@ -3,7 +3,7 @@
 use crate::reading::reading;
 use unstuck_trace::{Event, Format, read};
 
-const TASK: &str = r##"{"role":"user","content":[{"type":"text","text":"<task>\nFix it\n</task>"},{"type":"text","text":"<environment_details>\n# Files\n</environment_details>"}]}"##;
+const TASK: &str = r#"{"role":"user","content":[{"type":"text","text":"<task>\nFix it\n</task>"},{"type":"text","text":"<environment_details>\n# Files\n</environment_details>"}]}"#;
 
 fn says(text: &str) -> String {
     format!(r#"{{"role":"assistant","content":[{{"type":"text","text":"{text}"}}]}}"#)
@@ -41,7 +41,7 @@ fn calls_stand_in_words_and_results_behind_a_line() {
         "main User: Fix it",
         "main Assistant: I look.",
         r#"#0 main/1 read_file {"path":"a"}"#,
-        r##"#0 main -> "x\n[1]\ny""##,
+        r#"#0 main -> "x\n[1]\ny""#,
         r#"#1 main/2 execute_command {"command":"ls <a>"}"#,
         r#"#1 main -> failed "The tool execution failed with the following error:\nno""#,
         "main Assistant only: <attempt_completion>\n<result>Done</result>\n</attempt_completion>",
@@ -72,13 +72,13 @@ fn blocks_are_calls_and_their_results_may_be_texts() {
     let expected = [
         "main User: Fix it",
         "main Assistant: I look.",
-        r##"#0 main/1 read_file {"n":1}"##,
+        r#"#0 main/1 read_file {"n":1}"#,
         "#1 main/1 use_subagents {}",
-        r##"#2 main/1 read_file {"n":2}"##,
-        r##"#3 main/1 read_file {"n":3}"##,
-        r##"#2 main -> "z""##,
-        r##"#0 main -> "x""##,
-        r##"#3 main -> "y""##,
+        r#"#2 main/1 read_file {"n":2}"#,
+        r#"#3 main/1 read_file {"n":3}"#,
+        r#"#2 main -> "z""#,
+        r#"#0 main -> "x""#,
+        r#"#3 main -> "y""#,
         "main Assistant only: Done.",
     ];
     // The first result names no tool, so that it answers the first call.
@@ -129,7 +129,7 @@ fn what_the_editor_shows_has_results_in_the_next_request() {
         "main Assistant: I look.",
         r#"#0 main/1 readFile {"content":"/a","path":"a"}"#,
         r#"#1 main/1 s.f {"arguments":"{}","serverName":"s","toolName":"f"}"#,
-        r##"#0 main -> "x""##,
+        r#"#0 main -> "x""#,
         r#"#1 main -> failed "Error executing MCP tool""#,
         r#"#2 main/2 execute_command {"command":"ls"}"#,
         "main Assistant: Done.",
@@ -153,10 +153,10 @@ fn without_requests_a_result_is_what_the_editor_showed() {
     ];
     let expected = [
         r#"#0 main/1 execute_command {"command":"ls"}"#,
-        r##"#1 main/1 listFilesTopLevel {"path":"."}"##,
+        r#"#1 main/1 listFilesTopLevel {"path":"."}"#,
         r#"#2 main/1 readFile {"content":"/a","path":"a"}"#,
-        r##"#0 main -> "xy""##,
-        r##"#1 main -> "a""##,
+        r#"#0 main -> "xy""#,
+        r#"#1 main -> "a""#,
         r#"#3 main/2 readFile {"path":"a"}"#,
     ];
     assert_eq!(reading(format!("[{}]", messages.join(",")).as_bytes(), None).events, expected);

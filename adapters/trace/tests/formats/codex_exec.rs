@@ -36,7 +36,7 @@ fn a_started_and_a_completed_item_are_one_call() {
         r#"#0 main/1 command_execution {"command":"ls"}"#,
         r#"#1 main/1 command_execution {"command":"ls"}"#,
         r#"#1 main -> failed "y""#,
-        r##"#0 main -> "x""##,
+        r#"#0 main -> "x""#,
         r#"#2 main/2 command_execution {"command":"ls"}"#,
         "main Assistant only: Done.",
     ];
@@ -51,7 +51,7 @@ fn every_kind_of_call_has_its_arguments_and_its_result() {
     let table = [
         (
             r#""mcp_tool_call","server":"s","tool":"f","arguments":{"a":1},"result":{"content":[{"type":"text","text":"x"}]},"error":null,"status":"completed""#,
-            [r#"#0 main/1 mcp__s__f {"a":1}"#, r##"#0 main -> "x""##],
+            [r#"#0 main/1 mcp__s__f {"a":1}"#, r#"#0 main -> "x""#],
         ),
         (
             r#""mcp_tool_call","server":"s","tool":"f","arguments":{},"result":null,"error":{"message":"no"},"status":"failed""#,
@@ -61,16 +61,16 @@ fn every_kind_of_call_has_its_arguments_and_its_result() {
             r#""file_change","changes":[{"path":"a","kind":"add"}],"status":"completed""#,
             [
                 r#"#0 main/1 file_change {"changes":[{"path":"a","kind":"add"}]}"#,
-                r##"#0 main -> "completed"+0"##,
+                r#"#0 main -> "completed"+0"#,
             ],
         ),
         (
             r#""web_search","query":"q","action":{"type":"search"}"#,
-            [r#"#0 main/1 web_search {"query":"q"}"#, r##"#0 main -> ""+0"##],
+            [r#"#0 main/1 web_search {"query":"q"}"#, r#"#0 main -> ""+0"#],
         ),
         (
             r#""collab_tool_call","tool":"wait","prompt":null,"receiver_thread_ids":["u"],"agents_states":{"u":1},"status":"completed""#,
-            [r#"#0 main/1 wait {"to":["u"],"prompt":null}"#, r##"#0 main -> "{\"u\":1}""##],
+            [r#"#0 main/1 wait {"to":["u"],"prompt":null}"#, r#"#0 main -> "{\"u\":1}""#],
         ),
     ];
     for (rest, expected) in table {
@@ -89,7 +89,7 @@ fn the_first_versions_name_the_type_otherwise() {
     let expected = [
         "main Assistant: I look.",
         r#"#0 main/1 command_execution {"command":"ls"}"#,
-        r##"#0 main -> "x""##,
+        r#"#0 main -> "x""#,
     ];
     assert_eq!(reading(lines.join("\n").as_bytes(), None).events, expected);
 }

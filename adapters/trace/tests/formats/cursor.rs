@@ -55,9 +55,9 @@ fn calls_are_read_and_the_lines_are_not_taken_for_claude_code() {
         r#"#0 main/1 shell {"command":"ls"}"#,
         r#"#1 main/1 shell {"command":"ls"}"#,
         r#"#1 main -> failed "x\ny""#,
-        r##"#0 main -> "x""##,
+        r#"#0 main -> "x""#,
         r#"#2 main/2 shell {"command":"ls"}"#,
-        r##"#2 main -> "no""##,
+        r#"#2 main -> "no""#,
         "main Assistant only: Done.",
     ];
     // Without its first lines, a stream is known by its calls.

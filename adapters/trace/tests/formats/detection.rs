@@ -128,9 +128,9 @@ fn other_lines_stand_around_what_a_program_prints() {
     let reading = reading(log.as_bytes(), None);
     let expected = [
         r#"#0 main/1 command_execution {"command":"ls"}"#,
-        r##"#0 main -> "x""##,
+        r#"#0 main -> "x""#,
         r#"#1 main/2 command_execution {"command":"ls"}"#,
-        r##"#1 main -> "x""##,
+        r#"#1 main -> "x""#,
     ];
     assert_eq!(reading.events, expected);
     let problems = reading.problems();

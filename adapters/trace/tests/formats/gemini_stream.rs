@@ -43,12 +43,12 @@ fn calls_results_and_words_in_pieces() {
     let expected = [
         "main User: Go",
         "main Assistant: I look.",
-        r##"#0 main/1 sh {"a":1}"##,
-        r##"#1 main/1 sh {"a":1}"##,
-        r##"#0 main -> "x""##,
+        r#"#0 main/1 sh {"a":1}"#,
+        r#"#1 main/1 sh {"a":1}"#,
+        r#"#0 main -> "x""#,
         r#"#1 main -> failed "no""#,
-        r##"#2 main/2 sh {"a":1}"##,
-        r##"#2 main -> """##,
+        r#"#2 main/2 sh {"a":1}"#,
+        r#"#2 main -> """#,
         "main Assistant only: Done.",
     ];
     for lines in [&lines[..], &lines[1..]] {

@@ -38,10 +38,10 @@ fn events_are_read_in_lines_in_an_array_and_in_a_page() {
         "main Assistant: I look.",
         r#"#0 main/1 bash {"command":"ls"}"#,
         "#1 main/1 f {}",
-        r##"#1 main -> "y""##,
+        r#"#1 main -> "y""#,
         r#"#0 main -> failed "x""#,
         "#2 main/2 g {}",
-        r##"#2 main -> "z""##,
+        r#"#2 main -> "z""#,
         "main Assistant: Done.",
     ];
     let (lines, list) = (events.join("\n"), events.join(","));

@@ -232,22 +232,25 @@ mod tests {
         fs::write(&precious, "precious").expect("a file");
         fs::File::open(&precious).and_then(|file| file.set_modified(begin)).expect("a file");
         let entry = Entry::ended(&Session::new(&key, 0), 1);
-        let all: [(_, &dyn Fn()); 6] = [
+        let all: &[(std::path::PathBuf, &dyn Fn())] = &[
             (state.with_extension(super::NEWER), &|| drop(folder.keep_newer(&key))),
             (state, &|| drop(folder.open(&key, Duration::ZERO))),
             (folder.states().join("swept"), &|| folder.remove_old(SystemTime::now())),
             (folder.path().join("hook.log"), &|| folder.log(1, "codex", "late")),
-            (folder.path().join("findings.jsonl"), &|| drop(folder.record(&[entry.clone()]))),
+            (folder.path().join("findings.jsonl"), &|| {
+                drop(folder.record(std::slice::from_ref(&entry)));
+            }),
+            #[cfg(feature = "fleet")]
             (folder.path().join(super::super::PAUSES), &|| folder.pause("a", 1)),
         ];
         for (path, write) in all {
-            let _ = fs::remove_file(&path);
-            symlink(&precious, &path).expect("a link");
+            let _ = fs::remove_file(path);
+            symlink(&precious, path).expect("a link");
             write();
             let metadata = fs::metadata(&precious).expect("a file");
             let text = fs::read_to_string(&precious).expect("a file");
             assert_eq!((&*text, metadata.modified().ok()), ("precious", Some(begin)), "{path:?}");
-            fs::remove_file(&path).expect("a link");
+            fs::remove_file(path).expect("a link");
             keep(&folder, &key);
         }
     }
@@ -287,14 +290,20 @@ mod tests {
         let key = Key { agent: Agent::ALL[1], session: "s", worker: "main" };
         keep(&folder, &key);
         folder.remove_old(std::time::SystemTime::now());
+        #[cfg(feature = "fleet")]
         folder.pause("a", 1);
         let mode = |path: &std::path::Path| {
             fs::metadata(path).expect("a file").permissions().mode() & 0o777
         };
         assert_eq!((mode(folder.path()), mode(&folder.states())), (0o700, 0o700));
         let file = folder.entries().next().expect("a state file").path();
-        let pauses = folder.path().join(super::super::PAUSES);
-        for path in [file, folder.states().join("swept"), pauses] {
+        let files = [
+            file,
+            folder.states().join("swept"),
+            #[cfg(feature = "fleet")]
+            folder.path().join(super::super::PAUSES),
+        ];
+        for path in files {
             assert_eq!(mode(&path), 0o600, "{path:?}");
         }
     }
