@@ -1,5 +1,5 @@
-//! GitHub Copilot CLI: hooks in a file of their own, as lines for `bash`. VS Code's agent reads the same
-//! file.
+//! GitHub Copilot CLI: hooks in a file of their own, as lines for `bash`. VS Code's local agent runs
+//! them, too.
 
 mod doctor;
 mod wire;

@@ -3,6 +3,9 @@
 //! Calls have no ids: a result belongs to the earliest open call with the same tool and arguments. A
 //! command that fails has a successful result, whose last line tells the exit code. A call that the user or
 //! a hook refuses has no event but `PreToolUse`. No answer ends a turn.
+//!
+//! VS Code's local agent runs the same hooks. Its calls have ids, and their payloads and answers have Claude
+//! Code's shape.
 
 use std::borrow::Cow;
 
@@ -10,9 +13,8 @@ use serde::Deserialize;
 use serde_json::json;
 use unstuck_trace::ToolResult;
 
-use crate::agents::event::{
-    BadPayload, Call, Ending, Event, EventKind, Raw, json, members, shown, text,
-};
+use crate::agents::dialect::{self, Dialect};
+use crate::agents::event::{BadPayload, Call, Ending, Event, EventKind, Raw, members, shown, text};
 use crate::agents::payload::HookPayload;
 use crate::agents::reply::{Encoded, Reply};
 
@@ -27,20 +29,25 @@ const TOOLS: [(&str, &str); 7] = [
     ("Agent", "task"),
 ];
 
+/// The beginning of the last line of a command's result in VS Code.
+const EXITED: &str = "Command exited with code ";
+
 /// Reads a payload.
 pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
     let call = || {
-        payload.tool().map(|tool| {
-            let known = TOOLS.iter().find(|(name, _)| *name == tool);
-            let tool = known.map_or(tool, |&(_, name)| Cow::Borrowed(name));
-            let args = Cow::Borrowed(json(payload.tool_input));
-            Call { id: None, tool, args }
+        payload.call().map(|call| {
+            let known = TOOLS.iter().find(|(name, _)| *name == call.tool);
+            let tool = known.map_or(call.tool, |&(_, name)| Cow::Borrowed(name));
+            Call { tool, ..call }
         })
     };
     let name = payload.name()?;
     let kind = match name.as_ref() {
         "PreToolUse" => EventKind::Before(call()?),
+        "PostToolUse" if payload.tool_response.is_some() => {
+            EventKind::After(call()?, VsCode::result(&payload))
+        }
         "PostToolUse" => EventKind::After(call()?, result(payload.tool_result)),
         "PostToolUseFailure" => {
             let text = shown(payload.error);
@@ -81,9 +88,30 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
     }
 }
 
-/// Writes a reply as GitHub Copilot CLI reads it. No answer ends a turn. A stop is written as a refusal before
-/// a call, and as a note after it.
+/// VS Code's local agent.
+struct VsCode;
+
+impl Dialect for VsCode {
+    const NOTED: &'static [&'static str] = &["PreToolUse", "PostToolUse"];
+
+    /// The last line of a failed command tells its exit code.
+    fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+        let Some(raw) = payload.tool_response else { return Ending::Untold };
+        let text = ToolResult::plain(raw).text;
+        let last = text.trim_end().lines().next_back().unwrap_or_default();
+        let failed = last.strip_prefix(EXITED).is_some_and(|code| code != "0");
+        Ending::Answered { text, failed }
+    }
+}
+
+/// Writes a reply as the agent reads it that sent the event. No answer ends a turn. A stop is written as a refusal
+/// before a call, and as a note after it.
 pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
+    if let EventKind::Before(call) | EventKind::After(call, _) = &event.kind
+        && call.id.is_some()
+    {
+        return dialect::encode::<VsCode>(reply, event);
+    }
     let context = |text: &str| json!({ "additionalContext": text }).to_string();
     Encoded::Whole(match (reply, &event.kind) {
         (Reply::Nothing, _) => String::new(),
@@ -147,6 +175,29 @@ mod tests {
                 panic!("the end of a call")
             };
             assert_eq!((call.tool.as_ref(), ended), ("edit", ending), "{rest}");
+        }
+    }
+
+    #[test]
+    fn a_call_with_an_id_is_answered_as_vs_code_reads_it() {
+        let note = Reply::Tell("no".to_owned());
+        let noted = |event| json!({ "hookEventName": event, "additionalContext": "no" });
+        let call = r#""tool_name":"run_in_terminal","tool_use_id":"c1""#;
+        for (name, output, ending) in [
+            ("PreToolUse", "", None),
+            ("PostToolUse", "a", Some(false)),
+            ("PostToolUse", r"a\n\nCommand exited with code 0", Some(false)),
+            ("PostToolUse", r"a\n\nCommand exited with code 2\n", Some(true)),
+            ("PostToolUse", r"Command exited with code 2\na", Some(false)),
+        ] {
+            let event = event(name, &format!(r#"{call},"tool_response":"{output}""#));
+            let answer = json!({ "hookSpecificOutput": noted(name) }).to_string();
+            assert_eq!(encode(&note, &event), Encoded::Whole(answer));
+            let failed = match event.kind {
+                EventKind::After(_, Ending::Answered { failed, .. }) => Some(failed),
+                _ => None,
+            };
+            assert_eq!(failed, ending, "{output}");
         }
     }
 
