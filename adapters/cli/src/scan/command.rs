@@ -78,6 +78,10 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
             return Err(Exit::Usage);
         }
     }
+    if scan.summary && !scan.targets.iter().any(|target| target.format == OutputFormat::Human) {
+        complain("--summary", "works only with --format human");
+        return Err(Exit::Usage);
+    }
     let mut shown = scan.outputs().filter(|target| target.path.is_none());
     if shown.any(|target| target.format.is_binary()) && io::stdout().is_terminal() {
         let why = "is not text: give -o FILE, or pipe it to a program";

@@ -106,6 +106,19 @@ fn a_summary_is_only_the_digest() {
 }
 
 #[test]
+fn a_summary_is_for_people_only() {
+    let folder = folder(1, &[4]);
+    let ran = scan(folder.path(), &["--summary", "--format", "csv"]);
+    assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
+    assert_eq!(ran.err, "error: --summary: works only with --format human\n");
+    let page = folder.path().join("page.html");
+    let page = page.to_str().expect("UTF-8");
+    let both =
+        scan(folder.path(), &["--summary", "--format", "human", "--format", "html", "-o", page]);
+    assert_eq!((both.exit, both.err.as_str()), (1, ""));
+}
+
+#[test]
 fn only_stuck_leaves_out_the_other_runs() {
     let folder = folder(2, &[4, 6]);
     let ran = scan(folder.path(), &["--only", "stuck"]);
