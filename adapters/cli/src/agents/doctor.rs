@@ -14,6 +14,8 @@ mod swarm;
 mod swarm;
 mod trial;
 
+use std::slice;
+
 use serde::Serialize;
 
 use crate::agents::Agent;
@@ -45,13 +47,13 @@ impl Report {
 }
 
 pub(crate) fn run(doctor: &Doctor) -> Exit {
-    let report = report();
+    let report = report(doctor.agent);
     let works = report.places.iter().all(Examination::is_well);
     let is_installed = report.places.iter().any(Examination::is_installed);
     let works = works && (!is_installed || report.can_store());
     let exit = if works { Exit::Clean } else { Exit::Found };
     let (reader, text) = match doctor.format {
-        ReportFormat::Human => (Reader::Person, report::human(&report)),
+        ReportFormat::Human => (Reader::Person, report::human(&report, doctor.agent.is_none())),
         ReportFormat::Json => (Reader::Program, json(&report)),
     };
     match Output::stdout(reader).write(&text) {
@@ -60,9 +62,10 @@ pub(crate) fn run(doctor: &Doctor) -> Exit {
     }
 }
 
-fn report() -> Report {
+/// Examines one agent, or all.
+fn report(named: Option<Agent>) -> Report {
     let mut places: Vec<Examination> = Vec::new();
-    for agent in Agent::ALL {
+    for agent in named.as_ref().map_or(Agent::ALL, slice::from_ref) {
         let first = places.len();
         let mut files: Vec<SettingsFile> = Vec::new();
         for scope in Scope::ALL {

@@ -139,6 +139,9 @@ const HEALTH: &str = "Problems are: a hook that fails or is missing, a hook of a
 #[derive(Args)]
 #[command(after_help = HEALTH)]
 pub(crate) struct Doctor {
+    /// The agent to check [default: all; those without settings are in one line]
+    #[arg(value_enum, value_name = "AGENT")]
+    pub(crate) agent: Option<Agent>,
     /// The format of the report
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
     pub(crate) format: ReportFormat,

@@ -103,6 +103,18 @@ fn a_machine_without_hooks_has_no_faults() {
 }
 
 #[test]
+fn one_agent_is_checked_by_its_name() {
+    let home = Home::new();
+    home.run(&["install", "claude-code"]);
+    home.replace_program("cat >/dev/null; exit 2");
+    assert_eq!(home.run(&["doctor", "claude-code"]).exit, 1);
+    let ran = home.run(&["doctor", "gemini"]);
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "another agent's fault is not its own");
+    insta::assert_snapshot!(home.masked(&ran.out));
+    assert_eq!(home.run(&["doctor", "nobody"]).exit, 64);
+}
+
+#[test]
 fn installed_hooks_work() {
     let home = Home::new();
     for agent in AGENTS {

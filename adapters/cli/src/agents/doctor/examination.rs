@@ -67,6 +67,11 @@ impl Examination {
         !self.events.is_empty()
     }
 
+    /// Returns whether there are neither settings nor a plugin.
+    pub(super) fn is_absent(&self) -> bool {
+        !self.exists && !self.is_installed()
+    }
+
     /// Returns whether everything that is installed works.
     pub(super) fn is_well(&self) -> bool {
         self.would_work() && self.trusted != Some(false)

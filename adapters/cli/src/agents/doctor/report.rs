@@ -23,13 +23,22 @@ const INDENT: &str = "           ";
 /// The line on hooks that cannot store their state.
 const LOST: &str = "its state has no usable folder: see State below";
 
-pub(super) fn human(report: &Report) -> String {
+/// Returns the report. With `is_brief`, the agents without settings are in one paragraph.
+pub(super) fn human(report: &Report, is_brief: bool) -> String {
     let mut text = String::new();
-    for (at, examined) in report.places.iter().enumerate() {
-        if at == 0 || report.places[at - 1].agent != examined.agent {
-            let _ = writeln!(text, "{STRONG}{}{STRONG:#}", examined.name);
+    let mut absent = Vec::new();
+    for places in report.places.chunk_by(|one, next| one.agent == next.agent) {
+        let name = places[0].name;
+        if is_brief && places.iter().all(Examination::is_absent) {
+            absent.push(name);
+            continue;
         }
-        text += &place(examined, report);
+        let _ = writeln!(text, "{STRONG}{name}{STRONG:#}");
+        text.extend(places.iter().map(|examined| place(examined, report)));
+    }
+    if !absent.is_empty() {
+        let names = textwrap::fill(&absent.join(", "), options("  "));
+        let _ = writeln!(text, "{STRONG}No settings{STRONG:#}\n{names}");
     }
     text += &report.state.as_ref().map_or_else(
         || format!("{STRONG}State{STRONG:#}\n  there is no folder for it: set HOME\n"),
