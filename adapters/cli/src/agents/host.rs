@@ -272,12 +272,12 @@ impl Host {
             Home::Folder(variable) => (variable, "", self.folder.to_owned()),
             Home::Parent(variable) => (variable, self.folder, self.folder.to_owned()),
             Home::Within(variable, path) => (variable, "", path.to_owned()),
-            Home::Fixed => return (home(), self.folder.to_owned()),
+            Home::Fixed => return (home_or_name(), self.folder.to_owned()),
             Home::Config(name) => ("XDG_CONFIG_HOME", name, format!(".config/{name}")),
         };
         match env::var_os(variable).filter(|folder| !folder.is_empty()) {
             Some(named) => (named.into(), inside.to_owned()),
-            None => (home(), otherwise),
+            None => (home_or_name(), otherwise),
         }
     }
 
@@ -328,9 +328,15 @@ impl Host {
     }
 }
 
-/// Returns the user's home folder.
-fn home() -> PathBuf {
-    env::home_dir().unwrap_or_else(|| "~".into())
+/// Returns the user's home folder: what `HOME`, or `USERPROFILE` on Windows, names, or else what the system has
+/// for the user. Agents that `cron` or `systemd` start may have no such variable.
+pub(crate) fn home() -> Option<PathBuf> {
+    env::home_dir().filter(|home| home.is_absolute())
+}
+
+/// Returns the home folder, or its name in shells if there is none.
+fn home_or_name() -> PathBuf {
+    home().unwrap_or_else(|| "~".into())
 }
 
 /// Returns the project's folder: the nearest one that contains `.git`, or else the current one.

@@ -115,6 +115,19 @@ fn one_agent_is_checked_by_its_name() {
 }
 
 #[test]
+fn settings_and_state_are_in_one_home_without_its_variable() {
+    let home = Home::new();
+    let mut command = home.command(&["doctor", "pi", "--format", "json"]);
+    let ran = Ran::of(command.env_remove("HOME").output().expect("a program that starts"));
+    let report: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let settings = report["places"][0]["settings"].as_str().expect("a path");
+    let base = settings.strip_suffix("/.pi/agent/extensions/unstuck.js").expect("the usual place");
+    // Without an entry for the user in the system there is no home.
+    let state = report["state"]["folder"].as_str().unwrap_or("~/.local/state/unstuck");
+    assert_eq!(state.strip_suffix("/.local/state/unstuck"), Some(base));
+}
+
+#[test]
 fn installed_hooks_work() {
     let home = Home::new();
     for agent in AGENTS {

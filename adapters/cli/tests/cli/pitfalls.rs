@@ -519,7 +519,7 @@ fn pitfall_19_a_read_only_disk_blocks_no_call() {
         assert_eq!(answered(&mut command, payload.as_bytes()), "");
         // The folder does not exist.
         let mut command = hooks.command();
-        command.env_remove("XDG_STATE_HOME").env_remove("HOME").env_remove("USERPROFILE");
+        command.env_remove("XDG_STATE_HOME").env("HOME", "").env("USERPROFILE", "");
         assert_eq!(answered(&mut command, payload.as_bytes()), "");
     }
 }

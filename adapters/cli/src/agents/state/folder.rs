@@ -14,6 +14,7 @@ use super::file::{self, StateFile, Trouble};
 use super::journal::Entry;
 use super::session::{Key, Session};
 use crate::agents::Agent;
+use crate::agents::host::home;
 
 /// The extension of a state file.
 pub(super) const ENDING: &str = "state";
@@ -47,8 +48,8 @@ pub(crate) struct Folder(PathBuf);
 
 impl Folder {
     /// Returns the folder that the environment names: `$UNSTUCK_STATE_DIR`, else `unstuck` in
-    /// `$XDG_STATE_HOME`, else `unstuck` in `.local/state` of the home folder. Returns `None` if none of
-    /// the variables is set.
+    /// `$XDG_STATE_HOME`, else `unstuck` in `.local/state` of the home folder. Returns `None` if there is
+    /// none of them.
     pub(crate) fn find() -> Option<Self> {
         let named = |name| env::var_os(name).filter(|folder: &OsString| !folder.is_empty());
         if let Some(folder) = named("UNSTUCK_STATE_DIR") {
@@ -56,8 +57,7 @@ impl Folder {
         }
         // The specification says to ignore a relative path.
         let state = named("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-        let home = || named(HOME).map(|home| PathBuf::from(home).join(".local/state"));
-        let folder = state.or_else(home).filter(|path| path.is_absolute())?;
+        let folder = state.or_else(|| home().map(|home| home.join(".local/state")))?;
         Some(Self(folder.join("unstuck")))
     }
 
@@ -149,9 +149,6 @@ pub(super) fn session(entry: &DirEntry) -> Option<Session> {
     let bytes = file::read(&entry.path()).ok()?;
     envelope::open(&bytes).ok()?
 }
-
-/// The variable that names the home folder.
-const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
 /// Creates the folder `path` and its parents, readable by this user only.
 pub(super) fn make(path: &Path) -> io::Result<()> {
