@@ -30,7 +30,7 @@ const TEXTFILE: &str =
 #[command(after_help = ABOUT)]
 pub(crate) struct Watch {
     /// Receive spans at this address, for example 127.0.0.1:4318
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub(super) otlp: SocketAddr,
     /// Allow an address that other machines can reach, and any name of it as the Host of a request. There is no
     /// authentication and no encryption: put a collector or a proxy before it
@@ -74,4 +74,9 @@ pub(crate) struct Watch {
     pub(super) clock: Clock,
     #[arg(long, value_name = "FILE", help = TEXTFILE)]
     pub(super) textfile: Option<PathBuf>,
+}
+
+/// Reads the address to receive spans at.
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse().map_err(|_| "expected an IP address and a port, for example 127.0.0.1:4318")
 }

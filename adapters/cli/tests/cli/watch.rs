@@ -442,6 +442,11 @@ fn only_this_machine_reaches_the_receiver_unless_asked() {
     let ran = unstuck(["watch", "--otlp", "0.0.0.0:0"]);
     assert_eq!(ran.exit, 64);
     assert!(ran.err.contains("add --allow-remote"), "{}", ran.err);
+    for address in ["localhost:4318", "4318", ":4318", "127.0.0.1"] {
+        let ran = unstuck(["watch", "--otlp", address]);
+        assert_eq!(ran.exit, 64, "{address}");
+        assert!(ran.err.contains("a port, for example 127.0.0.1:4318"), "{}", ran.err);
+    }
     for (options, why) in [
         (&["--webhook", "http://127.0.0.1:9/"][..], "gives no secret. Set one"),
         (&["--forward", "ftp://a"], "has to begin with http:// or https://"),
