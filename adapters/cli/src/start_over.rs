@@ -25,7 +25,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 done except for files that were 
                           saved or restored, 64 a usage error.";
 
 #[derive(Args)]
-#[command(after_help = KEPT)]
+#[command(after_help = format!("{KEPT}\n\n{EXIT_CODES}"))]
 pub(crate) struct StartOver {
     #[command(subcommand)]
     command: StartOverCommand,

@@ -4,7 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+const EXIT_CODES: &str = "Exit codes: 0 all documents were read, 3 the file cannot be read or has a document that is \
+                          not JSON, 4 the output could not be written, 64 a usage error.";
+
 #[derive(Args)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct Json {
     /// A file with one document, or one document a line, of at most 64 MiB; - for standard input
     #[arg(value_name = "FILE", default_value = "-")]

@@ -110,6 +110,11 @@ fn help_for_doctor_and_report() {
     insta::assert_snapshot!(help.join("\n"));
 }
 
+#[test]
+fn help_for_json() {
+    insta::assert_snapshot!(unstuck(["json", "--help"]).out);
+}
+
 #[cfg(feature = "fleet")]
 #[test]
 fn help_for_hook() {
