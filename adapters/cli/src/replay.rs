@@ -66,6 +66,8 @@ pub(crate) struct Replay {
     open_loops: OpenLoops,
     explained: Vec<Explained>,
     measuring: Measuring,
+    /// Nobody acts on the findings, so that their messages name no consequence.
+    observes: bool,
     /// The drawing, if one is wanted.
     drawing: Option<Box<Drawing>>,
     calls: usize,
@@ -106,6 +108,7 @@ impl Replay {
             open_loops: OpenLoops::default(),
             explained: Vec::new(),
             measuring: Measuring::Off,
+            observes: false,
             drawing: None,
             calls: 0,
             clock: 0,
@@ -359,7 +362,8 @@ impl Replay {
         let lap = worker.lap(&finding);
         let lap: Vec<&str> = lap.iter().map(String::as_str).collect();
         let failing = worker.failing(&finding).unwrap_or_default();
-        let message = finding.nudge(verdict.action, &tool).lap(&lap).failing(&failing).to_string();
+        let told = if self.observes { Action::Nudge } else { verdict.action };
+        let message = finding.nudge(told, &tool).lap(&lap).failing(&failing).to_string();
         if self.findings.len() >= PROVEN_MAX {
             proof = Vec::new();
         }

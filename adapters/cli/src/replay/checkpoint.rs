@@ -30,6 +30,11 @@ impl Replay {
         Self { limits: Limits { active: 1, workers, idle_bytes }, ..self }
     }
 
+    /// Names no consequence in the messages of findings, because nobody acts on them.
+    pub(crate) fn observing(self) -> Self {
+        Self { observes: true, ..self }
+    }
+
     /// Makes all workers idle. Returns the bytes that they take.
     pub(crate) fn rest(&mut self) -> usize {
         while !self.workers.is_empty() {

@@ -194,7 +194,8 @@ impl Sessions {
         let mut all = Self { assembler, touched, tick, pushed, counts, ..self };
         for (id, history, rest) in stored {
             let id: Arc<str> = id.into();
-            let replay = Replay::resumed(all.preset, rest)?.limited(WORKERS_MAX, IDLE_BYTES_MAX);
+            let replay =
+                Replay::resumed(all.preset, rest)?.observing().limited(WORKERS_MAX, IDLE_BYTES_MAX);
             all.bytes += history.bytes + history.said_bytes();
             all.order.insert(history.touched, Arc::clone(&id));
             all.followed.insert(id, Session { replay, history });
@@ -236,7 +237,7 @@ impl Sessions {
         self.touched += 1;
         let id = Arc::clone(&record.session);
         let session = self.followed.entry(Arc::clone(&id)).or_insert_with(|| Session {
-            replay: Replay::new(self.preset).limited(WORKERS_MAX, IDLE_BYTES_MAX),
+            replay: Replay::new(self.preset).observing().limited(WORKERS_MAX, IDLE_BYTES_MAX),
             history: History::default(),
         });
         let before = std::mem::replace(&mut session.history.touched, self.touched);

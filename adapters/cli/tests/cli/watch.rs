@@ -297,7 +297,7 @@ fn spans_without_an_id_are_rejected_and_the_others_are_taken_in() {
 #[test]
 fn findings_are_those_of_a_scan() {
     let folder = Folder::new();
-    let watching = Watching::start(&[]);
+    let watching = Watching::start(&["--preset", "graduated"]);
     let mut lines = String::new();
     for n in 1..20 {
         watching.export(&request(1, 1, n));
@@ -306,15 +306,26 @@ fn findings_are_those_of_a_scan() {
     }
     let ran = watching.end();
     assert_eq!(ran.exit, 0);
-    let scanned = scan(&folder.file("calls.jsonl", lines), &["--format", "jsonl"]).only_line();
-    let members =
-        ["rule", "kind", "action", "loop", "first_call", "at_call", "last_call", "message"];
+    let options = ["--preset", "graduated", "--format", "jsonl"];
+    let scanned = scan(&folder.file("calls.jsonl", lines), &options).only_line();
+    let members = ["rule", "kind", "action", "loop", "first_call", "at_call", "last_call"];
     let part = |finding: &Value| members.map(|member| finding[member].clone());
     let scanned = scanned["findings"].as_array().expect("a list");
     assert!(scanned.len() > 1);
     assert_eq!(
         ran.lines().iter().map(part).collect::<Vec<_>>(),
         scanned.iter().map(part).collect::<Vec<_>>()
+    );
+    // A receiver blocks and stops nothing.
+    assert!(scanned.iter().any(|finding| finding["message"].to_string().contains("The run ends")));
+    assert!(!ran.out.contains("The run ends") && !ran.out.contains("stopped"), "{}", ran.out);
+    let fact = |finding: &Value| {
+        let message = finding["message"].as_str().expect("a message").to_owned();
+        message.split_inclusive(". ").next().map(str::to_owned)
+    };
+    assert_eq!(
+        ran.lines().iter().map(fact).collect::<Vec<_>>(),
+        scanned.iter().map(fact).collect::<Vec<_>>()
     );
     let first = &ran.lines()[0];
     assert_eq!(
