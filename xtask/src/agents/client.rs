@@ -190,6 +190,12 @@ pub(super) const ALL: &[Client] = &[
         transcripts:
             "latest=$(opencode session list --format json | grep -o 'ses_[^\"]*' | head -n 1)
             opencode export $latest > ~/session.json && echo ~/session.json",
+        lacks: &[
+            ("denied", "it ends at the first call that needs a permission"),
+            ("denied-variants", "it ends at the first call that needs a permission"),
+            ("plan-mode", "its notes were not read yet"),
+            ("subagents", "a scan has only the calls of the session itself"),
+        ],
         ..CLIENT
     },
     Client {
