@@ -195,6 +195,7 @@ pub(super) const ALL: &[Client] = &[
             ("denied-variants", "it ends at the first call that needs a permission"),
             ("plan-mode", "its notes were not read yet"),
             ("subagents", "a scan has only the calls of the session itself"),
+            ("healthy-long", "its 300 calls take longer than a run may"),
         ],
         ..CLIENT
     },
