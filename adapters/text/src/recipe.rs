@@ -1,7 +1,8 @@
 //! Recipes, which make digests from calls and results, and presets, which pair a recipe with a policy.
 //!
-//! A result is masked at once, although most results are never compared: a hook stores its state after each
-//! event, and needs every digest.
+//! A result is masked at once, although most results are never equal to another. A hook stores its state after each
+//! event, and needs every digest; and rules such as `same-answer` compare a result with those of all calls of its tool, so
+//! that hardly any digest could wait for a call with the same arguments.
 
 use unstuck_core::{Call, Digest, Outcome, Policy, Tag, Tool, Turn, presets};
 use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Rapid};
