@@ -98,11 +98,11 @@ impl Run<'_> {
 
     /// Gives the client a prompt and waits until it ends. Returns who ended it, and its exit code.
     fn prompt(&self, continues: bool) -> io::Result<String> {
-        let more = if continues { self.client.continues } else { "" };
+        let resumed = if continues { self.client.continues } else { "" };
         let prompt = format!("Please do the job of script {}.", self.scenario.script);
         let mode = self.client.modes[self.scenario.mode as usize];
         let line = self.filled(self.client.command);
-        let line = line.replace("$continue", more).replace("$mode", mode);
+        let line = line.replace("$continue", resumed).replace("$mode", mode);
         let mut client = self.command();
         client.args(["sh", "-c", self.scenario.start, "sh"]);
         let words = line.split_whitespace();
@@ -139,9 +139,10 @@ impl Run<'_> {
         let url = format!("http://127.0.0.1:{}/{client}/{name}/{script}", self.model.port);
         let desk = format!("\"{}\"", machine::root().join("xtask/agents/desk.mjs").display());
         let program = self.folder().join("bin/unstuck").display().to_string();
-        let (host, desk) = match self.scenario.has_proxy {
-            true => (&*program, format!("\"mcp\",\"--\",\"node\",{desk}")),
-            false => ("node", desk),
+        let (host, desk) = if self.scenario.has_proxy {
+            (&*program, format!("\"mcp\",\"--\",\"node\",{desk}"))
+        } else {
+            ("node", desk)
         };
         let text = text.replace("$url", &url).replace("$model", model);
         text.replace("$host", host).replace("$desk", &desk)
