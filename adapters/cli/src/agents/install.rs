@@ -79,6 +79,10 @@ fn put_in(install: &Install) -> Result<String, Exit> {
     if install.scope == Scope::Project {
         report += &filled(PROJECT);
     }
+    #[cfg(feature = "fleet")]
+    if install.has_swarm() && std::env::var_os(crate::swarm::SECRET).is_none() {
+        report += &filled(NO_SECRET);
+    }
     if let Some(other) = elsewhere(host, &path) {
         report += &filled(&format!(
             "It is also installed in {other}: events of that project may reach it twice."
@@ -109,6 +113,12 @@ fn elsewhere(host: &Host, path: &Path) -> Option<String> {
 
 /// The line on the commands that show findings.
 const SHOWN: &str = "To see what it finds: unstuck status (now), unstuck report (the last days)\n";
+
+/// The warning about a swarm without a secret.
+#[cfg(feature = "fleet")]
+const NO_SECRET: &str = "UNSTUCK_SWARM_SECRET is not set here. Without it the agent is watched alone, not with its \
+                         swarm: set it where the agent starts, to the same secret for all of them, with export \
+                         UNSTUCK_SWARM_SECRET=… (a new one: openssl rand -hex 16)";
 
 /// The error on Windows for an agent that passes a hook to a shell: `cmd` and `PowerShell` read other lines than `bash`,
 /// and Gemini CLI takes a line that fails for a denial.

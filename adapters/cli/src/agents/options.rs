@@ -79,6 +79,12 @@ pub(crate) struct Install {
 }
 
 impl Install {
+    /// Returns whether the agent belongs to a swarm.
+    #[cfg(feature = "fleet")]
+    pub(crate) const fn has_swarm(&self) -> bool {
+        self.swarm.is_some()
+    }
+
     /// Returns the options for `unstuck hook` in the agent's settings.
     pub(crate) fn options(&self) -> Result<Vec<String>, Exit> {
         let mut options = Vec::new();

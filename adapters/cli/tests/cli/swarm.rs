@@ -222,6 +222,20 @@ fn a_password_in_the_address_is_kept_and_not_shown() {
 }
 
 #[test]
+fn an_installation_without_the_secret_says_how_to_set_it() {
+    for secret in [None, Some("16 bytes, or so.")] {
+        let home = Folder::new();
+        let mut command = program();
+        at_home(&mut command, home.path());
+        command.args(["install", "claude-code", "--swarm", "redis://127.0.0.1:1?swarm=a"]);
+        command.env_remove(SECRET).envs(secret.map(|secret| (SECRET, secret)));
+        let ran = Ran::of(command.output().expect("a program that starts"));
+        assert_eq!(ran.exit, 0, "{ran:?}");
+        assert_eq!(ran.out.contains("export UNSTUCK_SWARM_SECRET="), secret.is_none(), "{ran:?}");
+    }
+}
+
+#[test]
 fn a_short_secret_is_refused() {
     let url = "redis://127.0.0.1:1?swarm=a";
     for (secret, too_short) in [("x", true), ("15 bytes, or so", true), ("16 bytes, or so.", false)]
