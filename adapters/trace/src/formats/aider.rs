@@ -60,6 +60,8 @@ fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
 /// The chat up to a line.
 #[derive(Default)]
 struct Chat {
+    /// `true` behind the first heading. What stands before it belongs to no chat.
+    has_begun: bool,
     /// The person's words so far.
     asked: String,
     /// The latest line that is no fence: the file, if an edit follows.
@@ -81,6 +83,9 @@ struct Edit {
 
 impl Chat {
     fn line(&mut self, line: &str, recorder: &mut Recorder<'_>) {
+        if !self.has_begun && !line.starts_with(HEADING) {
+            return;
+        }
         if let Some(edit) = self.edit.take() {
             self.edit = self.continue_edit(edit, line, recorder);
         } else if let Some(begin) = line.strip_prefix(HEADING) {
@@ -102,7 +107,7 @@ impl Chat {
         if recorder.has_begun() {
             recorder.begin(None);
         }
-        *self = Self::default();
+        *self = Self { has_begun: true, ..Self::default() };
         recorder.time(time_of(time));
     }
 

@@ -96,3 +96,13 @@ fn rounded_tokens_are_read() {
         assert_eq!(found, expected, "{words}");
     }
 }
+
+#[test]
+fn words_before_the_first_chat_belong_to_none() {
+    let with = format!("a note\n#### of a person\n> Running x\n{BEGIN}#### Hi\nBye.\n");
+    let without = format!("{BEGIN}#### Hi\nBye.\n");
+    let [with, without] = [with, without].map(|text| reading(text.as_bytes(), Some(Format::AIDER)));
+    assert_eq!(with.events, without.events);
+    let none = read(&b"a note\n"[..], Some(Format::AIDER), &mut |_: Event<'_>| panic!("an event"));
+    assert!(none.is_err());
+}
