@@ -133,6 +133,11 @@ impl<'s> Recorder<'s> {
         self.recognised = true;
     }
 
+    /// Returns whether the input had a record of the format so far. Nothing is delivered before.
+    pub(crate) const fn is_recognised(&self) -> bool {
+        self.recognised
+    }
+
     /// Notes the session's name. The first one counts.
     pub(crate) fn session(&mut self, name: &str) {
         self.session.get_or_insert_with(|| name.to_owned());

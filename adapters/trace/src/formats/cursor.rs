@@ -95,6 +95,7 @@ impl Line<'_> {
         }
         recorder.time(time(self.timestamp_ms));
         match &*kind {
+            "user" | "assistant" if !recorder.is_recognised() => {}
             "user" => {
                 begin_turn(recorder);
                 recorder.message(MAIN, Role::User, &texts(member(self.message, "content")));

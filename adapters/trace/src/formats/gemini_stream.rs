@@ -87,7 +87,10 @@ impl Line<'_> {
         }
         recorder.time(time(self.timestamp));
         match &*kind {
-            "message" => self.message(recorder),
+            "message" if self.content.is_some() => {
+                recorder.recognise();
+                self.message(recorder);
+            }
             "tool_use" => return self.call(recorder),
             "tool_result" => self.result(recorder),
             "result" => recorder.usage(MAIN, tokens(self.stats)),

@@ -84,6 +84,9 @@ fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
     if kind.contains('.') && event.id.is_some() {
         recorder.recognise();
     }
+    if !recorder.is_recognised() {
+        return Ok(());
+    }
     recorder.time(time(event.processed_at));
     match &*kind {
         "user.message" => {
