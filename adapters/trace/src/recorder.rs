@@ -128,14 +128,9 @@ impl<'s> Recorder<'s> {
         }
     }
 
-    /// Notes that the input has at least one record of the format.
+    /// Notes that the input has at least one record of the format. No message, time or tokens are delivered before.
     pub(crate) fn recognise(&mut self) {
         self.recognised = true;
-    }
-
-    /// Returns whether the input had a record of the format so far. Nothing is delivered before.
-    pub(crate) const fn is_recognised(&self) -> bool {
-        self.recognised
     }
 
     /// Notes the session's name. The first one counts.
@@ -282,6 +277,9 @@ impl<'s> Recorder<'s> {
     }
 
     fn hold(&mut self, worker: &str, separator: &str, text: &str) {
+        if !self.recognised {
+            return;
+        }
         let slot = self.slot(worker);
         self.held_bytes += text.len();
         if let Some(held) = &mut self.workers[slot].held {
@@ -325,10 +323,16 @@ impl<'s> Recorder<'s> {
         self.release(slot, true);
     }
 
+    /// Ends a turn like [`Recorder::settle`], and begins another.
+    pub(crate) fn begin_turn(&mut self, worker: &str) {
+        self.settle(worker);
+        *self.turn(worker) = Turn::default();
+    }
+
     /// Delivers a message that is not a turn of its own: one to the agent, or the agent's in a turn
     /// that has issued calls. A note of this project in somebody else's name is no message.
     pub(crate) fn message(&mut self, worker: &str, role: Role, text: &str) {
-        if role != Role::Assistant && notes::is_note(text) {
+        if !self.recognised || role != Role::Assistant && notes::is_note(text) {
             return;
         }
         let index = self.next_message();

@@ -29,7 +29,7 @@ use crate::field::{Raw, member, members, nested, object, required, string, texts
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Turn};
+use crate::recorder::{MAIN, Recorder};
 
 /// The most bytes of a message that are put together. The rest of a longer one is left out.
 const MESSAGE_BYTES_MAX: usize = 1 << 20;
@@ -278,8 +278,7 @@ impl Session {
     }
 
     fn hears(&mut self, role: Role, text: &str, recorder: &mut Recorder<'_>) {
-        recorder.settle(&self.worker);
-        *recorder.turn(&self.worker) = Turn::default();
+        recorder.begin_turn(&self.worker);
         if role == Role::Assistant {
             recorder.say(&self.worker, text);
         } else {

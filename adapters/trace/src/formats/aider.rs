@@ -20,7 +20,7 @@ use crate::field::command_args;
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Turn};
+use crate::recorder::{MAIN, Recorder};
 use crate::time::time_of;
 
 /// The heading of a chat, before its time.
@@ -120,8 +120,7 @@ impl Chat {
     }
 
     fn begin_turn(&mut self, recorder: &mut Recorder<'_>) {
-        recorder.settle(MAIN);
-        *recorder.turn(MAIN) = Turn::default();
+        recorder.begin_turn(MAIN);
         self.open.clear();
         self.has_ended = false;
     }

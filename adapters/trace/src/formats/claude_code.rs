@@ -337,8 +337,7 @@ impl<'r, 's> Session<'r, 's> {
         }
         texts.retain(|text| !is_echo(text));
         if typed && !texts.is_empty() {
-            self.recorder.settle(worker);
-            *self.recorder.turn(worker) = Turn::default();
+            self.recorder.begin_turn(worker);
             self.recorder.message(worker, Role::User, &texts.join("\n"));
         }
     }

@@ -28,7 +28,7 @@ use crate::field::{
 use crate::formats::anthropic::Block;
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Turn};
+use crate::recorder::{MAIN, Recorder};
 use crate::time::time;
 
 /// The tools that are calls, as the agent writes them.
@@ -128,8 +128,7 @@ impl Message<'_> {
             self.hear(open, recorder);
             return Ok(());
         }
-        recorder.settle(MAIN);
-        *recorder.turn(MAIN) = Turn::default();
+        recorder.begin_turn(MAIN);
         recorder.usage(MAIN, tokens(member(self.metrics, "tokens")));
         say(&string(self.content).unwrap_or_default(), open, recorder);
         let mut outcome = Ok(());

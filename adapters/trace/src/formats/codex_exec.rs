@@ -20,7 +20,7 @@ use crate::field::{Raw, command_args, flat_text, integer, member, nested, object
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Turn};
+use crate::recorder::{MAIN, Recorder};
 
 impl Format {
     /// The printed JSON Lines of `codex exec`.
@@ -121,8 +121,7 @@ impl<'a> Item<'a> {
         recorder.recognise();
         if matches!(&*self.kind(), "agent_message" | "assistant_message") {
             if complete {
-                recorder.settle(MAIN);
-                *recorder.turn(MAIN) = Turn::default();
+                recorder.begin_turn(MAIN);
                 recorder.say(MAIN, &string(self.text).unwrap_or_default());
             }
         } else if let Some(call) = self.call() {

@@ -33,7 +33,7 @@ use crate::lines;
 use crate::notes;
 use crate::pairing::RecentRecords;
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Turn};
+use crate::recorder::{MAIN, Recorder};
 use crate::time::time;
 use crate::tool_result::ToolResult;
 
@@ -151,8 +151,7 @@ impl Data<'_> {
         seen: &mut RecentRecords,
         recorder: &mut Recorder<'_>,
     ) -> Result<(), ProblemKind> {
-        recorder.settle(worker);
-        *recorder.turn(worker) = Turn::default();
+        recorder.begin_turn(worker);
         if let Some(text) = string(self.content).filter(|text| !text.is_empty()) {
             recorder.say(worker, &text);
         }

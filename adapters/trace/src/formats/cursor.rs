@@ -26,7 +26,7 @@ use crate::field::{
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Turn};
+use crate::recorder::{MAIN, Recorder};
 use crate::time::time;
 
 impl Format {
@@ -95,9 +95,8 @@ impl Line<'_> {
         }
         recorder.time(time(self.timestamp_ms));
         match &*kind {
-            "user" | "assistant" if !recorder.is_recognised() => {}
             "user" => {
-                begin_turn(recorder);
+                recorder.begin_turn(MAIN);
                 recorder.message(MAIN, Role::User, &texts(member(self.message, "content")));
             }
             "assistant" => self.speak(recorder),
@@ -112,7 +111,7 @@ impl Line<'_> {
     fn speak(&self, recorder: &mut Recorder<'_>) {
         let text = texts(member(self.message, "content"));
         if recorder.turn(MAIN).called {
-            begin_turn(recorder);
+            recorder.begin_turn(MAIN);
         }
         let is_piece = self.timestamp_ms.is_some() && self.model_call_id.is_none();
         if is_piece {
@@ -139,11 +138,6 @@ impl Line<'_> {
         }
         Ok(())
     }
-}
-
-fn begin_turn(recorder: &mut Recorder<'_>) {
-    recorder.settle(MAIN);
-    *recorder.turn(MAIN) = Turn::default();
 }
 
 /// Returns the member of a `tool_call` with the arguments and the result, and its name.

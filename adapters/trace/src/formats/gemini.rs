@@ -159,8 +159,7 @@ impl Chat {
         if record.rewind_to.is_some() {
             recorder.recognise();
             let worker = self.worker.as_deref().unwrap_or(MAIN);
-            recorder.settle(worker);
-            *recorder.turn(worker) = Turn::default();
+            recorder.begin_turn(worker);
         }
         let set = nested::<Record<'_>>(record.set);
         let rewritten = set.as_ref().map_or(record.messages, |set| set.messages);
@@ -328,8 +327,7 @@ impl Speaker<'_, '_, '_> {
             return;
         }
         if id.is_none() || self.seen.insert((self.worker, &id, "text")) {
-            self.recorder.settle(self.worker);
-            *self.recorder.turn(self.worker) = Turn::default();
+            self.recorder.begin_turn(self.worker);
             self.recorder.message(self.worker, Role::User, &text);
         }
     }

@@ -18,7 +18,7 @@ use crate::field::{Raw, flat_text, json_args, member, members, object, required,
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Turn};
+use crate::recorder::{MAIN, Recorder};
 use crate::time::time;
 
 impl Format {
@@ -104,8 +104,7 @@ impl Line<'_> {
         let Some(role) = string(self.role) else { return };
         let role = Role::from_name(&role);
         if role != Role::Assistant || recorder.turn(MAIN).called {
-            recorder.settle(MAIN);
-            *recorder.turn(MAIN) = Turn::default();
+            recorder.begin_turn(MAIN);
         }
         match role {
             Role::Assistant => recorder.say_on(MAIN, &text),

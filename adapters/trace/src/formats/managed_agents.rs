@@ -18,7 +18,7 @@ use crate::event::{Role, Tokens};
 use crate::field::{Raw, flat_text, is_true, json_args, object, required, string, texts};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Turn};
+use crate::recorder::{MAIN, Recorder};
 use crate::time::time;
 use crate::{document, lines};
 
@@ -84,16 +84,13 @@ fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
     if kind.contains('.') && event.id.is_some() {
         recorder.recognise();
     }
-    if !recorder.is_recognised() {
-        return Ok(());
-    }
     recorder.time(time(event.processed_at));
     match &*kind {
         "user.message" => {
-            begin_turn(recorder);
+            recorder.begin_turn(MAIN);
             recorder.message(MAIN, Role::User, &texts(event.content));
         }
-        "span.model_request_start" => begin_turn(recorder),
+        "span.model_request_start" => recorder.begin_turn(MAIN),
         "span.model_request_end" => {
             recorder.usage(MAIN, Tokens::of_anthropic(event.model_usage));
         }
@@ -109,14 +106,10 @@ fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
     Ok(())
 }
 
-fn begin_turn(recorder: &mut Recorder<'_>) {
-    recorder.settle(MAIN);
-    *recorder.turn(MAIN) = Turn::default();
-}
-
 impl Event<'_> {
     fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         let tool = required(self.name, "a tool call", "name")?;
+        recorder.recognise();
         let turn = recorder.turn(MAIN);
         let step = turn.call(turn.called && !turn.answered);
         let index = recorder.call(MAIN, step, &tool, json_args(self.input));

@@ -273,8 +273,7 @@ impl<'a> Item<'a> {
             }
             Role::User if is_echo(&text) => {}
             role => {
-                recorder.settle(worker);
-                *recorder.turn(worker) = Turn::default();
+                recorder.begin_turn(worker);
                 recorder.message(worker, role, &text);
             }
         }

@@ -28,7 +28,7 @@ use crate::field::{
 };
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Turn};
+use crate::recorder::{MAIN, Recorder};
 use crate::time::time;
 use crate::{document, lines};
 
@@ -167,7 +167,7 @@ fn replay_message(json: &str, recorder: &mut Recorder<'_>) -> Result<(), Problem
     }
     let parts = records::<Part<'_>>(message.parts);
     let times = nested::<Times<'_>>(info.time).unwrap_or_default();
-    begin_turn(recorder);
+    recorder.begin_turn(MAIN);
     recorder.time(time(times.created));
     if string(info.role).as_deref() == Some("user") {
         let typed = parts.filter(Part::is_typed).filter_map(|part| string(part.text));
@@ -188,11 +188,6 @@ fn replay_message(json: &str, recorder: &mut Recorder<'_>) -> Result<(), Problem
     outcome
 }
 
-fn begin_turn(recorder: &mut Recorder<'_>) {
-    recorder.settle(MAIN);
-    *recorder.turn(MAIN) = Turn::default();
-}
-
 impl Part<'_> {
     /// Returns whether a part of a user's message is a text that the user wrote.
     fn is_typed(&self) -> bool {
@@ -208,7 +203,7 @@ impl Part<'_> {
     /// Replays a part of the model's answer.
     fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         match string(self.kind).as_deref() {
-            Some("step-start") => begin_turn(recorder),
+            Some("step-start") => recorder.begin_turn(MAIN),
             Some("text") => recorder.speak(MAIN, &string(self.text).unwrap_or_default()),
             Some("tool") => return self.call(recorder),
             _ => {}

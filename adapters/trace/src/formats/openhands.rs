@@ -302,8 +302,7 @@ impl Event<'_> {
 
     /// Delivers a message of the agent, of the user or of another source.
     fn message(&self, text: &str, recorder: &mut Recorder<'_>) {
-        recorder.settle(MAIN);
-        *recorder.turn(MAIN) = Turn::default();
+        recorder.begin_turn(MAIN);
         match string(self.source).as_deref() {
             None | Some("agent") => recorder.say(MAIN, text),
             Some("user") => recorder.message(MAIN, Role::User, text),

@@ -21,7 +21,7 @@ use crate::event::{Args, Role, Tokens};
 use crate::field::{Raw, checked_object, command_args, is_true, member, required, string};
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Turn};
+use crate::recorder::{MAIN, Recorder};
 use crate::time::time;
 
 /// The tools whose `content` is their result.
@@ -159,7 +159,6 @@ impl Task {
             self.open.answer(shown.call, &shown.text, recorder);
         }
         self.open.end_turn(without_environment(request), recorder);
-        recorder.settle(MAIN);
-        *recorder.turn(MAIN) = Turn::default();
+        recorder.begin_turn(MAIN);
     }
 }
