@@ -202,7 +202,7 @@ enum Failure {
     NoFolder,
     Misused,
     Alone(Alone),
-    /// Nobody was told of a finding.
+    /// The process that tells a person of a finding did not start.
     Notify(io::Error),
     /// A panic at this place in the source.
     Panic(String),
