@@ -18,14 +18,51 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A folder for `PATH`, with a `notify-send`, and a pipe through which it speaks with the test.
 struct Desktop(Folder);
 
-impl Desktop {
-    /// A desktop that writes down each notification and its session.
+/// A desktop that shows what it is told.
+struct Screen {
+    desktop: Desktop,
+    notifications: mpsc::Receiver<String>,
+}
+
+impl Screen {
+    /// A desktop that writes down each notification and its session. They are read as they come: a `notify-send` that
+    /// waits for a reader is ended after a while.
     fn new() -> Self {
-        Self::of(
+        let desktop = Desktop::of(
             "read -r _ _ _ _ _ session _ </proc/self/stat 2>/dev/null\nprintf '%s\\n' \"$@\" \"$session\" >PIPE",
-        )
+        );
+        let pipe = desktop.0.path().join("pipe");
+        let (sender, notifications) = mpsc::channel();
+        thread::spawn(move || {
+            while let Ok(text) = fs::read_to_string(&pipe)
+                && sender.send(text).is_ok()
+            {}
+        });
+        Self { desktop, notifications }
     }
 
+    /// Sends the example. Returns the text of the next notification, which is another one if one is left.
+    fn example(&self) -> String {
+        let mut command = program();
+        command.args(["notify", "desktop"]).env("PATH", self.desktop.path());
+        let mut child = command.spawn().expect("a program that starts");
+        let (text, _) = self.shown();
+        assert!(child.wait().expect("an end").success());
+        text
+    }
+
+    /// Returns the text of the next notification, and its session.
+    fn shown(&self) -> (String, String) {
+        let text = self.notifications.recv_timeout(PATIENCE).expect("a notification");
+        let lines: Vec<_> = text.lines().collect();
+        let ["--app-name", "unstuck", "--", "unstuck", body, session] = lines[..] else {
+            panic!("{text}");
+        };
+        (body.to_owned(), session.to_owned())
+    }
+}
+
+impl Desktop {
     fn of(script: &str) -> Self {
         let folder = Folder::new();
         let pipe = folder.path().join("pipe");
@@ -40,27 +77,6 @@ impl Desktop {
 
     fn hooks(&self, options: &[&str]) -> Hooks {
         Hooks::of("claude-code").with(options).env("PATH", self.path())
-    }
-
-    /// Sends the example. Returns the text of the next notification, which is another one if one is left.
-    fn example(&self) -> String {
-        let mut command = program();
-        command.args(["notify", "desktop"]).env("PATH", self.path());
-        let mut child = command.spawn().expect("a program that starts");
-        let (text, _) = self.shown();
-        assert!(child.wait().expect("an end").success());
-        text
-    }
-
-    /// Returns the text of the next notification, and its session.
-    fn shown(&self) -> (String, String) {
-        let pipe = self.0.path().join("pipe");
-        let text = in_time(move || fs::read_to_string(pipe).expect("a notification"));
-        let lines: Vec<_> = text.lines().collect();
-        let ["--app-name", "unstuck", "--", "unstuck", body, session] = lines[..] else {
-            panic!("{text}");
-        };
-        (body.to_owned(), session.to_owned())
     }
 }
 
@@ -93,12 +109,12 @@ fn a_person_is_told_once_of_each_loop_at_the_rung_that_it_chose() {
             "5 times in a row, failing alike: would have warned",
         ),
     ] {
-        let desktop = Desktop::new();
-        let hooks = desktop.hooks(options);
+        let screen = Screen::new();
+        let hooks = screen.desktop.hooks(options);
         for command in commands {
             repeat(&hooks, command, 12);
             // If a loop were told of twice, the next notification would be about the loop before.
-            let (text, session) = desktop.shown();
+            let (text, session) = screen.shown();
             assert_eq!(text, format!("Claude Code in /work: `run` {said}"), "{options:?}");
             let own = rustix::process::getsid(None).expect("a session").as_raw_nonzero();
             assert!(cfg!(not(target_os = "linux")) || session != own.to_string(), "{session}");
@@ -151,7 +167,7 @@ fn a_notification_that_fails_says_so() {
 
 #[test]
 fn an_example_shows_whether_notifications_arrive() {
-    let text = Desktop::new().example();
+    let text = Screen::new().example();
     assert!(text.starts_with("An MCP client in ") && text.ends_with("alike: refused"), "{text}");
 }
 
@@ -159,10 +175,10 @@ fn an_example_shows_whether_notifications_arrive() {
 fn the_proxy_tells_a_person_once_of_a_loop() {
     const FAILS: &str =
         r#""result":{"isError":true,"content":[{"type":"text","text":"no such table"}]}"#;
-    let desktop = Desktop::new();
+    let screen = Screen::new();
     let mut command = program();
     let path = std::env::join_paths(
-        [desktop.path()]
+        [screen.desktop.path()]
             .into_iter()
             .chain(std::env::split_paths(&std::env::var_os("PATH").expect("a path"))),
     );
@@ -174,11 +190,11 @@ fn the_proxy_tells_a_person_once_of_a_loop() {
         ids.filter(|id| matches!(session.call(*id, FAILS), Outcome::Refused(_))).collect::<Vec<_>>()
     };
     assert_eq!(calls(&mut session, 1..=7), [6, 7]);
-    let (text, _) = desktop.shown();
+    let (text, _) = screen.shown();
     assert!(text.starts_with("An MCP client in "), "{text}");
     assert!(text.ends_with("5 times in a row, failing alike: warned"), "{text}");
     assert_eq!(calls(&mut session, 8..=9), [8, 9]);
-    assert!(desktop.example().contains("`example`"), "it was told of once more");
+    assert!(screen.example().contains("`example`"), "it was told of once more");
     assert_eq!(session.end().exit, Some(7), "the exit code of the server");
 }
 
