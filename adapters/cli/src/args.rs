@@ -7,12 +7,12 @@ use crate::agents::hook::options::Hook;
 use crate::agents::notify::Tell;
 use crate::agents::options::{Doctor, Install, Report, Status, Uninstall};
 use crate::calibrate::options::{Eval, Tune};
-use crate::config::options::Presets;
 use crate::json::options::Json;
 use crate::lacking::marked;
 #[cfg(not(feature = "fleet"))]
 use crate::lacking::{Lacking as Swarm, Lacking as Watch};
 use crate::mcp::options::Mcp;
+use crate::policy::options::Presets;
 use crate::scan::options::{EXIT_CODES, Scan};
 use crate::start_over::StartOver;
 #[cfg(feature = "fleet")]

@@ -14,12 +14,12 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use unstuck_core::Digest;
 use unstuck_json::{CanonicalError, Exact, Fingerprinter, JsonError, Rfc8785, canonicalize};
+use unstuck_report::json::{escaped, json_line};
+use unstuck_report::mistake::Mistake;
 use unstuck_trace::LINE_BYTES_MAX;
 
 use crate::exit::Exit;
 use crate::json::options::{DocumentFormat, Json};
-use crate::mistake::Mistake;
-use crate::output::json::{escaped, json_line};
 use crate::output::{Closed, Output, Reader, complain, remark};
 use documents::{Document, each_document};
 

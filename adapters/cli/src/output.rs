@@ -1,15 +1,7 @@
-//! Output for people and programs: text that is safe to show, JSON, and the streams that it goes to.
+//! The streams that output goes to, and how it fits into a terminal.
 
-#[cfg(feature = "program")]
 pub(crate) mod columns;
-#[cfg(feature = "program")]
 pub(crate) mod evidence;
-pub(crate) mod json;
-pub(crate) mod recurring;
-pub(crate) mod redact;
-pub(crate) mod shown;
-#[cfg(feature = "program")]
 mod terminal;
 
-#[cfg(feature = "program")]
 pub(crate) use terminal::{Closed, Output, Reader, complain, misused, remark, show, usage};

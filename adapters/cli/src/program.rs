@@ -12,7 +12,7 @@ use crate::exit::Exit;
 #[cfg(not(feature = "fleet"))]
 use crate::lacking;
 use crate::read::inputs::{self, Input};
-use crate::{agents, calibrate, config, json, manual, mcp, output, scan, start_over, view};
+use crate::{agents, calibrate, json, manual, mcp, output, policy, scan, start_over, view};
 #[cfg(feature = "fleet")]
 use crate::{swarm, watch};
 
@@ -69,7 +69,7 @@ pub fn run() -> ExitCode {
         Command::Hook(hook) => agents::hook::run(&hook),
         Command::Eval(eval) => calibrate::eval::run(&eval),
         Command::Tune(tune) => calibrate::tune::run(&tune),
-        Command::Presets(presets) => config::presets::run(&presets),
+        Command::Presets(presets) => policy::presets::run(&presets),
         Command::Json(json) => json::run(&json),
         Command::Completions(completions) => manual::completions(&completions),
         Command::Man(man) => manual::page(&man),

@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
+use unstuck_report::mistake::Mistake;
+
 use crate::exit::Exit;
-use crate::mistake::Mistake;
 use crate::output::{complain, show};
 
 /// The longest file in bytes. A policy of eight rules takes some KiB, and so do a hundred loop ids.

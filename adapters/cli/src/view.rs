@@ -15,14 +15,14 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use clap::Args;
+use unstuck_report::cost::Price;
 use unstuck_trace::Format;
 
 use crate::agents::sessions;
-use crate::config::options::PolicyOptions;
 use crate::exit::Exit;
 use crate::output::{complain, misused};
+use crate::policy::options::PolicyOptions;
 use crate::read::inputs::{self, Input, Inputs};
-use crate::scan::cost::Price;
 use crate::scan::feedback;
 use crate::scan::judge::Judge;
 use crate::scan::options::from_names;

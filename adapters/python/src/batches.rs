@@ -12,7 +12,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use unstuck_cli::{FindingRow, Rows, RunRow};
+use unstuck_report::{FindingRow, Rows, RunRow};
 
 use crate::scan::format_of;
 use crate::setup::{policy, preset_of};

@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use unstuck::{Action, Evidence, LoopId};
-use unstuck_cli::{Excerpt, Location, ReplayFinding, ResultLine, masked, what_recurs};
 use unstuck_core::Kind;
+use unstuck_report::{Excerpt, Location, ReplayFinding, ResultLine, masked, what_recurs};
 
 use crate::html;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use unstuck_cli::plain;
+use unstuck_report::plain;
 
 /// Returns a table below a line of text.
 pub(crate) fn table<const N: usize>(

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use pyo3::exceptions::{PyFileNotFoundError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use unstuck_cli::{Scanned, plain};
+use unstuck_report::{Scanned, plain};
 use unstuck_text::Preset;
 use unstuck_trace::{Format, UnknownFormat};
 
@@ -191,5 +191,5 @@ pub(crate) fn scanned(
     preset: &'static Preset,
 ) -> Result<Scanned, String> {
     let input = BufReader::with_capacity(BUFFER, input);
-    unstuck_cli::scan(input, format, preset).map_err(|problem| plain(&problem.to_string()))
+    unstuck_report::scan(input, format, preset).map_err(|problem| plain(&problem.to_string()))
 }

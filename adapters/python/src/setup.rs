@@ -6,7 +6,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 use unstuck::Builder;
-use unstuck_cli::{PolicyChoice, config_of_json};
+use unstuck_report::{PolicyChoice, config_of_json};
 use unstuck_text::Preset;
 
 use crate::PolicyError;
@@ -106,5 +106,5 @@ impl Setup {
 /// Returns the names of all presets, the default first.
 #[pyfunction]
 pub(crate) fn presets() -> Vec<&'static str> {
-    unstuck_cli::policies().collect()
+    unstuck_report::policies().collect()
 }

@@ -9,7 +9,7 @@ const [wasm, glue, version, page] = process.argv.slice(2);
 const text = (path) => readFileSync(path, "utf8");
 const own = (name) => text(`adapters/wasm/page/${name}`);
 // The style and the script of the report are those of `unstuck scan --format html`.
-const report = (name) => text(`adapters/cli/src/scan/html/${name}`);
+const report = (name) => text(`adapters/report/src/html/${name}`);
 const hash = (part) => createHash("sha256").update(part).digest("base64");
 
 // A module as a script, because a page that is opened from a file can start no other thread than that of a script.

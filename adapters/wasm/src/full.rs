@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use serde::Serialize;
-use unstuck_cli::{
+use unstuck_report::{
     Excerpt, Location, PolicyChoice, ReplayFinding, Scanned, config_of_json, masked, plain,
     what_recurs,
 };
@@ -85,7 +85,7 @@ impl Scan {
 
     /// Reads a recorded run, and returns it with its loops as JSON.
     pub fn run(&self, bytes: &[u8]) -> Result<String, JsError> {
-        let scanned = unstuck_cli::scan(bytes, self.format, self.preset)
+        let scanned = unstuck_report::scan(bytes, self.format, self.preset)
             .map_err(|problem| thrown(plain(&problem.to_string())))?;
         serde_json::to_string(&Run::of(&scanned)).map_err(thrown)
     }

@@ -7,7 +7,7 @@
 
 use std::io::{self, BufReader, Read};
 
-use unstuck_cli::{IncludeArgs, WrongPolicy, check_policy, plain, policies, policy_text};
+use unstuck_report::{IncludeArgs, WrongPolicy, check_policy, plain, policies, policy_text};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -36,7 +36,7 @@ impl Read for Bytes<'_> {
 
 /// The report on the runs that were dropped, by one policy.
 #[wasm_bindgen]
-pub struct Page(unstuck_cli::Page);
+pub struct Page(unstuck_report::Page);
 
 /// The report on one run.
 #[wasm_bindgen(getter_with_clone)]
@@ -70,7 +70,7 @@ impl Page {
             Wrong { line, column, what: plain(&what), quote }
         })?;
         let args = if full { IncludeArgs::Full } else { IncludeArgs::Short };
-        Ok(Self(unstuck_cli::Page::new(preset, args)))
+        Ok(Self(unstuck_report::Page::new(preset, args)))
     }
 
     /// Returns the names of all policies, the default first.
@@ -87,7 +87,7 @@ impl Page {
     pub fn take(&mut self, name: &str, source: &Source) -> Result<Part, String> {
         let input = BufReader::with_capacity(BUFFER, Bytes(source));
         let part = self.0.take(name, input).map_err(|problem| plain(&problem.to_string()))?;
-        let unstuck_cli::Part { html, json, loops } = part;
+        let unstuck_report::Part { html, json, loops } = part;
         Ok(Part { html, json, loops })
     }
 

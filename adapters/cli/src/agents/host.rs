@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use unstuck_report::mistake::Mistake;
 use unstuck_trace::Format;
 
 use super::dialect::{self, Dialect};
@@ -17,7 +18,6 @@ use super::published::Published;
 use super::reply::{Encoded, Reply};
 use super::settings::{self, Entry, Line, switch};
 use super::version::Needs;
-use crate::mistake::Mistake;
 
 /// A coding agent.
 #[derive(Debug)]

@@ -9,12 +9,13 @@ mod program;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use unstuck_report::mistake::Mistake;
+use unstuck_report::shown::{counted, plain};
+
 use crate::agents::host::{Host, Scope};
 use crate::agents::options::{Install, Uninstall};
 use crate::agents::settings::{Copy, Line, Settings, uninstalled};
 use crate::exit::Exit;
-use crate::mistake::Mistake;
-use crate::output::shown::{counted, plain};
 use crate::output::{Output, Reader, complain, show};
 use difference::shown;
 
@@ -240,5 +241,5 @@ fn backup_line(backup: Option<&Path>) -> String {
 }
 
 fn filled(text: &str) -> String {
-    textwrap::fill(text, crate::output::shown::COLUMNS) + "\n"
+    textwrap::fill(text, unstuck_report::shown::COLUMNS) + "\n"
 }

@@ -19,14 +19,14 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use serde::{Deserialize, Serialize};
 use unstuck::Action;
+use unstuck_report::json::json_line;
+use unstuck_report::shown::plain;
 
 use crate::agents::Agent;
 use crate::agents::settings::Entry as SettingsEntry;
 use crate::agents::state::{Entry, FindingRecord, Folder, Said, What};
 use crate::exit::Exit;
 use crate::output::complain;
-use crate::output::json::json_line;
-use crate::output::shown::plain;
 
 /// The name of the command, and of its lines in the log.
 const NAME: &str = "notify";

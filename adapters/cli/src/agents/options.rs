@@ -7,13 +7,13 @@ use clap::{Args, ValueEnum};
 use crate::agents::Agent;
 use crate::agents::host::{Home, Host, Scope};
 use crate::agents::notify::Notify;
-use crate::config;
-use crate::config::options::preset_names;
 use crate::exit::Exit;
 #[cfg(not(feature = "fleet"))]
 use crate::lacking::Server;
 use crate::lacking::marked;
 use crate::output::complain;
+use crate::policy;
+use crate::policy::options::preset_names;
 #[cfg(feature = "fleet")]
 use crate::swarm::options::Server;
 
@@ -106,7 +106,7 @@ impl Install {
             options.extend(["--preset".to_owned(), preset.clone()]);
         }
         if let Some(path) = &self.config {
-            config::load(path)?;
+            policy::load(path)?;
             options.extend(["--config".to_owned(), absolute(path)?]);
         }
         if let Some(url) = &self.swarm {

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use unstuck::{Action, Decision, Evidence, SIGN};
+use unstuck_report::redact::masked;
 
 use crate::output::evidence::what_was_found;
-use crate::output::redact::masked;
 
 /// The reply to one event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

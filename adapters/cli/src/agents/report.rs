@@ -10,6 +10,8 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use textwrap::Options;
 use unstuck_core::LoopId;
+use unstuck_report::json::json_line;
+use unstuck_report::shown::{COLUMNS, counted, plain, shortened};
 
 use crate::agents::options::{Report, SessionFormat};
 use crate::agents::state::{
@@ -17,8 +19,6 @@ use crate::agents::state::{
 };
 use crate::exit::Exit;
 use crate::output::columns::ago;
-use crate::output::json::json_line;
-use crate::output::shown::{COLUMNS, counted, plain, shortened};
 use crate::output::{Output, Reader};
 
 const STRONG: Style = Style::new().bold();

@@ -4,10 +4,10 @@
 
 use std::fmt::Write as _;
 
+use unstuck_report::shown::{counted, plain};
 use unstuck_trace::Format;
 
 use crate::agents::Agent;
-use crate::output::shown::{counted, plain};
 use crate::read::inputs::Inputs;
 
 /// Adds to `inputs` the transcripts of every agent on this machine, or of the agents that write the format

@@ -12,14 +12,14 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use textwrap::Options;
 use unstuck_core::LoopId;
+use unstuck_report::json::json_line;
+use unstuck_report::shown::{COLUMNS, counted, plain, shortened};
 
 use crate::agents::Agent;
 use crate::agents::options::{SessionFormat, Status};
 use crate::agents::state::{Entry, FindingRecord, Folder, Key, Said, Session, What};
 use crate::exit::Exit;
 use crate::output::columns::ago;
-use crate::output::json::json_line;
-use crate::output::shown::{COLUMNS, counted, plain, shortened};
 use crate::output::{Output, Reader};
 
 const STRONG: Style = Style::new().bold();

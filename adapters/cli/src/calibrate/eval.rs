@@ -5,6 +5,9 @@ mod wrong;
 use std::collections::BTreeMap;
 
 use anstyle::Style;
+use unstuck_report::json::json_line;
+use unstuck_report::replay::{Findings, Location, Nearest, Replay, ReplayFinding};
+use unstuck_report::shown::{COLUMNS, counted, plain};
 use unstuck_text::Preset;
 
 use super::figures::{self, Column, NONE, ends, number, percent, percents, table};
@@ -14,12 +17,9 @@ use super::options::{By, Eval, TableFormat};
 use super::runs::{first, replayed};
 use super::score::Score;
 use crate::exit::Exit;
-use crate::output::json::json_line;
-use crate::output::shown::{COLUMNS, counted, plain};
 use crate::output::{Output, Reader, complain};
 use crate::read::inputs::Input;
 use crate::read::reading::read_each;
-use crate::replay::{Findings, Location, Nearest, Replay, ReplayFinding};
 
 /// A run, and the judgement of each policy.
 struct Run {

@@ -1,9 +1,9 @@
 //! Formats names, ratios and intervals in tables.
 
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
+use unstuck_report::shown::{plain, shortened};
 
 use super::interval::Interval;
-use crate::output::shown::{plain, shortened};
 
 /// The most columns of a name: the length of the longest preset's name.
 const NAME_MAX: usize = 22;

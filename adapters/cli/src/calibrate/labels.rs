@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
+use unstuck_report::shown::counted;
 
 use crate::exit::Exit;
 use crate::output::complain;
-use crate::output::shown::counted;
 
 /// The mark with which some editors begin a file.
 const BOM: char = '\u{feff}';

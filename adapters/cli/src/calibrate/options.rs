@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use unstuck_report::config;
 use unstuck_text::{PRESETS, Preset};
 
 use super::tune::Rate;
-use crate::config;
-use crate::config::options::{preset, preset_names};
 use crate::exit::Exit;
+use crate::policy;
+use crate::policy::options::{preset, preset_names};
 
 const FIGURES: &str = "Early: runs with a finding before the loop began; they count as missed. \
                        Lag: the median number of calls from where a supervisor would step in to \
@@ -61,7 +62,7 @@ impl Eval {
             (names, _) => names.iter().map(|name| preset(name)).collect(),
         };
         for path in &self.config {
-            policies.push(config::load(path)?);
+            policies.push(policy::load(path)?);
         }
         Ok(policies)
     }
@@ -109,10 +110,10 @@ impl Tune {
             || {
                 Ok((
                     preset(&self.preset),
-                    config::text(&self.preset).map_or_else(String::new, config::beside_rules),
+                    config::text(&self.preset).map_or_else(String::new, policy::beside_rules),
                 ))
             },
-            config::load_whole,
+            policy::load_whole,
         )
     }
 }

@@ -1,12 +1,12 @@
 //! Replays a run through several policies while it is read once.
 
 use unstuck_core::Action;
+use unstuck_report::replay::{Findings, Replay, ReplayFinding};
 use unstuck_trace::{Event, Role, read};
 
 use super::labels::Count;
 use crate::read::inputs::{self, Input};
 use crate::read::progress::Progress;
-use crate::replay::{Findings, Replay, ReplayFinding};
 
 /// A run that several policies judged.
 pub(super) struct ReplayedRun {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::Args;
 
 use crate::agents::notify::Notify;
-use crate::config::options::PolicyOptions;
+use crate::policy::options::PolicyOptions;
 
 const PROXIES: &str = "In the client's configuration, put unstuck mcp -- before the server's \
                        command. A call that continues a loop is answered with an error and does \

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::value::RawValue;
 use unstuck::{Action, Decision, Guard, Ticket};
+use unstuck_report::redact::masked;
 
 use super::answer::{CallResult, Results, refusal, spliced};
 use super::message::{Call, Cancelled, Greeting, Id, Line, Message};
@@ -13,7 +14,6 @@ use super::tools::Listing;
 use crate::agents::notify::{Notify, Told};
 use crate::agents::state::{Entry, FindingRecord, Said};
 use crate::output::evidence::what_was_found;
-use crate::output::redact::masked;
 use crate::output::remark;
 
 /// The largest number of calls that wait for an answer. A client that waits for more has lost some; the

@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
-
-use crate::output::shown::counted;
+use unstuck_report::shown::counted;
 
 /// Describes the time from `then` to `now`, both in milliseconds since 1970.
 pub(crate) fn ago(now: u64, then: u64) -> String {
@@ -85,9 +84,9 @@ fn columns_on(text: &str, columns: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use unstuck_report::shown::plain;
 
     use super::*;
-    use crate::output::shown::plain;
 
     #[test]
     fn ages_have_the_largest_unit_that_fits() {

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use clap::error::{ContextKind, ContextValue};
 use tempfile::TempPath;
 use terminal_size::{Width, terminal_size_of};
+use unstuck_report::shown::{COLUMNS, is_hidden, plain};
 
 use crate::exit::Exit;
-use crate::output::shown::{COLUMNS, is_hidden, plain};
 
 /// The reader of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

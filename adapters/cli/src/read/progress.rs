@@ -5,8 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use crate::output::shown::counted;
+use unstuck_report::shown::counted;
 
 /// The time before the bar appears.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -9,12 +9,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, LoopId};
+use unstuck_report::machine::SCHEMA;
+use unstuck_report::replay::ReplayFinding;
+use unstuck_report::shown::{COLUMNS, counted, plain, shortened, tool_name};
 
 use crate::exit::Exit;
 use crate::output::complain;
-use crate::output::shown::{COLUMNS, counted, plain, shortened, tool_name};
-use crate::replay::ReplayFinding;
-use crate::scan::machine::SCHEMA;
 
 /// The most loops that are listed as gone in a text.
 const LISTED_MAX: usize = 20;

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use unstuck_core::{Action, LoopId};
+use unstuck_report::too_many_workers;
 use unstuck_text::Preset;
 use unstuck_trace::Trace;
 
@@ -15,10 +16,9 @@ use crate::read::inputs::{self, Input, Inputs};
 use crate::read::reading::read_in_order;
 use crate::scan::baseline::Baseline;
 use crate::scan::human::View;
-use crate::scan::judge::{Judge, Tally};
+use crate::scan::judge::{FullReport, Judge, Tally};
 use crate::scan::options::{Only, Scan, Sort};
 use crate::scan::parts::Needs;
-use crate::scan::report::{Report, too_many_workers};
 use crate::scan::targets::{OutputFormat, Target};
 use crate::scan::unread::Unread;
 use crate::scan::writer::Writer;
@@ -136,7 +136,7 @@ fn scan_each(
     reporter: &mut Reporter<'_>,
 ) -> Result<(), Closed> {
     let inputs = inputs.into_iter().map(|input| (input, ())).collect();
-    let work = move |input: &Input, (): &(), progress: &_| Report::of(input, &judge, progress);
+    let work = move |input: &Input, (): &(), progress: &_| FullReport::of(input, &judge, progress);
     read_in_order(inputs, scan.jobs(), work, |input, (), report| {
         reporter.take(&input.name(), report)
     })?;
@@ -196,7 +196,7 @@ impl<'s> Reporter<'s> {
     }
 
     /// Takes in the report on an input, or the reason why it could not be read.
-    fn take(&mut self, path: &str, report: Result<Report, String>) -> Result<(), Closed> {
+    fn take(&mut self, path: &str, report: Result<FullReport, String>) -> Result<(), Closed> {
         match report {
             Ok(report) => self.report(report),
             Err(why) => {
@@ -206,7 +206,7 @@ impl<'s> Reporter<'s> {
         }
     }
 
-    fn report(&mut self, mut report: Report) -> Result<(), Closed> {
+    fn report(&mut self, mut report: FullReport) -> Result<(), Closed> {
         if self.scan.verbose {
             let Trace { format, reason, .. } = report.trace;
             remark(&report.path, &format!("read as {format}: {reason}"));
@@ -226,7 +226,7 @@ impl<'s> Reporter<'s> {
     }
 
     /// Counts the report, and prints an error for each part that could not be read.
-    fn judge(&mut self, report: &Report) {
+    fn judge(&mut self, report: &FullReport) {
         let worst = report.judged.worst;
         if let Some(why) = report.without_calls().filter(|_| !self.scan.quiet) {
             self.without_calls.add(&report.path, &why);

@@ -4,14 +4,15 @@
 //! columns after `loop` that count calls, tokens, time and money belong to the run. They stand in its first row
 //! only, so that their sums are right.
 
+use unstuck_report::Report;
+use unstuck_report::cost::Spent;
+use unstuck_report::loops::{Loop, Novelty};
+use unstuck_report::replay::Location;
+use unstuck_report::shown::plain;
+
 use crate::exit::Exit;
-use crate::output::shown::plain;
 use crate::output::{Closed, Output, remark};
-use crate::replay::Location;
-use crate::scan::cost::Spent;
-use crate::scan::judge::Tally;
-use crate::scan::loops::{Loop, Novelty};
-use crate::scan::report::Report;
+use crate::scan::judge::{FullReport, Tally};
 use crate::scan::writer::Writer;
 
 /// The columns.
@@ -60,7 +61,7 @@ impl Csv {
 }
 
 impl Writer for Csv {
-    fn report(&mut self, report: &mut Report, output: &mut Output) -> Result<(), Closed> {
+    fn report(&mut self, report: &mut FullReport, output: &mut Output) -> Result<(), Closed> {
         let loops = &report.judged.loops;
         if let Some(others) = loops.others() {
             remark(

@@ -5,16 +5,15 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use unstuck_core::{LoopId, Policy};
+use unstuck_report::replay::{Explained, LoopPrefix};
+use unstuck_report::shown::{COLUMNS, counted, plain, shortened};
+use unstuck_report::table;
 
 use crate::exit::Exit;
-use crate::output::shown::{COLUMNS, counted, plain, shortened};
 use crate::output::{Closed, Output, complain, show};
-use crate::replay::{Explained, LoopPrefix};
 use crate::scan::human::WORKER_MAX;
-use crate::scan::judge::Tally;
+use crate::scan::judge::{FullReport, Tally};
 use crate::scan::parts::{Explainable, NAMED_MAX};
-use crate::scan::report::Report;
-use crate::scan::table;
 use crate::scan::writer::Writer;
 
 const STRONG: Style = Style::new().bold();
@@ -111,7 +110,7 @@ impl Explanation {
 }
 
 impl Writer for Explanation {
-    fn report(&mut self, report: &mut Report, _output: &mut Output) -> Result<(), Closed> {
+    fn report(&mut self, report: &mut FullReport, _output: &mut Output) -> Result<(), Closed> {
         if let Some(Explainable { named, found, .. }) = &report.parts.names {
             for (id, what) in named {
                 let may_be_named = self.named.len() < NAMED_MAX || self.wanted.is(*id);
@@ -132,13 +131,5 @@ impl Writer for Explanation {
             Ok(id) => output.write(&self.text(id)).map(|()| Exit::Clean),
             Err(exit) => Ok(exit),
         }
-    }
-}
-
-impl Explained {
-    /// Returns the noun for one step.
-    pub(super) fn unit(&self) -> &'static str {
-        let is_call = self.steps.iter().any(|step| step.excerpt.tool.is_some());
-        if is_call { "call" } else { "turn" }
     }
 }

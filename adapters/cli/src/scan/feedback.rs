@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 use unstuck_core::LoopId;
+use unstuck_report::mistake::Mistake;
 use unstuck_text::Preset;
 
 use crate::exit::Exit;
-use crate::mistake::Mistake;
 use crate::setup;
 
 /// The character that begins a comment.

@@ -5,14 +5,15 @@ use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 
+use unstuck_report::cost::Spent;
+use unstuck_report::evidence::by_cost;
+use unstuck_report::shown::{counted, plain};
+
 use crate::exit::Exit;
-use crate::output::shown::{counted, plain};
 use crate::output::{Closed, Output, complain};
-use crate::scan::cost::Spent;
-use crate::scan::evidence::{by_cost, relative};
-use crate::scan::judge::Tally;
+use crate::scan::judge::{FullReport, Tally};
 use crate::scan::markdown::Markdown;
-use crate::scan::report::Report;
+use crate::scan::relative::relative;
 use crate::scan::writer::Writer;
 
 /// The variable with the file that GitHub shows as the summary of a step.
@@ -53,7 +54,7 @@ impl Annotations {
 }
 
 impl Writer for GitHub {
-    fn report(&mut self, report: &mut Report, _output: &mut Output) -> Result<(), Closed> {
+    fn report(&mut self, report: &mut FullReport, _output: &mut Output) -> Result<(), Closed> {
         self.markdown.take(report);
         if let Some(why) = report.incomplete() {
             self.warn(&report.path, "unstuck read a run only in part", &why);
@@ -153,8 +154,9 @@ fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use unstuck_report::cost::Spent;
+
     use super::{Annotations, SHOWN_MAX, annotation};
-    use crate::scan::cost::Spent;
 
     #[test]
     fn a_command_is_one_line_that_text_cannot_leave() {

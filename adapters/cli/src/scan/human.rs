@@ -12,15 +12,15 @@ use anstyle::{AnsiColor, Style};
 pub(super) use block::WORKER_MAX;
 use block::block;
 use digest::{Measure, Stuck, digest};
+use unstuck_report::Report;
+use unstuck_report::cost::Spent;
+use unstuck_report::groups::groups;
+use unstuck_report::shown::{counted, plain};
 
 use crate::exit::Exit;
-use crate::output::shown::{counted, plain};
 use crate::output::{Closed, Output};
-use crate::scan::cost::Spent;
-use crate::scan::groups::groups;
-use crate::scan::judge::Tally;
+use crate::scan::judge::{FullReport, Tally};
 use crate::scan::options::Sort;
-use crate::scan::report::Report;
 use crate::scan::writer::Writer;
 
 /// The number of runs from which on a digest comes first: more than fit on a screen.
@@ -68,7 +68,7 @@ impl Human {
 }
 
 impl Writer for Human {
-    fn report(&mut self, report: &mut Report, output: &mut Output) -> Result<(), Closed> {
+    fn report(&mut self, report: &mut FullReport, output: &mut Output) -> Result<(), Closed> {
         let columns = output.columns();
         if self.has_digest() {
             self.stuck.extend(Stuck::of(report, columns));

@@ -1,21 +1,23 @@
 //! Judges the inputs of the program, and counts them.
 
+use std::ops::Deref;
+
 use unstuck_core::Action;
+use unstuck_report::cost::Price;
+use unstuck_report::loops::Observer;
+use unstuck_report::replay::{Replay, ReplayFinding};
+use unstuck_report::shown::counted;
+use unstuck_report::{Report, Settings};
 use unstuck_text::Preset;
 use unstuck_trace::{Event, Format};
 
 use crate::exit::Exit;
-use crate::output::shown::counted;
 use crate::read::inputs::{self, Input};
 use crate::read::progress::Progress;
-use crate::replay::{Replay, ReplayFinding};
 use crate::scan::baseline::{Baseline, Difference};
-use crate::scan::cost::Price;
 use crate::scan::feedback;
-use crate::scan::loops::Observer;
 use crate::scan::options::Scan;
 use crate::scan::parts::{FeedbackFound, Needs, Parts};
-use crate::scan::report::{Report, Settings};
 
 /// The settings for reading and judging inputs.
 #[derive(Clone, Copy)]
@@ -97,7 +99,21 @@ impl Watching {
     }
 }
 
-impl Report {
+/// A report with the parts that only some outputs need.
+pub(crate) struct FullReport {
+    pub(crate) report: Report,
+    pub(crate) parts: Parts,
+}
+
+impl Deref for FullReport {
+    type Target = Report;
+
+    fn deref(&self) -> &Report {
+        &self.report
+    }
+}
+
+impl FullReport {
     /// Reads `input` and judges it. The error says why it cannot be read.
     pub(crate) fn of(input: &Input, judge: &Judge, progress: &Progress) -> Result<Self, String> {
         let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
@@ -107,9 +123,9 @@ impl Report {
         });
         let parts = Parts::new(judge.needs, judge.baseline);
         let mut watching = Watching { parts, unsilenced };
-        let report = Self::read(input.name(), reader, &judge.settings(), &mut watching);
+        let report = Report::read(input.name(), reader, &judge.settings(), &mut watching);
         let report = report.map_err(|problem| problem.to_string())?;
-        Ok(Self { parts: watching.finish(), ..report })
+        Ok(Self { report, parts: watching.finish() })
     }
 
     /// Returns whether a loop is not in the baseline, or whether there is no baseline and a loop.
@@ -156,7 +172,7 @@ impl Tally {
 }
 
 #[cfg(test)]
-impl Report {
+impl FullReport {
     /// Reads and judges the native trace `text`, and keeps this many loops.
     pub(super) fn of_text(text: &str, loops: usize) -> Self {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");

@@ -7,12 +7,13 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use unstuck_report::Report;
+use unstuck_report::loops::Loop;
+use unstuck_report::shown::{counted, plain};
+
 use crate::exit::Exit;
-use crate::output::shown::{counted, plain};
 use crate::output::{Closed, Output, complain};
-use crate::scan::judge::Tally;
-use crate::scan::loops::Loop;
-use crate::scan::report::Report;
+use crate::scan::judge::{FullReport, Tally};
 use crate::scan::spool::Spool;
 use crate::scan::writer::Writer;
 
@@ -55,7 +56,7 @@ impl Junit {
     }
 
     /// Returns the content of the test case of a run. A schema allows one failure or one error.
-    fn content(&mut self, report: &Report) -> String {
+    fn content(&mut self, report: &FullReport) -> String {
         let incomplete = report.incomplete();
         match report.judged.loops.shown.first() {
             Some(_) if self.fails_on_new && !report.has_new_loop() => {
@@ -95,7 +96,7 @@ impl Junit {
 }
 
 impl Writer for Junit {
-    fn report(&mut self, report: &mut Report, _output: &mut Output) -> Result<(), Closed> {
+    fn report(&mut self, report: &mut FullReport, _output: &mut Output) -> Result<(), Closed> {
         let content = self.content(report);
         let time = report.cost.total.time;
         self.time += time.unwrap_or_default();

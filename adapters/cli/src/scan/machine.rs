@@ -1,203 +1,89 @@
-//! The output of `scan` for programs: one JSON object for each trace.
+//! Writes the reports for programs, one a line or all in one document.
 
-#[cfg(feature = "program")]
-pub(super) mod writer;
+use unstuck_report::json::json;
+use unstuck_report::machine::{SCHEMA, after_findings, before_findings};
 
-use serde::Serialize;
-use unstuck_trace::Tokens;
+use crate::exit::Exit;
+use crate::output::{Closed, Output, complain};
+use crate::scan::judge::{FullReport, Tally};
+use crate::scan::writer::Writer;
 
-use crate::output::json::json;
-use crate::replay::{Location, ReplayFinding, Warning};
-use crate::scan::cost::{Cost, Spent};
-use crate::scan::loops::Novelty;
-use crate::scan::report::Report;
-
-/// The version of the output's format. A new field does not change it.
-pub(crate) const SCHEMA: u32 = 1;
-
-#[derive(Serialize)]
-struct TraceLine<'a> {
-    schema: u32,
-    path: &'a str,
-    format: &'static str,
-    session: Option<&'a str>,
-    calls: usize,
-    workers: usize,
-    /// The number of results flagged as failed, or null if the format has no flag.
-    errors: Option<usize>,
-    /// The number of calls whose arguments the recording left out. Absent if it is 0.
-    #[serde(skip_serializing_if = "is_zero")]
-    calls_without_arguments: usize,
-    /// The number of workers that were not followed to their end. Absent if it is 0.
-    #[serde(skip_serializing_if = "is_zero")]
-    forgotten_workers: usize,
-    #[serde(flatten)]
-    cost: CostLine,
+/// Writes the report on a trace on one line, between two other texts. Its findings go from memory or
+/// from a temporary file to the output, in one piece if they are few.
+fn write(
+    before: String,
+    report: &mut FullReport,
+    after: &str,
+    output: &mut Output,
+) -> Result<(), Closed> {
+    let FullReport { report, parts } = report;
+    let mut text = before + &before_findings(report);
+    if let Some(lines) = &mut parts.lines {
+        let mut is_first = true;
+        let written = lines.each(&mut |finding| {
+            if !is_first {
+                text.push(',');
+            }
+            is_first = false;
+            text.push_str(finding);
+            if text.len() < PIECE {
+                return Ok(());
+            }
+            output.write(&std::mem::take(&mut text))
+        });
+        written.unwrap_or_else(|error| {
+            let what = format!("its findings cannot be read back from the temporary file: {error}");
+            complain(&report.path, &what);
+            Err(Closed::ByError)
+        })?;
+    }
+    output.write(&format!("{text}{}{after}", after_findings(report)))
 }
 
-/// The cost of a run. Absent if it is unknown, and after the first finding if there is none.
-#[derive(Serialize)]
-struct CostLine {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tokens: Option<TokensLine>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dollars: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    calls_after: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tokens_after: Option<TokensLine>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds_after: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dollars_after: Option<f64>,
-}
+/// The number of bytes of findings that are written at a time.
+const PIECE: usize = 64 * 1024;
 
-#[derive(Serialize)]
-struct TokensLine {
-    input: u64,
-    cached: u64,
-    output: u64,
-}
+/// One line for each report.
+pub(in crate::scan) struct Lines;
 
-impl CostLine {
-    fn of(Cost { total, after }: Cost) -> Self {
-        let tokens =
-            |Tokens { input, cached, output }: Tokens| TokensLine { input, cached, output };
-        let seconds = |spent: Spent| spent.time.map(|time| time.as_secs());
-        Self {
-            tokens: total.tokens.map(tokens),
-            seconds: seconds(total),
-            dollars: total.dollars,
-            calls_after: after.map(|after| after.calls),
-            tokens_after: after.and_then(|after| after.tokens).map(tokens),
-            seconds_after: after.and_then(seconds),
-            dollars_after: after.and_then(|after| after.dollars),
-        }
+impl Writer for Lines {
+    fn report(&mut self, report: &mut FullReport, output: &mut Output) -> Result<(), Closed> {
+        write(String::new(), report, "\n", output)
+    }
+
+    fn finish(&mut self, _tally: &Tally, _output: &mut Output) -> Result<Exit, Closed> {
+        Ok(Exit::Clean)
     }
 }
 
-#[derive(Serialize)]
-struct FindingLine<'a> {
-    rule: &'static str,
-    kind: &'static str,
-    args: &'static str,
-    result: &'static str,
-    action: &'static str,
-    tool: Option<&'a str>,
-    worker: &'a str,
-    period: u8,
-    laps: u16,
-    first_call: Option<usize>,
-    at_call: Option<usize>,
-    last_call: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    first_message: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    at_message: Option<usize>,
-    r#loop: String,
-    confidence: u8,
-    /// `new` or `again`. Absent without a baseline.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    baseline: Option<&'static str>,
-    /// Null for text, for a later finding of the same loop, and if no rule came near since the
-    /// finding before.
-    warning: Option<WarningLine>,
-    message: &'a str,
+/// All reports as one JSON document.
+#[derive(Default)]
+pub(in crate::scan) struct Document {
+    begun: bool,
 }
 
-/// The rule that came nearest before the finding, and the number of calls in between.
-#[derive(Serialize)]
-struct WarningLine {
-    rule: &'static str,
-    held: u16,
-    needed: u16,
-    lead: u64,
-}
-
-impl WarningLine {
-    fn of(Warning { rule, held, needed, lead }: Warning) -> Self {
-        Self { rule, held, needed, lead }
+impl Writer for Document {
+    fn report(&mut self, report: &mut FullReport, output: &mut Output) -> Result<(), Closed> {
+        write(self.before(), report, "", output)
     }
-}
 
-impl<'a> TraceLine<'a> {
-    fn of(report: &'a Report) -> Self {
-        let trace = &report.trace;
-        Self {
-            schema: SCHEMA,
-            path: &report.path,
-            format: trace.format.name(),
-            session: trace.session.as_deref(),
-            calls: trace.calls,
-            workers: trace.workers,
-            errors: trace.errors,
-            calls_without_arguments: trace.without_args,
-            forgotten_workers: report.forgotten,
-            cost: CostLine::of(report.cost),
-        }
-    }
-}
-
-impl<'a> FindingLine<'a> {
-    fn of(found: &'a ReplayFinding, novelty: Option<Novelty>) -> Self {
-        let finding = &found.finding;
-        let (calls, messages) = match found.location {
-            Location::Calls { first, at, last } => (Some((first, at, last)), None),
-            Location::Messages { first, at } => (None, Some((first, at))),
+    fn finish(&mut self, tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
+        let before = if self.begun { String::new() } else { self.before() };
+        let gone = match &tally.difference {
+            Some(difference) => format!(",\"gone\":{}", json(&difference.lines())),
+            None => String::new(),
         };
-        Self {
-            rule: found.rule,
-            kind: finding.kind.name(),
-            args: finding.args.name(),
-            result: finding.results.name(),
-            action: found.action.name(),
-            tool: calls.map(|_| found.tool.as_str()),
-            worker: &found.worker,
-            period: finding.period,
-            laps: finding.laps,
-            first_call: calls.map(|(first, _, _)| first),
-            at_call: calls.map(|(_, at, _)| at),
-            last_call: calls.map(|(_, _, last)| last),
-            first_message: messages.map(|(first, _)| first),
-            at_message: messages.map(|(_, at)| at),
-            r#loop: finding.loop_id.to_string(),
-            confidence: finding.confidence,
-            baseline: novelty.map(Novelty::name),
-            warning: found.warning.map(WarningLine::of),
-            message: &found.message,
+        output.write(&format!("{before}\n]{gone}}}\n"))?;
+        Ok(Exit::Clean)
+    }
+}
+
+impl Document {
+    /// Returns the text before the next trace.
+    fn before(&mut self) -> String {
+        if std::mem::replace(&mut self.begun, true) {
+            return ",\n ".to_owned();
         }
+        format!("{{\"schema\":{SCHEMA},\"traces\":[\n ")
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_zero(count: &usize) -> bool {
-    *count == 0
-}
-
-/// Returns a finding as JSON.
-pub(crate) fn finding(found: &ReplayFinding, novelty: Option<Novelty>) -> String {
-    json(&FindingLine::of(found, novelty))
-}
-
-/// Returns the report on a trace as JSON, up to its findings.
-pub(super) fn before_findings(report: &Report) -> String {
-    let head = json(&TraceLine::of(report));
-    head.strip_suffix('}').unwrap_or(&head).to_owned() + ",\"findings\":["
-}
-
-/// Returns the report on a trace as JSON, from the end of its findings.
-pub(super) fn after_findings(report: &Report) -> String {
-    format!("],\"skipped\":{}}}", report.trace.skipped)
-}
-
-/// Returns the report on a trace as JSON, with these findings.
-pub(crate) fn line(report: &Report, findings: impl Iterator<Item = String>) -> String {
-    let mut line = before_findings(report);
-    for (number, finding) in findings.enumerate() {
-        line.push_str(if number == 0 { "" } else { "," });
-        line.push_str(&finding);
-    }
-    line + &after_findings(report)
 }

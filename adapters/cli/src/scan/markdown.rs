@@ -6,17 +6,18 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use unstuck_core::{Action, LoopId};
+use unstuck_report::Report;
+use unstuck_report::cost::Spent;
+use unstuck_report::evidence::by_cost;
+use unstuck_report::loops::Novelty;
+use unstuck_report::shown::{counted, plain, shortened};
 use unstuck_trace::Tokens;
 
 use crate::exit::Exit;
-use crate::output::shown::{counted, plain, shortened};
 use crate::output::{Closed, Output};
 use crate::scan::baseline::Difference;
-use crate::scan::cost::Spent;
-use crate::scan::evidence::{by_cost, relative};
-use crate::scan::judge::Tally;
-use crate::scan::loops::Novelty;
-use crate::scan::report::Report;
+use crate::scan::judge::{FullReport, Tally};
+use crate::scan::relative::relative;
 use crate::scan::writer::Writer;
 
 /// The most rows of the table, and the most loops with their evidence.
@@ -165,7 +166,7 @@ impl Markdown {
 }
 
 impl Writer for Markdown {
-    fn report(&mut self, report: &mut Report, _output: &mut Output) -> Result<(), Closed> {
+    fn report(&mut self, report: &mut FullReport, _output: &mut Output) -> Result<(), Closed> {
         self.take(report);
         Ok(())
     }
@@ -321,7 +322,7 @@ mod tests {
     fn the_same_loop_in_several_runs_is_one_row() {
         let mut markdown = Markdown::default();
         for calls in [4, 9, 6, 3] {
-            markdown.take(&Report::of_loops(calls, 9));
+            markdown.take(&FullReport::of_loops(calls, 9));
         }
         let text = markdown.document(&tally(4), usize::MAX);
         let rows: Vec<_> = text.lines().filter(|line| line.starts_with("| <code>")).collect();
@@ -337,7 +338,7 @@ mod tests {
 
     #[test]
     fn a_long_document_is_cut_between_its_parts() {
-        let report = Report::of_loops(300, 90);
+        let report = FullReport::of_loops(300, 90);
         let document = |room: usize| {
             let mut markdown = Markdown::default();
             markdown.take(&report);

@@ -6,16 +6,16 @@ use std::time::{Duration, SystemTime};
 
 use clap::{Args, ValueEnum};
 use unstuck_core::Action;
+use unstuck_report::cost::Price;
+use unstuck_report::html::IncludeArgs;
+use unstuck_report::replay::LoopPrefix;
 use unstuck_trace::Format;
 
-use crate::config::options::PolicyOptions;
 use crate::exit::Exit;
 use crate::output::misused;
+use crate::policy::options::PolicyOptions;
 use crate::read::jobs::{JOBS_MAX, one_for_each_core};
-use crate::replay::LoopPrefix;
-use crate::scan::cost::Price;
-use crate::scan::html::IncludeArgs;
-use crate::scan::report::Report;
+use crate::scan::judge::FullReport;
 use crate::scan::targets::{Target, Targets};
 
 pub(crate) const EXIT_CODES: &str = "0 nothing found, 1 a finding (also if another input could not be \
@@ -185,7 +185,7 @@ impl Scan {
     }
 
     /// Returns whether the loops of a run make the exit code 1.
-    pub(super) fn fails(&self, report: &Report) -> bool {
+    pub(super) fn fails(&self, report: &FullReport) -> bool {
         if self.fails_on_new() {
             let compared = report.parts.compared.as_ref();
             return compared.is_some_and(|it| it.worst_new > Action::Proceed);

@@ -12,12 +12,11 @@ use parquet::errors::Result;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
+use unstuck_report::rows::{FindingRow, RunRow};
 
 use crate::exit::Exit;
 use crate::output::{Closed, Output, complain};
-use crate::scan::judge::Tally;
-use crate::scan::report::Report;
-use crate::scan::rows::{FindingRow, RunRow};
+use crate::scan::judge::{FullReport, Tally};
 use crate::scan::writer::Writer;
 
 /// The columns, in the order in which [`Columns::write`] writes them. They are also the columns of `scan_batches`
@@ -121,12 +120,13 @@ fn created() -> Result<SerializedFileWriter<Vec<u8>>> {
 impl Writer for Parquet {
     fn report(
         &mut self,
-        report: &mut Report,
+        report: &mut FullReport,
         output: &mut Output,
     ) -> std::result::Result<(), Closed> {
+        let FullReport { report, parts } = report;
         let mut run = RunRow::of(report);
         let mut is_first = true;
-        if let Some(rows) = &mut report.parts.rows {
+        if let Some(rows) = &mut parts.rows {
             let written = rows.each(&mut |row| {
                 let row = serde_json::from_str(row).map_err(|error| {
                     complain(&report.path, &format!("a finding cannot be read back: {error}"));

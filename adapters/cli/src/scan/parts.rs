@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, HashSet};
 
 use unstuck_core::LoopId;
+use unstuck_report::loops::{Novelty, Observer};
+use unstuck_report::machine;
+use unstuck_report::recurring::what_recurs;
+use unstuck_report::replay::{LoopKey, LoopPrefix, Replay, ReplayFinding, Wanted};
+use unstuck_report::rows::FindingRow;
 
-use crate::output::recurring::what_recurs;
-use crate::replay::{LoopKey, LoopPrefix, Replay, ReplayFinding, Wanted};
 use crate::scan::baseline::{Baseline, Compared};
-use crate::scan::loops::{Novelty, Observer};
-use crate::scan::machine;
-use crate::scan::rows::FindingRow;
 use crate::scan::spool::Spool;
 
 /// The most loops that are listed if no loop has the id to explain.
@@ -150,17 +150,30 @@ impl Explainable {
 
 #[cfg(test)]
 mod tests {
+    use unstuck_report::loops::JudgedInput;
+
     use super::*;
-    use crate::scan::loops::tests::judged;
+    use unstuck_text::PRESETS;
+    use unstuck_trace::{Args, Call, Event, Outcome};
 
     #[test]
     fn the_findings_for_programs_do_not_grow_in_memory() {
         let needs = Needs { lines: true, ..Needs::default() };
         let mut parts = Parts::new(needs, None);
-        judged(0, 24_000, &mut parts, |_, parts| {
+        let (mut replay, mut judged) = (Replay::new(&PRESETS[0]), JudgedInput::new(0));
+        // A new loop every three calls.
+        for index in 0..24_000 {
+            let args = &*(index / 3).to_string();
+            let (worker, step, args) = ("main", index as u64, Args::Json(args));
+            replay.take(&Event::Call(Call { index, worker, step, tool: "bash", args }));
+            let (text, failed, cut, refused) = ("no", false, None, false);
+            let outcome = Outcome { call: index, worker, text, failed, cut, refused };
+            replay.take(&Event::Outcome(outcome));
+            judged.take_from(&mut replay, &mut parts);
             let lines = parts.lines.as_ref().expect("lines");
             assert!(lines.bytes_in_memory() <= Spool::BYTES_MAX, "{}", lines.bytes_in_memory());
-        });
+        }
+        judged.finish(replay.finish().list, |_| None, &mut parts);
         let lines = parts.lines.as_mut().expect("lines");
         assert!(lines.has_file());
         let mut places = Vec::new();

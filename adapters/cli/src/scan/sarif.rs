@@ -8,17 +8,18 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use unstuck_core::{Action, Policy};
+use unstuck_report::Report;
+use unstuck_report::evidence::step;
+use unstuck_report::json::json;
+use unstuck_report::loops::{Loop, Novelty};
+use unstuck_report::replay::Location;
+use unstuck_report::shown::{counted, plain};
 
-use crate::config::presets;
 use crate::exit::Exit;
-use crate::output::json::json;
-use crate::output::shown::{counted, plain};
 use crate::output::{Closed, Output};
-use crate::replay::Location;
-use crate::scan::evidence::{relative, step};
-use crate::scan::judge::Tally;
-use crate::scan::loops::{Loop, Novelty};
-use crate::scan::report::Report;
+use crate::policy::presets;
+use crate::scan::judge::{FullReport, Tally};
+use crate::scan::relative::relative;
 use crate::scan::writer::Writer;
 
 const SCHEMA: &str =
@@ -184,7 +185,7 @@ impl Sarif {
 }
 
 impl Writer for Sarif {
-    fn report(&mut self, report: &mut Report, output: &mut Output) -> Result<(), Closed> {
+    fn report(&mut self, report: &mut FullReport, output: &mut Output) -> Result<(), Closed> {
         if let Some(why) = report.incomplete() {
             self.notifications.add("warning", &why, Some(&report.path));
         }
@@ -324,7 +325,7 @@ mod tests {
         let mut sarif = Sarif::new(unstuck_text::PRESETS[0].policy);
         sarif.results = Results { written: RESULTS_MAX - 2, found: RESULTS_MAX - 2 };
         for _ in 0..2 {
-            sarif.report(&mut Report::of_loops(15, 9), &mut output).expect("an open file");
+            sarif.report(&mut FullReport::of_loops(15, 9), &mut output).expect("an open file");
         }
         sarif.finish(&Tally::default(), &mut output).expect("an open file");
         let text = std::fs::read_to_string(file.path()).expect("a report");
@@ -344,7 +345,7 @@ mod tests {
         };
         let others: String = (1..90).map(calls).collect();
         let text = format!("{0}{others}{0}", calls(0).repeat(3));
-        let report = Report::of_text(&text, 300);
+        let report = FullReport::of_text(&text, 300);
         let mut sarif = Sarif::new(unstuck_text::PRESETS[0].policy);
         let log = format!("[{}]", sarif.results(&report));
         let results: Vec<Value> = serde_json::from_str(&log).expect("JSON");

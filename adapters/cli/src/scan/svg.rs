@@ -3,15 +3,14 @@
 use maud::{Markup, PreEscaped, html};
 use unicode_width::UnicodeWidthStr as _;
 use unstuck_core::{LoopId, Policy};
+use unstuck_report::draw::{CELL, Key, cells, hatch};
+use unstuck_report::replay::{Excerpt, Explained, LoopPrefix, Picture, Step};
+use unstuck_report::shown::{counted, plain, shortened, tool_name};
 
 use crate::exit::Exit;
-use crate::output::shown::{counted, plain, shortened, tool_name};
 use crate::output::{Closed, Output};
-use crate::replay::{Excerpt, Explained, LoopPrefix, Picture, Step};
-use crate::scan::draw::{CELL, Key, cells, hatch};
 use crate::scan::explain::Explanation;
-use crate::scan::judge::Tally;
-use crate::scan::report::Report;
+use crate::scan::judge::{FullReport, Tally};
 use crate::scan::writer::Writer;
 
 /// The styles of the picture.
@@ -50,7 +49,7 @@ impl Svg {
 }
 
 impl Writer for Svg {
-    fn report(&mut self, report: &mut Report, output: &mut Output) -> Result<(), Closed> {
+    fn report(&mut self, report: &mut FullReport, output: &mut Output) -> Result<(), Closed> {
         if let Some(picture) = report.picture.as_ref().filter(|_| !report.explained.is_empty()) {
             self.pictures.push((report.path.clone(), picture.clone()));
         }
@@ -153,8 +152,9 @@ fn line(excerpt: &Excerpt) -> String {
 
 #[cfg(test)]
 mod tests {
+    use unstuck_report::replay::ResultLine;
+
     use super::*;
-    use crate::replay::ResultLine;
 
     #[test]
     fn a_call_and_its_result_share_a_line() {

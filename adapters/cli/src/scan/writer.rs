@@ -1,26 +1,25 @@
 //! The output formats of `scan`, one writer each.
 
 use unstuck_core::Policy;
+use unstuck_report::evidence::LOOPS_MAX;
+use unstuck_report::html::Html;
+use unstuck_report::replay::LoopPrefix;
 
 use crate::exit::Exit;
 use crate::output::{Closed, Output, Reader};
-use crate::replay::LoopPrefix;
 use crate::scan::csv::Csv;
-use crate::scan::evidence::LOOPS_MAX;
 use crate::scan::explain::Explanation;
 use crate::scan::github::GitHub;
-use crate::scan::html::Html;
-use crate::scan::html::page::Page;
 use crate::scan::human::{Human, View};
-use crate::scan::judge::Tally;
+use crate::scan::judge::{FullReport, Tally};
 use crate::scan::junit::Junit;
-use crate::scan::machine::writer::{Document, Lines};
+use crate::scan::machine::{Document, Lines};
 use crate::scan::markdown::Markdown;
 use crate::scan::options::Scan;
+use crate::scan::page::Page;
 #[cfg(feature = "fleet")]
 use crate::scan::parquet::Parquet;
 use crate::scan::parts::Needs;
-use crate::scan::report::Report;
 use crate::scan::sarif::Sarif;
 use crate::scan::svg::Svg;
 use crate::scan::targets::OutputFormat;
@@ -28,7 +27,7 @@ use crate::scan::targets::OutputFormat;
 /// Writes the reports of a scan in one format.
 pub(super) trait Writer {
     /// Takes in the report on an input, in the order of the inputs.
-    fn report(&mut self, report: &mut Report, output: &mut Output) -> Result<(), Closed>;
+    fn report(&mut self, report: &mut FullReport, output: &mut Output) -> Result<(), Closed>;
 
     /// Takes in an input that could not be read at all.
     fn unread(&mut self, _path: &str, _why: &str) {}

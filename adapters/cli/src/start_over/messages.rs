@@ -7,10 +7,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anstyle::Style;
 use serde::Serialize;
 use unstuck::{GitError, SavedState, WentBack};
+use unstuck_report::json::json_line;
+use unstuck_report::shown::{counted, plain};
 
 use super::changed::{Change, newest};
-use crate::output::json::json_line;
-use crate::output::shown::{counted, plain};
 
 /// The version of the output's format. A new field does not change it.
 const SCHEMA: u32 = 1;

@@ -6,12 +6,12 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use serde::Serialize;
 use unstuck_core::Action;
+use unstuck_report::json::json_line;
+use unstuck_report::shown::{counted, plain, shortened, tool_name};
 use unstuck_swarm::Outcome;
 
 use super::sampler::{HotCall, Sample};
 use crate::output::columns::ago;
-use crate::output::json::json_line;
-use crate::output::shown::{counted, plain, shortened, tool_name};
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();

@@ -8,11 +8,11 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use unstuck_core::{Digest, LoopId, Tool};
+use unstuck_report::shown::{plain, shortened};
 use unstuck_swarm::{Key, Observation, Worker};
 use unstuck_text::{Answer, PRESETS};
 use unstuck_trace::{Event, read};
 
-use crate::output::shown::{plain, shortened};
 use crate::read::inputs::{Input, Inputs};
 
 /// The time since the last change of a session that is read. A loop that is shown goes on now.

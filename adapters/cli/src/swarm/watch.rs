@@ -5,13 +5,13 @@ use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use terminal_size::{Height, Width, terminal_size};
+use unstuck_report::shown::COLUMNS;
 
 use super::frame::{self, Room, Title};
 use super::local::FindSessions;
 use super::sampler::{Sample, Sampler};
 use super::{NoSettings, fails, servers, settings};
 use crate::exit::Exit;
-use crate::output::shown::COLUMNS;
 use crate::output::{Closed, Output, Reader, complain};
 use crate::swarm::options::Watch;
 

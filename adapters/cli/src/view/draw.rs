@@ -5,10 +5,10 @@ mod ribbon;
 mod run;
 
 use anstyle::{AnsiColor, Style};
+use unstuck_report::words::name;
 
 use super::state::{Open, Page, State};
 use super::text::{Line, ending};
-use crate::scan::words::name;
 pub(super) use run::{loop_document, run_document};
 
 const BASE: Style = Style::new();
@@ -70,7 +70,7 @@ fn help() -> Vec<Line> {
 /// Returns the last line: the keys, or the filter while it is typed.
 fn keys(state: &State) -> Line {
     if state.is_typing {
-        return Line::of(BASE, format!("/{}_", crate::plain(&state.filter)));
+        return Line::of(BASE, format!("/{}_", unstuck_report::plain(&state.filter)));
     }
     let keys = match &state.open {
         _ if state.has_help => "any key: back",
@@ -101,7 +101,12 @@ fn run(state: &State, open: &Open) -> Vec<Line> {
     let mut lines = vec![title];
     match &open.run {
         Some(Err(why)) => {
-            lines.extend(super::text::wrapped(BASE, "", &crate::plain(why), state.size.columns));
+            lines.extend(super::text::wrapped(
+                BASE,
+                "",
+                &unstuck_report::plain(why),
+                state.size.columns,
+            ));
         }
         _ => lines.extend(page.document.lines.iter().skip(page.top).take(room).cloned()),
     }
@@ -144,13 +149,13 @@ pub(super) mod tests {
     use std::path::PathBuf;
 
     use proptest::prelude::*;
+    use unstuck_report::Report;
     use unstuck_text::PRESETS;
 
     use super::*;
     use crate::read::inputs::Input;
     use crate::read::progress::Progress;
-    use crate::scan::judge::Judge;
-    use crate::scan::report::Report;
+    use crate::scan::judge::{FullReport, Judge};
     use crate::view::RUN;
     use crate::view::state::tests::{state, summary};
     use crate::view::state::{Key, News, Size, Task};
@@ -166,7 +171,8 @@ pub(super) mod tests {
         let runs = concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs/native");
         let input = Input::File(PathBuf::from(runs).join(name));
         let judge = Judge::new(None, &PRESETS[0], RUN, None);
-        let mut report = Report::of(&input, &judge, &Progress::hidden()).expect("a recorded run");
+        let mut report =
+            FullReport::of(&input, &judge, &Progress::hidden()).expect("a recorded run").report;
         report.path = format!("runs/native/{name}");
         report
     }

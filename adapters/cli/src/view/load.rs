@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
+use unstuck_report::Report;
+
 use super::state::{News, Summary};
 use crate::read::inputs::Input;
 use crate::read::jobs::{in_order, one_for_each_core};
 use crate::read::progress::Progress;
-use crate::scan::judge::Judge;
-use crate::scan::report::Report;
+use crate::scan::judge::{FullReport, Judge};
 
 /// A run to read: the number of its row, and its file.
 pub(super) type Wanted = (usize, Input);
@@ -82,7 +83,7 @@ fn read_runs(wanted: &Receiver<Wanted>, judge: Judge, news: &Sender<News>) {
 }
 
 fn read(input: &Input, judge: &Judge) -> Result<Report, String> {
-    Report::of(input, judge, &Progress::hidden())
+    FullReport::of(input, judge, &Progress::hidden()).map(|full| full.report)
 }
 
 #[cfg(test)]

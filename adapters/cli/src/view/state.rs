@@ -8,7 +8,8 @@ mod row;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use crate::scan::report::Report;
+use unstuck_report::Report;
+
 pub(super) use open::{Open, Page};
 pub(super) use row::{Row, Summary};
 
@@ -298,8 +299,9 @@ impl State {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use unstuck_report::cost::Spent;
+
     use super::*;
-    use crate::scan::cost::Spent;
 
     const SIZE: Size = Size { columns: 80, lines: 24 };
 

@@ -134,7 +134,7 @@ mod tests {
             text in "(.|[a\u{301}\u{263A}\u{FE0F}\u{1F469}漢 ]){0,80}",
             columns in 0..40_usize,
         ) {
-            let text = crate::plain(&text);
+            let text = unstuck_report::plain(&text);
             for line in wrapped(RED, "  first ", &text, columns) {
                 prop_assert!(line.width() <= columns, "{line:?}");
             }

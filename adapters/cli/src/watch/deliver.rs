@@ -10,6 +10,7 @@ use hyper::body::Bytes;
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
+use unstuck_report::shown::plain;
 
 use super::clock::wall;
 use super::finding::Finding;
@@ -17,7 +18,6 @@ use super::outputs::Remote;
 use super::server::Shared;
 use super::wire::Message;
 use crate::output::remark;
-use crate::output::shown::plain;
 use crate::webhook::{Answered, Attempt, NoAnswer, Secret, Target, sign};
 
 /// The first and the longest pause before another attempt.

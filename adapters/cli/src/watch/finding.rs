@@ -3,13 +3,12 @@
 use serde::{Deserialize, Serialize};
 use unstuck_core::Action;
 use unstuck_json::{Hash64 as _, Rapid};
+use unstuck_report::html::IncludeArgs;
+use unstuck_report::json::json;
+use unstuck_report::machine;
+use unstuck_report::replay::{Excerpt, Location, ReplayFinding};
+use unstuck_report::shown::{plain, shortened};
 use unstuck_trace::otlp::{SpanId, TraceId};
-
-use crate::output::json::json;
-use crate::output::shown::{plain, shortened};
-use crate::replay::{Excerpt, Location, ReplayFinding};
-use crate::scan::html::IncludeArgs;
-use crate::scan::machine;
 
 /// The most calls that are listed as evidence, the latest ones.
 const CALLS_MAX: usize = 32;
@@ -229,11 +228,11 @@ pub(super) fn time(nanoseconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use serde_json::Value;
+    use unstuck_report::replay::Replay;
     use unstuck_text::PRESETS;
     use unstuck_trace::{Args, Call, Event, Outcome};
 
     use super::*;
-    use crate::replay::Replay;
 
     const ORIGIN: Origin = Origin { index: 0, trace: [1; 16], span: [2; 8], end: 3 };
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::output::shown::{plain, shortened};
+use unstuck_report::shown::{plain, shortened};
 
 /// The metrics: name, type and help. The dashboard and the alert rules use no other name.
 pub(super) const METRICS: [(&str, &str, &str); 23] = [

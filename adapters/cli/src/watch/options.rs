@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use unstuck_report::html::IncludeArgs;
 
 use super::clock::Clock;
-use crate::config::options::PolicyOptions;
-use crate::scan::html::IncludeArgs;
+use crate::policy::options::PolicyOptions;
 
 const ABOUT: &str = "Send it what a collector or an SDK exports by OTLP over HTTP: POST /v1/traces in protobuf or \
                      JSON, with gzip or without. Logs and metrics are accepted and ignored. GET /metrics is for \

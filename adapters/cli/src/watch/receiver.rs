@@ -436,13 +436,13 @@ mod tests {
     use std::ops::Range;
 
     use serde_json::json;
+    use unstuck_report::html::IncludeArgs;
     use unstuck_text::PRESETS;
     use unstuck_trace::otlp::Limits as AssemblerLimits;
 
     use super::super::lines::Lines;
     use super::super::sessions::Limits;
     use super::*;
-    use crate::scan::html::IncludeArgs;
 
     /// Starts a receiver with a webhook, a state and a file of findings in a folder. Spans wait for a second.
     fn start(folder: &Path) -> Receiver {

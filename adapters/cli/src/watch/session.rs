@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::Action;
+use unstuck_report::html::IncludeArgs;
+use unstuck_report::replay::{Location, LoopKey, Replay, ReplayFinding, push};
 use unstuck_trace::otlp::{Record, ToolCall, What};
 use unstuck_trace::{Call, Event, Message, Outcome, Role};
 
 use super::finding::{Finding, Origin, hexadecimal};
 use super::sessions::Made;
-use crate::replay::{Location, LoopKey, Replay, ReplayFinding, push};
-use crate::scan::html::IncludeArgs;
 
 /// The latest calls and messages of a session whose spans are kept as evidence. No rule looks back further,
 /// unless many workers take turns.

@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use unstuck_report::html::IncludeArgs;
+use unstuck_report::replay::{Replay, ReplayCheckpoint};
 use unstuck_text::Preset;
 use unstuck_trace::otlp::{Assembler, Limits as AssemblerLimits, Record, Span};
 
 use super::finding::{Finding, Origin};
 use super::metrics::Metrics;
 use super::session::{History, Session};
-use crate::replay::{Replay, ReplayCheckpoint};
-use crate::scan::html::IncludeArgs;
 
 /// The milliseconds between two checks for records that have waited long enough. Checks are at multiples of it,
 /// independent of when the clock is read, so that a journal is replayed exactly.

@@ -195,7 +195,7 @@ fn trace(scenario: fn(usize) -> String) -> String {
 
 /// Returns the file of a rule set.
 fn file(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("policies");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/policies");
     folder.join(format!("{name}.toml"))
 }
 

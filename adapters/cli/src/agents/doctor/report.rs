@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use textwrap::Options;
+use unstuck_report::shown::{COLUMNS, counted, plain};
 
 use super::Report;
 use super::examination::{CommandReport, Examination};
 use super::state::State;
 use crate::agents::state::LOG;
 use crate::output::columns::ago;
-use crate::output::shown::{COLUMNS, counted, plain};
 
 const BAD: Style = AnsiColor::Red.on_default().bold();
 const GOOD: Style = AnsiColor::Green.on_default();

@@ -6,10 +6,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
 use serde::Serialize;
+use unstuck_report::shown::plain;
 use walkdir::WalkDir;
 
 use crate::agents::state::Folder;
-use crate::output::shown::plain;
 
 /// The largest number of log lines in the report.
 const LINES: usize = 3;

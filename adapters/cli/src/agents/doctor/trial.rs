@@ -7,13 +7,14 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
+use unstuck_report::shown::{plain, shortened};
+
 use crate::agents::hook::SWARM_LINE;
 use crate::agents::hooks::Form;
 use crate::agents::host::Host;
 use crate::agents::process::{self, Ended};
 use crate::agents::settings::Entry;
 use crate::agents::state::LOG;
-use crate::output::shown::{plain, shortened};
 
 /// The number of runs, of which the median is reported.
 const RUNS: usize = 5;

@@ -6,8 +6,8 @@ use clap::Args;
 
 use crate::agents::Agent;
 use crate::agents::notify::Notify;
-use crate::config::options::PolicyOptions;
 use crate::lacking::marked;
+use crate::policy::options::PolicyOptions;
 
 const HOOK: &str = "Reads an event as JSON on standard input, and prints the answer for the agent, or \
                     nothing. A failure never stops the agent: the exit code is 0, and hook.log in \

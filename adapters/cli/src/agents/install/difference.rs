@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use similar::{ChangeTag, TextDiff};
-
-use crate::output::shown::plain;
+use unstuck_report::shown::plain;
 
 const GONE: Style = AnsiColor::Red.on_default();
 const NEW: Style = AnsiColor::Green.on_default();

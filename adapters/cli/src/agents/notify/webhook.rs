@@ -9,11 +9,11 @@ use serde::Serialize;
 use tokio::runtime::Builder;
 use tokio::task::LocalSet;
 use tokio::time::sleep;
+use unstuck_report::json::json;
 
 use super::{escaped, text};
 use crate::agents::report::Line;
 use crate::agents::state::{Entry, What, digest};
-use crate::output::json::json;
 use crate::webhook::{Answered, Attempt, NoAnswer, SECRET, Secret, Target, sign, target};
 
 /// The number of attempts, and the pause between two.

@@ -5,12 +5,12 @@ use std::ops::Range;
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use unstuck_report::mistake::Mistake;
 
 use super::json::{Json, Layout};
 use super::line::Line;
 use super::splice::{Container, appended, removed, spliced};
 use crate::agents::hooks::{Form, HookEvent, Hooks, Matcher, Shape};
-use crate::mistake::Mistake;
 
 /// The member of the settings that lists hooks.
 const HOOKS: &str = "hooks";

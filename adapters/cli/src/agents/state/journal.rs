@@ -8,12 +8,12 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
+use unstuck_report::json::json_line;
 
 use super::file::{Trouble, WAIT_MIN, lock, open, read};
 use super::folder::{Folder, make};
 use super::session::{FindingRecord, Said, Session};
 use crate::agents::notify::PROXY;
-use crate::output::json::json_line;
 
 /// The name of the file.
 pub(crate) const JOURNAL: &str = "findings.jsonl";

@@ -4,10 +4,11 @@ use std::fmt::Display;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 
+use unstuck_report::redact::masked;
+use unstuck_report::shown::is_hidden;
+
 use super::file::{open, read};
 use super::folder::{Folder, make};
-use crate::output::redact::masked;
-use crate::output::shown::is_hidden;
 
 /// The name of the log file.
 pub(crate) const LOG: &str = "hook.log";

@@ -4,11 +4,11 @@
 //! never fails.
 
 use serde::Deserialize;
+use unstuck_report::shown::counted;
 
 use crate::agents::hook::input;
 use crate::agents::state::{Folder, Session};
 use crate::exit::Exit;
-use crate::output::shown::counted;
 use crate::output::{Output, Reader};
 
 /// What the agent gives to a status line. The rest is not needed.

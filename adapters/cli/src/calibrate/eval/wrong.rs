@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
+use unstuck_report::replay::{Location, Nearest, ReplayFinding};
+use unstuck_report::shown::{plain, tool_name};
 
 use super::{Judged, Run};
 use crate::calibrate::labels::Outcome;
-use crate::output::shown::{plain, tool_name};
-use crate::replay::{Location, Nearest, ReplayFinding};
 
 /// The most columns of a tool's name.
 const TOOL_MAX: usize = 24;

@@ -81,13 +81,13 @@ fn with_rules(
 #[cfg(test)]
 mod tests {
     use unstuck_core::{Action, Args, Phase, Results};
+    use unstuck_report::replay::Replay;
     use unstuck_text::PRESETS;
 
     use super::*;
     use crate::calibrate::runs::{first, replayed};
     use crate::read::inputs;
     use crate::read::progress::Progress;
-    use crate::replay::Replay;
 
     /// Returns `preset` with these phases.
     fn adaptive(preset: &Preset, early: Phase, late: Phase) -> &'static Preset {

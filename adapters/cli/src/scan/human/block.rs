@@ -5,14 +5,14 @@ use anstyle::Style;
 use textwrap::Options;
 use unicode_width::UnicodeWidthStr as _;
 use unstuck_core::Args;
+use unstuck_report::groups::Group;
+use unstuck_report::loops::Loop;
+use unstuck_report::recurring::what_recurs;
+use unstuck_report::recurring::{SharedResult, shared_result};
+use unstuck_report::replay::{Location, ReplayFinding};
+use unstuck_report::shown::{plain, shortened};
 
 use super::calls;
-use crate::output::evidence::{SharedResult, shared_result};
-use crate::output::recurring::what_recurs;
-use crate::output::shown::{plain, shortened};
-use crate::replay::{Location, ReplayFinding};
-use crate::scan::groups::Group;
-use crate::scan::loops::Loop;
 
 /// The most columns of a worker's name.
 pub(crate) const WORKER_MAX: usize = 40;

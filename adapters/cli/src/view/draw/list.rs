@@ -1,10 +1,10 @@
 //! The list of the runs.
 
 use anstyle::Style;
+use unstuck_report::shown::{counted, shortened};
+use unstuck_report::words::name;
 
 use super::{BAD, BAR, BASE, FAINT, STRONG, style_of};
-use crate::output::shown::{counted, shortened};
-use crate::scan::words::name;
 use crate::view::state::{Row, State};
 use crate::view::text::{Line, ending};
 
@@ -47,7 +47,7 @@ fn title(state: &State) -> Line {
         line.add(BASE, &format!("  {read} read"));
     }
     if !state.filter.is_empty() {
-        line.add(BASE, &format!("  filter: {}", crate::plain(&state.filter)));
+        line.add(BASE, &format!("  filter: {}", unstuck_report::plain(&state.filter)));
     }
     if state.only_stuck {
         line.add(BASE, "  only stuck");

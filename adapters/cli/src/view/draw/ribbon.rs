@@ -2,11 +2,11 @@
 
 use anstyle::{Ansi256Color, Style};
 use unstuck_core::Action;
+use unstuck_report::draw::{COLOURS, Key, flag};
+use unstuck_report::replay::{CALLS_MAX, Drawn, Ending, Picture};
+use unstuck_report::shown::{counted, plain, shortened, tool_name};
 
 use super::{BASE, FAINT, STRONG};
-use crate::output::shown::{counted, plain, shortened, tool_name};
-use crate::replay::{CALLS_MAX, Drawn, Ending, Picture};
-use crate::scan::draw::{COLOURS, Key, flag};
 use crate::view::text::Line;
 
 /// The columns of a cell: the letter and a mark.
@@ -160,7 +160,6 @@ fn flow(items: Vec<(Style, String, String)>, columns: usize) -> Vec<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scan::draw::tests::picture;
 
     fn text(lines: &[Line]) -> Vec<String> {
         lines.iter().map(|line| line.plain().trim_end().to_owned()).collect()
@@ -168,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_cell_shows_its_letter_its_mark_and_its_flag() {
-        let mut picture = picture("a0b1A1A1c");
+        let mut picture = Picture::sketched("a0b1A1A1c");
         picture.calls[0].ending = Ending::Failed;
         picture.calls[1].ending = Ending::Refused;
         picture.calls[3].told = Action::StartOver;
@@ -181,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_ribbon_wraps_at_round_numbers_and_at_any_width() {
-        let picture = picture(&"ab".repeat(50));
+        let picture = Picture::sketched(&"ab".repeat(50));
         let key = Key::of(&picture);
         let all: Vec<usize> = (0..100).collect();
         for (columns, rows) in [(80, 4), (160, 2), (40, 6), (3, 100), (0, 100)] {
@@ -195,7 +194,7 @@ mod tests {
 
     #[test]
     fn many_tools_share_a_colour() {
-        let picture = picture("abcdefghij");
+        let picture = Picture::sketched("abcdefghij");
         let lines = text(&ribbons(&picture, 80));
         assert!(lines.concat().contains("3 other tools"), "{lines:?}");
         assert!(ribbons(&Picture::default(), 80).is_empty());

@@ -1,14 +1,15 @@
 //! The text of a run, and of one of its loops.
 
+use unstuck_report::Report;
+use unstuck_report::groups::groups;
+use unstuck_report::loops::Loop;
+use unstuck_report::recurring::what_recurs;
+use unstuck_report::replay::{Excerpt, Step};
+use unstuck_report::shown::{counted, plain, shortened, tool_name};
+use unstuck_report::words::Story;
+
 use super::ribbon::ribbons;
 use super::{BAD, BASE, Document, FAINT, STRONG};
-use crate::output::recurring::what_recurs;
-use crate::output::shown::{counted, plain, shortened, tool_name};
-use crate::replay::{Excerpt, Step};
-use crate::scan::groups::groups;
-use crate::scan::loops::Loop;
-use crate::scan::report::Report;
-use crate::scan::words::Story;
 use crate::view::text::{Line, wrapped};
 
 /// The most calls of a loop on the page of its run.

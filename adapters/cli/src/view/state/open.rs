@@ -1,7 +1,8 @@
 //! The run that is open, and the page of it that is shown.
 
+use unstuck_report::Report;
+
 use super::{Key, Size};
-use crate::scan::report::Report;
 use crate::view::draw::{Document, loop_document, run_document};
 
 /// The run that is open.

@@ -2,10 +2,10 @@
 
 use std::time::SystemTime;
 
-use crate::output::recurring::what_recurs;
-use crate::output::shown::plain;
-use crate::scan::cost::Spent;
-use crate::scan::report::Report;
+use unstuck_report::Report;
+use unstuck_report::cost::Spent;
+use unstuck_report::recurring::what_recurs;
+use unstuck_report::shown::plain;
 
 /// A row of the list.
 pub(in crate::view) struct Row {

@@ -1,0 +1,136 @@
+//! `--format html`: one page that shows where each run got stuck, without a network and without a framework.
+//!
+//! The page works without scripts. Its policy forbids everything but its own style and script, which are named
+//! by their hashes.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use unstuck_core::Policy;
+use unstuck_report::html::{Html, SCRIPT, STYLE};
+
+use crate::exit::Exit;
+use crate::output::{Closed, Output, complain};
+use crate::scan::judge::{FullReport, Tally};
+use crate::scan::options::Scan;
+use crate::scan::spool::Spool;
+use crate::scan::writer::Writer;
+
+/// The hashes of [`STYLE`] and [`SCRIPT`] for the policy of the page: SHA-256 as base64.
+const STYLE_HASH: &str = "hx+GdYsgYFu0TvanLI9vciuaL3v9Kh9FMiZoLPJ92h0=";
+const SCRIPT_HASH: &str = "SiLbx0zvRd4m//vJX5IpE2d7JvCvfdtC5fNKnkXRDc0=";
+
+/// The page.
+pub(in crate::scan) struct Page {
+    html: Html,
+    /// The parts of the runs, in the order of the runs.
+    runs: Spool,
+    count: usize,
+}
+
+impl Page {
+    pub(in crate::scan) fn new(scan: &Scan, policy: &'static Policy<'static>) -> Self {
+        Self { html: Html::new(scan.include_args, policy), runs: Spool::default(), count: 0 }
+    }
+}
+
+impl Writer for Page {
+    fn report(&mut self, report: &mut FullReport, _output: &mut Output) -> Result<(), Closed> {
+        if let Some(part) = self.html.take(report) {
+            self.runs.push(self.count, part.into_string());
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    fn unread(&mut self, path: &str, why: &str) {
+        self.html.unread(path, why);
+    }
+
+    fn finish(&mut self, _tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
+        output.write(&head(&self.html.title()).into_string())?;
+        output.write(&self.html.overview().into_string())?;
+        let copied = self.runs.each(&mut |part| output.write(part));
+        copied.unwrap_or_else(|error| {
+            complain(
+                "the report",
+                &format!("cannot be read back from the temporary file: {error}"),
+            );
+            Err(Closed::ByError)
+        })?;
+        output.write(&foot().into_string())?;
+        Ok(Exit::Clean)
+    }
+}
+
+/// Returns the begin of the page.
+fn head(title: &str) -> Markup {
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; \
+         base-uri 'none'; form-action 'none'"
+    );
+    // The page ends in `foot`, because its parts are written one by one.
+    html! {
+        (DOCTYPE)
+        (PreEscaped("<html lang=\"en\">"))
+        head {
+            meta charset="utf-8";
+            meta http-equiv="Content-Security-Policy" content=(policy);
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            meta name="generator" content={ "unstuck " (env!("CARGO_PKG_VERSION")) };
+            title { (title) }
+            style { (PreEscaped(STYLE)) }
+        }
+        (PreEscaped("<body>"))
+        a.skip href="#runs" { "Skip to the runs" }
+        (PreEscaped("<main>"))
+    }
+}
+
+fn foot() -> Markup {
+    html! {
+        (PreEscaped("</main>"))
+        dialog #help aria-labelledby="help-title" {
+            h2 #help-title { "Keys" }
+            dl {
+                dt { kbd { "j" } " " kbd { "k" } } dd { "next and previous run" }
+                dt { kbd { "/" } } dd { "filter the runs" }
+                dt { kbd { "t" } } dd { "back to the top" }
+                dt { kbd { "?" } } dd { "this help" }
+            }
+            form method="dialog" { button { "Close" } }
+        }
+        footer { "unstuck " (env!("CARGO_PKG_VERSION")) ". This page needs no network." }
+        script { (PreEscaped(SCRIPT)) }
+        (PreEscaped("</body></html>\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sha2::{Digest as _, Sha256};
+
+    use super::*;
+
+    /// Returns `bytes` as base64, by its definition in RFC 4648.
+    fn base64(bytes: &[u8]) -> String {
+        const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut text = String::new();
+        for chunk in bytes.chunks(3) {
+            let bits =
+                (0..3).fold(0, |bits, n| bits << 8 | usize::from(*chunk.get(n).unwrap_or(&0)));
+            let letter = |n: usize| char::from(LETTERS[bits >> (18 - 6 * n) & 63]);
+            text.extend((0..4).map(|n| if n <= chunk.len() { letter(n) } else { '=' }));
+        }
+        text
+    }
+
+    #[test]
+    fn the_policy_names_the_style_and_the_script() {
+        assert_eq!(base64(b"M"), "TQ==");
+        let hash = |text: &str| base64(&Sha256::digest(text));
+        assert_eq!((STYLE_HASH, SCRIPT_HASH), (&*hash(STYLE), &*hash(SCRIPT)));
+        // They must not end the element that they are in.
+        assert!(!STYLE.contains("</") && !SCRIPT.contains("</"));
+        assert!(SCRIPT.len() <= 5 * 1024, "{} bytes", SCRIPT.len());
+    }
+}

@@ -1,0 +1,139 @@
+//! Writes a policy as the text of a configuration.
+
+use std::fmt::Write as _;
+
+use unstuck_core::{Ladder, Pattern, Phase, Policy, Rule, Rung, Select, Tag, TextRule};
+use unstuck_text::Preset;
+
+use super::words::{Word, quoted};
+use super::{published, recipe};
+
+/// The optional tables that no preset has, as comments for the end of a configuration.
+pub(super) const HINT: &str = r#"
+# Optional tables, which also work with `preset = "balanced"` instead of rules:
+#
+# [tools.screenshot]    # a tool, as the agent spells it
+# effect = "reads"      # what its calls do: reads, acts, idempotent, waits or finishes
+# key = ["page"]        # the arguments that identify a call; all others are ignored
+# exempt = true         # its calls are not recorded
+# patience = 2          # this many more repetitions than the rules ask for
+# tag = "read"          # its kind, if neither its name nor its effect shows it
+# masks = ["spaces"]    # the volatile parts of its results
+#
+# [[allow]]             # a call that may repeat
+# tool = "bash"
+# args = { command = "make test" }
+#
+# [adaptive]            # by the number of calls since the user's last message
+# early = { calls = 10, patience = 1 }
+# late = { calls = 100, patience = -1 }
+"#;
+
+/// Returns the policy `preset`, which has a name, as a configuration that a user can edit.
+pub fn editable(preset: &Preset) -> String {
+    let name = preset.policy.name();
+    if let Some(text) = published::text(name) {
+        return text.to_owned();
+    }
+    let head = format!("# The preset {name}: edit it, and use it with `unstuck scan --config`.");
+    format!("{head}\n{}{HINT}", config(preset))
+}
+
+/// Returns the configuration that describes `preset`, with every field.
+///
+/// The rules for single tools and calls are left out: a policy has their digests and not their
+/// names.
+pub fn config(preset: &Preset) -> String {
+    let policy = preset.policy;
+    let mut text = format!("name = {}\nwindow = {}\n", quoted(policy.name()), policy.window());
+    let exempt = Tag::ALL.into_iter().filter(|tag| policy.exempt().contains(*tag));
+    let exempt: Vec<String> = exempt.map(|tag| quoted(tag.word())).collect();
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "exempt = [{}]", exempt.join(", "));
+    text.push_str(&recipe::table(&preset.recipe));
+    for rule in policy.rules() {
+        text.push_str(&rule_table(rule));
+    }
+    for rule in policy.texts() {
+        text.push_str(&text_table(rule));
+    }
+    text.push_str(&adaptive(policy));
+    text
+}
+
+/// Returns the phases of a run, or nothing if there is only one.
+fn adaptive(policy: &Policy<'_>) -> String {
+    let (early, late) = policy.phases();
+    let phases = [("early", early, Phase::new(0, 0)), ("late", late, Phase::new(u32::MAX, 0))];
+    let phases = phases.iter().filter(|(_, phase, none)| phase != none);
+    let lines: Vec<String> = phases.map(|(name, phase, _)| line(name, *phase)).collect();
+    if lines.is_empty() { String::new() } else { format!("\n[adaptive]\n{}", lines.concat()) }
+}
+
+fn line(name: &str, phase: Phase) -> String {
+    format!("{name} = {{ calls = {}, patience = {} }}\n", phase.calls, phase.patience)
+}
+
+fn rule_table(rule: &Rule<'_>) -> String {
+    let fields = [
+        ("name", quoted(rule.name)),
+        ("args", quoted(rule.args.word())),
+        ("results", quoted(rule.results.word())),
+        ("select", select(rule.select)),
+        ("outcomes", quoted(rule.outcomes.word())),
+        ("pattern", pattern(rule.pattern)),
+        ("progress", quoted(rule.progress.word())),
+        ("silence", quoted(rule.silence.word())),
+        ("silent_max", quoted(rule.silent_max.word())),
+        ("force", quoted(rule.force.word())),
+    ];
+    table("rule", &fields, &rule.ladder)
+}
+
+fn text_table(rule: &TextRule<'_>) -> String {
+    let fields = [
+        ("name", quoted(rule.name)),
+        ("texts", quoted(rule.texts.word())),
+        ("times", rule.times.to_string()),
+    ];
+    table("text", &fields, &rule.ladder)
+}
+
+fn table(name: &str, fields: &[(&str, String)], ladder: &Ladder<'_>) -> String {
+    let basis = ("ladder.basis", quoted(ladder.basis.word()));
+    let rungs = ("ladder.rungs", rungs(ladder.rungs));
+    let fields = fields.iter().chain([&basis, &rungs]);
+    let lines = fields.map(|(key, value)| format!("{key} = {value}\n"));
+    format!("\n[[{name}]]\n{}", lines.collect::<String>())
+}
+
+fn rungs(rungs: &[Rung]) -> String {
+    let line = |rung: &Rung| {
+        format!("    {{ count = {}, action = {} }},\n", rung.count, quoted(rung.action.word()))
+    };
+    format!("[\n{}]", rungs.iter().map(line).collect::<String>())
+}
+
+fn select(select: Select) -> String {
+    match select {
+        Select::Every => quoted("every"),
+        Select::Unreported => quoted("unreported"),
+        Select::Tag(tag) => format!("{{ tag = {} }}", quoted(tag.word())),
+        Select::Except(tag) => format!("{{ except = {} }}", quoted(tag.word())),
+    }
+}
+
+fn pattern(pattern: Pattern) -> String {
+    match pattern {
+        Pattern::Streak { times } => format!("{{ times = {times} }}"),
+        Pattern::Recurrence { times, within, novel: u8::MAX } => {
+            format!("{{ times = {times}, within = {within} }}")
+        }
+        Pattern::Recurrence { times, within, novel } => {
+            format!("{{ times = {times}, within = {within}, novel = {novel} }}")
+        }
+        Pattern::Cycle { period_min, period_max, laps } => {
+            format!("{{ period = [{period_min}, {period_max}], laps = {laps} }}")
+        }
+    }
+}

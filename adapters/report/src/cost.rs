@@ -1,0 +1,324 @@
+//! The cost of a run in calls, tokens, time and money, and the part of it after the first finding.
+
+use std::fmt::{self, Display, Formatter, Write as _};
+use std::iter::Sum;
+use std::ops::Add;
+use std::str::FromStr;
+use std::time::Duration;
+
+use unstuck_trace::{Event, Tokens};
+
+use crate::shown::counted;
+
+/// The cost of a run, as far as its file tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// The whole run.
+    pub total: Spent,
+    /// The part after the first finding. `None` if nothing was found.
+    pub after: Option<Spent>,
+}
+
+/// Something that was spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// The number of calls.
+    pub calls: usize,
+    /// `None` if the file has none.
+    pub tokens: Option<Tokens>,
+    /// The time from the first record to the last one. `None` if the file has no times.
+    pub time: Option<Duration>,
+    /// US dollars, if a price is known and the file has tokens.
+    pub dollars: Option<f64>,
+}
+
+/// The prices of a million tokens in US dollars.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Price {
+    input: f64,
+    /// `None` if tokens from a cache cost as much as others.
+    cached: Option<f64>,
+    output: f64,
+}
+
+/// Counts what a run spends.
+#[derive(Default)]
+pub(super) struct Meter {
+    price: Option<Price>,
+    now: Reading,
+    begin: Option<u64>,
+    /// The reading when the first loop was found.
+    found: Option<Reading>,
+}
+
+/// The numbers so far.
+#[derive(Clone, Copy, Default)]
+struct Reading {
+    calls: usize,
+    tokens: Option<Tokens>,
+    /// The latest time, in milliseconds since 1970. Workers may write records out of order.
+    time: Option<u64>,
+}
+
+impl Meter {
+    pub(super) fn new(price: Option<Price>) -> Self {
+        Self { price, ..Self::default() }
+    }
+
+    /// Takes in an event, after the calls before it were judged.
+    pub(super) fn take(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Call(_) => self.now.calls += 1,
+            Event::Usage(usage) => {
+                *self.now.tokens.get_or_insert_default() += usage.tokens;
+            }
+            Event::Time(time) => {
+                self.begin = self.begin.min(Some(*time)).or(Some(*time));
+                self.now.time = self.now.time.max(Some(*time));
+            }
+            Event::Outcome(_) | Event::Message(_) | Event::Begin(_) => {}
+        }
+    }
+
+    /// Notes that a loop has been found.
+    pub(super) fn found(&mut self) {
+        self.found.get_or_insert(self.now);
+    }
+
+    pub(super) fn finish(self) -> Cost {
+        let begin = Reading { time: self.begin, ..Reading::default() };
+        Cost { total: self.since(begin), after: self.found.map(|found| self.since(found)) }
+    }
+
+    /// Returns what was spent since `before`.
+    fn since(&self, before: Reading) -> Spent {
+        let tokens = self.now.tokens.map(|now| without(now, before.tokens.unwrap_or_default()));
+        let time = self.now.time.zip(before.time).map(|(now, before)| now.saturating_sub(before));
+        Spent {
+            calls: self.now.calls - before.calls,
+            tokens,
+            time: time.map(Duration::from_millis),
+            dollars: self.price.zip(tokens).map(|(price, tokens)| price.of(tokens)),
+        }
+    }
+}
+
+/// Returns `tokens` without those `before`.
+fn without(tokens: Tokens, before: Tokens) -> Tokens {
+    Tokens {
+        input: tokens.input.saturating_sub(before.input),
+        cached: tokens.cached.saturating_sub(before.cached),
+        output: tokens.output.saturating_sub(before.output),
+    }
+}
+
+impl Price {
+    /// Returns the price of `tokens` in dollars.
+    #[expect(clippy::cast_precision_loss, reason = "no run has 2^53 tokens")]
+    pub(super) fn of(self, tokens: Tokens) -> f64 {
+        let Tokens { input, cached, output } = tokens;
+        let cached = cached as f64 * self.cached.unwrap_or(self.input);
+        (input as f64 * self.input + cached + output as f64 * self.output) / 1e6
+    }
+}
+
+impl FromStr for Price {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (mut input, mut cached, mut output) = (None, None, None);
+        for part in text.split(',') {
+            let (name, price) = part.split_once('=').ok_or_else(|| expected(part))?;
+            let price =
+                price.trim().parse::<f64>().ok().filter(|price| price.is_finite() && *price >= 0.0);
+            let price = Some(price.ok_or_else(|| expected(part))?);
+            match name.trim() {
+                "input" => input = price,
+                "cached" => cached = price,
+                "output" => output = price,
+                _ => return Err(expected(part)),
+            }
+        }
+        match (input, output) {
+            (Some(input), Some(output)) => Ok(Self { input, cached, output }),
+            _ => Err("both input=PRICE and output=PRICE are needed".to_owned()),
+        }
+    }
+}
+
+/// Returns the error about `part` of a price.
+fn expected(part: &str) -> String {
+    format!(
+        "`{part}` is no price: expected input=3,cached=0.3,output=15 in dollars per million tokens"
+    )
+}
+
+/// Adds what is known of both.
+impl Add for Spent {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.saturating_add(other.calls),
+            tokens: known(self.tokens, other.tokens, Tokens::add),
+            time: known(self.time, other.time, Duration::saturating_add),
+            dollars: known(self.dollars, other.dollars, f64::add),
+        }
+    }
+}
+
+impl Sum for Spent {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), Self::add)
+    }
+}
+
+/// Adds what is known of `one` and `other`.
+fn known<T>(one: Option<T>, other: Option<T>, add: impl FnOnce(T, T) -> T) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(add(one, other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Shows what is known, for example `37 calls, 1.2M tokens, 4 min, $0.31`.
+impl Display for Spent {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut text = counted(self.calls, "call");
+        // Writing to a string cannot fail.
+        if let Some(tokens) = self.tokens {
+            let _ = write!(text, ", {} tokens", rounded(tokens.total()));
+        }
+        if let Some(time) = self.time {
+            let _ = write!(text, ", {}", span(time));
+        }
+        if let Some(dollars) = self.dollars {
+            let _ = write!(text, ", ${dollars:.2}");
+        }
+        f.pad(&text)
+    }
+}
+
+/// Returns a large number in a short form, for example `12.3k`.
+pub(super) fn rounded(number: u64) -> String {
+    let (unit, name) = match number {
+        0..1_000 => return number.to_string(),
+        1_000..999_950 => (1_000, "k"),
+        999_950..999_950_000 => (1_000_000, "M"),
+        _ => (1_000_000_000, "G"),
+    };
+    let tenths = (number + unit / 20) / (unit / 10);
+    if tenths < 100 {
+        format!("{}.{}{name}", tenths / 10, tenths % 10)
+    } else {
+        format!("{}{name}", (number + unit / 2) / unit)
+    }
+}
+
+/// Returns a span of time in its two largest units at most, for example `1 h 20 min`.
+pub(super) fn span(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use unstuck_trace::{Message, Role, Usage};
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        for (number, short) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1.0k"),
+            (1049, "1.0k"),
+            (1050, "1.1k"),
+            (9949, "9.9k"),
+            (9950, "10k"),
+            (12_345, "12k"),
+            (999_499, "999k"),
+            (999_950, "1.0M"),
+            (1_234_567, "1.2M"),
+            (45_000_000, "45M"),
+            (2_000_000_000, "2.0G"),
+        ] {
+            assert_eq!(rounded(number), short, "{number}");
+        }
+        for (seconds, short) in
+            [(0, "0 s"), (59, "59 s"), (61, "1 min"), (4800, "1 h 20 min"), (90_000, "1 d 1 h")]
+        {
+            assert_eq!(span(Duration::from_secs(seconds)), short);
+        }
+    }
+
+    #[test]
+    fn a_price_is_for_a_million_tokens() {
+        let tokens = Tokens { input: 1_000_000, cached: 2_000_000, output: 100_000 };
+        let price = |text: &str| text.parse::<Price>().map(|price| price.of(tokens));
+        assert_eq!(price("input=3,output=15"), Ok(3.0 + 6.0 + 1.5));
+        assert_eq!(price("output=15, cached=0.5, input=3"), Ok(3.0 + 1.0 + 1.5));
+        for text in [
+            "",
+            "input",
+            "input=3",
+            "output=1",
+            "input=-1,output=1",
+            "input=x,output=1",
+            "inputs=1,output=1",
+            "input=inf,output=1",
+        ] {
+            assert!(price(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_comes_after_the_first_finding_is_counted_apart() {
+        let usage = |input| {
+            Event::Usage(Usage { worker: "main", tokens: Tokens { input, cached: 1, output: 2 } })
+        };
+        let message =
+            Message { index: 0, worker: "main", role: Role::User, text: "", text_only: false };
+        let mut meter = Meter::new("input=1,output=2".parse().ok());
+        for event in [Event::Time(5000), usage(10), Event::Time(3000), Event::Time(9000)] {
+            meter.take(&event);
+        }
+        meter.found();
+        for event in [usage(20), Event::Message(message), Event::Time(69_000), Event::Time(8000)] {
+            meter.take(&event);
+        }
+        // Later findings change nothing.
+        meter.found();
+        let cost = meter.finish();
+        let tokens = |input, cached, output| Some(Tokens { input, cached, output });
+        assert_eq!(cost.total.tokens, tokens(30, 2, 4));
+        assert_eq!(cost.total.time, Some(Duration::from_secs(66)));
+        assert_eq!(cost.total.dollars, Some(40.0 / 1e6));
+        let after = cost.after.expect("a finding");
+        assert_eq!((after.tokens, after.time), (tokens(20, 1, 2), Some(Duration::from_secs(60))));
+    }
+
+    #[test]
+    fn a_file_without_tokens_and_times_costs_calls_only() {
+        let mut meter = Meter::new("input=1,output=2".parse().ok());
+        meter.found();
+        let cost = meter.finish();
+        assert_eq!((cost.total, cost.after), (Spent::default(), Some(Spent::default())));
+    }
+
+    #[test]
+    fn what_was_spent_is_one_line() {
+        let spent = Spent { calls: 37, ..Spent::default() };
+        assert_eq!(spent.to_string(), "37 calls");
+        let tokens = Some(Tokens { input: 1_000_000, cached: 200_000, output: 10_000 });
+        let spent =
+            Spent { tokens, time: Some(Duration::from_secs(250)), dollars: Some(0.312), ..spent };
+        assert_eq!(spent.to_string(), "37 calls, 1.2M tokens, 4 min, $0.31");
+    }
+}

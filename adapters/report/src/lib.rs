@@ -1,0 +1,132 @@
+//! Judges recorded runs of agents that call tools, and reports the loops in them.
+//!
+//! A [`Replay`] judges the events of a run as a guard would have, and says which loops it found. A
+//! [`Report`] adds what the run cost. The other modules describe both, for people and for programs: in words, tables,
+//! pictures, HTML and JSON. All text of a recording is made safe to show, and secrets in it are masked.
+//!
+//! The library opens no file and starts no thread, so that it also works in a browser.
+
+pub mod config;
+pub mod cost;
+pub mod draw;
+pub mod evidence;
+pub mod groups;
+pub mod html;
+pub mod json;
+pub mod loops;
+pub mod machine;
+pub mod mistake;
+mod page;
+pub mod recurring;
+pub mod redact;
+pub mod replay;
+mod report;
+pub mod rows;
+pub mod shown;
+pub mod table;
+pub mod words;
+
+use std::io::BufRead;
+
+use unstuck_text::Preset;
+use unstuck_trace::{Event, Format, Problem, Trace, read};
+
+pub use crate::config::choice::{PolicyChoice, config_of_json};
+pub use crate::html::IncludeArgs;
+pub use crate::page::{Page, Part};
+pub use crate::recurring::what_recurs;
+pub use crate::redact::masked;
+use crate::replay::Replay;
+pub use crate::replay::{Excerpt, Location, ReplayFinding, ResultLine};
+pub use crate::report::{Report, Settings, too_many_workers};
+pub use crate::rows::{FindingRow, Rows, RunRow};
+pub use crate::shown::plain;
+
+/// Returns the policy called `name`: a preset, or the rule set of another agent, which is parsed now and
+/// stays in memory.
+pub fn policy(name: &str) -> Option<&'static Preset> {
+    config::named(name)
+}
+
+/// Returns the names of all policies, the default first.
+pub fn policies() -> impl Iterator<Item = &'static str> {
+    config::names()
+}
+
+/// Returns the policy called `name` as a TOML text that a user can edit, in the format of `--config`.
+pub fn policy_text(name: &str) -> Option<String> {
+    config::named(name).map(config::editable)
+}
+
+/// Returns the policy that the TOML text `config` describes, in the format of `--config`. It stays in
+/// memory.
+///
+/// # Errors
+///
+/// A message with the line and the column of the mistake, and the line itself.
+pub fn policy_of(config: &str) -> Result<&'static Preset, String> {
+    check_policy(config).map_err(|wrong| {
+        let WrongPolicy { line, column, what, quote } = wrong;
+        format!("line {line}, column {column}: {what}\n{quote}")
+    })
+}
+
+/// Like [`policy_of`], with the parts of the error apart.
+///
+/// # Errors
+///
+/// The first mistake in the text.
+pub fn check_policy(config: &str) -> Result<&'static Preset, WrongPolicy> {
+    config::preset(config).map_err(|mistake| {
+        let (line, column) = mistake.place(config);
+        let (what, quote) = (mistake.what().to_owned(), mistake.quote(config));
+        WrongPolicy { line, column, what, quote }
+    })
+}
+
+/// A mistake in the TOML text of a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongPolicy {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column in characters, counted from 1.
+    pub column: usize,
+    /// One sentence that says what is wrong.
+    pub what: String,
+    /// The line with the mistake marked, like a compiler.
+    pub quote: String,
+}
+
+/// A recorded run and its findings.
+#[derive(Debug)]
+pub struct Scanned {
+    /// The summary of the input.
+    pub trace: Trace,
+    /// The findings in the order in which they were made.
+    pub findings: Vec<ReplayFinding>,
+    /// The reason why loops may be missing, if the run has too many workers.
+    pub incomplete: Option<String>,
+}
+
+/// Reads a recorded run and judges it, as `unstuck scan` does.
+///
+/// # Errors
+///
+/// Returns an error if the input is empty, of another format, or fails before its first record.
+pub fn scan(
+    input: impl BufRead,
+    from: Option<Format>,
+    preset: &'static Preset,
+) -> Result<Scanned, Problem> {
+    let mut replay = Replay::new(preset);
+    let trace = read(input, from, &mut |event: Event<'_>| replay.take(&event))?;
+    let replay::Findings { list, forgotten, .. } = replay.finish();
+    let forgotten = forgotten.max(trace.forgotten);
+    let incomplete = (forgotten > 0).then(|| too_many_workers(forgotten));
+    Ok(Scanned { trace, findings: list, incomplete })
+}
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,0 +1,558 @@
+//! Replays a trace through the engine, with one detector for each worker.
+//!
+//! The memory for a trace of any length is bounded, if its findings are taken as they come, and except
+//! for the steps of a loop that is to be explained.
+
+mod checkpoint;
+mod early_warning;
+mod findings;
+mod history;
+mod nearest;
+mod numbering;
+mod open_loops;
+mod picture;
+mod worker;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+
+use unstuck_core::{Action, Verdict};
+use unstuck_text::Preset;
+use unstuck_trace::{Call, Event, Message, Outcome, WORKERS_MAX};
+
+pub use checkpoint::ReplayCheckpoint;
+use early_warning::Judged;
+pub use findings::{Excerpt, Location, ReplayFinding, ResultLine};
+pub use findings::{Findings, LoopKey, Warning};
+pub use history::LoopPrefix;
+pub use history::{CallResult, Explained, Step, Wanted};
+pub use nearest::Nearest;
+use open_loops::{Elapsed, OpenLoops};
+use picture::Drawing;
+pub use picture::{CALLS_MAX, Drawn, Ending, Picture};
+use worker::{IdleWorker, VerdictAt, Worker};
+
+/// The most workers whose engines are ready, at some 30 KB each. The others are idle, in less than 1 KB
+/// if their runs are short.
+const ACTIVE_MAX: usize = 256;
+
+/// The most bytes of idle workers. Beyond it, and beyond
+/// [`WORKERS_MAX`], the worker that was idle longest is finished.
+const IDLE_BYTES_MAX: usize = 256 << 20;
+
+/// The most findings whose proof is kept: a hundred times as many as `scan` shows.
+const PROVEN_MAX: usize = 1000;
+
+/// The detectors of one trace, and their findings.
+pub struct Replay {
+    preset: &'static Preset,
+    wanted: Option<Wanted>,
+    /// The active workers. The first is active all the time if it is the only one.
+    workers: Vec<Worker>,
+    /// The idle workers, by the clock of their latest event.
+    idle: BTreeMap<u64, IdleWorker>,
+    idle_bytes: usize,
+    places: HashMap<Arc<str>, Place>,
+    limits: Limits,
+    /// The number of workers so far, and of those that were finished because of a limit.
+    workers_ever: u64,
+    forgotten: usize,
+    findings: Vec<ReplayFinding>,
+    open_loops: OpenLoops,
+    explained: Vec<Explained>,
+    measuring: Measuring,
+    /// Nobody acts on the findings, so that their messages name no consequence.
+    observes: bool,
+    /// The drawing, if one is wanted.
+    drawing: Option<Box<Drawing>>,
+    calls: usize,
+    /// The number of events so far, which shows which worker was idle longest.
+    clock: u64,
+}
+
+/// The place of a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// The index in the list of active workers, and the clock of the latest event.
+    Active { index: usize, seen: u64 },
+    /// The key among the idle workers.
+    Idle(u64),
+}
+
+/// The most workers of each kind.
+#[derive(Clone, Copy)]
+struct Limits {
+    active: usize,
+    workers: usize,
+    idle_bytes: usize,
+}
+
+impl Replay {
+    /// Begins to judge a run by `preset`.
+    pub fn new(preset: &'static Preset) -> Self {
+        Self {
+            preset,
+            wanted: None,
+            workers: Vec::new(),
+            idle: BTreeMap::new(),
+            idle_bytes: 0,
+            places: HashMap::new(),
+            limits: Limits { active: ACTIVE_MAX, workers: WORKERS_MAX, idle_bytes: IDLE_BYTES_MAX },
+            workers_ever: 0,
+            forgotten: 0,
+            findings: Vec::new(),
+            open_loops: OpenLoops::default(),
+            explained: Vec::new(),
+            measuring: Measuring::Off,
+            observes: false,
+            drawing: None,
+            calls: 0,
+            clock: 0,
+        }
+    }
+
+    /// Keeps the steps of the loops that are `wanted`, if there are any.
+    pub(crate) fn explaining(self, wanted: Option<Wanted>) -> Self {
+        Self { wanted, ..self }
+    }
+
+    /// Keeps the rule that came nearest to a finding.
+    #[must_use]
+    pub fn measuring(self) -> Self {
+        Self { measuring: Measuring::On(None), ..self }
+    }
+
+    /// Draws the calls.
+    pub(crate) fn drawing(self) -> Self {
+        Self { drawing: Some(Box::default()), ..self }
+    }
+
+    /// Takes in one event of the trace.
+    pub fn take(&mut self, event: &Event<'_>) {
+        self.clock += 1;
+        match event {
+            Event::Call(call) => self.call(call),
+            Event::Outcome(outcome) => self.outcome(outcome),
+            Event::Message(message) => self.message(message),
+            Event::Begin(_) => self.end_run(),
+            Event::Usage(_) | Event::Time(_) => {}
+        }
+    }
+
+    /// Ends the trace and returns what was found.
+    pub fn finish(mut self) -> Findings {
+        self.end_run();
+        self.findings.sort_by_key(|found| found.calls_before);
+        self.explained.sort_by_key(|one| one.steps.first().map(|step| step.excerpt.index));
+        let nearest = match self.measuring {
+            Measuring::Off => None,
+            Measuring::On(nearest) => nearest,
+        };
+        Findings {
+            list: self.findings,
+            ends: self.open_loops.ends,
+            forgotten: self.forgotten,
+            explained: self.explained,
+            picture: self.drawing.map(|drawing| drawing.finish()),
+            nearest,
+        }
+    }
+
+    /// Returns the findings since the last time, in the order in which they were made. They are not
+    /// among those of [`Replay::finish`].
+    pub fn take_findings(&mut self) -> std::vec::Drain<'_, ReplayFinding> {
+        self.findings.drain(..)
+    }
+
+    /// Forgets where a loop was found last.
+    pub fn leave(&mut self, key: LoopKey) {
+        self.open_loops.ends.remove(&key);
+    }
+
+    /// Ends the run. Later events belong to another run.
+    fn end_run(&mut self) {
+        while let Some((_, worker)) = self.idle.pop_first() {
+            self.end_idle(worker);
+        }
+        for index in 0..self.workers.len() {
+            self.end(index);
+        }
+        self.workers.clear();
+        self.idle_bytes = 0;
+        self.places.clear();
+        self.open_loops.end_run();
+    }
+
+    /// Ends the run of one active worker.
+    fn end(&mut self, index: usize) {
+        let verdicts = self.workers[index].finish();
+        self.note_each(index, verdicts);
+        self.explained.extend(self.workers[index].explained());
+    }
+
+    /// Ends the run of a worker that was idle.
+    fn end_idle(&mut self, worker: IdleWorker) {
+        self.workers.push(worker.resume(self.preset));
+        self.end(self.workers.len() - 1);
+        self.workers.pop();
+    }
+
+    /// Returns the index of the active worker called `name`. Resumes it if it is idle, and adds it if it
+    /// is new.
+    fn place_of(&mut self, name: &str) -> usize {
+        match self.places.get_mut(name) {
+            Some(Place::Active { index, seen }) => {
+                *seen = self.clock;
+                *index
+            }
+            Some(Place::Idle(key)) => {
+                let key = *key;
+                self.make_room();
+                // The worker that made room may have been one too many.
+                match self.idle.remove(&key) {
+                    Some(worker) => {
+                        self.idle_bytes -= worker.size();
+                        self.activate(worker.resume(self.preset))
+                    }
+                    None => self.add(name),
+                }
+            }
+            None => {
+                if self.places.len() == self.limits.workers {
+                    self.forget_stalest();
+                }
+                self.make_room();
+                self.add(name)
+            }
+        }
+    }
+
+    fn add(&mut self, name: &str) -> usize {
+        let worker = Worker::new(name.into(), self.workers_ever, self.preset);
+        self.workers_ever += 1;
+        self.activate(worker.explaining(self.wanted))
+    }
+
+    fn activate(&mut self, worker: Worker) -> usize {
+        let (index, seen) = (self.workers.len(), self.clock);
+        self.places.insert(Arc::clone(&worker.name), Place::Active { index, seen });
+        self.workers.push(worker);
+        index
+    }
+
+    /// Makes the active worker idle that had no event for longest, if there is no room for another.
+    fn make_room(&mut self) {
+        if self.workers.len() >= self.limits.active {
+            self.idle_stalest();
+        }
+    }
+
+    /// Makes the active worker with the oldest latest event idle.
+    fn idle_stalest(&mut self) {
+        let seen = |worker: &Worker| match self.places.get(&worker.name) {
+            Some(Place::Active { seen, .. }) => *seen,
+            _ => 0,
+        };
+        let stalest = self.workers.iter().map(seen).enumerate().min_by_key(|(_, seen)| *seen);
+        let Some((index, key)) = stalest else { return };
+        let worker = self.deactivate(index).idle();
+        self.places.insert(Arc::clone(&worker.name), Place::Idle(key));
+        self.idle_bytes += worker.size();
+        self.idle.insert(key, worker);
+        while self.idle_bytes > self.limits.idle_bytes && self.idle.len() > 1 {
+            self.forget_stalest();
+        }
+    }
+
+    /// Takes a worker out of the active ones.
+    fn deactivate(&mut self, index: usize) -> Worker {
+        let worker = self.workers.swap_remove(index);
+        if let Some(moved) = self.workers.get(index)
+            && let Some(Place::Active { index: place, .. }) = self.places.get_mut(&moved.name)
+        {
+            *place = index;
+        }
+        worker
+    }
+
+    /// Finishes the worker that had no event for longest.
+    fn forget_stalest(&mut self) {
+        let Some((_, worker)) = self.idle.pop_first() else { return };
+        self.idle_bytes -= worker.size();
+        self.places.remove(&worker.name);
+        self.forgotten += 1;
+        self.end_idle(worker);
+    }
+
+    fn call(&mut self, call: &Call<'_>) {
+        let place = self.place_of(call.worker);
+        let judged = self.workers[place].call(call);
+        self.calls = call.index + 1;
+        if let Some(drawing) = &mut self.drawing {
+            drawing.call(&self.workers[place].name, call, judged.digests.digest());
+        }
+        self.note_each(place, judged.verdicts);
+        self.measure(place, call.index);
+    }
+
+    fn outcome(&mut self, outcome: &Outcome<'_>) {
+        if !self.places.contains_key(outcome.worker) {
+            return;
+        }
+        let place = self.place_of(outcome.worker);
+        let judged = self.workers[place].outcome(outcome);
+        if let Some(drawing) = &mut self.drawing {
+            drawing.outcome(outcome, judged.digests);
+        }
+        self.note_each(place, judged.verdicts);
+        self.measure(place, outcome.call);
+    }
+
+    fn message(&mut self, message: &Message<'_>) {
+        let place = self.place_of(message.worker);
+        let verdicts = self.workers[place].message(message);
+        self.note_each(place, verdicts);
+        self.measure(place, message.index);
+    }
+
+    /// Measures how near the rules are after the call or message `at`, if [`Replay::measuring`]
+    /// asked for it and nothing was found so far.
+    fn measure(&mut self, place: usize, at: usize) {
+        let Measuring::On(nearest) = &mut self.measuring else { return };
+        if self.findings.is_empty() {
+            let near = self.workers[place].engine.detector.nearness();
+            *nearest = Nearest::of(*nearest, near, self.preset.policy, at);
+        }
+    }
+
+    fn note_each(&mut self, place: usize, verdicts: impl IntoIterator<Item = VerdictAt>) {
+        let mut judged = Judged::Quiet;
+        for (verdict, at) in verdicts {
+            if verdict.action > Action::Proceed {
+                judged = Judged::Loop;
+            }
+            self.note(place, &verdict, at);
+        }
+        self.workers[place].watch(judged);
+    }
+
+    /// Keeps a verdict that asks for an action, at the call or message `at`. A new rung is a
+    /// finding; any other verdict moves the end of its loop.
+    fn note(&mut self, place: usize, verdict: &Verdict, at: usize) {
+        let Some(finding) = verdict.finding.filter(|_| verdict.action > Action::Proceed) else {
+            return;
+        };
+        // A loop is over after as many calls as fill the windows of all workers.
+        let longest = usize::from(self.preset.policy.window()) * self.places.len();
+        let worker = &self.workers[place];
+        let elapsed = Elapsed { calls: self.calls, longest };
+        let id = (worker.number, finding.loop_id);
+        let first_key = self.open_loops.count;
+        let (key, rung) = self.open_loops.follow(id, verdict, at, elapsed);
+        if let Some(drawing) = &mut self.drawing {
+            drawing.evidence(key, worker.evidence(&finding));
+        }
+        let Some(is_first) = rung else { return };
+        let mut proof = worker.proof(&finding);
+        let tool = proof.last().and_then(|call| call.tool.clone()).unwrap_or_default();
+        let lap = worker.lap(&finding);
+        let lap: Vec<&str> = lap.iter().map(String::as_str).collect();
+        let failing = worker.failing(&finding).unwrap_or_default();
+        let told = if self.observes { Action::Nudge } else { verdict.action };
+        let message = finding.nudge(told, &tool).lap(&lap).failing(&failing).to_string();
+        if self.findings.len() >= PROVEN_MAX {
+            proof = Vec::new();
+        }
+        let location = worker.location(&finding, at);
+        if let (Some(drawing), Location::Calls { at, .. }) = (&mut self.drawing, location) {
+            drawing.told(at, verdict.action);
+        }
+        self.findings.push(ReplayFinding {
+            rule: finding.rule_name(self.preset.policy),
+            message,
+            finding,
+            action: verdict.action,
+            tool,
+            worker: Arc::clone(&worker.name),
+            location,
+            // Only the first finding of a loop has an early warning.
+            warning: if key == first_key { worker.warning(&finding) } else { None },
+            proof,
+            key,
+            is_first,
+            calls_before: match location {
+                Location::Calls { at, .. } => at,
+                Location::Messages { .. } => self.calls,
+            },
+        });
+    }
+}
+
+/// The nearest rule so far, if it is measured.
+enum Measuring {
+    Off,
+    On(Option<Nearest>),
+}
+
+/// Adds `new` to a queue of at most `most` elements. Returns the oldest one if it had to leave.
+pub fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) -> Option<T> {
+    let oldest = if queue.len() == most { queue.pop_front() } else { None };
+    queue.push_back(new);
+    oldest
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::BufReader;
+
+    use unstuck_text::PRESETS;
+    use unstuck_trace::{Args, Role, read};
+    use walkdir::WalkDir;
+
+    use super::*;
+
+    /// Announces the call `index`, in the step `step`.
+    fn ask(replay: &mut Replay, worker: &str, index: usize, step: u64, args: &str) {
+        let (tool, args) = ("bash", Args::Json(args));
+        replay.take(&Event::Call(Call { index, worker, step, tool, args }));
+    }
+
+    /// Reports an outcome for the call `call`.
+    fn answer(replay: &mut Replay, worker: &str, call: usize) {
+        let (text, failed, cut, refused) = ("no", false, None, false);
+        replay.take(&Event::Outcome(Outcome { call, worker, text, failed, cut, refused }));
+    }
+
+    /// Announces the call `index` and reports its outcome.
+    fn show(replay: &mut Replay, worker: &str, index: usize, args: &str) {
+        ask(replay, worker, index, index as u64, args);
+        answer(replay, worker, index);
+    }
+
+    #[test]
+    fn several_loops_in_one_event_are_all_found() {
+        let mut replay = Replay::new(&PRESETS[0]);
+        for (index, args) in ["1", "1", "2", "2"].into_iter().enumerate() {
+            show(&mut replay, "main", index, args);
+        }
+        ask(&mut replay, "main", 4, 4, "2");
+        ask(&mut replay, "main", 5, 4, "1");
+        // The later call waits for the earlier one, and both settle together.
+        answer(&mut replay, "main", 5);
+        answer(&mut replay, "main", 4);
+        let found = replay.finish().list;
+        let rules = found.iter().map(|found| (found.rule, found.calls_before));
+        assert_eq!(rules.collect::<Vec<_>>(), [("same-effect", 4), ("ragged-repeat", 5)]);
+    }
+
+    #[test]
+    fn every_preset_fits_into_the_detector() {
+        for preset in &PRESETS {
+            assert_eq!(
+                Worker::new("main".into(), 0, preset).engine.detector.policy(),
+                preset.policy
+            );
+        }
+    }
+
+    /// Checks that every worker is where its place says.
+    fn check_places(replay: &Replay) {
+        let is_there = |(name, place): (&Arc<str>, &Place)| match place {
+            Place::Active { index, .. } => replay.workers[*index].name == *name,
+            Place::Idle(key) => replay.idle[key].name == *name,
+        };
+        assert!(replay.places.iter().all(is_there));
+        assert_eq!(replay.places.len(), replay.workers.len() + replay.idle.len());
+        let bytes = replay.idle.values().map(IdleWorker::size).sum::<usize>();
+        assert_eq!(replay.idle_bytes, bytes);
+    }
+
+    #[test]
+    fn beyond_the_limit_the_longest_idle_worker_is_finished() {
+        let mut replay = Replay::new(&PRESETS[0]);
+        replay.limits = Limits { active: 5, workers: 50, ..replay.limits };
+        for n in 0..200 {
+            // One worker loops among others that come and go.
+            let others = format!("w{n}");
+            let (worker, args) = if n % 2 == 0 { ("main", "1") } else { (&*others, "2") };
+            show(&mut replay, worker, n, args);
+            check_places(&replay);
+        }
+        assert_eq!((replay.places.len(), replay.workers.len()), (50, 5));
+        let findings = replay.finish();
+        let found = findings.list;
+        assert!(!found.is_empty() && found.iter().all(|found| &*found.worker == "main"));
+        assert_eq!(findings.forgotten, 100 + 1 - 50);
+    }
+
+    #[test]
+    fn idle_workers_have_limited_memory() {
+        let mut replay = Replay::new(&PRESETS[0]);
+        replay.limits = Limits { active: 2, idle_bytes: 20_000, ..replay.limits };
+        for n in 0..400 {
+            show(&mut replay, &format!("w{}", n % 100), n, &"1".repeat(400));
+            check_places(&replay);
+            assert!(replay.idle_bytes <= 20_000);
+        }
+        assert!(replay.idle.len() > 5);
+        assert!(replay.finish().forgotten > 300);
+    }
+
+    #[test]
+    fn a_worker_that_was_idle_goes_on_as_if_it_had_not_been() {
+        let runs = WalkDir::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs"));
+        let (mut found, mut resumed) = (0, 0);
+        for entry in runs.into_iter().map(|entry| entry.expect("a folder that can be listed")) {
+            for preset in PRESETS.iter().filter(|_| entry.file_type().is_file()) {
+                let mut replays = [Replay::new(preset), Replay::new(preset)];
+                replays[1].limits.active = 1;
+                let open = BufReader::new(File::open(entry.path()).expect("a file"));
+                let mut interleaved = 0;
+                read(open, None, &mut |event| {
+                    for replay in &mut replays {
+                        replay.take(&event);
+                    }
+                    // Another worker comes between any two events.
+                    interleaved += 1;
+                    let between = Message {
+                        index: interleaved,
+                        worker: "between",
+                        role: Role::Assistant,
+                        text: "",
+                        text_only: false,
+                    };
+                    for replay in &mut replays {
+                        replay.take(&Event::Message(between));
+                    }
+                    resumed += replays[1].idle.len();
+                })
+                .expect("a trace");
+                let [active, idle] = replays.map(Replay::finish);
+                assert_eq!(
+                    format!("{active:?}"),
+                    format!("{idle:?}"),
+                    "{}",
+                    entry.path().display()
+                );
+                found += active.list.len();
+            }
+        }
+        assert!(found > 40 && resumed > 1000, "{found} findings, {resumed} times idle");
+    }
+
+    #[test]
+    fn every_loop_has_an_end_and_a_limited_number_has_a_proof() {
+        let loops = 3 * PROVEN_MAX;
+        let mut replay = Replay::new(&PRESETS[0]);
+        for n in 0..3 * loops {
+            show(&mut replay, "main", n, &(n / 3).to_string());
+        }
+        let findings = replay.finish();
+        assert_eq!(findings.list.len(), loops);
+        let proven = findings.list.iter().filter(|found| !found.proof.is_empty());
+        assert_eq!(proven.count(), PROVEN_MAX);
+        let last = |found: &ReplayFinding| findings.ends[&found.key];
+        assert!(findings.list.iter().map(last).eq((0..loops).map(|n| 3 * n + 2)));
+    }
+}

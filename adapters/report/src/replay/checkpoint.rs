@@ -1,0 +1,134 @@
+//! The checkpoint of a replay: its idle workers, and the state of their loops.
+//!
+//! A replay that continues from its checkpoint has the same findings as one without a break.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use unstuck_text::Preset;
+
+use super::open_loops::OpenLoops;
+use super::worker::{IdleWorker, StoredWorker};
+use super::{Limits, Place, Replay};
+
+/// A replay at rest, without its policy and its limits.
+#[derive(Serialize, Deserialize)]
+pub struct ReplayCheckpoint {
+    /// The workers, with the clock of their latest event.
+    workers: Vec<(u64, StoredWorker)>,
+    workers_ever: u64,
+    forgotten: usize,
+    open_loops: OpenLoops,
+    calls: usize,
+    clock: u64,
+}
+
+impl Replay {
+    /// Limits the workers to `workers`, of which one is active at a time, and idle ones to `idle_bytes`.
+    #[must_use]
+    pub fn limited(self, workers: usize, idle_bytes: usize) -> Self {
+        Self { limits: Limits { active: 1, workers, idle_bytes }, ..self }
+    }
+
+    /// Names no consequence in the messages of findings, because nobody acts on them.
+    #[must_use]
+    pub fn observing(self) -> Self {
+        Self { observes: true, ..self }
+    }
+
+    /// Makes all workers idle. Returns the bytes that they take.
+    pub fn rest(&mut self) -> usize {
+        while !self.workers.is_empty() {
+            self.idle_stalest();
+        }
+        self.idle_bytes
+    }
+
+    /// Returns the policy.
+    pub const fn preset(&self) -> &'static Preset {
+        self.preset
+    }
+
+    /// Makes all workers idle and returns the state. Findings have to be taken before.
+    pub fn checkpoint(&mut self) -> ReplayCheckpoint {
+        self.rest();
+        ReplayCheckpoint {
+            workers: self.idle.iter().map(|(seen, worker)| (*seen, worker.stored())).collect(),
+            workers_ever: self.workers_ever,
+            forgotten: self.forgotten,
+            open_loops: self.open_loops.clone(),
+            calls: self.calls,
+            clock: self.clock,
+        }
+    }
+
+    /// Returns the replay as it was at its checkpoint, by the same policy. Returns `None` if the bytes of
+    /// a worker cannot be read.
+    pub fn resumed(preset: &'static Preset, rest: ReplayCheckpoint) -> Option<Self> {
+        let ReplayCheckpoint { workers, workers_ever, forgotten, open_loops, calls, clock } = rest;
+        let (mut idle, mut places) = (BTreeMap::new(), HashMap::new());
+        for (seen, worker) in workers {
+            let worker = IdleWorker::of_stored(worker, preset)?;
+            places.insert(Arc::clone(&worker.name), Place::Idle(seen));
+            idle.insert(seen, worker);
+        }
+        let idle_bytes = idle.values().map(IdleWorker::size).sum();
+        let new = Self::new(preset);
+        Some(Self {
+            idle,
+            idle_bytes,
+            places,
+            workers_ever,
+            forgotten,
+            open_loops,
+            calls,
+            clock,
+            ..new
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::BufReader;
+
+    use unstuck_text::PRESETS;
+    use unstuck_trace::read;
+    use walkdir::WalkDir;
+
+    use super::*;
+
+    #[test]
+    fn a_replay_goes_on_from_its_checkpoint_after_any_event() {
+        let runs = WalkDir::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs"));
+        let (mut found, mut checkpoints) = (0, 0);
+        for entry in runs.into_iter().map(|entry| entry.expect("a folder that can be listed")) {
+            for preset in PRESETS.iter().filter(|_| entry.file_type().is_file()) {
+                let path = entry.path();
+                let open = || BufReader::new(File::open(path).expect("a file"));
+                let mut whole = Replay::new(preset);
+                let (mut parts, mut list) = (Some(Replay::new(preset)), Vec::new());
+                read(open(), None, &mut |event| whole.take(&event)).expect("a trace");
+                read(open(), None, &mut |event| {
+                    let mut replay = parts.take().expect("a replay");
+                    replay.take(&event);
+                    list.extend(replay.take_findings());
+                    let bytes = postcard::to_stdvec(&replay.checkpoint()).expect("memory");
+                    let rest = postcard::from_bytes(&bytes).expect("its own bytes");
+                    parts = Replay::resumed(preset, rest);
+                    checkpoints += 1;
+                })
+                .expect("a trace");
+                let (whole, parts) = (whole.finish(), parts.expect("a replay").finish());
+                list.extend(parts.list);
+                list.sort_by_key(|found| found.calls_before);
+                assert_eq!(format!("{:?}", whole.list), format!("{list:?}"), "{}", path.display());
+                assert_eq!(whole.ends, parts.ends);
+                found += list.len();
+            }
+        }
+        assert!(found > 40 && checkpoints > 1000, "{found} findings, {checkpoints} checkpoints");
+    }
+}

@@ -1,0 +1,198 @@
+//! The early warning: how near a worker's rules came before a finding.
+
+use std::mem::replace;
+
+use serde::{Deserialize, Serialize};
+use unstuck_core::{Nearness, Policy, Rule, RuleIndex};
+
+/// The nearest rule about calls since the latest finding.
+///
+/// Calls count in the order in which they were issued, not in the order of their outcomes. So a run
+/// has the same warning in every transcript format.
+pub(super) struct EarlyWarning {
+    policy: &'static Policy<'static>,
+    /// The step of the latest call.
+    step: Option<u64>,
+    /// The number of calls that were announced, and how many of them are known to have settled.
+    announced: u64,
+    settled: u64,
+    /// True if an event since the latest look may have changed how near the rules are.
+    moved: bool,
+    /// The nearest rule since the latest finding, and the number of calls that were judged when it
+    /// first came as near.
+    highest: Option<(Nearness, u64)>,
+    /// The nearest rule at the latest look. A value that stays after a finding is no new warning.
+    latest: Option<Nearness>,
+}
+
+/// The result of an event: a finding, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Judged {
+    Quiet,
+    Loop,
+}
+
+/// A warning as a checkpoint stores it, without its policy.
+#[derive(Serialize, Deserialize)]
+pub(super) struct StoredWarning {
+    step: Option<u64>,
+    announced: u64,
+    settled: u64,
+    moved: bool,
+    highest: Option<(StoredNearness, u64)>,
+    latest: Option<StoredNearness>,
+}
+
+/// The place of a rule among those about text or about calls, `held` and `needed`.
+type StoredNearness = (bool, u8, u16, u16);
+
+impl EarlyWarning {
+    pub(super) fn stored(&self) -> StoredWarning {
+        let Self { policy: _, step, announced, settled, moved, highest, latest } = *self;
+        let near = |Nearness { rule, held, needed }| match rule {
+            RuleIndex::Text(place) => (true, place, held, needed),
+            RuleIndex::Call(place) => (false, place, held, needed),
+        };
+        let highest = highest.map(|(highest, judged)| (near(highest), judged));
+        StoredWarning { step, announced, settled, moved, highest, latest: latest.map(near) }
+    }
+
+    pub(super) fn of_stored(policy: &'static Policy<'static>, stored: &StoredWarning) -> Self {
+        let StoredWarning { step, announced, settled, moved, highest, latest } = *stored;
+        let near = |(is_text, place, held, needed): StoredNearness| {
+            let rule = if is_text { RuleIndex::Text(place) } else { RuleIndex::Call(place) };
+            Nearness { rule, held, needed }
+        };
+        let highest = highest.map(|(highest, judged)| (near(highest), judged));
+        Self { policy, step, announced, settled, moved, highest, latest: latest.map(near) }
+    }
+}
+
+impl EarlyWarning {
+    pub(super) fn new(policy: &'static Policy<'static>) -> Self {
+        let (step, highest, latest) = (None, None, None);
+        Self { policy, step, announced: 0, settled: 0, moved: false, highest, latest }
+    }
+
+    /// Announces the call `seq`. If it begins a step, all earlier calls have settled.
+    pub(super) fn call(&mut self, seq: u64, step: u64) {
+        if self.step.replace(step) != Some(step) {
+            self.moved |= self.settled < seq;
+            self.settled = self.settled.max(seq);
+        }
+        self.announced = seq + 1;
+        self.moved |= self.policy.rules().iter().any(Rule::is_judged_early);
+    }
+
+    /// Notes that the outcome of the call `seq` has arrived.
+    pub(super) fn outcome(&mut self, seq: u64) {
+        self.settled = self.settled.max(seq + 1);
+        self.moved = true;
+    }
+
+    /// Notes a user message, which may clear the history.
+    pub(super) fn user_message(&mut self) {
+        self.moved = true;
+    }
+
+    /// Returns the nearest rule before the finding of a loop whose latest call is `last`, and the
+    /// number of calls between the two.
+    pub(super) fn warning(&self, last: u64) -> Option<(Nearness, u64)> {
+        let (near, judged) = self.highest?;
+        Some((near, (last + 1).saturating_sub(judged)))
+    }
+
+    /// Looks at the nearest rule after an event, if it may have changed. A finding or a cleared
+    /// history starts afresh.
+    pub(super) fn look(&mut self, nearest: impl FnOnce() -> Option<Nearness>, judged: Judged) {
+        if !replace(&mut self.moved, false) && judged == Judged::Quiet {
+            return;
+        }
+        let nearest = nearest();
+        let before = replace(&mut self.latest, nearest);
+        let Some(near) = nearest.filter(|_| judged == Judged::Quiet) else {
+            self.highest = None;
+            return;
+        };
+        let Some(judged) = self.judged(near.rule).filter(|_| nearest != before) else { return };
+        if self.highest.is_none_or(|(highest, _)| near.is_nearer_than(highest)) {
+            self.highest = Some((near, judged));
+        }
+    }
+
+    /// Returns the number of calls that the rule has judged, or `None` for a rule about text.
+    fn judged(&self, rule: RuleIndex) -> Option<u64> {
+        let RuleIndex::Call(place) = rule else { return None };
+        let rule = self.policy.rules().get(usize::from(place))?;
+        Some(if rule.is_judged_early() { self.announced } else { self.settled })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use unstuck_core::presets;
+
+    use super::Judged::{Loop, Quiet};
+    use super::*;
+
+    fn near(rule: u8, held: u16, needed: u16) -> Nearness {
+        Nearness { rule: RuleIndex::Call(rule), held, needed }
+    }
+
+    /// Returns the warning at the call after `events`. Each event is a call that is answered at
+    /// once, with the nearest rule after it.
+    fn warned(events: &[(Option<Nearness>, Judged)]) -> Option<(Nearness, u64)> {
+        let mut early = EarlyWarning::new(&presets::BALANCED);
+        for (seq, &(nearest, judged)) in (0..).zip(events) {
+            early.call(seq, seq);
+            early.outcome(seq);
+            early.look(|| nearest, judged);
+        }
+        early.warning(events.len() as u64)
+    }
+
+    #[test]
+    fn a_warning_dates_from_the_first_time_as_near() {
+        let events = [near(0, 1, 3), near(0, 2, 3), near(0, 1, 3), near(1, 4, 6), near(2, 3, 6)];
+        let warning = warned(&events.map(|near| (Some(near), Quiet)));
+        assert_eq!(warning, Some((near(0, 2, 3), 4)));
+    }
+
+    #[test]
+    fn a_finding_or_a_cleared_history_resets_the_warning() {
+        let (high, low) = (Some(near(0, 3, 3)), Some(near(0, 1, 3)));
+        let expected = Some((near(0, 1, 3), 1));
+        assert_eq!(warned(&[(high, Loop)]), None);
+        assert_eq!(warned(&[(high, Quiet), (high, Loop), (low, Quiet)]), expected);
+        assert_eq!(warned(&[(high, Quiet), (None, Quiet), (low, Quiet)]), expected);
+        assert_eq!(warned(&[(high, Loop), (high, Quiet)]), None, "it stands since the finding");
+    }
+
+    #[test]
+    fn rules_about_text_give_no_warning() {
+        let talk = Some(Nearness { rule: RuleIndex::Text(0), held: 2, needed: 3 });
+        assert_eq!(warned(&[(talk, Quiet)]), None);
+    }
+
+    #[test]
+    fn calls_that_are_issued_together_count_as_their_outcomes_come() {
+        let mut early = EarlyWarning::new(&presets::BALANCED);
+        (0..4).for_each(|seq| early.call(seq, 7));
+        early.outcome(0);
+        early.outcome(1);
+        early.look(|| Some(near(1, 3, 4)), Quiet);
+        assert_eq!(early.warning(3), Some((near(1, 3, 4), 2)));
+    }
+
+    #[test]
+    fn a_look_is_skipped_if_no_rule_can_have_changed() {
+        let mut early = EarlyWarning::new(&presets::BALANCED);
+        early.call(0, 0);
+        early.look(|| panic!("its outcome is not known"), Quiet);
+        early.outcome(0);
+        early.look(|| Some(near(0, 2, 3)), Quiet);
+        early.call(1, 1);
+        early.look(|| panic!("the one before has settled long since"), Quiet);
+        assert_eq!(early.warning(1), Some((near(0, 2, 3), 1)));
+    }
+}

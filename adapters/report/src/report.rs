@@ -1,0 +1,147 @@
+//! One input, read and judged.
+
+use std::io::BufRead;
+
+use unstuck_core::Action;
+use unstuck_text::Preset;
+use unstuck_trace::{Event, Format, Problem, Trace, WORKERS_MAX, read};
+
+use crate::cost::{Cost, Meter, Price};
+use crate::loops::{JudgedInput, Observer};
+use crate::replay::{Explained, Findings, Picture, Replay, Wanted};
+use crate::shown::{counted, plain};
+
+/// The settings for reading and judging an input, and the parts of it that the report keeps.
+#[derive(Clone, Copy)]
+pub struct Settings {
+    /// The format of the input, or `None` to detect it.
+    pub from: Option<Format>,
+    /// The policy to judge by.
+    pub preset: &'static Preset,
+    /// The price of tokens, for the cost in dollars.
+    pub price: Option<Price>,
+    /// The most loops to keep with their proofs, the first ones.
+    pub loops: usize,
+    /// The loops whose steps are kept.
+    pub wanted: Option<Wanted>,
+    /// Whether the calls are drawn.
+    pub picture: bool,
+}
+
+/// One input, read and judged.
+pub struct Report {
+    /// The name of the input.
+    pub path: String,
+    /// The summary of the input.
+    pub trace: Trace,
+    /// The findings.
+    pub judged: JudgedInput,
+    /// The steps of the wanted loops.
+    pub explained: Vec<Explained>,
+    /// The calls as they are drawn, if [`Settings::picture`] asks for it.
+    pub picture: Option<Picture>,
+    /// The cost of the run.
+    pub cost: Cost,
+    /// The number of workers that were not followed to their end, because there were too many.
+    pub forgotten: usize,
+}
+
+impl Report {
+    /// Reads the input called `path` and judges it.
+    ///
+    /// # Errors
+    ///
+    /// The input cannot be read, is empty or of another format, or fails before its first record.
+    pub fn read(
+        path: String,
+        input: impl BufRead,
+        settings: &Settings,
+        observer: &mut impl Observer,
+    ) -> Result<Self, Problem> {
+        let mut replay = Replay::new(settings.preset).explaining(settings.wanted);
+        if settings.picture {
+            replay = replay.drawing();
+        }
+        let mut judged = JudgedInput::new(settings.loops);
+        let mut meter = Meter::new(settings.price);
+        let mut take = |event: Event<'_>| {
+            meter.take(&event);
+            replay.take(&event);
+            judged.take_from(&mut replay, observer);
+            if judged.worst > Action::Proceed {
+                meter.found();
+            }
+            observer.event(&event);
+        };
+        let trace = read(input, settings.from, &mut take)?;
+        let Findings { list, ends, explained, forgotten, picture, .. } = replay.finish();
+        judged.finish(list, |key| ends.get(&key).copied(), observer);
+        if judged.worst > Action::Proceed {
+            meter.found();
+        }
+        Ok(Self {
+            path,
+            judged,
+            explained,
+            picture,
+            cost: meter.finish(),
+            forgotten: forgotten.max(trace.forgotten),
+            trace,
+        })
+    }
+
+    /// Returns the result in one word.
+    pub fn status(&self) -> &'static str {
+        match self.judged.worst {
+            Action::Proceed if self.incomplete().is_some() => "partly",
+            Action::Proceed if self.is_empty() => "empty",
+            Action::Proceed => "clean",
+            _ => "stuck",
+        }
+    }
+
+    /// Returns the reason why loops may be missing, in one line. `None` if the whole input was read.
+    pub fn incomplete(&self) -> Option<String> {
+        let Trace { skipped, problems, .. } = &self.trace;
+        if self.forgotten > 0 {
+            return Some(too_many_workers(self.forgotten));
+        }
+        let first = problems.first().map_or_else(String::new, |first| format!(": {first}"));
+        let first = plain(&first);
+        (*skipped > 0).then(|| format!("{} could not be read{first}", counted(*skipped, "record")))
+    }
+
+    /// Returns a remark on the calls whose arguments the recording left out, if there are any.
+    pub fn without_content(&self) -> Option<String> {
+        let Trace { without_args, calls, .. } = self.trace;
+        let which = match without_args {
+            0 => return None,
+            n if n == calls => "no arguments recorded".to_owned(),
+            n => format!("{} without arguments", counted(n, "call")),
+        };
+        Some(format!("{which}: judged by tool names and failures alone"))
+    }
+
+    /// Returns the remark that the input has no call, if that is so. It may be of another format.
+    pub fn without_calls(&self) -> Option<String> {
+        let format = self.trace.format;
+        self.is_empty().then(|| {
+            format!("no call was found, reading it as {format}; `--from` names another format")
+        })
+    }
+
+    /// Returns whether there was nothing to judge: no call, and no finding about text.
+    pub fn is_empty(&self) -> bool {
+        self.trace.calls == 0 && self.judged.worst == Action::Proceed
+    }
+}
+
+/// Returns the message that `forgotten` workers were not followed to their end.
+pub fn too_many_workers(forgotten: usize) -> String {
+    let workers = counted(forgotten, "worker");
+    format!(
+        "{workers} had to be forgotten: at most {WORKERS_MAX} are followed at a time, or fewer with long \
+         histories. Loops may be missing, and a worker that returned is counted again. Split the file by \
+         worker"
+    )
+}

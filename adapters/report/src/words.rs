@@ -1,0 +1,179 @@
+//! A report in words that several outputs share.
+
+use std::fmt::Write as _;
+
+use unstuck_core::Action;
+
+use crate::groups::Group;
+use crate::loops::Loop;
+use crate::recurring::what_recurs;
+use crate::replay::{Excerpt, Location, ResultLine, Step};
+use crate::report::Report;
+use crate::shown::{counted, plain, shortened};
+
+/// The most columns of a name.
+const NAME_MAX: usize = 60;
+
+/// The first loops of a run, over the same calls, and their cost.
+pub struct Story<'r> {
+    /// The noun for one step of the loops.
+    pub noun: &'static str,
+    /// The first step of the loops.
+    pub begin: usize,
+    /// The last step of the loops.
+    pub end: usize,
+    /// The step at which the first of the loops was found.
+    pub at: usize,
+    /// What recurs, in one line.
+    pub what: String,
+    /// The result of the last call, if it failed.
+    pub failure: Option<&'r ResultLine>,
+    /// The part of the run after the finding, for example `9 calls came after that, 50% of the run's calls`.
+    pub after: Option<String>,
+}
+
+impl Report {
+    /// Returns the facts about the run.
+    pub fn about(&self) -> String {
+        let trace = &self.trace;
+        let mut text = format!("{} transcript, {}", trace.format, self.cost.total);
+        // Writing to a string cannot fail.
+        if let Some(session) = &trace.session {
+            let _ = write!(text, ", session {}", shortened(&plain(session), NAME_MAX));
+        }
+        if trace.workers > trace.runs {
+            let _ = write!(text, ", {}", counted(trace.workers, "worker"));
+        }
+        if let Some(errors @ 1..) = trace.errors {
+            let _ = write!(text, ", {errors} flagged as failed");
+        }
+        if let Some(bare) = self.without_content() {
+            let _ = write!(text, ", {bare}");
+        }
+        if trace.skipped > 0 {
+            let _ = write!(text, ", {} could not be read", counted(trace.skipped, "record"));
+        }
+        text
+    }
+
+    /// Returns the story of `first`, the first loops of the run.
+    pub fn story<'r>(&self, first: &Group<'r>) -> Story<'r> {
+        let found = first.strongest.first();
+        let numbers = || first.all().map(Loop::numbers);
+        let begin = numbers().map(|(begin, _, _)| begin).min().unwrap_or(0);
+        let at = numbers().map(|(_, at, _)| at).min().unwrap_or(0);
+        let end = numbers().map(|(_, _, end)| end).max().unwrap_or(0);
+        let noun = match found.location {
+            Location::Calls { .. } => "call",
+            Location::Messages { .. } => "message",
+        };
+        let line = found.proof.iter().rev().find_map(|call| call.result.as_ref());
+        let calls = self.trace.calls;
+        let after = self.cost.after.filter(|after| after.calls > 0).map(|after| {
+            // Rounded to the nearest.
+            let share = (after.calls * 100 + calls / 2).checked_div(calls);
+            let share = share.map(|share| format!(", {share}% of the run's calls"));
+            format!("{after} came after that{}", share.unwrap_or_default())
+        });
+        Story {
+            noun,
+            begin,
+            end,
+            at,
+            what: first.strongest.title(),
+            failure: line.filter(|line| line.failed && !line.text.is_empty()),
+            after,
+        }
+    }
+
+    /// Returns the steps of the loop `one`, as far as they are kept. Another session of the input may have a loop with
+    /// the same id, whose steps are not among them.
+    pub fn steps_of(&self, one: &Loop) -> Vec<Step> {
+        let (id, worker) = (one.first().finding.loop_id, &*one.first().worker);
+        let (begin, _, end) = one.numbers();
+        let mut steps = Vec::new();
+        for explained in self.explained.iter().filter(|explained| explained.worker == worker) {
+            let of_loop = || explained.steps.iter().filter(|step| step.loops.contains(&id));
+            if of_loop().any(|step| (begin..=end).contains(&step.excerpt.index)) {
+                steps.extend(of_loop().cloned());
+            }
+        }
+        steps
+    }
+}
+
+impl Loop {
+    /// Describes what recurs, in one line.
+    pub fn title(&self) -> String {
+        what_recurs(&self.first().finding, &self.first().tool)
+    }
+
+    /// Returns the numbers of the first call, of the call at which the loop was found, and of the last one. For
+    /// a loop of text these are messages.
+    pub fn numbers(&self) -> (usize, usize, usize) {
+        match self.first().location {
+            Location::Calls { first, at, last } => (first, at, self.end.unwrap_or(last)),
+            Location::Messages { first, at } => (first, at, self.end.unwrap_or(at)),
+        }
+    }
+
+    /// Returns a line for each rung that the loop reached and for its end.
+    pub fn milestones(&self) -> Vec<(usize, String)> {
+        let (mut course, mut worst) = (Vec::new(), Action::Proceed);
+        for found in &self.rungs {
+            let (Location::Calls { at, .. } | Location::Messages { at, .. }) = found.location;
+            if found.action > worst {
+                worst = found.action;
+                course.push((at, format!("{worst} at #{at}")));
+            }
+        }
+        course.extend(self.end.map(|end| (end, format!("last seen at #{end}"))));
+        course
+    }
+
+    /// Returns the calls that prove the loop, or all its `steps` if they are not fewer.
+    pub fn calls<'l>(&'l self, steps: &'l [Step]) -> Vec<&'l Excerpt> {
+        let proof = &self.first().proof;
+        if steps.len() >= proof.len() {
+            return steps.iter().map(|step| &step.excerpt).collect();
+        }
+        proof.iter().collect()
+    }
+
+    /// Returns the course of the loop, its id, its rule, whether the baseline has it, and its worker.
+    pub fn origin(&self) -> String {
+        let first = self.first();
+        let milestones: Vec<String> = self.milestones().into_iter().map(|(_, step)| step).collect();
+        let mut parts = vec![milestones.join("; ")];
+        parts.push(format!("loop {}; rule {}", first.finding.loop_id, first.rule));
+        parts.extend(self.novelty.map(|novelty| novelty.name().to_owned()));
+        if &*first.worker != "main" {
+            parts.push(format!("worker {}", shortened(&plain(&first.worker), NAME_MAX)));
+        }
+        parts.join("; ")
+    }
+}
+
+/// Returns the last two parts of a path: a folder alone says little, and so does a name like `session.jsonl`.
+pub fn name(path: &str) -> &str {
+    let folder = path.rfind(['/', '\\']).map_or("", |end| &path[..end]);
+    folder.rfind(['/', '\\']).map_or(path, |end| &path[end + 1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name;
+
+    #[test]
+    fn a_name_is_the_last_two_parts_of_a_path() {
+        for (path, expected) in [
+            ("a.jsonl", "a.jsonl"),
+            ("b/a.jsonl", "b/a.jsonl"),
+            ("/c/b/a.jsonl", "b/a.jsonl"),
+            ("c:\\b\\a", "b\\a"),
+            ("", ""),
+        ] {
+            assert_eq!(name(path), expected);
+        }
+    }
+}
