@@ -193,6 +193,7 @@ use std::io::{BufRead, BufReader};
 pub use event::{Args, Begin, Call, Event, Message, Outcome, Role, Tokens, Usage};
 pub use formats::opencode::opencode_tool;
 pub use formats::{Format, UnknownFormat};
+pub use notes::error_without_notes;
 pub use problem::{Problem, ProblemKind};
 pub use tool_result::{ToolResult, text_of};
 

@@ -29,6 +29,9 @@ const SERVERS: [(&str, &str); 2] = [("MCP server '", "': "), ("Wall time: ", "\n
 /// The member with the note in a structured result of an MCP server behind the proxy.
 const MEMBER: &str = "\"unstuck_note\":\"[unstuck] ";
 
+/// The beginning of a block with a note, in a result that quotes the JSON of an MCP server behind the proxy (Qwen Code).
+const BLOCK: &str = "{\"type\":\"text\",\"text\":\"[unstuck] ";
+
 /// The tag around a note of Gemini CLI.
 const CONTEXT: &str = "<hook_context>";
 
@@ -71,12 +74,20 @@ pub(crate) fn without_notes(text: &str) -> Cow<'_, str> {
     while let Some(before) = without_note(rest) {
         rest = before.strip_prefix(REPLACED).unwrap_or(before);
     }
-    without_member(rest).map_or(Cow::Borrowed(rest), Cow::Owned)
+    let bare = without_member(rest).or_else(|| without_blocks(rest));
+    bare.map_or(Cow::Borrowed(rest), Cow::Owned)
 }
 
-/// Returns the error of a failed call without the notes at its end. Claude Code joins the blocks of an
-/// error of an MCP server to lines, so the last line can be a note, too. Copilot CLI joins them without a line break.
-pub(crate) fn error_without_notes(text: &str) -> Cow<'_, str> {
+/// Returns the error of a failed call without the notes of this project. A note is a paragraph at the end, the last
+/// line of the joined blocks of an MCP server (Claude Code, and without a line break Copilot CLI), or a block in the
+/// JSON of such a server (Qwen Code).
+///
+/// ```
+/// use unstuck_trace::error_without_notes;
+///
+/// assert_eq!(error_without_notes("no such file\n\n[unstuck] Again."), "no such file");
+/// ```
+pub fn error_without_notes(text: &str) -> Cow<'_, str> {
     let rest = without_notes(text);
     let Cow::Borrowed(rest) = rest else { return rest };
     let last = rest.trim_ascii_end().rsplit_once('\n');
@@ -92,6 +103,19 @@ fn without_member(object: &str) -> Option<String> {
     let before = inner[..start].strip_suffix(',').unwrap_or(&inner[..start]);
     let whole = format!("{before}}}");
     (object.starts_with('{') && serde_json::from_str::<IgnoredAny>(&whole).is_ok()).then_some(whole)
+}
+
+/// Returns a text that quotes JSON without the blocks that are notes, or `None` if it has none. The result of a server
+/// stands before a note of the proxy.
+fn without_blocks(text: &str) -> Option<String> {
+    let mut pieces = text.split(BLOCK);
+    let mut bare = pieces.next()?.to_owned();
+    for piece in pieces {
+        let (_, behind) = piece.split_once("\"}")?;
+        bare.truncate(bare.strip_suffix(',')?.len());
+        bare += behind;
+    }
+    (bare.len() < text.len()).then_some(bare)
 }
 
 /// Returns the text before the last note, if that note ends the text and is one paragraph.
@@ -169,6 +193,19 @@ mod tests {
                 r#"{"a":"\"unstuck_note\":\"[unstuck] Again."}"#,
                 r#"{"a":"\"unstuck_note\":\"[unstuck] Again."}"#,
             ),
+            (
+                r#"error: [{"type":"text","text":"no"},{"type":"text","text":"[unstuck] Again."}], "b""#,
+                r#"error: [{"type":"text","text":"no"}], "b""#,
+            ),
+            (
+                r#"[{"text":"no"},{"type":"text","text":"[unstuck] 3."}]}, [{"text":"no"},{"type":"text","text":"[unstuck] 3."}]}"#,
+                r#"[{"text":"no"}]}, [{"text":"no"}]}"#,
+            ),
+            (
+                r#"[{"type":"text","text":"[unstuck] Alone."}]"#,
+                r#"[{"type":"text","text":"[unstuck] Alone."}]"#,
+            ),
+            (r#"a,{"type":"text","text":"[unstuck] "#, r#"a,{"type":"text","text":"[unstuck] "#),
             ("", ""),
         ];
         for (text, expected) in table {

@@ -574,20 +574,21 @@ fn a_note_of_the_proxy_is_the_only_one() {
 }
 
 /// The model knows a tool behind the proxy by a longer name than the proxy. It reads the proxy's words only, whatever
-/// the agent writes around them, and the hook ends the turn if it can.
+/// the agent writes around them, and the hook ends the turn if it can. Qwen Code ends the run at the fifth equal call,
+/// which only the hook knows: it refuses the fourth one.
 #[test]
 fn the_hook_leaves_a_tool_to_its_proxy() {
     let gone = "There is no pencil in stock: no such item in ORDERS";
     for agent in ["claude-code", "copilot", "qwen"] {
-        for joint in ["\n\n", ""] {
+        for (joint, end) in [("\n\n", ""), ("", ""), (r#""},{"type":"text","text":""#, r#""}]"#)] {
             let (hooks, wire) = (Hooks::of(agent), Wire(agent));
             let one = |n: usize| {
                 let id = format!("call-{n}");
                 let note = "[unstuck] You have made the same `order` call, and it fails in the same way each time.";
                 let text = match n {
-                    3 | 5 => format!("{gone}{joint}{note}"),
+                    3 | 5 => format!("{gone}{joint}{note}{end}"),
                     6.. => format!("MCP server 'desk': [unstuck] This call was not run. {note}"),
-                    _ => gone.to_owned(),
+                    _ => format!("{gone}{end}"),
                 };
                 let mut call = wire.before(&id, "pencil");
                 call["tool_name"] = "mcp__desk__order".into();
@@ -597,7 +598,9 @@ fn the_hook_leaves_a_tool_to_its_proxy() {
                 [before, hooks.tell(call.to_string())].concat()
             };
             let answers: Vec<_> = (1..=7).map(one).collect();
-            assert!(answers.iter().all(|said| !said.contains("[unstuck]")), "{agent}: {answers:?}");
+            let own: Vec<_> = (0..7).filter(|n| answers[*n].contains("[unstuck]")).collect();
+            let last = if agent == "qwen" { vec![3] } else { Vec::new() };
+            assert_eq!(own, last, "{agent}: {answers:?}");
         }
     }
 }

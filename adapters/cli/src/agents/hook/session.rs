@@ -9,6 +9,7 @@ use unstuck::{
 };
 use unstuck_core::{Args, Digest, Finding, Kind};
 use unstuck_text::is_refusal;
+use unstuck_trace::error_without_notes;
 
 use crate::agents::Agent;
 use crate::agents::event::{Call, Ending, Event, EventKind, Listed};
@@ -169,7 +170,9 @@ impl<'e> End<'e> {
         match ending {
             // The proxy has refused it.
             Ending::Answered { text, failed: true } if is_refused(text) => Self::Refused,
-            Ending::Answered { text, failed } => Self::Answered(unnoted(text).into(), *failed),
+            Ending::Answered { text, failed } => {
+                Self::Answered(error_without_notes(text).into(), *failed)
+            }
             Ending::Untold => Self::Untold,
             Ending::Cancelled => Self::Cancelled,
             Ending::Refused => Self::Refused,
@@ -181,13 +184,6 @@ impl<'e> End<'e> {
 fn is_refused(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default();
     line.starts_with(SIGN) || line.contains("[unstuck] This call was not run.")
-}
-
-/// Returns the result without the note that the proxy has appended to it. Some agents join the two.
-fn unnoted(text: &str) -> &str {
-    let at =
-        text.rfind("[unstuck] You have made the same `").filter(|at| !text[*at..].contains('\n'));
-    at.map_or(text, |at| text[..at].trim_end())
 }
 
 /// Returns whether the proxy of this program answers for `tool`: it has named it in this result. The proxy knows the
@@ -281,6 +277,8 @@ impl Worker {
             // Its model has just read one.
             Reply::Tell(_) if read.is_told => Reply::Nothing,
             own => match &event.kind {
+                // The proxy does not know how many such calls the agent lets pass.
+                EventKind::Before(_) if self.position.last_equal.is_some() => own,
                 EventKind::Before(call) | EventKind::After(call, _) => {
                     self.beside_proxy(call, agent.host().ends_turn_of(event), own)
                 }
