@@ -38,9 +38,9 @@ function rowsOf(file, ...words) {
 
 const sum = (rows, field) => rows.reduce((total, row) => total + (row[field] ?? 0), 0);
 
-/** Calls, errors if both count them, and each finding with its action and the laps at which it came. The hook
+/** Calls and errors if both count them, and each finding with its action and the laps at which it came. The hook
  * records each refusal, and a scan the first one. */
-function told(rows, hasErrors) {
+function told(rows, hasCalls, hasErrors) {
   const findings = rows.flatMap((row) => row.findings ?? []);
   const known = new Set();
   const isFirst = ({ loop, rule, action }) => {
@@ -48,8 +48,9 @@ function told(rows, hasErrors) {
     return !known.has(key) && known.add(key);
   };
   const words = findings.filter(isFirst).map(({ rule, action, laps }) => `${rule} ${action}@${laps}`);
+  const calls = hasCalls ? `${sum(rows, "calls")} calls` : "calls of some workers";
   const errors = hasErrors ? `, ${sum(rows, "errors")} errors` : "";
-  return `${sum(rows, "calls")} calls${errors}: ${words.join(", ") || "nothing"}`;
+  return `${calls}${errors}: ${words.join(", ") || "nothing"}`;
 }
 
 /** Compares what the hook counted with what a scan of the transcripts finds: `=`, or what each of them says. */
@@ -59,8 +60,9 @@ function comparison() {
   const status = rowsOf("status.jsonl", "status", "--all");
   const scan = rowsOf("scan.jsonl", "scan", "--from", agent, ...files);
   const hasErrors = [status, scan].every((rows) => rows.every((row) => "errors" in row));
-  const [hook, file] = [told(status, hasErrors), told(scan, hasErrors)];
-  // An ended session without findings is not kept.
+  // Of an ended session, a worker without findings is not kept.
+  const hasCalls = !status.length || status.length === sum(scan, "workers");
+  const [hook, file] = [status, scan].map((rows) => told(rows, hasCalls, hasErrors));
   const isEqual = status.length ? hook === file : !scan.some((row) => row.findings?.length);
   return isEqual ? "=" : `≠ (hook: ${status.length ? hook : "nothing"}; scan: ${file})`;
 }

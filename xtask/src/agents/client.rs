@@ -132,11 +132,10 @@ pub(super) const ALL: &[Client] = &[
         lacks: &[
             ("denied", "in this mode the model has no tool to run commands"),
             ("denied-variants", "in this mode the model has no tool to run commands"),
-            ("plan-mode", "it ends after the first answer"),
             ("compaction", "it compacts only before a message of the user"),
             ("compaction-failing", "it compacts only before a message of the user"),
             ("interrupted", "it does not resume a session without an answer"),
-            ("subagents", "their calls bear no id, so that it is chance what is seen"),
+            ("subagents", "no event names the subagent, so that it is chance what is seen"),
         ],
         ..CLIENT
     },
@@ -154,7 +153,6 @@ pub(super) const ALL: &[Client] = &[
             ("denied", "no event tells of the end of such a call"),
             ("denied-variants", "no event tells of the end of such a call"),
             ("plan-mode", "no event tells of the end of such a call"),
-            ("subagents", "a scan counts three calls more than the hook"),
         ],
         ..CLIENT
     },
@@ -171,7 +169,6 @@ pub(super) const ALL: &[Client] = &[
         lacks: &[
             ("denied", "in this mode the model has no tool to run commands"),
             ("denied-variants", "in this mode the model has no tool to run commands"),
-            ("plan-mode", "in this mode the model has no tool to run commands"),
             ("subagents", "the order of their calls is chance"),
         ],
         ..CLIENT
@@ -193,7 +190,6 @@ pub(super) const ALL: &[Client] = &[
         lacks: &[
             ("denied", "it ends at the first call that needs a permission"),
             ("denied-variants", "it ends at the first call that needs a permission"),
-            ("plan-mode", "its notes were not read yet"),
             ("subagents", "a scan has only the calls of the session itself"),
             ("healthy-long", "its 300 calls take longer than a run may"),
         ],
@@ -232,7 +228,10 @@ const COPILOT_SERVERS: &str = r#"{"mcpServers": {"desk": {
 
 const OPENCODE_SETTINGS: &str = r#"{
   "autoupdate": false, "share": "disabled", "permission": {"*": "allow"},
-  "agent": {"asking": {"mode": "primary", "permission": {"*": "ask"}}},
+  "agent": {
+    "asking": {"mode": "primary", "permission": {"*": "ask"}},
+    "plan": {"permission": {"edit": "deny"}}
+  },
   "mcp": {"desk": {"type": "local", "command": ["$host", $desk]}},
   "model": "scripted/m", "small_model": "scripted/m",
   "provider": {"scripted": {

@@ -40,7 +40,7 @@ pub(crate) trait Dialect {
 
     /// Returns the id of the turn, if the agent has one.
     fn turn<'a>(payload: &HookPayload<'a>) -> Raw<'a> {
-        payload.prompt_id
+        payload.prompt_id()
     }
 
     /// Returns the text that the model reads in place of the result of a refused call.

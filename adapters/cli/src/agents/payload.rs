@@ -23,7 +23,7 @@ pub(crate) struct HookPayload<'a, R = &'a RawValue> {
     agent_id: Raw<'a>,
     pub(crate) parent_agent_id: Raw<'a>,
     /// The id of a turn, as one of three agents calls it.
-    pub(crate) prompt_id: Raw<'a>,
+    prompt_id: Raw<'a>,
     pub(crate) turn_id: Raw<'a>,
     pub(crate) generation_id: Raw<'a>,
     transcript_path: Raw<'a>,
@@ -112,6 +112,12 @@ impl<'a, R> HookPayload<'a, R> {
             "SessionEnd" | "sessionEnd" => EventKind::Ended,
             _ => EventKind::Other,
         }
+    }
+
+    /// Returns the id of the prompt of the main agent's turn. A subagent goes on when the main agent gets another one,
+    /// for example the news that another subagent has finished.
+    pub(crate) fn prompt_id(&self) -> Raw<'a> {
+        self.prompt_id.filter(|_| full(self.agent_id).is_none())
     }
 
     /// Returns the event with this name, of this kind, in the turn with this id.

@@ -605,6 +605,28 @@ fn the_hook_leaves_a_tool_to_its_proxy() {
     }
 }
 
+/// The main agent gets a prompt when a subagent has finished, and all events of the session then bear its id.
+#[test]
+fn a_subagent_goes_on_when_the_main_agent_gets_a_prompt() {
+    for agent in ["claude-code", "qwen"] {
+        let (hooks, wire) = (Hooks::of(agent), Wire(agent));
+        let last = |subagent: Option<&str>| {
+            let one = |n: usize| {
+                let id = format!("call-{n}");
+                let tell = |mut payload: Value| {
+                    payload["agent_id"] = subagent.into();
+                    payload["prompt_id"] = format!("prompt-{}", n / 3).into();
+                    hooks.tell(payload.to_string())
+                };
+                [wire.before(&id, "make"), wire.after(&id, "make", "no such file")].map(tell)
+            };
+            (0..6).map(one).fold(String::new(), |_, said| said.concat())
+        };
+        assert!(last(Some("a1")).contains("6 times in a row"), "{agent}");
+        assert!(last(None).contains("3 times in a row"), "{agent}");
+    }
+}
+
 /// Codex tells nothing of a call that fails in a server, of an unknown tool and the like: only its transcript does.
 #[test]
 fn calls_without_an_event_are_read_from_the_transcript() {

@@ -77,7 +77,7 @@ fn of_object(payload: &[u8]) -> Option<Event<'_>> {
     let ending = response.ending()?;
     let name = payload.name().ok().filter(|name| name == "PostToolUse")?;
     let kind = EventKind::After(payload.call().ok()?, ending);
-    let turn = payload.prompt_id;
+    let turn = payload.prompt_id();
     payload.into_event(name, kind, turn).ok()
 }
 
