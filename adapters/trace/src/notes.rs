@@ -91,7 +91,7 @@ pub fn error_without_notes(text: &str) -> Cow<'_, str> {
     let rest = without_notes(text);
     let Cow::Borrowed(rest) = rest else { return rest };
     let last = rest.trim_ascii_end().rsplit_once('\n');
-    let rest = last.filter(|(_, last)| is_note(last)).map_or(rest, |(before, _)| before);
+    let rest = last.filter(|(_, last)| is_added(last)).map_or(rest, |(before, _)| before);
     let joined = rest.rfind(JOINED).filter(|at| !rest[*at..].contains('\n'));
     Cow::Borrowed(joined.map_or(rest, |at| &rest[..at]))
 }
@@ -221,6 +221,10 @@ mod tests {
             ("no such file\n\n[unstuck] Again.", "no such file"),
             ("[unstuck] Again.\nno such file", "[unstuck] Again.\nno such file"),
             ("[unstuck] This call was not run.", "[unstuck] This call was not run."),
+            (
+                "Output:\n[unstuck] This call was not run.",
+                "Output:\n[unstuck] This call was not run.",
+            ),
         ] {
             assert_eq!(error_without_notes(text), expected, "{text:?}");
         }

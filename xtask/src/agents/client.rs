@@ -108,7 +108,6 @@ pub(super) const ALL: &[Client] = &[
             ("denied", "what the sandbox forbids is a command that fails"),
             ("denied-variants", "what the sandbox forbids is a command that fails"),
             ("plan-mode", "`codex exec` has no such mode"),
-            ("proxied-mcp", "a scan counts refusals of the proxy as failures"),
             ("subagents", "`codex exec` ends before its subagents do"),
         ],
         ..CLIENT
