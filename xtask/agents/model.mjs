@@ -13,6 +13,7 @@
 //     requests.jsonl  every request as it came
 //     seen.txt        what each request adds, word for word: results, notes, refusals
 //     calls.txt       one line for each call: its number, its turn, how it went, its tool
+//     times.txt       the milliseconds between each answer with calls and the next request
 
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -81,7 +82,11 @@ function paragraph(conversation, asked, text) {
   return [`=== after ${conversation.turns.length} turns`, ...news, `model: ${answer}`, ""].join("\n");
 }
 
+/** When each run got its latest answer with calls. */
+const answered = new Map();
+
 function answer(run, script, wire, path, body) {
+  const arrived = performance.now();
   const folder = join(run, "model");
   mkdirSync(folder, { recursive: true });
   appendFileSync(join(folder, "requests.jsonl"), JSON.stringify({ path, body }) + "\n");
@@ -90,6 +95,8 @@ function answer(run, script, wire, path, body) {
   if (!isMain(conversation.tools)) {
     return wire.answer({ body, path, calls: [], text: sideAnswer(body) });
   }
+  const since = answered.get(run);
+  if (since) appendFileSync(join(folder, "times.txt"), `${arrived - since}\n`);
   const plan = SCRIPTS[script](conversation);
   if (plan === STALL) return writeFileSync(join(run, "stalled"), "");
   const text = typeof plan === "string" ? plan : "";
@@ -99,6 +106,8 @@ function answer(run, script, wire, path, body) {
   writeFileSync(join(folder, "calls.txt"), callLines(conversation, calls, text));
   appendFileSync(join(folder, "seen.txt"), paragraph(conversation, calls, text));
   const isFull = turn === FULL[script] && !JSON.stringify(body).includes(SUMMARY);
+  if (calls.length) answered.set(run, performance.now());
+  else answered.delete(run);
   return wire.answer({ body, path, calls, text, conversation, tokens: isFull ? TOKENS_FULL : undefined });
 }
 

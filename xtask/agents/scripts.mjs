@@ -103,6 +103,7 @@ export const SCRIPTS = {
   background,
   subagents,
   "healthy-long": steps(hundred),
+  cost: steps(hundred.slice(0, 40)),
   "long-results": lap([run("seq 1 300000"), run("seq 2 300000"), run("seq 3 300000")], 9),
   "denied-variants": repeat((n) => [run(`touch made${n}.txt`)], 12),
   "plan-mode": repeat((n) => [n < 12 ? read(`part${n}.txt`) : fix(3)], 12 + TURNS_MAX),

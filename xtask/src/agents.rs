@@ -1,6 +1,7 @@
 //! `cargo xtask agents`: runs real coding agents against a scripted model, and compares what the model saw.
 
 mod client;
+mod cost;
 mod run;
 mod scenario;
 
@@ -52,6 +53,9 @@ const BRIEFLY: &[(&str, &[&str])] = &[
     ("pi", &["same-failing-command", "failing-edit", "healthy-by-tool", "program-gone"]),
 ];
 
+/// The clients whose hooks are measured.
+const MEASURED: [&str; 3] = ["claude-code", "codex", "gemini"];
+
 /// A client and a scenario that it plays.
 type Pair = (&'static Client, &'static Scenario);
 
@@ -67,6 +71,9 @@ pub(crate) struct Request {
     /// Run without hooks, and compare nothing
     #[arg(long, conflicts_with = "bless")]
     bare: bool,
+    /// Print what the hooks of Claude Code, Codex and Gemini CLI, or of one agent, cost a call
+    #[arg(long, conflicts_with_all = ["bless", "bare", "scenario"])]
+    cost: bool,
     /// Run this agent only
     #[arg(value_parser = steps::possible(client::ALL.iter().map(|client| (client.name, client.package))))]
     agent: Option<String>,
@@ -78,11 +85,23 @@ pub(crate) struct Request {
 /// Runs what the command line asks for.
 pub(crate) fn run(request: &Request) -> Done {
     checks::ready("agents")?;
+    if request.cost {
+        return measure(request.agent.as_deref());
+    }
     let is_wanted = |only: &Option<String>, name| only.as_ref().is_none_or(|only| only == name);
     let plan = plan(|(client, scenario)| {
         is_wanted(&request.agent, client.name) && is_wanted(&request.scenario, scenario.name)
     });
     carry_out(&plan, request, true)
+}
+
+/// Measures the hooks of the agent with this name, or else of those that most people use.
+fn measure(name: Option<&str>) -> Done {
+    let is_wanted =
+        |client: &&Client| name.map_or(MEASURED.contains(&client.name), |name| client.name == name);
+    let clients: Vec<_> = client::ALL.iter().filter(is_wanted).collect();
+    clients.iter().try_for_each(|client| client.ready(true))?;
+    cost::table(&clients)
 }
 
 /// Makes the runs of CI, which installs the clients. On a developer's machine the step is left out if they are

@@ -73,7 +73,7 @@ impl Run<'_> {
     }
 
     /// Makes the folder of the run, with the settings of the client and the hooks.
-    fn prepare(&self) -> io::Result<()> {
+    pub(super) fn prepare(&self) -> io::Result<()> {
         let mut place = machine::program("sh");
         place.arg("xtask/agents/place.sh").arg(self.folder()).arg(self.program);
         if !place.status()?.success() {
@@ -97,7 +97,7 @@ impl Run<'_> {
     }
 
     /// Gives the client a prompt and waits until it ends. Returns who ended it, and its exit code.
-    fn prompt(&self, continues: bool) -> io::Result<String> {
+    pub(super) fn prompt(&self, continues: bool) -> io::Result<String> {
         let resumed = if continues { self.client.continues } else { "" };
         let prompt = format!("Please do the job of script {}.", self.scenario.script);
         let mode = self.client.modes[self.scenario.mode as usize];

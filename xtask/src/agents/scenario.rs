@@ -121,6 +121,16 @@ pub(super) const ALL: &[Scenario] = &[
     },
 ];
 
+/// The scenario whose calls are timed.
+pub(super) const COST: Scenario = plain("cost", "forty calls that bring news");
+
+/// The same, with a program in place of `unstuck` that does nothing.
+pub(super) const IDLE: Scenario = Scenario {
+    script: "cost",
+    start: r#"ln -sf "$(command -v true)" ../bin/unstuck; exec "$@""#,
+    ..plain("cost-idle", "the same calls, with hooks that do nothing")
+};
+
 /// The command that starts a client as it is.
 pub(super) const ORDINARY: &str = r#"exec "$@""#;
 
