@@ -81,7 +81,9 @@ impl Reply {
     /// The question whether a call may run that would be refused because of `evidence`.
     pub(crate) fn question(evidence: &Evidence) -> Self {
         let why = what_was_found(evidence);
-        Self::Ask(format!("{SIGN} {why}. Let it run? If so, this loop is not brought up again."))
+        Self::Ask(format!(
+            "{SIGN} This looks like a loop: {why}. Let it run? You are asked about this loop once."
+        ))
     }
 
     /// Returns the more severe of two replies, or this one.

@@ -532,7 +532,7 @@ fn a_person_is_asked_once_before_the_first_refusal() {
     let alone = answers("0");
     assert!(alone[5].contains(r#""permissionDecision":"deny""#), "{}", alone[5]);
     let asked = answers("1");
-    let question = r#""permissionDecision":"ask","permissionDecisionReason":"[unstuck] `run` 6 times in a row, failing alike. Let it run? If so, this loop is not brought up again.""#;
+    let question = r#""permissionDecision":"ask","permissionDecisionReason":"[unstuck] This looks like a loop: `run` 6 times in a row, failing alike. Let it run? You are asked about this loop once.""#;
     assert!(asked[5].contains(question), "{}", asked[5]);
     // The person has let it run, or else the agent says that the call was rejected.
     assert_eq!(asked[6..], [""; 6]);
