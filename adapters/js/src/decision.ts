@@ -24,12 +24,13 @@ export class Ticket {
   }
 
   /**
-   * Returns the number by which `engine` knows the call, or 0 if another guard issued the ticket.
+   * Returns the number by which `engine` knows the call, or 0 if another guard issued the ticket, or it is none.
    *
    * @internal
    */
-  static number(ticket: Ticket, engine: object): number {
-    return ticket.#engine === engine ? ticket.#number : 0;
+  static number(ticket: unknown, engine: object): number {
+    const isOwn = typeof ticket === "object" && ticket !== null && #engine in ticket && ticket.#engine === engine;
+    return isOwn ? ticket.#number : 0;
   }
 }
 
@@ -143,7 +144,13 @@ export class Decision {
   /** Returns the result of a call as the model is to read it: with the message appended, if there is one. */
   annotate(result: string): string {
     if (!this.hasNote || this.message === undefined) return result;
-    return result === "" ? this.message : `${result}\n\n${this.message}`;
+    if (result === "") return this.message;
+    try {
+      return `${result}\n\n${this.message}`;
+    } catch {
+      // A string cannot be longer.
+      return result;
+    }
   }
 }
 

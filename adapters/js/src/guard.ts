@@ -3,6 +3,7 @@
 import { ACTIONS, type Action, Decision, Finding, KINDS, type Kind, PolicyError, Stuck, Ticket } from "./decision.js";
 import { engine, fullEngine } from "./engine.js";
 import { checked, type GuardOptions, type Policy, policyOf } from "./setup.js";
+import { isPromiseLike, propertyOf } from "./tools.js";
 import { text } from "./values.js";
 
 /** The bits of a decision, as in `adapters/wasm/src/guard.rs`. */
@@ -21,7 +22,7 @@ type Engine = InstanceType<ReturnType<typeof engine>["Guard"]>;
 /** A call of a tool, for `Guard.before`. */
 export interface CallOptions {
   /** The host's id of the call: a call that comes twice with one id counts once. */
-  id?: string | undefined;
+  id?: number | string | undefined;
   /** A key that only calls share that the model issued together. Without it, the guard numbers the steps. */
   step?: number | string | undefined;
 }
@@ -47,6 +48,9 @@ export interface Statistics {
   /** The number of judgements that asked for each action. */
   readonly actions: Readonly<Record<Exclude<Action, "proceed">, number>>;
 }
+
+/** A call: its ticket, or the host's id. */
+export type CallName = Ticket | number | string | undefined;
 
 /** Watches the calls of one agent, and decides what to do about them. */
 export class Guard {
@@ -91,17 +95,19 @@ export class Guard {
    * If the decision is `blocked`, the call must not run. It is recorded as refused already.
    */
   before(tool: string, args: unknown, { id, step }: CallOptions = {}): Decision {
+    const call = [text(tool), text(args), key(id), key(step)] as const;
     const engine = this.#used();
-    return decision(engine, engine.before(String(tool), text(args), key(id), key(step)));
+    return decision(engine, engine.before(...call));
   }
 
   /**
    * Reports the result of a call, by the ticket of its decision or by its id. `error` says that the call failed. A
    * result of a call that is not open changes nothing.
    */
-  after(call: Ticket | string | undefined, result: unknown, { error = false }: ResultOptions = {}): Decision {
+  after(call: CallName, result: unknown, { error = false }: ResultOptions = {}): Decision {
+    const ended = [idOf(call), text(result), Boolean(error)] as const;
     const engine = this.#used();
-    return decision(engine, engine.after(numberOf(engine, call), idOf(call), text(result), Boolean(error)), call);
+    return decision(engine, engine.after(Ticket.number(call, engine), ...ended), call);
   }
 
   /**
@@ -114,21 +120,23 @@ export class Guard {
     result: unknown,
     { id, step, error = false }: CallOptions & ResultOptions = {},
   ): Decision {
+    const call = [text(tool), text(args), key(id), key(step), text(result), Boolean(error)] as const;
     const engine = this.#used();
-    const bits = engine.finished(String(tool), text(args), key(id), key(step), text(result), Boolean(error));
-    return decision(engine, bits);
+    return decision(engine, engine.finished(...call));
   }
 
   /** Reports that somebody else refused the call. It counts as an attempt. */
-  refused(call: Ticket | string | undefined): Decision {
+  refused(call: CallName): Decision {
+    const id = idOf(call);
     const engine = this.#used();
-    return decision(engine, engine.refused(numberOf(engine, call), idOf(call)), call);
+    return decision(engine, engine.refused(Ticket.number(call, engine), id), call);
   }
 
   /** Takes a call back that never ran or was broken off. */
-  cancelled(call: Ticket | string | undefined): Decision {
+  cancelled(call: CallName): Decision {
+    const id = idOf(call);
     const engine = this.#used();
-    return decision(engine, engine.cancelled(numberOf(engine, call), idOf(call)), call);
+    return decision(engine, engine.cancelled(Ticket.number(call, engine), id), call);
   }
 
   /**
@@ -136,14 +144,16 @@ export class Guard {
    * automatic "please continue", does not.
    */
   userMessage(message?: unknown): Decision {
+    const read = message === undefined ? undefined : text(message);
     const engine = this.#used();
-    return decision(engine, engine.user_message(message === undefined ? undefined : text(message)));
+    return decision(engine, engine.user_message(read));
   }
 
   /** Reports a turn of the agent without a call. */
   textTurn(turn: unknown): Decision {
+    const read = text(turn);
     const engine = this.#used();
-    return decision(engine, engine.text_turn(text(turn)));
+    return decision(engine, engine.text_turn(read));
   }
 
   /** Reports that the host compacted the context, so that the model may ask again for what it was shown. */
@@ -163,7 +173,8 @@ export class Guard {
 
   /** Reports that a finding was wrong. The loop is not found again. */
   falsePositive(finding: Finding): void {
-    this.#used().false_positive(String(finding.id));
+    const id = text(finding.id);
+    this.#used().false_positive(id);
   }
 
   /** The counts so far. */
@@ -206,8 +217,14 @@ export class Guard {
     } catch (error) {
       return failed(error);
     }
-    // A promise stays a promise; only its value gets the note.
-    return (isPromise(result) ? result.then(ended, failed) : ended(result)) as T;
+    const then = propertyOf(result, "then");
+    if (typeof then !== "function") return ended(result) as T;
+    try {
+      // A promise stays a promise; only its value gets the note.
+      return Reflect.apply(then, result, [ended, failed]) as T;
+    } catch (error) {
+      return failed(error);
+    }
   }
 
   /**
@@ -215,13 +232,13 @@ export class Guard {
    * function's. A watched `async` function rejects with
    * {@link Stuck} instead of throwing it. So does a function that has returned a promise before.
    */
-  watch<A extends unknown[], R>(run: (...args: A) => R, tool: string = run.name): (...args: A) => R {
-    let isAsync = run.constructor.name === "AsyncFunction";
+  watch<A extends unknown[], R>(run: (...args: A) => R, tool = propertyOf(run, "name") as string): (...args: A) => R {
+    let isAsync = propertyOf(propertyOf(run, "constructor"), "name") === "AsyncFunction";
     const guard = this;
     return function (this: unknown, ...args) {
       try {
         const result = guard.call(tool, args.length === 1 ? args[0] : args, () => run.apply(this, args));
-        isAsync ||= isPromise(result);
+        isAsync ||= isPromiseLike(result);
         return result;
       } catch (error) {
         if (isAsync && error instanceof Stuck) return Promise.reject(error) as R;
@@ -236,6 +253,7 @@ export class Guard {
     this.#engine = undefined;
   }
 
+  /** Returns the engine. Code of the host, such as a `toJSON` that releases the guard, runs before this, and not after. */
   #used(): Engine {
     return (this.#engine ??= this.#made(NOTHING));
   }
@@ -269,18 +287,14 @@ function isOff(): boolean {
   return ["off", "0", "false"].includes(process?.env?.UNSTUCK?.toLowerCase() ?? "");
 }
 
-function numberOf(engine: Engine, call: unknown): number {
-  return call instanceof Ticket ? Ticket.number(call, engine) : 0;
-}
-
-/** Returns an id or a step as text. Hosts in plain JavaScript pass numbers as well. */
+/** Returns an id or a step as text. */
 function key(value: unknown): string | undefined {
-  return value === undefined || value === null ? undefined : String(value);
+  return value === undefined || value === null ? undefined : text(value);
 }
 
 function idOf(call: unknown): string | undefined {
-  if (typeof call === "string") return call;
-  if (call === undefined || call === null || call instanceof Ticket) return undefined;
+  if (call instanceof Ticket) return undefined;
+  if (["bigint", "number", "string", "undefined"].includes(typeof call) || call === null) return key(call);
   throw new TypeError(`expected the ticket of a decision, the id of a call or undefined, not ${typeof call}`);
 }
 
@@ -326,9 +340,5 @@ function finding(engine: Engine): Finding {
 }
 
 function isAbort(error: unknown): boolean {
-  return typeof error === "object" && error !== null && (error as { name?: unknown }).name === "AbortError";
-}
-
-function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+  return propertyOf(error, "name") === "AbortError";
 }

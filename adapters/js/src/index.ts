@@ -17,7 +17,7 @@ import { text } from "./values.js";
 
 export { type Action, Decision, Finding, type Kind, PolicyError, Stuck, Ticket } from "./decision.js";
 export { init, type InitOptions } from "./engine.js";
-export { type CallOptions, Guard, type ResultOptions, type Statistics } from "./guard.js";
+export { type CallName, type CallOptions, Guard, type ResultOptions, type Statistics } from "./guard.js";
 export { Guards, type GuardsOptions } from "./guards.js";
 export { type Proof, type Run, scan, type ScanOptions } from "./scan.js";
 export type { GuardOptions, PolicyOptions } from "./setup.js";

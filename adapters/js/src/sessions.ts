@@ -105,9 +105,14 @@ export class Identities {
 
 /** Returns the text of content blocks, joined. Other content, such as an image, is returned as it is. */
 export function textOf(content: unknown): unknown {
-  if (!Array.isArray(content)) return content;
-  const texts = content.map(blockText);
-  return texts.every((text) => text !== undefined) ? texts.join("\n") : content;
+  try {
+    if (!Array.isArray(content)) return content;
+    const texts = content.map(blockText);
+    return texts.every((text) => text !== undefined) ? texts.join("\n") : content;
+  } catch {
+    // Code of the host failed, or the text is longer than one may be. The guard reads what it can.
+    return content;
+  }
 }
 
 function blockText(block: unknown): string | undefined {

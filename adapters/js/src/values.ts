@@ -21,6 +21,12 @@ const DEPTH_MAX = 10_000;
  */
 const VALUES_MAX = 1 << 18;
 
+/**
+ * The longest text that is read whole, in UTF-16 units. Of a longer one, the two ends are read: all of it would block
+ * the program for seconds, and the memory of WebAssembly never shrinks.
+ */
+const TEXT_MAX = 1 << 22;
+
 /** Stands for a container inside itself, or one nested deeper than {@link DEPTH_MAX}. */
 const ELLIPSIS = '"..."';
 
@@ -33,15 +39,25 @@ const STAND_INS_MAX = 8;
 /** The first integer that is written in hexadecimal digits, as in Python. */
 const INTEGER_END = 1n << 127n;
 
-/** Returns the text of a value: text and bytes as they are, and containers as JSON. */
+/** Stands for an item whose own code fails. */
+const UNREADABLE = "<unreadable>";
+
+/** Returns the text of a value: text and bytes as they are, and containers as JSON. It has some 25 MB at most. */
 export function text(value: unknown): string {
-  if (typeof value === "string") return wellFormed(value);
+  if (typeof value === "string") return readable(value);
   return json(value) ?? written(value);
 }
 
-/** Returns `text` with each lone surrogate written as its escape, for example `\ud83d`. */
-function wellFormed(text: string): string {
-  return text.isWellFormed() ? text : text.replace(LONE, (lone) => `\\u${lone.charCodeAt(0).toString(16)}`);
+/** Returns `text`, or its ends, with each lone surrogate written as its escape, for example `\ud83d`. */
+function readable(text: string): string {
+  const read = ends(text);
+  return read.isWellFormed() ? read : read.replace(LONE, (lone) => `\\u${lone.charCodeAt(0).toString(16)}`);
+}
+
+/** Returns `text`, or the beginning, the length and the end of one that is too long. */
+function ends(text: string): string {
+  if (text.length <= TEXT_MAX) return text;
+  return `${text.slice(0, TEXT_MAX / 2)}\n... ${text.length} characters ...\n${text.slice(-TEXT_MAX / 2)}`;
 }
 
 const LONE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
@@ -50,16 +66,24 @@ const LONE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\ud
 function json(value: unknown): string | undefined {
   try {
     // A getter may return something else the second time.
-    return isPlain(value, 0, { left: PLAIN_VALUES_MAX }) ? (JSON.stringify(value) ?? "null") : undefined;
+    return isPlain(value, 0, { values: PLAIN_VALUES_MAX, characters: TEXT_MAX }) ? (JSON.stringify(value) ?? "null") : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** What `JSON.stringify` may still be given. */
+interface Budget {
+  values: number;
+  characters: number;
+}
+
 /** Returns whether `JSON.stringify` writes all of a value. It leaves much out in silence, such as the entries of a `Map`. */
-function isPlain(value: unknown, depth: number, values: { left: number }): boolean {
+function isPlain(value: unknown, depth: number, left: Budget): boolean {
   switch (typeof value) {
     case "string":
+      left.characters -= value.length;
+      return left.characters >= 0;
     case "boolean":
     case "undefined":
       return true;
@@ -74,15 +98,16 @@ function isPlain(value: unknown, depth: number, values: { left: number }): boole
   if (depth === PLAIN_DEPTH_MAX) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (Array.isArray(value)) {
-    values.left -= value.length;
-    const isAll = prototype === Array.prototype && values.left > 0;
-    return isAll && value.every((item) => isPlain(item, depth + 1, values));
+    left.values -= value.length;
+    const isAll = prototype === Array.prototype && left.values > 0;
+    return isAll && value.every((item) => isPlain(item, depth + 1, left));
   }
   if (prototype !== Object.prototype && prototype !== null) return false;
   if (typeof (value as { toJSON?: unknown }).toJSON === "function") return false;
   for (const key in value) {
-    values.left -= 1;
-    if (values.left < 0 || !isPlain((value as Record<string, unknown>)[key], depth + 1, values)) return false;
+    left.values -= 1;
+    left.characters -= key.length;
+    if (left.values < 0 || !isPlain((value as Record<string, unknown>)[key], depth + 1, left)) return false;
   }
   return true;
 }
@@ -93,14 +118,22 @@ type Sorted =
   /** The text of a value that is no string. */
   | { kind: "text"; text: string }
   /** A container, with its items or pairs. */
-  | { kind: "items"; holder: object; items: ArrayLike<unknown> }
+  | { kind: "items"; holder: object; items: ArrayLike<unknown>; length: number }
   | { kind: "pairs"; holder: object; pairs: readonly (readonly [string, unknown])[] };
 
 /** Sorts a value of any type. A value whose own code fails is written as its type. */
 function sort(value: unknown): Sorted {
+  try {
+    return sortAny(value);
+  } catch {
+    return { kind: "text", text: `<${typeName(value as object)}>` };
+  }
+}
+
+function sortAny(value: unknown): Sorted {
   switch (typeof value) {
     case "string":
-      return { kind: "text", text: wellFormed(value) };
+      return { kind: "text", text: readable(value) };
     case "number":
       return { kind: "json", json: Number.isFinite(value) ? JSON.stringify(value) : `"${value}"` };
     case "bigint":
@@ -110,21 +143,17 @@ function sort(value: unknown): Sorted {
     case "undefined":
       return { kind: "json", json: "null" };
     case "symbol":
-      return { kind: "text", text: String(value) };
+      return { kind: "text", text: readable(String(value)) };
     case "function":
       return { kind: "text", text: `<function ${nameOf(value)}>` };
   }
-  if (value === null) return { kind: "json", json: "null" };
-  try {
-    return sortObject(value as object);
-  } catch {
-    return { kind: "text", text: `<${typeName(value as object)}>` };
-  }
+  return value === null ? { kind: "json", json: "null" } : sortObject(value as object);
 }
 
 function integer(value: bigint): string {
   const size = value < 0n ? -value - 1n : value;
-  return size < INTEGER_END ? String(value) : `"${value < 0n ? "-" : ""}0x${(value < 0n ? -value : value).toString(16)}"`;
+  if (size < INTEGER_END) return String(value);
+  return JSON.stringify(ends(`${value < 0n ? "-" : ""}0x${(value < 0n ? -value : value).toString(16)}`));
 }
 
 function sortObject(value: object): Sorted {
@@ -142,10 +171,10 @@ function sortObject(value: object): Sorted {
 
 /** Sorts an object of a built-in class. */
 function builtIn(value: object): Sorted | undefined {
-  if (Array.isArray(value)) return { kind: "items", holder: value, items: value };
-  if (value instanceof Error) return { kind: "text", text: wellFormed(`${value.name}: ${value.message}`) };
+  if (Array.isArray(value)) return listed(value, value);
+  if (value instanceof Error) return { kind: "text", text: readable(`${value.name}: ${value.message}`) };
   if (value instanceof Map) return sortMap(value);
-  if (value instanceof Set) return { kind: "items", holder: value, items: ordered([...value]) };
+  if (value instanceof Set) return listed(value, ordered(firstOf(value)));
   if (value instanceof ArrayBuffer || (typeof SharedArrayBuffer === "function" && value instanceof SharedArrayBuffer)) {
     return { kind: "text", text: bytesText(new Uint8Array(value)) };
   }
@@ -154,16 +183,27 @@ function builtIn(value: object): Sorted | undefined {
     if (value instanceof Uint8Array || value instanceof DataView) {
       return { kind: "text", text: bytesText(new Uint8Array(buffer, byteOffset, byteLength)) };
     }
-    return { kind: "items", holder: value, items: value as unknown as ArrayLike<unknown> };
+    return listed(value, value as unknown as ArrayLike<unknown>);
   }
   if (value instanceof Number || value instanceof String || value instanceof Boolean) return sort(value.valueOf());
   return undefined;
 }
 
+function listed(holder: object, items: ArrayLike<unknown>): Sorted {
+  return { kind: "items", holder, items, length: items.length };
+}
+
+/** Returns the members that are written, and one more. The iterator may be one of the host, and have no end. */
+function firstOf<T>(members: Iterable<T>): T[] {
+  const first: T[] = [];
+  for (const member of members) if (first.push(member) > VALUES_MAX) break;
+  return first;
+}
+
 /** Sorts a map: as an object, or as a list of pairs if a key is an object. */
 function sortMap(map: Map<unknown, unknown>): Sorted {
-  const entries = [...map];
-  if (entries.some(([key]) => isObject(key))) return { kind: "items", holder: map, items: entries };
+  const entries = firstOf(map);
+  if (entries.some(([key]) => isObject(key))) return listed(map, entries);
   return { kind: "pairs", holder: map, pairs: entries.map(([key, value]) => [text(key), value]) };
 }
 
@@ -173,7 +213,7 @@ function sortByFields(value: object): Sorted {
   const { constructor, toString } = value as { constructor?: unknown; toString?: unknown };
   if (keys.length === 0 && constructor !== Object && constructor !== undefined) {
     const isTold = typeof toString === "function" && toString !== Object.prototype.toString;
-    return { kind: "text", text: isTold ? wellFormed(String(value)) : identity(value) };
+    return { kind: "text", text: isTold ? readable(String(value)) : identity(value) };
   }
   const fields = keys.map((key) => [key, (value as Record<string, unknown>)[key]] as const);
   return { kind: "pairs", holder: value, pairs: fields.filter(([, field]) => field !== undefined) };
@@ -205,7 +245,10 @@ function isObject(value: unknown): value is object {
 }
 
 function bytesText(bytes: Uint8Array): string {
-  return engine().text_of_bytes(bytes);
+  const told = (part: Uint8Array): string => engine().text_of_bytes(part);
+  if (bytes.length <= TEXT_MAX) return told(bytes);
+  const [first, last] = [bytes.subarray(0, TEXT_MAX / 2), bytes.subarray(-TEXT_MAX / 2)];
+  return `${told(first)}\n... ${bytes.length} bytes ...\n${told(last)}`;
 }
 
 function typeName(value: object): string {
@@ -221,7 +264,7 @@ function typeName(value: object): string {
 function nameOf(value: Function): string {
   try {
     const { name }: { name: unknown } = value;
-    return typeof name === "string" ? wellFormed(name) : "";
+    return typeof name === "string" ? readable(name) : "";
   } catch {
     return "";
   }
@@ -263,10 +306,10 @@ function written(value: unknown): string {
       continue;
     }
     values += 1;
-    if (values > VALUES_MAX) return json + CUT;
+    if (values > VALUES_MAX || json.length > TEXT_MAX) return json + CUT;
     if (last.next > 0) json += ",";
     const [key, item] = last.at(last.next++);
-    if (key !== undefined) json += `${JSON.stringify(wellFormed(key))}:`;
+    if (key !== undefined) json += `${JSON.stringify(readable(key))}:`;
     put(sort(item));
   }
   return json;
@@ -275,9 +318,17 @@ function written(value: unknown): string {
 function opened(value: Extract<Sorted, { holder: object }>): Open {
   const { holder } = value;
   if (value.kind === "items") {
-    const { items } = value;
-    return { holder, end: "]", next: 0, length: items.length, at: (index) => [undefined, items[index]] };
+    const { items, length } = value;
+    return { holder, end: "]", next: 0, length, at: (index) => [undefined, itemOf(items, index)] };
   }
   const { pairs } = value;
   return { holder, end: "}", next: 0, length: pairs.length, at: (index) => pairs[index] ?? ["", undefined] };
+}
+
+function itemOf(items: ArrayLike<unknown>, index: number): unknown {
+  try {
+    return items[index];
+  } catch {
+    return UNREADABLE;
+  }
 }

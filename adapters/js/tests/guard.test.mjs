@@ -8,10 +8,10 @@ import { Decision, Finding, Guard, Guards, PolicyError, presets, Stuck, Ticket }
 const CALL = ["read_file", { path: "src/mian.rs" }];
 
 /** Repeats one failing call, and returns the decisions that the agent sees. */
-function repeat(guard, times) {
+function repeat(guard, times, call = CALL, result = "no such file") {
   return Array.from({ length: times }, () => {
-    const before = guard.before(...CALL);
-    return before.blocked ? before : guard.after(before.ticket, "no such file", { error: true });
+    const before = guard.before(...call);
+    return before.blocked ? before : guard.after(before.ticket, result, { error: true });
   });
 }
 
@@ -66,7 +66,7 @@ test("results are matched by ticket and by id", () => {
   // Neither is open any more, and the last is none.
   for (const call of ["a", before.ticket, "c", undefined]) assert.equal(guard.after(call, "text").action, "proceed");
   assert.equal(guard.statistics.calls, 2);
-  assert.throws(() => guard.after(7, "text"), { name: "TypeError", message: /expected the ticket of a decision/ });
+  assert.throws(() => guard.after({}, "text"), { name: "TypeError", message: /expected the ticket of a decision/ });
   const twice = [guard.before(...CALL, { id: "c" }), guard.before(...CALL, { id: "c" })].map(({ ticket }) => ticket);
   assert.deepEqual(twice[0], twice[1], "a call that comes twice with one id counts once");
   assert.equal(guard.statistics.calls, 3);
@@ -96,8 +96,57 @@ test("ids and steps may be numbers", () => {
   const guard = new Guard();
   for (let n = 0; n < 5000; n++) guard.before("t", { a: n }, { id: n, step: n });
   assert.equal(guard.after("4999", "done").action, "proceed");
+  const own = new Guard();
+  const results = [7, 8n, "9"].map((id) => own.before(...CALL, { id }) && own.after(id, "503", { error: true }));
+  assert.equal(results[2].action, "nudge");
   guard.falsePositive({ id: 5 });
   guard.before("t", {}, { id: null, step: null });
+});
+
+test("code of the host neither throws out of a guard nor leaves a call open", async () => {
+  const fails = () => { throw new Error("no"); };
+  const item = Object.defineProperty([1], 0, { get: fails });
+  const proxy = new Proxy([1], { get: fails });
+  const huge = Array(3).fill("a".repeat(1 << 28));
+  for (const value of [item, proxy, huge, Symbol("s"), Object.create(null)]) {
+    const guard = new Guard();
+    const decisions = repeat(guard, 3, [value, value], value);
+    assert.equal(decisions[2].action, "nudge", "each result was heard");
+    guard.before(value, value, { id: value, step: value });
+  }
+  const frees = (guard) => ({ toJSON: () => guard.free() ?? 1 });
+  const guard = new Guard();
+  const own = frees(guard);
+  const { ticket } = guard.before(own, own, { id: own, step: own });
+  for (const call of [ticket, new Proxy(ticket, { get: () => own.toJSON() })]) guard.after(call, own);
+  guard.finished("t", own, own, { id: own });
+  guard.userMessage(own);
+  guard.textTurn(own);
+  guard.falsePositive({ id: own });
+  assert.equal(guard.statistics.calls, 0);
+});
+
+test("a tool's own result comes back, whatever it is", async () => {
+  const fails = () => { throw new Error("no"); };
+  const guard = new Guard();
+  const odd = [
+    new Proxy({}, { get: fails }),
+    Object.defineProperty({}, "then", { get: fails }),
+    Object.defineProperty([1], 0, { get: fails }),
+  ];
+  for (const result of odd) {
+    assert.equal(guard.call("t", {}, () => result), result);
+    assert.throws(() => guard.call("t", {}, () => { throw result; }), (error) => error === result);
+    for (const run of [() => Promise.reject(result), guard.watch(async () => { throw result; }, "t")]) {
+      const caught = await guard.call("t", {}, run).then(() => [], (error) => [error]);
+      assert.equal(caught[0], result);
+    }
+  }
+  const nameless = Object.defineProperty(() => 1, "name", { get: fails });
+  assert.equal(guard.watch(Object.defineProperty(nameless, "constructor", { get: fails }))(), 1);
+  const then = new Guard();
+  for (let n = 0; n < 3; n++) assert.throws(() => then.call("t", {}, () => ({ then: fails })), { message: "no" });
+  assert.equal(then.statistics.loops, 1, "a `then` that throws is a failed call");
 });
 
 test("calls of one step are judged together, and refused and cancelled calls are told", () => {

@@ -119,6 +119,40 @@ test("values whose own code misbehaves have a digest", () => {
   }
 });
 
+test("what cannot be read of a value takes nothing else away", () => {
+  const fails = () => { throw new Error("no"); };
+  const item = [1, 2];
+  Object.defineProperty(item, 1, { get: fails });
+  same(item, [1, "<unreadable>"]);
+  differ({ item, n: 1 }, { item, n: 2 });
+  const noItem = new Proxy([1], { get: (list, key) => (key === "0" ? fails() : list[key]) });
+  same({ noItem, n: 1 }, { noItem: ["<unreadable>"], n: 1 });
+  const noLength = new Proxy([1], { get: (list, key) => (key === "length" ? fails() : list[key]) });
+  same({ noLength, n: 1 }, { noLength: "<Array>", n: 1 });
+  const endless = new (class extends Set { *[Symbol.iterator]() { for (;;) yield 1; } })();
+  for (const value of [endless, { endless }]) assert.match(fingerprint(value), /^[0-9a-f]{16}$/);
+});
+
+test("a long text is read at its ends", () => {
+  const long = "a".repeat(1 << 28);
+  const text = (first, last, more = "") => `${first}${"a".repeat(5_000_000)}${last}${more}`;
+  const bytes = (at) => new Uint8Array(5_000_000).fill(97).fill(98, at, at + 1);
+  for (const of of [(text) => text, (text) => ({ text }), (text) => [text, new Map()]]) {
+    differ(of(text("b", "b")), of(text("c", "b")));
+    differ(of(text("b", "b")), of(text("b", "c")));
+    differ(of(text("a", "a")), of(text("a", "a", "a")));
+    // As a string is, this is too long for the engine.
+    assert.match(fingerprint(of(long)), /^[0-9a-f]{16}$/);
+  }
+  same(text("b", "b"), text("b", "b"));
+  differ(bytes(0), bytes(4_999_999));
+  same(bytes(2_500_000), bytes(2_500_001));
+  // JSON of these would be longer than a string may be.
+  for (const value of [Array(3).fill(long), { a: long, b: long, c: long }, new Map([[long, Array(9).fill(long)]])]) {
+    assert.match(fingerprint(value), /^[0-9a-f]{16}$/);
+  }
+});
+
 test("deep values are written without recursion", () => {
   const deep = (depth, inner) => {
     let value = inner;
