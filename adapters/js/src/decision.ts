@@ -1,5 +1,7 @@
 /** Decisions, the tickets of calls, and findings. */
 
+import { propertyOf } from "./tools.js";
+
 /** The actions, the mildest first. */
 export const ACTIONS = ["proceed", "nudge", "warn", "block", "start_over", "stop"] as const;
 
@@ -12,8 +14,31 @@ export const KINDS = ["streak", "recurrence", "cycle", "text", "echo"] as const;
 /** The way in which something recurs. */
 export type Kind = (typeof KINDS)[number];
 
+/**
+ * Lets `instanceof` of `type` know the objects of the other copy of this package: modules and CommonJS have one each.
+ * A class that extends `type` knows its own objects only.
+ */
+function shared(type: Function, name: string): void {
+  const mark = Symbol.for(`unstuck.${name}`);
+  const ordinary = Function.prototype[Symbol.hasInstance];
+  const knows = function (this: unknown, value: unknown): boolean {
+    try {
+      return ordinary.call(this, value) || (this === type && propertyOf(value, mark) === true);
+    } catch {
+      // A proxy of the host threw.
+      return false;
+    }
+  };
+  Object.defineProperty(type.prototype, mark, { value: true });
+  Object.defineProperty(type, Symbol.hasInstance, { value: knows });
+}
+
 /** Identifies a call between `before` and `after`. It is valid for the guard that issued it. */
 export class Ticket {
+  static {
+    shared(this, "Ticket");
+  }
+
   readonly #engine: object;
   readonly #number: number;
 
@@ -36,6 +61,10 @@ export class Ticket {
 
 /** A loop, and the calls that prove it. `String(finding)` says in one line what recurs. */
 export class Finding {
+  static {
+    shared(this, "Finding");
+  }
+
   /** The id of the loop: 16 hexadecimal digits, the same in every run with these calls. */
   readonly id: string;
   /** The name of the rule. */
@@ -116,6 +145,10 @@ export interface FindingFields {
 
 /** What to do about a call, and why. */
 export class Decision {
+  static {
+    shared(this, "Decision");
+  }
+
   /** @internal */
   constructor(
     /** What to do. It is `"proceed"` while the guard only observes. */
@@ -156,6 +189,10 @@ export class Decision {
 
 /** The agent is stuck: a call must not run, or the run ends. The message is what the model should read. */
 export class Stuck extends Error {
+  static {
+    shared(this, "Stuck");
+  }
+
   override readonly name = "Stuck";
 
   constructor(
@@ -168,5 +205,9 @@ export class Stuck extends Error {
 
 /** The setup of a guard or a scan is wrong, for example an unknown preset. */
 export class PolicyError extends Error {
+  static {
+    shared(this, "PolicyError");
+  }
+
   override readonly name = "PolicyError";
 }

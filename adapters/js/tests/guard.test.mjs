@@ -1,6 +1,7 @@
 // Guards: decisions, sessions, and their state.
 
 import assert from "node:assert/strict";
+import { createRequire } from "node:module";
 import { test } from "node:test";
 
 import { Decision, Finding, Guard, Guards, PolicyError, presets, Stuck, Ticket } from "unstuck";
@@ -318,6 +319,25 @@ test("functions are watched", async () => {
     );
   }
   assert.equal(aborted.statistics.loops, 0);
+});
+
+test("modules and CommonJS know each other's errors, decisions and tickets", () => {
+  const one = { Decision, Finding, Guard, PolicyError, Stuck, Ticket };
+  const other = createRequire(import.meta.url)("unstuck");
+  assert.notEqual(one.Guard, other.Guard, "two copies");
+  for (const [made, asked] of [[one, other], [other, one], [one, one]]) {
+    const [first, , , , , refused] = repeat(new made.Guard(), 6);
+    assert.ok(first.ticket instanceof asked.Ticket && !(first.ticket instanceof asked.Decision));
+    assert.ok(refused instanceof asked.Decision && refused.finding instanceof asked.Finding);
+    assert.equal(new asked.Guard().after(first.ticket, "of another guard").action, "proceed");
+    const errors = [new made.Stuck(refused), new made.PolicyError("")];
+    assert.deepEqual(errors.map((error) => error instanceof asked.Stuck), [true, false]);
+    assert.deepEqual(errors.map((error) => error instanceof asked.PolicyError), [false, true]);
+    assert.ok(!(errors[0] instanceof (class Own extends asked.Stuck {})));
+    for (const none of [undefined, null, 1, {}, new Error("a")]) assert.ok(!(none instanceof asked.Stuck));
+  }
+  const throwing = new Proxy({}, { getPrototypeOf() { throw new Error("no"); } });
+  assert.ok(!(throwing instanceof Stuck));
 });
 
 test("the environment turns guards off", () => {
