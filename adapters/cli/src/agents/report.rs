@@ -30,9 +30,11 @@ const DAY: u64 = 24 * 60 * 60 * 1000;
 /// The largest number of loops in the list of the most frequent ones.
 const FREQUENT: usize = 5;
 
-/// The width of a column of names, and of a loop's id.
+/// The width of a column of names.
 const NAME: usize = 12;
-const ID_SHOWN: usize = 8;
+
+/// The indentation of further lines on a loop.
+const INDENT: &str = "                    ";
 
 /// The version of the JSON lines. An added field does not change it.
 const SCHEMA: u32 = 1;
@@ -276,8 +278,7 @@ fn frequent(records: &Records<'_>, now: u64) -> String {
         // The longest form says the most.
         let longest = findings.iter().map(|(_, finding)| finding).max_by_key(|one| one.laps);
         let what = plain(&longest.unwrap_or(last).what);
-        let id: String =
-            LoopId::from_bits(last.loop_id).to_string().chars().take(ID_SHOWN).collect();
+        let id = LoopId::from_bits(last.loop_id);
         let (found, sessions) =
             (counted(findings.len(), "finding"), counted(sessions(findings), "session"));
         let line = format!(
@@ -285,7 +286,7 @@ fn frequent(records: &Records<'_>, now: u64) -> String {
             ago(now, last.at),
             plain(&entry.agent)
         );
-        let lines = filled(&line, "            ");
+        let lines = filled(&line, INDENT);
         let _ = write!(text, "  {FOUND}{id}{FOUND:#}  {}", lines.trim_start());
     }
     let more = loops.len().saturating_sub(FREQUENT);
@@ -458,10 +459,10 @@ Rules
   cycle   1 loop
 
 Most frequent loops
-  00000001  `Ba\u{fffd}[2Jsh` 8 times in a row, failing alike; 6 findings in 2
-            sessions, last 8 min ago in claude-code
-  00000002  `Ba\u{fffd}[2Jsh` 12 times in a row, failing alike; 2 findings in 1
-            session, last 49 s ago in codex
+  0000000100000000  `Ba\u{fffd}[2Jsh` 8 times in a row, failing alike; 6 findings in 2
+                    sessions, last 8 min ago in claude-code
+  0000000200000000  `Ba\u{fffd}[2Jsh` 12 times in a row, failing alike; 2 findings in 1
+                    session, last 49 s ago in codex
 
 1 of 2 loops ended after the first note: the session went on for 5 calls or
 more, and it was not found again.

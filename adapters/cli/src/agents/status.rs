@@ -33,11 +33,11 @@ const NONE: &str = "No session is watched. Run unstuck install to watch an agent
 /// The time for which a session is listed after its last event, in milliseconds.
 const LIVE: u64 = 24 * 60 * 60 * 1000;
 
-/// The number of characters shown of a session's id and of a loop's id, which are mostly random.
+/// The number of characters shown of a session's id, which is mostly random.
 const ID_SHOWN: usize = 8;
 
 /// The indentation of further lines on a loop.
-const INDENT: &str = "            ";
+const INDENT: &str = "                    ";
 
 /// A space at which no line is wrapped.
 const GLUE: &str = "\u{a0}";
@@ -150,7 +150,7 @@ fn described(Listed { session, ended }: &Listed, now: u64) -> String {
     if session.refused_again > 0 {
         let again = usize::try_from(session.refused_again).unwrap_or(usize::MAX);
         let again = counted(again, "call");
-        let _ = writeln!(text, "            {again} came back after a stop, and stayed refused");
+        let _ = writeln!(text, "{INDENT}{again} came back after a stop, and stayed refused");
     }
     text
 }
@@ -170,7 +170,7 @@ fn loops(findings: &[FindingRecord]) -> Vec<Vec<&FindingRecord>> {
 /// Returns the lines on one loop: what recurs, the actions, and the time of the last one.
 fn loop_lines(findings: &[&FindingRecord], now: u64) -> String {
     let Some(last) = findings.last() else { return String::new() };
-    let id: String = LoopId::from_bits(last.loop_id).to_string().chars().take(ID_SHOWN).collect();
+    let id = LoopId::from_bits(last.loop_id);
     let (what, actions, when) = (plain(&last.what), plain(&actions(findings)), ago(now, last.at));
     let line = format!("{what}: {actions}; {}", when.replace(' ', GLUE));
     let options = Options::new(COLUMNS).initial_indent(INDENT).subsequent_indent(INDENT);
@@ -312,15 +312,18 @@ mod tests {
         let text = human(&[Listed { session: one, ended: true }], 2, NOW);
         let text = anstream::adapter::strip_str(&text).to_string();
         let expected = "codex  01998f2c, worker a b  1 call, ended 1 min ago  /src/\u{fffd}[2J\n\
-                        \u{20} 00c0ffee  `mcp__\u{fffd}]0;x` 5 times in a row: nudged, 2 × refused; 1 h ago\n\
-                        \u{20} abcdef01  long ";
+                        \u{20} 00c0ffee00000001  `mcp__\u{fffd}]0;x` 5 times in a row: nudged, 2 × refused; 1 h ago\n\
+                        \u{20} abcdef0100000002  long ";
         assert!(text.starts_with(expected), "{text}");
-        assert!(text.contains(": would have nudged; 1 h ago\n"), "{text}");
+        assert!(text.contains(": would have nudged;\n                    1 h ago\n"), "{text}");
         assert!(text.ends_with("and 2 from before: --all\n"), "{text}");
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
-        assert!(text.contains("\n            2 calls came back after a stop, and"), "{text}");
-        assert_eq!(text.lines().count(), 6, "{text}");
+        assert!(
+            text.contains("\n                    2 calls came back after a stop, and"),
+            "{text}"
+        );
+        assert_eq!(text.lines().count(), 7, "{text}");
     }
 
     #[test]

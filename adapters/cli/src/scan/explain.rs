@@ -35,6 +35,8 @@ pub(crate) struct Explanation {
     policy: &'static Policy<'static>,
     /// The steps in each run, with the path of the run.
     runs: Vec<(String, Explained)>,
+    /// The loops whose ids begin with the digits. If they are several, no steps are kept.
+    meant: BTreeSet<LoopId>,
     /// The loops that can be listed in an error, in the order of first findings.
     named: Vec<(LoopId, String)>,
     found: HashSet<LoopId>,
@@ -42,13 +44,13 @@ pub(crate) struct Explanation {
 
 impl Explanation {
     pub(crate) fn new(wanted: LoopPrefix, policy: &'static Policy<'static>) -> Self {
-        Self { wanted, policy, runs: Vec::new(), named: Vec::new(), found: HashSet::new() }
+        let (runs, named) = (Vec::new(), Vec::new());
+        Self { wanted, policy, runs, meant: BTreeSet::new(), named, found: HashSet::new() }
     }
 
     /// Returns the loop that the digits identify. If there is not exactly one, prints an error instead.
     pub(super) fn meant(&self) -> Result<LoopId, Exit> {
-        let meant = self.runs.iter().flat_map(|(_, explained)| explained.loops.iter().copied());
-        let mut meant = meant.collect::<BTreeSet<_>>().into_iter();
+        let mut meant = self.meant.iter().copied();
         match (meant.next(), meant.next()) {
             (Some(id), None) => Ok(id),
             (Some(_), Some(_)) => Err(self.refuse(SEVERAL, |id| self.wanted.is(id))),
@@ -121,7 +123,13 @@ impl Writer for Explanation {
             self.found.extend(found);
         }
         // Another output may explain the same loop.
-        let explained = report.explained.iter().cloned();
+        let explained = report.explained.iter();
+        self.meant.extend(explained.clone().flat_map(|explained| &explained.loops));
+        if self.meant.len() > 1 {
+            self.runs.clear();
+            return Ok(());
+        }
+        let explained = explained.cloned();
         self.runs.extend(explained.map(|explained| (report.path.clone(), explained)));
         Ok(())
     }

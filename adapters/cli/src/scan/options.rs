@@ -41,7 +41,7 @@ pub(crate) struct Scan {
     /// Ignore the loops that this file lists, one id a line
     #[arg(long, value_name = "FILE")]
     pub(crate) feedback: Option<PathBuf>,
-    /// Show every call of one loop and how near each rule was. LOOP is an id or its first 4 or more
+    /// Show every call of one loop and how near each rule was. LOOP is an id or its first
     /// digits. Only with --format human and svg
     #[arg(long, value_name = "LOOP")]
     pub(crate) explain: Option<LoopPrefix>,

@@ -18,9 +18,6 @@ const FAINT: Style = Style::new().dimmed();
 const MILD: Style = AnsiColor::Yellow.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// The digits of a loop id that are shown. Most of them are random.
-const ID_SHOWN: usize = 8;
-
 /// The most columns of a tool's name.
 const TOOL_MAX: usize = 16;
 
@@ -48,7 +45,7 @@ pub(super) struct Room {
 }
 
 /// The indentation of a call below its row.
-const INDENT: &str = "          ";
+const INDENT: &str = "                  ";
 
 /// The text if there is nothing to show. This is always the case with a wrong secret.
 const NONE_YET: &str = "no call is near a loop: a call is shown once workers with the same secret \
@@ -121,9 +118,7 @@ fn fitting(heights: impl Iterator<Item = usize>, lines: usize) -> usize {
 type Column = (&'static str, CellAlignment, fn(&HotCall) -> String);
 
 const COLUMNS: [Column; 8] = [
-    ("loop", CellAlignment::Left, |row| {
-        row.hot.loop_id.to_string().chars().take(ID_SHOWN).collect()
-    }),
+    ("loop", CellAlignment::Left, |row| row.hot.loop_id.to_string()),
     ("tool", CellAlignment::Left, |row| tool_name(&row.hot.tool, TOOL_MAX)),
     ("calls", CellAlignment::Right, |row| row.hot.calls.to_string()),
     ("workers", CellAlignment::Right, |row| row.hot.workers.to_string()),

@@ -134,6 +134,20 @@ fn loops_with_the_same_first_digits_are_all_listed() {
 }
 
 #[test]
+fn the_first_digits_of_a_loop_are_enough() {
+    let ran = |digits| scan(&runs(), &["--explain", digits]);
+    let whole = ran("aed4189061ec6324");
+    assert_eq!(whole.exit, 1);
+    // No other loop of these runs begins with them.
+    for digits in ["ae", "AED", "aed4", "aed4189061ec632"] {
+        assert_eq!((ran(digits).exit, ran(digits).out), (1, whole.out.clone()), "{digits}");
+    }
+    let several = ran("a");
+    assert_eq!((several.exit, several.out.as_str()), (64, ""));
+    assert!(several.err.contains("aed4189061ec6324") && several.err.contains("a39339258307f402"));
+}
+
+#[test]
 fn a_wrong_id_and_a_format_for_programs_are_refused() {
     for words in [
         ["--explain", "7ab", "--format=human"],

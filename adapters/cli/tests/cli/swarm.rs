@@ -114,7 +114,7 @@ fn a_call_of_this_machine_is_shown_with_its_arguments() {
     let lines = lines.map(|line| line.to_string()).join("\n");
     home.file(".claude/projects/-a/s.jsonl", lines + "\n");
     let shown = watched();
-    assert!(shown.contains("\n          {\"command\":\"npm ci\"}\n"), "{shown}");
+    assert!(shown.contains("\n                  {\"command\":\"npm ci\"}\n"), "{shown}");
 }
 
 #[test]

@@ -13,9 +13,6 @@ use super::push;
 /// than the engine's window and its open calls together.
 const KEPT_MAX: usize = 128;
 
-/// The fewest digits that identify a loop: fewer would fit many loops.
-const DIGITS_MIN: usize = 4;
-
 /// The number of hexadecimal digits of an id.
 const DIGITS: usize = 16;
 
@@ -39,15 +36,15 @@ impl FromStr for LoopPrefix {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let is_beginning = (DIGITS_MIN..=DIGITS).contains(&text.len())
-            && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_beginning =
+            (1..=DIGITS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let bits = |rest: &str| {
             let id = format!("{text}{}", rest.repeat(DIGITS.saturating_sub(text.len())));
             id.parse().map(LoopId::bits).ok().filter(|_| is_beginning)
         };
         let ends = bits("0").zip(bits("f"));
-        let (first, last) = ends
-            .ok_or("expected a loop id of 16 hexadecimal digits, or at least its first 4 digits")?;
+        let (first, last) =
+            ends.ok_or("expected a loop id of 16 hexadecimal digits, or its first ones")?;
         Ok(Self { first, last })
     }
 }
@@ -322,6 +319,7 @@ mod tests {
     fn a_loop_is_identified_by_its_first_digits() {
         let id = LoopId::from_bits(0x9f0c_5e8b_2a7d_4411);
         for (text, is) in [
+            ("9", true),
             ("9f0c", true),
             ("9F0C5", true),
             ("9f0c5e8b2a7d441", true),
@@ -333,7 +331,7 @@ mod tests {
             let wanted: LoopPrefix = text.parse().expect("a beginning");
             assert_eq!(wanted.is(id), is, "{text}");
         }
-        for text in ["", "9f0", "9f0c5e8b2a7d44111", "9f0g", "+9f0c", "9f0c ", "ééé"] {
+        for text in ["", "9f0c5e8b2a7d44111", "9f0g", "+9f0c", "9f0c ", "ééé"] {
             assert!(text.parse::<LoopPrefix>().is_err(), "{text}");
         }
     }
