@@ -13,6 +13,7 @@ mod open_loops;
 mod picture;
 mod worker;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -33,8 +34,11 @@ pub use picture::{CALLS_MAX, Drawn, Ending, Picture};
 use worker::{IdleWorker, VerdictAt, Worker};
 
 /// The most workers whose engines are ready, at some 30 KB each. The others are idle, in less than 1 KB
-/// if their runs are short.
-const ACTIVE_MAX: usize = 256;
+/// if their runs are short. To make a worker idle and ready again takes ten times as long as a call.
+const ACTIVE_MAX: usize = 1024;
+
+/// The part of the active workers that become idle at once, so that they are seldom sorted.
+const IDLE_PART: usize = 16;
 
 /// The most bytes of idle workers. Beyond it, and beyond
 /// [`WORKERS_MAX`], the worker that was idle longest is finished.
@@ -73,8 +77,8 @@ pub struct Replay {
 /// The place of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// The index in the list of active workers, and the clock of the latest event.
-    Active { index: usize, seen: u64 },
+    /// The index in the list of active workers.
+    Active(usize),
     /// The key among the idle workers.
     Idle(u64),
 }
@@ -200,13 +204,12 @@ impl Replay {
     /// Returns the index of the active worker called `name`. Resumes it if it is idle, and adds it if it
     /// is new.
     fn place_of(&mut self, name: &str) -> usize {
-        match self.places.get_mut(name) {
-            Some(Place::Active { index, seen }) => {
-                *seen = self.clock;
-                *index
+        match self.places.get(name) {
+            Some(&Place::Active(index)) => {
+                self.workers[index].seen = self.clock;
+                index
             }
-            Some(Place::Idle(key)) => {
-                let key = *key;
+            Some(&Place::Idle(key)) => {
                 self.make_room();
                 // The worker that made room may have been one too many.
                 match self.idle.remove(&key) {
@@ -233,46 +236,43 @@ impl Replay {
         self.activate(worker.explaining(self.wanted))
     }
 
-    fn activate(&mut self, worker: Worker) -> usize {
-        let (index, seen) = (self.workers.len(), self.clock);
-        self.places.insert(Arc::clone(&worker.name), Place::Active { index, seen });
+    fn activate(&mut self, mut worker: Worker) -> usize {
+        let index = self.workers.len();
+        worker.seen = self.clock;
+        self.places.insert(Arc::clone(&worker.name), Place::Active(index));
         self.workers.push(worker);
         index
     }
 
-    /// Makes the active worker idle that had no event for longest, if there is no room for another.
+    /// Makes the active workers idle that had no event for longest, if there is no room for another.
     fn make_room(&mut self) {
-        if self.workers.len() >= self.limits.active {
-            self.idle_stalest();
+        let room = self.workers.len();
+        if room >= self.limits.active {
+            self.idle_stalest((room / IDLE_PART).max(1));
         }
     }
 
-    /// Makes the active worker with the oldest latest event idle.
-    fn idle_stalest(&mut self) {
-        let seen = |worker: &Worker| match self.places.get(&worker.name) {
-            Some(Place::Active { seen, .. }) => *seen,
-            _ => 0,
-        };
-        let stalest = self.workers.iter().map(seen).enumerate().min_by_key(|(_, seen)| *seen);
-        let Some((index, key)) = stalest else { return };
-        let worker = self.deactivate(index).idle();
+    /// Makes the `count` active workers with the oldest latest events idle.
+    fn idle_stalest(&mut self, count: usize) {
+        self.workers.sort_unstable_by_key(|worker| Reverse(worker.seen));
+        let stalest = self.workers.split_off(self.workers.len().saturating_sub(count));
+        for (index, worker) in self.workers.iter().enumerate() {
+            self.places.insert(Arc::clone(&worker.name), Place::Active(index));
+        }
+        for worker in stalest.into_iter().rev() {
+            self.make_idle(worker);
+        }
+    }
+
+    /// Keeps a worker that was active in little memory.
+    fn make_idle(&mut self, worker: Worker) {
+        let (key, worker) = (worker.seen, worker.idle());
         self.places.insert(Arc::clone(&worker.name), Place::Idle(key));
         self.idle_bytes += worker.size();
         self.idle.insert(key, worker);
         while self.idle_bytes > self.limits.idle_bytes && self.idle.len() > 1 {
             self.forget_stalest();
         }
-    }
-
-    /// Takes a worker out of the active ones.
-    fn deactivate(&mut self, index: usize) -> Worker {
-        let worker = self.workers.swap_remove(index);
-        if let Some(moved) = self.workers.get(index)
-            && let Some(Place::Active { index: place, .. }) = self.places.get_mut(&moved.name)
-        {
-            *place = index;
-        }
-        worker
     }
 
     /// Finishes the worker that had no event for longest.
@@ -459,7 +459,7 @@ mod tests {
     /// Checks that every worker is where its place says.
     fn check_places(replay: &Replay) {
         let is_there = |(name, place): (&Arc<str>, &Place)| match place {
-            Place::Active { index, .. } => replay.workers[*index].name == *name,
+            Place::Active(index) => replay.workers[*index].name == *name,
             Place::Idle(key) => replay.idle[key].name == *name,
         };
         assert!(replay.places.iter().all(is_there));
@@ -484,6 +484,26 @@ mod tests {
         let found = findings.list;
         assert!(!found.is_empty() && found.iter().all(|found| &*found.worker == "main"));
         assert_eq!(findings.forgotten, 100 + 1 - 50);
+    }
+
+    #[test]
+    fn hundreds_of_workers_in_turn_stay_ready() {
+        let mut replay = Replay::new(&PRESETS[0]);
+        (0..900).for_each(|n| show(&mut replay, &format!("w{}", n % 300), n, "1"));
+        assert_eq!((replay.workers.len(), replay.idle.len()), (300, 0));
+    }
+
+    #[test]
+    fn a_part_of_the_workers_becomes_idle_at_once() {
+        let mut replay = Replay::new(&PRESETS[0]);
+        replay.limits.active = 4 * IDLE_PART;
+        for n in 0..1000 {
+            show(&mut replay, &format!("w{}", n * n % 211), n, "1");
+            check_places(&replay);
+            let oldest = replay.workers.iter().map(|worker| worker.seen).min();
+            assert!(replay.idle.last_key_value().map(|(seen, _)| *seen) < oldest);
+        }
+        assert!(!replay.idle.is_empty());
     }
 
     #[test]

@@ -49,6 +49,8 @@ pub(super) struct Worker {
     pub(super) name: Arc<str>,
     /// The number of the worker in the trace. Names may occur again, numbers do not.
     pub(super) number: u64,
+    /// The clock of the replay at the latest event.
+    pub(super) seen: u64,
     pub(super) engine: Box<Engine>,
     recent: Recent,
     early_warning: EarlyWarning,
@@ -149,6 +151,7 @@ impl Worker {
         Self {
             name,
             number,
+            seen: 0,
             // No policy has a longer window, not even one from a file.
             engine: Engine::new(preset.policy, preset.recipe)
                 .expect("a window of at most 64")
@@ -161,7 +164,7 @@ impl Worker {
 
     /// Returns the worker in little memory.
     pub(super) fn idle(self) -> IdleWorker {
-        let Self { name, number, engine, recent, early_warning, history } = self;
+        let Self { name, number, seen: _, engine, recent, early_warning, history } = self;
         let state = (&engine.detector, &engine.digester.similar, &engine.digester.lines, &recent);
         // Writing to memory does not fail.
         let bytes = postcard::to_stdvec(&state).expect(OWN).into();
