@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyBytes, PyString};
 use unstuck::{Action, Asked, Kind};
 
 use crate::PolicyError;
@@ -56,6 +56,9 @@ impl Guard {
         self.guard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// A function that makes a copy, its arguments, and the state of the copy.
+type Reduced<'py> = (Bound<'py, PyAny>, (), Bound<'py, PyBytes>);
 
 /// A call by its ticket or by the host's id.
 enum Named<'p> {
@@ -111,17 +114,16 @@ impl Guard {
         Ok(Self { guard: Mutex::new(guard), setup })
     }
 
-    /// The arguments with which a copy is made.
-    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((String,), Bound<'py, PyDict>)> {
-        let (preset, options) = self.setup.arguments(py)?;
-        let (session, worker) = self.names(py);
+    /// Returns what makes a copy, and its state, for every protocol of `pickle`.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        let (py, guard) = (slf.py(), slf.get());
+        let (preset, options) = guard.setup.arguments(py)?;
+        let (session, worker) = guard.names(py);
         options.set_item("session", session)?;
         options.set_item("worker", worker)?;
-        Ok(((preset,), options))
-    }
-
-    fn __getstate__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        self.save(py)
+        let partial = py.import("functools")?.getattr("partial")?;
+        let make = partial.call((slf.get_type(), preset), Some(&options))?;
+        Ok((make, (), guard.save(py)))
     }
 
     /// Replaces the state by one that `save` wrote.

@@ -231,7 +231,8 @@ def test_every_preset_is_a_guard():
 
 
 def copies(guard):
-    yield "pickle", pickle.loads(pickle.dumps(guard))
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        yield f"pickle {protocol}", pickle.loads(pickle.dumps(guard, protocol))
     yield "copy", copy.copy(guard)
     yield "deepcopy", copy.deepcopy(guard)
     yield "restore", Guard.restore(guard.save())
@@ -252,7 +253,7 @@ def test_a_copy_goes_on_where_the_guard_was(calls):
 
 def test_a_copy_has_the_setup_of_the_guard():
     guard = Guard(tools={"bash": {"exempt": True}}, observe=True)
-    for _, other in list(copies(guard))[:3]:
+    for _, other in list(copies(guard))[:-1]:
         assert {fail(other).judged for _ in range(8)} == {"proceed"}
         decisions = [fail(other, "sh") for _ in range(8)]
         assert {decision.action for decision in decisions} == {"proceed"}
