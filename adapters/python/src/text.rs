@@ -3,6 +3,7 @@
 //! A container becomes JSON. The writer keeps its own stack, so a value of any depth is written without
 //! recursion. No value is an error: what is no JSON becomes the text that `README.md` documents.
 
+use std::collections::HashSet;
 use std::io::Write as _;
 
 use pyo3::exceptions::{PyBaseException, PyException};
@@ -234,6 +235,13 @@ struct Writer<'py> {
     /// The JSON so far, in UTF-8.
     json: Vec<u8>,
     open: Vec<Container<'py>>,
+    /// The addresses of the open containers.
+    holders: HashSet<usize>,
+}
+
+/// Returns the address of a value, which is its own while it is held.
+fn address(value: &Bound<'_, PyAny>) -> usize {
+    value.as_ptr().addr()
 }
 
 /// A member of a container, with its key if it has one.
@@ -291,6 +299,7 @@ impl<'py> Writer<'py> {
         while let Some(container) = self.open.last_mut() {
             let Some((key, item)) = container.items.next()? else {
                 self.json.push(container.items.brackets().1);
+                self.holders.remove(&address(&container.holder));
                 self.open.pop();
                 continue;
             };
@@ -327,8 +336,7 @@ impl<'py> Writer<'py> {
     }
 
     fn open(&mut self, holder: Bound<'py, PyAny>, items: Items<'py>) {
-        let is_inside_itself = self.open.iter().any(|container| container.holder.is(&holder));
-        if is_inside_itself || self.open.len() >= DEPTH_MAX {
+        if self.open.len() >= DEPTH_MAX || !self.holders.insert(address(&holder)) {
             self.json.extend_from_slice(ELLIPSIS);
             return;
         }
