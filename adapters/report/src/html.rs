@@ -12,6 +12,7 @@ use unstuck_core::Policy;
 use crate::draw::hatch;
 use crate::report::Report;
 use crate::shown::{counted, plain, shortened};
+use crate::recurring::named;
 use overview::Overview;
 
 /// The style of a page with the report.
@@ -104,6 +105,13 @@ fn excerpt(text: &str, args: IncludeArgs) -> Option<String> {
     }
 }
 
+/// Returns the title of a loop with the name of its tool as code.
+fn titled(title: &str) -> Markup {
+    html! {
+        @if let Some((tool, rest)) = named(title) { code { (tool) } (rest) } @else { (title) }
+    }
+}
+
 /// Returns a description with the names in it, which are between backquotes, as code.
 fn described(text: &str) -> Markup {
     html! {
@@ -121,5 +129,12 @@ mod tests {
     fn names_between_backquotes_are_code() {
         let html = described("`a<b` 3 times, `c").into_string();
         assert_eq!(html, "<code>a&lt;b</code> 3 times, <code>c</code>");
+    }
+
+    #[test]
+    fn a_title_has_the_whole_name_of_its_tool() {
+        let html = titled("`a`b` 3 times").into_string();
+        assert_eq!(html, "<code>a`b</code> 3 times");
+        assert_eq!(titled("3 calls").into_string(), "3 calls");
     }
 }

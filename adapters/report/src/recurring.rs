@@ -31,6 +31,18 @@ pub fn what_recurs(finding: &Finding, tool: &str) -> String {
     }
 }
 
+/// Splits a description into the name of the tool at its beginning, which may contain backquotes, and the
+/// words behind it. Returns `None` if it begins with no name.
+pub(crate) fn named(what: &str) -> Option<(&str, &str)> {
+    what.strip_prefix('`')?.rsplit_once('`')
+}
+
+/// Returns a description without the backquotes around the name of the tool.
+#[must_use]
+pub fn unquoted(what: &str) -> String {
+    named(what).map_or_else(|| what.to_owned(), |(tool, rest)| format!("{tool}{rest}"))
+}
+
 /// Returns a clause about the results, for the end of a description.
 pub fn result(finding: &Finding) -> &'static str {
     match (finding.results, finding.has_failed()) {
@@ -76,4 +88,21 @@ pub struct SharedResult<'r> {
     pub line: &'r str,
     /// Whether another result of the finding has another line.
     pub differs: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_backquotes_of_a_name_stay() {
+        for (what, without) in [
+            ("`read` 3 times in a row", "read 3 times in a row"),
+            ("`re`ad` 3 times in a row", "re`ad 3 times in a row"),
+            ("``` 3 times in a row", "` 3 times in a row"),
+            ("3 different calls", "3 different calls"),
+        ] {
+            assert_eq!(unquoted(what), without);
+        }
+    }
 }

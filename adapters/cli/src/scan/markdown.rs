@@ -10,6 +10,7 @@ use unstuck_report::Report;
 use unstuck_report::cost::Spent;
 use unstuck_report::evidence::by_cost;
 use unstuck_report::loops::Novelty;
+use unstuck_report::recurring::unquoted;
 use unstuck_report::shown::{counted, plain, shortened};
 use unstuck_trace::Tokens;
 
@@ -82,7 +83,7 @@ impl Markdown {
                 let evidence = if count < WAITING_MAX { one.evidence() } else { String::new() };
                 self.groups.push(Group {
                     id,
-                    title: one.title().replace('`', ""),
+                    title: unquoted(&one.title()),
                     novelty: one.novelty,
                     worst: Action::Proceed,
                     paths: Vec::new(),

@@ -4,6 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use unicode_width::UnicodeWidthStr as _;
 use unstuck_core::{LoopId, Policy};
 use unstuck_report::draw::{CELL, Key, cells, hatch};
+use unstuck_report::recurring::unquoted;
 use unstuck_report::replay::{Excerpt, Explained, LoopPrefix, Picture, Step};
 use unstuck_report::shown::{counted, plain, shortened, tool_name};
 
@@ -89,7 +90,7 @@ fn draw(
     let listed = steps.len().min(LISTED);
     let more = steps.len() - listed;
     let height = list + (listed + usize::from(more > 0)) * LINE + MARGIN;
-    let what = what.replace('`', "");
+    let what = unquoted(what);
     let times = counted(steps.len(), explained.unit());
     let others = if runs > 1 {
         format!(", and in {}", counted(runs - 1, "other run"))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use maud::{Markup, html};
 use unstuck_core::LoopId;
 
-use super::described;
+use super::titled;
 use crate::cost::{Spent, rounded, span};
 use crate::draw::{Key, Novelty, thumbnail};
 use crate::loops::Loop;
@@ -167,7 +167,7 @@ impl Overview {
                     ul {
                         @for (id, one) in shared {
                             li {
-                                (described(&one.what)) ", in " b { (one.runs.len()) } " of " (self.rows.len()) " runs "
+                                (titled(&one.what)) ", in " b { (one.runs.len()) } " of " (self.rows.len()) " runs "
                                 @for &run in one.runs.iter().take(5) {
                                     @if let Some(anchor) = &self.rows[run].anchor {
                                         a href={ "#" (anchor) } { "run " (run + 1) } " "
@@ -267,7 +267,7 @@ impl Row {
                     (self.thumbnail)
                 }
                 td class={ "word " (self.word) } { (self.word) }
-                td.what { (described(&self.what)) }
+                td.what { (titled(&self.what)) }
                 td.number data-key=(self.calls) { (self.calls) }
                 td.number data-key=[self.first] { @if let Some(first) = self.first { "#" (first) } }
                 td.number data-key=(after) { @if let Some(after) = self.after { (after) } }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use maud::{Markup, html};
 use unstuck_core::{Action, Policy};
 
-use super::{IncludeArgs, described, excerpt};
+use super::{IncludeArgs, described, excerpt, titled};
 use crate::draw::{COLOURS, Key, Novelty, flag, novelty, recurrence, ribbon};
 use crate::groups::{Group, groups};
 use crate::replay::{CALLS_MAX, CallResult, Ending, Excerpt, Picture, Step};
@@ -71,7 +71,7 @@ pub(super) fn part(
 fn story(report: &Report, picture: &Picture, first: &Group<'_>) -> Markup {
     let Story { noun, begin, end, at, what, failure, after } = report.story(first);
     html! {
-        "Stuck from " (noun) " #" (begin) " to #" (end) ": " b { (described(&what)) }
+        "Stuck from " (noun) " #" (begin) " to #" (end) ": " b { (titled(&what)) }
         @if let Some(line) = failure { ": " code { (plain(&line.text)) } }
         ". It was found at #" (at) "."
         @if let Some(after) = after { " " (after) "." }
@@ -202,7 +202,7 @@ fn of_group(
         (steps.len() > proof && proof > 0).then(|| format!(", {} calls in the end", steps.len()));
     html! {
         article.loop data-loop=(id) {
-            h3 { (described(&one.title())) @if let Some(more) = &more { span.dim { (more) } } }
+            h3 { (titled(&one.title())) @if let Some(more) = &more { span.dim { (more) } } }
             (calls(&one.calls(&steps), &steps, args))
             p { "The agent should have been told:" }
             blockquote { (described(&plain(&first.message))) }
@@ -212,7 +212,7 @@ fn of_group(
                 ul {
                     @for other in &group.others {
                         li data-loop=(other.first().finding.loop_id) {
-                            (described(&other.title())) " " span.dim { (other.origin()) }
+                            (titled(&other.title())) " " span.dim { (other.origin()) }
                         }
                     }
                 }
