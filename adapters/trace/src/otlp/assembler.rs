@@ -261,6 +261,8 @@ impl Assembler {
         }
         self.release_around(&mut trace, around);
         if trace.waiting.is_empty() {
+            // The rest of a split map has room for eleven spans.
+            trace.waiting = BTreeMap::new();
             self.awaited.remove(&id);
         }
         self.traces.insert(id, trace);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use allocation_counter::measure;
 use serde_json::{Value, json};
 use unstuck_trace::otlp::{Assembler, Limits, Record, What, spans_of_json};
 
@@ -51,6 +52,22 @@ fn long_names_are_cut_and_stay_different() {
         What::Call(call) => &call.tool,
         _ => "",
     });
+}
+
+#[test]
+fn a_trace_whose_spans_have_gone_takes_little_memory() {
+    const TRACES: u64 = 1000;
+    let mut assembler = Assembler::new(Limits::default());
+    let kept = measure(|| {
+        for n in 1..=TRACES {
+            let texts = [("gen_ai.operation.name", "execute_tool"), ("gen_ai.tool.name", "read")];
+            at(&mut assembler, 0, &[span(n, [n, 0], [n, n + 1], &texts)]);
+        }
+        let records = at(&mut assembler, 60_000, &[]);
+        assert_eq!(records.len() as u64, TRACES);
+    });
+    let each = kept.bytes_current / TRACES.cast_signed();
+    assert!(each < 2500, "{each} bytes of a trace");
 }
 
 /// Returns the span of `LangChain` around a call with a path, and the span of the call.
