@@ -12,6 +12,9 @@ use super::open_loops::OpenLoops;
 use super::worker::{IdleWorker, StoredWorker};
 use super::{Limits, Place, Replay};
 
+/// The elements for which a node of a `BTreeMap` has room.
+const NODE: usize = 11;
+
 /// A replay at rest, without its policy and its limits.
 #[derive(Serialize, Deserialize)]
 pub struct ReplayCheckpoint {
@@ -40,7 +43,10 @@ impl Replay {
     /// Makes all workers idle. Returns the bytes that they take.
     pub fn rest(&mut self) -> usize {
         self.idle_stalest(self.workers.len());
-        self.idle_bytes
+        self.workers = Vec::new();
+        // The workers themselves are counted.
+        let free = self.idle.len().next_multiple_of(NODE) - self.idle.len();
+        self.idle_bytes + free * size_of::<(u64, IdleWorker)>()
     }
 
     /// Returns the policy.
