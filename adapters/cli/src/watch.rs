@@ -246,6 +246,7 @@ async fn pass_time(watch: &Watch, shared: &Rc<Shared>) {
     let mut count = 0_u32;
     loop {
         ticks.tick().await;
+        shared.advance().await;
         let unsynced = {
             let mut receiver = shared.receiver.borrow_mut();
             receiver.tick(shared.moment());

@@ -24,6 +24,9 @@ use crate::output::{Closed, complain, remark};
 const JOURNAL_BYTES: u64 = 256 << 20;
 const JOURNAL_AGE: u64 = 60_000;
 
+/// The most records that are judged before others get their turn: some 10 ms.
+const PART: usize = 256;
+
 /// The most spans of a request. Collectors send some thousand.
 const SPANS_MAX: usize = 100_000;
 
@@ -224,13 +227,18 @@ impl Receiver {
         self.is_failing = error.is_some();
     }
 
-    /// Advances the time: judges records that have waited, and ends quiet sessions. Replaces the snapshot if the
-    /// journal is long or old.
-    pub(super) fn tick(&mut self, moment: Moment) {
+    /// Advances the time: judges records that have waited, and ends quiet sessions, a [`PART`] of them. Returns
+    /// whether there is more to judge at this time.
+    pub(super) fn advance(&mut self, moment: Moment) -> bool {
         self.look(moment);
-        let now = self.time.now();
-        self.judge(|sessions, made| sessions.advance(now, made));
-        self.write();
+        let (now, mut is_more) = (self.time.now(), false);
+        self.judge(|sessions, made| is_more = sessions.advance_part(now, PART, made));
+        is_more
+    }
+
+    /// Advances the time, and replaces the snapshot if the journal is long or old.
+    pub(super) fn tick(&mut self, moment: Moment) {
+        while self.advance(moment) {}
         let Some(store) = &self.store else { return };
         let is_old = |at: u64| self.time.passed() >= at.saturating_add(JOURNAL_AGE);
         let is_old = self.snapshot_at.is_none_or(is_old) && !store.is_empty();
@@ -346,6 +354,7 @@ impl Receiver {
     /// Ends the receiver. With a state folder, sessions continue after a restart. Without one, they end now.
     pub(super) fn finish(&mut self) {
         if self.store.is_some() {
+            self.judge(Sessions::end_check);
             self.keep();
         } else {
             self.judge(Sessions::finish);

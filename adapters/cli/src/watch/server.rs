@@ -16,7 +16,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
-use tokio::task::spawn_local;
+use tokio::task::{spawn_local, yield_now};
 use tokio::time::{sleep, timeout};
 
 use super::body::{self, Room, Unread};
@@ -73,6 +73,13 @@ impl Shared {
     /// Looks at the clocks.
     pub(super) fn moment(&self) -> Moment {
         Moment::since(self.start)
+    }
+
+    /// Advances the time to now. Others get their turn between its parts.
+    pub(super) async fn advance(&self) {
+        while self.receiver.borrow_mut().advance(self.moment()) {
+            yield_now().await;
+        }
     }
 }
 
@@ -212,7 +219,7 @@ async fn export(request: Request<Incoming>, shared: &Shared) -> Answer {
     match body::read(request.into_body(), compression, most, &mut room).await {
         // Logs and metrics contain no calls.
         Ok(_) if !is_traces => success(encoding, &Accepted::default()),
-        Ok(bytes) => take(encoding, &bytes, shared),
+        Ok(bytes) => take(encoding, &bytes, shared).await,
         Err(Unread::TooLong) => too_long(encoding, most),
         Err(Unread::TooSlow) => closing(failure(
             StatusCode::REQUEST_TIMEOUT,
@@ -232,7 +239,9 @@ async fn export(request: Request<Incoming>, shared: &Shared) -> Answer {
     }
 }
 
-fn take(encoding: Encoding, body: &[u8], shared: &Shared) -> Answer {
+/// Takes in a body, once all is judged that is due before.
+async fn take(encoding: Encoding, body: &[u8], shared: &Shared) -> Answer {
+    shared.advance().await;
     match shared.receiver.borrow_mut().take(encoding, body, shared.moment()) {
         Ok(accepted) => success(encoding, &accepted),
         Err(Refused::Malformed(why)) => failure(StatusCode::BAD_REQUEST, encoding, &why),

@@ -3,7 +3,7 @@
 //! The state is a function of the spans and of the times at which they were taken in. So a journal of both gives
 //! the same findings again after a restart.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -47,6 +47,8 @@ pub(super) struct Sessions {
     include: IncludeArgs,
     limits: Limits,
     assembler: Assembler,
+    /// The records that have waited long enough at the latest check, and are to be judged.
+    due: VecDeque<Record>,
     followed: HashMap<Arc<str>, Session>,
     /// The sessions by their latest record, the oldest first, and the awake sessions in the same order.
     order: BTreeMap<u64, Arc<str>>,
@@ -91,6 +93,7 @@ impl Sessions {
             include,
             limits,
             assembler: Assembler::new(limits.assembler),
+            due: VecDeque::new(),
             followed: HashMap::new(),
             order: BTreeMap::new(),
             awake: BTreeMap::new(),
@@ -113,24 +116,55 @@ impl Sessions {
         self.pushed = now;
         if self.assembler.counts().hurried > hurried {
             self.settle(self.tick, made);
+            self.take_all(made);
         }
         self.count(made.metrics);
     }
 
     /// Looks for records that have waited long enough, and for sessions that are quiet, up to the time `now`.
     pub(super) fn advance(&mut self, now: u64, made: &mut Made<'_>) {
+        while self.advance_part(now, usize::MAX, made) {}
+    }
+
+    /// Does a part of [`Sessions::advance`], so that others get their turn: judges `most` records at most. Returns
+    /// whether there is more to do. Whatever is done to the sessions meanwhile does the rest first.
+    pub(super) fn advance_part(&mut self, now: u64, most: usize, made: &mut Made<'_>) -> bool {
+        if self.due.is_empty() && !self.look_for_due(now, made) {
+            return false;
+        }
+        for record in self.due.drain(..most.min(self.due.len())).collect::<Vec<_>>() {
+            self.take(record, made);
+        }
+        if self.due.is_empty() {
+            self.end_quiet(made);
+        }
+        true
+    }
+
+    /// Goes on to the first check up to the time `now` at which records have waited long enough. Returns `false`
+    /// if there is none.
+    fn look_for_due(&mut self, now: u64, made: &mut Made<'_>) -> bool {
         while self.tick.saturating_add(TICK) <= now {
             let settled = self.pushed.saturating_add(self.limits.assembler.settle + TICK);
             if self.followed.is_empty() && self.tick > settled {
                 self.sweep(now / TICK * TICK);
-                return;
+                return false;
             }
             self.sweep(self.tick + TICK);
             if self.tick <= settled {
                 self.settle(self.tick, made);
             }
+            if !self.due.is_empty() {
+                return true;
+            }
             self.end_quiet(made);
         }
+        false
+    }
+
+    /// Ends a check of which a part is done.
+    pub(super) fn end_check(&mut self, made: &mut Made<'_>) {
+        self.advance(self.tick, made);
     }
 
     /// Sets the time of the latest check. Forgets the traces of sessions that have ended.
@@ -144,6 +178,7 @@ impl Sessions {
 
     /// Ends all sessions, because nothing more will come.
     pub(super) fn finish(&mut self, made: &mut Made<'_>) {
+        self.end_check(made);
         let mut records = Vec::new();
         self.assembler.flush(&mut |record| records.push(record));
         for record in records {
@@ -203,13 +238,17 @@ impl Sessions {
         Some(all)
     }
 
+    /// Finds the records that have waited long enough.
     fn settle(&mut self, tick: u64, made: &mut Made<'_>) {
-        let mut records = Vec::new();
-        self.assembler.settled(tick, &mut |record| records.push(record));
-        for record in records {
+        self.assembler.settled(tick, &mut |record| self.due.push_back(record));
+        self.count(made.metrics);
+    }
+
+    /// Judges all records that are due.
+    fn take_all(&mut self, made: &mut Made<'_>) {
+        while let Some(record) = self.due.pop_front() {
             self.take(record, made);
         }
-        self.count(made.metrics);
     }
 
     /// Counts what the assembler counted since the last time.
@@ -403,6 +442,26 @@ mod tests {
         assert_eq!(outcome("clean") + outcome("stuck") + outcome("stopped"), 4);
         let dropped = metrics.count("unstuck_spans_dropped_total", &[("reason", "duplicate")]);
         assert_eq!(dropped, 9);
+    }
+
+    #[test]
+    fn in_parts_the_findings_are_the_same() {
+        let (whole, _) = judged(LIMITS, |sessions| sessions);
+        // Some parts are done before each request, which does the rest, or all of them.
+        for most in [1, 3, usize::MAX] {
+            let (mut sessions, mut metrics) = (sessions(LIMITS), Metrics::default());
+            let (mut findings, mut parts) = (Vec::new(), 0);
+            for (at, spans) in requests() {
+                let mut made = Made { findings, metrics: &mut metrics };
+                parts += (0..most).take_while(|_| sessions.advance_part(at, 1, &mut made)).count();
+                sessions.push(spans, at, &mut made);
+                findings = made.findings;
+            }
+            let mut made = Made { findings, metrics: &mut metrics };
+            sessions.finish(&mut made);
+            assert_eq!(made.findings, whole, "{most}");
+            assert!(parts > 5, "{parts} parts");
+        }
     }
 
     #[test]
