@@ -6,6 +6,7 @@ mod acp;
 mod aider;
 mod anthropic;
 mod atif;
+mod browser_use;
 mod claude_code;
 mod cline;
 mod codex;
@@ -77,6 +78,7 @@ impl Format {
         Self::MINI_SWE_AGENT,
         Self::OPENHANDS,
         Self::ATIF,
+        Self::BROWSER_USE,
         Self::LANGCHAIN,
         Self::PYDANTIC_AI,
         Self::INSPECT,

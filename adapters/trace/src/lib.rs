@@ -48,6 +48,7 @@
 //! | `mini-swe-agent` | an object with `info` and `messages`, or an array of messages | `trajectory_format`; `info` of a run; `extra.actions`; its fenced commands | tokens, times |
 //! | `openhands` | events one a line, an array of them, or an object with `history` | `kind` ending with `Event`; `source` with `action` or `observation` | tokens, times |
 //! | `atif` | an ATIF trajectory of Harbor and others, versions 1.0 to 1.8 | `schema_version` | tokens, times |
+//! | `browser-use` | a history that browser-use saved | `history` with `model_output` and `result` | tokens, times |
 //! | `langchain` | an array of messages of `LangChain`, or a state with `messages` | `type` `human` or `ai`; `lc` with `kwargs` | tokens |
 //! | `pydantic-ai` | an array of messages of Pydantic AI | `parts` with `part_kind` | tokens, times |
 //! | `inspect` | a log of Inspect: a `.eval` archive, JSON with `samples`, or a list of events | `eval` of a log; `event` `model` or `tool`; the names in an archive | tokens, times |
@@ -91,6 +92,8 @@
 //! - Tokens and times that are broken are left out, and cost no record. Only in native traces are they
 //!   reported. Figures that are all 0 were not filled in, and are left out as well.
 //! - A pi session is a tree. Only the branch that leads to its last entry is delivered.
+//! - The words of browser-use about an action are the same on each page. Equal results on different pages are
+//!   different, and so are those on pages of which the file has no picture.
 //! - Subagents in the file of their parent are workers of their own.
 //! - An Inspect log has many samples, each a run of its own. Their call ids recur.
 //! - Traces of OpenTelemetry mix many sessions, and each becomes a run. Most SDKs leave out arguments and
