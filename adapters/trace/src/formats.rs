@@ -28,6 +28,7 @@ mod otlp;
 mod pi;
 mod pydantic_ai;
 mod qwen;
+mod smolagents;
 mod swe_agent;
 
 use core::fmt;
@@ -79,6 +80,7 @@ impl Format {
         Self::OPENHANDS,
         Self::ATIF,
         Self::BROWSER_USE,
+        Self::SMOLAGENTS,
         Self::LANGCHAIN,
         Self::PYDANTIC_AI,
         Self::INSPECT,

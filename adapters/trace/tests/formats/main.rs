@@ -32,4 +32,5 @@ mod properties;
 mod pydantic_ai;
 mod reading;
 mod real_files;
+mod smolagents;
 mod swe_agent;

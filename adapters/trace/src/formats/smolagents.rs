@@ -1,0 +1,190 @@
+//! Memory of smolagents: the list of steps that `get_full_steps` returns, or a result of a run with `steps`.
+//!
+//! - **Calls** are the `tool_calls` of an action step, and share its step. If a tool fails, this list stays empty, and
+//!   the calls stand in `model_output_message`. An agent that writes code calls `python_interpreter` with the code
+//!   as text.
+//! - **Results.** A step has one text for all of its calls: its `observations`, and its `error` behind them. The
+//!   final answer may stand in `action_output` alone. If a step has several calls, nobody knows which part of the text
+//!   answers which of them, and which of them failed. So each has the whole text, which equals only that of a call at
+//!   the same place in another step, and the failure is counted once and belongs to none of them.
+//! - **Pictures** that an agent sees beside a result are a part of it.
+//! - **Turns without calls** are steps whose text could not be parsed. A plan is no turn.
+//! - **Tokens** are the `token_usage` of a step. Older versions leave it out.
+//! - Messages to the model repeat the steps before, and are skipped.
+
+use std::borrow::Cow;
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::clue::{Clue, Fields, Place, is_list, is_text, objects};
+use crate::detect::Layout;
+use crate::document::{self, Lists};
+use crate::event::{Outcome, Role, Tokens};
+use crate::field::{
+    Arguments, Raw, checked_object, elements, flat_text, member, members, required, texts,
+};
+use crate::formats::{Definition, Failures, Format, Layouts};
+use crate::pairing::digest;
+use crate::problem::ProblemKind;
+use crate::recorder::{MAIN, Recorder, Step};
+use crate::time::time_in_seconds;
+
+/// The lists of steps in a result of a run. Older versions name it like messages.
+const LISTS: [&str; 2] = ["steps", "messages"];
+
+impl Format {
+    /// Memory of smolagents: an array of steps, or an object with `steps`.
+    pub const SMOLAGENTS: Self = Self::new(&Definition {
+        name: "smolagents",
+        no_record: "no step of smolagents: expected an array of objects with `task`, or with \
+                    `step_number` and `tool_calls`",
+        failures: Failures::Flagged,
+        layouts: Layouts::Document,
+        is_document: |fields| LISTS.iter().any(|key| is_list(fields, key)),
+        recognise,
+        read,
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    let is_memory = match place {
+        Place::Document => objects(fields, LISTS[0]).any(is_step),
+        Place::Element => is_step(fields),
+        Place::Line => false,
+    };
+    is_memory
+        .then_some(Clue::mark("`task` with `task_images`, or `tool_calls` with `observations`"))
+}
+
+fn is_step(fields: &Fields) -> bool {
+    let has = |key: &str| fields.contains_key(key);
+    let is_task = is_text(fields, "task") && has("task_images");
+    is_task || (is_list(fields, "tool_calls") && has("observations") && !has("role"))
+}
+
+fn read(input: &mut dyn BufRead, _: Layout, recorder: &mut Recorder<'_>) {
+    document::replay(input, Lists::First(&LISTS), recorder, &mut |json, recorder| {
+        checked_object::<MemoryStep<'_>>(json)?.replay(recorder)
+    });
+}
+
+/// A step of any kind. Its fields say which.
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct MemoryStep<'a> {
+    system_prompt: Raw<'a>,
+    task: Raw<'a>,
+    plan: Raw<'a>,
+    step_number: Raw<'a>,
+    /// The number in older versions.
+    step: Raw<'a>,
+    timing: Raw<'a>,
+    /// The time in older versions.
+    start_time: Raw<'a>,
+    model_output: Raw<'a>,
+    model_output_message: Raw<'a>,
+    tool_calls: Raw<'a>,
+    observations: Raw<'a>,
+    observations_images: Raw<'a>,
+    error: Raw<'a>,
+    action_output: Raw<'a>,
+    token_usage: Raw<'a>,
+}
+
+impl MemoryStep<'_> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let given = self.system_prompt.map(|text| (Role::System, text));
+        let given = given.or(self.task.map(|text| (Role::User, text)));
+        let is_action = self.step_number.or(self.step).is_some();
+        if given.is_none() && self.plan.is_none() && !is_action {
+            return Err(ProblemKind::Missing { record: "a step", field: "step_number" });
+        }
+        recorder.recognise();
+        recorder.time(time_in_seconds(member(self.timing, "start_time").or(self.start_time)));
+        recorder.settle(MAIN);
+        recorder.usage(MAIN, Tokens::of_openai(self.token_usage));
+        if let Some((role, text)) = given {
+            recorder.message(MAIN, role, &texts(Some(text)));
+        } else if is_action {
+            return self.act(recorder);
+        } else {
+            recorder.message(MAIN, Role::Assistant, &texts(self.plan));
+        }
+        Ok(())
+    }
+
+    /// Delivers the calls of an action step and its result. A call that cannot be read is reported after the others
+    /// are delivered.
+    fn act(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let words = texts(self.model_output);
+        if !words.is_empty() {
+            recorder.say(MAIN, &words);
+        }
+        let (mut calls, mut outcome) = (Vec::new(), Ok(()));
+        for call in self.calls() {
+            let step = if calls.is_empty() { Step::New } else { Step::Same };
+            match issue(call, step, recorder) {
+                Ok(call) => calls.push(call),
+                Err(kind) => outcome = Err(kind),
+            }
+        }
+        self.answer(&calls, recorder);
+        outcome
+    }
+
+    /// Delivers the result of a step to its calls.
+    fn answer(&self, calls: &[usize], recorder: &mut Recorder<'_>) {
+        let Some(text) = self.result() else { return };
+        let is_shared = calls.len() > 1;
+        let failed = self.error.is_some() && !calls.is_empty();
+        for (place, call) in calls.iter().enumerate() {
+            let cut = self.cut(is_shared.then_some(place));
+            let outcome = Outcome::new(*call, MAIN, &text);
+            let failed = failed && !is_shared;
+            recorder.outcome(Outcome { failed, cut: cut.as_deref(), ..outcome });
+        }
+        if failed && is_shared {
+            recorder.failed_late();
+        }
+    }
+
+    /// Returns what tells equal texts of a result apart: the place of the call, if the text is that of several calls,
+    /// and the pictures.
+    fn cut(&self, place: Option<usize>) -> Option<String> {
+        let pictures = self.observations_images.map(|pictures| digest(pictures.get()).to_string());
+        match (place, pictures) {
+            (Some(place), pictures) => Some(format!("{place}{}", pictures.unwrap_or_default())),
+            (None, pictures) => pictures,
+        }
+    }
+
+    fn calls(&self) -> Vec<&RawValue> {
+        let calls = elements(self.tool_calls);
+        if calls.is_empty() {
+            return elements(member(self.model_output_message, "tool_calls"));
+        }
+        calls
+    }
+
+    /// Returns what the agent reads of a step: the observations, and the error behind them.
+    fn result(&self) -> Option<Cow<'_, str>> {
+        let error =
+            member(self.error, "message").or(self.error).map(|error| flat_text(Some(error)));
+        let observed = self.observations.or(self.action_output.filter(|_| error.is_none()));
+        let observed = observed.map(|text| flat_text(Some(text)));
+        match (observed, error) {
+            (Some(observed), Some(error)) => Some(format!("{observed}\n{error}").into()),
+            (observed, error) => observed.or(error),
+        }
+    }
+}
+
+/// Delivers a call, and returns its index. Some programs keep it without `function`.
+fn issue(call: &RawValue, step: Step, recorder: &mut Recorder<'_>) -> Result<usize, ProblemKind> {
+    let function = member(Some(call), "function").or(Some(call));
+    let [name, arguments] = members(function, ["name", "arguments"]).unwrap_or_default();
+    let name = required(name, "a tool call", "name")?;
+    Ok(recorder.call(MAIN, step, &name, Arguments::new(arguments).as_args()))
+}
