@@ -188,6 +188,7 @@ mod prefix;
 mod problem;
 mod pull;
 mod recorder;
+mod spans;
 mod stream;
 mod time;
 mod tool_result;
