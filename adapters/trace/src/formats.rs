@@ -25,6 +25,7 @@ mod openai_responses;
 pub(crate) mod opencode;
 mod openhands;
 mod otlp;
+mod phoenix;
 mod pi;
 mod pydantic_ai;
 mod qwen;
@@ -86,6 +87,7 @@ impl Format {
         Self::INSPECT,
         Self::ACP,
         Self::OTLP,
+        Self::PHOENIX,
     ];
 }
 

@@ -55,6 +55,7 @@
 //! | `inspect` | a log of Inspect: a `.eval` archive, JSON with `samples`, or a list of events | `eval` of a log; `event` `model` or `tool`; the names in an archive | tokens, times |
 //! | `acp` | messages of the Agent Client Protocol, one a line | `method` `session/update`; `sessionUpdate` | tokens |
 //! | `otlp` | OTLP's JSON of spans, one request a line, or a document | `resourceSpans` | tokens, times |
+//! | `phoenix` | spans of Arize Phoenix, one a line, in an array, a page or a trace | `context` with `span_id`, beside `attributes` | tokens, times |
 //!
 //! The error for a format that is known but not read names it: the transcripts of Cursor's editor, spans of
 //! other exporters, and the payloads of hooks.

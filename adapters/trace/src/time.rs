@@ -13,6 +13,17 @@ pub(crate) fn time(raw: Raw<'_>) -> Option<u64> {
     if json.starts_with('"') { rfc3339(string(raw)?.as_bytes()) } else { json.parse().ok() }
 }
 
+/// Returns the time in a field like [`time`], in nanoseconds.
+pub(crate) fn nanoseconds(raw: Raw<'_>) -> Option<u64> {
+    let time = time(raw)?.checked_mul(1_000_000)?;
+    let text = string(raw).unwrap_or_default();
+    let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction);
+    let digits = fraction.bytes().take_while(u8::is_ascii_digit);
+    let digits = digits.chain(core::iter::repeat(b'0')).skip(3).take(6);
+    let rest = digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0'));
+    Some(time.saturating_add(rest))
+}
+
 /// Returns the time in a text by RFC 3339.
 pub(crate) fn time_of(text: &str) -> Option<u64> {
     rfc3339(text.as_bytes())
@@ -128,6 +139,22 @@ mod tests {
         ];
         for (json, expected) in table {
             assert_eq!(time(raw(json)), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn nanoseconds_are_as_exact_as_their_text() {
+        let table = [
+            (r#""1970-01-01T00:00:01.000002345Z""#, Some(1_000_002_345)),
+            (r#""1970-01-01T00:00:01.0000023456789+00:00""#, Some(1_000_002_345)),
+            (r#""1970-01-01 00:00:01.25""#, Some(1_250_000_000)),
+            ("7", Some(7_000_000)),
+            ("18446744073709551615", None),
+            (r#""9999-12-31T23:59:59Z""#, None),
+            (r#""soon""#, None),
+        ];
+        for (json, expected) in table {
+            assert_eq!(nanoseconds(raw(json)), expected, "{json}");
         }
     }
 

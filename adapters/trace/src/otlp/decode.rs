@@ -15,6 +15,7 @@ use super::dialect::{is_read, is_read_of_resource};
 use super::name::cut_names;
 use super::{Room, Span, SpanEvent, Status};
 use crate::field::{check, kind_of, text_of_json};
+use crate::pairing::digest;
 use crate::problem::ProblemKind;
 use crate::pull::Pull;
 
@@ -336,6 +337,16 @@ impl<'j, 's> Decoder<'j, 's> {
 /// Returns a whole number, which may be in a string. Any other value is 0.
 fn number(json: &str) -> u64 {
     json.trim_matches('"').parse().unwrap_or(0)
+}
+
+/// Returns an id for a text: its hexadecimal digits, such as those of a UUID, or else a digest of the text.
+pub(crate) fn id_of_text<const N: usize>(text: &str) -> [u8; N] {
+    let digits = text.trim_start_matches("0x").replace('-', "");
+    let id = Some(digits).filter(|digits| digits.len() == 2 * N);
+    id.and_then(|digits| of_hexadecimal(&digits)).unwrap_or_else(|| {
+        let digest = digest(text).to_be_bytes();
+        core::array::from_fn(|place| digest[place % digest.len()])
+    })
 }
 
 fn of_hexadecimal<const N: usize>(text: &str) -> Option<[u8; N]> {

@@ -27,6 +27,7 @@ mod opencode;
 mod openhands;
 mod otlp;
 mod otlp_limits;
+mod phoenix;
 mod pi;
 mod properties;
 mod pydantic_ai;

@@ -1,0 +1,127 @@
+//! Spans of Arize Phoenix: JSON Lines, an array, a page of spans with `data`, or a trace with `spans`. The SDK of
+//! OpenTelemetry for Python prints its spans in the same shape.
+//!
+//! - [`crate::spans`] delivers the spans in the order of their sessions, and the dialect is that of `OpenInference`, or
+//!   any other that [`crate::otlp`] knows.
+//! - **Attributes** are an object with keys such as `tool.name`, or with objects in objects. A table has them as
+//!   members of the span: `attributes.tool.name`.
+//! - **Failures** are the spans with the status `ERROR`.
+
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::clue::{Clue, Fields, Place, is_list, objects};
+use crate::detect::Layout;
+use crate::document::Lists;
+use crate::field::{Raw, checked_object, elements, entries, members, required, string};
+use crate::formats::{Definition, Failures, Format, Layouts};
+use crate::otlp::{Span, Status};
+use crate::problem::ProblemKind;
+use crate::recorder::Recorder;
+use crate::spans;
+
+/// The lists of spans in a page and in a trace.
+const LISTS: [&str; 2] = ["data", "spans"];
+
+/// The beginning of the members with attributes in a table.
+const COLUMN: &str = "attributes.";
+
+impl Format {
+    /// Spans that Arize Phoenix exports.
+    pub const PHOENIX: Self = Self::new(&Definition {
+        name: "phoenix",
+        no_record: "no spans of Phoenix: expected objects with `context` and `attributes`, one a line or in \
+                    an array",
+        failures: Failures::Flagged,
+        layouts: Layouts::Either,
+        is_document: |fields| LISTS.iter().any(|key| is_list(fields, key)),
+        recognise,
+        read,
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    let holds = || LISTS.iter().any(|key| objects(fields, key).any(is_span));
+    let is_own = place != Place::Document && is_span(fields) || holds();
+    is_own.then_some(Clue::record("`context` of a span, with `attributes`"))
+}
+
+fn is_span(fields: &Fields) -> bool {
+    let has = |key: &str| fields.contains_key(key);
+    let context = fields.get("context").and_then(|context| context.as_object());
+    let is_nested = context.is_some_and(|context| context.contains_key("span_id"));
+    (is_nested || has("context.span_id"))
+        && (has("attributes") || has("status_code") || has("attributes.openinference.span.kind"))
+}
+
+fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
+    spans::replay(input, layout, Lists::First(&LISTS), recorder, |json, recorder, push| {
+        let record = checked_object::<Exported<'_>>(json)?;
+        let spans = elements(record.spans);
+        if record.spans.is_none() {
+            return record.add(json, recorder, push);
+        }
+        let add = |span: &RawValue| {
+            checked_object::<Exported<'_>>(span.get())?.add(span.get(), recorder, push)
+        };
+        spans.into_iter().map(add).fold(Ok(()), Result::and)
+    });
+}
+
+/// A span, or a trace with its spans.
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Exported<'a> {
+    spans: Raw<'a>,
+    context: Raw<'a>,
+    #[serde(rename = "context.trace_id")]
+    trace: Raw<'a>,
+    #[serde(rename = "context.span_id")]
+    id: Raw<'a>,
+    parent_id: Raw<'a>,
+    name: Raw<'a>,
+    start_time: Raw<'a>,
+    end_time: Raw<'a>,
+    status_code: Raw<'a>,
+    status_message: Raw<'a>,
+    /// The status as the SDK of OpenTelemetry prints it.
+    status: Raw<'a>,
+    span_kind: Raw<'a>,
+    attributes: Raw<'a>,
+}
+
+impl Exported<'_> {
+    /// Adds the span. A table has its attributes among the members of `json`.
+    fn add(
+        &self,
+        json: &str,
+        recorder: &mut Recorder<'_>,
+        push: &mut dyn FnMut(Span),
+    ) -> Result<(), ProblemKind> {
+        let [trace, id] = members(self.context, ["trace_id", "span_id"]).unwrap_or_default();
+        let trace = required(trace.or(self.trace), "a span", "trace_id")?;
+        let id = required(id.or(self.id), "a span", "span_id")?;
+        recorder.recognise();
+        let mut span = Span::of_store(&trace, &id, string(self.parent_id).as_deref());
+        span.name = string(self.name).unwrap_or_default().into_owned();
+        span.lasts(self.start_time, self.end_time);
+        span.set("openinference.span.kind", self.span_kind);
+        span.set_all("", self.attributes);
+        if self.attributes.is_none() {
+            for (name, value) in entries(serde_json::from_str(json).ok()) {
+                let key = name.strip_prefix(COLUMN);
+                key.into_iter().for_each(|key| span.set_all(key, Some(value)));
+            }
+        }
+        let [code, message] =
+            members(self.status, ["status_code", "description"]).unwrap_or_default();
+        if string(self.status_code.or(code)).as_deref() == Some("ERROR") {
+            span.status = Status::Error;
+            span.message = string(self.status_message.or(message)).unwrap_or_default().into_owned();
+        }
+        push(span);
+        Ok(())
+    }
+}
