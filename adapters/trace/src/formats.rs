@@ -17,6 +17,8 @@ mod gemini;
 mod gemini_stream;
 mod inspect;
 mod langchain;
+mod langfuse;
+mod langsmith;
 mod managed_agents;
 mod mini_swe_agent;
 mod native;
@@ -88,6 +90,8 @@ impl Format {
         Self::ACP,
         Self::OTLP,
         Self::PHOENIX,
+        Self::LANGFUSE,
+        Self::LANGSMITH,
     ];
 }
 

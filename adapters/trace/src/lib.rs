@@ -56,6 +56,8 @@
 //! | `acp` | messages of the Agent Client Protocol, one a line | `method` `session/update`; `sessionUpdate` | tokens |
 //! | `otlp` | OTLP's JSON of spans, one request a line, or a document | `resourceSpans` | tokens, times |
 //! | `phoenix` | spans of Arize Phoenix, one a line, in an array, a page or a trace | `context` with `span_id`, beside `attributes` | tokens, times |
+//! | `langfuse` | a trace of Langfuse, a page or an array of observations, or observations one a line | `type` such as `GENERATION`, with `startTime` | tokens, times |
+//! | `langsmith` | runs of `LangSmith`, one a line, in an array, a page or a run | `run_type` with an id | tokens, times |
 //!
 //! The error for a format that is known but not read names it: the transcripts of Cursor's editor, spans of
 //! other exporters, and the payloads of hooks.
@@ -100,6 +102,7 @@
 //! - An Inspect log has many samples, each a run of its own. Their call ids recur.
 //! - Traces of OpenTelemetry mix many sessions, and each becomes a run. Most SDKs leave out arguments and
 //!   results by default. Such calls have [`Args::Absent`], and are judged by their tools and failures.
+//! - Trace stores export the newest record first, or in any order. The times say which came first.
 //! - Native traces may be concatenated: a header in mid-file begins another run.
 //!
 //! An assistant's message right before a call belongs to that call's turn. Any other is

@@ -136,8 +136,13 @@ impl Span {
     /// Adds an attribute, unless the field is absent: a text, or the JSON of any other value.
     pub(crate) fn set(&mut self, key: &str, value: Raw<'_>) {
         if let Some(text) = text(value) {
-            self.attributes.insert(key.to_owned(), Value::String(text.into_owned()));
+            self.set_text(key, text);
         }
+    }
+
+    /// Adds an attribute.
+    pub(crate) fn set_text(&mut self, key: &str, text: impl Into<String>) {
+        self.attributes.insert(key.to_owned(), Value::String(text.into()));
     }
 
     /// Adds the attributes that are [read](is_read) of a value with this key, which may be empty. The parts of a key may
@@ -195,7 +200,7 @@ impl Walk<'_> {
             let json = self.json.value();
             let text = text_of_json(json).map_or_else(|| number(json).to_owned(), Cow::into_owned);
             if json != "null" {
-                span.attributes.insert(self.key.clone(), Value::String(text));
+                span.set_text(&self.key, text);
             }
         } else if self.open.len() == DEPTH_MAX {
             self.json.skip();

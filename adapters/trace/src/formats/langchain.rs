@@ -9,7 +9,10 @@
 //! messages of old versions. Calls that could not be parsed (`invalid_tool_calls`) never ran, and are passed
 //! over. A result failed if its `status` is `error`.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::clue::{Clue, Fields, Place, is_list, text};
 use crate::costs::count;
@@ -17,7 +20,7 @@ use crate::detect::Layout;
 use crate::document::{self, Lists};
 use crate::event::{Role, Tokens};
 use crate::field::{
-    Arguments, Raw, checked_object, elements, flat_text, is_object, member, members, object,
+    Arguments, Raw, check, checked_object, elements, flat_text, is_object, member, members,
     records, required, string, texts,
 };
 use crate::formats::{Definition, Failures, Format, Layouts};
@@ -74,17 +77,32 @@ struct Envelope<'a> {
 
 /// Replays a message in any of the shapes.
 fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-    let envelope = object::<Envelope<'_>>(json)?;
+    check(json)?;
+    let (kind, message) = open(json)?;
+    let kind = kind.ok_or(ProblemKind::Missing { record: "a message", field: "type" })?;
+    message.replay(&kind, recorder)
+}
+
+/// Returns a message in any of the shapes, with its class, such as `AIMessageChunk`, or its name, such as `ai`.
+fn open(json: &str) -> Result<(Option<Cow<'_, str>>, Message<'_>), ProblemKind> {
+    let envelope = checked_object::<Envelope<'_>>(json)?;
     // The class is the last part of a constructor's id.
     let class = elements(envelope.id).last().and_then(|class| string(Some(class)));
     let kind = class.filter(|_| is_object(envelope.kwargs)).or_else(|| string(envelope.kind));
-    let kind = kind.ok_or(ProblemKind::Missing { record: "a message", field: "type" })?;
     let inner = [envelope.kwargs, envelope.data].into_iter().find(|inner| is_object(*inner));
-    let message = match inner.flatten() {
-        Some(inner) => checked_object::<Message<'_>>(inner.get())?,
-        None => checked_object::<Message<'_>>(json)?,
+    let message = inner.flatten().map_or(json, RawValue::get);
+    Ok((kind, checked_object(message)?))
+}
+
+/// Returns the author and the words of a message in any of the shapes, or in that of `OpenAI`'s chats. The result of a
+/// tool has no author.
+pub(super) fn words(message: &RawValue) -> Option<(Role, String)> {
+    let (kind, message) = open(message.get()).ok()?;
+    let role = match kind {
+        Some(kind) => message.author(&kind)?,
+        None => Role::from_name(&string(message.role)?),
     };
-    message.replay(&kind, recorder)
+    Some((role, texts(message.content).into_owned()))
 }
 
 #[derive(Deserialize)]
@@ -104,19 +122,12 @@ struct Message<'a> {
 impl<'a> Message<'a> {
     /// Replays a message. Its kind is a class, such as `AIMessageChunk`, or a name, such as `ai`.
     fn replay(&self, kind: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-        let name = kind.strip_suffix("Chunk").unwrap_or(kind);
-        let role = match name.strip_suffix("Message").unwrap_or(name) {
-            "human" | "Human" => Role::User,
-            "ai" | "AI" => Role::Assistant,
-            "system" | "System" => Role::System,
-            "chat" | "Chat" => Role::from_name(&string(self.role).unwrap_or_default()),
-            "tool" | "Tool" => {
-                recorder.recognise();
-                self.answer(recorder);
-                return Ok(());
-            }
-            _ => return Ok(()),
-        };
+        if matches!(kind, "tool" | "ToolMessage" | "ToolMessageChunk") {
+            recorder.recognise();
+            self.answer(recorder);
+            return Ok(());
+        }
+        let Some(role) = self.author(kind) else { return Ok(()) };
         recorder.recognise();
         recorder.settle(MAIN);
         let text = texts(self.content);
@@ -126,6 +137,18 @@ impl<'a> Message<'a> {
         }
         recorder.usage(MAIN, self.tokens());
         self.turn(&text, recorder)
+    }
+
+    /// Returns the author of a message of this kind. The result of a tool has none.
+    fn author(&self, kind: &str) -> Option<Role> {
+        let name = kind.strip_suffix("Chunk").unwrap_or(kind);
+        Some(match name.strip_suffix("Message").unwrap_or(name) {
+            "human" | "Human" => Role::User,
+            "ai" | "AI" => Role::Assistant,
+            "system" | "System" => Role::System,
+            "chat" | "Chat" => Role::from_name(&string(self.role).unwrap_or_default()),
+            _ => return None,
+        })
     }
 
     /// Replays the agent's turn. A call that cannot be read is reported after the others are delivered.

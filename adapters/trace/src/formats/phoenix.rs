@@ -111,8 +111,9 @@ impl Exported<'_> {
         span.set_all("", self.attributes);
         if self.attributes.is_none() {
             for (name, value) in entries(serde_json::from_str(json).ok()) {
-                let key = name.strip_prefix(COLUMN);
-                key.into_iter().for_each(|key| span.set_all(key, Some(value)));
+                if let Some(key) = name.strip_prefix(COLUMN) {
+                    span.set_all(key, Some(value));
+                }
             }
         }
         let [code, message] =

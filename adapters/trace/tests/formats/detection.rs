@@ -220,7 +220,7 @@ fn spans_that_break_off_are_recognised() {
 
 #[test]
 fn a_named_format_that_does_not_fit_is_an_error() {
-    let table: [(&str, Format, &str); 34] = [
+    let table: [(&str, Format, &str); 36] = [
         ("", Format::NATIVE, "the input is empty"),
         ("{\"a\":1}\n", Format::CODEX, "no record of a Codex rollout"),
         ("[1]", Format::ANTHROPIC, "line 1: expected a JSON object"),
@@ -249,6 +249,8 @@ fn a_named_format_that_does_not_fit_is_an_error() {
         (r#"{"method":"session/update"}"#, Format::ACP, "line 1: a message of a session needs"),
         ("{\"a\":1}", Format::OTLP, "line 1: a request of OTLP needs the field `resourceSpans`"),
         ("{\"a\":1}", Format::PHOENIX, "line 1: a span needs the field `trace_id`"),
+        ("{\"a\":1}", Format::LANGFUSE, "line 1: an observation needs the field `type`"),
+        ("{\"a\":1}", Format::LANGSMITH, "line 1: a run needs the field `id`"),
         ("nonsense\n", Format::NATIVE, "line 1: not a JSON object"),
         ("{\"type\":\"x\"}\n", Format::NATIVE, "no record of a native trace"),
         ("{\"a\":1}\n", Format::CLAUDE_CODE, "no record of a Claude Code session"),

@@ -18,6 +18,8 @@ mod gemini;
 mod gemini_stream;
 mod inspect;
 mod langchain;
+mod langfuse;
+mod langsmith;
 mod managed_agents;
 mod native;
 mod notes;

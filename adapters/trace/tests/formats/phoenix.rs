@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use unstuck_trace::{Format, Tokens};
 
 /// Returns a span that begins in this second.
-fn span(id: &str, parent: Option<&str>, begin: u64, kind: &str, attributes: Value) -> Value {
+fn span(id: &str, parent: Option<&str>, begin: u64, kind: &str, attributes: &Value) -> Value {
     json!({
         "id": "U3Bhbjox", "name": "a span", "context": {"trace_id": "t", "span_id": id},
         "span_kind": kind, "parent_id": parent, "attributes": attributes,
@@ -20,17 +20,17 @@ fn spans() -> Vec<Value> {
     let question = json!([{"message": {"role": "user", "content": "Go"}}]);
     let answer = json!({"llm.output_messages.0.message.role": "assistant",
         "llm.output_messages.0.message.content": "Done."});
-    let mut failed = span("d", Some("a"), 3, "TOOL", json!({"tool": {"name": "cat"}}));
+    let mut failed = span("d", Some("a"), 3, "TOOL", &json!({"tool": {"name": "cat"}}));
     failed["attributes"]["input"] = json!({"value": {"p": 2}, "mime_type": "application/json"});
     failed["status_code"] = "ERROR".into();
     failed["status_message"] = "ValueError: no".into();
     let first = json!({"tool.name": "ls", "input.value": "{\"p\":1}", "output.value": "a.rs"});
     vec![
-        span("n", Some("a"), 4, "LLM", answer),
+        span("n", Some("a"), 4, "LLM", &answer),
         failed,
-        span("c", Some("a"), 2, "TOOL", first),
-        span("m", Some("a"), 1, "LLM", json!({"llm": {"input_messages": question}})),
-        span("a", None, 0, "AGENT", json!({"session": {"id": "s1"}})),
+        span("c", Some("a"), 2, "TOOL", &first),
+        span("m", Some("a"), 1, "LLM", &json!({"llm": {"input_messages": question}})),
+        span("a", None, 0, "AGENT", &json!({"session": {"id": "s1"}})),
     ]
 }
 
@@ -100,7 +100,7 @@ fn spans_that_the_sdk_prints_are_read() {
 
 #[test]
 fn results_that_are_missing_are_unknown() {
-    let call = |id, begin| span(id, None, begin, "TOOL", json!({"tool.name": "ls"}));
+    let call = |id, begin| span(id, None, begin, "TOOL", &json!({"tool.name": "ls"}));
     let input = json!([call("1", 1), call("2", 2)]).to_string();
     let events = reading(input.as_bytes(), None).events;
     let cuts: Vec<_> = events.iter().filter_map(|event| event.split_once("\"\" +")).collect();

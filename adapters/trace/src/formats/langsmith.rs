@@ -1,0 +1,193 @@
+//! Runs of `LangSmith`: an array, a page with `runs`, a run with its `child_runs`, or runs one a line, as its clients
+//! return them and its command line exports them.
+//!
+//! - [`crate::spans`] delivers the runs in the order of their sessions. Exports often begin with the newest run.
+//! - **Calls** are the runs of the type `tool`. `LangChain` wraps arguments and result: `{"input":…}`, `{"output":…}`.
+//! - **Messages** are those of the runs of the type `llm`: the last one to the model, and its answer.
+//! - **Sessions** are the threads that the metadata name, or else the traces. `session_id` is the project of a run.
+//! - **Failures** are the runs with an `error`.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::langchain::words;
+use crate::clue::{Clue, Fields, Place, is_list, is_text, objects};
+use crate::detect::Layout;
+use crate::document::Lists;
+use crate::event::Role;
+use crate::field::{
+    Raw, checked_object, elements, entries, member, members, records, required, string,
+};
+use crate::formats::{Definition, Failures, Format, Layouts};
+use crate::otlp::{Span, Status};
+use crate::problem::ProblemKind;
+use crate::recorder::Recorder;
+use crate::spans;
+
+/// The lists of runs in a page and in a run.
+const LISTS: [&str; 2] = ["runs", "child_runs"];
+
+/// The depth to which runs in runs are read. Those of nested graphs are ten deep.
+const DEPTH_MAX: usize = 32;
+
+/// The problem with runs below that depth.
+const TOO_DEEP: &str = "runs are nested more than 32 levels deep, and the inner ones are not read";
+
+/// The metadata that name a thread.
+const THREADS: [&str; 3] = ["session_id", "thread_id", "conversation_id"];
+
+impl Format {
+    /// Runs that `LangSmith` exports.
+    pub const LANGSMITH: Self = Self::new(&Definition {
+        name: "langsmith",
+        no_record: "no run of LangSmith: expected objects with `id` and `run_type`, in an array or one a line",
+        failures: Failures::Flagged,
+        layouts: Layouts::Either,
+        is_document: |fields| is_list(fields, LISTS[0]),
+        recognise,
+        read,
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    let holds = || LISTS.iter().any(|key| objects(fields, key).any(is_run));
+    let is_own = match place {
+        Place::Document => holds(),
+        Place::Line => is_run(fields) || holds(),
+        Place::Element => is_run(fields),
+    };
+    is_own.then_some(Clue::record("`run_type` with the `id` of a run or of a trace"))
+}
+
+fn is_run(fields: &Fields) -> bool {
+    is_text(fields, "run_type")
+        && ["id", "run_id", "trace_id"].into_iter().any(|key| is_text(fields, key))
+}
+
+fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
+    spans::replay(input, layout, Lists::All(&LISTS), recorder, |json, recorder, push| {
+        let run = checked_object::<Run<'_>>(json)?;
+        let trace = string(run.trace_id).or_else(|| run.id());
+        let trace = trace.ok_or(ProblemKind::Missing { record: "a run", field: "id" })?;
+        required(run.kind, "a run", "run_type")?;
+        recorder.recognise();
+        let parent = string(run.parent_run_id);
+        let mut open = VecDeque::from([(run, parent, 0)]);
+        while let Some((run, parent, depth)) = open.pop_front() {
+            let Some(id) = run.id() else { continue };
+            push(run.span(&trace, &id, parent.as_deref()));
+            if depth == DEPTH_MAX && run.child_runs.is_some() {
+                return Err(ProblemKind::ForeignPart { message: TOO_DEEP });
+            }
+            let inner = records::<Run<'_>>(run.child_runs);
+            open.extend(inner.map(|inner| (inner, Some(id.clone()), depth + 1)));
+        }
+        Ok(())
+    });
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Run<'a> {
+    id: Raw<'a>,
+    /// The id in exports of the command line.
+    #[serde(rename = "run_id")]
+    exported_id: Raw<'a>,
+    trace_id: Raw<'a>,
+    parent_run_id: Raw<'a>,
+    #[serde(rename = "run_type")]
+    kind: Raw<'a>,
+    name: Raw<'a>,
+    start_time: Raw<'a>,
+    end_time: Raw<'a>,
+    inputs: Raw<'a>,
+    outputs: Raw<'a>,
+    error: Raw<'a>,
+    extra: Raw<'a>,
+    prompt_tokens: Raw<'a>,
+    completion_tokens: Raw<'a>,
+    child_runs: Raw<'a>,
+}
+
+impl<'a> Run<'a> {
+    fn id(&self) -> Option<Cow<'a, str>> {
+        string(self.id.or(self.exported_id))
+    }
+
+    fn span(&self, trace: &str, id: &str, parent: Option<&str>) -> Span {
+        let mut span = Span::of_store(trace, id, parent);
+        span.name = string(self.name).unwrap_or_default().into_owned();
+        span.lasts(self.start_time, self.end_time);
+        let metadata = member(self.extra, "metadata");
+        let threads = members(metadata, THREADS).unwrap_or_default();
+        span.set("session.id", threads.into_iter().flatten().next());
+        span.set("metadata", metadata);
+        match string(self.kind).as_deref() {
+            Some("tool") => self.set_call(&mut span),
+            Some("llm") => self.set_answer(&mut span),
+            _ => {}
+        }
+        if let Some(error) = string(self.error).filter(|error| !error.is_empty()) {
+            span.status = Status::Error;
+            span.message = error.into_owned();
+        }
+        span
+    }
+
+    fn set_call(&self, span: &mut Span) {
+        span.set_text("openinference.span.kind", "TOOL");
+        if let Some(args) = unwrapped(self.inputs, "input") {
+            span.set_text("input.value", args);
+        }
+        if let Some(result) = unwrapped(self.outputs, "output") {
+            span.set_text("output.value", result);
+        }
+    }
+
+    fn set_answer(&self, span: &mut Span) {
+        span.set_text("openinference.span.kind", "LLM");
+        span.set("llm.token_count.prompt", self.prompt_tokens);
+        span.set("llm.token_count.completion", self.completion_tokens);
+        let messages = self.messages();
+        let newest = messages.last().and_then(|message| words(message));
+        if let Some((Role::User, text)) = newest {
+            let key = format!("llm.input_messages.{}.message.", messages.len() - 1);
+            span.set_text(&format!("{key}role"), "user");
+            span.set_text(&format!("{key}content"), text);
+        }
+        if let Some((_, text)) = self.answer().and_then(words) {
+            span.set_text("llm.output_messages.0.message.content", text);
+        }
+    }
+
+    /// Returns the messages to the model. `LangChain` has them in a list with one list.
+    fn messages(&self) -> Vec<&'a RawValue> {
+        let messages = elements(member(self.inputs, "messages"));
+        match messages[..] {
+            [batch] if batch.get().starts_with('[') => elements(Some(batch)),
+            _ => messages,
+        }
+    }
+
+    /// Returns the model's message: that of `LangChain`'s first generation, or of `OpenAI`'s first choice.
+    fn answer(&self) -> Option<&'a RawValue> {
+        let [generations, choices] = members(self.outputs, ["generations", "choices"])?;
+        let first = |list| elements(list).first().copied();
+        let first = first(generations).or_else(|| first(choices))?;
+        let first = elements(Some(first)).first().copied().unwrap_or(first);
+        member(Some(first), "message")
+    }
+}
+
+/// Returns the text or the JSON of a field without the object around its only member, if that has this name. The object
+/// may be in a text.
+fn unwrapped(raw: Raw<'_>, name: &str) -> Option<String> {
+    let text = spans::text(raw)?;
+    let members = entries(serde_json::from_str(&text).ok());
+    let inner = members.get(name).filter(|_| members.len() == 1).copied();
+    Some(spans::text(inner).unwrap_or(Cow::Borrowed(&*text)).into_owned())
+}
