@@ -6,6 +6,7 @@ mod acp;
 mod aider;
 mod anthropic;
 mod atif;
+mod autogen;
 mod browser_use;
 mod claude_code;
 mod cline;
@@ -84,6 +85,7 @@ impl Format {
         Self::ATIF,
         Self::BROWSER_USE,
         Self::SMOLAGENTS,
+        Self::AUTOGEN,
         Self::LANGCHAIN,
         Self::PYDANTIC_AI,
         Self::INSPECT,

@@ -50,6 +50,7 @@
 //! | `atif` | an ATIF trajectory of Harbor and others, versions 1.0 to 1.8 | `schema_version` | tokens, times |
 //! | `browser-use` | a history that browser-use saved | `history` with `model_output` and `result` | tokens, times |
 //! | `smolagents` | an array of steps from the memory of smolagents, or a result with `steps` | `task` with `task_images`; `tool_calls` with `observations` | tokens, times |
+//! | `autogen` | messages of `AutoGen`, one a line, in an array or a result with `messages`, or the log of its events | `type` such as `ToolCallRequestEvent`, with `source`; `ToolCall` with `agent_id` | tokens, times |
 //! | `langchain` | an array of messages of `LangChain`, or a state with `messages` | `type` `human` or `ai`; `lc` with `kwargs` | tokens |
 //! | `pydantic-ai` | an array of messages of Pydantic AI | `parts` with `part_kind` | tokens, times |
 //! | `inspect` | a log of Inspect: a `.eval` archive, JSON with `samples`, or a list of events | `eval` of a log; `event` `model` or `tool`; the names in an archive | tokens, times |

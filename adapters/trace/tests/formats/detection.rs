@@ -220,7 +220,7 @@ fn spans_that_break_off_are_recognised() {
 
 #[test]
 fn a_named_format_that_does_not_fit_is_an_error() {
-    let table: [(&str, Format, &str); 36] = [
+    let table: [(&str, Format, &str); 38] = [
         ("", Format::NATIVE, "the input is empty"),
         ("{\"a\":1}\n", Format::CODEX, "no record of a Codex rollout"),
         ("[1]", Format::ANTHROPIC, "line 1: expected a JSON object"),
@@ -242,6 +242,8 @@ fn a_named_format_that_does_not_fit_is_an_error() {
         ("{\"a\":1}", Format::ATIF, "no step of an ATIF trajectory"),
         ("{\"a\":1}", Format::BROWSER_USE, "no step of browser-use"),
         ("{\"a\":1}", Format::SMOLAGENTS, "no step of smolagents"),
+        ("{\"a\":1}", Format::AUTOGEN, "line 1: a message needs the field `type`"),
+        ("{\"type\":\"x\"}", Format::AUTOGEN, "no message of AutoGen"),
         ("{\"a\":1}", Format::LANGCHAIN, "line 1: a message needs the field `type`"),
         ("{\"a\":1}", Format::PYDANTIC_AI, "no message of Pydantic AI"),
         ("{\"a\":1}", Format::INSPECT, "no sample of an Inspect log"),

@@ -5,6 +5,7 @@ mod aider;
 mod anthropic;
 mod archives;
 mod atif;
+mod autogen;
 mod browser_use;
 mod claude_code;
 mod cline;

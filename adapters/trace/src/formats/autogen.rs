@@ -1,0 +1,216 @@
+//! Messages of `AutoGen`: one a line, an array, or a result with `messages`, and the lines of its log of events.
+//!
+//! - **Workers** are the agents that `source` names, or `agent_id` in the log. A person's message is for the agent that
+//!   acted last.
+//! - **Calls** are the elements of a `ToolCallRequestEvent`, and share its step. The log has a `ToolCall` with its
+//!   result; those between two calls of the model share a step. Its lines may stand among others.
+//! - **Results** are the elements of a `ToolCallExecutionEvent`. Older versions have no `is_error`, and the log has none.
+//! - A `ToolCallSummaryMessage` repeats the results, and is skipped.
+//! - **Tokens** are the `models_usage` of a message, or stand in a call of the model.
+
+use std::io::BufRead;
+
+use serde::Deserialize;
+
+use crate::clue::{Clue, Fields, Place, is_list, is_text, text};
+use crate::costs::count;
+use crate::detect::Layout;
+use crate::document::Lists;
+use crate::event::{Outcome, Role, Tokens};
+use crate::field::{
+    Arguments, Raw, check, checked_object, flag, flat_text, is_true, records, required, string,
+    texts,
+};
+use crate::formats::{Definition, Failures, Format, Layouts};
+use crate::problem::ProblemKind;
+use crate::recorder::{MAIN, Recorder, Step};
+use crate::time::time;
+use crate::{document, lines};
+
+/// The list of messages in a result.
+const LIST: &str = "messages";
+
+/// The types of messages and events of agents.
+const TYPES: &[&str] = &[
+    "TextMessage",
+    "MultiModalMessage",
+    "StopMessage",
+    "HandoffMessage",
+    "ToolCallSummaryMessage",
+    "ToolCallRequestEvent",
+    "ToolCallExecutionEvent",
+    "ThoughtEvent",
+    "MemoryQueryEvent",
+    "UserInputRequestedEvent",
+    "CodeGenerationEvent",
+    "CodeExecutionEvent",
+];
+
+impl Format {
+    /// Messages and events of `AutoGen`.
+    pub const AUTOGEN: Self = Self::new(&Definition {
+        name: "autogen",
+        no_record: "no message of AutoGen: expected objects with `source` and a `type` such as \
+                    `ToolCallRequestEvent`, in an array or one a line",
+        failures: Failures::Sometimes,
+        layouts: Layouts::Either,
+        is_document: |fields| is_list(fields, LIST),
+        recognise,
+        read,
+    });
+}
+
+fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
+    let is_line = place == Place::Line;
+    let is_logged = match text(fields, "type") {
+        "ToolCall" => is_text(fields, "tool_name"),
+        "LLMCall" => is_list(fields, LIST),
+        _ => false,
+    };
+    if is_line && is_logged && fields.contains_key("agent_id") {
+        return Some(Clue::record("`ToolCall` or `LLMCall` with `agent_id`").printed());
+    }
+    let is_message = TYPES.contains(&text(fields, "type")) && is_text(fields, "source");
+    (is_message && place != Place::Document)
+        .then_some(Clue::record("`type` of a message of AutoGen, with `source`"))
+}
+
+fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
+    let mut last = MAIN.to_owned();
+    match layout {
+        Layout::Lines => lines::replay(input, recorder, &mut |json, recorder| {
+            check(json)?;
+            checked_object::<Message<'_>>(json)?.replay(&mut last, recorder)
+        }),
+        Layout::Document => {
+            document::replay(input, Lists::First(&[LIST]), recorder, &mut |json, recorder| {
+                checked_object::<Message<'_>>(json)?.replay(&mut last, recorder)
+            });
+        }
+    }
+}
+
+/// A message, or a line of the log.
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Message<'a> {
+    #[serde(rename = "type")]
+    kind: Raw<'a>,
+    source: Raw<'a>,
+    content: Raw<'a>,
+    models_usage: Raw<'a>,
+    created_at: Raw<'a>,
+    agent_id: Raw<'a>,
+    tool_name: Raw<'a>,
+    arguments: Raw<'a>,
+    result: Raw<'a>,
+    prompt_tokens: Raw<'a>,
+    completion_tokens: Raw<'a>,
+}
+
+impl Message<'_> {
+    /// Replays a message. `last` is the agent that acted last.
+    fn replay(&self, last: &mut String, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let kind = required(self.kind, "a message", "type")?;
+        let is_logged = matches!(&*kind, "ToolCall" | "LLMCall") && self.source.is_none();
+        if !is_logged && !TYPES.contains(&&*kind) {
+            return Ok(());
+        }
+        recorder.recognise();
+        recorder.time(time(self.created_at));
+        let source = string(self.source.or(self.agent_id));
+        let worker = source.as_deref().unwrap_or(MAIN);
+        if worker.starts_with("user") {
+            recorder.settle(last);
+            recorder.message(last, Role::User, &texts(self.content));
+            return Ok(());
+        }
+        worker.clone_into(last);
+        recorder.usage(worker, Tokens::of_openai(self.models_usage));
+        match &*kind {
+            "LLMCall" => self.answer(worker, recorder),
+            "ToolCall" => return self.logged(worker, recorder),
+            "ThoughtEvent" | "TextMessage" | "MultiModalMessage" => {
+                recorder.settle(worker);
+                recorder.say(worker, &texts(self.content));
+            }
+            "ToolCallRequestEvent" => return self.request(worker, recorder),
+            "ToolCallExecutionEvent" => {
+                for result in records::<ToolResult<'_>>(self.content) {
+                    result.deliver(worker, recorder);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Begins a turn with an answer of the model in the log.
+    fn answer(&self, worker: &str, recorder: &mut Recorder<'_>) {
+        recorder.begin_turn(worker);
+        recorder.turn(worker).key = Some(0);
+        let [input, output] = [self.prompt_tokens, self.completion_tokens].map(count);
+        let tokens = input.zip(output);
+        recorder.usage(
+            worker,
+            tokens.map(|(input, output)| Tokens { input, output, ..Tokens::default() }),
+        );
+    }
+
+    /// Delivers a call of the log with its result.
+    fn logged(&self, worker: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let tool = required(self.tool_name, "a tool call", "tool_name")?;
+        let turn = recorder.turn(worker);
+        let step = turn.call(turn.called && turn.key.is_some());
+        let arguments = Arguments::new(self.arguments);
+        let call = recorder.call(worker, step, &tool, arguments.as_args());
+        if self.result.is_some() {
+            recorder.outcome(Outcome::new(call, worker, &flat_text(self.result)));
+        }
+        Ok(())
+    }
+
+    /// Delivers the calls of an event. One that cannot be read is reported after the others are delivered.
+    fn request(&self, worker: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+        let (mut step, mut outcome) = (Step::New, Ok(()));
+        for call in records::<FunctionCall<'_>>(self.content) {
+            match required(call.name, "a tool call", "name") {
+                Ok(name) => {
+                    let arguments = Arguments::new(call.arguments);
+                    let index = recorder.call(worker, step, &name, arguments.as_args());
+                    step = Step::Same;
+                    recorder.expect(worker, string(call.id).as_deref(), index);
+                }
+                Err(kind) => outcome = Err(kind),
+            }
+        }
+        outcome
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct FunctionCall<'a> {
+    id: Raw<'a>,
+    name: Raw<'a>,
+    arguments: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct ToolResult<'a> {
+    call_id: Raw<'a>,
+    content: Raw<'a>,
+    is_error: Raw<'a>,
+}
+
+impl ToolResult<'_> {
+    fn deliver(&self, worker: &str, recorder: &mut Recorder<'_>) {
+        if flag(self.is_error).is_some() {
+            recorder.flags_failures();
+        }
+        let id = string(self.call_id).unwrap_or_default();
+        let failed = is_true(self.is_error);
+        recorder.answer(worker, Some(&*id), &flat_text(self.content), failed);
+    }
+}
