@@ -4,8 +4,8 @@
 //! - **Names.** The fields of the API are spelled like `parentObservationId`, those of a table in a bucket like
 //!   `parent_observation_id`.
 //! - **Calls** are the observations of the type `TOOL`. Observations that came by OpenTelemetry keep the attributes
-//!   of their spans in `metadata`, which may say so as well. In old traces a tool is a `SPAN` like any other; these have no
-//!   call.
+//!   of their spans in `metadata`, which may say so as well. In old traces a tool is a `SPAN` like any other, and is known
+//!   only by a result of `LangChain`.
 //! - **Failures** have the level `ERROR`, and `statusMessage` says why.
 
 use std::borrow::Cow;
@@ -126,11 +126,12 @@ impl Exported<'_> {
         span.lasts(self.begin, self.end);
         self.add_attributes(&mut span);
         span.set("langfuse.session.id", session);
-        span.set_text("langfuse.observation.type", kind.to_lowercase());
+        let kind = if self.is_answer() { "tool".to_owned() } else { kind.to_lowercase() };
+        span.set_text("langfuse.observation.type", &*kind);
         span.set("langfuse.observation.level", self.level);
         span.set("langfuse.observation.status_message", self.message);
-        if matches!(&*kind, "TOOL" | "GENERATION") {
-            let messages = member(self.input, "messages").filter(|_| kind == "GENERATION");
+        if matches!(&*kind, "tool" | "generation") {
+            let messages = member(self.input, "messages").filter(|_| kind == "generation");
             span.set("langfuse.observation.input", messages.or(self.input));
             span.set("langfuse.observation.output", self.output);
             let [input, output] = members(self.usage, ["input", "output"]).unwrap_or_default();
@@ -138,6 +139,13 @@ impl Exported<'_> {
             span.set("llm.token_count.completion", output);
         }
         Ok(span)
+    }
+
+    /// Returns whether the output is the result of a tool of `LangChain`.
+    fn is_answer(&self) -> bool {
+        let output = spans::text(self.output).unwrap_or_default();
+        let message = || serde_json::from_str::<&RawValue>(&output).ok();
+        output.contains("\"tool_call_id\"") && member(message(), "tool_call_id").is_some()
     }
 
     /// Adds the attributes of the observation's span. The metadata are an object, or the text of one.

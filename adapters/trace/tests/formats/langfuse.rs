@@ -110,6 +110,22 @@ fn observations_of_spans_keep_their_attributes() {
 }
 
 #[test]
+fn a_result_of_langchain_shows_a_tool_among_spans() {
+    let result =
+        json!({"content": "a.rs", "type": "tool", "tool_call_id": "c7", "status": "error"});
+    for output in [result.to_string().into(), result] {
+        let messages = json!({"output": {"messages": [output]}});
+        let span = json!({"input": "{'p': 1}", "output": output});
+        let input =
+            json!([observation("b", 1, "SPAN", messages), observation("c", 2, "SPAN", span)]);
+        let events = reading(input.to_string().as_bytes(), None).events;
+        assert_eq!(events.len(), 2, "{events:?}");
+        assert!(events[0].ends_with(r#" ls text "{'p': 1}""#), "{events:?}");
+        assert!(events[1].ends_with(r#" -> failed "a.rs""#), "{events:?}");
+    }
+}
+
+#[test]
 fn a_trace_without_tools_has_no_call() {
     let span = observation("c", 1, "SPAN", json!({"input": {"p": 1}, "output": "a.rs"}));
     let input = json!({"id": "t", "observations": [span, "an id"]}).to_string();
