@@ -10,9 +10,9 @@ use maud::{Markup, html};
 use unstuck_core::Policy;
 
 use crate::draw::hatch;
+use crate::recurring::named;
 use crate::report::Report;
 use crate::shown::{counted, plain, shortened};
-use crate::recurring::named;
 use overview::Overview;
 
 /// The style of a page with the report.

@@ -145,8 +145,8 @@ impl Span {
         self.attributes.insert(key.to_owned(), Value::String(text.into()));
     }
 
-    /// Adds the attributes that are [read](is_read) of a value with this key, which may be empty. The parts of a key may
-    /// be those of objects in objects and in lists, and the whole may be in a string. O(length).
+    /// Adds the attributes that are [read](is_read) of a value with this key, which may be empty. The parts of a key
+    /// may be those of objects in objects and in lists, and the whole may be in a string. O(length).
     pub(crate) fn set_all(&mut self, key: &str, value: Raw<'_>) {
         let Some(value) = value else { return };
         let inner = string(Some(value)).filter(|text| text.starts_with('{') && is_json(text));

@@ -4,7 +4,8 @@
 //!   acted last.
 //! - **Calls** are the elements of a `ToolCallRequestEvent`, and share its step. The log has a `ToolCall` with its
 //!   result; those between two calls of the model share a step. Its lines may stand among others.
-//! - **Results** are the elements of a `ToolCallExecutionEvent`. Older versions have no `is_error`, and the log has none.
+//! - **Results** are the elements of a `ToolCallExecutionEvent`. Older versions have no `is_error`, and the log has
+//!   none.
 //! - A `ToolCallSummaryMessage` repeats the results, and is skipped.
 //! - **Tokens** are the `models_usage` of a message, or stand in a call of the model.
 

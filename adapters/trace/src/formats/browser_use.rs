@@ -4,10 +4,10 @@
 //!   with one member: the tool's name, with the arguments.
 //! - **Results** are in `result`, in the order of the actions. After an error, or if the page has changed, the
 //!   rest of the actions is not run, and has no result.
-//! - **Pages** are a part of the answer that is not in the result: "Scrolled down the page" is the same on each. A step
-//!   shows the page on which it began by its address and a picture. Newer files have only the path of the
-//!   picture. What such an action brought is unknown, and equals no other result. An answer of a tool that [reads](READERS)
-//!   stands in its result, and is compared with others from the same address.
+//! - **Pages** are a part of the answer that is not in the result: "Scrolled down the page" is the same on each. A
+//!   step shows the page on which it began by its address and a picture. Newer files have only the path of the
+//!   picture. What such an action brought is unknown, and equals no other result. An answer of a tool that
+//!   [reads](READERS) stands in its result, and is compared with others from the same address.
 //! - **Failures** have an `error`. A step without `model_output` is a failure of the model or the host, and no call.
 //! - **Tokens** are the input that browser-use estimates for a step. Newer versions leave them out.
 

@@ -3,9 +3,9 @@
 //! - [`crate::spans`] delivers the observations in the order of their sessions.
 //! - **Names.** The fields of the API are spelled like `parentObservationId`, those of a table in a bucket like
 //!   `parent_observation_id`.
-//! - **Calls** are the observations of the type `TOOL`. Observations that came by OpenTelemetry keep the attributes
-//!   of their spans in `metadata`, which may say so as well. In old traces a tool is a `SPAN` like any other, and is known
-//!   only by a result of `LangChain`.
+//! - **Calls** are the observations of the type `TOOL`. Observations that came by OpenTelemetry keep the attributes of
+//!   their spans in `metadata`, which may say so as well. In old traces a tool is a `SPAN` like any other, and is
+//!   known only by a result of `LangChain`.
 //! - **Failures** have the level `ERROR`, and `statusMessage` says why.
 
 use std::borrow::Cow;
@@ -79,10 +79,11 @@ fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
             return Ok(());
         }
         recorder.recognise();
-        for observation in records::<Exported<'_>>(record.observations) {
+        let add = |observation: Exported<'_>| {
             push(observation.span(record.id, observation.session.or(record.session))?);
-        }
-        Ok(())
+            Ok(())
+        };
+        records(record.observations).map(add).fold(Ok(()), Result::and)
     });
 }
 

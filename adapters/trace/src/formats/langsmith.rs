@@ -76,17 +76,18 @@ fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
         required(run.kind, "a run", "run_type")?;
         recorder.recognise();
         let parent = string(run.parent_run_id);
-        let mut open = VecDeque::from([(run, parent, 0)]);
+        let (mut open, mut outcome) = (VecDeque::from([(run, parent, 0)]), Ok(()));
         while let Some((run, parent, depth)) = open.pop_front() {
             let Some(id) = run.id() else { continue };
             push(run.span(&trace, &id, parent.as_deref()));
             if depth == DEPTH_MAX && run.child_runs.is_some() {
-                return Err(ProblemKind::ForeignPart { message: TOO_DEEP });
+                outcome = Err(ProblemKind::ForeignPart { message: TOO_DEEP });
+                continue;
             }
             let inner = records::<Run<'_>>(run.child_runs);
             open.extend(inner.map(|inner| (inner, Some(id.clone()), depth + 1)));
         }
-        Ok(())
+        outcome
     });
 }
 

@@ -126,6 +126,15 @@ fn a_result_of_langchain_shows_a_tool_among_spans() {
 }
 
 #[test]
+fn a_bad_observation_costs_no_other_one() {
+    let tool = |id, begin| observation(id, begin, "TOOL", json!({"input": {}, "output": "x"}));
+    let all = json!([tool("c", 1), {"id": "d", "type": 7}, tool("e", 2)]);
+    let reading = reading(json!([{"id": "t", "observations": all}]).to_string().as_bytes(), None);
+    assert_eq!(reading.events.len(), 4, "{:?}", reading.events);
+    assert_eq!(reading.problems(), ["line 1: an observation needs the field `type`"]);
+}
+
+#[test]
 fn a_trace_without_tools_has_no_call() {
     let span = observation("c", 1, "SPAN", json!({"input": {"p": 1}, "output": "a.rs"}));
     let input = json!({"id": "t", "observations": [span, "an id"]}).to_string();

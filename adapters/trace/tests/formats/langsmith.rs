@@ -80,8 +80,8 @@ fn runs_are_read_in_every_document_and_in_lines() {
 #[test]
 fn inner_runs_need_no_ids_of_their_trace_and_are_read_to_a_depth() {
     let tool = |id: usize, inner: Value| {
-        json!({"run_id": id.to_string(), "run_type": "tool", "name": "task",
-        "inputs": {"id": id}, "outputs": {"output": "x"}, "child_runs": inner})
+        json!({"run_id": id.to_string(), "run_type": "tool", "name": format!("task{id}"),
+            "inputs": {"id": id}, "outputs": {"output": "x"}, "child_runs": inner})
     };
     let nested = (0..40).rev().fold(Value::Null, |inner, id| tool(id, json!([inner])));
     let reading = reading(json!([nested]).to_string().as_bytes(), None);
@@ -89,6 +89,7 @@ fn inner_runs_need_no_ids_of_their_trace_and_are_read_to_a_depth() {
     assert!(problems[0].contains("more than 32 levels deep"), "{problems:?}");
     let trace = reading.end.expect("a trace");
     assert_eq!((trace.format, trace.runs), (Format::LANGSMITH, 1));
+    assert_eq!(trace.calls, 33);
 }
 
 #[test]
