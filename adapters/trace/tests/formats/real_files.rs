@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use serde_json::Value;
 use unstuck_trace::{Args, Event, Format, Problem, Tokens, Trace, read};
@@ -29,7 +29,7 @@ fn files(root: &Path) -> Vec<(String, PathBuf)> {
                 open.push(path);
             } else {
                 let name = path.strip_prefix(root).expect("below the root");
-                found.push((name.display().to_string(), path));
+                found.push((name.display().to_string().replace(MAIN_SEPARATOR, "/"), path));
             }
         }
     }
