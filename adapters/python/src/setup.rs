@@ -106,5 +106,5 @@ impl Setup {
 /// Returns the names of all presets, the default first.
 #[pyfunction]
 pub(crate) fn presets() -> Vec<&'static str> {
-    unstuck_report::policies().collect()
+    unstuck_report::config::names().collect()
 }

@@ -42,22 +42,6 @@ pub use crate::report::{Report, Settings, too_many_workers};
 pub use crate::rows::{FindingRow, Rows, RunRow};
 pub use crate::shown::plain;
 
-/// Returns the policy called `name`: a preset, or the rule set of another agent, which is parsed now and
-/// stays in memory.
-pub fn policy(name: &str) -> Option<&'static Preset> {
-    config::named(name)
-}
-
-/// Returns the names of all policies, the default first.
-pub fn policies() -> impl Iterator<Item = &'static str> {
-    config::names()
-}
-
-/// Returns the policy called `name` as a TOML text that a user can edit, in the format of `--config`.
-pub fn policy_text(name: &str) -> Option<String> {
-    config::named(name).map(config::editable)
-}
-
 /// Returns the policy that the TOML text `config` describes, in the format of `--config`. It stays in
 /// memory.
 ///

@@ -7,7 +7,7 @@
 
 use std::io::{self, BufReader, Read};
 
-use unstuck_report::{IncludeArgs, WrongPolicy, check_policy, plain, policies, policy_text};
+use unstuck_report::{IncludeArgs, WrongPolicy, check_policy, config, plain};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -75,12 +75,12 @@ impl Page {
 
     /// Returns the names of all policies, the default first.
     pub fn names() -> Vec<String> {
-        policies().map(str::to_owned).collect()
+        config::names().map(str::to_owned).collect()
     }
 
     /// Returns the policy called `name` as a TOML text.
     pub fn text(name: &str) -> Option<String> {
-        policy_text(name)
+        config::named(name).map(config::editable)
     }
 
     /// Reads and judges the run called `name`. The error says why it cannot be read.

@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use toml::{Table, Value};
 use unstuck_text::Preset;
 
-use crate::{policies, policy, policy_of};
+use super::{named, names};
+use crate::policy_of;
 
 /// The default preset.
 const DEFAULT: &str = "balanced";
@@ -78,8 +79,8 @@ impl PolicyChoice {
             return Ok(preset);
         }
         let preset = match self {
-            Self::Named(name) => policy(name).ok_or_else(|| {
-                let known = policies().collect::<Vec<_>>().join(", ");
+            Self::Named(name) => named(name).ok_or_else(|| {
+                let known = names().collect::<Vec<_>>().join(", ");
                 format!("there is no preset {name:?}; there are {known}")
             })?,
             Self::Written(text) => policy_of(text).map_err(|why| format!("{option}, {why}"))?,
