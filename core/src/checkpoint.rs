@@ -17,20 +17,17 @@ use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
 use crate::Digest;
-use crate::detector::Detector;
+use crate::detector::{Detector, Statistics};
 use crate::feedback::{Feedback, RAISED_MAX, Raised, SILENCED_MAX};
 use crate::ladder::{REMINDERS_MAX, RUNGS_MAX};
 use crate::loops::{Blocker, LOOPS_MAX, Loop, Loops};
 use crate::mask::Mask;
-use crate::patterns::RunsLeft;
+use crate::pattern::{RunsLeft, Track};
 use crate::policy::Policy;
 use crate::queue::Queue;
 use crate::record::{Record, Score, Status, Tag};
 use crate::rule::{RULES_MAX, RUNS_MAX, Rule};
-use crate::statistics::Statistics;
-use crate::talk::Heard;
-use crate::talk::{MESSAGES_MAX, TextRow};
-use crate::track::Track;
+use crate::talk::{Heard, MESSAGES_MAX, TextRow};
 use crate::verdict::RuleIndex;
 use crate::window::Window;
 

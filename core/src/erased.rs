@@ -1,12 +1,11 @@
 //! A detector whose capacity is erased from its type, for bindings to other languages.
 
 use crate::Digest;
-use crate::detector::{Announced, Detector};
+use crate::detector::{Announced, Detector, Statistics};
 use crate::nearness::Nearness;
 use crate::policy::Policy;
 use crate::record::{Call, CallId, Outcome};
-use crate::repeated_text::Turn;
-use crate::statistics::Statistics;
+use crate::talk::Turn;
 use crate::verdict::{Finding, LoopId, Verdict};
 
 mod sealed {

@@ -8,7 +8,7 @@
 //! With a rule, those become more patient that would find the same calls next: they compare no more of
 //! arguments and results.
 
-use crate::recent::Recent;
+use crate::queue::Recent;
 use crate::record::Tool;
 use crate::rule::Rule;
 use crate::verdict::{Kind, LoopId, RuleIndex};

@@ -1,20 +1,17 @@
 //! Settlement and judgement of records: from the view of each rule to a verdict.
 
 use crate::detector::Detector;
-use crate::evidence::{self, Evidence};
-use crate::hit::Hit;
+use crate::evidence::{self, Evidence, Proof};
 use crate::ladder::{Action, Basis, Ladder};
 use crate::loops::Blocker;
 use crate::mask::Mask;
 use crate::patience;
-use crate::patterns::RunsLeft;
+use crate::pattern::{Hit, RunsLeft};
 use crate::policy::Policy;
-use crate::proof::Proof;
 use crate::record::{Record, Status, Tool};
-use crate::repeated_text::Turn;
 use crate::rule::{Force, Progress, Results, Rule, Texts};
 use crate::selection::RecordRules;
-use crate::talk::Heard;
+use crate::talk::{Heard, Turn};
 use crate::verdict::{Failure, Finding, RuleIndex, Verdict};
 use crate::window::View;
 

@@ -120,13 +120,13 @@ extern crate std;
 #[cfg(feature = "serde")]
 mod checkpoint;
 mod control;
+mod cycle;
 mod detector;
 mod digest;
 mod erased;
 mod evidence;
 mod feedback;
 mod history;
-mod hit;
 mod judge;
 mod ladder;
 mod loops;
@@ -134,27 +134,21 @@ mod mask;
 mod nearness;
 mod nudge;
 mod patience;
-mod patterns;
+mod pattern;
 mod policy;
 mod policy_error;
 pub mod presets;
-mod proof;
 mod queue;
-mod recent;
 mod record;
-mod repeated_text;
 mod rule;
 mod selection;
-mod statistics;
 mod talk;
-mod tools;
-mod track;
 mod verdict;
 mod window;
 
 #[cfg(feature = "serde")]
 pub use checkpoint::{CheckpointError, VERSION as CHECKPOINT_VERSION};
-pub use detector::{Announced, Detector, OPEN_MAX};
+pub use detector::{Announced, Detector, OPEN_MAX, Statistics};
 pub use digest::Digest;
 pub use erased::AnyDetector;
 pub use feedback::{RAISE_MAX, RAISED_MAX, SILENCED_MAX};
@@ -163,15 +157,12 @@ pub use loops::LOOPS_MAX;
 pub use mask::WINDOW_MAX;
 pub use nearness::Nearness;
 pub use nudge::Nudge;
-pub use policy::Policy;
+pub use policy::{Phase, Policy, TOOL_RULES_MAX, ToolRule};
 pub use policy_error::{PolicyError, PolicyErrorKind, PolicyName};
 pub use record::{Call, CallId, Outcome, Tag, TagSet, Tool};
-pub use repeated_text::{RepeatFinder, RepeatedText, Turn};
 pub use rule::{
     Args, Force, Outcomes, Pattern, Progress, RULES_MAX, RUNS_MAX, Results, Rule, STREAK_MAX,
     Select, Silence, TEXT_RULES_MAX, TextRule, Texts,
 };
-pub use statistics::Statistics;
-pub use talk::MESSAGES_MAX;
-pub use tools::{Phase, TOOL_RULES_MAX, ToolRule};
+pub use talk::{MESSAGES_MAX, RepeatFinder, RepeatedText, Turn};
 pub use verdict::{Failure, Finding, Kind, LoopId, ParseLoopIdError, RuleIndex, Verdict};

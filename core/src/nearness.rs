@@ -1,10 +1,11 @@
 //! The nearness of each rule to a finding: an early warning.
 
+use crate::cycle::is_primitive;
 use crate::detector::Detector;
 use crate::mask::Mask;
+use crate::pattern::Track;
 use crate::record::{Record, Tool};
 use crate::rule::{Args, Pattern, Rule, TextRule, Texts};
-use crate::track::{Track, is_primitive};
 use crate::verdict::RuleIndex;
 use crate::window::View;
 

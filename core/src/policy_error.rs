@@ -4,9 +4,9 @@ use core::fmt;
 
 use crate::ladder::{Basis, Ladder, RUNGS_MAX};
 use crate::mask::WINDOW_MAX;
+use crate::policy::TOOL_RULES_MAX;
 use crate::record::Tool;
 use crate::rule::{Pattern, RULES_MAX, RUNS_MAX, TEXT_RULES_MAX};
-use crate::tools::TOOL_RULES_MAX;
 
 /// The error of a policy, or of a detector with it: the rule and the reason.
 ///

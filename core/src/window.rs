@@ -5,10 +5,10 @@
 //! With 32 bits, two of 20 calls would collide once in 200 million events.
 
 use crate::Digest;
-use crate::hit::Hit;
+use crate::evidence::{End, Ending};
 use crate::mask::Mask;
+use crate::pattern::Hit;
 use crate::policy::Policy;
-use crate::proof::{End, Ending};
 use crate::record::{Record, Says, Score, Status, Tag, Tool};
 use crate::rule::{Args, Outcomes, Progress, Results, Rule, Silence};
 use crate::selection::Column;

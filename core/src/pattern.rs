@@ -1,8 +1,4 @@
-//! The memory of a rule between two records, and the recognition of its pattern.
-//!
-//! A period counts unless a shorter one explains the whole tail. In A A B A A B A A the last two
-//! calls are one call, run twice, but the loop is A A B. If the shortest period with complete laps
-//! won, that loop would be lost at every second step.
+//! The patterns of rules: what each rule counted, and what it finds at the latest record.
 //!
 //! A record that shows progress may begin a pattern: its answer is new, but nothing has changed
 //! since. Otherwise each loop after a change would be found one call late.
@@ -12,13 +8,80 @@
 
 use core::mem::take;
 
-use crate::hit::Hit;
+use crate::cycle;
+use crate::loops::Loops;
 use crate::mask::Mask;
 use crate::record::{Record, Status, Tag};
-use crate::rule::{Outcomes, Pattern, Progress, RULES_MAX, Rule, Silence};
+use crate::rule::{Outcomes, Pattern, Progress, RULES_MAX, RUNS_MAX, Rule, Silence};
 use crate::selection::{RecordRules, RuleSet};
 use crate::verdict::Kind;
 use crate::window::View;
+
+/// A pattern that holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hit {
+    pub(crate) kind: Kind,
+    pub(crate) period: u8,
+    pub(crate) repetitions: u16,
+    /// The number of repetitions that the rule asked for.
+    pub(crate) asked: u16,
+    /// The number of calls from the first of the pattern to the last.
+    pub(crate) span: u64,
+    /// The number of records in the pattern that the window still shows.
+    pub(crate) shown: u32,
+    /// The records of the pattern: bit *k* is the call *k* before the last.
+    pub(crate) evidence: Mask,
+    /// The records that the rule saw before this one.
+    pub(crate) seen: Mask,
+    /// The records before this one that match it.
+    pub(crate) matches: Mask,
+    /// The novel calls between the matches of a recurrence.
+    pub(crate) novel: u32,
+}
+
+impl Hit {
+    /// Returns the repetitions as the ladder of `rule` counts them, as if the rule's own number
+    /// had been asked for.
+    pub(crate) fn count_for(&self, rule: &Rule<'_>) -> u16 {
+        let least = rule.pattern.least();
+        let less = self.repetitions.saturating_sub(self.asked.saturating_sub(least));
+        less.saturating_add(least.saturating_sub(self.asked))
+    }
+}
+
+/// Everything that the rules have counted since the history was cleared.
+#[derive(Clone, Debug)]
+pub(crate) struct Patterns {
+    pub(crate) rules: RuleStates,
+    /// The run counters of all cycle rules, in the order of the rules. See [`RunsLeft`].
+    pub(crate) runs: [u16; RUNS_MAX],
+    pub(crate) loops: Loops,
+    /// The findings of all rules.
+    pub(crate) findings: u16,
+    /// The highest rung that this number of findings reached.
+    pub(crate) rung: u8,
+}
+
+impl Patterns {
+    /// Returns the memory of rules that have seen no record.
+    pub(crate) const fn new() -> Self {
+        Self {
+            rules: RuleStates::NEW,
+            runs: [0; RUNS_MAX],
+            loops: Loops::new(),
+            findings: 0,
+            rung: 0,
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.rules = RuleStates::NEW;
+        self.runs = [0; RUNS_MAX];
+        self.loops.clear();
+        (self.findings, self.rung) = (0, 0);
+    }
+}
 
 /// The memory of one rule. Its run counters are stored beside it.
 #[derive(Clone, Copy, Debug)]
@@ -335,25 +398,8 @@ impl Past<'_> {
     }
 
     fn cycle(&self, runs: &mut [u16], period_min: u8, laps: u8) -> Option<Hit> {
-        let matches = self.matches.among(self.seen);
-        for (run, behind) in runs.iter_mut().zip(0_u32..) {
-            *run = if matches.has(behind) { run.saturating_add(1) } else { 0 };
-        }
-        let runs = &*runs;
-        for (&run, period) in runs.iter().zip(1_u8..) {
-            let (length, laps) = (u16::from(period), u16::from(laps));
-            let tail = length.saturating_mul(laps);
-            if period < period_min
-                || run < tail.saturating_sub(length)
-                || !is_primitive(runs, period, tail)
-            {
-                continue;
-            }
-            let done = run.checked_div(length).unwrap_or(0).saturating_add(1);
-            let length = u32::from(run).saturating_add(u32::from(period));
-            return Some(self.stretch(Kind::Cycle, period, [done, laps], length));
-        }
-        None
+        let cycle = cycle::scan(runs, self.matches.among(self.seen), period_min, laps)?;
+        Some(self.stretch(Kind::Cycle, cycle.period, [cycle.laps, cycle.asked], cycle.length))
     }
 
     /// Returns the hit of the `length` latest records that the rule saw, this one included.
@@ -393,43 +439,16 @@ impl Past<'_> {
     }
 }
 
-/// Returns whether no shorter period explains the whole tail of `tail` records with `period`. By
-/// the theorem of Fine and Wilf (1965), a shorter period that does would divide `period`.
-pub(crate) fn is_primitive(runs: &[u16], period: u8, tail: u16) -> bool {
-    let shorter = runs.iter().zip(1_u8..).take_while(|&(_, divisor)| divisor < period);
-    !shorter.into_iter().any(|(&run, divisor)| {
-        period.checked_rem(divisor) == Some(0) && run >= tail.saturating_sub(u16::from(divisor))
-    })
-}
+/// The run counters that remain to be handed out, rule by rule in the order of the policy.
+pub(crate) struct RunsLeft<'r>(pub(crate) &'r mut [u16]);
 
-#[cfg(test)]
-mod tests {
-    use std::vec::Vec;
-
-    use super::is_primitive;
-
-    /// Returns how many symbols at the end of `word` equal the symbol `period` before them.
-    fn run(word: &[u32], period: usize) -> u16 {
-        let pairs = word.iter().rev().zip(word.iter().rev().skip(period));
-        u16::try_from(pairs.take_while(|(a, b)| a == b).count()).unwrap()
-    }
-
-    #[test]
-    fn checking_divisors_is_enough() {
-        for length in 4..=10_u32 {
-            for code in 0..3_u32.pow(length) {
-                let word: Vec<u32> = (0..length).map(|n| code / 3_u32.pow(n) % 3).collect();
-                let runs: Vec<u16> = (1..=5).map(|period| run(&word, period)).collect();
-                for period in 2..=5_u8 {
-                    let tail = u16::from(period) * 2;
-                    if runs[usize::from(period) - 1] < u16::from(period) {
-                        continue;
-                    }
-                    let explained =
-                        (1..period).any(|p| runs[usize::from(p) - 1] >= tail - u16::from(p));
-                    assert_eq!(is_primitive(&runs, period, tail), !explained, "{word:?}");
-                }
-            }
-        }
+impl<'r> RunsLeft<'r> {
+    /// Returns the counters of `rule`, which must be the next rule of the policy.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    pub(crate) fn next_of(&mut self, rule: &Rule<'_>) -> &'r mut [u16] {
+        let count = usize::from(rule.pattern.runs());
+        let (own, others) = take(&mut self.0).split_at_mut_checked(count).unwrap_or_default();
+        self.0 = others;
+        own
     }
 }
