@@ -637,8 +637,7 @@ impl<'p> Model<'p> {
         );
         if is_of_searches && tag == Tag::Search && !failed {
             let is_used = self.policy.rules().iter().any(|rule| rule.args == Args::Similar);
-            let looks_similar =
-                |old: &&&Record| is_used && old.asked.similar == record.asked.similar;
+            let looks_similar = |old: &&&Record| is_used && similar_call(old, record);
             let is_alike = rule.args == Args::Similar
                 || before.iter().take(4).filter(looks_similar).count() >= 2;
             let has_written = |old: &&Record| {
@@ -868,9 +867,7 @@ impl<'p> Model<'p> {
     fn matches(&self, rule: &Rule<'_>, old: &Record, new: &Record) -> bool {
         let args = match rule.args {
             Args::Same => same_call(old, new),
-            Args::Similar => {
-                old.asked.tool == new.asked.tool && old.asked.similar == new.asked.similar
-            }
+            Args::Similar => similar_call(old, new),
             Args::SameTool => old.asked.tool == new.asked.tool,
             Args::Any => true,
         };
@@ -1515,6 +1512,11 @@ fn failed(record: &Record) -> bool {
 
 fn same_call(a: &Record, b: &Record) -> bool {
     a.asked.tool == b.asked.tool && a.asked.args == b.asked.args
+}
+
+/// Returns whether both are calls of one tool with similar arguments.
+fn similar_call(old: &Record, new: &Record) -> bool {
+    old.asked.tool == new.asked.tool && old.asked.similar == new.asked.similar
 }
 
 /// Returns whether two records were answered, and their answers agree.
