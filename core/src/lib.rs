@@ -148,6 +148,7 @@ mod window;
 
 #[cfg(feature = "serde")]
 pub use checkpoint::{CheckpointError, VERSION as CHECKPOINT_VERSION};
+pub use cycle::{RepeatFinder, RepeatedText};
 pub use detector::{Announced, Detector, OPEN_MAX, Statistics};
 pub use digest::Digest;
 pub use erased::AnyDetector;
@@ -164,5 +165,5 @@ pub use rule::{
     Args, Force, Outcomes, Pattern, Progress, RULES_MAX, RUNS_MAX, Results, Rule, STREAK_MAX,
     Select, Silence, TEXT_RULES_MAX, TextRule, Texts,
 };
-pub use talk::{MESSAGES_MAX, RepeatFinder, RepeatedText, Turn};
+pub use talk::{MESSAGES_MAX, Turn};
 pub use verdict::{Failure, Finding, Kind, LoopId, ParseLoopIdError, RuleIndex, Verdict};
