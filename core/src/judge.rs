@@ -201,7 +201,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
                 asked.saturating_add(patience::of(rule, record, view))
             };
             let mut track = self.patterns.rules.at(usize::from(place));
-            let hit = track.observe(runs, rule, more, record, view);
+            let hit = track.observe(runs, rule, &more, record, view);
             self.patterns.rules.set(usize::from(place), track);
             let open = if moment == Moment::Announced { self.history.open.len() } else { 0 };
             let hit = hit.filter(|_| !self.history.window.undoes(rule, record, view, open));
@@ -365,7 +365,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             patience.saturating_add(self.history.heard.patience(rule)).saturating_add(raised.into())
         };
         let mut track = self.patterns.rules.at(place);
-        let hit = track.observe(own, rule, more, attempt, &view);
+        let hit = track.observe(own, rule, &more, attempt, &view);
         hit.filter(|_| !self.history.window.undoes(rule, attempt, &view, 0))
     }
 

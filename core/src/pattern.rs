@@ -214,7 +214,7 @@ impl Track {
         &mut self,
         runs: &mut [u16],
         rule: &Rule<'_>,
-        patience: impl FnOnce() -> i16,
+        patience: &dyn Fn() -> i16,
         record: &Record,
         view: &View,
     ) -> Option<Hit> {
