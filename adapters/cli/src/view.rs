@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use clap::Args;
 use unstuck_report::cost::Price;
+use unstuck_text::Preset;
 use unstuck_trace::Format;
 
 use crate::agents::sessions;
@@ -23,8 +24,9 @@ use crate::exit::Exit;
 use crate::output::{complain, misused};
 use crate::policy::options::PolicyOptions;
 use crate::read::inputs::{self, Input, Inputs};
+use crate::read::jobs::one_for_each_core;
 use crate::scan::feedback;
-use crate::scan::judge::Judge;
+use crate::scan::judge::{Judge, loops_in};
 use crate::scan::options::from_names;
 use crate::scan::parts::Needs;
 use load::Loader;
@@ -63,7 +65,7 @@ pub(crate) struct View {
     from: String,
     #[command(flatten)]
     policy: PolicyOptions,
-    /// Ignore the loops that this file lists, one id a line
+    /// Ignore the loops that this file lists, one id a line, or at least its first four digits
     #[arg(long, value_name = "FILE")]
     feedback: Option<PathBuf>,
     /// The prices of a million tokens in US dollars, for example input=3,cached=0.3,output=15
@@ -80,13 +82,11 @@ impl View {
         if self.paths.is_empty() { Order::Newest } else { Order::Path }
     }
 
-    fn judge(&self, needs: Needs) -> Result<Judge, Exit> {
-        let preset = self.policy.preset()?;
-        let preset = match &self.feedback {
-            Some(path) => feedback::silencing(preset, feedback::load(path)?),
-            None => preset,
-        };
-        Ok(Judge::new(self.from(), preset, needs, self.price))
+    /// Returns `preset` with the loops of the feedback silenced, which are looked for in `inputs`.
+    fn heeding(&self, preset: &'static Preset, inputs: &[Input]) -> Result<&'static Preset, Exit> {
+        let Some(path) = &self.feedback else { return Ok(preset) };
+        let found = || loops_in(inputs, self.from(), preset, one_for_each_core());
+        Ok(feedback::silencing(preset, feedback::load(path, found)?.loops))
     }
 
     /// Finds the inputs, and prints an error for each that cannot be read.
@@ -128,10 +128,12 @@ fn show(view: &View) -> Result<(), Exit> {
             "view needs a terminal. Without one, use unstuck scan, or unstuck scan --format html";
         return Err(misused::<View>("view", why.to_owned()));
     }
-    let (row, run) = (view.judge(ROW)?, view.judge(RUN)?);
+    let preset = view.policy.preset()?;
     let found = view.inputs()?;
+    let preset = view.heeding(preset, &found)?;
+    let judge = |needs| Judge::new(view.from(), preset, needs, view.price);
     let (to, news) = mpsc::channel();
-    let loader = Loader::start(row, run, &to);
+    let loader = Loader::start(judge(ROW), judge(RUN), &to);
     let mut watch = Watch::default();
     let first = watch.look(&found);
     if view.watch {

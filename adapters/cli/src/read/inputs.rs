@@ -50,6 +50,15 @@ impl Input {
         }
     }
 
+    /// Returns whether the input can be read a second time, unlike a pipe.
+    pub(crate) fn can_be_read_again(&self) -> bool {
+        match self {
+            Self::Stdin => false,
+            // Opening the file reports the error.
+            Self::File(path) => path.metadata().map_or(true, |file| file.is_file()),
+        }
+    }
+
     /// Returns the time of the last change, or `None` if it is unknown.
     fn modified(&self) -> Option<SystemTime> {
         match self {

@@ -93,8 +93,9 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     }
     let needs = scan.outputs().map(|target| target.format.needs(scan.explain));
     let needs = needs.fold(Needs::default(), Needs::and);
-    let judge = Judge::of(scan, needs)?;
+    let preset = scan.policy.preset()?;
     let mut inputs = find(scan)?;
+    let judge = Judge::of(scan, preset, needs, &inputs.found)?;
     let sinks = sinks(scan, judge.preset, &mut inputs)?;
     let mut reporter = Reporter::new(scan, &judge, sinks);
     reporter.tally.left_out = inputs.left_out.len();

@@ -1,8 +1,10 @@
 //! Judges the inputs of the program, and counts them.
 
+use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::ops::Deref;
 
-use unstuck_core::Action;
+use unstuck_core::{Action, LoopId};
 use unstuck_report::cost::Price;
 use unstuck_report::loops::Observer;
 use unstuck_report::replay::{Replay, ReplayFinding};
@@ -12,10 +14,12 @@ use unstuck_text::Preset;
 use unstuck_trace::{Event, Format};
 
 use crate::exit::Exit;
+use crate::output::remark;
 use crate::read::inputs::{self, Input};
 use crate::read::progress::Progress;
+use crate::read::reading::read_in_order;
 use crate::scan::baseline::{Baseline, Difference};
-use crate::scan::feedback;
+use crate::scan::feedback::{self, Feedback};
 use crate::scan::options::Scan;
 use crate::scan::parts::{FeedbackFound, Needs, Parts};
 
@@ -34,13 +38,23 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
-    /// Returns the judge that the command line asks for, for outputs with these `needs`.
-    pub(crate) fn of(scan: &Scan, needs: Needs) -> Result<Self, Exit> {
-        let preset = scan.policy.preset()?;
+    /// Returns the judge of `inputs` that the command line asks for, for outputs with these `needs`.
+    pub(crate) fn of(
+        scan: &Scan,
+        preset: &'static Preset,
+        needs: Needs,
+        inputs: &[Input],
+    ) -> Result<Self, Exit> {
         let mut judge = Self::new(scan.from(), preset, needs, scan.price);
         if let Some(path) = &scan.feedback {
-            judge.preset = feedback::silencing(preset, feedback::load(path)?);
+            let found = || loops_in(inputs, scan.from(), preset, scan.jobs());
+            let Feedback { loops, unknown } = feedback::load(path, found)?;
+            judge.preset = feedback::silencing(preset, loops);
             judge.unsilenced = scan.verbose.then_some(preset);
+            for digits in unknown.iter().filter(|_| scan.verbose) {
+                let what = format!("no input contains a loop that begins with {digits}");
+                remark(&path.display().to_string(), &what);
+            }
         }
         if let Some(path) = &scan.baseline {
             let baseline = Baseline::load(path)?;
@@ -64,6 +78,49 @@ impl Judge {
         let Self { from, preset, price, needs, .. } = *self;
         let Needs { loops, picture, .. } = needs;
         Settings { from, preset, price, loops, wanted: needs.wanted(), picture }
+    }
+}
+
+/// Returns the loops that `preset` finds in `inputs`. The error says why they cannot be read twice.
+pub(crate) fn loops_in(
+    inputs: &[Input],
+    from: Option<Format>,
+    preset: &'static Preset,
+    jobs: usize,
+) -> Result<BTreeSet<LoopId>, String> {
+    if let Some(input) = inputs.iter().find(|input| !input.can_be_read_again()) {
+        let name = input.name();
+        return Err(format!(
+            "give all 16 digits: {name} can be read only once, and is judged then"
+        ));
+    }
+    let settings = Judge::new(from, preset, Needs::default(), None).settings();
+    let work = move |input: &Input, (): &(), progress: &Progress| {
+        let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
+        let mut loops = FoundLoops::default();
+        let report = Report::read(input.name(), reader, &settings, &mut loops);
+        report.map(|_| loops.0).map_err(|problem| problem.to_string())
+    };
+    let inputs = inputs.iter().map(|input| (input.clone(), ())).collect();
+    let mut all = BTreeSet::new();
+    let taken = read_in_order(inputs, jobs, work, |_, (), loops| {
+        // An input that cannot be read is reported when it is judged.
+        all.extend(loops.unwrap_or_default());
+        Ok::<(), Infallible>(())
+    });
+    match taken {
+        Ok(()) => Ok(all),
+    }
+}
+
+/// The loops of a run.
+#[derive(Default)]
+struct FoundLoops(BTreeSet<LoopId>);
+
+impl Observer for FoundLoops {
+    fn found(&mut self, found: &ReplayFinding) -> Option<bool> {
+        self.0.insert(found.finding.loop_id);
+        None
     }
 }
 

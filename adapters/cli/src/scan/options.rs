@@ -38,7 +38,7 @@ pub(crate) struct Scan {
     from: String,
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
-    /// Ignore the loops that this file lists, one id a line
+    /// Ignore the loops that this file lists, one id a line, or at least its first four digits
     #[arg(long, value_name = "FILE")]
     pub(crate) feedback: Option<PathBuf>,
     /// Show every call of one loop and how near each rule was. LOOP is an id or its first

@@ -1,9 +1,9 @@
 //! `scan --explain`: the table for one loop, and the errors.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
-use crate::harness::{Folder, Ran, echo, program, repeated, runs, scan, scanned, unstuck_reading};
+use crate::harness::{
+    Folder, Ran, echo, loops_that_begin_alike, program, repeated, runs, scan, scanned,
+    unstuck_reading,
+};
 
 /// Explains a loop in the recorded runs, from their folder.
 fn explained(words: &[&str]) -> Ran {
@@ -107,26 +107,13 @@ fn each_finding_is_at_the_call_or_turn_that_made_it() {
 #[test]
 fn loops_with_the_same_first_digits_are_all_listed() {
     let folder = Folder::new();
-    // Among a thousand ids, some share the first four digits.
-    let calls = (0..3000).fold(String::new(), |mut calls, n| {
-        let n = n / 3;
-        let record = format!(r#"{{"type":"call","tool":"a","args":{{"n":{n}}},"result":"b"}}"#);
-        writeln!(calls, "{record}").expect("room");
-        calls
-    });
-    let path = folder.file("run.jsonl", calls);
-    let findings = scanned(&path).only_line()["findings"].as_array().expect("findings").clone();
-    let mut alike: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for finding in &findings {
-        let id = finding["loop"].as_str().expect("an id").to_owned();
-        alike.entry(id[..4].to_owned()).or_default().push(id);
-    }
-    let (first, ids) = alike.iter().find(|(_, ids)| ids.len() > 1).expect("ids that begin alike");
+    let (path, ids) = loops_that_begin_alike(&folder);
+    let first = &ids[0][..4];
     let ran = scan(&path, &["--explain", first]);
     assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
     let named: Vec<&str> =
         ran.err.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(&named, ids);
+    assert_eq!(named, ids);
     let one = scan(&path, &["--explain", &ids[0]]);
     assert_eq!(one.out.lines().filter(|line| line.starts_with("  #")).count(), 3, "{}", one.out);
     let other = scan(&path, &["--explain", "0000000000000000"]);

@@ -1,5 +1,6 @@
 //! Runs the real program and captures its output, with checks that hold for every run.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write as _;
@@ -247,6 +248,21 @@ pub(crate) fn record(tool: &str, args: &str, result: &str, failed: bool) -> Stri
     format!(
         r#"{{"type":"call","tool":"{tool}","args":{args},"result":"{result}","is_error":{failed}}}"#
     ) + "\n"
+}
+
+/// Writes a run with a thousand loops. Returns its file, and the ids of loops that share the first four
+/// digits.
+pub(crate) fn loops_that_begin_alike(folder: &Folder) -> (PathBuf, Vec<String>) {
+    let call = |n| record("a", &format!(r#"{{"n":{}}}"#, n / 3), "b", false);
+    let calls: Vec<String> = (0..3000).map(call).collect();
+    let path = folder.file("run.jsonl", calls.concat());
+    let mut alike: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for finding in scanned(&path).only_line()["findings"].as_array().expect("findings") {
+        let id = finding["loop"].as_str().expect("an id").to_owned();
+        alike.entry(id[..4].to_owned()).or_default().push(id);
+    }
+    let ids = alike.into_values().find(|ids| ids.len() > 1).expect("ids that begin alike");
+    (path, ids)
 }
 
 /// Returns a native trace in which the agent repeats a sentence many times in one turn.

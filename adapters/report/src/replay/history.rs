@@ -2,6 +2,7 @@
 //! each.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use unstuck_core::{Action, Digest, Finding, LoopId, Nearness, Policy, Rule, RuleIndex, Verdict};
@@ -26,9 +27,19 @@ pub struct LoopPrefix {
 impl LoopPrefix {
     const ALL: Self = Self { first: 0, last: u64::MAX };
 
+    /// Returns the ids that begin with these digits.
+    pub const fn ids(self) -> RangeInclusive<LoopId> {
+        LoopId::from_bits(self.first)..=LoopId::from_bits(self.last)
+    }
+
     /// Returns whether `id` begins with these digits.
     pub fn is(self, id: LoopId) -> bool {
-        (self.first..=self.last).contains(&id.bits())
+        self.ids().contains(&id)
+    }
+
+    /// Returns the id, if all of its digits were given.
+    pub fn whole(self) -> Option<LoopId> {
+        (self.first == self.last).then_some(LoopId::from_bits(self.first))
     }
 }
 
@@ -330,6 +341,8 @@ mod tests {
         ] {
             let wanted: LoopPrefix = text.parse().expect("a beginning");
             assert_eq!(wanted.is(id), is, "{text}");
+            let whole = wanted.whole().map(|id| id.to_string());
+            assert_eq!(whole, Some(text.to_owned()).filter(|text| text.len() == DIGITS), "{text}");
         }
         for text in ["", "9f0c5e8b2a7d44111", "9f0g", "+9f0c", "9f0c ", "ééé"] {
             assert!(text.parse::<LoopPrefix>().is_err(), "{text}");
