@@ -1,4 +1,4 @@
-//! Coding agents: their hooks, their settings and their sessions.
+//! Coding agents: their hooks, their settings and the state of their sessions.
 //!
 //! Each agent is one module with a value of [`Host`], and [`Agent::ALL`] is the list of
 //! them. `agents/README.md` explains how to add one. The modules depend on each other in one direction:
@@ -33,11 +33,8 @@ mod plugin;
 mod process;
 mod published;
 mod reply;
-pub(crate) mod report;
-pub(crate) mod sessions;
 mod settings;
 pub(crate) mod state;
-pub(crate) mod status;
 mod transcript;
 mod version;
 

@@ -22,6 +22,7 @@ mod policy;
 mod program;
 mod read;
 mod scan;
+mod sessions;
 mod setup;
 mod start_over;
 #[cfg(feature = "fleet")]

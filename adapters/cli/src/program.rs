@@ -12,7 +12,9 @@ use crate::exit::Exit;
 #[cfg(not(feature = "fleet"))]
 use crate::lacking;
 use crate::read::inputs::{self, Input};
-use crate::{agents, calibrate, json, manual, mcp, output, policy, scan, start_over, view};
+use crate::{
+    agents, calibrate, json, manual, mcp, output, policy, scan, sessions, start_over, view,
+};
 #[cfg(feature = "fleet")]
 use crate::{swarm, watch};
 
@@ -47,8 +49,8 @@ pub fn run() -> ExitCode {
         Command::Install(options) => agents::install::install(&options),
         Command::Uninstall(options) => agents::install::uninstall(&options),
         Command::Doctor(options) => agents::doctor::run(&options),
-        Command::Status(options) => agents::status::run(&options),
-        Command::Report(options) => agents::report::run(&options),
+        Command::Status(options) => sessions::status::run(&options),
+        Command::Report(options) => sessions::report::run(&options),
         Command::Mcp(mcp) => match mcp::run(&mcp) {
             // The server's exit code, which may not fit into an `ExitCode`.
             Ok(code) => std::process::exit(code),
@@ -57,7 +59,7 @@ pub fn run() -> ExitCode {
         Command::StartOver(start_over) => start_over::run(&start_over),
         #[cfg(feature = "fleet")]
         Command::Swarm(swarm) => {
-            swarm::run(&swarm, |inputs| agents::sessions::find(inputs, None, |_, _| {}))
+            swarm::run(&swarm, |inputs| sessions::transcripts::find(inputs, None, |_, _| {}))
         }
         #[cfg(feature = "fleet")]
         Command::Watch(watch) => watch::run(&watch),

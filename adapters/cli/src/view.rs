@@ -19,7 +19,6 @@ use unstuck_report::cost::Price;
 use unstuck_text::Preset;
 use unstuck_trace::Format;
 
-use crate::agents::sessions;
 use crate::exit::Exit;
 use crate::output::{complain, misused};
 use crate::policy::options::PolicyOptions;
@@ -29,6 +28,7 @@ use crate::scan::feedback;
 use crate::scan::judge::{Judge, loops_in};
 use crate::scan::options::from_names;
 use crate::scan::parts::Needs;
+use crate::sessions::transcripts;
 use load::Loader;
 use state::{News, Order, State, Task};
 use terminal::Terminal;
@@ -106,7 +106,7 @@ impl View {
 
 fn find(paths: &[PathBuf], from: Option<Format>) -> Result<Inputs, String> {
     match paths {
-        [] => sessions::find(Inputs::default(), from, |_, _| {}),
+        [] => transcripts::find(Inputs::default(), from, |_, _| {}),
         paths => Ok(inputs::find(paths)),
     }
 }

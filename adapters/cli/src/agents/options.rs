@@ -1,4 +1,4 @@
-//! The options of `install`, `uninstall`, `doctor`, `status` and `report`.
+//! The options of `install`, `uninstall` and `doctor`.
 
 use std::path::{Path, PathBuf};
 
@@ -153,54 +153,12 @@ pub(crate) struct Doctor {
     pub(crate) format: ReportFormat,
 }
 
-const JOURNAL: &str = "Hooks add a line to findings.jsonl in the state folder for each finding and for each \
-                       session that ends. The file holds no arguments and no results. At 1 MiB its older \
-                       half is dropped.";
-
-#[derive(Args)]
-#[command(after_help = JOURNAL)]
-pub(crate) struct Report {
-    /// The number of days to report on, each of 24 hours until now
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=3650))]
-    pub(crate) days: u32,
-    /// The format of the report. jsonl has a line for each finding
-    #[arg(long, value_enum, default_value_t = SessionFormat::Human)]
-    pub(crate) format: SessionFormat,
-}
-
-const LINE: &str = "For the status line of Claude Code, let statusLine in its settings.json be of the type command, or \
-                    add to your own script:\n  unstuck status --line\n\n\
-                    Freed loops are those that were not found again in five calls or more, after the agent was told. \
-                    Saved calls are those that were refused.";
-
-#[derive(Args)]
-#[command(after_help = LINE)]
-pub(crate) struct Status {
-    /// Print one line on the session whose id is in the JSON on standard input, for an agent's status line
-    #[arg(long, conflicts_with_all = ["all", "format"])]
-    pub(crate) line: bool,
-    /// Include sessions whose last event is more than a day old
-    #[arg(long)]
-    pub(crate) all: bool,
-    /// The format of the list
-    #[arg(long, value_enum, default_value_t = SessionFormat::Human)]
-    pub(crate) format: SessionFormat,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
     /// For people
     Human,
     /// One JSON document
     Json,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SessionFormat {
-    /// For people
-    Human,
-    /// One JSON object a line
-    Jsonl,
 }
 
 /// Returns the absolute path of a file, which is valid in any folder.

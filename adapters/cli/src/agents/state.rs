@@ -12,6 +12,7 @@ mod expiry;
 mod file;
 mod folder;
 mod journal;
+mod line;
 mod log;
 #[cfg(feature = "fleet")]
 mod pause;
@@ -27,5 +28,6 @@ pub(crate) use folder::Folder;
 #[cfg(feature = "fleet")]
 pub(crate) use folder::digest;
 pub(crate) use journal::{Entry, JOURNAL, What};
+pub(crate) use line::Line;
 pub(crate) use log::LOG;
 pub(crate) use session::{FOLLOWED_BY, FindingRecord, Key, Said, Session, is_left};

@@ -9,7 +9,6 @@ use unstuck_report::too_many_workers;
 use unstuck_text::Preset;
 use unstuck_trace::Trace;
 
-use crate::agents::sessions;
 use crate::exit::Exit;
 use crate::output::{Closed, Output, complain, remark};
 use crate::read::inputs::{self, Input, Inputs};
@@ -22,6 +21,7 @@ use crate::scan::parts::Needs;
 use crate::scan::targets::{OutputFormat, Target};
 use crate::scan::unread::Unread;
 use crate::scan::writer::Writer;
+use crate::sessions::transcripts;
 
 pub(crate) fn run(scan: &Scan) -> Exit {
     anstream::ColorChoice::from(scan.color).write_global();
@@ -120,7 +120,7 @@ fn find(scan: &Scan) -> Result<Inputs, Exit> {
     let inputs = Inputs::since(scan.since());
     let mut inputs = match scan.paths.as_slice() {
         [] if inputs::is_piped(tell) => inputs.find(&["-".into()]),
-        [] => sessions::find(inputs, scan.from(), tell).map_err(Scan::misused)?,
+        [] => transcripts::find(inputs, scan.from(), tell).map_err(Scan::misused)?,
         paths => inputs.find(paths),
     };
     if scan.sort == Sort::Time {

@@ -12,8 +12,7 @@ use tokio::time::sleep;
 use unstuck_report::json::json;
 
 use super::{escaped, text};
-use crate::agents::report::Line;
-use crate::agents::state::{Entry, What, digest};
+use crate::agents::state::{Entry, Line, What, digest};
 use crate::webhook::{Answered, Attempt, NoAnswer, SECRET, Secret, Target, sign, target};
 
 /// The number of attempts, and the pause between two.

@@ -7,19 +7,18 @@ use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anstyle::{AnsiColor, Style};
-use serde::Serialize;
 use textwrap::Options;
 use unstuck_core::LoopId;
 use unstuck_report::json::json_line;
 use unstuck_report::shown::{COLUMNS, counted, plain, shortened};
 
-use crate::agents::options::{Report, SessionFormat};
 use crate::agents::state::{
-    Entry, FOLLOWED_BY, FindingRecord, Folder, Said, Session, What, is_left,
+    Entry, FOLLOWED_BY, FindingRecord, Folder, Line, Said, Session, What, is_left,
 };
 use crate::exit::Exit;
 use crate::output::columns::ago;
 use crate::output::{Output, Reader};
+use crate::sessions::options::{Report, SessionFormat};
 
 const STRONG: Style = Style::new().bold();
 const FOUND: Style = AnsiColor::Red.on_default().bold();
@@ -35,9 +34,6 @@ const NAME: usize = 12;
 
 /// The indentation of further lines on a loop.
 const INDENT: &str = "                    ";
-
-/// The version of the JSON lines. An added field does not change it.
-const SCHEMA: u32 = 1;
 
 /// The message if no session was watched.
 const UNWATCHED: &str = "No session was watched in that time. Run unstuck install to watch an agent, and \
@@ -329,55 +325,6 @@ fn row(name: &str, text: &str) -> String {
 fn filled(text: &str, indent: &str) -> String {
     textwrap::fill(text, Options::new(COLUMNS).initial_indent(indent).subsequent_indent(indent))
         + "\n"
-}
-
-/// A finding in JSON.
-#[derive(Serialize)]
-pub(crate) struct Line<'a> {
-    schema: u32,
-    /// In milliseconds since 1970.
-    at: u64,
-    agent: &'a str,
-    session: &'a str,
-    worker: &'a str,
-    cwd: Option<&'a str>,
-    rule: &'a str,
-    kind: &'a str,
-    tool: &'a str,
-    /// A description of what recurs.
-    what: &'a str,
-    action: &'a str,
-    said: Said,
-    observed: bool,
-    r#loop: String,
-    period: u64,
-    laps: u64,
-    /// The number of calls of the worker until then.
-    call: u64,
-}
-
-impl<'a> Line<'a> {
-    pub(crate) fn of(entry: &'a Entry, finding: &'a FindingRecord) -> Self {
-        Self {
-            schema: SCHEMA,
-            at: finding.at,
-            agent: &entry.agent,
-            session: &entry.session,
-            worker: &entry.worker,
-            cwd: entry.cwd.as_deref(),
-            rule: &finding.rule,
-            kind: &finding.kind,
-            tool: &finding.tool,
-            what: &finding.what,
-            action: &finding.action,
-            said: finding.said,
-            observed: finding.observed,
-            r#loop: LoopId::from_bits(finding.loop_id).to_string(),
-            period: finding.period,
-            laps: finding.laps,
-            call: finding.call,
-        }
-    }
 }
 
 /// Returns the JSON line of a finding.

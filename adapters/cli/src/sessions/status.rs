@@ -2,8 +2,6 @@
 //!
 //! The state of a session holds no arguments and no results, so none are shown.
 
-mod line;
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,11 +14,12 @@ use unstuck_report::json::json_line;
 use unstuck_report::shown::{COLUMNS, counted, plain, shortened};
 
 use crate::agents::Agent;
-use crate::agents::options::{SessionFormat, Status};
 use crate::agents::state::{Entry, FindingRecord, Folder, Key, Said, Session, What};
 use crate::exit::Exit;
 use crate::output::columns::ago;
 use crate::output::{Output, Reader};
+use crate::sessions::line;
+use crate::sessions::options::{SessionFormat, Status};
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
