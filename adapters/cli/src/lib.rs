@@ -27,6 +27,7 @@ mod setup;
 mod start_over;
 #[cfg(feature = "fleet")]
 mod swarm;
+mod time;
 mod view;
 #[cfg(feature = "fleet")]
 mod watch;

@@ -5,7 +5,7 @@ use clap_mangen::Man as Page;
 
 use crate::args::{Arguments, Completions, Man};
 use crate::exit::Exit;
-use crate::output::{Output, Reader};
+use crate::output::{self, Reader};
 
 pub(crate) fn completions(completions: &Completions) -> Exit {
     let mut script = Vec::new();
@@ -32,8 +32,5 @@ fn documented(man: &Man) -> Command {
 
 fn print(text: &[u8]) -> Exit {
     // The help texts are UTF-8, and so is what is made of them.
-    match Output::stdout(Reader::Program).write(&String::from_utf8_lossy(text)) {
-        Ok(()) => Exit::Clean,
-        Err(closed) => closed.exit(Exit::Clean),
-    }
+    output::print(Reader::Program, &String::from_utf8_lossy(text), Exit::Clean)
 }

@@ -4,4 +4,4 @@ pub(crate) mod columns;
 pub(crate) mod evidence;
 mod terminal;
 
-pub(crate) use terminal::{Closed, Output, Reader, complain, misused, remark, show, usage};
+pub(crate) use terminal::{Closed, Output, Reader, complain, misused, print, remark, show, usage};

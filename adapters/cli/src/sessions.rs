@@ -8,3 +8,21 @@ pub(crate) mod options;
 pub(crate) mod report;
 pub(crate) mod status;
 pub(crate) mod transcripts;
+
+use anstyle::{AnsiColor, Style};
+use unstuck_core::LoopId;
+
+use crate::output::columns::filled;
+
+const STRONG: Style = Style::new().bold();
+const FAINT: Style = Style::new().dimmed();
+const FOUND: Style = AnsiColor::Red.on_default().bold();
+
+/// The indentation of further lines on a loop.
+const INDENT: &str = "                    ";
+
+/// Returns the lines on the loop with this id, for people.
+fn loop_lines(id: u64, text: &str) -> String {
+    let lines = filled(text, INDENT);
+    format!("  {FOUND}{}{FOUND:#}  {}", LoopId::from_bits(id), lines.trim_start())
+}

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use unstuck::{GitError, GitWorkTree, Undone, WentBack};
 
 use crate::exit::Exit;
-use crate::output::{Output, Reader, complain};
+use crate::output::{Reader, complain, print};
 use changed::Change;
 
 /// The origin in messages.
@@ -185,13 +185,6 @@ fn now(Now { run, format }: &Now) -> Result<Exit, GitError> {
 fn back(went: &WentBack, text: &str) -> Exit {
     let exit = if went.left.is_empty() { Exit::Clean } else { Exit::Found };
     print(Reader::Person, text, exit)
-}
-
-fn print(reader: Reader, text: &str, exit: Exit) -> Exit {
-    match Output::stdout(reader).write(text) {
-        Ok(()) => exit,
-        Err(closed) => closed.exit(exit),
-    }
 }
 
 /// Returns the exit code: either the arguments are wrong, or the work tree cannot be saved.

@@ -14,7 +14,7 @@ use unstuck_swarm::redis::{self, Settings, SettingsError};
 use local::FindSessions;
 
 use crate::exit::Exit;
-use crate::output::{Output, Reader, complain};
+use crate::output::{Reader, complain, print};
 use crate::swarm::options::{Clear, Swarm, SwarmCommand};
 
 /// The environment variable with the secret of a swarm.
@@ -38,9 +38,7 @@ fn clear(clear: &Clear) -> Exit {
         return fails(&error, Exit::Input);
     }
     let text = format!("{}: all counts were cleared\n", settings.swarm());
-    Output::stdout(Reader::Person)
-        .write(&text)
-        .map_or_else(|closed| closed.exit(Exit::Clean), |()| Exit::Clean)
+    print(Reader::Person, &text, Exit::Clean)
 }
 
 /// The environment variable with the password of its server.

@@ -102,7 +102,8 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// Returns a number with its noun, for example "1 run" or "2 runs".
-pub fn counted(n: usize, what: &str) -> String {
+pub fn counted(n: impl TryInto<u64>, what: &str) -> String {
+    let n = n.try_into().unwrap_or(u64::MAX);
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 

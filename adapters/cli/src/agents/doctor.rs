@@ -22,7 +22,7 @@ use crate::agents::Agent;
 use crate::agents::host::Scope;
 use crate::agents::options::{Doctor, ReportFormat};
 use crate::exit::Exit;
-use crate::output::{Output, Reader};
+use crate::output::{Reader, print};
 use examination::{Examination, SettingsFile};
 use state::State;
 
@@ -56,10 +56,7 @@ pub(crate) fn run(doctor: &Doctor) -> Exit {
         ReportFormat::Human => (Reader::Person, report::human(&report, doctor.agent.is_none())),
         ReportFormat::Json => (Reader::Program, json(&report)),
     };
-    match Output::stdout(reader).write(&text) {
-        Ok(()) => exit,
-        Err(closed) => closed.exit(exit),
-    }
+    print(reader, &text, exit)
 }
 
 /// Examines one agent, or all.

@@ -15,7 +15,7 @@ mod swarm;
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime};
 
 use unstuck::{Action, BuildError, Evidence, Guard, Ruling};
 
@@ -27,6 +27,7 @@ use crate::agents::event::{BadPayload, EventKind};
 use crate::agents::hook::options::Hook;
 use crate::agents::state::{Damage, Entry, Folder, JOURNAL, Key, Trouble};
 use crate::exit::Exit;
+use crate::time::{self, millis};
 
 /// Answers one event. The exit code is always 0, because agents take others for a verdict.
 pub(crate) fn run(hook: &Hook) -> Exit {
@@ -64,8 +65,7 @@ pub(crate) fn run(hook: &Hook) -> Exit {
 pub(crate) fn misused() -> Exit {
     shield::ignore_limits();
     drain();
-    let now = millis(SystemTime::now());
-    Log { folder: Folder::find(), now, who: "hook" }.note(&Failure::Misused);
+    Log { folder: Folder::find(), now: time::now(), who: "hook" }.note(&Failure::Misused);
     Exit::Clean
 }
 
@@ -181,12 +181,6 @@ impl Log {
             folder.log(self.now, self.who, failure);
         }
     }
-}
-
-/// Returns a time in milliseconds since 1970, or 0 for an earlier one.
-fn millis(time: SystemTime) -> u64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The reason why an event has no answer.

@@ -16,7 +16,8 @@ use crate::agents::host::{Host, Scope};
 use crate::agents::options::{Install, Uninstall};
 use crate::agents::settings::{Copy, Line, Settings, uninstalled};
 use crate::exit::Exit;
-use crate::output::{Output, Reader, complain, show};
+use crate::output::columns::filled;
+use crate::output::{Reader, complain, print, show};
 use difference::shown;
 
 pub(crate) fn install(install: &Install) -> Exit {
@@ -29,11 +30,7 @@ pub(crate) fn uninstall(uninstall: &Uninstall) -> Exit {
 
 /// Prints the report on a finished change.
 fn finish(done: Result<String, Exit>) -> Exit {
-    match done.map(|report| Output::stdout(Reader::Person).write(&report)) {
-        Ok(Ok(())) => Exit::Clean,
-        Ok(Err(closed)) => closed.exit(Exit::Clean),
-        Err(exit) => exit,
-    }
+    done.map_or_else(|exit| exit, |report| print(Reader::Person, &report, Exit::Clean))
 }
 
 fn put_in(install: &Install) -> Result<String, Exit> {
@@ -75,25 +72,29 @@ fn put_in(install: &Install) -> Result<String, Exit> {
     let runs = plain(&line.shell().unwrap_or_default());
     let mut report = format!("{}: {done}, {events} in {place}\n  runs: {runs}\n", host.title);
     report += &backup_line(backup.as_deref());
-    report += &filled(host.advice);
+    report += &filled(host.advice, "");
     report += SHOWN;
     if install.scope == Scope::Project {
-        report += &filled(PROJECT);
+        report += &filled(PROJECT, "");
     }
     #[cfg(feature = "fleet")]
     if install.has_swarm() && std::env::var_os(crate::swarm::SECRET).is_none() {
-        report += &filled(NO_SECRET);
+        report += &filled(NO_SECRET, "");
     }
     if let Some(other) = elsewhere(host, &path) {
-        report += &filled(&format!(
-            "It is also installed in {other}: events of that project may reach it twice."
-        ));
+        report += &filled(
+            &format!("It is also installed in {other}: events of that project may reach it twice."),
+            "",
+        );
     }
     if let Some(plugin) = Scope::ALL.into_iter().find_map(|scope| host.published(scope)) {
         let plugin = plain(&plugin.display().to_string());
-        report += &filled(&format!(
-            "Its plugin is enabled as well, in {plugin}, so its events are judged twice: see unstuck doctor."
-        ));
+        report += &filled(
+            &format!(
+                "Its plugin is enabled as well, in {plugin}, so its events are judged twice: see unstuck doctor."
+            ),
+            "",
+        );
     }
     Ok(report)
 }
@@ -238,8 +239,4 @@ fn backup_line(backup: Option<&Path>) -> String {
     backup.map_or_else(String::new, |backup| {
         format!("  backup: {}\n", plain(&backup.display().to_string()))
     })
-}
-
-fn filled(text: &str) -> String {
-    textwrap::fill(text, unstuck_report::shown::COLUMNS) + "\n"
 }

@@ -13,7 +13,6 @@ mod webhook;
 use std::env;
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
@@ -27,6 +26,7 @@ use crate::agents::settings::Entry as SettingsEntry;
 use crate::agents::state::{Entry, FindingRecord, Folder, Said, What};
 use crate::exit::Exit;
 use crate::output::complain;
+use crate::time::now;
 
 /// The name of the command, and of its lines in the log.
 const NAME: &str = "notify";
@@ -168,8 +168,7 @@ pub(crate) struct Tell {
 /// Tells a person of the finding on standard input, or of an example.
 pub(crate) fn run(tell: &Tell) -> Exit {
     let given = given();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+    let now = now();
     let finding = given.clone().unwrap_or_else(|| Entry::example(now));
     let mut exit = Exit::Clean;
     for place in &tell.places {

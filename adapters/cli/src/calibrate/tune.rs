@@ -190,7 +190,7 @@ impl Fit {
         let patience = match self.patience {
             0 => "as it is".to_owned(),
             more => {
-                format!("with {} more in each rule about calls", counted(more.into(), "repetition"))
+                format!("with {} more in each rule about calls", counted(more, "repetition"))
             }
         };
         let [all, ..] = &self.accused;

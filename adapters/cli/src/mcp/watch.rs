@@ -2,7 +2,7 @@
 
 use std::process;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
 use unstuck::{Action, Decision, Guard, Ticket};
@@ -15,6 +15,7 @@ use crate::agents::notify::{Notify, Told};
 use crate::agents::state::{Entry, FindingRecord, Said};
 use crate::output::evidence::what_was_found;
 use crate::output::remark;
+use crate::time::now;
 
 /// The largest number of calls that wait for an answer. A client that waits for more has lost some; the
 /// oldest call is given up.
@@ -287,8 +288,7 @@ impl Link {
             let what = what_was_found(evidence);
             let (id, rule) = (evidence.finding.loop_id, evidence.rule);
             remark(NAME, &format!("{would}{judged}: {what}; loop {id}; rule {rule}"));
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+            let now = now();
             let finding = FindingRecord::of(evidence, decision, self.calls, now);
             let said = match judged {
                 Action::Proceed | Action::Nudge => Said::Nudge,

@@ -1,19 +1,15 @@
-//! Texts for the columns of a terminal: the parts of a line around some places, and ages.
+//! Texts for the columns of a terminal: lines that are filled, and the parts of a line around some places.
 
 use std::ops::Range;
 
+use textwrap::Options;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
-use unstuck_report::shown::counted;
+use unstuck_report::shown::COLUMNS;
 
-/// Describes the time from `then` to `now`, both in milliseconds since 1970.
-pub(crate) fn ago(now: u64, then: u64) -> String {
-    match now.saturating_sub(then) / 1000 {
-        0..10 => "just now".to_owned(),
-        s @ 10..60 => format!("{s} s ago"),
-        s @ 60..3600 => format!("{} min ago", s / 60),
-        s @ 3600..86_400 => format!("{} h ago", s / 3600),
-        s => format!("{} ago", counted(usize::try_from(s / 86_400).unwrap_or(usize::MAX), "day")),
-    }
+/// Returns `text` in lines of the usual width that begin with `indent`.
+pub(crate) fn filled(text: &str, indent: &str) -> String {
+    let options = Options::new(COLUMNS).initial_indent(indent).subsequent_indent(indent);
+    textwrap::fill(text, options) + "\n"
 }
 
 /// Returns `text` in at most `columns`: its beginning and the parts around the bytes `places`, which are in
@@ -87,27 +83,6 @@ mod tests {
     use unstuck_report::shown::plain;
 
     use super::*;
-
-    #[test]
-    fn ages_have_the_largest_unit_that_fits() {
-        const NOW: u64 = 1_000_000_000_000;
-        for (seconds, expected) in [
-            (0, "just now"),
-            (9, "just now"),
-            (10, "10 s ago"),
-            (59, "59 s ago"),
-            (60, "1 min ago"),
-            (3599, "59 min ago"),
-            (3600, "1 h ago"),
-            (86_399, "23 h ago"),
-            (86_400, "1 day ago"),
-            (200_000, "2 days ago"),
-        ] {
-            assert_eq!(ago(NOW, NOW - seconds * 1000), expected);
-        }
-        // A clock that was set back gives the present.
-        assert_eq!(ago(NOW, NOW + 1), "just now");
-    }
 
     proptest! {
         #[test]

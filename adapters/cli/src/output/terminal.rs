@@ -151,6 +151,14 @@ impl Temporary {
     }
 }
 
+/// Prints `text` on standard output. Returns `exit`, or the exit code of an output that failed.
+pub(crate) fn print(reader: Reader, text: &str, exit: Exit) -> Exit {
+    match Output::stdout(reader).write(text) {
+        Ok(()) => exit,
+        Err(closed) => closed.exit(exit),
+    }
+}
+
 /// The reason why the output is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closed {
@@ -174,8 +182,7 @@ impl Closed {
 /// The parser quotes the command line in its errors, for example the name of a file that a shell found.
 pub(crate) fn usage(mut error: clap::Error) -> Result<Exit, Exit> {
     if !error.use_stderr() {
-        let printed = Output::stdout(Reader::Person).write(&error.render().ansi().to_string());
-        return Ok(printed.map_or_else(|closed| closed.exit(Exit::Clean), |()| Exit::Clean));
+        return Ok(print(Reader::Person, &error.render().ansi().to_string(), Exit::Clean));
     }
     let quoted: Vec<_> = error.context().filter_map(|(kind, value)| quoted(kind, value)).collect();
     for (kind, value) in quoted {

@@ -11,7 +11,7 @@ use unstuck_report::config;
 use unstuck_text::PRESETS;
 
 use crate::exit::Exit;
-use crate::output::{Output, Reader};
+use crate::output::{Reader, print};
 use crate::policy::options::{PolicyFormat, Presets};
 
 const STRONG: Style = Style::new().bold();
@@ -28,10 +28,7 @@ pub(crate) fn run(presets: &Presets) -> Exit {
             (Reader::Program, config::editable(preset.unwrap_or(&PRESETS[0])))
         }
     };
-    match Output::stdout(reader).write(&text) {
-        Ok(()) => Exit::Clean,
-        Err(closed) => closed.exit(Exit::Clean),
-    }
+    print(reader, &text, Exit::Clean)
 }
 
 fn policy(policy: &Policy<'_>) -> String {

@@ -37,13 +37,12 @@ fn line(workers: &[Session]) -> String {
     let loops: usize = workers.iter().map(|worker| worker.loops.len()).sum();
     let freed: usize = workers.iter().map(Session::freed).sum();
     let saved: u64 = workers.iter().map(|worker| worker.refused).sum();
-    let saved = usize::try_from(saved).unwrap_or(usize::MAX);
     let parts = [
-        (loops, counted(loops, "loop")),
-        (freed, format!("{freed} freed")),
-        (saved, format!("{} saved", counted(saved, "call"))),
+        (loops > 0).then(|| counted(loops, "loop")),
+        (freed > 0).then(|| format!("{freed} freed")),
+        (saved > 0).then(|| format!("{} saved", counted(saved, "call"))),
     ];
-    let parts: Vec<_> = parts.into_iter().filter(|(n, _)| *n > 0).map(|(_, text)| text).collect();
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
     let text = if parts.is_empty() { "no loop".to_owned() } else { parts.join(", ") };
     format!("unstuck: {text}\n")
 }

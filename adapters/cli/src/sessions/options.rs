@@ -2,6 +2,9 @@
 
 use clap::{Args, ValueEnum};
 
+use crate::exit::Exit;
+use crate::output::{Reader, print};
+
 const JOURNAL: &str = "Hooks add a line to findings.jsonl in the state folder for each finding and for each \
                        session that ends. The file holds no arguments and no results. At 1 MiB its older \
                        half is dropped.";
@@ -42,4 +45,18 @@ pub(crate) enum SessionFormat {
     Human,
     /// One JSON object a line
     Jsonl,
+}
+
+impl SessionFormat {
+    /// Prints the text for people, or the lines for programs.
+    pub(super) fn print(
+        self,
+        human: impl FnOnce() -> String,
+        lines: impl Iterator<Item = String>,
+    ) -> Exit {
+        match self {
+            Self::Human => print(Reader::Person, &human(), Exit::Clean),
+            Self::Jsonl => print(Reader::Program, &lines.collect::<String>(), Exit::Clean),
+        }
+    }
 }

@@ -4,11 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use anstyle::{AnsiColor, Style};
 use textwrap::Options;
-use unstuck_core::LoopId;
 use unstuck_report::json::json_line;
 use unstuck_report::shown::{COLUMNS, counted, plain, shortened};
 
@@ -16,12 +13,10 @@ use crate::agents::state::{
     Entry, FOLLOWED_BY, FindingRecord, Folder, Line, Said, Session, What, is_left,
 };
 use crate::exit::Exit;
-use crate::output::columns::ago;
-use crate::output::{Output, Reader};
-use crate::sessions::options::{Report, SessionFormat};
-
-const STRONG: Style = Style::new().bold();
-const FOUND: Style = AnsiColor::Red.on_default().bold();
+use crate::output::columns::filled;
+use crate::sessions::options::Report;
+use crate::sessions::{STRONG, loop_lines};
+use crate::time::{ago, now};
 
 /// A day in milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;
@@ -32,29 +27,19 @@ const FREQUENT: usize = 5;
 /// The width of a column of names.
 const NAME: usize = 12;
 
-/// The indentation of further lines on a loop.
-const INDENT: &str = "                    ";
-
 /// The message if no session was watched.
 const UNWATCHED: &str = "No session was watched in that time. Run unstuck install to watch an agent, and \
                          unstuck doctor to check the installation.";
 
 pub(crate) fn run(report: &Report) -> Exit {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
     let folder = Folder::find();
     let journal = folder.as_ref().map(Folder::journal).unwrap_or_default();
     let live: Vec<_> = folder.iter().flat_map(Folder::sessions).collect();
-    let period = Period { days: report.days, now };
+    let period = Period { days: report.days, now: now() };
     let records = Records::of(&journal, &live, period);
-    let (reader, text) = match report.format {
-        SessionFormat::Human => (Reader::Person, human(&records, period)),
-        SessionFormat::Jsonl => (Reader::Program, records.findings.iter().map(line).collect()),
-    };
-    match Output::stdout(reader).write(&text) {
-        Ok(()) => Exit::Clean,
-        Err(closed) => closed.exit(Exit::Clean),
-    }
+    let lines = records.findings.iter();
+    let lines = lines.map(|(entry, finding)| json_line(&Line::of(entry, finding)));
+    report.format.print(|| human(&records, period), lines)
 }
 
 /// The time that a report is about.
@@ -75,7 +60,7 @@ impl Period {
     }
 
     fn name(self) -> String {
-        if self.days == 1 { "24 hours".to_owned() } else { counted(self.days as usize, "day") }
+        if self.days == 1 { "24 hours".to_owned() } else { counted(self.days, "day") }
     }
 }
 
@@ -86,6 +71,7 @@ type Id<'j> = (&'j str, &'j str);
 type Found<'j> = (&'j Entry, &'j FindingRecord);
 
 /// What the journal and the live sessions say about a period.
+#[derive(Default)]
 struct Records<'j> {
     /// The sessions that hooks have watched.
     watched: BTreeSet<Id<'j>>,
@@ -99,12 +85,7 @@ struct Records<'j> {
 
 impl<'j> Records<'j> {
     fn of(journal: &'j [Entry], live: &'j [Session], period: Period) -> Self {
-        let mut records = Self {
-            watched: BTreeSet::new(),
-            findings: Vec::new(),
-            calls: HashMap::new(),
-            refused_again: HashMap::new(),
-        };
+        let mut records = Self::default();
         for entry in journal.iter().filter(|entry| period.includes(entry.at)) {
             records.watched.insert(id(entry));
             match &entry.what {
@@ -184,7 +165,7 @@ fn days(records: &Records<'_>, period: Period) -> String {
     for (age, agents) in days {
         let title = match age {
             0 => "Last 24 hours".to_owned(),
-            age => format!("{} ago", counted(usize::try_from(age).unwrap_or(usize::MAX), "day")),
+            age => format!("{} ago", counted(age, "day")),
         };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "\n{STRONG}{title}{STRONG:#}");
@@ -228,7 +209,7 @@ impl Day<'_> {
             let such = self.findings.iter().map(|(_, finding)| finding);
             let such = such.filter(|one| one.said == said && one.observed == observed).count();
             let again = if said == Said::Refusal && !observed { self.refused_again } else { 0 };
-            such.saturating_add(usize::try_from(again).unwrap_or(usize::MAX))
+            again.saturating_add(such as u64)
         };
         let numbers = Said::ALL.into_iter().map(|said| (number(said), said.name()));
         let numbers = numbers.filter(|(number, _)| *number > 0);
@@ -274,16 +255,11 @@ fn frequent(records: &Records<'_>, now: u64) -> String {
         // The longest form says the most.
         let longest = findings.iter().map(|(_, finding)| finding).max_by_key(|one| one.laps);
         let what = plain(&longest.unwrap_or(last).what);
-        let id = LoopId::from_bits(last.loop_id);
-        let (found, sessions) =
-            (counted(findings.len(), "finding"), counted(sessions(findings), "session"));
-        let line = format!(
-            "{what}; {found} in {sessions}, last {} in {}",
-            ago(now, last.at),
-            plain(&entry.agent)
-        );
-        let lines = filled(&line, INDENT);
-        let _ = write!(text, "  {FOUND}{id}{FOUND:#}  {}", lines.trim_start());
+        let found = counted(findings.len(), "finding");
+        let sessions = counted(sessions(findings), "session");
+        let (when, agent) = (ago(now, last.at), plain(&entry.agent));
+        let about = format!("{what}; {found} in {sessions}, last {when} in {agent}");
+        text += &loop_lines(last.loop_id, &about);
     }
     let more = loops.len().saturating_sub(FREQUENT);
     if more > 0 {
@@ -320,16 +296,6 @@ fn row(name: &str, text: &str) -> String {
     let rest = " ".repeat(NAME + 3);
     let options = Options::new(COLUMNS).initial_indent(&first).subsequent_indent(&rest);
     textwrap::fill(text, options) + "\n"
-}
-
-fn filled(text: &str, indent: &str) -> String {
-    textwrap::fill(text, Options::new(COLUMNS).initial_indent(indent).subsequent_indent(indent))
-        + "\n"
-}
-
-/// Returns the JSON line of a finding.
-fn line((entry, finding): &Found<'_>) -> String {
-    json_line(&Line::of(entry, finding))
 }
 
 #[cfg(test)]

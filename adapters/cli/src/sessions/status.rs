@@ -4,26 +4,19 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use textwrap::Options;
 use unstuck_core::LoopId;
 use unstuck_report::json::json_line;
-use unstuck_report::shown::{COLUMNS, counted, plain, shortened};
+use unstuck_report::shown::{counted, plain, shortened};
 
 use crate::agents::Agent;
 use crate::agents::state::{Entry, FindingRecord, Folder, Key, Said, Session, What};
 use crate::exit::Exit;
-use crate::output::columns::ago;
-use crate::output::{Output, Reader};
-use crate::sessions::line;
-use crate::sessions::options::{SessionFormat, Status};
-
-const STRONG: Style = Style::new().bold();
-const FAINT: Style = Style::new().dimmed();
-const FOUND: Style = AnsiColor::Red.on_default().bold();
+use crate::output::columns::filled;
+use crate::sessions::options::Status;
+use crate::sessions::{FAINT, INDENT, STRONG, line, loop_lines};
+use crate::time::{ago, now};
 
 /// The message if there is no session.
 const NONE: &str = "No session is watched. Run unstuck install to watch an agent, and unstuck doctor to \
@@ -35,9 +28,6 @@ const LIVE: u64 = 24 * 60 * 60 * 1000;
 /// The number of characters shown of a session's id, which is mostly random.
 const ID_SHOWN: usize = 8;
 
-/// The indentation of further lines on a loop.
-const INDENT: &str = "                    ";
-
 /// A space at which no line is wrapped.
 const GLUE: &str = "\u{a0}";
 
@@ -48,8 +38,7 @@ pub(crate) fn run(status: &Status) -> Exit {
     if status.line {
         return line::run();
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+    let now = now();
     let mut sessions = Folder::find().map(|folder| listed(&folder)).unwrap_or_default();
     let all = sessions.len();
     if !status.all {
@@ -60,14 +49,8 @@ pub(crate) fn run(status: &Status) -> Exit {
         let order = |one: &Session| (u64::MAX - one.last_seen, one.session.clone());
         order(a).cmp(&order(b)).then_with(|| a.worker.cmp(&b.worker))
     });
-    let (reader, text) = match status.format {
-        SessionFormat::Human => (Reader::Person, human(&sessions, all - sessions.len(), now)),
-        SessionFormat::Jsonl => (Reader::Program, sessions.iter().map(json_line_of).collect()),
-    };
-    match Output::stdout(reader).write(&text) {
-        Ok(()) => Exit::Clean,
-        Err(closed) => closed.exit(Exit::Clean),
-    }
+    let human = || human(&sessions, all - sessions.len(), now);
+    status.format.print(human, sessions.iter().map(json_line_of))
 }
 
 /// A worker's session.
@@ -120,7 +103,7 @@ fn human(sessions: &[Listed], old: usize, now: u64) -> String {
     }
     if sessions.is_empty() {
         let none = if old > 0 { "No session is live." } else { NONE };
-        let _ = writeln!(text, "{}", textwrap::fill(none, COLUMNS));
+        text += &filled(none, "");
     }
     if old > 0 {
         let _ = writeln!(text, "{FAINT}and {old} from before: --all{FAINT:#}");
@@ -134,7 +117,7 @@ fn described(Listed { session, ended }: &Listed, now: u64) -> String {
         "main" => String::new(),
         worker => format!(", worker {}", shortened(&plain(worker), 20)),
     };
-    let calls = counted(usize::try_from(session.calls).unwrap_or(usize::MAX), "call");
+    let calls = counted(session.calls, "call");
     let seen = ago(now, session.last_seen);
     let agent = session.agent.name();
     let verb = if *ended { "ended" } else { "seen" };
@@ -144,11 +127,10 @@ fn described(Listed { session, ended }: &Listed, now: u64) -> String {
     }
     text.push('\n');
     for findings in loops(&session.findings) {
-        text += &loop_lines(&findings, now);
+        text += &what_was_done(&findings, now);
     }
     if session.refused_again > 0 {
-        let again = usize::try_from(session.refused_again).unwrap_or(usize::MAX);
-        let again = counted(again, "call");
+        let again = counted(session.refused_again, "call");
         let _ = writeln!(text, "{INDENT}{again} came back after a stop, and stayed refused");
     }
     text
@@ -167,14 +149,11 @@ fn loops(findings: &[FindingRecord]) -> Vec<Vec<&FindingRecord>> {
 }
 
 /// Returns the lines on one loop: what recurs, the actions, and the time of the last one.
-fn loop_lines(findings: &[&FindingRecord], now: u64) -> String {
+fn what_was_done(findings: &[&FindingRecord], now: u64) -> String {
     let Some(last) = findings.last() else { return String::new() };
-    let id = LoopId::from_bits(last.loop_id);
     let (what, actions, when) = (plain(&last.what), plain(&actions(findings)), ago(now, last.at));
-    let line = format!("{what}: {actions}; {}", when.replace(' ', GLUE));
-    let options = Options::new(COLUMNS).initial_indent(INDENT).subsequent_indent(INDENT);
-    let lines = textwrap::fill(&line, options);
-    format!("  {FOUND}{id}{FOUND:#}  {}\n", lines.trim_start().replace(GLUE, " "))
+    let text = format!("{what}: {actions}; {}", when.replace(' ', GLUE));
+    loop_lines(last.loop_id, &text).replace(GLUE, " ")
 }
 
 /// Returns what was done about a loop, for example "nudged, warned, 2 × refused, stopped". No line is wrapped
@@ -270,6 +249,8 @@ fn json_line_of(Listed { session, ended }: &Listed) -> String {
 
 #[cfg(test)]
 mod tests {
+    use unstuck_report::shown::COLUMNS;
+
     use super::*;
 
     const NOW: u64 = 1_000_000_000_000;

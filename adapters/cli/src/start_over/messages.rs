@@ -188,13 +188,8 @@ fn ago(time: SystemTime) -> String {
 fn age(seconds: u64) -> String {
     let units = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
     let fits = units.into_iter().find(|&(unit, _)| seconds >= unit);
-    fits.map_or_else(
-        || "just now".to_owned(),
-        |(unit, name)| {
-            let n = usize::try_from(seconds / unit).unwrap_or(usize::MAX);
-            format!("{} ago", counted(n, name))
-        },
-    )
+    let age = fits.map(|(unit, name)| format!("{} ago", counted(seconds / unit, name)));
+    age.unwrap_or_else(|| "just now".to_owned())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use unstuck_report::shown::{counted, plain, shortened, tool_name};
 use unstuck_swarm::Outcome;
 
 use super::sampler::{HotCall, Sample};
-use crate::output::columns::ago;
+use crate::time::ago;
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();

@@ -2,7 +2,6 @@
 
 use std::io::{self, IsTerminal as _};
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use terminal_size::{Height, Width, terminal_size};
 use unstuck_report::shown::COLUMNS;
@@ -14,6 +13,7 @@ use super::{NoSettings, fails, servers, settings};
 use crate::exit::Exit;
 use crate::output::{Closed, Output, Reader, complain};
 use crate::swarm::options::Watch;
+use crate::time::now;
 
 /// The lines of the terminal without calls: the title, the heads, and the cursor's line.
 const LINES_BESIDE: usize = 3;
@@ -115,10 +115,4 @@ fn room(calls: usize) -> Room {
     };
     let lines = usize::from(lines).saturating_sub(LINES_BESIDE);
     Room { columns: columns.into(), calls, lines }
-}
-
-/// Returns the current time in milliseconds since 1970.
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

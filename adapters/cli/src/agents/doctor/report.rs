@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use textwrap::Options;
-use unstuck_report::shown::{COLUMNS, counted, plain};
+use unstuck_report::shown::{counted, plain};
 
 use super::Report;
 use super::examination::{CommandReport, Examination};
 use super::state::State;
 use crate::agents::state::LOG;
-use crate::output::columns::ago;
+use crate::output::columns::filled;
+use crate::time::ago;
 
 const BAD: Style = AnsiColor::Red.on_default().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
@@ -37,8 +37,8 @@ pub(super) fn human(report: &Report, is_brief: bool) -> String {
         text.extend(places.iter().map(|examined| place(examined, report)));
     }
     if !absent.is_empty() {
-        let names = textwrap::fill(&absent.join(", "), options("  "));
-        let _ = writeln!(text, "{STRONG}No settings{STRONG:#}\n{names}");
+        let names = filled(&absent.join(", "), "  ");
+        let _ = write!(text, "{STRONG}No settings{STRONG:#}\n{names}");
     }
     text += &report.state.as_ref().map_or_else(
         || format!("{STRONG}State{STRONG:#}\n  there is no folder for it: set HOME\n"),
@@ -68,22 +68,22 @@ fn place(examined: &Examination, report: &Report) -> String {
     let scope = examined.scope;
     let _ = writeln!(text, "  {scope:<7}  {style}{word:<13}{style:#}  {settings}");
     for what in examined.unreadable.iter().chain(&examined.obstacles) {
-        text += &filled(what);
+        text += &below(what);
     }
     if is_lost {
-        text += &filled(LOST);
+        text += &below(LOST);
     }
     for tried in &examined.commands {
         text += &command(tried);
     }
     if examined.has_hooks() && !examined.missing.is_empty() {
         let (missing, agent) = (examined.missing.join(", "), examined.agent);
-        text += &filled(&format!(
+        text += &below(&format!(
             "not installed at {missing}: run unstuck install {agent} --scope {scope} to add them"
         ));
     }
     for advice in &examined.advice {
-        text += &filled(advice);
+        text += &below(advice);
     }
     text
 }
@@ -95,10 +95,10 @@ fn command(tried: &CommandReport) -> String {
             .shell_ms
             .map_or_else(String::new, |shell| format!(", its shell alone {}", milliseconds(shell)));
         let took = milliseconds(median);
-        text += &filled(&format!("exit 0, silent, {took} (median of 5){shell}"));
+        text += &below(&format!("exit 0, silent, {took} (median of 5){shell}"));
     }
     if let Some(fault) = &tried.fault {
-        text += &filled(fault);
+        text += &below(fault);
     }
     text
 }
@@ -111,8 +111,8 @@ fn state(state: &State) -> String {
     let State { folder, bytes, sessions, log, now, .. } = state;
     let mut text = format!("{STRONG}State{STRONG:#}\n  {}\n", plain(folder));
     for fault in &state.faults {
-        let fault = textwrap::fill(&plain(fault), options("  "));
-        let _ = writeln!(text, "{BAD}{fault}{BAD:#}");
+        let fault = filled(&plain(fault), "  ");
+        let _ = writeln!(text, "{BAD}{}{BAD:#}", fault.trim_end());
     }
     if !state.exists && !state.faults.is_empty() {
         return text;
@@ -126,16 +126,11 @@ fn state(state: &State) -> String {
     let _ = writeln!(text, "  {mode}{} KiB, {kept} kept", bytes.div_ceil(1024));
     for line in log {
         let (when, what) = (ago(*now, line.at), plain(&line.what));
-        text += &textwrap::fill(&format!("{LOG}, {when}: {what}"), options("  "));
-        text.push('\n');
+        text += &filled(&format!("{LOG}, {when}: {what}"), "  ");
     }
     text
 }
 
-fn filled(what: &str) -> String {
-    textwrap::fill(&plain(what), options(INDENT)) + "\n"
-}
-
-fn options(indent: &str) -> Options<'_> {
-    Options::new(COLUMNS).initial_indent(indent).subsequent_indent(indent)
+fn below(what: &str) -> String {
+    filled(&plain(what), INDENT)
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
 use serde::Serialize;
@@ -10,6 +9,7 @@ use unstuck_report::shown::plain;
 use walkdir::WalkDir;
 
 use crate::agents::state::Folder;
+use crate::time::now;
 
 /// The largest number of log lines in the report.
 const LINES: usize = 3;
@@ -67,8 +67,7 @@ impl State {
         let folder = Folder::find()?;
         let files = WalkDir::new(folder.path()).into_iter().flatten();
         let sizes = files.filter_map(|file| file.metadata().ok()).filter(fs::Metadata::is_file);
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        let now = now();
         let sessions = folder.sessions().map(|worker| (worker.agent, worker.session));
         Some(Self {
             folder: folder.path().display().to_string(),
