@@ -45,6 +45,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use host::Ends;
 use host::Host;
 
 /// A coding agent whose hooks are known.

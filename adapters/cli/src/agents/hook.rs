@@ -5,25 +5,26 @@
 
 pub(crate) mod input;
 pub(crate) mod options;
-mod session;
+mod read;
 mod shield;
 #[cfg(feature = "fleet")]
 mod swarm;
 #[cfg(not(feature = "fleet"))]
 #[path = "hook/no_swarm.rs"]
 mod swarm;
+mod worker;
 
-use std::fmt;
+use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Instant, SystemTime};
 
-use unstuck::{Action, BuildError, Evidence, Guard, Ruling};
+use unstuck::{Action, Evidence, Guard, Ruling};
 
-use self::input::Unread;
-use self::session::{ReadEvent, Worker};
+use self::read::ReadEvent;
 pub(crate) use self::swarm::LINE as SWARM_LINE;
-use self::swarm::{Alone, Swarm};
-use crate::agents::event::{BadPayload, EventKind};
+use self::swarm::Swarm;
+use self::worker::Worker;
+use crate::agents::event::EventKind;
 use crate::agents::hook::options::Hook;
 use crate::agents::state::{Damage, Entry, Folder, JOURNAL, Key, Trouble};
 use crate::exit::Exit;
@@ -41,21 +42,22 @@ pub(crate) fn run(hook: &Hook) -> Exit {
     let now = SystemTime::now();
     let log = Log { folder: Folder::find(), now: millis(now), who: hook.agent.name() };
     let done = shield::shielded(|| {
-        let Answer { text, news } = answer(hook, &log).unwrap_or_else(|failure| {
-            log.note(&failure);
+        let Answer { text, news } = answer(hook, &log).unwrap_or_else(|Failure(why)| {
+            log.note(why);
             Answer::default()
         });
         say(if text.is_empty() { silence } else { &text });
         for finding in &news {
-            let handed = hook.notify.hand_over(finding).map_err(Failure::Notify);
-            let _ = handed.inspect_err(|failure| log.note(failure));
+            if let Err(error) = hook.notify.hand_over(finding) {
+                log.note(format!("nobody was told of a finding: {error}"));
+            }
         }
         if let Some(folder) = &log.folder {
             folder.remove_old(now);
         }
     });
     if let Err(place) = done {
-        log.note(&Failure::Panic(place));
+        log.note(format!("a bug in unstuck: it panicked at {place}"));
     }
     Exit::Clean
 }
@@ -65,7 +67,7 @@ pub(crate) fn run(hook: &Hook) -> Exit {
 pub(crate) fn misused() -> Exit {
     shield::ignore_limits();
     drain();
-    Log { folder: Folder::find(), now: time::now(), who: "hook" }.note(&Failure::Misused);
+    Log { folder: Folder::find(), now: time::now(), who: "hook" }.note(MISUSED);
     Exit::Clean
 }
 
@@ -90,7 +92,7 @@ fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
     let payload = input::payload()?;
     let begun = Instant::now();
     let event = (hook.agent.host().wire.decode)(&payload)?.bounded();
-    let folder = log.folder.as_ref().ok_or(Failure::NoFolder)?;
+    let folder = log.folder.as_ref().ok_or(NO_FOLDER)?;
     let key = Key { agent: hook.agent, session: &event.session, worker: event.worker() };
     match event.kind {
         EventKind::Other => return Ok(Answer::default()),
@@ -101,7 +103,7 @@ fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
         _ => {}
     }
     // `preset` has printed the reason on standard error.
-    let preset = hook.policy.preset().map_err(|_| Failure::Config)?;
+    let preset = hook.policy.preset().map_err(|_| BAD_POLICY)?;
     let swarm = log.swarm(hook);
     let ends_turn = hook.agent.host().ends_turn_of(&event);
     let builder = || {
@@ -121,19 +123,19 @@ fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
             if damage == Damage::Newer {
                 folder.keep_newer(&key)?;
             }
-            log.note(&Failure::State(Trouble::Damage(damage)));
+            log.note(damage);
             None
         }
         read => read?,
     };
     let asks = hook.ask && hook.agent.host().quirks.is_attended.is_some_and(|is| is());
     let mut worker = Worker::from(saved, builder, &key, log.now)?.asking(asks);
-    let text = worker.answer(hook.agent, &read, log.now);
+    let text = worker.answer(&read);
     let (entries, news) = (worker.entries(), worker.news(&hook.notify));
     file.write(&worker.save())?;
     log.record(&entries);
     if let Some(swarm) = swarm {
-        swarm.end(folder, log.now).unwrap_or_else(|alone| log.note(&alone.into()));
+        swarm.end(folder, log.now).unwrap_or_else(|alone| log.note(alone));
     }
     Ok(Answer { text, news })
 }
@@ -165,7 +167,7 @@ impl Log {
     fn swarm(&self, hook: &Hook) -> Option<Swarm> {
         let swarm = Swarm::open(hook.swarm.as_deref()?, self.folder.as_ref()?, self.now);
         swarm.unwrap_or_else(|alone| {
-            self.note(&alone.into());
+            self.note(alone);
             None
         })
     }
@@ -173,83 +175,29 @@ impl Log {
     /// Appends `entries` to the journal.
     fn record(&self, entries: &[Entry]) {
         let recorded = self.folder.as_ref().map_or(Ok(()), |folder| folder.record(entries));
-        recorded.unwrap_or_else(|trouble| self.note(&Failure::Journal(trouble)));
+        recorded.unwrap_or_else(|trouble| self.note(format!("{JOURNAL}: {trouble}")));
     }
 
-    fn note(&self, failure: &Failure) {
+    /// Writes a line to the log.
+    fn note(&self, failure: impl Display) {
         if let Some(folder) = &self.folder {
             folder.log(self.now, self.who, failure);
         }
     }
 }
 
-/// The reason why an event has no answer.
-#[derive(Debug)]
-enum Failure {
-    Input(Unread),
-    Payload(BadPayload),
-    State(Trouble),
-    /// A finding is missing in the journal.
-    Journal(Trouble),
-    Config,
-    Guard(BuildError),
-    NoFolder,
-    Misused,
-    Alone(Alone),
-    /// The process that tells a person of a finding did not start.
-    Notify(io::Error),
-    /// A panic at this place in the source.
-    Panic(String),
-}
+/// The reason why an event has no answer, as the log has it.
+struct Failure(String);
 
-impl From<Unread> for Failure {
-    fn from(unread: Unread) -> Self {
-        Self::Input(unread)
+impl<T: Display> From<T> for Failure {
+    fn from(reason: T) -> Self {
+        Self(reason.to_string())
     }
 }
 
-impl From<BadPayload> for Failure {
-    fn from(bad: BadPayload) -> Self {
-        Self::Payload(bad)
-    }
-}
+const NO_FOLDER: &str = "there is no folder for the state: set HOME";
 
-impl From<Trouble> for Failure {
-    fn from(trouble: Trouble) -> Self {
-        Self::State(trouble)
-    }
-}
+const BAD_POLICY: &str =
+    "the file of --config is not a valid policy: run the hook in a terminal to see why";
 
-impl From<Alone> for Failure {
-    fn from(alone: Alone) -> Self {
-        Self::Alone(alone)
-    }
-}
-
-impl From<BuildError> for Failure {
-    fn from(error: BuildError) -> Self {
-        Self::Guard(error)
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Input(unread) => unread.fmt(f),
-            Self::Payload(bad) => bad.fmt(f),
-            Self::State(trouble) => trouble.fmt(f),
-            Self::Journal(trouble) => write!(f, "{JOURNAL}: {trouble}"),
-            Self::Config => f.write_str(
-                "the file of --config is not a valid policy: run the hook in a terminal to see why",
-            ),
-            Self::Guard(error) => error.fmt(f),
-            Self::Alone(alone) => alone.fmt(f),
-            Self::Notify(error) => write!(f, "nobody was told of a finding: {error}"),
-            Self::NoFolder => f.write_str("there is no folder for the state: set HOME"),
-            Self::Misused => f.write_str(
-                "the command line is wrong; run it in a terminal, or see unstuck hook --help",
-            ),
-            Self::Panic(place) => write!(f, "a bug in unstuck: it panicked at {place}"),
-        }
-    }
-}
+const MISUSED: &str = "the command line is wrong; run it in a terminal, or see unstuck hook --help";

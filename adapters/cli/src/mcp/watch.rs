@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
 use unstuck::{Action, Decision, Guard, Ticket};
+use unstuck_core::LoopId;
 use unstuck_report::redact::masked;
 
 use super::answer::{CallResult, Results, refusal, spliced};
 use super::message::{Call, Cancelled, Greeting, Id, Line, Message};
 use super::tools::Listing;
+use crate::agents::Ends;
 use crate::agents::notify::{Notify, Told};
 use crate::agents::state::{Entry, FindingRecord, Said};
-use crate::output::evidence::what_was_found;
 use crate::output::remark;
 use crate::time::now;
 
@@ -191,7 +192,7 @@ impl Link {
         self.called_at(Instant::now());
         self.calls += 1;
         let decision = self.guard.before(&call.name, call.arguments());
-        self.report(&decision, Said::Refusal);
+        self.report(&decision, Said::before);
         if decision.is_blocked() {
             return Some(refusal(raw, &refused(&decision), self.results));
         }
@@ -233,7 +234,7 @@ impl Link {
     /// model has their answers.
     fn broken_off(&mut self, call: &Waiting) {
         let decision = self.guard.cancelled(call.ticket);
-        self.report(&decision, Said::Warning);
+        self.report(&decision, Said::after);
     }
 
     /// Removes and returns the call that waits for an answer with this id.
@@ -273,30 +274,20 @@ impl Link {
             return None;
         };
         let decision = self.guard.after(call.ticket, &*answer.text, answer.failed);
-        self.report(&decision, Said::Warning);
+        self.report(&decision, Said::after);
         let note = Note::stronger(call.note, Note::of(&decision))?;
         Some(answer.room(line, &note.text, call.has_room))
     }
 
-    /// Logs a new finding or a blocked call, and tells a person of it. `most` is what the proxy can do at this point: it
-    /// refuses calls, and ends no run.
-    fn report(&mut self, decision: &Decision, most: Said) {
-        let judged = decision.judged();
-        let Some(evidence) = decision.evidence() else { return };
-        if evidence.fresh || judged >= Action::Block {
-            let would = if decision.action() < judged { "would " } else { "" };
-            let what = what_was_found(evidence);
-            let (id, rule) = (evidence.finding.loop_id, evidence.rule);
-            remark(NAME, &format!("{would}{judged}: {what}; loop {id}; rule {rule}"));
-            let now = now();
-            let finding = FindingRecord::of(evidence, decision, self.calls, now);
-            let said = match judged {
-                Action::Proceed | Action::Nudge => Said::Nudge,
-                Action::Warn => Said::Warning,
-                Action::Block | Action::StartOver | Action::Stop => most,
-            };
-            self.tell(FindingRecord { said, ..finding });
-        }
+    /// Logs a new finding or a blocked call, and tells a person of it. The proxy refuses calls, and ends no run.
+    fn report(&mut self, decision: &Decision, said: fn(Action, Ends) -> Said) {
+        let said = said(decision.judged(), Ends::Nothing);
+        let Some(finding) = FindingRecord::news(decision, said, self.calls, now()) else { return };
+        let FindingRecord { action, what, rule, .. } = &finding;
+        let would = if finding.observed { "would " } else { "" };
+        let id = LoopId::from_bits(finding.loop_id);
+        remark(NAME, &format!("{would}{action}: {what}; loop {id}; rule {rule}"));
+        self.tell(finding);
     }
 
     /// Tells a person of `finding`, in a process of its own.

@@ -1,7 +1,7 @@
 //! Known pitfalls of hooks, each with its number: exit codes, pipes, files, loops.
 //!
 //! Other files test the rest: `hook/shield.rs` a panic (2), the decoders interrupted calls (7) and
-//! rephrased calls (16), and `hook/session.rs` parallel calls (8). Whether an agent trusts a hook
+//! rephrased calls (16), and `hook/worker/calls.rs` parallel calls (8). Whether an agent trusts a hook
 //! (21) is known to the agent only.
 
 use std::fs;

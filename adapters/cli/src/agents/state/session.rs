@@ -101,13 +101,27 @@ pub(crate) struct FindingRecord {
 }
 
 impl FindingRecord {
-    /// Returns the record of `evidence` for `decision`, as of a note to the model. `call` is the number of calls so far.
-    pub(crate) fn of(evidence: &Evidence, decision: &Decision, call: u64, now: u64) -> Self {
+    /// Returns the record of `decision`, unless it says nothing new: a loop that was found before goes on, and no call
+    /// is refused for it.
+    pub(crate) fn news(decision: &Decision, said: Said, call: u64, now: u64) -> Option<Self> {
+        let evidence = decision.evidence()?;
+        let is_new = evidence.fresh || decision.judged() >= Action::Block;
+        is_new.then(|| Self::of(evidence, decision, said, call, now))
+    }
+
+    /// Returns the record of `evidence` for `decision`. `call` is the number of calls so far.
+    pub(crate) fn of(
+        evidence: &Evidence,
+        decision: &Decision,
+        said: Said,
+        call: u64,
+        now: u64,
+    ) -> Self {
         Self {
             rule: evidence.rule.to_owned(),
             kind: evidence.finding.kind.name().to_owned(),
             action: decision.judged().name().to_owned(),
-            said: Said::Nudge,
+            said,
             observed: decision.action() < decision.judged(),
             tool: evidence.tool.to_string(),
             what: what_was_found(evidence),
@@ -147,20 +161,20 @@ impl Said {
     pub(crate) const ALL: [Self; 5] =
         [Self::Nudge, Self::Warning, Self::Question, Self::Refusal, Self::Stop];
 
-    /// The answer of `agent`'s hook to a call that has not run.
-    pub(crate) fn before(action: Action, agent: Agent) -> Self {
+    /// The answer to a call that has not run, if an answer can end these turns.
+    pub(crate) fn before(action: Action, ends: Ends) -> Self {
         match action {
             Action::Block => Self::Refusal,
-            Action::Stop | Action::StartOver if agent.host().ends == Ends::Nothing => Self::Refusal,
-            _ => Self::after(action, agent),
+            Action::Stop | Action::StartOver if ends == Ends::Nothing => Self::Refusal,
+            _ => Self::after(action, ends),
         }
     }
 
-    /// The answer of `agent`'s hook to anything that has happened. It is too late to refuse that.
-    pub(crate) fn after(action: Action, agent: Agent) -> Self {
+    /// The answer to anything that has happened. It is too late to refuse that.
+    pub(crate) fn after(action: Action, ends: Ends) -> Self {
         match action {
             Action::Proceed | Action::Nudge => Self::Nudge,
-            Action::Stop | Action::StartOver if agent.host().ends != Ends::Nothing => Self::Stop,
+            Action::Stop | Action::StartOver if ends != Ends::Nothing => Self::Stop,
             _ => Self::Warning,
         }
     }
