@@ -1,6 +1,6 @@
 //! The files of the state folder, and the state of one worker under an exclusive lock.
 
-use std::fs::{self, File, FileType, OpenOptions};
+use std::fs::{self, DirBuilder, File, FileType, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -71,7 +71,7 @@ impl StateFile {
         let wait = taken.clamp(WAIT_MIN, WAIT_MAX);
         let begun = Instant::now();
         loop {
-            let file = open(&mut options(), path)?;
+            let file = create(&mut options(), path)?;
             lock(&file, begun, wait)?;
             // The previous holder of the lock may have removed the file. Then `path` is another file.
             if is_linked(&file) {
@@ -129,6 +129,26 @@ pub(super) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
         None => opened,
         Some(what) => Err(io::Error::other(format!("{what} stands in its place"))),
     }
+}
+
+/// Opens a file of the state folder like [`open`], and creates its folder if there is none.
+pub(super) fn create(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    match (open(options, path), path.parent()) {
+        (Err(error), Some(folder)) if error.kind() == ErrorKind::NotFound => {
+            make(folder)?;
+            open(options, path)
+        }
+        (opened, _) => opened,
+    }
+}
+
+/// Creates the folder `path` and its parents, readable by this user only.
+pub(super) fn make(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
 }
 
 /// Checks that no other user can exchange a file: its folder belongs to this user or to the administrator, and the

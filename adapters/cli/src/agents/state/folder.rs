@@ -1,7 +1,7 @@
 //! The folder of the state files, and their names.
 
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, DirEntry, OpenOptions};
+use std::fs::{self, DirEntry, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -72,14 +72,7 @@ impl Folder {
 
     /// Opens and locks the state of this worker, for an event that took this long to read.
     pub(crate) fn open(&self, key: &Key<'_>, taken: Duration) -> Result<StateFile, Trouble> {
-        let path = self.states().join(file_name(key));
-        match StateFile::open(&path, taken) {
-            Err(Trouble::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
-                make(&self.states())?;
-                StateFile::open(&path, taken)
-            }
-            opened => opened,
-        }
+        StateFile::open(&self.states().join(file_name(key)), taken)
     }
 
     /// Keeps a copy of the state of this worker, which a newer version of this program wrote.
@@ -148,15 +141,6 @@ impl Folder {
 pub(super) fn session(entry: &DirEntry) -> Option<Session> {
     let bytes = file::read(&entry.path()).ok()?;
     envelope::open(&bytes).ok()?
-}
-
-/// Creates the folder `path` and its parents, readable by this user only.
-pub(super) fn make(path: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use unstuck_report::json::json_line;
 
-use super::file::{Trouble, WAIT_MIN, lock, open, read};
-use super::folder::{Folder, make};
+use super::file::{Trouble, WAIT_MIN, create, lock, read};
+use super::folder::Folder;
 use super::session::{FindingRecord, Said, Session};
 use crate::agents::notify::PROXY;
 
@@ -112,7 +112,9 @@ impl Folder {
         if entries.is_empty() {
             return Ok(());
         }
-        let mut file = self.open_journal()?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let mut file = create(&mut options, &self.path().join(JOURNAL))?;
         lock(&file, Instant::now(), WAIT_MIN)?;
         let lines: String = entries.iter().map(json_line).collect();
         // A line that a kill cut off is ended first, so that only that one is lost.
@@ -131,19 +133,6 @@ impl Folder {
             lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
         entries.sort_by_key(|entry| entry.at);
         entries
-    }
-
-    fn open_journal(&self) -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let mut open = || open(&mut options, &self.path().join(JOURNAL));
-        match open() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                make(self.path())?;
-                open()
-            }
-            opened => opened,
-        }
     }
 }
 
@@ -181,6 +170,7 @@ mod tests {
     use super::*;
     use crate::agents::Agent;
     use crate::agents::state::Key;
+    use crate::agents::state::file::make;
 
     fn folder() -> (tempfile::TempDir, Folder) {
         let around = tempfile::tempdir().expect("a folder");

@@ -7,8 +7,8 @@ use std::io::Write as _;
 use unstuck_report::redact::masked;
 use unstuck_report::shown::is_hidden;
 
-use super::file::{open, read};
-use super::folder::{Folder, make};
+use super::file::{create, read};
+use super::folder::Folder;
 
 /// The name of the log file.
 pub(crate) const LOG: &str = "hook.log";
@@ -26,12 +26,7 @@ impl Folder {
         let is_full = fs::metadata(&path).is_ok_and(|metadata| metadata.len() > BYTES_MAX);
         let mut options = OpenOptions::new();
         options.create(true).append(!is_full).write(true).truncate(is_full);
-        let mut open = || open(&mut options, &path);
-        let opened = open().or_else(|_| {
-            make(self.path())?;
-            open()
-        });
-        if let Ok(mut log) = opened {
+        if let Ok(mut log) = create(&mut options, &path) {
             // Text from a payload must not begin a new line.
             let what = what.to_string();
             let line: String = masked(&what).chars().take(LINE_MAX).map(printable).collect();

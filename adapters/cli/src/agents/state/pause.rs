@@ -4,8 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 
 use super::PAUSES;
-use super::file::{open, read};
-use super::folder::{Folder, digest, make};
+use super::file::{create, read};
+use super::folder::{Folder, digest};
 
 /// The number of failures in a row that starts a pause. A busy machine is late now and then.
 const TIMES: u32 = 3;
@@ -31,7 +31,7 @@ impl Folder {
         let line = format!("{} {times} {now}\n", name(server));
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
-        let opened = make(self.path()).and_then(|()| open(&mut options, &self.path().join(PAUSES)));
+        let opened = create(&mut options, &self.path().join(PAUSES));
         let _ = opened.and_then(|mut file| file.write_all(line.as_bytes()));
     }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 use super::PAUSES;
-use super::file::open;
-use super::folder::{Folder, STATES, make};
+use super::file::{make, open};
+use super::folder::{Folder, STATES};
 use super::journal::JOURNAL;
 use super::log::LOG;
 
