@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::{CollectOptions, ParseOptions, common, parse_to_ast};
 use unstuck_report::mistake::Mistake;
 
 use super::json::{Json, Layout};
@@ -78,7 +78,7 @@ impl Entry {
 /// Returns `settings` with one entry for `line` at each event of `hooks`, and at no other event.
 pub(crate) fn installed(settings: &str, hooks: &Hooks, line: &Line) -> Result<String, Mistake> {
     let (bom, mut text) = without_bom(settings);
-    if read(&text)?.is_none() {
+    if span(&read(&text)?).is_empty() {
         // Settings without a value may hold comments, which are kept.
         let remarks = text.trim_end().len();
         text.replace_range(remarks.., if remarks > 0 { "\n" } else { "" });
@@ -135,7 +135,8 @@ pub(crate) fn listed(settings: &str) -> Result<Vec<Entry>, Mistake> {
 /// same name counts.
 pub(crate) fn meaning(settings: &str) -> Option<serde_json::Value> {
     let (_, text) = without_bom(settings);
-    Some(converted(&read(&text).ok()??))
+    let root = read(&text).ok().filter(|root| !span(root).is_empty())?;
+    Some(converted(&Value::Object(root)))
 }
 
 fn converted(value: &Value<'_>) -> serde_json::Value {
@@ -159,8 +160,8 @@ fn without_bom(settings: &str) -> (&str, String) {
     (&settings[..settings.len() - text.len()], text.to_owned())
 }
 
-/// Parses the settings, which are one object. Returns `None` if they are empty.
-fn read(text: &str) -> Result<Option<Value<'_>>, Mistake> {
+/// Parses the settings, which are one object. Without any value they are an object that takes no place.
+fn read(text: &str) -> Result<Object<'_>, Mistake> {
     let options = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
@@ -178,8 +179,9 @@ fn read(text: &str) -> Result<Option<Value<'_>>, Mistake> {
         Mistake::new(range.start..range.end, format!("not JSON: {}", error.kind()))
     })?;
     match parsed.value {
-        Some(value) if value.as_object().is_none() => Err(wrong(&value, "expected an object, {…}")),
-        value => Ok(value),
+        Some(Value::Object(root)) => Ok(root),
+        Some(other) => Err(wrong(&other, "expected an object, {…}")),
+        None => Ok(Object { range: common::Range { start: 0, end: 0 }, properties: Vec::new() }),
     }
 }
 
@@ -213,30 +215,25 @@ fn only<'o, 't>(object: &'o Object<'t>, name: &str) -> Result<Option<&'o ObjectP
 
 /// Returns `text` with a version if it has no member yet.
 fn with_version(text: &str) -> Result<String, Mistake> {
-    let (name, version) = VERSION;
-    Ok(match read(text)? {
-        Some(Value::Object(root)) if root.properties.is_empty() => {
-            appended(text, &members(&root), Some(name), &version)
-        }
-        _ => text.to_owned(),
-    })
+    let (root, (name, version)) = (read(text)?, VERSION);
+    if root.properties.is_empty() {
+        return Ok(appended(text, &members(&root), Some(name), &version));
+    }
+    Ok(text.to_owned())
 }
 
 /// Returns `text` without its version if it has no other member.
 fn without_version(text: &str) -> Result<String, Mistake> {
-    let (name, _) = VERSION;
-    Ok(match read(text)? {
-        Some(Value::Object(root)) => match &root.properties[..] {
-            [only] if only.name.as_str() == name => removed(text, &members(&root), 0),
-            _ => text.to_owned(),
-        },
+    let (root, (name, _)) = (read(text)?, VERSION);
+    Ok(match &root.properties[..] {
+        [only] if only.name.as_str() == name => removed(text, &members(&root), 0),
         _ => text.to_owned(),
     })
 }
 
 /// Checks that a group can be added at `event`. A `null` in place of a list of hooks is removed.
 fn listing(text: String, event: &str) -> Result<String, Mistake> {
-    let Some(Value::Object(root)) = read(&text)? else { return Ok(text) };
+    let root = read(&text)?;
     let Some(hooks) = only(&root, HOOKS)? else { return Ok(text) };
     let (object, null) = match &hooks.value {
         Value::NullKeyword(_) => (&root, hooks),
@@ -256,7 +253,7 @@ fn listing(text: String, event: &str) -> Result<String, Mistake> {
 
 /// Returns `text` with the new group `group` at an event.
 fn with_group(text: &str, event: &'static str, group: Json) -> Result<String, Mistake> {
-    let Some(Value::Object(root)) = read(text)? else { return Ok(text.to_owned()) };
+    let root = read(text)?;
     let Some(hooks) = only(&root, HOOKS)? else {
         let hooks = Json::Object(vec![(event, Json::List(vec![group]))]);
         return Ok(appended(text, &members(&root), Some(HOOKS), &hooks));
@@ -285,23 +282,22 @@ fn updated(
         text = without_args(text, entry)?;
     }
     for (name, wanted) in line.members(hooks, event) {
-        let changed = match read(&text)? {
-            Some(Value::Object(root)) => match Path::of(&root, entry.place) {
-                // Another spelling that a shell reads as the same words stays.
-                Some(_) if name == "command" && is_spelled_otherwise => None,
-                Some(path) => with_member(&text, path.entry, name, &wanted),
-                None => None,
-            },
-            _ => None,
-        };
-        text = changed.unwrap_or(text);
+        // Another spelling that a shell reads as the same words stays.
+        if name == "command" && is_spelled_otherwise {
+            continue;
+        }
+        let root = read(&text)?;
+        let Some(path) = Path::of(&root, entry.place) else { continue };
+        if let Some(changed) = with_member(&text, path.entry, name, &wanted) {
+            text = changed;
+        }
     }
     Ok(text)
 }
 
 /// Returns `text` without the `args` of `entry`, whose agent takes one line.
 fn without_args(text: String, entry: &Entry) -> Result<String, Mistake> {
-    let Some(Value::Object(root)) = read(&text)? else { return Ok(text) };
+    let root = read(&text)?;
     let Some(path) = Path::of(&root, entry.place) else { return Ok(text) };
     let args = path.entry.properties.iter().position(|member| member.name.as_str() == ARGS);
     let Some(args) = args else { return Ok(text.clone()) };
@@ -344,7 +340,7 @@ enum Emptied {
 
 /// Returns `text` without `entry` and without the containers that held only this entry.
 fn without(text: &str, entry: &Entry, emptied: Emptied) -> Result<String, Mistake> {
-    let Some(Value::Object(root)) = read(text)? else { return Ok(text.to_owned()) };
+    let root = read(text)?;
     let Some(path) = Path::of(&root, entry.place) else { return Ok(text.to_owned()) };
     let Place { hooks, event, group, hook } = entry.place;
     let among_others = path.list.filter(|list| list.elements.len() > 1).zip(hook);
@@ -419,7 +415,7 @@ fn list<'o, 't>(group: &'o Value<'t>) -> Option<&'o Array<'t>> {
 
 /// Returns the entries of this program, in their order.
 fn entries(text: &str) -> Result<Vec<Entry>, Mistake> {
-    let Some(Value::Object(root)) = read(text)? else { return Ok(Vec::new()) };
+    let root = read(text)?;
     let places = places(&root).into_iter();
     Ok(places.filter_map(|place| own(&Path::of(&root, place)?, place)).collect())
 }
