@@ -142,7 +142,7 @@ fn show(view: &View) -> Result<(), Exit> {
     }
     let shown = Terminal::enter().and_then(|mut terminal| {
         let state = State::new(Terminal::size(), view.order());
-        Session { state, loader, found: Vec::new() }.run(first, &news, &mut terminal)
+        Shown { state, loader }.run(first, &news, &mut terminal)
     });
     shown.map_err(|error| {
         complain("the terminal", &format!("failed: {error}"));
@@ -151,14 +151,12 @@ fn show(view: &View) -> Result<(), Exit> {
 }
 
 /// The view while it is shown.
-struct Session {
+struct Shown {
     state: State,
     loader: Loader,
-    /// The file of each row.
-    found: Vec<PathBuf>,
 }
 
-impl Session {
+impl Shown {
     /// Shows the state until a key or a signal ends it.
     fn run(
         mut self,
@@ -195,21 +193,17 @@ impl Session {
     }
 
     fn take(&mut self, news: Vec<News>) {
-        let paths = news.iter().filter_map(|one| match one {
-            News::Found(path, _) => Some(path.clone()),
-            _ => None,
-        });
-        self.found.extend(paths);
         let tasks = self.state.take(news);
         self.perform(tasks);
     }
 
     fn perform(&self, tasks: impl IntoIterator<Item = Task>) {
+        let wanted = |row: usize| (row, Input::File(self.state.rows[row].file.clone()));
         let mut rows = Vec::new();
         for task in tasks {
             match task {
-                Task::Read(row) => rows.push((row, Input::File(self.found[row].clone()))),
-                Task::Open(row) => self.loader.open((row, Input::File(self.found[row].clone()))),
+                Task::Read(row) => rows.push(wanted(row)),
+                Task::Open(row) => self.loader.open(wanted(row)),
                 Task::Quit => {}
             }
         }

@@ -68,13 +68,17 @@ pub(crate) fn parts_around(text: &str, places: &[usize], columns: usize) -> Vec<
 }
 
 /// Returns the number of bytes of `text` in its first `columns`.
-fn columns_on(text: &str, columns: usize) -> usize {
+pub(crate) fn columns_on(text: &str, columns: usize) -> usize {
     let mut used = 0;
-    let beyond = text.char_indices().find(|(_, c)| {
+    let too_wide = text.char_indices().find(|(_, c)| {
         used += c.width().unwrap_or(0);
         used > columns
     });
-    beyond.map_or(text.len(), |(at, _)| at)
+    let end = too_wide.map_or(text.len(), |(at, _)| at);
+    // Some characters are wider together, for example an emoji and the selector of its form.
+    let mut ends = text[..end].char_indices().rev().map(|(at, _)| at);
+    let fits = |end: &usize| text[..*end].width() <= columns;
+    if fits(&end) { end } else { ends.find(fits).unwrap_or(0) }
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub(super) enum Key {
 }
 
 /// The size of the terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Size {
     pub(super) columns: usize,
     pub(super) lines: usize,
@@ -62,9 +62,10 @@ pub(super) enum Task {
 }
 
 /// The order of the runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Order {
     /// As they were given. The files of a folder are in the order of their names.
+    #[default]
     Path,
     /// The most calls after the first finding first, then the most calls.
     Cost,
@@ -90,6 +91,7 @@ impl Order {
 }
 
 /// The state of the view.
+#[derive(Default)]
 pub(super) struct State {
     pub(super) size: Size,
     pub(super) rows: Vec<Row>,
@@ -110,19 +112,7 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(size: Size, order: Order) -> Self {
-        Self {
-            size,
-            rows: Vec::new(),
-            shown: Vec::new(),
-            at: 0,
-            top: 0,
-            order,
-            filter: String::new(),
-            is_typing: false,
-            only_stuck: false,
-            has_help: false,
-            open: None,
-        }
+        Self { size, order, ..Self::default() }
     }
 
     /// Returns the chosen row.
@@ -161,7 +151,7 @@ impl State {
             match one {
                 News::Found(path, modified) => {
                     tasks.push(Task::Read(self.rows.len()));
-                    self.rows.push(Row::new(&path.display().to_string(), modified));
+                    self.rows.push(Row::new(path, modified));
                 }
                 News::Changed(row, modified) => {
                     tasks.push(Task::Read(row));

@@ -4,6 +4,8 @@ use anstyle::Style;
 use textwrap::{Options, WordSplitter};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+use crate::output::columns::columns_on;
+
 /// A line of styled text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
@@ -20,6 +22,11 @@ impl Line {
         self.spans.push((style, text.to_owned()));
     }
 
+    /// Adds another line at the end.
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.spans.append(&mut other.spans);
+    }
+
     pub(super) fn width(&self) -> usize {
         self.spans.iter().map(|(_, text)| text.width()).sum()
     }
@@ -28,8 +35,7 @@ impl Line {
     pub(super) fn cut(mut self, columns: usize) -> Self {
         let mut room = columns;
         for (_, text) in &mut self.spans {
-            let end = end_of(text, room);
-            text.truncate(end);
+            text.truncate(columns_on(text, room));
             room -= text.width().min(room);
         }
         self
@@ -58,20 +64,6 @@ impl Line {
         };
         self.spans.iter().map(span).collect()
     }
-}
-
-/// Returns the byte at which `text` has to end to take at most `columns`.
-fn end_of(text: &str, columns: usize) -> usize {
-    let mut used = 0;
-    let too_wide = text.char_indices().find(|(_, c)| {
-        used += c.width().unwrap_or(0);
-        used > columns
-    });
-    let end = too_wide.map_or(text.len(), |(at, _)| at);
-    // Some characters are wider together, for example an emoji and the selector of its form.
-    let mut ends = text[..end].char_indices().rev().map(|(at, _)| at);
-    let fits = |end: &usize| text[..*end].width() <= columns;
-    if fits(&end) { end } else { ends.find(fits).unwrap_or(0) }
 }
 
 /// Returns `text` in lines of at most `columns`, the first behind `first` and the others as far to the right.

@@ -138,22 +138,21 @@ fn legend(picture: &Picture, key: &Key, columns: usize) -> Vec<Line> {
 
 /// Returns the items one after the other, in lines that fit.
 fn flow(items: Vec<(Style, String, String)>, columns: usize) -> Vec<Line> {
-    let mut lines = vec![Line::default()];
+    let (mut lines, mut line) = (Vec::new(), Line::default());
     for (style, mark, what) in items {
-        let mut item = Line::of(style, mark.clone());
+        let mut item = Line::of(style, mark);
         item.add(BASE, &format!(" {what}"));
-        let last = lines.len() - 1;
-        let used = lines[last].width();
-        if used > 0 && used + 2 + item.width() > columns {
-            lines.push(item);
-            continue;
+        let used = line.width();
+        if used == 0 {
+            line = item;
+        } else if used + 2 + item.width() > columns {
+            lines.push(std::mem::replace(&mut line, item));
+        } else {
+            line.add(BASE, "  ");
+            line.append(item);
         }
-        if used > 0 {
-            lines[last].add(BASE, "  ");
-        }
-        lines[last].add(style, &mark);
-        lines[last].add(BASE, &format!(" {what}"));
     }
+    lines.push(line);
     lines
 }
 

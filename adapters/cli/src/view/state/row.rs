@@ -1,5 +1,6 @@
 //! A row of the list: what is known of one run.
 
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use unstuck_report::Report;
@@ -9,6 +10,7 @@ use unstuck_report::shown::plain;
 
 /// A row of the list.
 pub(in crate::view) struct Row {
+    pub(in crate::view) file: PathBuf,
     /// The path, as it may be shown.
     pub(in crate::view) path: String,
     pub(in crate::view) modified: Option<SystemTime>,
@@ -47,10 +49,10 @@ impl Summary {
 }
 
 impl Row {
-    pub(super) fn new(path: &str, modified: Option<SystemTime>) -> Self {
-        let path = plain(path);
+    pub(super) fn new(file: PathBuf, modified: Option<SystemTime>) -> Self {
+        let path = plain(&file.display().to_string());
         let searched = path.to_lowercase();
-        Self { path, modified, result: None, searched }
+        Self { file, path, modified, result: None, searched }
     }
 
     pub(super) fn take(&mut self, result: Result<Summary, String>) {
