@@ -2,6 +2,10 @@
 //!
 //! The hook never stands in the agent's way. After any failure it exits with 0, prints nothing on
 //! standard output and writes a line to a log. It reads standard input to the end.
+//!
+//! The way of a payload: `input` reads it, the agent's wire makes it an [`Event`](crate::agents::event::Event), and `read`
+//! digests its texts. Under the lock of the state, `worker` asks the guard, mostly in `worker/calls`, and the wire encodes
+//! its [`Reply`](crate::agents::reply::Reply).
 
 pub(crate) mod input;
 pub(crate) mod options;

@@ -86,6 +86,11 @@ impl Reply {
         ))
     }
 
+    /// Returns whether the call does not run.
+    pub(crate) const fn is_refusal(&self) -> bool {
+        matches!(self, Self::Refuse(_) | Self::Stop(_))
+    }
+
     /// Returns the more severe of two replies, or this one.
     pub(crate) fn or(self, other: Self) -> Self {
         if other.severity() > self.severity() { other } else { self }

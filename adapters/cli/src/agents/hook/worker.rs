@@ -258,7 +258,9 @@ impl Worker {
     fn note(&mut self, decision: &Decision, said: fn(Action, Ends) -> Said) {
         let said = said(decision.judged(), self.host().ends);
         let new = FindingRecord::news(decision, said, self.session.calls, self.now);
-        new.into_iter().for_each(|finding| self.session.note(finding));
+        if let Some(finding) = new {
+            self.session.note(finding);
+        }
     }
 
     fn record(&self, evidence: &Evidence, decision: &Decision, said: Said) -> FindingRecord {

@@ -41,7 +41,7 @@ pub(super) struct CallReplies {
 impl CallReplies {
     /// Returns whether the end of the call is known: it was reported, or the call was refused.
     pub(super) fn is_closed(&self) -> bool {
-        self.after.is_some() || matches!(self.before, Some(Reply::Refuse(_) | Reply::Stop(_)))
+        self.after.is_some() || self.before.as_ref().is_some_and(Reply::is_refusal)
     }
 }
 
@@ -58,32 +58,21 @@ impl Worker {
         if let Some(given) = given {
             return given;
         }
-        let reply = self.announced(call, transcript, ends_turn);
-        if let Some(id) = id {
-            self.position.store(id).before = Some(reply.clone());
-        }
-        reply
-    }
-
-    fn announced(
-        &mut self,
-        call: &ReadCall<'_>,
-        transcript: Option<&Path>,
-        ends_turn: bool,
-    ) -> Reply {
         let asked = self.begin(call, transcript);
         let question = self.question(&asked);
         let decision = self.guard.announce(&asked);
-        if let Some(question) = question {
-            return question;
+        let reply = question.unwrap_or_else(|| {
+            self.note(&decision, Said::before);
+            if decision.evidence().is_none() && decision.action() >= Action::Block {
+                self.session.refused_again += 1;
+            }
+            let refusal = self.refuse_last(call, &decision, ends_turn);
+            refusal.unwrap_or_else(|| Reply::before(&decision, ends_turn))
+        });
+        self.session.refused += u64::from(reply.is_refusal());
+        if let Some(id) = id {
+            self.position.store(id).before = Some(reply.clone());
         }
-        self.note(&decision, Said::before);
-        if decision.evidence().is_none() && decision.action() >= Action::Block {
-            self.session.refused_again += 1;
-        }
-        let refusal = self.refuse_last(call, &decision, ends_turn);
-        let reply = refusal.unwrap_or_else(|| Reply::before(&decision, ends_turn));
-        self.session.refused += u64::from(matches!(reply, Reply::Refuse(_) | Reply::Stop(_)));
         reply
     }
 
