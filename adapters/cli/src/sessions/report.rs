@@ -316,17 +316,13 @@ mod tests {
     fn found(session: &Session, said: Said, loop_id: u64, call: u64, age: u64) -> Entry {
         let finding = FindingRecord {
             rule: ["streak", "cycle"][usize::from(loop_id == 2)].to_owned(),
-            kind: "streak".to_owned(),
-            action: "nudge".to_owned(),
             said,
             observed: session.session == "watched",
-            tool: "Bash".to_owned(),
             what: format!("`Ba\u{1b}[2Jsh` {call} times in a row, failing alike"),
-            period: 1,
             laps: call,
             loop_id: loop_id << 32,
             call,
-            at: NOW - age,
+            ..FindingRecord::example(NOW - age)
         };
         Entry::found(session, &finding)
     }

@@ -267,18 +267,11 @@ mod tests {
     fn control_characters_in_names_do_not_reach_the_terminal() {
         let mut one = session("a\nb", 61_000);
         let finding = |said: Said, loop_id: u64, what: &str| FindingRecord {
-            rule: "repeat".to_owned(),
-            kind: "streak".to_owned(),
-            action: "nudge".to_owned(),
             said,
             observed: loop_id & 1 == 0,
-            tool: "a tool".to_owned(),
             what: what.to_owned(),
-            period: 1,
-            laps: 5,
             loop_id,
-            call: 1,
-            at: NOW - 3_700_000,
+            ..FindingRecord::example(NOW - 3_700_000)
         };
         let (one_loop, other) = (0x00c0_ffee_0000_0001, 0xabcd_ef01_0000_0002);
         let odd = "`mcp__\u{1b}]0;x` 5 times in a row";

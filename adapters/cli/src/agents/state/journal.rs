@@ -12,7 +12,7 @@ use unstuck_report::json::json_line;
 
 use super::file::{Trouble, WAIT_MIN, create, lock, read};
 use super::folder::Folder;
-use super::session::{FindingRecord, Said, Session};
+use super::session::{FindingRecord, Session};
 use crate::agents::notify::PROXY;
 
 /// The name of the file.
@@ -64,21 +64,7 @@ impl Entry {
 
     /// The line on a loop that nobody made, to try how it is shown.
     pub(crate) fn example(now: u64) -> Self {
-        let finding = FindingRecord {
-            rule: "streak".to_owned(),
-            kind: "streak".to_owned(),
-            action: "block".to_owned(),
-            said: Said::Refusal,
-            observed: false,
-            tool: "example".to_owned(),
-            what: "`example` 6 times in a row, failing alike".to_owned(),
-            period: 1,
-            laps: 6,
-            loop_id: 0,
-            call: 6,
-            at: now,
-        };
-        Self::of_proxy("example".to_owned(), finding)
+        Self::of_proxy("example".to_owned(), FindingRecord::example(now))
     }
 
     /// The line on a finding of the proxy, in the session with this name.

@@ -133,6 +133,24 @@ impl FindingRecord {
         }
     }
 
+    /// A finding that nobody made, to try how it is shown.
+    pub(crate) fn example(now: u64) -> Self {
+        Self {
+            rule: "streak".to_owned(),
+            kind: "streak".to_owned(),
+            action: "block".to_owned(),
+            said: Said::Refusal,
+            observed: false,
+            tool: "example".to_owned(),
+            what: "`example` 6 times in a row, failing alike".to_owned(),
+            period: 1,
+            laps: 6,
+            loop_id: 0,
+            call: 6,
+            at: now,
+        }
+    }
+
     /// Returns whether this finding would have refused the call that `later` is about, so that there would
     /// not have been a second one about it.
     pub(crate) fn is_refusal_of(&self, later: &Self) -> bool {
@@ -309,18 +327,12 @@ mod tests {
     fn a_loop_is_left_if_the_agent_was_told_and_goes_on_without_it() {
         let key = Key { agent: Agent::ALL[0], session: "s", worker: "main" };
         let finding = |loop_id, said: Said, action: Action, observed| FindingRecord {
-            rule: String::new(),
-            kind: String::new(),
             action: action.name().to_owned(),
             said,
             observed,
-            tool: String::new(),
-            what: String::new(),
-            period: 1,
-            laps: 3,
             loop_id,
             call: 10,
-            at: 0,
+            ..FindingRecord::example(0)
         };
         for (said, action, observed, expected) in [
             (Said::Nudge, Action::Nudge, false, 1),
