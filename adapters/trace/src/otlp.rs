@@ -59,7 +59,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::{Args, Tokens, is_hidden};
+use crate::event::{Args, Outcome, Tokens, is_hidden};
 use crate::pull::is_json;
 
 pub use assembler::{Assembler, Counts, Limits};
@@ -232,6 +232,23 @@ impl ToolCall {
             Some(text) => Args::Text(text),
         }
     }
+
+    /// Returns the result as the event of a transcript has it, for the call with this index. A result that the SDK
+    /// left out is equal to no other: the text `unknown`, such as the id of the span, stands for what is missing.
+    ///
+    /// ```
+    /// use unstuck_trace::otlp::ToolCall;
+    ///
+    /// let call = ToolCall::default();
+    /// assert_eq!(call.outcome(0, "main", "eee19b7ec3c1b174").cut, Some("eee19b7ec3c1b174"));
+    /// ```
+    pub fn outcome<'a>(&'a self, call: usize, worker: &'a str, unknown: &'a str) -> Outcome<'a> {
+        let (text, cut) = match self.result.as_deref() {
+            Some(text) => (text, None),
+            None => ("", Some(unknown)),
+        };
+        Outcome { call, worker, text, failed: self.failed, cut, refused: false }
+    }
 }
 
 /// Returns whether a text is a whole object or list as Python prints it.
@@ -243,7 +260,11 @@ fn is_of_python(text: &str) -> bool {
 }
 
 /// Returns the hexadecimal digits of an id.
-pub(crate) fn hexadecimal(id: &[u8]) -> String {
+///
+/// ```
+/// assert_eq!(unstuck_trace::otlp::hexadecimal(&[0x0e, 0xe1]), "0ee1");
+/// ```
+pub fn hexadecimal(id: &[u8]) -> String {
     use core::fmt::Write;
     id.iter().fold(String::with_capacity(2 * id.len()), |mut digits, byte| {
         let _ = write!(digits, "{byte:02x}");

@@ -16,11 +16,9 @@ use serde_json::Value;
 
 use crate::detect::Layout;
 use crate::document::Lists;
-use crate::event::{Outcome, Role};
+use crate::event::Role;
 use crate::field::{Raw, check, string, text_of_json};
-use crate::otlp::{
-    Assembler, Limits, Record, Span, ToolCall, What, hexadecimal, id_of_text, is_read,
-};
+use crate::otlp::{Assembler, Limits, Record, Span, What, hexadecimal, id_of_text, is_read};
 use crate::problem::ProblemKind;
 use crate::pull::{Pull, is_json};
 use crate::recorder::{Recorder, Step};
@@ -87,33 +85,11 @@ fn deliver(record: Record, session: &mut Option<Arc<str>>, recorder: &mut Record
         What::Call(call) => {
             let last = recorder.turn(&worker).key.replace(step);
             let step = if last == Some(step) { Step::Same } else { Step::New };
-            deliver_call(&call, step, &worker, &hexadecimal(&span), recorder);
+            let index = recorder.call(&worker, step, &call.tool, call.args());
+            recorder.outcome(call.outcome(index, &worker, &hexadecimal(&span)));
             recorder.time(Some(end / MILLISECOND).filter(|time| *time > 0));
         }
     }
-}
-
-/// Delivers a call with its result. A part of it that was left out is known by the `span` alone.
-fn deliver_call(
-    call: &ToolCall,
-    step: Step,
-    worker: &str,
-    span: &str,
-    recorder: &mut Recorder<'_>,
-) {
-    let index = recorder.call(worker, step, &call.tool, call.args());
-    let (text, cut) = match call.result.as_deref() {
-        None => ("", Some(span)),
-        Some(text) => (text, None),
-    };
-    recorder.outcome(Outcome {
-        call: index,
-        worker,
-        text,
-        failed: call.failed,
-        cut,
-        refused: false,
-    });
 }
 
 impl Span {
