@@ -136,10 +136,12 @@ impl Receiver {
         if let Some(SnapshotHead { policy, time, waiting, .. }) = head {
             self.time = self.time.restored(time);
             self.outputs.restore(waiting);
-            if policy == fingerprint(self.preset) {
-                self = self.with_sessions(&sessions, &mut remarks);
-            } else {
+            if policy != fingerprint(self.preset) {
                 remarks.push_str("the policy has changed, so running sessions begin anew; ");
+            } else if let Some(sessions) = self.sessions.restored(&sessions) {
+                self.sessions = sessions;
+            } else {
+                remarks.push_str("the sessions of the snapshot cannot be read, and begin anew; ");
             }
         }
         let (mut requests, mut scratch) = (0, Metrics::default());
@@ -168,15 +170,6 @@ impl Receiver {
         self.outputs.started();
         self.restored_until = self.time.now().saturating_add(self.sessions.horizon());
         (self, remarks)
-    }
-
-    fn with_sessions(self, stored: &[u8], remarks: &mut String) -> Self {
-        let Self { sessions, .. } = self;
-        let (sessions, is_read) = sessions.restored(stored);
-        if !is_read {
-            remarks.push_str("the sessions of the snapshot cannot be read, and begin anew; ");
-        }
-        Self { sessions, ..self }
     }
 
     /// Takes in the body of a request, once it is stored.

@@ -1,16 +1,18 @@
 //! One session: its replay, and what is kept of its calls and messages as evidence.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::Action;
 use unstuck_report::html::IncludeArgs;
-use unstuck_report::replay::{Location, LoopKey, Replay, ReplayFinding, push};
-use unstuck_trace::otlp::{Record, ToolCall, What};
-use unstuck_trace::{Call, Event, Message, Outcome, Role};
+use unstuck_report::replay::{Location, LoopKey, Replay, ReplayCheckpoint, ReplayFinding, push};
+use unstuck_text::Preset;
+use unstuck_trace::otlp::{Record, ToolCall, What, hexadecimal};
+use unstuck_trace::{Call, Event, Message, Role};
 
-use super::finding::{Finding, Origin, hexadecimal};
+use super::finding::{Finding, Origin};
 use super::sessions::Made;
 
 /// The latest calls and messages of a session whose spans are kept as evidence. No rule looks back further,
@@ -28,8 +30,14 @@ const LOOPS_KEPT: usize = 32;
 /// The number of calls after the last loop at which a session counts as freed.
 const FREED: usize = 10;
 
+/// The most workers of a session, and the most bytes of its idle workers.
+const WORKERS_MAX: usize = 1000;
+const IDLE_BYTES_MAX: usize = 4 << 20;
+
 /// A session.
 pub(super) struct Session {
+    id: Arc<str>,
+    include: IncludeArgs,
     pub(super) replay: Replay,
     pub(super) history: History,
 }
@@ -42,8 +50,8 @@ pub(super) struct History {
     pub(super) seen: u64,
     calls: usize,
     messages: usize,
-    pub(super) calls_kept: VecDeque<Origin>,
-    pub(super) messages_kept: VecDeque<Origin>,
+    calls_kept: VecDeque<Origin>,
+    messages_kept: VecDeque<Origin>,
     /// The latest words of each worker. They are a turn of their own unless a call follows.
     said: BTreeMap<String, (Origin, String)>,
     /// The rule of the first finding.
@@ -54,129 +62,141 @@ pub(super) struct History {
     loops: VecDeque<LoopKey>,
     texts_at: Option<usize>,
     /// The bytes when it rested last.
-    pub(super) bytes: usize,
+    resting_bytes: usize,
 }
 
 impl History {
-    /// Returns the bytes of the words that wait.
-    pub(super) fn said_bytes(&self) -> usize {
+    /// Returns the bytes that count: those of the session when it rested last, and of the words that wait.
+    pub(super) fn bytes(&self) -> usize {
+        self.resting_bytes + self.said_bytes()
+    }
+
+    fn said_bytes(&self) -> usize {
         let said = self.said.iter();
         said.map(|(worker, (_, text))| worker.len() + size_of::<Origin>() + text.len()).sum()
     }
 }
 
 impl Session {
-    pub(super) fn take(
-        &mut self,
-        record: Record,
-        id: &str,
+    pub(super) fn new(id: &Arc<str>, preset: &'static Preset, include: IncludeArgs) -> Self {
+        Self::of(id, include, Replay::new(preset), History::default())
+    }
+
+    /// Goes on from a snapshot. Returns `None` if it cannot be read.
+    pub(super) fn resumed(
+        id: &Arc<str>,
+        preset: &'static Preset,
         include: IncludeArgs,
-        made: &mut Made<'_>,
-    ) {
+        (history, rest): (History, ReplayCheckpoint),
+    ) -> Option<Self> {
+        Some(Self::of(id, include, Replay::resumed(preset, rest)?, history))
+    }
+
+    fn of(id: &Arc<str>, include: IncludeArgs, replay: Replay, history: History) -> Self {
+        let replay = replay.observing().limited(WORKERS_MAX, IDLE_BYTES_MAX);
+        Self { id: Arc::clone(id), include, replay, history }
+    }
+
+    /// Frees the engine.
+    pub(super) fn rest(&mut self) {
+        let Self { id, replay, history, .. } = self;
+        let kept = history.calls_kept.len() + history.messages_kept.len();
+        history.resting_bytes =
+            size_of::<Self>() + id.len() + kept * size_of::<Origin>() + replay.rest();
+    }
+
+    /// Judges a record, and adds what it makes to `made`.
+    pub(super) fn take(&mut self, record: Record, made: &mut Made<'_>) {
         let Record { worker, step, trace, span, end, what, .. } = record;
-        let said = match &what {
-            What::Usage(_) => None,
-            What::Call(_) => {
-                self.history.said.remove(&*worker);
-                None
-            }
-            What::Said(_) | What::Prompt(_) => self.history.said.remove(&*worker),
-        };
-        if let Some((origin, text)) = said {
-            self.turn(&worker, origin, &text, id, include, made);
+        if !matches!(what, What::Usage(_))
+            && let Some((origin, text)) = self.history.said.remove(&*worker)
+            && !matches!(what, What::Call(_))
+        {
+            self.turn(&worker, origin, &text, made);
         }
-        let history = &mut self.history;
-        let latest = |index| Origin { index, trace, span, end };
-        let latest = match &what {
-            What::Call(_) => {
-                let origin = latest(history.calls);
-                push(&mut history.calls_kept, origin, CALLS_KEPT);
-                history.calls += 1;
-                if let Some(rule) = &history.rule {
-                    made.metrics.add("unstuck_wasted_calls_total", &[("rule", rule)], 1);
-                }
-                origin
-            }
-            What::Said(_) | What::Prompt(_) => {
-                let origin = latest(history.messages);
-                push(&mut history.messages_kept, origin, MESSAGES_KEPT);
-                history.messages += 1;
-                origin
-            }
+        let origin = |index| Origin { index, trace, span, end };
+        match what {
             What::Usage(tokens) => {
-                if history.rule.is_some() {
+                if self.history.rule.is_some() {
                     made.metrics.add("unstuck_wasted_tokens_total", &[], tokens.total());
                 }
-                return;
             }
-        };
+            What::Call(call) => {
+                let origin = origin(self.history.calls);
+                self.call(&worker, step, origin, &call, made);
+            }
+            What::Prompt(text) => {
+                let origin = self.message(origin(self.history.messages));
+                say(&mut self.replay, &worker, origin.index, Role::User, &text);
+                self.found_since(origin, made);
+            }
+            What::Said(text) => {
+                let origin = self.message(origin(self.history.messages));
+                self.hold(&worker, origin, text, made);
+            }
+        }
+    }
+
+    /// Judges a call and its result, as a transcript would have them.
+    fn call(
+        &mut self,
+        worker: &str,
+        step: u64,
+        origin: Origin,
+        call: &ToolCall,
+        made: &mut Made<'_>,
+    ) {
+        let history = &mut self.history;
+        push(&mut history.calls_kept, origin, CALLS_KEPT);
+        history.calls += 1;
+        if let Some(rule) = &history.rule {
+            made.metrics.add("unstuck_wasted_calls_total", &[("rule", rule)], 1);
+        }
         let begin = Instant::now();
-        match &what {
-            What::Call(call) => judge(&mut self.replay, &worker, step, latest, call),
-            What::Prompt(text) => say(&mut self.replay, &worker, latest.index, Role::User, text),
-            What::Said(text) => self.hold(&worker, latest, text, id, include, made),
-            What::Usage(_) => {}
-        }
-        if let What::Call(call) = &what {
-            made.metrics.call(&call.tool, begin.elapsed());
-            made.metrics.add(
-                "unstuck_calls_without_content_total",
-                &[],
-                u64::from(call.args.is_none()),
-            );
-        }
-        self.found_since(latest, id, include, made);
+        let Origin { index, span, .. } = origin;
+        let (args, tool) = (call.args(), call.tool.as_str());
+        self.replay.take(&Event::Call(Call { index, worker, step, tool, args }));
+        let unknown = hexadecimal(&span);
+        let outcome = call.outcome(index, worker, &unknown);
+        outcome.without_notes(|bare| self.replay.take(&Event::Outcome(bare)));
+        made.metrics.call(tool, begin.elapsed());
+        let is_bare = u64::from(call.args.is_none());
+        made.metrics.add("unstuck_calls_without_content_total", &[], is_bare);
+        self.found_since(origin, made);
+    }
+
+    /// Counts a message, and keeps its span.
+    fn message(&mut self, origin: Origin) -> Origin {
+        push(&mut self.history.messages_kept, origin, MESSAGES_KEPT);
+        self.history.messages += 1;
+        origin
     }
 
     /// Keeps the words of a worker until its next record. If there are too many workers or words, the words of
     /// one of the workers become a turn at once.
-    fn hold(
-        &mut self,
-        worker: &str,
-        origin: Origin,
-        text: &str,
-        id: &str,
-        include: IncludeArgs,
-        made: &mut Made<'_>,
-    ) {
-        self.history.said.insert(worker.to_owned(), (origin, text.to_owned()));
+    fn hold(&mut self, worker: &str, origin: Origin, text: String, made: &mut Made<'_>) {
+        self.history.said.insert(worker.to_owned(), (origin, text));
         while (self.history.said.len() > SAID_KEPT || self.history.said_bytes() > SAID_BYTES_MAX)
             && let Some((worker, (origin, text))) = self.history.said.pop_first()
         {
-            self.turn(&worker, origin, &text, id, include, made);
+            self.turn(&worker, origin, &text, made);
         }
     }
 
     /// Judges a turn without a call.
-    fn turn(
-        &mut self,
-        worker: &str,
-        origin: Origin,
-        text: &str,
-        id: &str,
-        include: IncludeArgs,
-        made: &mut Made<'_>,
-    ) {
+    fn turn(&mut self, worker: &str, origin: Origin, text: &str, made: &mut Made<'_>) {
         say(&mut self.replay, worker, origin.index, Role::Assistant, text);
-        self.found_since(origin, id, include, made);
+        self.found_since(origin, made);
     }
 
     /// Passes on what was found since the last time.
-    fn found_since(&mut self, latest: Origin, id: &str, include: IncludeArgs, made: &mut Made<'_>) {
-        let found: Vec<_> = self.replay.take_findings().collect();
-        for found in found {
-            self.found(&found, id, latest, include, made);
+    fn found_since(&mut self, latest: Origin, made: &mut Made<'_>) {
+        for found in self.replay.take_findings().collect::<Vec<_>>() {
+            self.found(&found, latest, made);
         }
     }
 
-    fn found(
-        &mut self,
-        found: &ReplayFinding,
-        id: &str,
-        latest: Origin,
-        include: IncludeArgs,
-        made: &mut Made<'_>,
-    ) {
+    fn found(&mut self, found: &ReplayFinding, latest: Origin, made: &mut Made<'_>) {
         let history = &mut self.history;
         history.rule.get_or_insert_with(|| found.rule.to_owned());
         history.asked_to_end |= found.action >= Action::StartOver;
@@ -201,20 +221,20 @@ impl Session {
         };
         let labels = [("rule", found.rule), ("action", found.action.name())];
         made.metrics.add("unstuck_findings_total", &labels, 1);
-        made.findings.push(Finding::of(id, found, latest, &origins, include));
+        made.findings.push(Finding::of(&self.id, found, latest, &origins, self.include));
     }
 
     /// Ends the run and counts its outcome.
-    pub(super) fn end(mut self, id: &str, include: IncludeArgs, made: &mut Made<'_>) {
+    pub(super) fn end(mut self, made: &mut Made<'_>) {
         while let Some((worker, (origin, text))) = self.history.said.pop_first() {
-            self.turn(&worker, origin, &text, id, include, made);
+            self.turn(&worker, origin, &text, made);
         }
         let latest = self.history.calls_kept.back().or(self.history.messages_kept.back()).copied();
         let preset = self.replay.preset();
         let findings = std::mem::replace(&mut self.replay, Replay::new(preset)).finish();
         if let Some(latest) = latest {
             for found in &findings.list {
-                self.found(found, id, latest, include, made);
+                self.found(found, latest, made);
             }
         }
         let last = findings.ends.into_values().chain(self.history.texts_at).max();
@@ -228,21 +248,6 @@ impl Session {
         made.metrics.add("unstuck_runs_total", &[("outcome", outcome)], 1);
         made.metrics.add("unstuck_rescued_total", &[], u64::from(outcome == "freed"));
     }
-}
-
-/// Passes a call and its result to the replay, as a transcript would have them.
-fn judge(replay: &mut Replay, worker: &str, step: u64, origin: Origin, call: &ToolCall) {
-    let Origin { index, span, .. } = origin;
-    let args = call.args();
-    let tool = call.tool.as_str();
-    replay.take(&Event::Call(Call { index, worker, step, tool, args }));
-    // A result that was left out is equal to no other.
-    let unknown = hexadecimal(&span);
-    let (text, cut) =
-        call.result.as_deref().map_or(("", Some(unknown.as_str())), |text| (text, None));
-    let (failed, refused) = (call.failed, false);
-    let outcome = Outcome { call: index, worker, text, failed, cut, refused };
-    outcome.without_notes(|bare| replay.take(&Event::Outcome(bare)));
 }
 
 fn say(replay: &mut Replay, worker: &str, index: usize, role: Role, text: &str) {

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use unstuck_report::html::IncludeArgs;
-use unstuck_report::replay::{Replay, ReplayCheckpoint};
+use unstuck_report::replay::ReplayCheckpoint;
 use unstuck_text::Preset;
-use unstuck_trace::otlp::{Assembler, Limits as AssemblerLimits, Record, Span};
+use unstuck_trace::otlp::{Assembler, Counts, Limits as AssemblerLimits, Record, Span};
 
-use super::finding::{Finding, Origin};
+use super::finding::Finding;
 use super::metrics::Metrics;
 use super::session::{History, Session};
 
@@ -25,10 +25,6 @@ const SWEEP: u64 = 60_000;
 
 /// The most sessions whose engine is ready, at some 30 KB each. The others rest, in a few KB.
 const AWAKE_MAX: usize = 256;
-
-/// The most workers of a session, and the most bytes of its idle workers.
-const WORKERS_MAX: usize = 1000;
-const IDLE_BYTES_MAX: usize = 4 << 20;
 
 /// The bounds of all sessions together.
 #[derive(Clone, Copy, Debug)]
@@ -53,30 +49,23 @@ pub(super) struct Sessions {
     /// The sessions by their latest record, the oldest first, and the awake sessions in the same order.
     order: BTreeMap<u64, Arc<str>>,
     awake: BTreeMap<u64, Arc<str>>,
+    clocks: Clocks,
+    bytes: usize,
+    /// The counts of the assembler that the metrics know, by [`REASONS`].
+    counts: [u64; 4],
+}
+
+/// The reasons for which the assembler drops a span, or a part of its order.
+const REASONS: [&str; 4] = ["duplicate", "late", "hurried", "forgotten"];
+
+/// The clocks of all sessions.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct Clocks {
     /// The number of the latest record.
     touched: u64,
     /// The latest check.
     tick: u64,
     /// The time of the latest span.
-    pushed: u64,
-    bytes: usize,
-    counts: Counted,
-}
-
-/// The counts of the assembler that the metrics know.
-#[derive(Clone, Copy, Default, Serialize, Deserialize)]
-struct Counted {
-    duplicates: u64,
-    late: u64,
-    hurried: u64,
-    forgotten: u64,
-}
-
-/// The clocks of all sessions.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-struct Clocks {
-    touched: u64,
-    tick: u64,
     pushed: u64,
 }
 
@@ -97,11 +86,9 @@ impl Sessions {
             followed: HashMap::new(),
             order: BTreeMap::new(),
             awake: BTreeMap::new(),
-            touched: 0,
-            tick: 0,
-            pushed: 0,
+            clocks: Clocks::default(),
             bytes: 0,
-            counts: Counted::default(),
+            counts: [0; 4],
         }
     }
 
@@ -113,9 +100,9 @@ impl Sessions {
         for span in spans {
             self.assembler.push(span, now);
         }
-        self.pushed = now;
+        self.clocks.pushed = now;
         if self.assembler.counts().hurried > hurried {
-            self.settle(self.tick, made);
+            self.settle(self.clocks.tick, made);
             self.take_all(made);
         }
         self.count(made.metrics);
@@ -144,15 +131,15 @@ impl Sessions {
     /// Goes on to the first check up to the time `now` at which records have waited long enough. Returns `false`
     /// if there is none.
     fn look_for_due(&mut self, now: u64, made: &mut Made<'_>) -> bool {
-        while self.tick.saturating_add(TICK) <= now {
-            let settled = self.pushed.saturating_add(self.limits.assembler.settle + TICK);
-            if self.followed.is_empty() && self.tick > settled {
+        while self.clocks.tick.saturating_add(TICK) <= now {
+            let settled = self.clocks.pushed.saturating_add(self.limits.assembler.settle + TICK);
+            if self.followed.is_empty() && self.clocks.tick > settled {
                 self.sweep(now / TICK * TICK);
                 return false;
             }
-            self.sweep(self.tick + TICK);
-            if self.tick <= settled {
-                self.settle(self.tick, made);
+            self.sweep(self.clocks.tick + TICK);
+            if self.clocks.tick <= settled {
+                self.settle(self.clocks.tick, made);
             }
             if !self.due.is_empty() {
                 return true;
@@ -164,12 +151,12 @@ impl Sessions {
 
     /// Ends a check of which a part is done.
     pub(super) fn end_check(&mut self, made: &mut Made<'_>) {
-        self.advance(self.tick, made);
+        self.advance(self.clocks.tick, made);
     }
 
     /// Sets the time of the latest check. Forgets the traces of sessions that have ended.
     fn sweep(&mut self, tick: u64) {
-        let before = std::mem::replace(&mut self.tick, tick);
+        let before = std::mem::replace(&mut self.clocks.tick, tick);
         if before / SWEEP < tick / SWEEP {
             // A session is quiet from its latest record on, which has waited.
             self.assembler.forget_idle((tick / SWEEP * SWEEP).saturating_sub(self.horizon()));
@@ -204,36 +191,29 @@ impl Sessions {
         while let Some((_, id)) = self.awake.pop_first() {
             self.rest(&id);
         }
-        let Self { touched, tick, pushed, .. } = *self;
-        let sessions: Vec<(&str, &History, ReplayCheckpoint)> = self
-            .followed
-            .iter_mut()
-            .map(|(id, Session { replay, history })| (&**id, &*history, replay.checkpoint()))
+        let sessions = self.followed.iter_mut();
+        let sessions: Vec<(&str, &History, ReplayCheckpoint)> = sessions
+            .map(|(id, session)| (&**id, &session.history, session.replay.checkpoint()))
             .collect();
-        let state = (Clocks { touched, tick, pushed }, &self.counts, &self.assembler, sessions);
+        let state = (self.clocks, self.counts, &self.assembler, sessions);
         // Writing to memory does not fail.
         postcard::to_extend(&state, before).unwrap_or_default()
     }
 
-    /// Goes on from a snapshot. Returns `false` if it cannot be read, and then begins anew.
-    pub(super) fn restored(self, snapshot: &[u8]) -> (Self, bool) {
-        let new = Self::new(self.preset, self.include, self.limits);
-        self.with(snapshot).map_or((new, false), |all| (all, true))
-    }
-
-    fn with(self, snapshot: &[u8]) -> Option<Self> {
-        type State = (Clocks, Counted, Assembler, Vec<(String, History, ReplayCheckpoint)>);
+    /// Returns the sessions of a snapshot, with the policy and the limits of these. Returns `None` if it cannot be
+    /// read.
+    pub(super) fn restored(&self, snapshot: &[u8]) -> Option<Self> {
+        type State = (Clocks, [u64; 4], Assembler, Vec<(String, (History, ReplayCheckpoint))>);
         let (clocks, counts, assembler, stored): State = postcard::from_bytes(snapshot).ok()?;
-        let Clocks { touched, tick, pushed } = clocks;
-        let assembler = assembler.resumed(self.limits.assembler);
-        let mut all = Self { assembler, touched, tick, pushed, counts, ..self };
-        for (id, history, rest) in stored {
+        let new = Self::new(self.preset, self.include, self.limits);
+        let mut all =
+            Self { assembler: assembler.resumed(self.limits.assembler), clocks, counts, ..new };
+        for (id, stored) in stored {
             let id: Arc<str> = id.into();
-            let replay =
-                Replay::resumed(all.preset, rest)?.observing().limited(WORKERS_MAX, IDLE_BYTES_MAX);
-            all.bytes += history.bytes + history.said_bytes();
-            all.order.insert(history.touched, Arc::clone(&id));
-            all.followed.insert(id, Session { replay, history });
+            let session = Session::resumed(&id, all.preset, all.include, stored)?;
+            all.bytes += session.history.bytes();
+            all.order.insert(session.history.touched, Arc::clone(&id));
+            all.followed.insert(id, session);
         }
         Some(all)
     }
@@ -253,41 +233,30 @@ impl Sessions {
 
     /// Counts what the assembler counted since the last time.
     fn count(&mut self, metrics: &mut Metrics) {
-        let counts = self.assembler.counts();
-        let now = Counted {
-            duplicates: counts.duplicates,
-            late: counts.late,
-            hurried: counts.hurried,
-            forgotten: counts.forgotten_spans,
-        };
+        let Counts { duplicates, late, hurried, forgotten_spans, .. } = self.assembler.counts();
+        let now = [duplicates, late, hurried, forgotten_spans];
         let before = std::mem::replace(&mut self.counts, now);
-        for (reason, now, before) in [
-            ("duplicate", now.duplicates, before.duplicates),
-            ("late", now.late, before.late),
-            ("hurried", now.hurried, before.hurried),
-            ("forgotten", now.forgotten, before.forgotten),
-        ] {
+        for (reason, (now, before)) in REASONS.into_iter().zip(now.into_iter().zip(before)) {
             metrics.add("unstuck_spans_dropped_total", &[("reason", reason)], now - before);
         }
     }
 
     /// Takes in a record of a session, which is created if it is new.
     fn take(&mut self, record: Record, made: &mut Made<'_>) {
-        self.touched += 1;
+        let Clocks { touched, tick, .. } = &mut self.clocks;
+        *touched += 1;
         let id = Arc::clone(&record.session);
-        let session = self.followed.entry(Arc::clone(&id)).or_insert_with(|| Session {
-            replay: Replay::new(self.preset).observing().limited(WORKERS_MAX, IDLE_BYTES_MAX),
-            history: History::default(),
-        });
-        let before = std::mem::replace(&mut session.history.touched, self.touched);
-        session.history.seen = self.tick;
-        let said = session.history.said_bytes();
-        session.take(record, &id, self.include, made);
-        self.bytes = self.bytes - said + session.history.said_bytes();
+        let session = self.followed.entry(Arc::clone(&id));
+        let session = session.or_insert_with(|| Session::new(&id, self.preset, self.include));
+        let before = std::mem::replace(&mut session.history.touched, *touched);
+        session.history.seen = *tick;
+        self.bytes -= session.history.bytes();
+        session.take(record, made);
+        self.bytes += session.history.bytes();
         self.order.remove(&before);
         self.awake.remove(&before);
-        self.order.insert(self.touched, Arc::clone(&id));
-        self.awake.insert(self.touched, id);
+        self.order.insert(*touched, Arc::clone(&id));
+        self.awake.insert(*touched, id);
         if self.awake.len() > AWAKE_MAX
             && let Some((_, id)) = self.awake.pop_first()
         {
@@ -298,12 +267,10 @@ impl Sessions {
 
     /// Puts a session to rest, which frees its engine.
     fn rest(&mut self, id: &str) {
-        let Some(Session { replay, history }) = self.followed.get_mut(id) else { return };
-        let before = history.bytes;
-        let kept = history.calls_kept.len() + history.messages_kept.len();
-        history.bytes =
-            size_of::<Session>() + id.len() + kept * size_of::<Origin>() + replay.rest();
-        self.bytes = self.bytes + history.bytes - before;
+        let Some(session) = self.followed.get_mut(id) else { return };
+        self.bytes -= session.history.bytes();
+        session.rest();
+        self.bytes += session.history.bytes();
     }
 
     /// Ends the sessions that were idle longest, if there are too many.
@@ -323,7 +290,7 @@ impl Sessions {
     fn end_quiet(&mut self, made: &mut Made<'_>) {
         while let Some(first) = self.order.first_entry() {
             let is_quiet = self.followed.get(first.get()).is_none_or(|session| {
-                session.history.seen.saturating_add(self.limits.quiet) <= self.tick
+                session.history.seen.saturating_add(self.limits.quiet) <= self.clocks.tick
             });
             if !is_quiet {
                 return;
@@ -337,8 +304,8 @@ impl Sessions {
     fn end(&mut self, id: &Arc<str>, made: &mut Made<'_>) {
         let Some(session) = self.followed.remove(id) else { return };
         self.awake.remove(&session.history.touched);
-        self.bytes -= session.history.bytes + session.history.said_bytes();
-        session.end(id, self.include, made);
+        self.bytes -= session.history.bytes();
+        session.end(made);
     }
 }
 
@@ -346,9 +313,8 @@ impl Sessions {
 mod tests {
     use serde_json::json;
     use unstuck_text::PRESETS;
-    use unstuck_trace::otlp::{ToolCall, What, spans_of_json};
+    use unstuck_trace::otlp::{ToolCall, What, hexadecimal, spans_of_json};
 
-    use super::super::finding::hexadecimal;
     use super::*;
 
     const LIMITS: Limits = Limits {
@@ -430,9 +396,7 @@ mod tests {
         let (parts, _) = judged(LIMITS, |mut before| {
             let snapshot = before.snapshot(Vec::new());
             bytes += snapshot.len();
-            let (after, is_read) = sessions(LIMITS).restored(&snapshot);
-            assert!(is_read);
-            after
+            sessions(LIMITS).restored(&snapshot).expect("a snapshot")
         });
         assert_eq!(whole, parts);
         let of = |session: &str| whole.iter().filter(|found| found.line.contains(session)).count();
@@ -465,9 +429,8 @@ mod tests {
     }
 
     #[test]
-    fn another_snapshot_begins_anew() {
-        let (after, is_read) = sessions(LIMITS).restored(b"no snapshot");
-        assert!(!is_read && after.size() == (0, 0));
+    fn another_snapshot_is_not_read() {
+        assert!(sessions(LIMITS).restored(b"no snapshot").is_none());
     }
 
     #[test]
@@ -531,7 +494,7 @@ mod tests {
                     all.advance(at.saturating_sub(1), &mut made);
                 } else if n % 7 == 0 {
                     let snapshot = all.snapshot(Vec::new());
-                    all = sessions(limits).restored(&snapshot).0;
+                    all = sessions(limits).restored(&snapshot).expect("a snapshot");
                 }
                 let mut span = call((round % 200) as u8, n, "{}");
                 span.trace[..8].copy_from_slice(&round.to_be_bytes());
