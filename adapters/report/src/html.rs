@@ -37,6 +37,17 @@ pub enum IncludeArgs {
     Full,
 }
 
+impl IncludeArgs {
+    /// Returns the part of `text` that is shown, or `None` if arguments and results are left out.
+    pub fn excerpt(self, text: &str) -> Option<String> {
+        match self {
+            Self::None => None,
+            Self::Short => Some(shortened(&plain(text), 160)),
+            Self::Full => Some(plain(text)),
+        }
+    }
+}
+
 /// The overview of some runs, and the limits of their parts.
 pub struct Html {
     policy: &'static Policy<'static>,
@@ -92,16 +103,6 @@ impl Html {
         self.shown += 1;
         self.clean += usize::from(is_clean);
         true
-    }
-}
-
-/// Returns `text` of a recording as the page shows it, or `None` if arguments and results are left out.
-fn excerpt(text: &str, args: IncludeArgs) -> Option<String> {
-    let text = plain(text);
-    match args {
-        IncludeArgs::None => None,
-        IncludeArgs::Short => Some(shortened(&text, 160)),
-        IncludeArgs::Full => Some(text),
     }
 }
 

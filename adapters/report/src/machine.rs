@@ -1,5 +1,7 @@
 //! The output of `scan` for programs: one JSON object for each trace.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use unstuck_trace::Tokens;
 
@@ -8,6 +10,7 @@ use crate::json::json;
 use crate::loops::Novelty;
 use crate::replay::{Location, ReplayFinding, Warning};
 use crate::report::Report;
+use crate::shown::{plain, shortened};
 
 /// The version of the output's format. A new field does not change it.
 pub const SCHEMA: u32 = 1;
@@ -75,15 +78,16 @@ impl CostLine {
     }
 }
 
+/// A finding, to be serialised beside other members.
 #[derive(Serialize)]
-struct FindingLine<'a> {
+pub struct FindingLine<'a> {
     rule: &'static str,
     kind: &'static str,
     args: &'static str,
     result: &'static str,
     action: &'static str,
-    tool: Option<&'a str>,
-    worker: &'a str,
+    tool: Option<Cow<'a, str>>,
+    worker: Cow<'a, str>,
     period: u8,
     laps: u16,
     first_call: Option<usize>,
@@ -101,7 +105,7 @@ struct FindingLine<'a> {
     /// Null for text, for a later finding of the same loop, and if no rule came near since the
     /// finding before.
     warning: Option<WarningLine>,
-    message: &'a str,
+    message: Cow<'a, str>,
 }
 
 /// The rule that came nearest before the finding, and the number of calls in between.
@@ -138,7 +142,8 @@ impl<'a> TraceLine<'a> {
 }
 
 impl<'a> FindingLine<'a> {
-    fn of(found: &'a ReplayFinding, novelty: Option<Novelty>) -> Self {
+    /// Describes a finding, and whether a baseline has it.
+    pub fn of(found: &'a ReplayFinding, novelty: Option<Novelty>) -> Self {
         let finding = &found.finding;
         let (calls, messages) = match found.location {
             Location::Calls { first, at, last } => (Some((first, at, last)), None),
@@ -150,8 +155,8 @@ impl<'a> FindingLine<'a> {
             args: finding.args.name(),
             result: finding.results.name(),
             action: found.action.name(),
-            tool: calls.map(|_| found.tool.as_str()),
-            worker: &found.worker,
+            tool: calls.map(|_| found.tool.as_str().into()),
+            worker: Cow::Borrowed(&found.worker),
             period: finding.period,
             laps: finding.laps,
             first_call: calls.map(|(first, _, _)| first),
@@ -163,7 +168,14 @@ impl<'a> FindingLine<'a> {
             confidence: finding.confidence,
             baseline: novelty.map(Novelty::name),
             warning: found.warning.map(WarningLine::of),
-            message: &found.message,
+            message: found.message.as_str().into(),
+        }
+    }
+
+    /// Cuts the names and the message to at most so many columns, as they may be shown.
+    pub fn shorten(&mut self, columns: usize) {
+        for text in self.tool.iter_mut().chain([&mut self.worker, &mut self.message]) {
+            *text = shortened(&plain(text), columns).into();
         }
     }
 }

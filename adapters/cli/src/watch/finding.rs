@@ -1,20 +1,19 @@
 //! A finding as it leaves the receiver: one line of JSON with an id.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use unstuck_core::Action;
 use unstuck_json::{Hash64 as _, Rapid};
 use unstuck_report::html::IncludeArgs;
 use unstuck_report::json::json;
-use unstuck_report::machine;
+use unstuck_report::machine::{FindingLine, SCHEMA};
 use unstuck_report::replay::{Excerpt, Location, ReplayFinding};
 use unstuck_report::shown::{plain, shortened};
-use unstuck_trace::otlp::{SpanId, TraceId};
+use unstuck_trace::otlp::{SpanId, TraceId, hexadecimal};
 
 /// The most calls that are listed as evidence, the latest ones.
 const CALLS_MAX: usize = 32;
-
-/// The most characters of arguments and results with `--include-args short`.
-const SHORT: usize = 160;
 
 /// The most bytes of a line, with its line break. Its readers need a limit.
 pub(super) const LINE_MAX: usize = 1 << 20;
@@ -50,15 +49,18 @@ pub(super) struct Origin {
     pub(super) end: u64,
 }
 
-/// The members of the line that precede the members of `unstuck scan`.
-#[derive(Clone, Serialize)]
-struct Head<'a> {
+/// The line of a finding: the members of one of `unstuck scan`, with its spans.
+#[derive(Serialize)]
+struct Line<'a> {
     schema: u32,
     id: &'a str,
     time: String,
-    session: &'a str,
+    session: Cow<'a, str>,
     trace_id: String,
     span_id: String,
+    #[serde(flatten)]
+    found: FindingLine<'a>,
+    evidence: Vec<Evidence>,
 }
 
 /// A call or a message that proves the loop.
@@ -75,13 +77,8 @@ struct Evidence {
     text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<String>,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     failed: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_false(flag: &bool) -> bool {
-    !*flag
 }
 
 impl Finding {
@@ -98,79 +95,68 @@ impl Finding {
             Location::Calls { at, .. } | Location::Messages { at, .. } => at,
         };
         let origin = origins(at).unwrap_or(latest);
+        let Origin { trace, span, end, .. } = origin;
         let id = id(session, found, &origin);
-        let head = Head {
-            schema: machine::SCHEMA,
-            id: &id,
-            time: time(origin.end),
-            session,
-            trace_id: hexadecimal(&origin.trace),
-            span_id: hexadecimal(&origin.span),
-        };
         let first = found.proof.len().saturating_sub(CALLS_MAX);
         let evidence = found.proof[first..].iter();
-        let evidence: Vec<_> =
-            evidence.map(|call| Evidence::of(call, origins(call.index), include)).collect();
-        let line = line(&head, found, evidence, LINE_MAX - 1);
-        let Origin { trace, span, end, .. } = origin;
+        let line = Line {
+            schema: SCHEMA,
+            id: &id,
+            time: time(end),
+            session: session.into(),
+            trace_id: hexadecimal(&trace),
+            span_id: hexadecimal(&span),
+            found: FindingLine::of(found, None),
+            evidence: evidence
+                .map(|call| Evidence::of(call, origins(call.index), include))
+                .collect(),
+        };
+        let line = line.within(LINE_MAX - 1);
         Self { id, time: end, trace, span, is_error: found.action >= Action::Block, line }
+    }
+}
+
+impl Line<'_> {
+    /// Returns the JSON. If it would be longer than `most`, the arguments and results of the evidence are left out,
+    /// then the evidence, then the ends of the names and of the message.
+    fn within(mut self, most: usize) -> String {
+        let cuts: [fn(&mut Self); 3] = [
+            |line| line.evidence.iter_mut().for_each(Evidence::strip),
+            |line| line.evidence.clear(),
+            |line| {
+                line.session = shortened(&plain(&line.session), NAME_MAX).into();
+                line.found.shorten(NAME_MAX);
+            },
+        ];
+        let mut text = json(&self);
+        for cut in cuts {
+            if text.len() <= most {
+                break;
+            }
+            cut(&mut self);
+            text = json(&self);
+        }
+        text
     }
 }
 
 impl Evidence {
     fn of(call: &Excerpt, origin: Option<Origin>, include: IncludeArgs) -> Self {
-        let shown = |text: &str| match include {
-            IncludeArgs::None => None,
-            IncludeArgs::Short => Some(shortened(&plain(text), SHORT)),
-            IncludeArgs::Full => Some(plain(text)),
-        };
+        let result = call.result.as_ref();
         Self {
             index: call.index,
             tool: call.tool.as_deref().map(plain),
             trace_id: origin.map(|origin| hexadecimal(&origin.trace)),
             span_id: origin.map(|origin| hexadecimal(&origin.span)),
-            text: shown(&call.text),
-            result: call.result.as_ref().and_then(|result| shown(&result.text)),
-            failed: call.result.as_ref().is_some_and(|result| result.failed),
+            text: include.excerpt(&call.text),
+            result: result.and_then(|result| include.excerpt(&result.text)),
+            failed: result.is_some_and(|result| result.failed),
         }
     }
-}
 
-/// Returns the line of a finding. If it would be longer than `most`, the arguments and results of the evidence are left
-/// out, then the evidence, then the ends of the names and of the message.
-fn line(head: &Head<'_>, found: &ReplayFinding, evidence: Vec<Evidence>, most: usize) -> String {
-    let whole = joined(head, found, &evidence);
-    if whole.len() <= most {
-        return whole;
+    fn strip(&mut self) {
+        (self.text, self.result) = (None, None);
     }
-    let bare = |call: Evidence| Evidence { text: None, result: None, ..call };
-    let evidence: Vec<_> = evidence.into_iter().map(bare).collect();
-    for evidence in [&evidence[..], &[]] {
-        let line = joined(head, found, evidence);
-        if line.len() <= most {
-            return line;
-        }
-    }
-    let short = |text: &str| shortened(&plain(text), NAME_MAX);
-    let session = short(head.session);
-    let found = ReplayFinding {
-        tool: short(&found.tool),
-        worker: short(&found.worker).into(),
-        message: short(&found.message),
-        ..found.clone()
-    };
-    joined(&Head { session: &session, ..head.clone() }, &found, &[])
-}
-
-/// Returns one JSON object with the members of all parts.
-fn joined(head: &Head<'_>, found: &ReplayFinding, evidence: &[Evidence]) -> String {
-    let (head, found) = (json(head), machine::finding(found, None));
-    format!(
-        "{},{},\"evidence\":{}}}",
-        head.trim_end_matches('}'),
-        found.trim_start_matches('{').trim_end_matches('}'),
-        json(&evidence)
-    )
 }
 
 /// Returns the id of a finding: a hash of the session, the loop, the rung and the span that completed it.
@@ -186,21 +172,11 @@ fn id(session: &str, found: &ReplayFinding, origin: &Origin) -> String {
         hexadecimal(&origin.trace),
         hexadecimal(&origin.span)
     );
-    format!("{:016x}", Rapid::new(u64::from(machine::SCHEMA)).hash(text.as_bytes()))
-}
-
-/// Returns the hexadecimal digits of an id.
-pub(super) fn hexadecimal(id: &[u8]) -> String {
-    use std::fmt::Write as _;
-    id.iter().fold(String::with_capacity(2 * id.len()), |mut digits, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(digits, "{byte:02x}");
-        digits
-    })
+    format!("{:016x}", Rapid::new(u64::from(SCHEMA)).hash(text.as_bytes()))
 }
 
 /// Returns a time by RFC 3339, in UTC with milliseconds. `nanoseconds` counts since 1970.
-pub(super) fn time(nanoseconds: u64) -> String {
+fn time(nanoseconds: u64) -> String {
     const DAY: u64 = 24 * 3600;
     let (seconds, millis) = (nanoseconds / 1_000_000_000, nanoseconds / 1_000_000 % 1000);
     let (mut days, clock) = (seconds / DAY, seconds % DAY);
@@ -253,18 +229,19 @@ mod tests {
     #[test]
     fn a_line_that_is_too_long_loses_its_evidence_before_its_names() {
         let found = found("make", "main");
-        let head = Head {
-            schema: machine::SCHEMA,
-            id: "0123456789abcdef",
-            time: time(0),
-            session: "a session",
-            trace_id: hexadecimal(&ORIGIN.trace),
-            span_id: hexadecimal(&ORIGIN.span),
-        };
         let line = |most| {
             let proof = found.proof.iter();
-            let evidence = proof.map(|call| Evidence::of(call, None, IncludeArgs::Full)).collect();
-            line(&head, &found, evidence, most)
+            let line = Line {
+                schema: SCHEMA,
+                id: "0123456789abcdef",
+                time: time(0),
+                session: "a session".into(),
+                trace_id: hexadecimal(&ORIGIN.trace),
+                span_id: hexadecimal(&ORIGIN.span),
+                found: FindingLine::of(&found, None),
+                evidence: proof.map(|call| Evidence::of(call, None, IncludeArgs::Full)).collect(),
+            };
+            line.within(most)
         };
         let whole = line(usize::MAX);
         assert_eq!(line(whole.len()), whole);

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use maud::{Markup, html};
 use unstuck_core::{Action, Policy};
 
-use super::{IncludeArgs, described, excerpt, titled};
+use super::{IncludeArgs, described, titled};
 use crate::draw::{COLOURS, Key, Novelty, flag, novelty, recurrence, ribbon};
 use crate::groups::{Group, groups};
 use crate::replay::{CALLS_MAX, CallResult, Ending, Excerpt, Picture, Step};
@@ -266,10 +266,10 @@ fn calls(all: &[&Excerpt], steps: &[Step], args: IncludeArgs) -> Markup {
                                 @if let [_, .., last] = row { " to #" (last.index) br; (row.len()) " times" }
                             }
                             @if has_tool { td { (tool_name(call.tool.as_deref().unwrap_or_default(), NAME_MAX)) } }
-                            @if let Some(text) = excerpt(&call.text, args) { td { code { (text) } } }
+                            @if let Some(text) = args.excerpt(&call.text) { td { code { (text) } } }
                             @if result(call).is_some_and(|text| text.is_empty()) {
                                 td.dim { "(empty)" }
-                            } @else if let Some(text) = result(call).and_then(|text| excerpt(&text, args)) {
+                            } @else if let Some(text) = result(call).and_then(|text| args.excerpt(&text)) {
                                 td.failed[call.result.as_ref().is_some_and(|line| line.failed)] { code { (text) } }
                             }
                         }
