@@ -6,6 +6,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -406,6 +407,8 @@ fn a_hangup_opens_a_rotated_file_again() {
 
 #[test]
 fn a_hangup_ends_a_receiver_that_writes_to_its_terminal() {
+    // Under `nohup`, the program would inherit that the signal is ignored. What is handled here is the default there.
+    signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::default()).expect("a handler");
     let mut watching = Watching::start(&[]);
     kill_process(Pid::from_child(&watching.child), Signal::HUP).expect("a running program");
     let status = watching.child.wait().expect("a program that ends");
