@@ -14,7 +14,7 @@ mod picture;
 mod worker;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use unstuck_core::{Action, Verdict};
@@ -28,7 +28,7 @@ pub use findings::{Findings, LoopKey, Warning};
 pub use history::LoopPrefix;
 pub use history::{CallResult, Explained, Step, Wanted};
 pub use nearest::Nearest;
-use open_loops::{Elapsed, OpenLoops};
+use open_loops::Elapsed;
 use picture::Drawing;
 pub use picture::{CALLS_MAX, Drawn, Ending, Picture};
 use worker::{IdleWorker, VerdictAt, Worker};
@@ -53,25 +53,18 @@ pub struct Replay {
     wanted: Option<Wanted>,
     /// The active workers. The first is active all the time if it is the only one.
     workers: Vec<Worker>,
-    /// The idle workers, by the clock of their latest event.
-    idle: BTreeMap<u64, IdleWorker>,
+    /// The idle workers, and what else a checkpoint has.
+    kept: ReplayCheckpoint,
     idle_bytes: usize,
     places: HashMap<Arc<str>, Place>,
     limits: Limits,
-    /// The number of workers so far, and of those that were finished because of a limit.
-    workers_ever: u64,
-    forgotten: usize,
     findings: Vec<ReplayFinding>,
-    open_loops: OpenLoops,
     explained: Vec<Explained>,
     measuring: Measuring,
     /// Nobody acts on the findings, so that their messages name no consequence.
     observes: bool,
     /// The drawing, if one is wanted.
     drawing: Option<Box<Drawing>>,
-    calls: usize,
-    /// The number of events so far, which shows which worker was idle longest.
-    clock: u64,
 }
 
 /// The place of a worker.
@@ -98,20 +91,15 @@ impl Replay {
             preset,
             wanted: None,
             workers: Vec::new(),
-            idle: BTreeMap::new(),
+            kept: ReplayCheckpoint::default(),
             idle_bytes: 0,
             places: HashMap::new(),
             limits: Limits { active: ACTIVE_MAX, workers: WORKERS_MAX, idle_bytes: IDLE_BYTES_MAX },
-            workers_ever: 0,
-            forgotten: 0,
             findings: Vec::new(),
-            open_loops: OpenLoops::default(),
             explained: Vec::new(),
             measuring: Measuring::Off,
             observes: false,
             drawing: None,
-            calls: 0,
-            clock: 0,
         }
     }
 
@@ -133,7 +121,7 @@ impl Replay {
 
     /// Takes in one event of the trace.
     pub fn take(&mut self, event: &Event<'_>) {
-        self.clock += 1;
+        self.kept.clock += 1;
         match event {
             Event::Call(call) => self.call(call),
             Event::Outcome(outcome) => self.outcome(outcome),
@@ -154,8 +142,8 @@ impl Replay {
         };
         Findings {
             list: self.findings,
-            ends: self.open_loops.ends,
-            forgotten: self.forgotten,
+            ends: self.kept.open_loops.ends,
+            forgotten: self.kept.forgotten,
             explained: self.explained,
             picture: self.drawing.map(|drawing| drawing.finish()),
             nearest,
@@ -170,12 +158,12 @@ impl Replay {
 
     /// Forgets where a loop was found last.
     pub fn leave(&mut self, key: LoopKey) {
-        self.open_loops.ends.remove(&key);
+        self.kept.open_loops.ends.remove(&key);
     }
 
     /// Ends the run. Later events belong to another run.
     fn end_run(&mut self) {
-        while let Some((_, worker)) = self.idle.pop_first() {
+        while let Some((_, worker)) = self.kept.idle.pop_first() {
             self.end_idle(worker);
         }
         for index in 0..self.workers.len() {
@@ -184,7 +172,7 @@ impl Replay {
         self.workers.clear();
         self.idle_bytes = 0;
         self.places.clear();
-        self.open_loops.end_run();
+        self.kept.open_loops.end_run();
     }
 
     /// Ends the run of one active worker.
@@ -206,13 +194,13 @@ impl Replay {
     fn place_of(&mut self, name: &str) -> usize {
         match self.places.get(name) {
             Some(&Place::Active(index)) => {
-                self.workers[index].seen = self.clock;
+                self.workers[index].seen = self.kept.clock;
                 index
             }
             Some(&Place::Idle(key)) => {
                 self.make_room();
                 // The worker that made room may have been one too many.
-                match self.idle.remove(&key) {
+                match self.kept.idle.remove(&key) {
                     Some(worker) => {
                         self.idle_bytes -= worker.size();
                         self.activate(worker.resume(self.preset))
@@ -231,14 +219,14 @@ impl Replay {
     }
 
     fn add(&mut self, name: &str) -> usize {
-        let worker = Worker::new(name.into(), self.workers_ever, self.preset);
-        self.workers_ever += 1;
+        let worker = Worker::new(name.into(), self.kept.workers_ever, self.preset);
+        self.kept.workers_ever += 1;
         self.activate(worker.explaining(self.wanted))
     }
 
     fn activate(&mut self, mut worker: Worker) -> usize {
         let index = self.workers.len();
-        worker.seen = self.clock;
+        worker.seen = self.kept.clock;
         self.places.insert(Arc::clone(&worker.name), Place::Active(index));
         self.workers.push(worker);
         index
@@ -269,25 +257,25 @@ impl Replay {
         let (key, worker) = (worker.seen, worker.idle());
         self.places.insert(Arc::clone(&worker.name), Place::Idle(key));
         self.idle_bytes += worker.size();
-        self.idle.insert(key, worker);
-        while self.idle_bytes > self.limits.idle_bytes && self.idle.len() > 1 {
+        self.kept.idle.insert(key, worker);
+        while self.idle_bytes > self.limits.idle_bytes && self.kept.idle.len() > 1 {
             self.forget_stalest();
         }
     }
 
     /// Finishes the worker that had no event for longest.
     fn forget_stalest(&mut self) {
-        let Some((_, worker)) = self.idle.pop_first() else { return };
+        let Some((_, worker)) = self.kept.idle.pop_first() else { return };
         self.idle_bytes -= worker.size();
         self.places.remove(&worker.name);
-        self.forgotten += 1;
+        self.kept.forgotten += 1;
         self.end_idle(worker);
     }
 
     fn call(&mut self, call: &Call<'_>) {
         let place = self.place_of(call.worker);
         let judged = self.workers[place].call(call);
-        self.calls = call.index + 1;
+        self.kept.calls = call.index + 1;
         if let Some(drawing) = &mut self.drawing {
             drawing.call(&self.workers[place].name, call, judged.digests.digest());
         }
@@ -345,10 +333,10 @@ impl Replay {
         // A loop is over after as many calls as fill the windows of all workers.
         let longest = usize::from(self.preset.policy.window()) * self.places.len();
         let worker = &self.workers[place];
-        let elapsed = Elapsed { calls: self.calls, longest };
+        let elapsed = Elapsed { calls: self.kept.calls, longest };
         let id = (worker.number, finding.loop_id);
-        let first_key = self.open_loops.count;
-        let (key, rung) = self.open_loops.follow(id, verdict, at, elapsed);
+        let first_key = self.kept.open_loops.count;
+        let (key, rung) = self.kept.open_loops.follow(id, verdict, at, elapsed);
         if let Some(drawing) = &mut self.drawing {
             drawing.evidence(key, worker.evidence(&finding));
         }
@@ -382,7 +370,7 @@ impl Replay {
             is_first,
             calls_before: match location {
                 Location::Calls { at, .. } => at,
-                Location::Messages { .. } => self.calls,
+                Location::Messages { .. } => self.kept.calls,
             },
         });
     }
@@ -460,11 +448,11 @@ mod tests {
     fn check_places(replay: &Replay) {
         let is_there = |(name, place): (&Arc<str>, &Place)| match place {
             Place::Active(index) => replay.workers[*index].name == *name,
-            Place::Idle(key) => replay.idle[key].name == *name,
+            Place::Idle(key) => replay.kept.idle[key].name == *name,
         };
         assert!(replay.places.iter().all(is_there));
-        assert_eq!(replay.places.len(), replay.workers.len() + replay.idle.len());
-        let bytes = replay.idle.values().map(IdleWorker::size).sum::<usize>();
+        assert_eq!(replay.places.len(), replay.workers.len() + replay.kept.idle.len());
+        let bytes = replay.kept.idle.values().map(IdleWorker::size).sum::<usize>();
         assert_eq!(replay.idle_bytes, bytes);
     }
 
@@ -490,7 +478,7 @@ mod tests {
     fn hundreds_of_workers_in_turn_stay_ready() {
         let mut replay = Replay::new(&PRESETS[0]);
         (0..900).for_each(|n| show(&mut replay, &format!("w{}", n % 300), n, "1"));
-        assert_eq!((replay.workers.len(), replay.idle.len()), (300, 0));
+        assert_eq!((replay.workers.len(), replay.kept.idle.len()), (300, 0));
     }
 
     #[test]
@@ -501,9 +489,9 @@ mod tests {
             show(&mut replay, &format!("w{}", n * n % 211), n, "1");
             check_places(&replay);
             let oldest = replay.workers.iter().map(|worker| worker.seen).min();
-            assert!(replay.idle.last_key_value().map(|(seen, _)| *seen) < oldest);
+            assert!(replay.kept.idle.last_key_value().map(|(seen, _)| *seen) < oldest);
         }
-        assert!(!replay.idle.is_empty());
+        assert!(!replay.kept.idle.is_empty());
     }
 
     #[test]
@@ -515,7 +503,7 @@ mod tests {
             check_places(&replay);
             assert!(replay.idle_bytes <= 20_000);
         }
-        assert!(replay.idle.len() > 5);
+        assert!(replay.kept.idle.len() > 5);
         assert!(replay.finish().forgotten > 300);
     }
 
@@ -545,7 +533,7 @@ mod tests {
                     for replay in &mut replays {
                         replay.take(&Event::Message(between));
                     }
-                    resumed += replays[1].idle.len();
+                    resumed += replays[1].kept.idle.len();
                 })
                 .expect("a trace");
                 let [active, idle] = replays.map(Replay::finish);

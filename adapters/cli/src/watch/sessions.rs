@@ -192,8 +192,8 @@ impl Sessions {
             self.rest(&id);
         }
         let sessions = self.followed.iter_mut();
-        let sessions: Vec<(&str, &History, ReplayCheckpoint)> = sessions
-            .map(|(id, session)| (&**id, &session.history, session.replay.checkpoint()))
+        let sessions: Vec<(&str, &History, &ReplayCheckpoint)> = sessions
+            .map(|(id, Session { history, replay, .. })| (&**id, &*history, replay.checkpoint()))
             .collect();
         let state = (self.clocks, self.counts, &self.assembler, sessions);
         // Writing to memory does not fail.

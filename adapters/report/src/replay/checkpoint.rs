@@ -2,29 +2,31 @@
 //!
 //! A replay that continues from its checkpoint has the same findings as one without a break.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use unstuck_text::Preset;
 
 use super::open_loops::OpenLoops;
-use super::worker::{IdleWorker, StoredWorker};
+use super::worker::IdleWorker;
 use super::{Limits, Place, Replay};
 
 /// The elements for which a node of a `BTreeMap` has room.
 const NODE: usize = 11;
 
-/// A replay at rest, without its policy and its limits.
-#[derive(Serialize, Deserialize)]
+/// What a replay at rest consists of, beside its policy and its limits.
+#[derive(Default, Serialize, Deserialize)]
 pub struct ReplayCheckpoint {
-    /// The workers, with the clock of their latest event.
-    workers: Vec<(u64, StoredWorker)>,
-    workers_ever: u64,
-    forgotten: usize,
-    open_loops: OpenLoops,
-    calls: usize,
-    clock: u64,
+    /// The idle workers, by the clock of their latest event.
+    pub(super) idle: BTreeMap<u64, IdleWorker>,
+    /// The number of workers so far, and of those that were finished because of a limit.
+    pub(super) workers_ever: u64,
+    pub(super) forgotten: usize,
+    pub(super) open_loops: OpenLoops,
+    pub(super) calls: usize,
+    /// The number of events so far, which shows which worker was idle longest.
+    pub(super) clock: u64,
 }
 
 impl Replay {
@@ -45,7 +47,7 @@ impl Replay {
         self.idle_stalest(self.workers.len());
         self.workers = Vec::new();
         // The workers themselves are counted.
-        let free = self.idle.len().next_multiple_of(NODE) - self.idle.len();
+        let free = self.kept.idle.len().next_multiple_of(NODE) - self.kept.idle.len();
         self.idle_bytes + free * size_of::<(u64, IdleWorker)>()
     }
 
@@ -54,42 +56,24 @@ impl Replay {
         self.preset
     }
 
-    /// Makes all workers idle and returns the state. Findings have to be taken before.
-    pub fn checkpoint(&mut self) -> ReplayCheckpoint {
+    /// Makes all workers idle and returns the state. Findings have to be taken before, and the steps of a loop to
+    /// explain are left out.
+    pub fn checkpoint(&mut self) -> &ReplayCheckpoint {
         self.rest();
-        ReplayCheckpoint {
-            workers: self.idle.iter().map(|(seen, worker)| (*seen, worker.stored())).collect(),
-            workers_ever: self.workers_ever,
-            forgotten: self.forgotten,
-            open_loops: self.open_loops.clone(),
-            calls: self.calls,
-            clock: self.clock,
-        }
+        &self.kept
     }
 
     /// Returns the replay as it was at its checkpoint, by the same policy. Returns `None` if the bytes of
     /// a worker cannot be read.
-    pub fn resumed(preset: &'static Preset, rest: ReplayCheckpoint) -> Option<Self> {
-        let ReplayCheckpoint { workers, workers_ever, forgotten, open_loops, calls, clock } = rest;
-        let (mut idle, mut places) = (BTreeMap::new(), HashMap::new());
-        for (seen, worker) in workers {
-            let worker = IdleWorker::of_stored(worker, preset)?;
-            places.insert(Arc::clone(&worker.name), Place::Idle(seen));
-            idle.insert(seen, worker);
+    pub fn resumed(preset: &'static Preset, kept: ReplayCheckpoint) -> Option<Self> {
+        let idle = || kept.idle.iter();
+        if !idle().all(|(_, worker)| worker.can_resume(preset)) {
+            return None;
         }
-        let idle_bytes = idle.values().map(IdleWorker::size).sum();
-        let new = Self::new(preset);
-        Some(Self {
-            idle,
-            idle_bytes,
-            places,
-            workers_ever,
-            forgotten,
-            open_loops,
-            calls,
-            clock,
-            ..new
-        })
+        let places = idle().map(|(seen, worker)| (Arc::clone(&worker.name), Place::Idle(*seen)));
+        let (places, idle_bytes) =
+            (places.collect(), kept.idle.values().map(IdleWorker::size).sum());
+        Some(Self { places, idle_bytes, kept, ..Self::new(preset) })
     }
 }
 
@@ -119,7 +103,7 @@ mod tests {
                     let mut replay = parts.take().expect("a replay");
                     replay.take(&event);
                     list.extend(replay.take_findings());
-                    let bytes = postcard::to_stdvec(&replay.checkpoint()).expect("memory");
+                    let bytes = postcard::to_stdvec(replay.checkpoint()).expect("memory");
                     let rest = postcard::from_bytes(&bytes).expect("its own bytes");
                     parts = Replay::resumed(preset, rest);
                     checkpoints += 1;

@@ -9,8 +9,8 @@ use unstuck_core::{Nearness, Policy, Rule, RuleIndex};
 ///
 /// Calls count in the order in which they were issued, not in the order of their outcomes. So a run
 /// has the same warning in every transcript format.
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct EarlyWarning {
-    policy: &'static Policy<'static>,
     /// The step of the latest call.
     step: Option<u64>,
     /// The number of calls that were announced, and how many of them are known to have settled.
@@ -20,9 +20,36 @@ pub(super) struct EarlyWarning {
     moved: bool,
     /// The nearest rule since the latest finding, and the number of calls that were judged when it
     /// first came as near.
-    highest: Option<(Nearness, u64)>,
+    highest: Option<(Near, u64)>,
     /// The nearest rule at the latest look. A value that stays after a finding is no new warning.
-    latest: Option<Nearness>,
+    latest: Option<Near>,
+}
+
+/// A [`Nearness`] as a checkpoint stores it.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Near {
+    is_text: bool,
+    /// The index of the rule among those about text or about calls.
+    place: u8,
+    held: u16,
+    needed: u16,
+}
+
+impl From<Nearness> for Near {
+    fn from(Nearness { rule, held, needed }: Nearness) -> Self {
+        let (is_text, place) = match rule {
+            RuleIndex::Text(place) => (true, place),
+            RuleIndex::Call(place) => (false, place),
+        };
+        Self { is_text, place, held, needed }
+    }
+}
+
+impl From<Near> for Nearness {
+    fn from(Near { is_text, place, held, needed }: Near) -> Self {
+        let rule = if is_text { RuleIndex::Text(place) } else { RuleIndex::Call(place) };
+        Self { rule, held, needed }
+    }
 }
 
 /// The result of an event: a finding, or none.
@@ -32,56 +59,15 @@ pub(super) enum Judged {
     Loop,
 }
 
-/// A warning as a checkpoint stores it, without its policy.
-#[derive(Serialize, Deserialize)]
-pub(super) struct StoredWarning {
-    step: Option<u64>,
-    announced: u64,
-    settled: u64,
-    moved: bool,
-    highest: Option<(StoredNearness, u64)>,
-    latest: Option<StoredNearness>,
-}
-
-/// The place of a rule among those about text or about calls, `held` and `needed`.
-type StoredNearness = (bool, u8, u16, u16);
-
 impl EarlyWarning {
-    pub(super) fn stored(&self) -> StoredWarning {
-        let Self { policy: _, step, announced, settled, moved, highest, latest } = *self;
-        let near = |Nearness { rule, held, needed }| match rule {
-            RuleIndex::Text(place) => (true, place, held, needed),
-            RuleIndex::Call(place) => (false, place, held, needed),
-        };
-        let highest = highest.map(|(highest, judged)| (near(highest), judged));
-        StoredWarning { step, announced, settled, moved, highest, latest: latest.map(near) }
-    }
-
-    pub(super) fn of_stored(policy: &'static Policy<'static>, stored: &StoredWarning) -> Self {
-        let StoredWarning { step, announced, settled, moved, highest, latest } = *stored;
-        let near = |(is_text, place, held, needed): StoredNearness| {
-            let rule = if is_text { RuleIndex::Text(place) } else { RuleIndex::Call(place) };
-            Nearness { rule, held, needed }
-        };
-        let highest = highest.map(|(highest, judged)| (near(highest), judged));
-        Self { policy, step, announced, settled, moved, highest, latest: latest.map(near) }
-    }
-}
-
-impl EarlyWarning {
-    pub(super) fn new(policy: &'static Policy<'static>) -> Self {
-        let (step, highest, latest) = (None, None, None);
-        Self { policy, step, announced: 0, settled: 0, moved: false, highest, latest }
-    }
-
     /// Announces the call `seq`. If it begins a step, all earlier calls have settled.
-    pub(super) fn call(&mut self, seq: u64, step: u64) {
+    pub(super) fn call(&mut self, seq: u64, step: u64, policy: &Policy<'_>) {
         if self.step.replace(step) != Some(step) {
             self.moved |= self.settled < seq;
             self.settled = self.settled.max(seq);
         }
         self.announced = seq + 1;
-        self.moved |= self.policy.rules().iter().any(Rule::is_judged_early);
+        self.moved |= policy.rules().iter().any(Rule::is_judged_early);
     }
 
     /// Notes that the outcome of the call `seq` has arrived.
@@ -99,38 +85,44 @@ impl EarlyWarning {
     /// number of calls between the two.
     pub(super) fn warning(&self, last: u64) -> Option<(Nearness, u64)> {
         let (near, judged) = self.highest?;
-        Some((near, (last + 1).saturating_sub(judged)))
+        Some((near.into(), (last + 1).saturating_sub(judged)))
     }
 
     /// Looks at the nearest rule after an event, if it may have changed. A finding or a cleared
     /// history starts afresh.
-    pub(super) fn look(&mut self, nearest: impl FnOnce() -> Option<Nearness>, judged: Judged) {
+    pub(super) fn look(
+        &mut self,
+        nearest: impl FnOnce() -> Option<Nearness>,
+        judged: Judged,
+        policy: &Policy<'_>,
+    ) {
         if !replace(&mut self.moved, false) && judged == Judged::Quiet {
             return;
         }
         let nearest = nearest();
-        let before = replace(&mut self.latest, nearest);
+        let before = replace(&mut self.latest, nearest.map(Near::from));
         let Some(near) = nearest.filter(|_| judged == Judged::Quiet) else {
             self.highest = None;
             return;
         };
-        let Some(judged) = self.judged(near.rule).filter(|_| nearest != before) else { return };
-        if self.highest.is_none_or(|(highest, _)| near.is_nearer_than(highest)) {
-            self.highest = Some((near, judged));
+        let judged = self.judged(near.rule, policy);
+        let Some(judged) = judged.filter(|_| self.latest != before) else { return };
+        if self.highest.is_none_or(|(highest, _)| near.is_nearer_than(highest.into())) {
+            self.highest = Some((near.into(), judged));
         }
     }
 
     /// Returns the number of calls that the rule has judged, or `None` for a rule about text.
-    fn judged(&self, rule: RuleIndex) -> Option<u64> {
+    fn judged(&self, rule: RuleIndex, policy: &Policy<'_>) -> Option<u64> {
         let RuleIndex::Call(place) = rule else { return None };
-        let rule = self.policy.rules().get(usize::from(place))?;
+        let rule = policy.rules().get(usize::from(place))?;
         Some(if rule.is_judged_early() { self.announced } else { self.settled })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use unstuck_core::presets;
+    use unstuck_core::presets::BALANCED;
 
     use super::Judged::{Loop, Quiet};
     use super::*;
@@ -142,11 +134,11 @@ mod tests {
     /// Returns the warning at the call after `events`. Each event is a call that is answered at
     /// once, with the nearest rule after it.
     fn warned(events: &[(Option<Nearness>, Judged)]) -> Option<(Nearness, u64)> {
-        let mut early = EarlyWarning::new(&presets::BALANCED);
+        let mut early = EarlyWarning::default();
         for (seq, &(nearest, judged)) in (0..).zip(events) {
-            early.call(seq, seq);
+            early.call(seq, seq, &BALANCED);
             early.outcome(seq);
-            early.look(|| nearest, judged);
+            early.look(|| nearest, judged, &BALANCED);
         }
         early.warning(events.len() as u64)
     }
@@ -176,23 +168,23 @@ mod tests {
 
     #[test]
     fn calls_that_are_issued_together_count_as_their_outcomes_come() {
-        let mut early = EarlyWarning::new(&presets::BALANCED);
-        (0..4).for_each(|seq| early.call(seq, 7));
+        let mut early = EarlyWarning::default();
+        (0..4).for_each(|seq| early.call(seq, 7, &BALANCED));
         early.outcome(0);
         early.outcome(1);
-        early.look(|| Some(near(1, 3, 4)), Quiet);
+        early.look(|| Some(near(1, 3, 4)), Quiet, &BALANCED);
         assert_eq!(early.warning(3), Some((near(1, 3, 4), 2)));
     }
 
     #[test]
     fn a_look_is_skipped_if_no_rule_can_have_changed() {
-        let mut early = EarlyWarning::new(&presets::BALANCED);
-        early.call(0, 0);
-        early.look(|| panic!("its outcome is not known"), Quiet);
+        let mut early = EarlyWarning::default();
+        early.call(0, 0, &BALANCED);
+        early.look(|| panic!("its outcome is not known"), Quiet, &BALANCED);
         early.outcome(0);
-        early.look(|| Some(near(0, 2, 3)), Quiet);
-        early.call(1, 1);
-        early.look(|| panic!("the one before has settled long since"), Quiet);
+        early.look(|| Some(near(0, 2, 3)), Quiet, &BALANCED);
+        early.call(1, 1, &BALANCED);
+        early.look(|| panic!("the one before has settled long since"), Quiet, &BALANCED);
         assert_eq!(early.warning(1), Some((near(0, 2, 3), 1)));
     }
 }

@@ -10,7 +10,6 @@ use unstuck_text::{
 };
 use unstuck_trace::{Call, Message, Outcome, Role};
 
-use super::early_warning::StoredWarning;
 use super::early_warning::{EarlyWarning, Judged};
 use super::findings::{Excerpt, Location, ResultLine, Warning};
 use super::history::{CallResult, Explained, LoopHistory, Near, Wanted};
@@ -76,10 +75,12 @@ struct Recent {
 }
 
 /// A worker that is idle: its engine and its recent events as bytes, some hundred for a short run.
+#[derive(Serialize, Deserialize)]
 pub(super) struct IdleWorker {
     pub(super) name: Arc<str>,
     number: u64,
     early_warning: EarlyWarning,
+    #[serde(skip)]
     history: Option<Box<LoopHistory>>,
     bytes: Box<[u8]>,
 }
@@ -101,35 +102,10 @@ impl IdleWorker {
         ) = state(&bytes, preset).expect(OWN);
         worker
     }
-}
 
-/// An idle worker as a checkpoint stores it.
-#[derive(Serialize, Deserialize)]
-pub(super) struct StoredWorker {
-    name: String,
-    number: u64,
-    early_warning: StoredWarning,
-    bytes: Vec<u8>,
-}
-
-impl IdleWorker {
-    /// Returns the worker for a checkpoint. The steps of a loop to explain are left out.
-    pub(super) fn stored(&self) -> StoredWorker {
-        StoredWorker {
-            name: (*self.name).to_owned(),
-            number: self.number,
-            early_warning: self.early_warning.stored(),
-            bytes: self.bytes.to_vec(),
-        }
-    }
-
-    /// Returns the stored worker, or `None` if its bytes cannot be read.
-    pub(super) fn of_stored(stored: StoredWorker, preset: &'static Preset) -> Option<Self> {
-        let StoredWorker { name, number, early_warning, bytes } = stored;
-        state(&bytes, preset)?;
-        let early_warning = EarlyWarning::of_stored(preset.policy, &early_warning);
-        let (name, bytes) = (name.into(), bytes.into());
-        Some(Self { name, number, early_warning, history: None, bytes })
+    /// Returns whether the bytes can be read, which another process may have written.
+    pub(super) fn can_resume(&self, preset: &'static Preset) -> bool {
+        state(&self.bytes, preset).is_some()
     }
 }
 
@@ -157,7 +133,7 @@ impl Worker {
                 .expect("a window of at most 64")
                 .into(),
             recent: Recent::default(),
-            early_warning: EarlyWarning::new(preset.policy),
+            early_warning: EarlyWarning::default(),
             history: None,
         }
     }
@@ -191,7 +167,7 @@ impl Worker {
         let excerpt = Excerpt::new(call.index, Some(call.tool), args);
         if let Some(seq) = ticket.id.seq() {
             self.recent.numbering.set(seq, call.index);
-            self.early_warning.call(seq, call.step);
+            self.early_warning.call(seq, call.step, self.engine.detector.policy());
             self.explain(&verdicts, |history, near| {
                 history.call(seq, call.step, excerpt.clone(), near);
             });
@@ -333,7 +309,8 @@ impl Worker {
 
     /// Measures how near the rules are after an event with these verdicts.
     pub(super) fn watch(&mut self, judged: Judged) {
-        self.early_warning.look(|| self.engine.detector.nearest(), judged);
+        let detector = &self.engine.detector;
+        self.early_warning.look(|| detector.nearest(), judged, detector.policy());
     }
 
     /// Returns the early warning of `finding`, which was just made. Findings about text have none.
