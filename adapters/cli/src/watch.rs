@@ -10,7 +10,6 @@
 mod body;
 mod clock;
 mod deliver;
-mod entry;
 mod finding;
 mod host;
 mod journal;
@@ -20,6 +19,7 @@ pub(crate) mod options;
 mod outputs;
 mod protobuf;
 mod receiver;
+mod request;
 mod server;
 mod session;
 mod sessions;
@@ -35,9 +35,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
-use tokio::sync::watch;
+#[cfg(unix)]
+use tokio::signal::unix::SignalKind;
 use tokio::task::{LocalSet, spawn_blocking, spawn_local};
 use tokio::time::{interval, timeout};
 use unstuck_trace::otlp::Limits as AssemblerLimits;
@@ -50,9 +52,9 @@ use deliver::Sender;
 use host::Hosts;
 use journal::Store;
 use lines::{Lines, Place};
-use outputs::{Outputs, Remote};
+use outputs::{Output, Outputs};
 use receiver::{Former, Receiver};
-use server::{Shared, serve};
+use server::{Shared, serve, shut_down};
 use sessions::{Limits, Sessions};
 
 /// The environment variable with the headers for the server that log records go to.
@@ -112,13 +114,12 @@ fn prepared(watch: &Watch) -> Result<(Receiver, Vec<Sender>), Exit> {
         },
     };
     let sessions = Sessions::new(preset, watch.include_args, limits);
-    let remotes: Vec<Remote> = senders.iter().map(|sender| sender.remote).collect();
+    let remotes: Vec<Output> = senders.iter().map(|sender| sender.output).collect();
     let Some(folder) = &watch.state else {
         let outputs = Outputs::new(lines(watch.findings.as_deref(), Place::default())?, &remotes);
         return Ok((Receiver::new(preset, watch.clock, sessions, outputs, None), senders));
     };
-    let opened = Store::open(folder).map_err(|trouble| fails("--state", &trouble.to_string()))?;
-    let (store, stored) = opened;
+    let (store, stored) = Store::open(folder).map_err(|why| fails("--state", &why))?;
     let former = Former::of(stored, folder);
     let outputs = Outputs::new(lines(watch.findings.as_deref(), former.lines())?, &remotes);
     let receiver = Receiver::new(preset, watch.clock, sessions, outputs, Some(store));
@@ -144,13 +145,13 @@ fn senders(watch: &Watch) -> Result<Vec<Sender>, Exit> {
         let text = env::var(HEADERS).unwrap_or_default();
         let headers = webhook::headers(&text).map_err(|why| fails(HEADERS, &why))?;
         let target = target("--forward", url, "/v1/logs")?;
-        senders.push(Sender { remote: Remote::Forward, target, headers, secret: None });
+        senders.push(Sender { output: Output::Forward, target, headers, secret: None });
     }
     if let Some(url) = &watch.webhook {
         let secret = secret(watch)?;
         let target = target("--webhook", url, "/")?;
-        let (remote, headers) = (Remote::Webhook, hyper::HeaderMap::new());
-        senders.push(Sender { remote, target, headers, secret: Some(secret) });
+        let (output, headers) = (Output::Webhook, hyper::HeaderMap::new());
+        senders.push(Sender { output, target, headers, secret: Some(secret) });
     }
     Ok(senders)
 }
@@ -210,20 +211,18 @@ async fn work(
     shared: &Rc<Shared>,
     senders: Vec<Rc<Sender>>,
 ) -> Exit {
-    let (end, ended) = watch::channel(());
-    let server = spawn_local(serve(listener, Rc::clone(shared), ended));
+    let end = GracefulShutdown::new();
     let sending: Vec<_> = senders
         .iter()
         .map(|sender| spawn_local(Rc::clone(sender).run(Rc::clone(shared))))
         .collect();
     tokio::select! {
+        () = serve(listener, shared, &end) => {}
         () = signal() => {}
         () = pass_time(watch, shared) => {}
         () = follow_file(watch, shared) => {}
     }
-    // The server ends when it sees the change.
-    let _ = end.send(());
-    let _ = server.await;
+    shut_down(end).await;
     sending.iter().for_each(tokio::task::JoinHandle::abort);
     if watch.state.is_none() {
         shared.receiver.borrow_mut().finish();
@@ -269,8 +268,7 @@ async fn pass_time(watch: &Watch, shared: &Rc<Shared>) {
 /// Writes the metrics to the file for `node_exporter`, in one piece.
 fn write_metrics(watch: &Watch, shared: &Shared) {
     let Some(path) = &watch.textfile else { return };
-    let text = shared.receiver.borrow().metrics();
-    if let Err(error) = replace(path, &text) {
+    if let Err(error) = replace(path, &shared.metrics()) {
         complain(&path.display().to_string(), &format!("cannot be written: {error}"));
     }
 }
@@ -290,47 +288,33 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for the signal to end.
+/// Waits for a signal to end.
 async fn signal() {
     #[cfg(unix)]
-    {
-        use tokio::signal::unix::{Signal, SignalKind, signal};
-        let mut signals: [io::Result<Signal>; 2] =
-            [SignalKind::terminate(), SignalKind::interrupt()].map(signal);
-        let [terminate, interrupt] = &mut signals;
-        tokio::select! {
-            () = received(terminate) => {}
-            () = received(interrupt) => {}
-        }
+    tokio::select! {
+        () = received(SignalKind::terminate()) => {}
+        () = received(SignalKind::interrupt()) => {}
     }
     #[cfg(not(unix))]
-    {
-        let _: io::Result<()> = tokio::signal::ctrl_c().await;
-    }
+    let _: io::Result<()> = tokio::signal::ctrl_c().await;
 }
 
 /// Opens the file of findings, if there is one, again at each SIGHUP, if it was rotated. Does not return.
 async fn follow_file(watch: &Watch, shared: &Rc<Shared>) {
     #[cfg(unix)]
-    if watch.findings.is_some() {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut rotated = signal(SignalKind::hangup());
-        loop {
-            received(&mut rotated).await;
-            shared.receiver.borrow_mut().follow();
-        }
+    while watch.findings.is_some() {
+        received(SignalKind::hangup()).await;
+        shared.receiver.borrow_mut().follow();
     }
     let _ = (watch, shared);
-    std::future::pending::<()>().await;
+    std::future::pending().await
 }
 
 /// Waits for a signal. A signal without a handler ends the program by default.
 #[cfg(unix)]
-async fn received(signal: &mut io::Result<tokio::signal::unix::Signal>) {
-    match signal {
-        Ok(signal) => {
-            signal.recv().await;
-        }
+async fn received(kind: SignalKind) {
+    match tokio::signal::unix::signal(kind) {
+        Ok(mut signal) => drop(signal.recv().await),
         Err(_) => std::future::pending().await,
     }
 }

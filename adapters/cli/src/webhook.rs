@@ -11,7 +11,7 @@ use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use sha2::Sha256;
 
-pub(crate) use client::{Answered, NoAnswer, Target, headers};
+pub(crate) use client::{Target, headers};
 
 use crate::output::remark;
 
@@ -84,32 +84,29 @@ pub(crate) fn sign(
     }
 }
 
-/// The result of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Attempt {
+/// The answer of a server to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
     Taken,
     /// The server does not want it. Sending it again would not help.
-    Refused,
+    Refused(StatusCode),
     /// Later, perhaps not before this time.
-    Later(Option<Duration>),
+    Later(StatusCode, Option<Duration>),
+    /// There was none, for this reason. Later, too.
+    Missing(String),
 }
 
-impl Attempt {
-    /// Returns what an answer, or its absence, says about a request.
-    pub(crate) fn of(answered: &Result<Answered, NoAnswer>) -> Self {
-        match answered {
-            Err(_) => Self::Later(None),
-            Ok(Answered { status, .. }) if status.is_success() => Self::Taken,
-            Ok(Answered { status, retry_after }) => {
-                let is_temporary = status.is_server_error()
-                    || matches!(
-                        *status,
-                        StatusCode::REQUEST_TIMEOUT
-                            | StatusCode::TOO_MANY_REQUESTS
-                            | StatusCode::TOO_EARLY
-                    );
-                if is_temporary { Self::Later(*retry_after) } else { Self::Refused }
+impl Answer {
+    /// Returns what a status says about a request. `retry_after` is the time after which the server wants to be asked
+    /// again.
+    fn of(status: StatusCode, retry_after: Option<Duration>) -> Self {
+        match status {
+            _ if status.is_success() => Self::Taken,
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS | StatusCode::TOO_EARLY => {
+                Self::Later(status, retry_after)
             }
+            _ if status.is_server_error() => Self::Later(status, retry_after),
+            _ => Self::Refused(status),
         }
     }
 }
@@ -145,19 +142,24 @@ mod tests {
     #[test]
     fn an_answer_decides_what_happens_next() {
         let retry_after = Some(Duration::from_secs(7));
-        for (status, expected) in [
-            (200, Attempt::Taken),
-            (204, Attempt::Taken),
-            (301, Attempt::Refused),
-            (400, Attempt::Refused),
-            (401, Attempt::Refused),
-            (408, Attempt::Later(retry_after)),
-            (429, Attempt::Later(retry_after)),
-            (500, Attempt::Later(retry_after)),
-            (503, Attempt::Later(retry_after)),
+        for (status, is_later) in [
+            (200, None),
+            (204, None),
+            (301, Some(false)),
+            (400, Some(false)),
+            (401, Some(false)),
+            (408, Some(true)),
+            (429, Some(true)),
+            (500, Some(true)),
+            (503, Some(true)),
         ] {
             let status = StatusCode::from_u16(status).expect("a status");
-            assert_eq!(Attempt::of(&Ok(Answered { status, retry_after })), expected, "{status}");
+            let expected = match is_later {
+                None => Answer::Taken,
+                Some(false) => Answer::Refused(status),
+                Some(true) => Answer::Later(status, retry_after),
+            };
+            assert_eq!(Answer::of(status, retry_after), expected, "{status}");
         }
     }
 }

@@ -1,17 +1,19 @@
 //! Reads the body of a request, with limits on its length before and after decompression, and on time.
+//!
+//! The limits of `http-body-util` and `tower-http` stop to read at the limit. A client then sees a broken connection
+//! and not the answer, and sends the same again.
 
-use std::cell::Cell;
 use std::io::Read as _;
-use std::mem;
 use std::time::Duration;
 
 use flate2::bufread::GzDecoder;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
-use super::entry::Encoding;
+use super::journal::Encoding;
 
 /// The time in which a body has to arrive. A collector gives up after ten seconds.
 const BODY_TIME: Duration = Duration::from_secs(30);
@@ -37,39 +39,6 @@ pub(super) enum Unread {
     TooManyParts,
     /// Other bodies take up the memory.
     NoRoom,
-}
-
-/// The memory that a body takes of the bytes that all of them may take. It grows with the bytes that arrive, so
-/// a client that only announces a body keeps nobody out. It is given back at the end.
-pub(super) struct Room<'s> {
-    left: &'s Cell<usize>,
-    taken: usize,
-}
-
-impl<'s> Room<'s> {
-    pub(super) const fn of(left: &'s Cell<usize>) -> Self {
-        Self { left, taken: 0 }
-    }
-
-    /// Takes room for more bytes. Returns whether there was as much.
-    fn take(&mut self, bytes: usize) -> bool {
-        let left = self.left.get().checked_sub(bytes);
-        if let Some(left) = left {
-            self.left.set(left);
-            self.taken += bytes;
-        }
-        left.is_some()
-    }
-
-    fn give_back(&mut self) {
-        self.left.set(self.left.get() + mem::take(&mut self.taken));
-    }
-}
-
-impl Drop for Room<'_> {
-    fn drop(&mut self) {
-        self.give_back();
-    }
 }
 
 /// The compression of a body.
@@ -101,57 +70,64 @@ pub(super) fn compression(headers: &HeaderMap) -> Option<Compression> {
     }
 }
 
-/// Reads a body of at most `most` bytes. `room` is for the bytes that arrive: a body is decompressed at once, so
-/// only one decompressed body is in memory beside them.
+/// Reads a body of at most `most` bytes. `room` has a permit for each byte that all bodies may still take: a body is
+/// decompressed at once, so only one decompressed body is in memory beside them. The permits of this body are returned
+/// with it.
 pub(super) async fn read(
     body: Incoming,
     compression: Compression,
     most: usize,
-    room: &mut Room<'_>,
-) -> Result<Vec<u8>, Unread> {
+    room: &Semaphore,
+) -> Result<(Vec<u8>, SemaphorePermit<'_>), Unread> {
     let collected = timeout(BODY_TIME, collected(body, most, room)).await;
-    let bytes = collected.map_err(|_| Unread::TooSlow)??;
+    let (bytes, taken) = collected.map_err(|_| Unread::TooSlow)??;
     match compression {
-        Compression::None => Ok(bytes),
-        Compression::Gzip => unzipped(&bytes, most),
+        Compression::None => Ok((bytes, taken)),
+        Compression::Gzip => Ok((unzipped(&bytes, most)?, taken)),
     }
 }
 
-/// Collects a body. A body that is too long, or for which there is no room, is still read to its end and dropped,
-/// because a client does not see the answer while it is writing.
+/// Collects a body. It takes room as its bytes arrive, so a client that only announces a body keeps nobody out. A body
+/// that is too long, or for which there is no room, is still read to its end and dropped, because a client does not
+/// see the answer while it is writing.
 async fn collected(
     mut body: Incoming,
     most: usize,
-    room: &mut Room<'_>,
-) -> Result<Vec<u8>, Unread> {
-    let (mut bytes, mut length, mut unread) = (Vec::new(), 0_usize, None);
+    room: &Semaphore,
+) -> Result<(Vec<u8>, SemaphorePermit<'_>), Unread> {
+    let take = |bytes| room.try_acquire_many(u32::try_from(bytes).unwrap_or(u32::MAX));
+    let (mut length, mut bytes) = (0_usize, Vec::new());
+    let mut kept = take(0).map_err(|_| Unread::NoRoom);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Unread::BrokenOff)?;
         let Some(data) = frame.data_ref() else { continue };
         length = length.saturating_add(data.len());
         if length > most {
-            unread = Some(Unread::TooLong);
-        } else if unread.is_none() && !room.take(data.len()) {
-            unread = Some(Unread::NoRoom);
+            kept = Err(Unread::TooLong);
         }
-        if unread.is_none() {
-            bytes.extend_from_slice(data);
-            continue;
+        if let Ok(taken) = &mut kept {
+            match take(data.len()) {
+                Ok(more) => {
+                    taken.merge(more);
+                    bytes.extend_from_slice(data);
+                }
+                Err(_) => kept = Err(Unread::NoRoom),
+            }
         }
-        bytes = Vec::new();
-        room.give_back();
+        if kept.is_err() {
+            bytes = Vec::new();
+        }
         if length > most.saturating_add(DROPPED_MAX) {
             break;
         }
     }
-    unread.map_or(Ok(bytes), Err)
+    kept.map(|taken| (bytes, taken))
 }
 
 /// Reads a body and drops it.
 pub(super) async fn discard(body: Incoming) {
-    let none = Cell::new(0);
     // The answer does not depend on the body.
-    let _ = timeout(BODY_TIME, collected(body, 0, &mut Room::of(&none))).await;
+    let _ = timeout(BODY_TIME, collected(body, 0, &Semaphore::const_new(0))).await;
 }
 
 /// Decompresses at most `most` bytes of at most [`MEMBERS_MAX`] members.
@@ -187,20 +163,6 @@ mod tests {
         let mut encoder = GzEncoder::new(Vec::new(), Level::best());
         encoder.write_all(bytes).expect("memory");
         encoder.finish().expect("memory")
-    }
-
-    #[test]
-    fn room_is_given_back() {
-        let left = Cell::new(10);
-        let (mut first, mut second) = (Room::of(&left), Room::of(&left));
-        assert!(first.take(3) && second.take(6) && first.take(1));
-        assert!(!second.take(1) && left.get() == 0);
-        second.give_back();
-        assert_eq!(left.get(), 6);
-        assert!(!first.take(7) && first.take(6));
-        drop(first);
-        drop(second);
-        assert_eq!(left.get(), 10);
     }
 
     #[test]

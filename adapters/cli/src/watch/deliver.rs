@@ -2,6 +2,9 @@
 //!
 //! A finding is sent at least once. If the program is killed between the answer and the entry in the journal,
 //! it sends the finding again with the same id.
+//!
+//! The exporters of OpenTelemetry keep what they send in memory and drop it when they are full or the server is away.
+//! Here a finding stays in the journal until a server has taken it, so its log record is written with [`Message`].
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -14,11 +17,11 @@ use unstuck_report::shown::plain;
 
 use super::clock::wall;
 use super::finding::Finding;
-use super::outputs::Remote;
+use super::outputs::Output;
 use super::server::Shared;
 use super::wire::Message;
 use crate::output::remark;
-use crate::webhook::{Answered, Attempt, NoAnswer, Secret, Target, sign};
+use crate::webhook::{Answer, Secret, Target, sign};
 
 /// The first and the longest pause before another attempt.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
@@ -32,7 +35,7 @@ const BATCH_MAX: usize = 64;
 
 /// The sender for one output.
 pub(super) struct Sender {
-    pub(super) remote: Remote,
+    pub(super) output: Output,
     pub(super) target: Target,
     pub(super) headers: HeaderMap,
     /// The secret of a webhook.
@@ -45,29 +48,29 @@ impl Sender {
         let (mut pause, mut since) = (PAUSE_MIN, None::<Instant>);
         loop {
             let findings = self.wait(&shared).await;
-            let answered = self.send(&findings).await;
-            let attempt = Attempt::of(&answered);
+            let answer = self.send(&findings).await;
             let has_expired = since.is_some_and(|since| since.elapsed() > GIVE_UP);
-            let mut receiver = shared.receiver.borrow_mut();
-            match attempt {
-                Attempt::Taken => receiver.sent(self.remote, &findings),
-                Attempt::Later(least) if !has_expired => {
-                    drop(receiver);
+            let reason = match &answer {
+                Answer::Taken => None,
+                Answer::Later(..) | Answer::Missing(_) if !has_expired => {
                     if since.replace(since.unwrap_or_else(Instant::now)).is_none() {
-                        self.complain(&answered, "The findings are kept and sent again");
+                        self.complain(&answer, "The findings are kept and sent again");
                     }
+                    let least = if let Answer::Later(_, least) = answer { least } else { None };
                     sleep(least.unwrap_or_default().min(PAUSE_MAX).max(jittered(pause))).await;
                     pause = (2 * pause).min(PAUSE_MAX);
                     continue;
                 }
-                Attempt::Later(_) | Attempt::Refused => {
-                    let reason = if attempt == Attempt::Refused { "refused" } else { "expired" };
-                    for finding in &findings {
-                        receiver.dropped(self.remote, finding, reason);
-                    }
-                    drop(receiver);
-                    self.complain(&answered, "Findings were dropped");
+                Answer::Later(..) | Answer::Missing(_) => Some("expired"),
+                Answer::Refused(_) => Some("refused"),
+            };
+            if let Some(reason) = reason {
+                for finding in &findings {
+                    shared.receiver.borrow_mut().dropped(self.output, finding, reason);
                 }
+                self.complain(&answer, "Findings were dropped");
+            } else {
+                shared.receiver.borrow_mut().sent(self.output, &findings);
             }
             (pause, since) = (PAUSE_MIN, None);
         }
@@ -80,12 +83,10 @@ impl Sender {
             if findings.is_empty() {
                 return;
             }
-            let answered = self.send(&findings).await;
-            let mut receiver = shared.receiver.borrow_mut();
-            match Attempt::of(&answered) {
-                Attempt::Taken => receiver.sent(self.remote, &findings),
-                Attempt::Later(_) | Attempt::Refused => return,
+            if self.send(&findings).await != Answer::Taken {
+                return;
             }
+            shared.receiver.borrow_mut().sent(self.output, &findings);
         }
     }
 
@@ -96,50 +97,41 @@ impl Sender {
             if !findings.is_empty() {
                 return findings;
             }
-            let notify = shared
-                .receiver
-                .borrow_mut()
-                .queue(self.remote)
-                .map(|queue| Rc::clone(&queue.notify));
-            match notify {
-                Some(notify) => notify.notified().await,
-                None => std::future::pending().await,
-            }
+            let notify = Rc::clone(&shared.receiver.borrow_mut().queue(self.output).notify);
+            notify.notified().await;
         }
     }
 
     /// Returns the first findings that wait. They stay in the queue until they are taken.
     fn next(&self, shared: &Shared) -> Vec<Finding> {
-        let most = if self.remote == Remote::Forward { BATCH_MAX } else { 1 };
+        let most = if self.output == Output::Forward { BATCH_MAX } else { 1 };
         let mut receiver = shared.receiver.borrow_mut();
-        let queue = receiver.queue(self.remote);
-        queue.map_or_else(Vec::new, |queue| queue.findings.iter().take(most).cloned().collect())
+        receiver.queue(self.output).findings.iter().take(most).cloned().collect()
     }
 
-    async fn send(&self, findings: &[Finding]) -> Result<Answered, NoAnswer> {
+    async fn send(&self, findings: &[Finding]) -> Answer {
         let mut headers = self.headers.clone();
-        let body = match self.remote {
-            Remote::Forward => {
-                let kind = HeaderValue::from_static("application/x-protobuf");
-                headers.insert(CONTENT_TYPE, kind);
-                Bytes::from(logs(findings, wall()))
-            }
-            Remote::Webhook => {
-                headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let (kind, body) = match self.output {
+            Output::Lines | Output::Webhook => {
                 let Finding { id, line, .. } = &findings[0];
                 sign(&mut headers, id, line, wall() / 1000, self.secret.as_ref());
-                Bytes::from(line.clone())
+                ("application/json", Bytes::from(line.clone()))
             }
+            Output::Forward => ("application/x-protobuf", Bytes::from(logs(findings, wall()))),
         };
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         self.target.post(&headers, body).await
     }
 
-    fn complain(&self, answered: &Result<Answered, NoAnswer>, then: &str) {
-        let why = match answered {
-            Ok(answered) => format!("the server answered {}", answered.status),
-            Err(error) => error.to_string(),
+    fn complain(&self, answer: &Answer, then: &str) {
+        let why = match answer {
+            Answer::Refused(status) | Answer::Later(status, _) => {
+                format!("the server answered {status}")
+            }
+            Answer::Missing(why) => why.clone(),
+            Answer::Taken => return,
         };
-        remark(&format!("--{}", self.remote.name()), &format!("{why}. {then}"));
+        remark(&format!("--{}", self.output.name()), &format!("{why}. {then}"));
     }
 }
 

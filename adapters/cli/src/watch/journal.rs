@@ -4,14 +4,13 @@
 //! on from it, so a kill at any moment leaves a pair that belongs together: first the next journal is created,
 //! then the snapshot is renamed into place, then the old journal is removed.
 
-use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use fs4::{FileExt, TryLockError};
+use unstuck_json::{Hash64 as _, Rapid};
 
-use super::entry::{Entry, entry, sum};
 use super::lines::is_elsewhere;
 use crate::output::remark;
 
@@ -25,28 +24,67 @@ const SNAPSHOT: [u8; 4] = *b"usts";
 /// The length of magic bytes and version.
 const HEAD: u64 = 6;
 
-/// The reason why a state folder cannot be used.
-#[derive(Debug)]
-pub(super) enum Trouble {
-    /// Another process uses it.
-    Busy,
-    /// Another version of the program wrote it.
-    Version { file: PathBuf, found: u16 },
-    /// The file system reported an error.
-    Io(PathBuf, io::Error),
+/// The longest entry: a request with the largest body that can be allowed, and its head.
+const ENTRY_MAX: usize = (1 << 30) + 64;
+
+/// An entry of the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry<'a> {
+    /// Spans that were taken in at a time in milliseconds, in the encoding of their request.
+    Spans { at: u64, encoding: Encoding, body: &'a [u8] },
+    /// An output has delivered the finding with this id, or has dropped it.
+    Done { output: u8, id: &'a str },
 }
 
-impl fmt::Display for Trouble {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// The encoding of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Encoding {
+    Protobuf,
+    Json,
+}
+
+impl<'a> Entry<'a> {
+    pub(super) fn written(self) -> Vec<u8> {
+        let mut body = Vec::new();
         match self {
-            Self::Busy => f.write_str("another process uses this folder: give each its own"),
-            Self::Version { file, found } => write!(
-                f,
-                "{} has version {found} of the format, and this program reads {VERSION}: finish with the \
-                 program that wrote it, or name another folder",
-                file.display()
-            ),
-            Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::Spans { at, encoding, body: spans } => {
+                body.reserve(spans.len() + 21);
+                body.extend([0; 12]);
+                body.push(match encoding {
+                    Encoding::Protobuf => 1,
+                    Encoding::Json => 2,
+                });
+                body.extend(at.to_le_bytes());
+                body.extend(spans);
+            }
+            Self::Done { output, id } => {
+                body.extend([0; 12]);
+                body.extend([3, output]);
+                body.extend(id.as_bytes());
+            }
+        }
+        let (head, rest) = body.split_at_mut(12);
+        // The largest body has less than 4 GiB.
+        let length = u32::try_from(rest.len()).unwrap_or(u32::MAX);
+        head[..4].copy_from_slice(&length.to_le_bytes());
+        head[4..].copy_from_slice(&sum(rest));
+        body
+    }
+
+    pub(super) fn read(body: &'a [u8]) -> Option<Self> {
+        let (kind, rest) = body.split_first()?;
+        let spans = |encoding| {
+            let (at, body) = rest.split_first_chunk()?;
+            Some(Self::Spans { at: u64::from_le_bytes(*at), encoding, body })
+        };
+        match kind {
+            1 => spans(Encoding::Protobuf),
+            2 => spans(Encoding::Json),
+            3 => {
+                let (output, id) = rest.split_first()?;
+                Some(Self::Done { output: *output, id: str::from_utf8(id).ok()? })
+            }
+            _ => None,
         }
     }
 }
@@ -87,13 +125,19 @@ impl Stored {
 impl Store {
     /// Opens the folder `path` and reads its files. Creates the folder if it does not exist. A damaged file is
     /// renamed, and a message says so.
-    pub(super) fn open(path: &Path) -> Result<(Self, Stored), Trouble> {
+    ///
+    /// # Errors
+    ///
+    /// Why the folder cannot be used.
+    pub(super) fn open(path: &Path) -> Result<(Self, Stored), String> {
         let folder = path.to_owned();
-        let failed = |error| Trouble::Io(folder.clone(), error);
+        let failed = |error| failed(path, error);
         create(&folder).map_err(failed)?;
         let lock = match locked(&folder) {
             Ok(lock) => lock,
-            Err(TryLockError::WouldBlock) => return Err(Trouble::Busy),
+            Err(TryLockError::WouldBlock) => {
+                return Err("another process uses this folder: give each its own".to_owned());
+            }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         };
         let (generation, snapshot) = read_snapshot(&folder)?;
@@ -185,6 +229,11 @@ impl Store {
     }
 }
 
+/// Describes an error of the file system.
+fn failed(path: &Path, error: io::Error) -> String {
+    format!("{}: {error}", path.display())
+}
+
 fn head(magic: [u8; 4]) -> Vec<u8> {
     [&magic[..], &VERSION.to_le_bytes()].concat()
 }
@@ -194,23 +243,27 @@ fn behind_head<'b>(
     path: &Path,
     bytes: &'b [u8],
     magic: [u8; 4],
-) -> Result<Option<&'b [u8]>, Trouble> {
+) -> Result<Option<&'b [u8]>, String> {
     let Some((found, rest)) = bytes.split_first_chunk::<4>() else { return Ok(None) };
     let Some((version, rest)) = rest.split_first_chunk() else { return Ok(None) };
     match u16::from_le_bytes(*version) {
         _ if *found != magic => Ok(None),
         VERSION => Ok(Some(rest)),
-        found => Err(Trouble::Version { file: path.to_owned(), found }),
+        found => Err(format!(
+            "{} has version {found} of the format, and this program reads {VERSION}: finish with the program that \
+             wrote it, or name another folder",
+            path.display()
+        )),
     }
 }
 
 /// Reads the snapshot and the number of its journal. A damaged one is put aside.
-fn read_snapshot(folder: &Path) -> Result<(Option<u64>, Option<Vec<u8>>), Trouble> {
+fn read_snapshot(folder: &Path) -> Result<(Option<u64>, Option<Vec<u8>>), String> {
     let path = folder.join("snapshot");
     let mut bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok((None, None)),
-        Err(error) => return Err(Trouble::Io(path, error)),
+        Err(error) => return Err(failed(&path, error)),
     };
     let whole = behind_head(&path, &bytes, SNAPSHOT)?.and_then(|rest| {
         let (generation, rest) = rest.split_first_chunk()?;
@@ -228,8 +281,8 @@ fn read_snapshot(folder: &Path) -> Result<(Option<u64>, Option<Vec<u8>>), Troubl
 }
 
 /// Opens or creates a journal, and returns its complete entries. The bytes after them are cut off.
-fn read_journal(path: &Path) -> Result<(File, Vec<u8>), Trouble> {
-    let failed = |error| Trouble::Io(path.to_owned(), error);
+fn read_journal(path: &Path) -> Result<(File, Vec<u8>), String> {
+    let failed = |error| failed(path, error);
     let mut bytes = Vec::new();
     let mut file = private().open(path).map_err(failed)?;
     file.read_to_end(&mut bytes).map_err(failed)?;
@@ -270,6 +323,20 @@ fn read_journal(path: &Path) -> Result<(File, Vec<u8>), Trouble> {
     Ok((file, bytes))
 }
 
+/// Returns the body of the first entry, and the bytes after it. Returns `None` if the entry is incomplete.
+pub(super) fn entry(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    let (expected, rest) = rest.split_first_chunk::<8>()?;
+    let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+    let (body, rest) = rest.split_at_checked(length).filter(|_| length <= ENTRY_MAX)?;
+    (sum(body) == *expected).then_some((body, rest))
+}
+
+/// Returns the checksum of an entry or of a snapshot.
+pub(super) fn sum(body: &[u8]) -> [u8; 8] {
+    Rapid::new(u64::from(VERSION)).hash(body).to_le_bytes()
+}
+
 /// Returns whether the end of a journal is damaged, and not just an entry that a kill cut off.
 fn is_damaged(rest: &[u8]) -> bool {
     let Some((length, body)) = rest.split_first_chunk() else { return false };
@@ -278,9 +345,9 @@ fn is_damaged(rest: &[u8]) -> bool {
 }
 
 /// Renames a damaged file, and prints a message.
-fn put_aside(path: &Path, what: &str) -> Result<(), Trouble> {
+fn put_aside(path: &Path, what: &str) -> Result<(), String> {
     let aside = path.with_extension("damaged");
-    fs::rename(path, &aside).map_err(|error| Trouble::Io(path.to_owned(), error))?;
+    fs::rename(path, &aside).map_err(|error| failed(path, error))?;
     remark(&path.display().to_string(), &format!("{what}; it is kept as {}", aside.display()));
     Ok(())
 }
@@ -335,7 +402,6 @@ fn private() -> OpenOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::Encoding;
     use super::*;
 
     const ENTRIES: [Entry<'static>; 3] = [
@@ -467,12 +533,12 @@ mod tests {
     fn a_folder_of_another_process_or_version_is_left_unchanged() {
         let folder = folder();
         let (store, _) = open(folder.path());
-        let again = Store::open(folder.path()).err().map(|trouble| trouble.to_string());
+        let again = Store::open(folder.path()).err();
         assert_eq!(again.as_deref(), Some("another process uses this folder: give each its own"));
         drop(store);
         let newer = [&JOURNAL[..], &(VERSION + 1).to_le_bytes(), b"entries"].concat();
         fs::write(journal_path(folder.path(), 0), &newer).expect("a journal");
-        let trouble = Store::open(folder.path()).err().map(|trouble| trouble.to_string());
+        let trouble = Store::open(folder.path()).err();
         let versions =
             format!("has version {} of the format, and this program reads {VERSION}", VERSION + 1);
         assert!(trouble.expect("trouble").contains(&versions));

@@ -1,7 +1,10 @@
 //! The counters of the receiver, as text for Prometheus.
+//!
+//! No library writes this text: `prometheus-client` writes that of `OpenMetrics`, and `prometheus` refuses a metric
+//! that has no value yet. Neither bounds the number or the length of labels.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::time::Duration;
 
 use unstuck_report::shown::{plain, shortened};
@@ -89,17 +92,8 @@ pub(super) struct Metrics {
     nanoseconds: u64,
 }
 
-/// The values that are read at each request for metrics.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Gauges {
-    pub(super) policy: String,
-    pub(super) connections: usize,
-    pub(super) sessions: usize,
-    pub(super) sessions_bytes: usize,
-    pub(super) queued: Vec<(&'static str, usize)>,
-    pub(super) journal_bytes: u64,
-    pub(super) is_ready: bool,
-}
+/// The value of a gauge with these labels.
+pub(super) type Gauge = (&'static str, String, u64);
 
 impl Metrics {
     /// Adds `more` to the counter `name` with these labels.
@@ -134,68 +128,54 @@ impl Metrics {
     }
 
     /// Returns all metrics in the text format of Prometheus.
-    pub(super) fn text(&self, gauges: &Gauges) -> String {
+    pub(super) fn text(&self, gauges: &[Gauge]) -> String {
         let mut text = String::new();
         for (name, kind, help) in METRICS {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-            self.values(name, gauges, &mut |suffix, labels, value| {
-                let _ = writeln!(text, "{name}{suffix}{labels} {value}");
-            });
+            let mut value = |labels: &str, value: u64| {
+                let _ = writeln!(text, "{name}{labels} {value}");
+            };
+            match name {
+                "unstuck_check_seconds" => self.histogram(name, &mut text),
+                "unstuck_calls_total" => {
+                    for (tool, count) in &self.tools {
+                        value(&labelled(&[("tool", tool)]), *count);
+                    }
+                    if self.other_tools > 0 {
+                        value(&labelled(&[("tool", "other")]), self.other_tools);
+                    }
+                }
+                _ => {
+                    let counts =
+                        self.counts.iter().map(|((of, labels), count)| (of, labels, count));
+                    let all =
+                        counts.chain(gauges.iter().map(|(of, labels, gauge)| (of, labels, gauge)));
+                    let mut of_name = all.filter(|(of, ..)| **of == name).peekable();
+                    // A counter without labels is there from the start, so that its rate is known.
+                    if of_name.peek().is_none() && UNLABELLED.contains(&name) {
+                        value("", 0);
+                    }
+                    of_name.for_each(|(_, labels, of)| value(labels, *of));
+                }
+            }
         }
         text
     }
 
-    fn values(&self, name: &str, gauges: &Gauges, each: &mut dyn FnMut(&str, &str, &str)) {
-        match name {
-            "unstuck_build_info" => {
-                let labels =
-                    [("policy", gauges.policy.as_str()), ("version", env!("CARGO_PKG_VERSION"))];
-                each("", &labelled(&labels), "1");
-            }
-            "unstuck_calls_total" => {
-                for (tool, count) in &self.tools {
-                    each("", &labelled(&[("tool", tool)]), &count.to_string());
-                }
-                if self.other_tools > 0 {
-                    each("", &labelled(&[("tool", "other")]), &self.other_tools.to_string());
-                }
-            }
-            "unstuck_check_seconds" => self.histogram(each),
-            "unstuck_connections" => each("", "", &gauges.connections.to_string()),
-            "unstuck_sessions" => each("", "", &gauges.sessions.to_string()),
-            "unstuck_sessions_bytes" => each("", "", &gauges.sessions_bytes.to_string()),
-            "unstuck_journal_bytes" => each("", "", &gauges.journal_bytes.to_string()),
-            "unstuck_ready" => each("", "", if gauges.is_ready { "1" } else { "0" }),
-            "unstuck_outputs_queued" => {
-                for (output, queued) in &gauges.queued {
-                    each("", &labelled(&[("output", output)]), &queued.to_string());
-                }
-            }
-            _ => {
-                let of_name = self.counts.iter().filter(|((of, _), _)| *of == name);
-                let mut is_empty = true;
-                for ((_, labels), count) in of_name {
-                    each("", labels, &count.to_string());
-                    is_empty = false;
-                }
-                // A counter without labels is there from the start, so that its rate is known.
-                if is_empty && UNLABELLED.contains(&name) {
-                    each("", "", "0");
-                }
-            }
-        }
-    }
-
-    fn histogram(&self, each: &mut dyn FnMut(&str, &str, &str)) {
+    fn histogram(&self, name: &str, text: &mut String) {
+        let mut value = |suffix, labels: &str, value: &dyn Display| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{name}{suffix}{labels} {value}");
+        };
         let mut sum = 0;
         for (bound, count) in BUCKETS.iter().zip(self.buckets) {
             sum += count;
-            each("_bucket", &labelled(&[("le", &seconds(bound * 1000))]), &sum.to_string());
+            value("_bucket", &labelled(&[("le", &seconds(bound * 1000))]), &sum);
         }
-        each("_bucket", &labelled(&[("le", "+Inf")]), &self.checks.to_string());
-        each("_sum", "", &seconds(self.nanoseconds));
-        each("_count", "", &self.checks.to_string());
+        value("_bucket", &labelled(&[("le", "+Inf")]), &self.checks);
+        value("_sum", "", &seconds(self.nanoseconds));
+        value("_count", "", &self.checks);
     }
 }
 
@@ -215,7 +195,7 @@ fn seconds(nanoseconds: u64) -> String {
 }
 
 /// Returns labels in braces. Values are on one line, without secrets and not long.
-fn labelled(labels: &[(&str, &str)]) -> String {
+pub(super) fn labelled(labels: &[(&str, &str)]) -> String {
     if labels.is_empty() {
         return String::new();
     }
@@ -239,14 +219,18 @@ mod tests {
         metrics.add("unstuck_spans_dropped_total", &[("reason", "broken")], 0);
         metrics.call("a \"b\"\n\\", Duration::from_micros(3));
         metrics.call("slow", Duration::from_secs(2));
-        let gauges = Gauges {
-            policy: "balanced".to_owned(),
-            queued: vec![("webhook", 7)],
-            is_ready: true,
-            ..Gauges::default()
-        };
-        let version = env!("CARGO_PKG_VERSION");
-        let text = metrics.text(&gauges).replace(version, "VERSION");
+        let gauges: Vec<Gauge> = [
+            ("unstuck_build_info", &[("policy", "balanced"), ("version", "VERSION")][..], 1),
+            ("unstuck_connections", &[], 0),
+            ("unstuck_sessions", &[], 0),
+            ("unstuck_sessions_bytes", &[], 0),
+            ("unstuck_outputs_queued", &[("output", "webhook")], 7),
+            ("unstuck_journal_bytes", &[], 0),
+            ("unstuck_ready", &[], 1),
+        ]
+        .map(|(name, labels, value)| (name, labelled(labels), value))
+        .into();
+        let text = metrics.text(&gauges);
         let values: String = text
             .lines()
             .filter(|line| !line.starts_with('#'))
@@ -264,7 +248,7 @@ mod tests {
         for n in 0..3 * TOOLS_MAX {
             metrics.call(&format!("tool-{n}"), Duration::ZERO);
         }
-        let text = metrics.text(&Gauges::default());
+        let text = metrics.text(&[]);
         assert_eq!(text.matches("unstuck_calls_total{").count(), TOOLS_MAX + 1);
         assert!(text.contains("unstuck_calls_total{tool=\"other\"} 400\n"));
     }

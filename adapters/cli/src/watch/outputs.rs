@@ -13,18 +13,20 @@ use crate::output::{Closed, complain};
 /// The most findings that wait for a server. If more come, the oldest ones are dropped and counted.
 pub(super) const QUEUE_MAX: usize = 10_000;
 
-/// An output that takes findings over the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Remote {
+/// An output of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Output {
+    Lines,
     Forward,
     Webhook,
 }
 
-impl Remote {
-    pub(super) const ALL: [Self; 2] = [Self::Forward, Self::Webhook];
+impl Output {
+    const ALL: [Self; 3] = [Self::Lines, Self::Forward, Self::Webhook];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
+            Self::Lines => "lines",
             Self::Forward => "forward",
             Self::Webhook => "webhook",
         }
@@ -32,19 +34,14 @@ impl Remote {
 
     /// The number of the output in the journal.
     pub(super) const fn number(self) -> u8 {
-        match self {
-            Self::Forward => 1,
-            Self::Webhook => 2,
-        }
+        self as u8
     }
 }
 
-/// The number of the output of lines in the journal.
-pub(super) const LINES: u8 = 0;
-
-/// The findings that wait.
+/// The findings that wait for an output.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
+    is_used: bool,
     pub(super) findings: VecDeque<Finding>,
     /// Wakes the task that sends them.
     pub(super) notify: Rc<Notify>,
@@ -53,70 +50,63 @@ pub(super) struct Queue {
 /// All outputs.
 pub(super) struct Outputs {
     lines: Lines,
-    unwritten: VecDeque<Finding>,
     is_failing: bool,
-    remotes: [Option<Queue>; 2],
+    /// The queues of the outputs, by their numbers.
+    queues: [Queue; 3],
     /// The findings that an output took before a restart, and that were not found again since: the number of the
     /// output, and the id. A finding that time brings, and not a span, comes again only some time after the restart.
     taken: BTreeSet<(u8, String)>,
 }
 
-/// The findings that wait, and the ones that were taken and may come again, as a snapshot stores them.
+/// The findings that wait for each output, and the ones that were taken and may come again, as a snapshot stores them.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Waiting {
-    lines: Vec<Finding>,
-    remotes: [Vec<Finding>; 2],
+    queues: [Vec<Finding>; 3],
     taken: BTreeSet<(u8, String)>,
 }
 
 impl Outputs {
-    pub(super) fn new(lines: Lines, remotes: &[Remote]) -> Self {
-        let queue = |remote| remotes.contains(&remote).then(Queue::default);
-        Self {
-            lines,
-            unwritten: VecDeque::new(),
-            is_failing: false,
-            remotes: Remote::ALL.map(queue),
-            taken: BTreeSet::new(),
-        }
+    pub(super) fn new(lines: Lines, remotes: &[Output]) -> Self {
+        let is_used = |output| output == Output::Lines || remotes.contains(&output);
+        let queues =
+            Output::ALL.map(|output| Queue { is_used: is_used(output), ..Queue::default() });
+        Self { lines, is_failing: false, queues, taken: BTreeSet::new() }
     }
 
     /// Adds a finding to each output that did not take it before a restart. Returns the oldest findings that had to
     /// be dropped.
-    pub(super) fn put(&mut self, finding: &Finding) -> Vec<(Remote, Finding)> {
-        if !self.is_taken(LINES, finding) {
-            self.unwritten.push_back(finding.clone());
-        }
+    pub(super) fn put(&mut self, finding: &Finding) -> Vec<(Output, Finding)> {
         let mut dropped = Vec::new();
-        for remote in Remote::ALL {
-            if self.is_taken(remote.number(), finding) {
+        for output in Output::ALL {
+            // A finding that was taken before a restart does not come a third time.
+            if self.taken.remove(&(output.number(), finding.id.clone())) {
                 continue;
             }
-            let Some(queue) = self.queue(remote) else { continue };
+            let queue = self.queue(output);
+            if !queue.is_used {
+                continue;
+            }
             queue.findings.push_back(finding.clone());
-            if queue.findings.len() > QUEUE_MAX {
-                dropped.extend(queue.findings.pop_front().map(|oldest| (remote, oldest)));
+            // Lines never wait for long: no span is taken in before they are written.
+            if output != Output::Lines && queue.findings.len() > QUEUE_MAX {
+                dropped.extend(queue.findings.pop_front().map(|oldest| (output, oldest)));
             }
             queue.notify.notify_one();
         }
         dropped
     }
 
-    /// Returns whether an output took a finding before a restart. The finding does not come a third time.
-    fn is_taken(&mut self, output: u8, finding: &Finding) -> bool {
-        !self.taken.is_empty() && self.taken.remove(&(output, finding.id.clone()))
-    }
-
-    /// Writes the queued lines. Returns the ids of the findings that were written.
+    /// Writes the queued lines. Returns the findings that were written.
     ///
     /// # Errors
     ///
     /// If nobody reads standard output any more.
-    pub(super) fn write(&mut self) -> (Vec<String>, Result<(), Closed>) {
+    pub(super) fn write(&mut self) -> (Vec<Finding>, Result<(), Closed>) {
         let mut written = Vec::new();
-        while let Some(finding) = self.unwritten.front() {
+        let [Queue { findings: unwritten, .. }, ..] = &mut self.queues;
+        while let Some(finding) = unwritten.front() {
             match self.lines.write(finding) {
-                Ok(()) => {}
+                Ok(()) => written.extend(unwritten.pop_front()),
                 Err(NotWritten::Closed(closed)) => return (written, Err(closed)),
                 Err(NotWritten::Later(error)) => {
                     if !std::mem::replace(&mut self.is_failing, true) {
@@ -128,7 +118,6 @@ impl Outputs {
                     return (written, Ok(()));
                 }
             }
-            written.extend(self.unwritten.pop_front().map(|finding| finding.id));
         }
         self.is_failing = false;
         (written, Ok(()))
@@ -143,26 +132,20 @@ impl Outputs {
 
     /// Returns whether all lines could be written.
     pub(super) fn is_ready(&self) -> bool {
-        self.unwritten.is_empty()
+        self.queues[0].findings.is_empty()
     }
 
-    pub(super) fn queue(&mut self, remote: Remote) -> Option<&mut Queue> {
-        let [forward, webhook] = &mut self.remotes;
-        match remote {
-            Remote::Forward => forward.as_mut(),
-            Remote::Webhook => webhook.as_mut(),
-        }
+    pub(super) fn queue(&mut self, output: Output) -> &mut Queue {
+        &mut self.queues[output as usize]
     }
 
     /// Removes a finding that an output took before a restart. If it has not come again yet, its id is kept until
     /// it does.
     pub(super) fn was_done(&mut self, output: u8, id: &str) {
-        if self.done(output, id) {
-            if output == LINES {
-                self.lines.forget(id);
-            }
-        } else {
+        if !self.done(output, id) {
             self.taken.insert((output, id.to_owned()));
+        } else if output == Output::Lines.number() {
+            self.lines.forget(id);
         }
     }
 
@@ -173,43 +156,30 @@ impl Outputs {
 
     /// Removes a finding that an output has taken. Returns whether it waited.
     pub(super) fn done(&mut self, output: u8, id: &str) -> bool {
-        let remote = Remote::ALL.into_iter().find(|remote| remote.number() == output);
-        let findings = match remote {
-            None => Some(&mut self.unwritten),
-            Some(remote) => self.queue(remote).map(|queue| &mut queue.findings),
+        let Some(Queue { findings, .. }) = self.queues.get_mut(usize::from(output)) else {
+            return false;
         };
-        let Some(findings) = findings else { return false };
         let at = findings.iter().position(|finding| finding.id == id);
         at.and_then(|at| findings.remove(at)).is_some()
     }
 
     /// Returns the number of queued findings of each output.
-    pub(super) fn queued(&self) -> Vec<(&'static str, usize)> {
-        let remotes = Remote::ALL.iter().zip(&self.remotes);
-        let remotes = remotes
-            .filter_map(|(remote, queue)| Some((remote.name(), queue.as_ref()?.findings.len())));
-        [("lines", self.unwritten.len())].into_iter().chain(remotes).collect()
+    pub(super) fn queued(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let used = Output::ALL.into_iter().zip(&self.queues).filter(|(_, queue)| queue.is_used);
+        used.map(|(output, queue)| (output.name(), queue.findings.len()))
     }
 
     /// Returns the end of the file, and what waits, for a snapshot.
     pub(super) fn stored(&self) -> (Place, Waiting) {
-        let of = |queue: &Option<Queue>| {
-            let findings = queue.iter().flat_map(|queue| queue.findings.iter().cloned());
-            findings.collect::<Vec<_>>()
-        };
-        let [forward, webhook] = &self.remotes;
-        let lines = self.unwritten.iter().cloned().collect();
-        let (remotes, taken) = ([of(forward), of(webhook)], self.taken.clone());
-        (self.lines.place(), Waiting { lines, remotes, taken })
+        let queues = self.queues.each_ref().map(|queue| queue.findings.iter().cloned().collect());
+        (self.lines.place(), Waiting { queues, taken: self.taken.clone() })
     }
 
     /// Adds the findings that waited at a snapshot. Findings for an output that is no longer used are dropped.
     pub(super) fn restore(&mut self, waiting: Waiting) {
-        let Waiting { lines, remotes, taken } = waiting;
-        self.taken = taken;
-        self.unwritten.extend(lines);
-        for (remote, findings) in Remote::ALL.into_iter().zip(remotes) {
-            if let Some(queue) = self.queue(remote) {
+        self.taken = waiting.taken;
+        for (queue, findings) in self.queues.iter_mut().zip(waiting.queues) {
+            if queue.is_used {
                 queue.findings.extend(findings);
             }
         }
@@ -219,6 +189,6 @@ impl Outputs {
     /// kill kept that out of the journal.
     pub(super) fn started(&mut self) {
         let written = self.lines.take_known().into_iter();
-        self.taken.extend(written.map(|id| (LINES, id)));
+        self.taken.extend(written.map(|id| (Output::Lines.number(), id)));
     }
 }

@@ -7,16 +7,14 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use unstuck_json::{Hash64 as _, Rapid};
 use unstuck_text::Preset;
-use unstuck_trace::otlp::{Span, spans_of_json};
 
 use super::clock::{Clock, Moment, StoredTime, Time};
-use super::entry::{Encoding, Entry};
 use super::finding::Finding;
-use super::journal::{Store, Stored};
+use super::journal::{Encoding, Entry, Store, Stored};
 use super::lines::Place;
-use super::metrics::{Gauges, Metrics};
-use super::outputs::{LINES, Outputs, Queue, Remote, Waiting};
-use super::protobuf::spans_of_protobuf;
+use super::metrics::{Metrics, labelled};
+use super::outputs::{Output, Outputs, Queue, Waiting};
+use super::request::{Decoded, decode, why};
 use super::sessions::{Made, Sessions};
 use crate::output::{Closed, complain, remark};
 
@@ -26,9 +24,6 @@ const JOURNAL_AGE: u64 = 60_000;
 
 /// The most records that are judged before others get their turn: some 10 ms.
 const PART: usize = 256;
-
-/// The most spans of a request. Collectors send some thousand.
-const SPANS_MAX: usize = 100_000;
 
 /// The receiver, without its connections.
 pub(super) struct Receiver {
@@ -44,7 +39,6 @@ pub(super) struct Receiver {
     restored_until: u64,
     /// `true` while the journal cannot be written.
     is_failing: bool,
-    pub(super) connections: usize,
     /// Set when nobody reads standard output any more.
     pub(super) closed: Option<Closed>,
 }
@@ -124,7 +118,6 @@ impl Receiver {
             snapshot_at: None,
             restored_until: 0,
             is_failing: false,
-            connections: 0,
             closed: None,
         }
     }
@@ -262,8 +255,8 @@ impl Receiver {
         what(&mut self.sessions, &mut made);
         let findings = made.findings;
         for finding in findings {
-            for (remote, oldest) in self.outputs.put(&finding) {
-                self.dropped(remote, &oldest, "full");
+            for (output, oldest) in self.outputs.put(&finding) {
+                self.dropped(output, &oldest, "full");
             }
         }
         if self.time.now() > self.restored_until {
@@ -278,15 +271,7 @@ impl Receiver {
         if let Err(closed) = result {
             self.closed = Some(closed);
         }
-        self.metrics.add(
-            "unstuck_outputs_sent_total",
-            &[("output", "lines")],
-            written.len() as u64,
-        );
-        for id in written {
-            // If it cannot be stored, the line comes again after a kill.
-            let _ = self.store(Entry::Done { output: LINES, id: &id });
-        }
+        self.sent(Output::Lines, &written);
     }
 
     /// Opens the file of findings again if it was rotated.
@@ -295,30 +280,30 @@ impl Receiver {
     }
 
     /// Returns the queue of an output.
-    pub(super) fn queue(&mut self, remote: Remote) -> Option<&mut Queue> {
-        self.outputs.queue(remote)
+    pub(super) fn queue(&mut self, output: Output) -> &mut Queue {
+        self.outputs.queue(output)
     }
 
-    /// Notes that a server has taken these findings.
-    pub(super) fn sent(&mut self, remote: Remote, findings: &[Finding]) {
+    /// Notes that an output has taken these findings.
+    pub(super) fn sent(&mut self, output: Output, findings: &[Finding]) {
         let count = findings.len() as u64;
-        self.metrics.add("unstuck_outputs_sent_total", &[("output", remote.name())], count);
+        self.metrics.add("unstuck_outputs_sent_total", &[("output", output.name())], count);
         for finding in findings {
-            self.done(remote, finding);
+            self.done(output, finding);
         }
     }
 
     /// Notes that a finding is not sent to a server.
-    pub(super) fn dropped(&mut self, remote: Remote, finding: &Finding, reason: &str) {
-        let labels = [("output", remote.name()), ("reason", reason)];
+    pub(super) fn dropped(&mut self, output: Output, finding: &Finding, reason: &str) {
+        let labels = [("output", output.name()), ("reason", reason)];
         self.metrics.add("unstuck_outputs_dropped_total", &labels, 1);
-        self.done(remote, finding);
+        self.done(output, finding);
     }
 
-    fn done(&mut self, remote: Remote, finding: &Finding) {
-        self.outputs.done(remote.number(), &finding.id);
-        // If it cannot be stored, the finding is sent again after a kill.
-        let _ = self.store(Entry::Done { output: remote.number(), id: &finding.id });
+    fn done(&mut self, output: Output, finding: &Finding) {
+        self.outputs.done(output.number(), &finding.id);
+        // If it cannot be stored, the finding comes again after a kill.
+        let _ = self.store(Entry::Done { output: output.number(), id: &finding.id });
     }
 
     /// Replaces the snapshot, and prints a message if it cannot be written.
@@ -374,57 +359,26 @@ impl Receiver {
         !self.is_failing && self.outputs.is_ready()
     }
 
-    /// Returns the metrics as text.
-    pub(super) fn metrics(&self) -> String {
-        let (sessions, sessions_bytes) = self.sessions.size();
-        self.metrics.text(&Gauges {
-            policy: self.preset.policy.name().to_owned(),
-            connections: self.connections,
-            sessions,
-            sessions_bytes,
-            queued: self.outputs.queued(),
-            journal_bytes: self.store.as_ref().map_or(0, Store::length),
-            is_ready: self.is_ready(),
-        })
-    }
-}
-
-/// The spans of a request.
-struct Decoded {
-    spans: Vec<Span>,
-    /// The spans without an id, and those beyond the limit.
-    broken: usize,
-    beyond: usize,
-}
-
-fn decode(encoding: Encoding, body: &[u8]) -> Result<Decoded, String> {
-    let (mut spans, mut beyond) = (Vec::new(), 0);
-    let mut each = |span| {
-        if spans.len() < SPANS_MAX {
-            spans.push(span);
-        } else {
-            beyond += 1;
+    /// Returns the metrics as text. `connections` are open.
+    pub(super) fn metrics(&self, connections: usize) -> String {
+        let (sessions, bytes) = self.sessions.size();
+        let policy = self.preset.policy.name();
+        let about = labelled(&[("policy", policy), ("version", env!("CARGO_PKG_VERSION"))]);
+        let gauge = |name, value| (name, String::new(), value);
+        let mut gauges = vec![
+            ("unstuck_build_info", about, 1),
+            gauge("unstuck_connections", connections as u64),
+            gauge("unstuck_sessions", sessions as u64),
+            gauge("unstuck_sessions_bytes", bytes as u64),
+            gauge("unstuck_journal_bytes", self.store.as_ref().map_or(0, Store::length)),
+            gauge("unstuck_ready", self.is_ready().into()),
+        ];
+        for (output, queued) in self.outputs.queued() {
+            let labels = labelled(&[("output", output)]);
+            gauges.push(("unstuck_outputs_queued", labels, queued as u64));
         }
-    };
-    let broken = match encoding {
-        Encoding::Protobuf => spans_of_protobuf(body, &mut each)
-            .map_err(|_| "the body is not ExportTraceServiceRequest in protobuf".to_owned()),
-        // The protocol allows an empty request.
-        Encoding::Json if body.trim_ascii() == b"{}" => Ok(0),
-        Encoding::Json => spans_of_json(body, &mut each)
-            .map_err(|why| format!("the body is not ExportTraceServiceRequest in JSON: {why}")),
-    }?;
-    Ok(Decoded { spans, broken, beyond })
-}
-
-/// Describes the spans that were rejected.
-fn why(broken: usize, beyond: usize) -> String {
-    let parts = [
-        (broken, "have no trace id of 16 bytes and span id of 8".to_owned()),
-        (beyond, format!("are beyond the limit of {SPANS_MAX} spans a request")),
-    ];
-    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-    parts.map(|(count, why)| format!("{count} spans {why}")).collect::<Vec<_>>().join("; ")
+        self.metrics.text(&gauges)
+    }
 }
 
 /// Returns a hash of a policy.
@@ -462,7 +416,7 @@ mod tests {
             assembler: AssemblerLimits { settle: 1000, ..AssemblerLimits::default() },
         };
         let sessions = Sessions::new(&PRESETS[0], IncludeArgs::None, limits);
-        let outputs = Outputs::new(lines, &[Remote::Webhook]);
+        let outputs = Outputs::new(lines, &[Output::Webhook]);
         Receiver::new(&PRESETS[0], clock, sessions, outputs, Some(store)).restored(former).0
     }
 
@@ -506,9 +460,8 @@ mod tests {
 
     /// Sends all that waits for the webhook, and returns the ids.
     fn sent(receiver: &mut Receiver) -> Vec<String> {
-        let queue = receiver.queue(Remote::Webhook).expect("a webhook");
-        let findings: Vec<Finding> = queue.findings.iter().cloned().collect();
-        receiver.sent(Remote::Webhook, &findings);
+        let findings: Vec<_> = receiver.queue(Output::Webhook).findings.iter().cloned().collect();
+        receiver.sent(Output::Webhook, &findings);
         findings.into_iter().map(|finding| finding.id).collect()
     }
 

@@ -1,10 +1,15 @@
 //! The HTTP server: connections, paths and answers.
+//!
+//! The protocol is that of `hyper`. A framework such as `axum` would route the six paths, which is one `match`, and no
+//! layer of `tower-http` bounds the memory of all bodies together, drops the rest of a body that is too long, or
+//! limits the time of a client to read its answer.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http_body_util::Full;
@@ -14,21 +19,22 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{spawn_local, yield_now};
 use tokio::time::{sleep, timeout};
 
-use super::body::{self, Room, Unread};
+use super::body::{self, Unread};
 use super::clock::Moment;
-use super::entry::Encoding;
 use super::host::{Hosts, WRONG_HOST};
+use super::journal::Encoding;
 use super::receiver::{Accepted, Receiver, Refused};
 use super::stream::Timed;
 use super::wire::Message;
 
 /// The most connections. A collector has some ten.
-pub(super) const CONNECTIONS_MAX: usize = 256;
+const CONNECTIONS_MAX: usize = 256;
 
 /// The memory for bodies that have arrived, or a part of them, at the same time, in bodies of the largest length.
 const BODIES_MAX: usize = 8;
@@ -59,15 +65,23 @@ pub(super) struct Shared {
     pub(super) receiver: RefCell<Receiver>,
     pub(super) body_max: usize,
     hosts: Hosts,
-    /// The bytes that bodies may still take.
-    room: Cell<usize>,
+    /// A permit for each byte that bodies may still take, and for each connection that may still be opened.
+    room: Semaphore,
+    places: Arc<Semaphore>,
     start: Instant,
 }
 
 impl Shared {
     pub(super) fn new(receiver: Receiver, body_max: usize, hosts: Hosts) -> Self {
-        let room = Cell::new(BODIES_MAX * body_max);
-        Self { receiver: RefCell::new(receiver), body_max, hosts, room, start: Instant::now() }
+        let room = Semaphore::new(BODIES_MAX * body_max);
+        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let start = Instant::now();
+        Self { receiver: RefCell::new(receiver), body_max, hosts, room, places, start }
+    }
+
+    /// Returns the metrics as text.
+    pub(super) fn metrics(&self) -> String {
+        self.receiver.borrow().metrics(CONNECTIONS_MAX - self.places.available_permits())
     }
 
     /// Looks at the clocks.
@@ -83,22 +97,6 @@ impl Shared {
     }
 }
 
-/// An open connection, which is counted while it lives.
-struct Open(Rc<Shared>);
-
-impl Open {
-    fn new(shared: &Rc<Shared>) -> Self {
-        shared.receiver.borrow_mut().connections += 1;
-        Self(Rc::clone(shared))
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.0.receiver.borrow_mut().connections -= 1;
-    }
-}
-
 /// Listens at an address, with a small buffer for each connection.
 pub(super) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
@@ -110,29 +108,25 @@ pub(super) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Accepts connections until `end` changes. Then open requests are answered, for a while.
-pub(super) async fn serve(listener: TcpListener, shared: Rc<Shared>, mut end: watch::Receiver<()>) {
+/// Accepts connections. Does not return.
+pub(super) async fn serve(listener: TcpListener, shared: &Rc<Shared>, end: &GracefulShutdown) {
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            _ = end.changed() => break,
+        let Ok((stream, _)) = listener.accept().await else {
+            sleep(ACCEPT_PAUSE).await;
+            continue;
         };
-        match accepted {
-            Ok((stream, _)) if shared.receiver.borrow().connections < CONNECTIONS_MAX => {
-                spawn_local(connection(stream, Open::new(&shared), end.clone()));
+        match Arc::clone(&shared.places).try_acquire_owned() {
+            Ok(place) => {
+                spawn_local(connection(stream, place, Rc::clone(shared), end.watcher()));
             }
-            Ok((stream, _)) => refuse(stream, &shared),
-            Err(_) => sleep(ACCEPT_PAUSE).await,
+            Err(_) => refuse(stream, shared),
         }
     }
-    drop(listener);
-    let all_closed = async {
-        while shared.receiver.borrow().connections > 0 {
-            sleep(Duration::from_millis(10)).await;
-        }
-    };
-    // A client that does not read its answer is left.
-    let _ = timeout(END_TIME, all_closed).await;
+}
+
+/// Waits until open requests are answered, for a while. A client that does not read its answer is left.
+pub(super) async fn shut_down(end: GracefulShutdown) {
+    let _ = timeout(END_TIME, end.shutdown()).await;
 }
 
 /// Answers without reading the request. The kernel's buffer has room for it.
@@ -147,24 +141,23 @@ fn refuse(stream: TcpStream, shared: &Shared) {
     let _ = stream.into_std().and_then(|mut stream| stream.write_all(answer.as_bytes()));
 }
 
-async fn connection(stream: TcpStream, open: Open, mut end: watch::Receiver<()>) {
-    let shared = &open.0;
+async fn connection(
+    stream: TcpStream,
+    _place: OwnedSemaphorePermit,
+    shared: Rc<Shared>,
+    end: Watcher,
+) {
     let service = service_fn(|request| async {
         let path = known(request.uri().path());
-        let answer = answer(request, shared).await;
+        let answer = answer(request, &shared).await;
         shared.receiver.borrow_mut().answered(path, answer.status().as_u16());
         Ok::<_, Infallible>(answer)
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(64 << 10);
     let stream = TokioIo::new(Timed::new(stream, ANSWER_TIME));
-    let mut connection = std::pin::pin!(builder.serve_connection(stream, service));
     // The client caused the error: it went away, did not send HTTP, or did not read the answer.
-    tokio::select! {
-        _ = connection.as_mut() => return,
-        _ = end.changed() => connection.as_mut().graceful_shutdown(),
-    }
-    let _ = connection.await;
+    let _ = end.watch(builder.serve_connection(stream, service)).await;
 }
 
 /// Returns the label of a path in the metrics. Unknown paths share the label `other`.
@@ -187,8 +180,7 @@ async fn answer(request: Request<Incoming>, shared: &Shared) -> Answer {
         }
         ("/v1/traces" | "/v1/logs" | "/v1/metrics", _) => not_allowed("POST"),
         ("/metrics", true) => {
-            let text = shared.receiver.borrow().metrics();
-            with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", text)
+            with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", shared.metrics())
         }
         ("/healthz", true) => plain(StatusCode::OK, "ok\n"),
         ("/readyz", true) if shared.receiver.borrow().is_ready() => {
@@ -215,11 +207,10 @@ async fn export(request: Request<Incoming>, shared: &Shared) -> Answer {
     };
     let is_traces = request.uri().path() == "/v1/traces";
     let most = shared.body_max;
-    let mut room = Room::of(&shared.room);
-    match body::read(request.into_body(), compression, most, &mut room).await {
+    match body::read(request.into_body(), compression, most, &shared.room).await {
         // Logs and metrics contain no calls.
         Ok(_) if !is_traces => success(encoding, &Accepted::default()),
-        Ok(bytes) => take(encoding, &bytes, shared).await,
+        Ok((bytes, _room)) => take(encoding, &bytes, shared).await,
         Err(Unread::TooLong) => too_long(encoding, most),
         Err(Unread::TooSlow) => closing(failure(
             StatusCode::REQUEST_TIMEOUT,

@@ -11,7 +11,7 @@ use tokio::time::{Sleep, sleep};
 /// A stream with a limit on the time in which all that was written has to be taken.
 ///
 /// The time begins when a write has to wait, and ends with a flush. So a client that reads an answer byte by
-/// byte has no more time than one that does not read.
+/// byte has no more time than one that does not read. Libraries for time-outs limit each write, and `hyper` none.
 pub(super) struct Timed<S> {
     stream: S,
     time: Duration,

@@ -1,6 +1,8 @@
 //! A client for one POST at a time, over TLS or without.
+//!
+//! The protocols are those of `hyper` and `rustls`. A client such as `reqwest` or that of `hyper-util` adds a pool of
+//! connections, redirects and proxies, which a signed request must not follow, and it would replace forty lines.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +12,9 @@ use hyper::client::conn::http1;
 use hyper::header::{
     CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, USER_AGENT,
 };
-use hyper::{Request, StatusCode, Uri};
+use hyper::{Request, Uri};
 use hyper_util::rt::TokioIo;
+use percent_encoding::percent_decode_str;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -19,6 +22,8 @@ use tokio::net::TcpStream;
 use tokio::task::spawn_local;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
+
+use super::Answer;
 
 /// The time for a request and its answer.
 const TIME: Duration = Duration::from_secs(10);
@@ -32,24 +37,6 @@ pub(crate) struct Target {
     host: String,
     port: u16,
     tls: Option<TlsConnector>,
-}
-
-/// The answer of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Answered {
-    pub(crate) status: StatusCode,
-    /// The time after which the server wants to be asked again.
-    pub(crate) retry_after: Option<Duration>,
-}
-
-/// The reason why there was no answer.
-#[derive(Debug)]
-pub(crate) struct NoAnswer(String);
-
-impl fmt::Display for NoAnswer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
 }
 
 impl Target {
@@ -106,25 +93,23 @@ impl Target {
         self.host.trim_start_matches('[').trim_end_matches(']')
     }
 
-    /// Sends `body`. Returns the answer, also if its status is not a success.
-    pub(crate) async fn post(
-        &self,
-        headers: &HeaderMap,
-        body: Bytes,
-    ) -> Result<Answered, NoAnswer> {
-        let answered = timeout(TIME, self.exchange(headers, body)).await;
-        answered.unwrap_or_else(|_| Err(NoAnswer("no answer in time".to_owned())))
+    /// Sends `body`, and waits for the answer.
+    pub(crate) async fn post(&self, headers: &HeaderMap, body: Bytes) -> Answer {
+        let answer = timeout(TIME, self.exchange(headers, body)).await;
+        answer
+            .unwrap_or_else(|_| Err("no answer in time".to_owned()))
+            .unwrap_or_else(Answer::Missing)
     }
 
-    async fn exchange(&self, headers: &HeaderMap, body: Bytes) -> Result<Answered, NoAnswer> {
+    /// Connects and sends `body`. Returns the answer, or the reason why there is none.
+    async fn exchange(&self, headers: &HeaderMap, body: Bytes) -> Result<Answer, String> {
         let stream = TcpStream::connect((self.host(), self.port)).await;
-        let stream = stream.map_err(|error| NoAnswer(error.to_string()))?;
+        let stream = stream.map_err(|error| error.to_string())?;
         let Some(tls) = &self.tls else { return self.send(stream, headers, body).await };
         let name = ServerName::try_from(self.host().to_owned())
-            .map_err(|_| NoAnswer("the host is no name for TLS".to_owned()))?;
+            .map_err(|_| "the host is no name for TLS")?;
         let stream = tls.connect(name, stream).await;
-        let stream = stream.map_err(|error| NoAnswer(format!("TLS: {error}")))?;
-        self.send(stream, headers, body).await
+        self.send(stream.map_err(|error| format!("TLS: {error}"))?, headers, body).await
     }
 
     async fn send(
@@ -132,19 +117,19 @@ impl Target {
         stream: impl AsyncRead + AsyncWrite + Unpin + 'static,
         headers: &HeaderMap,
         body: Bytes,
-    ) -> Result<Answered, NoAnswer> {
-        let failed = |error: hyper::Error| NoAnswer(error.to_string());
+    ) -> Result<Answer, String> {
+        let failed = |error: hyper::Error| error.to_string();
         let (mut sender, connection) =
             http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
         let driver = spawn_local(connection);
-        let request = self.request(headers, body).map_err(|error| NoAnswer(error.to_string()))?;
-        let answer = sender.send_request(request).await.map_err(failed)?;
-        let retry_after = answer.headers().get(RETRY_AFTER).and_then(seconds);
-        let answered = Answered { status: answer.status(), retry_after };
+        let request = self.request(headers, body).map_err(|error| error.to_string())?;
+        let response = sender.send_request(request).await.map_err(failed)?;
+        let retry_after = response.headers().get(RETRY_AFTER).and_then(seconds);
+        let answer = Answer::of(response.status(), retry_after);
         // The server has decided, so an answer that breaks off changes nothing.
-        let _ = Limited::new(answer.into_body(), ANSWER_MAX).collect().await;
+        let _ = Limited::new(response.into_body(), ANSWER_MAX).collect().await;
         driver.abort();
-        Ok(answered)
+        Ok(answer)
     }
 
     fn request(
@@ -189,29 +174,12 @@ pub(crate) fn headers(text: &str) -> Result<HeaderMap, String> {
         let wrong = || "has to be a list such as name=value,name=value".to_owned();
         let (name, value) = pair.split_once('=').ok_or_else(wrong)?;
         let name: HeaderName = name.trim().parse().map_err(|_| wrong())?;
-        let mut value: HeaderValue = unescaped(value.trim()).parse().map_err(|_| wrong())?;
+        let mut value: HeaderValue =
+            percent_decode_str(value.trim()).decode_utf8_lossy().parse().map_err(|_| wrong())?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }
     Ok(headers)
-}
-
-/// Returns a text with `%20` and its like replaced.
-fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((byte, after)) = rest.split_first() {
-        let code =
-            after.get(..2).filter(|_| *byte == b'%').and_then(|digits| str::from_utf8(digits).ok());
-        if let Some(code) = code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            bytes.push(code);
-            rest = &after[2..];
-        } else {
-            bytes.push(*byte);
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

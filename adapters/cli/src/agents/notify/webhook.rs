@@ -13,7 +13,7 @@ use unstuck_report::json::json;
 
 use super::{escaped, text};
 use crate::agents::state::{Entry, Line, What, digest};
-use crate::webhook::{Answered, Attempt, NoAnswer, SECRET, Secret, Target, sign, target};
+use crate::webhook::{Answer, SECRET, Secret, Target, sign, target};
 
 /// The number of attempts, and the pause between two.
 const ATTEMPTS: usize = 3;
@@ -59,23 +59,28 @@ pub(super) fn send(url: &str, finding: &Entry) -> Result<(), String> {
     sign(&mut headers, &id, &body, now, secret.as_ref());
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
-    let answered = LocalSet::new().block_on(&runtime, posted(&target, &headers, body.into()));
-    match answered {
-        Ok(answered) if Attempt::of(&Ok(answered)) == Attempt::Taken => Ok(()),
-        Ok(Answered { status, .. }) => Err(format!("{} answered {status}", target.host())),
-        Err(error) => Err(format!("{} gave no answer: {error}", target.host())),
+    match LocalSet::new().block_on(&runtime, posted(&target, &headers, body.into())) {
+        Answer::Taken => Ok(()),
+        Answer::Refused(status) | Answer::Later(status, _) => {
+            Err(format!("{} answered {status}", target.host()))
+        }
+        Answer::Missing(why) => Err(format!("{} gave no answer: {why}", target.host())),
     }
 }
 
 /// Sends a body until the server has decided, a few times. Returns the last answer.
-async fn posted(target: &Target, headers: &HeaderMap, body: Bytes) -> Result<Answered, NoAnswer> {
-    let mut answered = target.post(headers, body.clone()).await;
+async fn posted(target: &Target, headers: &HeaderMap, body: Bytes) -> Answer {
+    let mut answer = target.post(headers, body.clone()).await;
     for _ in 1..ATTEMPTS {
-        let Attempt::Later(least) = Attempt::of(&answered) else { break };
-        sleep(least.unwrap_or(PAUSE).min(PAUSE_MAX)).await;
-        answered = target.post(headers, body.clone()).await;
+        let pause = match answer {
+            Answer::Taken | Answer::Refused(_) => break,
+            Answer::Later(_, least) => least.unwrap_or(PAUSE).min(PAUSE_MAX),
+            Answer::Missing(_) => PAUSE,
+        };
+        sleep(pause).await;
+        answer = target.post(headers, body.clone()).await;
     }
-    answered
+    answer
 }
 
 /// Returns the secret in the environment, if there is one.
