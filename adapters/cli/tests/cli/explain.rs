@@ -1,8 +1,7 @@
 //! `scan --explain`: the table for one loop, and the errors.
 
 use crate::harness::{
-    Folder, Ran, echo, loops_that_begin_alike, program, repeated, runs, scan, scanned,
-    unstuck_reading,
+    Folder, Ran, echo, loops_that_begin_alike, program, repeated, runs, scan, unstuck_reading,
 };
 
 /// Explains a loop in the recorded runs, from their folder.
