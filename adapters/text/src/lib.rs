@@ -57,6 +57,7 @@ extern crate alloc;
 extern crate std;
 
 mod body;
+mod cause;
 #[cfg(feature = "serde")]
 mod checkpoint;
 mod command;
@@ -88,6 +89,7 @@ mod tokens;
 mod words;
 mod worker;
 
+pub use cause::{Cause, CauseKind};
 pub use declaration::{Effect, ToolDeclaration};
 pub use envelope::{Envelope, Unescaped, is_notification};
 pub use likeness::PRIMARY_KEYS;

@@ -531,6 +531,171 @@ pub(crate) mod status {
         ["message", "detail", "error_description", "stderr", "title", "output"];
 }
 
+pub(crate) mod cause {
+    use super::{Phrases, phrases};
+
+    /// The text to replace stands in the file more than once. With `edits` below, what the editors of agents say.
+    pub(crate) static TEXT_REPEATED: Phrases = phrases![
+        "matches of the string to replace" "multiple occurrences of old_str" "found multiple matches for"
+        "expected 1 occurrence but found" "expected 1 occurrences but found" "is not unique in the file"
+        "appears multiple times" "matches more than one place" "must be unique. found" "more than one match for old"
+    ];
+
+    /// The text to replace is not in the file.
+    pub(crate) static TEXT_MISSING: Phrases = phrases![
+        "string to replace not found" "did not appear verbatim" "old_string not found" "oldstring not found"
+        "could not find the string to replace" "0 occurrences found for old_string" "failed to find expected lines"
+        "failed to find context" "failed to exactly match" "no match found for the search" "search block not found"
+        "could not find old_string" "no replacement was performed" "old_text not found" "old text not found" "could not find the exact text"
+        "no sufficiently similar match" "patch failed: "
+    ];
+
+    /// The file has changed since the agent read it.
+    pub(crate) static FILE_CHANGED: Phrases = phrases![
+        "has been modified since" "has been unexpectedly modified" "file has changed since" "was modified since"
+        "has changed on disk" "modified since it was last read"
+    ];
+
+    /// The agent has not read the file that it writes.
+    pub(crate) static FILE_UNREAD: Phrases = phrases![
+        "file has not been read yet" "file must be read first" "must read file" "must read the file"
+        "read it first before writing" "you must use your read tool"
+    ];
+
+    /// The two texts of an edit are one.
+    pub(crate) static EDIT_EMPTY: Phrases = phrases![
+        "are exactly the same" "no changes to make" "produced identical content" "are identical. no changes"
+        "must be different from old"
+    ];
+
+    /// The command runs outside of its project.
+    pub(crate) static FOLDER_WRONG: Phrases = phrases![
+        "not a git repository" "could not find `cargo.toml`" "could not find cargo.toml"
+        "no makefile found" "go.mod file not found" "go: cannot find main module" "could not read package.json"
+        "no such file or directory, open 'package.json'" "no pyproject.toml" "could not find a package.json"
+    ];
+
+    /// A database has no such table or column.
+    pub(crate) static NAME_FOLLOWS: Phrases = phrases![
+        "unknown column " "no such table: " "no such column: " "unknown table " "invalid column name "
+        "invalid object name "
+    ];
+    pub(crate) static NAME_OPENS: Phrases = phrases!["table " "relation " "column "];
+
+    /// A shell, a database or a language cannot read the text.
+    pub(crate) static SYNTAX_WRONG: Phrases = phrases![
+        "unexpected eof while looking for" "syntax error near" "syntax error:" "syntaxerror:"
+        "error in your sql syntax" "unterminated quoted string" "unterminated string" "unmatched "
+        "unexpected end of file" "syntax error at or near"
+    ];
+
+    /// The call took longer than it may.
+    pub(crate) static TIMED_OUT: Phrases = phrases![
+        "command timed out" "execution timed out" "timed out after" "timed out and has been killed"
+        "deadline exceeded"
+    ];
+
+    /// A package is not installed. Its name follows.
+    pub(crate) static PACKAGE_MISSING: Phrases = phrases![
+        "no module named " "cannot find module " "cannot find package " "can't find crate for "
+        "unresolved import " "no required module provides package " "unable to resolve dependency "
+        "no matching distribution found for " "could not find a version that satisfies the requirement "
+        "unable to locate package " "cannot load such file -- " "could not find gem "
+        "failed to resolve import "
+    ];
+
+    /// A program is not installed. Its name follows, or stands before.
+    pub(crate) static PROGRAM_FOLLOWS: Phrases = phrases![
+        "command not found: " "executable file not found: " "failed to execute: "
+    ];
+    pub(crate) static PROGRAM_PRECEDES: Phrases = phrases![
+        ": command not found" " is not recognized as an internal or external command"
+        " is not recognized as the name of a cmdlet" ": executable file not found"
+    ];
+
+    /// Another program holds a port.
+    pub(crate) static PORT_HELD: Phrases = phrases![
+        "address already in use" "eaddrinuse" "address in use" "only one usage of each socket address"
+        "port is already allocated" "port is already in use" "port already in use"
+    ];
+
+    /// Permission is denied. The path follows, or stands before.
+    pub(crate) static PERMISSION_FOLLOWS: Phrases = phrases![
+        "eacces: permission denied" "eperm: operation not permitted" "[errno 13] permission denied"
+        "could not open lock file" "permission denied: '"
+    ];
+    pub(crate) static PERMISSION_PRECEDES: Phrases = phrases![
+        ": permission denied" ": operation not permitted" ": read-only file system" ": access denied"
+        " permission denied"
+    ];
+
+    /// The credentials are refused, or there are none.
+    pub(crate) static LOGIN_REFUSED: Phrases = phrases![
+        "bad credentials" "401 unauthorized" "http 401" "invalid api key" "incorrect api key" "authentication failed"
+        "not logged in" "could not read username" "authentication required" "invalid credentials" "token has expired"
+        "permission denied (publickey"
+    ];
+
+    /// The answer asks for fewer requests.
+    pub(crate) static RATE_LIMIT: Phrases = phrases![
+        "rate limit" "rate-limit" "ratelimit" "too many requests" "http 429" "status 429" "error 429"
+        "quota exceeded" "overloaded"
+    ];
+
+    /// Words before the time to wait.
+    pub(crate) static WAITS: Phrases = phrases![
+        "retry after " "retry-after: " "try again in " "retry in " "wait for " "wait " "try again after "
+        "please wait "
+    ];
+
+    /// The other side cannot be reached. Its name follows, or stands before, or is not told.
+    pub(crate) static HOST_FOLLOWS: Phrases = phrases![
+        "could not resolve host: " "could not resolve hostname " "getaddrinfo enotfound "
+        "getaddrinfo eai_again " "failed to connect to " "connect econnrefused " "failed to lookup address of "
+        "no such host " "unable to resolve host address " "cannot connect to "
+    ];
+    pub(crate) static HOST_UNTOLD: Phrases = phrases![
+        "name or service not known" "temporary failure in name resolution" "network is unreachable"
+        "no route to host" "connection refused" "connection timed out" "connection reset" "getaddrinfo failed"
+        "err_internet_disconnected" "err_name_not_resolved" "err_connection_refused"
+    ];
+
+    /// The tool refuses an argument. Its name follows, or stands before.
+    pub(crate) static ARGUMENT_FOLLOWS: Phrases = phrases![
+        "got an unexpected keyword argument " "required positional argument: " "unexpected argument "
+        "unrecognized arguments: " "unrecognized argument: " "unrecognized option " "unknown option "
+        "invalid option -- " "illegal option -- " "no such option: " "no such option " "unknown flag: "
+        "unknown shorthand flag: " "flag provided but not defined: " "missing required parameter: "
+        "missing required parameter " "missing required argument: " "missing required argument "
+        "missing required property " "params must have required property " "must have required property "
+        "the required parameter " "an unexpected parameter " "unknown argument: " "unknown argument "
+        "missing parameter: " "missing field " "unknown field " "additional properties are not allowed ("
+        "invalid value for parameter " "bad option: " "option requires an argument -- " "missing argument to "
+        "unknown predicate " "unrecognized subcommand " "unknown primary or operator"
+    ];
+    pub(crate) static ARGUMENT_PRECEDES: Phrases = phrases![
+        " is a required property" " is a required parameter" " is a required argument" " is required"
+        " was unexpected)" " is not a valid parameter" " is not a known parameter"
+    ];
+
+    pub(crate) static OPTION_PRECEDES: Phrases =
+        phrases![": invalid option" ": illegal option" ": unknown option"];
+
+    /// A path does not exist. It follows, or stands before.
+    pub(crate) static PATH_FOLLOWS: Phrases = phrases![
+        "enoent: no such file or directory" "[errno 2] no such file or directory: " "file not found: "
+        "file does not exist: " "path does not exist: " "path not found: " "directory does not exist: "
+        "file or directory not found: " "no such file: " "no such directory: " "can't open file "
+        "failed to read file " "could not find file " "cannot find the path " "cannot find path "
+        "directory not found: " "pathspec "
+    ];
+    pub(crate) static PATH_UNTOLD: Phrases = phrases!["file does not exist."];
+    pub(crate) static PATH_PRECEDES: Phrases = phrases![
+        ": no such file or directory" " no such file or directory" " does not exist" " doesn't exist"
+        " was not found" ": file not found" " not found"
+    ];
+}
+
 pub(crate) mod report {
     use super::Grams;
 
