@@ -7,19 +7,20 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use unstuck_core::CheckpointError;
+use unstuck_core::{CheckpointError, LoopId};
 use unstuck_json::Hash64 as _;
 use unstuck_text::{Lines, SimilarCalls};
 
 use crate::asked::HASH;
 use crate::calls::{Calls, Names};
+use crate::decision::Cause;
 use crate::guard::{Blocks, Engine, Guard, Tally};
 use crate::steps::Steps;
 use crate::stopped_calls::StoppedCalls;
 use crate::swarm_memory::SwarmMemory;
 
 /// The version of the format that this crate writes, and the only one that it reads.
-pub const CHECKPOINT_VERSION: u8 = 5;
+pub const CHECKPOINT_VERSION: u8 = 6;
 
 /// The length of the checksum at the end.
 const SUM: usize = size_of::<u64>();
@@ -75,6 +76,7 @@ struct SavedGuard<'a> {
     names: Names,
     steps: Steps,
     blocks: Blocks,
+    cause: Option<(LoopId, Cause)>,
     stopped: StoppedCalls,
     swarm: SwarmMemory,
     tally: Tally,
@@ -99,6 +101,7 @@ impl Guard {
             names: state.names.clone(),
             steps: state.steps.clone(),
             blocks: state.blocks,
+            cause: state.cause.clone(),
             stopped: state.stopped.clone(),
             swarm: state.swarm.clone(),
             tally: state.tally.clone(),
@@ -119,7 +122,7 @@ impl Guard {
             .map_err(RestoreError::Engine)?;
         (state.worker.digester.similar, state.worker.digester.lines) = (saved.similar, saved.lines);
         (state.calls, state.names, state.steps) = (saved.calls, saved.names, saved.steps);
-        (state.blocks, state.stopped) = (saved.blocks, saved.stopped);
+        (state.blocks, state.cause, state.stopped) = (saved.blocks, saved.cause, saved.stopped);
         (state.swarm, state.tally) = (saved.swarm, saved.tally);
         Ok(self)
     }

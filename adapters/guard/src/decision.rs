@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Finding, Kind, RuleIndex, Tool};
+use unstuck_text::{CauseKind, Unescaped};
 
 use crate::builder::End;
 use crate::tool_output::ToolOutput;
@@ -191,7 +192,7 @@ impl Decision {
 
 /// The evidence for a decision: the engine's finding, with the names of the rule and the tool.
 ///
-/// It holds no arguments and no results. Its `Display` is one line for a log.
+/// It holds no arguments and no results, but for one word of the cause. Its `Display` is one line for a log.
 ///
 /// ```
 /// use unstuck::{Guard, Kind};
@@ -219,6 +220,8 @@ pub struct Evidence {
     pub lap: Vec<Arc<str>>,
     /// The name of the tool that [fails](unstuck_core::Detector::failing) between the calls of the finding, or an empty text.
     pub failing: Arc<str>,
+    /// The cause, if the latest call failed and its answer tells why.
+    pub cause: Option<Cause>,
     /// The action that the rule asks for.
     pub action: Action,
     /// Whether the rule asks for this action for the first time in this loop.
@@ -248,7 +251,53 @@ impl Evidence {
             let nudge = self.finding.nudge(action, &self.tool).lap(&lap).failing(&self.failing);
             write!(text, "{nudge}")
         };
+        // A run that ends leaves nothing to mend.
+        if let Some(cause) = self.cause.as_ref().filter(|_| action < Action::StartOver) {
+            let _ = write!(text, " {cause}");
+        }
         text
+    }
+}
+
+/// The cause of a finding: what the answer of the latest call tells.
+///
+/// ```
+/// use unstuck::{CauseKind, Guard};
+///
+/// let mut guard = Guard::new();
+/// # let mut decision = guard.text_turn("hm");
+/// # for _ in 0..3 {
+/// let before = guard.before("bash", r#"{"command":"jq . a.json"}"#);
+/// decision = guard.after(before.ticket(), "bash: jq: command not found", true);
+/// # }
+/// // The third time:
+/// let cause = decision.evidence().and_then(|evidence| evidence.cause.as_ref()).expect("a cause");
+/// assert_eq!((cause.kind, cause.subject.as_deref()), (CauseKind::ProgramMissing, Some("jq")));
+/// let note = decision.message().expect("a note").note();
+/// assert!(note.ends_with("The program `jq` is not there. Install it, or use another one."));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cause {
+    /// The kind of the cause.
+    pub kind: CauseKind,
+    /// The thing that the cause is about, in one word of the answer. A checkpoint leaves it out.
+    #[serde(skip)]
+    pub subject: Option<Arc<str>>,
+}
+
+impl Cause {
+    /// Returns the cause that `answer` tells.
+    pub(crate) fn of(answer: &str) -> Option<Self> {
+        let mut memory = Unescaped::default();
+        let unstuck_text::Cause { kind, subject } = unstuck_text::Cause::of(answer, &mut memory)?;
+        Some(Self { kind, subject: subject.map(Arc::from) })
+    }
+}
+
+impl fmt::Display for Cause {
+    /// Writes the cause and one way out, in a sentence or two.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        unstuck_text::Cause { kind: self.kind, subject: self.subject.as_deref() }.fmt(f)
     }
 }
 
@@ -276,8 +325,8 @@ impl fmt::Display for Evidence {
 
 /// A message for the model.
 ///
-/// It consists of fixed words, the tool's name and numbers. It repeats no arguments and no results, so
-/// that text from a web page cannot come back as an instruction.
+/// It consists of fixed words, the tool's name, numbers, and at most one word of the answer. It repeats no other part of
+/// arguments and results, so that text from a web page cannot come back as an instruction.
 ///
 /// To show it with a call, use [`Decision::annotate`] or [`Decision::refusal`], which know whether the
 /// call has run.

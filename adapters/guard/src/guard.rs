@@ -19,7 +19,7 @@ use unstuck_text::{Answer, Digester, LINE_WORDS, Worker, is_notification};
 use crate::asked::Asked;
 use crate::builder::{Builder, Mode, Setup};
 use crate::calls::{CallEntry, CallState, Calls, Names};
-use crate::decision::{Decision, Evidence, Message, Ticket};
+use crate::decision::{Cause, Decision, Evidence, Message, Ticket};
 use crate::declared::Declared;
 use crate::payload::Payload;
 use crate::ruling::Ruling;
@@ -101,6 +101,8 @@ pub(crate) struct State {
     pub(crate) names: Names,
     pub(crate) steps: Steps,
     pub(crate) blocks: Blocks,
+    /// The latest loop whose cause was told, and the cause.
+    pub(crate) cause: Option<(LoopId, Cause)>,
     pub(crate) stopped: StoppedCalls,
     pub(crate) swarm: SwarmMemory,
     pub(crate) tally: Tally,
@@ -120,6 +122,14 @@ impl Verdicts {
             None => self.first = Some(verdict),
             Some(_) => self.others.push(verdict),
         }
+    }
+
+    /// Returns the first loop among them of which the model is told, and whose latest call failed.
+    fn failing(&self) -> Option<LoopId> {
+        let told = |verdict: &&Verdict| verdict.fresh || verdict.action >= Action::Block;
+        let findings = self.first.iter().chain(&self.others).filter(told);
+        let mut findings = findings.filter_map(|verdict| verdict.finding);
+        findings.find(Finding::has_failed).map(|finding| finding.loop_id)
     }
 }
 
@@ -255,7 +265,7 @@ impl Guard {
         let Some(ticket) = ticket.into() else { return Decision::PROCEED };
         let begun = telemetry::now();
         let (result, declared) = (result.into(), Arc::clone(&self.declared));
-        self.settle(ticket, begun, |state, each| {
+        self.settle(ticket, begun, Some(&result), |state, each| {
             Some(state.outcome(&declared, ticket, (&result, failed), each))
         })
     }
@@ -265,7 +275,7 @@ impl Guard {
     pub fn refused(&mut self, ticket: impl Into<Option<Ticket>>) -> Decision {
         let Some(ticket) = ticket.into() else { return Decision::PROCEED };
         let begun = telemetry::now();
-        self.settle(ticket, begun, |state, each| {
+        self.settle(ticket, begun, None, |state, each| {
             state.worker.detector.vetoed_each(ticket.call.id, each);
             None
         })
@@ -275,7 +285,7 @@ impl Guard {
     pub fn cancelled(&mut self, ticket: impl Into<Option<Ticket>>) -> Decision {
         let Some(ticket) = ticket.into() else { return Decision::PROCEED };
         let begun = telemetry::now();
-        self.settle(ticket, begun, |state, each| {
+        self.settle(ticket, begun, None, |state, each| {
             state.worker.detector.cancel_each(ticket.call.id, each);
             None
         })
@@ -302,7 +312,7 @@ impl Guard {
         verdicts.push(own);
         self.name(ticket, asked);
         let (result, declared) = (result.into(), Arc::clone(&self.declared));
-        self.settle(ticket, begun, |state, each| {
+        self.settle(ticket, begun, Some(&result), |state, each| {
             verdicts.into_iter().for_each(&mut *each);
             Some(state.outcome(&declared, ticket, (&result, failed), each))
         })
@@ -413,7 +423,7 @@ impl Guard {
     fn begin_anew(&mut self) {
         self.end_step();
         let state = &mut *self.state;
-        state.blocks = Blocks::default();
+        (state.blocks, state.cause) = (Blocks::default(), None);
         state.calls.end_run();
         state.swarm.clear();
         state.tally.latest.clear();
@@ -542,11 +552,12 @@ impl Guard {
     }
 
     /// Takes in that a call has ended. `event` reports the end to the engine, and returns the outcome if
-    /// the call has run.
+    /// the call has run, with this `result`.
     fn settle(
         &mut self,
         ticket: Ticket,
         begun: Option<Instant>,
+        result: Option<&Payload<'_>>,
         event: impl FnOnce(&mut State, &mut dyn FnMut(Verdict)) -> Option<Outcome>,
     ) -> Decision {
         if self.setup.mode == Mode::Off {
@@ -563,6 +574,9 @@ impl Guard {
             let call = state.calls.report(ticket.call.id, outcome)?;
             Some(state.stopped.report(call, outcome))
         });
+        if let (Some(result), Some(found)) = (result, verdicts.failing()) {
+            state.cause = Cause::of(result.as_str()).map(|cause| (found, cause));
+        }
         let mut decision = self.decide(Some(ticket), verdicts);
         if reported == Some(true) {
             let again = Decision { ticket: Some(ticket), ..stopped_calls::again() };
@@ -600,7 +614,21 @@ impl Guard {
         let failing = self.state.worker.detector.failing(&finding);
         let failing = failing.and_then(|seq| self.state.worker.detector.tool_of(seq));
         let failing = failing.map_or_else(Arc::default, |tool| self.state.names.shared(tool));
-        Some(Evidence { rule, tool, lap, failing, action, fresh, finding, workers: 1, swarm: None })
+        let cause = self.state.cause.as_ref().filter(|(of, _)| *of == finding.loop_id);
+        let cause = cause.map(|(_, cause)| cause.clone());
+        let swarm = None;
+        Some(Evidence {
+            rule,
+            tool,
+            lap,
+            failing,
+            cause,
+            action,
+            fresh,
+            finding,
+            workers: 1,
+            swarm,
+        })
     }
 
     /// Returns the names of the tools of one lap of a cycle, in the order of the calls.
@@ -670,6 +698,7 @@ impl State {
             names: Names::default(),
             steps: Steps::default(),
             blocks: Blocks::default(),
+            cause: None,
             stopped: StoppedCalls::default(),
             swarm: SwarmMemory::default(),
             tally: Tally::default(),

@@ -86,7 +86,7 @@ pub use chat::{
     ToolCall,
 };
 pub use checkpoint::{CHECKPOINT_VERSION, RestoreError};
-pub use decision::{Decision, Evidence, Message, SIGN, Ticket};
+pub use decision::{Cause, Decision, Evidence, Message, SIGN, Ticket};
 pub use declared::{DECLARED_MAX, Declaration, KEY_MAX};
 pub use guard::{BLOCKS_MAX, Guard};
 pub use payload::Payload;
@@ -98,7 +98,7 @@ pub use unstuck_core::{
     Action, Finding, Kind, LoopId, Nearness, Policy, Statistics, Tag, Tool, ToolRule,
 };
 pub use unstuck_swarm::SwarmStore;
-pub use unstuck_text::{Effect, Mask, Masks, Preset, Recipe, ToolDeclaration};
+pub use unstuck_text::{CauseKind, Effect, Mask, Masks, Preset, Recipe, ToolDeclaration};
 
 /// The examples of the READMEs.
 #[cfg(doctest)]

@@ -119,6 +119,7 @@ impl Guard {
             tool: self.state.names.shared(ticket.tool),
             lap: Vec::new(),
             failing: Arc::default(),
+            cause: None,
             action,
             fresh: rung > one.rung(),
             finding,
