@@ -126,11 +126,11 @@ mod tests {
         let finding = Finding::elsewhere(LoopId::from_bits(key as u64), Tool::named(&tool), 0);
         let location = Location::Calls { first, at: last, last };
         let (worker, message, proof) = (worker.into(), String::new(), Vec::new());
-        let (warning, is_first, calls_before) = (None, true, last);
+        let (warning, cause, is_first, calls_before) = (None, None, true, last);
         #[rustfmt::skip]
         let found = ReplayFinding {
-            rule: "rule", finding, action, tool, worker, location, warning, message, proof, key, is_first,
-            calls_before,
+            rule: "rule", finding, action, tool, worker, location, warning, message, cause, proof, key,
+            is_first, calls_before,
         };
         Loop { rungs: vec![found], end: None, novelty: None }
     }

@@ -8,7 +8,7 @@ use unstuck_trace::Tokens;
 use crate::cost::{Cost, Spent};
 use crate::json::json;
 use crate::loops::Novelty;
-use crate::replay::{Location, ReplayFinding, Warning};
+use crate::replay::{Cause, Location, ReplayFinding, Warning};
 use crate::report::Report;
 use crate::shown::{plain, shortened};
 
@@ -105,6 +105,9 @@ pub struct FindingLine<'a> {
     /// Null for text, for a later finding of the same loop, and if no rule came near since the
     /// finding before.
     warning: Option<WarningLine>,
+    /// Absent if it is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'a Cause>,
     message: Cow<'a, str>,
 }
 
@@ -168,6 +171,7 @@ impl<'a> FindingLine<'a> {
             confidence: finding.confidence,
             baseline: novelty.map(Novelty::name),
             warning: found.warning.map(WarningLine::of),
+            cause: found.cause.as_ref(),
             message: found.message.as_str().into(),
         }
     }

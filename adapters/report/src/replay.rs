@@ -23,7 +23,7 @@ use unstuck_trace::{Call, Event, Message, Outcome, WORKERS_MAX};
 
 pub use checkpoint::ReplayCheckpoint;
 use early_warning::Judged;
-pub use findings::{Excerpt, Location, ReplayFinding, ResultLine};
+pub use findings::{Cause, Excerpt, Location, ReplayFinding, ResultLine};
 pub use findings::{Findings, LoopKey, Warning};
 pub use history::LoopPrefix;
 pub use history::{CallResult, Explained, Step, Wanted};
@@ -346,8 +346,14 @@ impl Replay {
         let lap = worker.lap(&finding);
         let lap: Vec<&str> = lap.iter().map(String::as_str).collect();
         let failing = worker.failing(&finding).unwrap_or_default();
+        let cause = proof.last().and_then(Excerpt::cause);
         let told = if self.observes { Action::Nudge } else { verdict.action };
-        let message = finding.nudge(told, &tool).lap(&lap).failing(&failing).to_string();
+        let nudge = finding.nudge(told, &tool).lap(&lap).failing(&failing);
+        let message = match &cause {
+            // A run that ends leaves nothing to mend.
+            Some(cause) if told < Action::StartOver => format!("{nudge} {}", cause.text),
+            _ => nudge.to_string(),
+        };
         if self.findings.len() >= PROVEN_MAX {
             proof = Vec::new();
         }
@@ -358,6 +364,7 @@ impl Replay {
         self.findings.push(ReplayFinding {
             rule: finding.rule_name(self.preset.policy),
             message,
+            cause,
             finding,
             action: verdict.action,
             tool,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::Value;
+use unstuck_text::CauseKind;
 use unstuck_trace::Format;
 
 use crate::harness::{
@@ -20,7 +21,7 @@ const TRACE: [&str; 9] =
 const SPENT: [(&str, &str); 3] =
     [("tokens", "tokens_after"), ("seconds", "seconds_after"), ("dollars", "dollars_after")];
 
-/// The fields of a finding.
+/// The fields of a finding. One about failures may have a `cause`, too.
 const FINDING: [&str; 16] = [
     "rule",
     "kind",
@@ -99,7 +100,7 @@ fn check_finding(finding: &Value, calls: u64) {
         assert!(number("first_message").expect("where") <= number("at_message").expect("where"));
         assert!(finding["warning"].is_null(), "{finding}");
     } else {
-        has_fields(finding, FINDING);
+        has_fields(finding, FINDING.into_iter().chain(check_cause(finding)));
         assert!(
             ["streak", "recurrence", "cycle"].contains(&finding["kind"].as_str().unwrap_or(""))
         );
@@ -119,6 +120,20 @@ fn check_finding(finding: &Value, calls: u64) {
     assert!(number("confidence") <= Some(100) && number("laps") >= Some(2), "{finding}");
     assert!(number("period") >= Some(1), "{finding}");
     assert!(["rule", "worker", "message"].iter().all(|field| finding[field] != ""), "{finding}");
+}
+
+/// Checks the cause of a finding, which is told to the model unless the run ends. Returns its field, if it is there.
+fn check_cause(finding: &Value) -> Option<&'static str> {
+    let cause = finding.get("cause")?;
+    has_fields(cause, ["kind", "subject", "text"]);
+    let field = |name: &str| cause[name].as_str();
+    let is_kind = |kind: &str| CauseKind::ALL.into_iter().any(|known| known.name() == kind);
+    assert!(field("kind").is_some_and(is_kind), "{cause}");
+    assert!(cause["subject"].is_null() || field("subject") != Some(""), "{cause}");
+    let is_told = finding["message"].as_str().expect("a message").ends_with(field("text")?);
+    let ends = ["start_over", "stop"].contains(&finding["action"].as_str()?);
+    assert!(is_told != ends, "{finding}");
+    Some("cause")
 }
 
 /// Checks the early warning of a finding at the call `at`.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Finding};
-use unstuck_text::{Envelope, Unescaped, complaint};
+use unstuck_text::{CauseKind, Envelope, Unescaped, complaint};
 
 use super::history::Explained;
 use super::nearest::Nearest;
@@ -33,6 +33,8 @@ pub struct ReplayFinding {
     pub warning: Option<Warning>,
     /// The message that the agent should have read.
     pub message: String,
+    /// The cause, if the last of its calls failed and the answer tells it.
+    pub cause: Option<Cause>,
     /// The calls or turns that prove it, as far back as they are kept.
     pub proof: Vec<Excerpt>,
     /// The loop that this finding belongs to.
@@ -104,6 +106,17 @@ pub struct ResultLine {
     pub refused: bool,
 }
 
+/// The cause of a finding: what the last answer says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cause {
+    /// The kind of the cause.
+    pub kind: CauseKind,
+    /// The thing that the cause is about, in one word.
+    pub subject: Option<String>,
+    /// The cause and a way out, in a sentence or two.
+    pub text: String,
+}
+
 /// The findings in one trace.
 #[derive(Debug)]
 pub struct Findings {
@@ -127,6 +140,15 @@ impl Excerpt {
     pub(super) fn new(index: usize, tool: Option<&str>, text: &str) -> Self {
         let text = beginning(text, TEXT_SHOWN).to_owned();
         Self { index, tool: tool.map(str::to_owned), text, result: None }
+    }
+
+    /// Returns the cause that the result tells, if the call failed.
+    pub(super) fn cause(&self) -> Option<Cause> {
+        let result = self.result.as_ref().filter(|result| result.failed)?;
+        let mut memory = Unescaped::default();
+        let cause = unstuck_text::Cause::of(&result.text, &mut memory)?;
+        let subject = cause.subject.map(str::to_owned);
+        Some(Cause { kind: cause.kind, subject, text: cause.to_string() })
     }
 }
 
