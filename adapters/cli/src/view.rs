@@ -15,7 +15,10 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use clap::Args;
+use unstuck_report::Settings;
 use unstuck_report::cost::Price;
+use unstuck_report::html::Html;
+use unstuck_report::parts::Needs;
 use unstuck_text::Preset;
 use unstuck_trace::Format;
 
@@ -25,9 +28,8 @@ use crate::policy::options::PolicyOptions;
 use crate::read::inputs::{self, Input, Inputs};
 use crate::read::jobs::one_for_each_core;
 use crate::scan::feedback;
-use crate::scan::judge::{Judge, loops_in};
+use crate::scan::judge::loops_in;
 use crate::scan::options::from_names;
-use crate::scan::parts::Needs;
 use crate::sessions::transcripts;
 use load::Loader;
 use state::{News, Order, State, Task};
@@ -35,10 +37,8 @@ use terminal::Terminal;
 use watch::Watch;
 
 /// The parts of the findings that a row and the page of a run show.
-const ROW: Needs =
-    Needs { loops: 1, lines: false, rows: false, explain: None, picture: false, steps: false };
-const RUN: Needs =
-    Needs { loops: 20, lines: false, rows: false, explain: None, picture: true, steps: true };
+const ROW: Needs = Needs::loops(1);
+const RUN: Needs = Html::NEEDS;
 
 /// The time to wait for a key while something is read, and else.
 const BUSY: Duration = Duration::from_millis(50);
@@ -131,13 +131,14 @@ fn show(view: &View) -> Result<(), Exit> {
     let preset = view.policy.preset()?;
     let found = view.inputs()?;
     let preset = view.heeding(preset, &found)?;
-    let judge = |needs| Judge::new(view.from(), preset, needs, view.price);
+    let (from, price) = (view.from(), view.price);
+    let settings = |needs| Settings { from, price, ..Settings::new(preset, needs) };
     let (to, news) = mpsc::channel();
-    let loader = Loader::start(judge(ROW), judge(RUN), &to);
+    let loader = Loader::start(settings(ROW), settings(RUN), &to);
     let mut watch = Watch::default();
     let first = watch.look(&found);
     if view.watch {
-        let (paths, from) = (view.paths.clone(), view.from());
+        let paths = view.paths.clone();
         watch.start(move || find(&paths, from).unwrap_or_default().found, to);
     }
     let shown = Terminal::enter().and_then(|mut terminal| {

@@ -10,6 +10,7 @@ use maud::{Markup, html};
 use unstuck_core::Policy;
 
 use crate::draw::hatch;
+use crate::parts::Needs;
 use crate::recurring::named;
 use crate::report::Report;
 use crate::shown::{counted, plain, shortened};
@@ -58,8 +59,8 @@ pub struct Html {
 }
 
 impl Html {
-    /// The most loops of a run that are shown.
-    pub const LOOPS_MAX: usize = 20;
+    /// The parts of a report that are shown: some loops, their steps and the picture of the run.
+    pub const NEEDS: Needs = Needs { picture: true, steps: true, ..Needs::loops(20) };
 
     /// Begins the overview of runs that are judged by `policy`.
     pub fn new(args: IncludeArgs, policy: &'static Policy<'static>) -> Self {

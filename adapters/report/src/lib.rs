@@ -6,10 +6,12 @@
 //!
 //! The library opens no file and starts no thread, so that it also works in a browser.
 
+pub mod baseline;
 pub mod config;
 pub mod cost;
 pub mod draw;
 pub mod evidence;
+pub mod folder;
 pub mod groups;
 pub mod html;
 pub mod json;
@@ -17,14 +19,19 @@ pub mod loops;
 pub mod machine;
 pub mod mistake;
 mod page;
+pub mod parts;
 pub mod recurring;
 pub mod redact;
 pub mod replay;
 mod report;
 pub mod rows;
+pub mod rules;
 pub mod shown;
+pub mod spool;
 pub mod table;
+pub mod tally;
 pub mod words;
+pub mod writer;
 
 use std::io::BufRead;
 

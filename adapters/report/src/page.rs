@@ -15,7 +15,7 @@ use crate::json::json;
 use crate::loops::Observer;
 use crate::machine;
 use crate::recurring::what_recurs;
-use crate::replay::{Location, ReplayFinding, Wanted};
+use crate::replay::{Location, ReplayFinding};
 use crate::report::{Report, Settings};
 use crate::shown::plain;
 
@@ -44,14 +44,7 @@ pub struct Part {
 impl Page {
     /// Returns an empty report that judges runs by `preset`.
     pub fn new(preset: &'static Preset, args: IncludeArgs) -> Self {
-        let settings = Settings {
-            from: None,
-            preset,
-            price: None,
-            loops: Html::LOOPS_MAX,
-            wanted: Some(Wanted::all()),
-            picture: true,
-        };
+        let settings = Settings::new(preset, Html::NEEDS);
         Self { settings, html: Html::new(args, preset.policy) }
     }
 

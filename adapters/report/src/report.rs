@@ -6,10 +6,13 @@ use unstuck_core::Action;
 use unstuck_text::Preset;
 use unstuck_trace::{Event, Format, Problem, Trace, WORKERS_MAX, read};
 
+use crate::baseline::Baseline;
 use crate::cost::{Cost, Meter, Price};
 use crate::loops::{JudgedInput, Observer};
-use crate::replay::{Explained, Findings, Picture, Replay, Wanted};
+use crate::parts::Needs;
+use crate::replay::{Explained, Findings, Picture, Replay};
 use crate::shown::{counted, plain};
+use crate::spool::OpenDisk;
 
 /// The settings for reading and judging an input, and the parts of it that the report keeps.
 #[derive(Clone, Copy)]
@@ -18,14 +21,24 @@ pub struct Settings {
     pub from: Option<Format>,
     /// The policy to judge by.
     pub preset: &'static Preset,
+    /// The same policy without silenced loops, if those that are found have to be reported.
+    pub unsilenced: Option<&'static Preset>,
     /// The price of tokens, for the cost in dollars.
     pub price: Option<Price>,
-    /// The most loops to keep with their proofs, the first ones.
-    pub loops: usize,
-    /// The loops whose steps are kept.
-    pub wanted: Option<Wanted>,
-    /// Whether the calls are drawn.
-    pub picture: bool,
+    /// The parts of the findings to keep.
+    pub needs: Needs,
+    /// The former scan to compare with.
+    pub baseline: Option<&'static Baseline>,
+    /// Opens a file for findings that would take too much memory. Without it, all stay in memory.
+    pub disk: Option<OpenDisk>,
+}
+
+impl Settings {
+    /// Returns the settings for runs whose format is detected, and which are judged by `preset`.
+    pub const fn new(preset: &'static Preset, needs: Needs) -> Self {
+        let (from, unsilenced, price, baseline, disk) = (None, None, None, None, None);
+        Self { from, preset, unsilenced, price, needs, baseline, disk }
+    }
 }
 
 /// One input, read and judged.
@@ -38,7 +51,7 @@ pub struct Report {
     pub judged: JudgedInput,
     /// The steps of the wanted loops.
     pub explained: Vec<Explained>,
-    /// The calls as they are drawn, if [`Settings::picture`] asks for it.
+    /// The calls as they are drawn, if [`Needs::picture`] asks for it.
     pub picture: Option<Picture>,
     /// The cost of the run.
     pub cost: Cost,
@@ -58,11 +71,12 @@ impl Report {
         settings: &Settings,
         observer: &mut impl Observer,
     ) -> Result<Self, Problem> {
-        let mut replay = Replay::new(settings.preset).explaining(settings.wanted);
-        if settings.picture {
+        let needs = settings.needs;
+        let mut replay = Replay::new(settings.preset).explaining(needs.wanted());
+        if needs.picture {
             replay = replay.drawing();
         }
-        let mut judged = JudgedInput::new(settings.loops);
+        let mut judged = JudgedInput::new(needs.loops);
         let mut meter = Meter::new(settings.price);
         let mut take = |event: Event<'_>| {
             meter.take(&event);

@@ -10,6 +10,7 @@ use unstuck_text::Preset;
 use unstuck_trace::Format;
 
 use crate::loops::Observer;
+use crate::parts::Needs;
 use crate::replay::{Location, ReplayFinding};
 use crate::report::{Report, Settings};
 use crate::shown::plain;
@@ -110,8 +111,7 @@ impl FindingRow {
 impl Rows {
     /// Reads a recorded run and returns its rows.
     pub fn read(input: impl BufRead, from: Option<Format>, preset: &'static Preset) -> Self {
-        let settings =
-            Settings { from, preset, price: None, loops: 0, wanted: None, picture: false };
+        let settings = Settings { from, ..Settings::new(preset, Needs::default()) };
         let mut findings = Findings::default();
         match Report::read(String::new(), input, &settings, &mut findings) {
             Ok(report) => Self { run: RunRow::of(&report), findings: findings.finish() },

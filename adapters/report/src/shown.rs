@@ -1,6 +1,6 @@
 //! Makes text from a recording safe to show: one line, no control characters, no secrets.
 
-use unicode_width::UnicodeWidthChar as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::redact::masked;
 
@@ -122,6 +122,20 @@ pub fn shortened(text: &str, columns: usize) -> String {
     text.to_owned()
 }
 
+/// Returns the number of bytes of `text` in its first `columns`.
+pub fn columns_on(text: &str, columns: usize) -> usize {
+    let mut used = 0;
+    let too_wide = text.char_indices().find(|(_, c)| {
+        used += c.width().unwrap_or(0);
+        used > columns
+    });
+    let end = too_wide.map_or(text.len(), |(at, _)| at);
+    // Some characters are wider together, for example an emoji and the selector of its form.
+    let mut ends = text[..end].char_indices().rev().map(|(at, _)| at);
+    let fits = |end: &usize| text[..*end].width() <= columns;
+    if fits(&end) { end } else { ends.find(fits).unwrap_or(0) }
+}
+
 /// A tool's name in at most `columns`.
 pub fn tool_name(tool: &str, columns: usize) -> String {
     let tool = plain(tool);
@@ -131,9 +145,8 @@ pub fn tool_name(tool: &str, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use unicode_width::UnicodeWidthStr as _;
 
-    use super::{TEXT_MAX, is_hidden, plain, shortened};
+    use super::*;
 
     #[test]
     fn a_terminal_never_sees_a_control_character() {

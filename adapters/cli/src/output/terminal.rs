@@ -9,6 +9,7 @@ use clap::error::{ContextKind, ContextValue};
 use tempfile::TempPath;
 use terminal_size::{Width, terminal_size_of};
 use unstuck_report::shown::{COLUMNS, is_hidden, plain};
+use unstuck_report::writer::Failure;
 
 use crate::exit::Exit;
 
@@ -23,6 +24,9 @@ pub(crate) enum Reader {
 
 /// The fewest and the most columns of a terminal that are used.
 const COLUMNS_USED: RangeInclusive<usize> = 40..=200;
+
+/// The most bytes that are written in one piece.
+const PIECE: usize = 64 * 1024;
 
 /// Standard output, or a file.
 pub(crate) struct Output {
@@ -53,7 +57,7 @@ impl Output {
             None => COLUMNS,
         };
         let name = "standard output".to_owned();
-        Self { writer: BufWriter::new(writer), name, columns, temporary: None }
+        Self { writer: BufWriter::with_capacity(PIECE, writer), name, columns, temporary: None }
     }
 
     /// Creates the file `path`, or empties it.
@@ -67,7 +71,12 @@ impl Output {
             Reader::Person => Box::new(anstream::StripStream::new(file)),
             Reader::Program => Box::new(file),
         };
-        Ok(Self { writer: BufWriter::new(writer), name, columns: COLUMNS, temporary: None })
+        Ok(Self {
+            writer: BufWriter::with_capacity(PIECE, writer),
+            name,
+            columns: COLUMNS,
+            temporary: None,
+        })
     }
 
     /// Creates a file that becomes the file `path` by [`Output::commit`]. Until then, `path` stays as it is. A
@@ -82,7 +91,7 @@ impl Output {
             complain(&name, &format!("cannot be written: {error}"));
             Exit::Setup
         })?;
-        let writer = BufWriter::new(Box::new(file) as Box<dyn Write>);
+        let writer = BufWriter::with_capacity(PIECE, Box::new(file) as Box<dyn Write>);
         Ok(Self { writer, name, columns: COLUMNS, temporary: Some(temporary) })
     }
 
@@ -93,12 +102,15 @@ impl Output {
 
     /// Writes `text` in one piece and flushes it, so that no reader sees half of it.
     pub(crate) fn write(&mut self, text: &str) -> Result<(), Closed> {
-        self.write_bytes(text.as_bytes())
+        self.take(|output| output.write_all(text.as_bytes()))
     }
 
-    /// Writes `bytes` in one piece and flushes them.
-    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), Closed> {
-        let written = self.writer.write_all(bytes).and_then(|()| self.writer.flush());
+    /// Takes what `write` writes, in one piece if it is short, and flushes it.
+    pub(crate) fn take(
+        &mut self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Closed> {
+        let written = write(&mut self.writer).and_then(|()| self.writer.flush());
         self.checked(written)
     }
 
@@ -113,8 +125,14 @@ impl Output {
             if error.kind() == ErrorKind::BrokenPipe {
                 return Closed::ByReader;
             }
-            complain(&self.name, &format!("cannot be written: {error}"));
-            Closed::ByError
+            let Some(failure) = Failure::of(&error) else {
+                complain(&self.name, &format!("cannot be written: {error}"));
+                return Closed::ByError;
+            };
+            complain(&failure.about, &failure.why);
+            show(&failure.help);
+            let is_usage = error.kind() == ErrorKind::InvalidInput;
+            Closed::ByWriter(if is_usage { Exit::Usage } else { Exit::Setup })
         })
     }
 }
@@ -165,6 +183,8 @@ pub(crate) enum Closed {
     /// The reader stopped reading, which is not a failure.
     ByReader,
     ByError,
+    /// The writer of the report failed.
+    ByWriter(Exit),
 }
 
 impl Closed {
@@ -173,6 +193,7 @@ impl Closed {
         match self {
             Self::ByReader => exit,
             Self::ByError => Exit::Setup,
+            Self::ByWriter(exit) => exit,
         }
     }
 }

@@ -5,7 +5,12 @@ use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use unstuck_core::{Action, LoopId};
-use unstuck_report::too_many_workers;
+use unstuck_report::baseline::Baseline;
+use unstuck_report::parts::{FullReport, Needs};
+use unstuck_report::tally::Tally;
+use unstuck_report::writer::Writer;
+use unstuck_report::writer::human::View;
+use unstuck_report::{Settings, too_many_workers};
 use unstuck_text::Preset;
 use unstuck_trace::Trace;
 
@@ -13,14 +18,10 @@ use crate::exit::Exit;
 use crate::output::{Closed, Output, complain, remark};
 use crate::read::inputs::{self, Input, Inputs};
 use crate::read::reading::read_in_order;
-use crate::scan::baseline::Baseline;
-use crate::scan::human::View;
-use crate::scan::judge::{FullReport, Judge, Tally};
+use crate::scan::judge;
 use crate::scan::options::{Only, Scan, Sort};
-use crate::scan::parts::Needs;
 use crate::scan::targets::{OutputFormat, Target};
 use crate::scan::unread::Unread;
-use crate::scan::writer::Writer;
 use crate::sessions::transcripts;
 
 pub(crate) fn run(scan: &Scan) -> Exit {
@@ -47,13 +48,18 @@ fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Ve
             .found
             .retain(|input| !matches!(input, Input::File(input) if same_file(input, baseline)));
     }
-    let view = View { inputs: inputs.found.len(), summary: scan.summary, sort: scan.sort };
     let sink = |target: &Target| {
         let reader = target.format.reader();
         let output = match &target.path {
             Some(path) if target.format.is_binary() => Output::replacing(path)?,
             Some(path) => Output::file(path, reader)?,
             None => Output::stdout(reader),
+        };
+        let view = View {
+            inputs: inputs.found.len(),
+            summary: scan.summary,
+            dearest_first: scan.sort == Sort::Cost,
+            columns: output.columns(),
         };
         let writer = target.format.writer(scan, preset.policy, view);
         Ok(Sink { output, writer, is_open: true })
@@ -95,15 +101,15 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     let needs = needs.fold(Needs::default(), Needs::and);
     let preset = scan.policy.preset()?;
     let mut inputs = find(scan)?;
-    let judge = Judge::of(scan, preset, needs, &inputs.found)?;
-    let sinks = sinks(scan, judge.preset, &mut inputs)?;
-    let mut reporter = Reporter::new(scan, &judge, sinks);
+    let settings = judge::settings(scan, preset, needs, &inputs.found)?;
+    let sinks = sinks(scan, settings.preset, &mut inputs)?;
+    let mut reporter = Reporter::new(scan, &settings, sinks);
     reporter.tally.left_out = inputs.left_out.len();
     reporter.tally.older = inputs.older;
     for (path, why) in &inputs.errors {
         reporter.unread(path, why);
     }
-    let written = scan_each(scan, judge, inputs.found, &mut reporter);
+    let written = scan_each(scan, settings, inputs.found, &mut reporter);
     // The end was not reached if nobody reads the output any more.
     reporter.unread.tell(complain);
     let exit = reporter.exit;
@@ -132,12 +138,12 @@ fn find(scan: &Scan) -> Result<Inputs, Exit> {
 /// Reads and judges the inputs, and reports on each in order, until the output is closed.
 fn scan_each(
     scan: &Scan,
-    judge: Judge,
+    settings: Settings,
     inputs: Vec<Input>,
     reporter: &mut Reporter<'_>,
 ) -> Result<(), Closed> {
     let inputs = inputs.into_iter().map(|input| (input, ())).collect();
-    let work = move |input: &Input, (): &(), progress: &_| FullReport::of(input, &judge, progress);
+    let work = move |input: &Input, (): &(), progress: &_| judge::read(input, &settings, progress);
     read_in_order(inputs, scan.jobs(), work, |input, (), report| {
         reporter.take(&input.name(), report)
     })?;
@@ -170,9 +176,9 @@ struct Reporter<'s> {
 }
 
 impl<'s> Reporter<'s> {
-    fn new(scan: &'s Scan, judge: &Judge, sinks: Vec<Sink>) -> Self {
-        let policy = judge.preset.policy;
-        let unseen = judge.unsilenced.map_or(&[][..], |_| policy.silenced());
+    fn new(scan: &'s Scan, settings: &Settings, sinks: Vec<Sink>) -> Self {
+        let policy = settings.preset.policy;
+        let unseen = settings.unsilenced.map_or(&[][..], |_| policy.silenced());
         Self {
             scan,
             sinks,
@@ -180,7 +186,7 @@ impl<'s> Reporter<'s> {
             unread: Unread::new(scan.verbose),
             without_calls: Unread::new(scan.verbose),
             unseen: unseen.iter().copied().collect(),
-            baseline: judge.baseline,
+            baseline: settings.baseline,
             loops: BTreeSet::new(),
             exit: Exit::Clean,
         }
@@ -212,7 +218,7 @@ impl<'s> Reporter<'s> {
             let Trace { format, reason, .. } = report.trace;
             remark(&report.path, &format!("read as {format}: {reason}"));
         }
-        if let Some(seen) = &report.parts.unsilenced {
+        if let Some(seen) = report.parts.silenced() {
             self.unseen.retain(|id| !seen.contains(id));
         }
         if let Some(compared) = &report.parts.compared {
@@ -223,7 +229,12 @@ impl<'s> Reporter<'s> {
         if self.scan.only == Some(Only::Stuck) && !is_stuck {
             return Ok(());
         }
-        self.write(|writer, output| writer.report(&mut report, output))
+        self.write(|writer, output| {
+            if let Some(what) = writer.left_out(&report) {
+                remark(&report.path, &what);
+            }
+            output.take(|output| writer.report(&mut report, output))
+        })
     }
 
     /// Counts the report, and prints an error for each part that could not be read.
@@ -288,7 +299,11 @@ impl<'s> Reporter<'s> {
         self.without_calls.tell(remark);
         let (tally, mut exit) = (std::mem::take(&mut self.tally), self.exit);
         let written = self.write(|writer, output| {
-            exit = exit.max(writer.finish(&tally, output)?);
+            match output.take(|output| writer.finish(&tally, output)) {
+                // The other outputs have an end, too.
+                Err(Closed::ByWriter(failed)) => exit = exit.max(failed),
+                written => written?,
+            }
             output.commit()
         });
         self.exit = exit;

@@ -7,11 +7,11 @@ use std::path::Path;
 use serde::Deserialize;
 use unstuck_core::LoopId;
 use unstuck_report::mistake::Mistake;
+use unstuck_report::parts::NAMED_MAX;
 use unstuck_report::replay::LoopPrefix;
 use unstuck_text::Preset;
 
 use crate::exit::Exit;
-use crate::scan::parts::NAMED_MAX;
 use crate::setup;
 
 /// The character that begins a comment.

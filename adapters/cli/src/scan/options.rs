@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use unstuck_core::Action;
 use unstuck_report::cost::Price;
 use unstuck_report::html::IncludeArgs;
+use unstuck_report::parts::FullReport;
 use unstuck_report::replay::LoopPrefix;
 use unstuck_trace::Format;
 
@@ -15,7 +16,6 @@ use crate::exit::Exit;
 use crate::output::misused;
 use crate::policy::options::PolicyOptions;
 use crate::read::jobs::{JOBS_MAX, one_for_each_core};
-use crate::scan::judge::FullReport;
 use crate::scan::targets::{Target, Targets};
 
 pub(crate) const EXIT_CODES: &str = "0 nothing found, 1 a finding (also if another input could not be \

@@ -149,13 +149,13 @@ pub(super) mod tests {
     use std::path::PathBuf;
 
     use proptest::prelude::*;
-    use unstuck_report::Report;
+    use unstuck_report::{Report, Settings};
     use unstuck_text::PRESETS;
 
     use super::*;
     use crate::read::inputs::Input;
     use crate::read::progress::Progress;
-    use crate::scan::judge::{FullReport, Judge};
+    use crate::scan::judge;
     use crate::view::RUN;
     use crate::view::state::tests::{state, summary};
     use crate::view::state::{Key, News, Size, Task};
@@ -170,9 +170,9 @@ pub(super) mod tests {
     pub(in crate::view) fn report(name: &str) -> Report {
         let runs = concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs/native");
         let input = Input::File(PathBuf::from(runs).join(name));
-        let judge = Judge::new(None, &PRESETS[0], RUN, None);
-        let mut report =
-            FullReport::of(&input, &judge, &Progress::hidden()).expect("a recorded run").report;
+        let settings = Settings::new(&PRESETS[0], RUN);
+        let full = judge::read(&input, &settings, &Progress::hidden()).expect("a recorded run");
+        let mut report = full.report;
         report.path = format!("runs/native/{name}");
         report
     }

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
-use unstuck_report::Report;
+use unstuck_report::{Report, Settings};
 
 use super::state::{News, Summary};
 use crate::read::inputs::Input;
 use crate::read::jobs::{in_order, one_for_each_core};
 use crate::read::progress::Progress;
-use crate::scan::judge::{FullReport, Judge};
+use crate::scan::judge;
 
 /// A run to read: the number of its row, and its file.
 pub(super) type Wanted = (usize, Input);
@@ -24,7 +24,7 @@ pub(super) struct Loader {
 
 impl Loader {
     /// Starts the threads. `row` judges for the rows, `run` for the run that is open.
-    pub(super) fn start(row: Judge, run: Judge, news: &Sender<News>) -> Self {
+    pub(super) fn start(row: Settings, run: Settings, news: &Sender<News>) -> Self {
         let (rows, wanted_rows) = mpsc::channel();
         let (runs, wanted_runs) = mpsc::channel();
         let (of_rows, of_runs) = (news.clone(), news.clone());
@@ -52,10 +52,10 @@ impl Loader {
     }
 }
 
-fn read_rows(wanted: &Receiver<Vec<Wanted>>, judge: Judge, news: &Sender<News>) {
+fn read_rows(wanted: &Receiver<Vec<Wanted>>, settings: Settings, news: &Sender<News>) {
     while let Ok(first) = wanted.recv() {
         let batch = latest(first, wanted.try_iter());
-        let work = move |(row, input): Wanted| (row, read(&input, &judge));
+        let work = move |(row, input): Wanted| (row, read(&input, &settings));
         let taken = in_order(batch, one_for_each_core(), work, |(row, report)| {
             // The view is gone once its news are no longer needed.
             news.send(News::Row(row, report.map(|report| Summary::of(&report)))).map_err(drop)
@@ -73,17 +73,17 @@ fn latest(first: Vec<Wanted>, more: impl Iterator<Item = Vec<Wanted>>) -> Vec<Wa
     all.filter(|(row, _)| seen.insert(*row)).collect()
 }
 
-fn read_runs(wanted: &Receiver<Wanted>, judge: Judge, news: &Sender<News>) {
+fn read_runs(wanted: &Receiver<Wanted>, settings: Settings, news: &Sender<News>) {
     while let Ok(first) = wanted.recv() {
         let (row, input) = wanted.try_iter().last().unwrap_or(first);
-        if news.send(News::Run(row, read(&input, &judge).map(Box::new))).is_err() {
+        if news.send(News::Run(row, read(&input, &settings).map(Box::new))).is_err() {
             return;
         }
     }
 }
 
-fn read(input: &Input, judge: &Judge) -> Result<Report, String> {
-    FullReport::of(input, judge, &Progress::hidden()).map(|full| full.report)
+fn read(input: &Input, settings: &Settings) -> Result<Report, String> {
+    judge::read(input, settings, &Progress::hidden()).map(|full| full.report)
 }
 
 #[cfg(test)]
@@ -111,8 +111,8 @@ mod tests {
     #[test]
     fn rows_and_runs_come_from_files() {
         let (news, heard) = mpsc::channel();
-        let judge = |needs| Judge::new(None, &PRESETS[0], needs, None);
-        let loader = Loader::start(judge(ROW), judge(RUN), &news);
+        let settings = |needs| Settings::new(&PRESETS[0], needs);
+        let loader = Loader::start(settings(ROW), settings(RUN), &news);
         loader.read(vec![wanted(0, "stuck-edit.jsonl"), wanted(1, "no-such-file")]);
         // A bound for a test that fails, not a measure.
         let next = || heard.recv_timeout(Duration::from_secs(60)).expect("news");

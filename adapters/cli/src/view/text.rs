@@ -3,8 +3,7 @@
 use anstyle::Style;
 use textwrap::{Options, WordSplitter};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
-
-use crate::output::columns::columns_on;
+use unstuck_report::shown::columns_on;
 
 /// A line of styled text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,27 +1,26 @@
 //! The output of `scan` for people: a line for each run, and the proof of each loop. Many runs begin with a
 //! digest.
 
+mod around;
 mod block;
 mod calls;
 mod digest;
 
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use crate::cost::Spent;
+use crate::groups::groups;
+use crate::parts::{FullReport, Needs};
+use crate::report::Report;
+use crate::shown::{counted, plain};
+use crate::tally::Tally;
+use crate::writer::Writer;
 pub(super) use block::WORKER_MAX;
 use block::block;
 use digest::{Measure, Stuck, digest};
-use unstuck_report::Report;
-use unstuck_report::cost::Spent;
-use unstuck_report::groups::groups;
-use unstuck_report::shown::{counted, plain};
-
-use crate::exit::Exit;
-use crate::output::{Closed, Output};
-use crate::scan::judge::{FullReport, Tally};
-use crate::scan::options::Sort;
-use crate::scan::writer::Writer;
 
 /// The number of runs from which on a digest comes first: more than fit on a screen.
 const DIGEST_MIN: usize = 21;
@@ -30,18 +29,21 @@ const STUCK: Style = AnsiColor::Red.on_default().bold();
 const CLEAN: Style = AnsiColor::Green.on_default();
 const FAINT: Style = Style::new().dimmed();
 
-/// The choices of the command line about the output for people.
-#[derive(Clone, Copy)]
-pub(super) struct View {
+/// The way in which people see the reports.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
     /// The number of inputs.
-    pub(super) inputs: usize,
-    /// Print only the digest.
-    pub(super) summary: bool,
-    pub(super) sort: Sort,
+    pub inputs: usize,
+    /// Only the digest is shown.
+    pub summary: bool,
+    /// The runs that spent most after the first finding come first.
+    pub dearest_first: bool,
+    /// The columns of a line.
+    pub columns: usize,
 }
 
 /// The writer for people.
-pub(super) struct Human {
+pub struct Human {
     view: View,
     /// The runs that wait for the digest, in the order of the inputs.
     runs: Vec<Run>,
@@ -55,10 +57,11 @@ struct Run {
 }
 
 impl Human {
-    /// The most loops of one run that are shown. More loops usually have one common cause.
-    pub(super) const LOOPS_MAX: usize = 10;
+    /// The parts of a report that are shown: some loops. More usually have one common cause.
+    pub const NEEDS: Needs = Needs::loops(10);
 
-    pub(super) fn new(view: View) -> Self {
+    /// Begins a report for this view.
+    pub fn new(view: View) -> Self {
         Self { view, runs: Vec::new(), stuck: Vec::new() }
     }
 
@@ -68,8 +71,8 @@ impl Human {
 }
 
 impl Writer for Human {
-    fn report(&mut self, report: &mut FullReport, output: &mut Output) -> Result<(), Closed> {
-        let columns = output.columns();
+    fn report(&mut self, report: &mut FullReport, output: &mut dyn Write) -> io::Result<()> {
+        let columns = self.view.columns;
         if self.has_digest() {
             self.stuck.extend(Stuck::of(report, columns));
         }
@@ -77,24 +80,24 @@ impl Writer for Human {
             return Ok(());
         }
         let text = self::report(report, columns);
-        if !self.has_digest() && self.view.sort != Sort::Cost {
-            return output.write(&text);
+        if !self.has_digest() && !self.view.dearest_first {
+            return output.write_all(text.as_bytes());
         }
         self.runs.push(Run { text, after: report.cost.after });
         Ok(())
     }
 
-    fn finish(&mut self, tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
+    fn finish(&mut self, tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
         let summary = summary(tally);
         if self.has_digest() {
             let digest = digest(&self.stuck);
             let end = if self.view.summary || digest.is_empty() { "" } else { "\n" };
-            output.write(&format!("{summary}{digest}{end}"))?;
+            write!(output, "{summary}{digest}{end}")?;
         }
         if self.view.summary {
-            return Ok(Exit::Clean);
+            return Ok(());
         }
-        if self.view.sort == Sort::Cost {
+        if self.view.dearest_first {
             let measure = Measure::of(self.runs.iter().filter_map(|run| run.after.as_ref()));
             let spent = |run: &Run| run.after.unwrap_or_default();
             // Runs without a finding keep their order at the end.
@@ -104,13 +107,13 @@ impl Writer for Human {
             });
         }
         for run in &self.runs {
-            output.write(&run.text)?;
+            output.write_all(run.text.as_bytes())?;
         }
-        output.write(&summary)?;
+        output.write_all(summary.as_bytes())?;
         if let Some(difference) = &tally.difference {
-            output.write(&difference.text())?;
+            output.write_all(difference.text().as_bytes())?;
         }
-        Ok(Exit::Clean)
+        Ok(())
     }
 }
 
@@ -167,18 +170,8 @@ fn heading(report: &Report) -> String {
 
 /// Returns the line with the number of runs.
 fn summary(tally: &Tally) -> String {
-    let Tally { stuck, clean, empty, unread, partly, left_out, older, .. } = *tally;
-    let mut parts = vec![format!("{stuck} stuck"), format!("{clean} clean")];
-    if empty > 0 {
-        parts.push(format!("{empty} empty"));
-    }
-    if unread > 0 {
-        parts.push(format!("{} could not be read", counted(unread, "input")));
-    }
-    if partly > 0 {
-        parts.push(format!("{partly} only in part"));
-    }
-    let mut text = format!("{}: {}", counted(stuck + clean + empty, "run"), parts.join(", "));
+    let Tally { stuck, clean, empty, left_out, older, .. } = *tally;
+    let mut text = format!("{}: {}", counted(stuck + clean + empty, "run"), tally.results());
     let left_out = [(older, "older file"), (left_out, "other file")];
     let left_out: Vec<String> = left_out
         .into_iter()

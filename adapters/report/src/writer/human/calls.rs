@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr as _;
-use unstuck_report::replay::{Excerpt, ResultLine};
-use unstuck_report::shown::{plain, shortened, tool_name};
 
-use crate::output::columns::{parts_around, shortened_around};
+use super::around::{parts_around, shortened_around};
+use crate::replay::{Excerpt, ResultLine};
+use crate::shown::{plain, shortened, tool_name};
 
 /// The most calls that are shown. The middle of a longer proof is left out.
 const CALLS_MAX: usize = 8;

@@ -3,18 +3,14 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::io::BufRead;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, LoopId};
-use unstuck_report::machine::SCHEMA;
-use unstuck_report::replay::ReplayFinding;
-use unstuck_report::shown::{COLUMNS, counted, plain, shortened, tool_name};
 
-use crate::exit::Exit;
-use crate::output::complain;
+use crate::machine::SCHEMA;
+use crate::replay::ReplayFinding;
+use crate::shown::{COLUMNS, counted, plain, shortened, tool_name};
 
 /// The most loops that are listed as gone in a text.
 const LISTED_MAX: usize = 20;
@@ -24,35 +20,36 @@ const TOOL_MAX: usize = 24;
 
 /// The loops of a former scan.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Baseline(BTreeMap<LoopId, Known>);
+pub struct Baseline(BTreeMap<LoopId, Known>);
 
 /// A loop of a former scan.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Known {
-    pub(super) rule: String,
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Known {
+    pub(crate) rule: String,
     /// `None` for a loop of text.
-    pub(super) tool: Option<String>,
+    pub(crate) tool: Option<String>,
     /// The first run that had it.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// The number of runs that had it.
-    pub(super) runs: usize,
+    pub(crate) runs: usize,
 }
 
 /// The loops of one run, compared with the baseline.
-pub(super) struct Compared {
+pub struct Compared {
     baseline: &'static Baseline,
     /// The strongest action about a new loop.
-    pub(super) worst_new: Action,
-    pub(super) found: BTreeSet<LoopId>,
+    pub worst_new: Action,
+    /// The loops that were found.
+    pub found: BTreeSet<LoopId>,
 }
 
 /// The difference of all runs to the baseline, in loops.
 #[derive(Debug, Default)]
-pub(super) struct Difference {
-    pub(super) new: usize,
-    pub(super) again: usize,
+pub struct Difference {
+    pub(crate) new: usize,
+    pub(crate) again: usize,
     /// The loops that no run has any more, in the order of their ids.
-    pub(super) gone: Vec<(LoopId, &'static Known)>,
+    pub(crate) gone: Vec<(LoopId, &'static Known)>,
 }
 
 /// A line of `--format jsonl`.
@@ -83,32 +80,19 @@ struct Version {
 
 /// A loop that is gone, for programs.
 #[derive(Serialize)]
-pub(super) struct GoneLine<'a> {
+pub(crate) struct GoneLine {
     r#loop: String,
-    rule: &'a str,
-    tool: Option<&'a str>,
-    path: &'a str,
-    runs: usize,
+    #[serde(flatten)]
+    known: &'static Known,
 }
 
 impl Baseline {
-    /// Reads the file `path`, which `--format jsonl` wrote, once or several times. Prints an error if the file
-    /// is wrong.
+    /// Reads the lines of former scans, as `--format jsonl` prints them.
     ///
-    /// The loops are kept until the program ends.
-    pub(crate) fn load(path: &Path) -> Result<&'static mut Self, Exit> {
-        let read = match File::open(path) {
-            Ok(file) => Self::read(BufReader::new(file)),
-            Err(error) => Err(format!("cannot be read: {error}")),
-        };
-        read.map(|baseline| Box::leak(Box::new(baseline))).map_err(|why| {
-            complain(&path.display().to_string(), &why);
-            Exit::Setup
-        })
-    }
-
-    /// Reads the lines of a former scan. The error says what is wrong, and in which line.
-    fn read(mut lines: impl BufRead) -> Result<Self, String> {
+    /// # Errors
+    ///
+    /// Says what is wrong, and in which line.
+    pub fn read(mut lines: impl BufRead) -> Result<Self, String> {
         let (mut baseline, mut text) = (Self::default(), Vec::new());
         for number in 1_u64.. {
             text.clear();
@@ -152,12 +136,12 @@ impl Baseline {
     }
 
     /// Forgets loops that are ignored now, which are therefore not gone. They are sorted.
-    pub(super) fn forget(&mut self, ignored: &[LoopId]) {
+    pub fn forget(&mut self, ignored: &[LoopId]) {
         self.0.retain(|id, _| ignored.binary_search(id).is_err());
     }
 
     /// Returns the difference of the loops `found` to this baseline.
-    pub(super) fn difference(&'static self, found: &BTreeSet<LoopId>) -> Difference {
+    pub fn difference(&'static self, found: &BTreeSet<LoopId>) -> Difference {
         let again = found.iter().filter(|id| self.0.contains_key(id)).count();
         let gone = self.0.iter().filter(|(id, _)| !found.contains(id));
         let gone = gone.map(|(id, known)| (*id, known)).collect();
@@ -166,12 +150,12 @@ impl Baseline {
 }
 
 impl Compared {
-    pub(super) fn new(baseline: &'static Baseline) -> Self {
+    pub(crate) fn new(baseline: &'static Baseline) -> Self {
         Self { baseline, worst_new: Action::Proceed, found: BTreeSet::new() }
     }
 
     /// Takes in a finding. Returns whether the baseline has its loop.
-    pub(super) fn take(&mut self, found: &ReplayFinding) -> bool {
+    pub(crate) fn take(&mut self, found: &ReplayFinding) -> bool {
         let id = found.finding.loop_id;
         self.found.insert(id);
         let is_known = self.baseline.0.contains_key(&id);
@@ -184,12 +168,12 @@ impl Compared {
 
 impl Difference {
     /// Returns the numbers in one line, for example `2 new, 14 again, 1 gone`.
-    pub(super) fn counts(&self) -> String {
+    pub(crate) fn counts(&self) -> String {
         format!("{} new, {} again, {} gone", self.new, self.again, self.gone.len())
     }
 
     /// Returns the numbers and the loops that are gone, for people.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut text = format!("loops: {}\n", self.counts());
         for line in self.listed() {
             // Writing to a string cannot fail.
@@ -199,7 +183,7 @@ impl Difference {
     }
 
     /// Returns a line for each of the first loops that are gone, and one for the others.
-    pub(super) fn listed(&self) -> Vec<String> {
+    pub(crate) fn listed(&self) -> Vec<String> {
         let line = |(id, known): &(LoopId, &Known)| format!("gone: loop {id}; {}", known.about());
         let mut lines: Vec<_> = self.gone.iter().take(LISTED_MAX).map(line).collect();
         if let Some(more @ 1..) = self.gone.len().checked_sub(LISTED_MAX) {
@@ -209,14 +193,8 @@ impl Difference {
     }
 
     /// Returns the loops that are gone, for programs.
-    pub(super) fn lines(&self) -> Vec<GoneLine<'_>> {
-        let line = |(id, known): &(LoopId, &'static Known)| GoneLine {
-            r#loop: id.to_string(),
-            rule: &known.rule,
-            tool: known.tool.as_deref(),
-            path: &known.path,
-            runs: known.runs,
-        };
+    pub(crate) fn lines(&self) -> Vec<GoneLine> {
+        let line = |&(id, known): &(LoopId, _)| GoneLine { r#loop: id.to_string(), known };
         self.gone.iter().map(line).collect()
     }
 }

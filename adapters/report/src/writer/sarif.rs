@@ -3,24 +3,23 @@
 //! The readers of transcripts report no lines, and viewers want one. Each location is therefore line 1 of the file, and
 //! its logical location is the number of the call.
 
-use std::env;
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
 use serde_json::{Value, json};
 use unstuck_core::{Action, Policy};
-use unstuck_report::Report;
-use unstuck_report::evidence::step;
-use unstuck_report::json::json;
-use unstuck_report::loops::{Loop, Novelty};
-use unstuck_report::replay::Location;
-use unstuck_report::shown::{counted, plain};
 
-use crate::exit::Exit;
-use crate::output::{Closed, Output};
-use crate::policy::presets;
-use crate::scan::judge::{FullReport, Tally};
-use crate::scan::relative::relative;
-use crate::scan::writer::Writer;
+use crate::evidence::step;
+use crate::folder::Folder;
+use crate::json::json;
+use crate::loops::{Loop, Novelty};
+use crate::parts::{FullReport, Needs};
+use crate::replay::Location;
+use crate::report::Report;
+use crate::rules;
+use crate::shown::{counted, plain};
+use crate::tally::Tally;
+use crate::writer::Writer;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -33,12 +32,11 @@ const STEPS_MAX: usize = 10_000;
 /// The most notifications about inputs.
 const NOTIFICATIONS_MAX: usize = 1_000;
 
-/// The variable with the name of the job in GitHub Actions.
-const JOB: &str = "GITHUB_JOB";
-
 /// The writer of a log with one run.
-pub(super) struct Sarif {
+pub struct Sarif {
     policy: &'static Policy<'static>,
+    here: Folder,
+    job: Option<String>,
     begun: bool,
     results: Results,
     notifications: Notifications,
@@ -59,11 +57,12 @@ struct Notifications {
 }
 
 impl Notifications {
-    fn add(&mut self, level: &str, text: &str, path: Option<&str>) {
+    /// Adds a message about the file `file`, which is relative, or about all files.
+    fn add(&mut self, level: &str, text: &str, file: Option<&str>) {
         self.count += 1;
         if self.shown.len() < NOTIFICATIONS_MAX {
-            let locations: Vec<_> =
-                path.map(|path| json!({"physicalLocation": physical(path)})).into_iter().collect();
+            let location = file.map(|file| json!({"physicalLocation": physical(file)}));
+            let locations: Vec<_> = location.into_iter().collect();
             let message = json!({"text": text});
             self.shown.push(json!({"level": level, "message": message, "locations": locations}));
         }
@@ -80,12 +79,14 @@ impl Notifications {
 }
 
 impl Sarif {
-    /// The most loops of one run that become results.
-    pub(super) const LOOPS_MAX: usize = 300;
+    /// The parts of a report that become results: some loops.
+    pub const NEEDS: Needs = Needs::loops(300);
 
-    pub(super) fn new(policy: &'static Policy<'static>) -> Self {
+    /// Begins a log for readers in the folder `here`, of runs that are judged by `policy` in the job called `job`.
+    pub fn new(policy: &'static Policy<'static>, here: Folder, job: Option<String>) -> Self {
         let (results, notifications) = (Results::default(), Notifications::default());
-        Self { policy, begun: false, results, notifications }
+        let job = job.filter(|job| !job.is_empty());
+        Self { policy, here, job, begun: false, results, notifications }
     }
 
     /// Returns the beginning of the file, once.
@@ -97,8 +98,7 @@ impl Sarif {
         let version = env!("CARGO_PKG_VERSION");
         let tool =
             json!({"driver": {"name": "unstuck", "semanticVersion": version, "rules": rules}});
-        let job = env::var(JOB).ok().filter(|job| !job.is_empty());
-        let job = job.map_or_else(String::new, |job| plain(&job) + "/");
+        let job = self.job.as_deref().map_or_else(String::new, |job| plain(job) + "/");
         let automation = json!({"id": format!("unstuck/{job}")});
         format!(
             "{{\"$schema\":\"{SCHEMA}\",\"version\":\"2.1.0\",\"runs\":[{{\"tool\":{},\
@@ -119,12 +119,13 @@ impl Sarif {
         let loops = &report.judged.loops;
         self.results.found += loops.count;
         let room = RESULTS_MAX - self.results.written;
+        let file = self.here.relative(&report.path);
         let mut text = String::new();
         for (number, one) in loops.shown.iter().enumerate().take(room) {
             let id = one.first().finding.loop_id;
             let before = loops.shown[..number].iter();
             let occurrence = 1 + before.filter(|other| other.first().finding.loop_id == id).count();
-            let result = self.result(report, one, occurrence);
+            let result = self.result(report, &file, one, occurrence);
             text += if self.results.written == 0 { "\n" } else { ",\n" };
             text += &json(&result);
             self.results.written += 1;
@@ -132,23 +133,23 @@ impl Sarif {
         text
     }
 
-    /// Returns a loop as a result. It is the `occurrence`th of its id in the run.
-    fn result(&self, report: &Report, one: &Loop, occurrence: usize) -> Value {
+    /// Returns a loop of `file` as a result. It is the `occurrence`th of its id in the run.
+    fn result(&self, report: &Report, file: &str, one: &Loop, occurrence: usize) -> Value {
         let found = one.first();
-        let (path, id) = (&report.path, found.finding.loop_id);
+        let id = found.finding.loop_id;
         let unit = match found.location {
             Location::Calls { .. } => "call",
             Location::Messages { .. } => "message",
         };
         let steps = found.proof.iter().enumerate().take(STEPS_MAX).map(|(number, call)| {
-            let location = location(path, unit, call.index, &step(call));
+            let location = location(file, unit, call.index, &step(call));
             json!({"location": location, "executionOrder": number + 1, "nestingLevel": 0})
         });
         let steps: Vec<_> = steps.collect();
         let related = one.milestones().into_iter().take(LOCATIONS_MAX);
-        let related: Vec<_> = related.map(|(at, text)| location(path, unit, at, &text)).collect();
+        let related: Vec<_> = related.map(|(at, text)| location(file, unit, at, &text)).collect();
         let (first, at, last) = one.numbers();
-        let mut place = location(path, unit, first, "");
+        let mut place = location(file, unit, first, "");
         place.as_object_mut().and_then(|place| place.remove("message"));
         let mut result = json!({
             "ruleId": found.rule,
@@ -185,19 +186,19 @@ impl Sarif {
 }
 
 impl Writer for Sarif {
-    fn report(&mut self, report: &mut FullReport, output: &mut Output) -> Result<(), Closed> {
+    fn report(&mut self, report: &mut FullReport, output: &mut dyn Write) -> io::Result<()> {
         if let Some(why) = report.incomplete() {
-            self.notifications.add("warning", &why, Some(&report.path));
+            self.notifications.add("warning", &why, Some(&self.here.relative(&report.path)));
         }
         let text = self.head() + &self.results(report);
-        if text.is_empty() { Ok(()) } else { output.write(&text) }
+        output.write_all(text.as_bytes())
     }
 
     fn unread(&mut self, path: &str, why: &str) {
-        self.notifications.add("error", &plain(why), Some(path));
+        self.notifications.add("error", &plain(why), Some(&self.here.relative(path)));
     }
 
-    fn finish(&mut self, tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
+    fn finish(&mut self, tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
         let Results { written, found } = self.results;
         if found > written {
             let text =
@@ -210,23 +211,21 @@ impl Writer for Sarif {
             "toolExecutionNotifications": notifications,
         });
         let head = self.head();
-        output.write(&format!("{head}\n],\"invocations\":[{}]}}]}}\n", json(&invocation)))?;
-        Ok(Exit::Clean)
+        write!(output, "{head}\n],\"invocations\":[{}]}}]}}\n", json(&invocation))
     }
 }
 
 /// Returns the rules of a policy.
 fn rules(policy: &Policy<'_>) -> impl Iterator<Item = Value> {
-    let calls =
-        policy.rules().iter().map(|rule| (rule.name, presets::condition(rule), &rule.ladder));
-    let texts = policy.texts().iter().map(|rule| (rule.name, presets::turns(rule), &rule.ladder));
+    let calls = policy.rules().iter().map(|rule| (rule.name, rules::condition(rule), &rule.ladder));
+    let texts = policy.texts().iter().map(|rule| (rule.name, rules::turns(rule), &rule.ladder));
     calls.chain(texts).map(|(name, condition, ladder)| {
         let help = "The agent repeats itself without progress. Read the calls of the loop: a wrong path, a missing \
                     tool or an unclear task is the usual cause.";
         json!({
             "id": name,
             "shortDescription": {"text": condition},
-            "fullDescription": {"text": format!("{condition}; {}", presets::ladder(ladder))},
+            "fullDescription": {"text": format!("{condition}; {}", rules::ladder(ladder))},
             "help": {"text": help},
             "defaultConfiguration": {"level": "warning"},
             "properties": {"tags": ["agent", "loop"]},
@@ -250,18 +249,18 @@ fn message(report: &Report, one: &Loop) -> String {
     format!("The agent is stuck: {}{after}.", one.title())
 }
 
-/// Returns the location of the call or message `number`.
-fn location(path: &str, unit: &str, number: usize, text: &str) -> Value {
+/// Returns the location of the call or message `number` in `file`.
+fn location(file: &str, unit: &str, number: usize, text: &str) -> Value {
     let name = format!("{unit} {number}");
     json!({
-        "physicalLocation": physical(path),
+        "physicalLocation": physical(file),
         "logicalLocations": [{"name": name, "fullyQualifiedName": name}],
         "message": {"text": unlinked(text)},
     })
 }
 
-fn physical(path: &str) -> Value {
-    json!({"artifactLocation": {"uri": uri(&relative(path))}, "region": {"startLine": 1}})
+fn physical(file: &str) -> Value {
+    json!({"artifactLocation": {"uri": uri(file)}, "region": {"startLine": 1}})
 }
 
 /// Returns the URI of a file, relative or absolute like its path.
@@ -289,7 +288,10 @@ fn unlinked(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::Reader;
+
+    fn sarif() -> Sarif {
+        Sarif::new(unstuck_text::PRESETS[0].policy, Folder::default(), None)
+    }
 
     #[test]
     fn a_uri_has_only_the_characters_of_a_uri() {
@@ -320,15 +322,14 @@ mod tests {
 
     #[test]
     fn results_are_limited_and_the_others_counted() {
-        let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        let mut output = Output::file(file.path(), Reader::Program).expect("a file");
-        let mut sarif = Sarif::new(unstuck_text::PRESETS[0].policy);
+        let mut output = Vec::new();
+        let mut sarif = sarif();
         sarif.results = Results { written: RESULTS_MAX - 2, found: RESULTS_MAX - 2 };
         for _ in 0..2 {
-            sarif.report(&mut FullReport::of_loops(15, 9), &mut output).expect("an open file");
+            sarif.report(&mut FullReport::of_loops(15, 9), &mut output).expect("an output");
         }
-        sarif.finish(&Tally::default(), &mut output).expect("an open file");
-        let text = std::fs::read_to_string(file.path()).expect("a report");
+        sarif.finish(&Tally::default(), &mut output).expect("an output");
+        let text = String::from_utf8(output).expect("a report");
         // The results before were not written, and a comma stands for them.
         let log: Value = serde_json::from_str(&text.replacen("[,", "[", 1)).expect("JSON");
         assert_eq!(log["runs"][0]["results"].as_array().map(Vec::len), Some(2));
@@ -346,7 +347,7 @@ mod tests {
         let others: String = (1..90).map(calls).collect();
         let text = format!("{0}{others}{0}", calls(0).repeat(3));
         let report = FullReport::of_text(&text, 300);
-        let mut sarif = Sarif::new(unstuck_text::PRESETS[0].policy);
+        let mut sarif = sarif();
         let log = format!("[{}]", sarif.results(&report));
         let results: Vec<Value> = serde_json::from_str(&log).expect("JSON");
         let same = &results[0]["partialFingerprints"]["unstuck/v1"];

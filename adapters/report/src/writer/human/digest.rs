@@ -7,14 +7,14 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr as _;
-use unstuck_report::Report;
-use unstuck_report::cost::Spent;
-use unstuck_report::groups::groups;
-use unstuck_report::recurring::kind_of;
-use unstuck_report::shown::{counted, plain};
 use unstuck_trace::Tokens;
 
 use super::block::Headline;
+use crate::cost::Spent;
+use crate::groups::groups;
+use crate::recurring::kind_of;
+use crate::report::Report;
+use crate::shown::{counted, plain};
 
 /// The most runs that are listed.
 const RUNS_MAX: usize = 10;

@@ -4,16 +4,19 @@
 //! columns after `loop` that count calls, tokens, time and money belong to the run. They stand in its first row
 //! only, so that their sums are right.
 
-use unstuck_report::Report;
-use unstuck_report::cost::Spent;
-use unstuck_report::loops::{Loop, Novelty};
-use unstuck_report::replay::Location;
-use unstuck_report::shown::plain;
+use std::io::{self, Write};
 
-use crate::exit::Exit;
-use crate::output::{Closed, Output, remark};
-use crate::scan::judge::{FullReport, Tally};
-use crate::scan::writer::Writer;
+use unstuck_core::LoopId;
+
+use crate::baseline::Known;
+use crate::cost::Spent;
+use crate::loops::{Loop, Novelty};
+use crate::parts::{FullReport, Needs};
+use crate::replay::Location;
+use crate::report::Report;
+use crate::shown::plain;
+use crate::tally::Tally;
+use crate::writer::Writer;
 
 /// The columns.
 const COLUMNS: [&str; 19] = [
@@ -43,32 +46,26 @@ const FORMULA: [char; 4] = ['=', '+', '-', '@'];
 
 /// The writer of rows.
 #[derive(Default)]
-pub(super) struct Csv {
+pub struct Csv {
     /// Rows that wait for the next report.
     waiting: String,
     begun: bool,
 }
 
 impl Csv {
-    /// The most loops of a run that have a row.
-    pub(super) const LOOPS_MAX: usize = 300;
+    /// The parts of a report that have rows: some loops.
+    pub const NEEDS: Needs = Needs::loops(300);
 
-    fn write(&mut self, rows: &str, output: &mut Output) -> Result<(), Closed> {
+    fn write(&mut self, rows: &str, output: &mut dyn Write) -> io::Result<()> {
         let head = if self.begun { String::new() } else { row(COLUMNS.map(str::to_owned)) };
         self.begun = true;
-        output.write(&(head + &std::mem::take(&mut self.waiting) + rows))
+        output.write_all((head + &std::mem::take(&mut self.waiting) + rows).as_bytes())
     }
 }
 
 impl Writer for Csv {
-    fn report(&mut self, report: &mut FullReport, output: &mut Output) -> Result<(), Closed> {
+    fn report(&mut self, report: &mut FullReport, output: &mut dyn Write) -> io::Result<()> {
         let loops = &report.judged.loops;
-        if let Some(others) = loops.others() {
-            remark(
-                &report.path,
-                &format!("csv has {} loops of this run, {others}", Self::LOOPS_MAX),
-            );
-        }
         let run = Row::of(report);
         let mut rows = String::new();
         for (number, one) in loops.shown.iter().enumerate() {
@@ -85,9 +82,15 @@ impl Writer for Csv {
         self.waiting += &Row { status: "unread", path: text(path), ..Row::default() }.line();
     }
 
-    fn finish(&mut self, tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
+    fn left_out(&self, report: &Report) -> Option<String> {
+        let loops = &report.judged.loops;
+        let shown = loops.shown.len();
+        loops.others().map(|others| format!("csv has {shown} loops of this run, {others}"))
+    }
+
+    fn finish(&mut self, tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
         let gone = tally.difference.iter().flat_map(|difference| &difference.gone);
-        let row = |(id, known): &(unstuck_core::LoopId, &super::baseline::Known)| Row {
+        let row = |(id, known): &(LoopId, &Known)| Row {
             path: text(&known.path),
             rule: text(&known.rule),
             tool: known.tool.as_deref().map_or_else(String::new, text),
@@ -96,8 +99,7 @@ impl Writer for Csv {
             ..Row::default()
         };
         let rows: String = gone.map(|one| row(one).line()).collect();
-        self.write(&rows, output)?;
-        Ok(Exit::Clean)
+        self.write(&rows, output)
     }
 }
 

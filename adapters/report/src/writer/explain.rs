@@ -2,19 +2,19 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
 use anstyle::Style;
 use unstuck_core::{LoopId, Policy};
-use unstuck_report::replay::{Explained, LoopPrefix};
-use unstuck_report::shown::{COLUMNS, counted, plain, shortened};
-use unstuck_report::table;
 
-use crate::exit::Exit;
-use crate::output::{Closed, Output, complain, show};
-use crate::scan::human::WORKER_MAX;
-use crate::scan::judge::{FullReport, Tally};
-use crate::scan::parts::{Explainable, NAMED_MAX};
-use crate::scan::writer::Writer;
+use crate::parts::FullReport;
+use crate::parts::{Explainable, NAMED_MAX};
+use crate::replay::{Explained, LoopPrefix};
+use crate::shown::{COLUMNS, counted, plain, shortened};
+use crate::table;
+use crate::tally::Tally;
+use crate::writer::human::WORKER_MAX;
+use crate::writer::{Failure, Writer};
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
@@ -30,7 +30,7 @@ const LEGEND: &str = "Verdict: the action and the rung of its ladder, for anothe
 const SEVERAL: &str = "several loops begin with these digits; give more digits of one of them:";
 
 /// The explanation of one loop.
-pub(crate) struct Explanation {
+pub struct Explanation {
     wanted: LoopPrefix,
     policy: &'static Policy<'static>,
     /// The steps in each run, with the path of the run.
@@ -43,13 +43,14 @@ pub(crate) struct Explanation {
 }
 
 impl Explanation {
-    pub(crate) fn new(wanted: LoopPrefix, policy: &'static Policy<'static>) -> Self {
+    /// Explains the loop whose id begins with `wanted`, in runs that are judged by `policy`.
+    pub fn new(wanted: LoopPrefix, policy: &'static Policy<'static>) -> Self {
         let (runs, named) = (Vec::new(), Vec::new());
         Self { wanted, policy, runs, meant: BTreeSet::new(), named, found: HashSet::new() }
     }
 
-    /// Returns the loop that the digits identify. If there is not exactly one, prints an error instead.
-    pub(super) fn meant(&self) -> Result<LoopId, Exit> {
+    /// Returns the loop that the digits identify, or a failure if there is not exactly one.
+    pub(super) fn meant(&self) -> io::Result<LoopId> {
         let mut meant = self.meant.iter().copied();
         match (meant.next(), meant.next()) {
             (Some(id), None) => Ok(id),
@@ -73,9 +74,8 @@ impl Explanation {
         self.named.iter().find(|(named, _)| *named == id).map(|(_, what)| what.as_str())
     }
 
-    /// Prints why nothing is explained, and the loops that could be meant.
-    fn refuse(&self, why: &str, could_be: impl Fn(LoopId) -> bool) -> Exit {
-        complain("--explain", why);
+    /// Returns the failure that nothing is explained, with the loops that could be meant.
+    fn refuse(&self, why: &str, could_be: impl Fn(LoopId) -> bool) -> io::Error {
         let named = self.named.iter().filter(|(id, _)| could_be(*id)).take(NAMED_MAX);
         let line = |(id, what): &(LoopId, String)| {
             let room = COLUMNS - "  0123456789abcdef  ".len();
@@ -86,8 +86,7 @@ impl Explanation {
         if more > 0 {
             lines.push(format!("  and {more} more: scan without --explain shows all\n"));
         }
-        show(&lines.concat());
-        Exit::Usage
+        Failure::refusal("--explain", why, lines.concat())
     }
 
     fn text(&self, id: LoopId) -> String {
@@ -112,7 +111,7 @@ impl Explanation {
 }
 
 impl Writer for Explanation {
-    fn report(&mut self, report: &mut FullReport, _output: &mut Output) -> Result<(), Closed> {
+    fn report(&mut self, report: &mut FullReport, _output: &mut dyn Write) -> io::Result<()> {
         if let Some(Explainable { named, found, .. }) = &report.parts.names {
             for (id, what) in named {
                 let may_be_named = self.named.len() < NAMED_MAX || self.wanted.is(*id);
@@ -134,10 +133,7 @@ impl Writer for Explanation {
         Ok(())
     }
 
-    fn finish(&mut self, _tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
-        match self.meant() {
-            Ok(id) => output.write(&self.text(id)).map(|()| Exit::Clean),
-            Err(exit) => Ok(exit),
-        }
+    fn finish(&mut self, _tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
+        output.write_all(self.text(self.meant()?).as_bytes())
     }
 }

@@ -5,14 +5,14 @@ use anstyle::Style;
 use textwrap::Options;
 use unicode_width::UnicodeWidthStr as _;
 use unstuck_core::Args;
-use unstuck_report::groups::Group;
-use unstuck_report::loops::Loop;
-use unstuck_report::recurring::what_recurs;
-use unstuck_report::recurring::{SharedResult, shared_result};
-use unstuck_report::replay::{Location, ReplayFinding};
-use unstuck_report::shown::{plain, shortened};
 
 use super::calls;
+use crate::groups::Group;
+use crate::loops::Loop;
+use crate::recurring::what_recurs;
+use crate::recurring::{SharedResult, shared_result};
+use crate::replay::{Location, ReplayFinding};
+use crate::shown::{plain, shortened};
 
 /// The most columns of a worker's name.
 pub(crate) const WORKER_MAX: usize = 40;

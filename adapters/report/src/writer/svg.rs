@@ -1,18 +1,19 @@
 //! `--format svg`: one loop as a picture, for an issue or a chat.
 
+use std::io::{self, Write};
+
 use maud::{Markup, PreEscaped, html};
 use unicode_width::UnicodeWidthStr as _;
 use unstuck_core::{LoopId, Policy};
-use unstuck_report::draw::{CELL, Key, cells, hatch};
-use unstuck_report::recurring::unquoted;
-use unstuck_report::replay::{Excerpt, Explained, LoopPrefix, Picture, Step};
-use unstuck_report::shown::{counted, plain, shortened, tool_name};
 
-use crate::exit::Exit;
-use crate::output::{Closed, Output};
-use crate::scan::explain::Explanation;
-use crate::scan::judge::{FullReport, Tally};
-use crate::scan::writer::Writer;
+use crate::draw::{CELL, Key, cells, hatch};
+use crate::parts::FullReport;
+use crate::recurring::unquoted;
+use crate::replay::{Excerpt, Explained, LoopPrefix, Picture, Step};
+use crate::shown::{counted, plain, shortened, tool_name};
+use crate::tally::Tally;
+use crate::writer::Writer;
+use crate::writer::explain::Explanation;
 
 /// The styles of the picture.
 const STYLE: &str = include_str!("svg/picture.css");
@@ -37,38 +38,37 @@ const COLUMNS: usize = 102;
 const ARROW: &str = "  →  ";
 
 /// The picture of the loop with one prefix.
-pub(super) struct Svg {
+pub struct Svg {
     explanation: Explanation,
     /// The drawings of the runs in which the loop was found, with their paths.
     pictures: Vec<(String, Picture)>,
 }
 
 impl Svg {
-    pub(super) fn new(wanted: LoopPrefix, policy: &'static Policy<'static>) -> Self {
+    /// Draws the loop whose id begins with `wanted`, in runs that are judged by `policy`.
+    pub fn new(wanted: LoopPrefix, policy: &'static Policy<'static>) -> Self {
         Self { explanation: Explanation::new(wanted, policy), pictures: Vec::new() }
     }
 }
 
 impl Writer for Svg {
-    fn report(&mut self, report: &mut FullReport, output: &mut Output) -> Result<(), Closed> {
+    fn report(&mut self, report: &mut FullReport, output: &mut dyn Write) -> io::Result<()> {
         if let Some(picture) = report.picture.as_ref().filter(|_| !report.explained.is_empty()) {
             self.pictures.push((report.path.clone(), picture.clone()));
         }
         self.explanation.report(report, output)
     }
 
-    fn finish(&mut self, _tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
-        let id = match self.explanation.meant() {
-            Ok(id) => id,
-            Err(exit) => return Ok(exit),
-        };
+    fn finish(&mut self, _tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
+        let id = self.explanation.meant()?;
         let first = self.explanation.runs().next().zip(self.pictures.first());
         if let Some(((_, explained), (path, picture))) = first {
             let what = self.explanation.what(id).unwrap_or_default();
             let runs = self.pictures.len();
-            output.write(&draw(id, what, path, runs, explained, picture).into_string())?;
+            let drawn = draw(id, what, path, runs, explained, picture).into_string();
+            output.write_all(drawn.as_bytes())?;
         }
-        Ok(Exit::Clean)
+        Ok(())
     }
 }
 
@@ -153,7 +153,7 @@ fn line(excerpt: &Excerpt) -> String {
 
 #[cfg(test)]
 mod tests {
-    use unstuck_report::replay::ResultLine;
+    use crate::replay::ResultLine;
 
     use super::*;
 

@@ -4,22 +4,22 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
 use unstuck_core::{Action, LoopId};
-use unstuck_report::Report;
-use unstuck_report::cost::Spent;
-use unstuck_report::evidence::by_cost;
-use unstuck_report::loops::Novelty;
-use unstuck_report::recurring::unquoted;
-use unstuck_report::shown::{counted, plain, shortened};
 use unstuck_trace::Tokens;
 
-use crate::exit::Exit;
-use crate::output::{Closed, Output};
-use crate::scan::baseline::Difference;
-use crate::scan::judge::{FullReport, Tally};
-use crate::scan::relative::relative;
-use crate::scan::writer::Writer;
+use crate::baseline::Difference;
+use crate::cost::Spent;
+use crate::evidence::{LOOPS_MAX, by_cost};
+use crate::folder::Folder;
+use crate::loops::Novelty;
+use crate::parts::{FullReport, Needs};
+use crate::recurring::unquoted;
+use crate::report::Report;
+use crate::shown::{counted, plain, shortened};
+use crate::tally::Tally;
+use crate::writer::Writer;
 
 /// The most rows of the table, and the most loops with their evidence.
 const ROWS_MAX: usize = 1000;
@@ -39,7 +39,8 @@ const PATH_MAX: usize = 120;
 
 /// The writer of a document.
 #[derive(Default)]
-pub(super) struct Markdown {
+pub struct Markdown {
+    here: Folder,
     /// In the order of first findings.
     groups: Vec<Group>,
     places: HashMap<LoopId, usize>,
@@ -66,9 +67,17 @@ struct Group {
 }
 
 impl Markdown {
+    /// The parts of a report that are shown: some loops.
+    pub const NEEDS: Needs = Needs::loops(LOOPS_MAX);
+
+    /// Begins a document for readers in the folder `here`.
+    pub fn new(here: Folder) -> Self {
+        Self { here, ..Self::default() }
+    }
+
     /// Takes in a report.
-    pub(super) fn take(&mut self, report: &Report) {
-        let path = relative(&report.path);
+    fn take(&mut self, report: &Report) {
+        let path = self.here.relative(&report.path);
         if let Some(why) = report.incomplete() {
             self.take_unread(&report.path, &why);
         }
@@ -109,14 +118,14 @@ impl Markdown {
     }
 
     /// Takes in an input that could not be read, or only in part.
-    pub(super) fn take_unread(&mut self, path: &str, why: &str) {
+    fn take_unread(&mut self, path: &str, why: &str) {
         if self.unread.len() < UNREAD_MAX {
-            self.unread.push((relative(path), plain(why)));
+            self.unread.push((self.here.relative(path), plain(why)));
         }
     }
 
     /// Returns the document in at most `room` bytes, if it has room for its beginning.
-    pub(super) fn document(&mut self, tally: &Tally, room: usize) -> String {
+    pub fn document(&mut self, tally: &Tally, room: usize) -> String {
         let cost = |group: &Group| group.after.unwrap_or_default();
         self.groups.sort_by(|a, b| by_cost(&cost(b), &cost(a)));
         let runs = tally.stuck + tally.clean;
@@ -143,7 +152,7 @@ impl Markdown {
 
     /// Returns the heading and the numbers of the scan.
     fn digest(&self, tally: &Tally) -> String {
-        let runs = counted(tally.stuck + tally.clean, "run");
+        let runs = tally.runs();
         let after = self.after.map_or_else(String::new, |after| {
             format!("; {} after the first findings", escaped(&after.to_string()))
         });
@@ -167,7 +176,7 @@ impl Markdown {
 }
 
 impl Writer for Markdown {
-    fn report(&mut self, report: &mut FullReport, _output: &mut Output) -> Result<(), Closed> {
+    fn report(&mut self, report: &mut FullReport, _output: &mut dyn Write) -> io::Result<()> {
         self.take(report);
         Ok(())
     }
@@ -176,9 +185,9 @@ impl Writer for Markdown {
         self.take_unread(path, why);
     }
 
-    fn finish(&mut self, tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
-        output.write(&self.document(tally, usize::MAX))?;
-        Ok(Exit::Clean)
+    fn finish(&mut self, tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
+        let document = self.document(tally, usize::MAX);
+        output.write_all(document.as_bytes())
     }
 }
 

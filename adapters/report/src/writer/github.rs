@@ -1,34 +1,22 @@
-//! The output of `scan` for GitHub Actions: annotations on standard output, and a summary of the job.
+//! The output of `scan` for GitHub Actions: annotations of files.
 
-use std::env;
-use std::ffi::OsString;
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 
-use unstuck_report::cost::Spent;
-use unstuck_report::evidence::by_cost;
-use unstuck_report::shown::{counted, plain};
-
-use crate::exit::Exit;
-use crate::output::{Closed, Output, complain};
-use crate::scan::judge::{FullReport, Tally};
-use crate::scan::markdown::Markdown;
-use crate::scan::relative::relative;
-use crate::scan::writer::Writer;
-
-/// The variable with the file that GitHub shows as the summary of a step.
-const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
-
-/// The longest summary of a step in bytes.
-const SUMMARY_MAX: usize = 1 << 20;
+use crate::cost::Spent;
+use crate::evidence::{LOOPS_MAX, by_cost};
+use crate::folder::Folder;
+use crate::parts::{FullReport, Needs};
+use crate::shown::{counted, plain};
+use crate::tally::Tally;
+use crate::writer::Writer;
 
 /// The most annotations of each kind that GitHub shows for a step.
 const SHOWN_MAX: usize = 10;
 
 /// The writer of annotations.
 #[derive(Default)]
-pub(super) struct GitHub {
-    markdown: Markdown,
+pub struct GitHub {
+    here: Folder,
     /// The most costly runs with a new loop, and those with loops of the baseline only.
     errors: Annotations,
     warnings: Annotations,
@@ -54,8 +42,7 @@ impl Annotations {
 }
 
 impl Writer for GitHub {
-    fn report(&mut self, report: &mut FullReport, _output: &mut Output) -> Result<(), Closed> {
-        self.markdown.take(report);
+    fn report(&mut self, report: &mut FullReport, _output: &mut dyn Write) -> io::Result<()> {
         if let Some(why) = report.incomplete() {
             self.warn(&report.path, "unstuck read a run only in part", &why);
         }
@@ -71,53 +58,43 @@ impl Writer for GitHub {
         };
         let message = format!("{}{spent}{others}", first.evidence().trim_end());
         let title = format!("stuck: {}", first.title());
+        let file = self.here.relative(&report.path);
         let (level, list) = if report.has_new_loop() {
             ("error", &mut self.errors)
         } else {
             ("warning", &mut self.warnings)
         };
-        list.add(after, annotation(level, &relative(&report.path), &title, &message));
+        list.add(after, annotation(level, &file, &title, &message));
         Ok(())
     }
 
     fn unread(&mut self, path: &str, why: &str) {
-        self.markdown.take_unread(path, why);
         self.warn(path, "unstuck could not read a run", why);
     }
 
-    fn finish(&mut self, tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
+    fn finish(&mut self, tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
         let mut text = String::new();
         for (_, line) in self.errors.shown.iter().chain(&self.warnings.shown) {
             text += line;
         }
         text += &notice(tally, &self.errors, &self.warnings);
-        output.write(&text)?;
-        let Some(path) = env::var_os(SUMMARY).filter(|path| !path.is_empty()) else {
-            return Ok(Exit::Clean);
-        };
-        Ok(self.append(tally, &path).map_or_else(
-            |error| {
-                complain(&path.to_string_lossy(), &format!("cannot be written: {error}"));
-                Exit::Setup
-            },
-            |()| Exit::Clean,
-        ))
+        output.write_all(text.as_bytes())
     }
 }
 
 impl GitHub {
-    /// Adds a warning about an input.
-    fn warn(&mut self, path: &str, title: &str, why: &str) {
-        let line = annotation("warning", &relative(path), title, &plain(why));
-        self.warnings.add(Spent::default(), line);
+    /// The parts of a report that are shown: some loops.
+    pub const NEEDS: Needs = Needs::loops(LOOPS_MAX);
+
+    /// Annotates files for readers in the folder `here`.
+    pub fn new(here: Folder) -> Self {
+        Self { here, ..Self::default() }
     }
 
-    /// Appends the summary to the file, whose other content counts for the limit.
-    fn append(&mut self, tally: &Tally, path: &OsString) -> io::Result<()> {
-        let mut file = OpenOptions::new().append(true).create(true).open(path)?;
-        let before = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
-        let text = self.markdown.document(tally, SUMMARY_MAX.saturating_sub(before));
-        file.write_all(text.as_bytes())
+    /// Adds a warning about an input.
+    fn warn(&mut self, path: &str, title: &str, why: &str) {
+        let line = annotation("warning", &self.here.relative(path), title, &plain(why));
+        self.warnings.add(Spent::default(), line);
     }
 }
 
@@ -131,8 +108,7 @@ fn notice(tally: &Tally, errors: &Annotations, warnings: &Annotations) -> String
             counted(hidden, "annotation")
         ),
     };
-    let runs = counted(tally.stuck + tally.clean, "run");
-    let text = format!("{runs}: {}{hidden}", tally.counts());
+    let text = format!("{}: {}{hidden}", tally.runs(), tally.counts());
     format!("::notice title=unstuck::{}\n", data(&text))
 }
 
@@ -154,7 +130,7 @@ fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use unstuck_report::cost::Spent;
+    use crate::cost::Spent;
 
     use super::{Annotations, SHOWN_MAX, annotation};
 

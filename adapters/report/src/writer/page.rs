@@ -3,23 +3,23 @@
 //! The page works without scripts. Its policy forbids everything but its own style and script, which are named
 //! by their hashes.
 
+use std::io::{self, Write};
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use unstuck_core::Policy;
-use unstuck_report::html::{Html, SCRIPT, STYLE};
 
-use crate::exit::Exit;
-use crate::output::{Closed, Output, complain};
-use crate::scan::judge::{FullReport, Tally};
-use crate::scan::options::Scan;
-use crate::scan::spool::Spool;
-use crate::scan::writer::Writer;
+use crate::html::{Html, IncludeArgs, SCRIPT, STYLE};
+use crate::parts::FullReport;
+use crate::spool::{OpenDisk, Spool};
+use crate::tally::Tally;
+use crate::writer::Writer;
 
 /// The hashes of [`STYLE`] and [`SCRIPT`] for the policy of the page: SHA-256 as base64.
 const STYLE_HASH: &str = "hx+GdYsgYFu0TvanLI9vciuaL3v9Kh9FMiZoLPJ92h0=";
 const SCRIPT_HASH: &str = "SiLbx0zvRd4m//vJX5IpE2d7JvCvfdtC5fNKnkXRDc0=";
 
 /// The page.
-pub(in crate::scan) struct Page {
+pub struct Page {
     html: Html,
     /// The parts of the runs, in the order of the runs.
     runs: Spool,
@@ -27,13 +27,18 @@ pub(in crate::scan) struct Page {
 }
 
 impl Page {
-    pub(in crate::scan) fn new(scan: &Scan, policy: &'static Policy<'static>) -> Self {
-        Self { html: Html::new(scan.include_args, policy), runs: Spool::default(), count: 0 }
+    /// Begins a page about runs that are judged by `policy`. `disk` opens a file for many runs.
+    pub fn new(
+        args: IncludeArgs,
+        policy: &'static Policy<'static>,
+        disk: Option<OpenDisk>,
+    ) -> Self {
+        Self { html: Html::new(args, policy), runs: Spool::new(disk), count: 0 }
     }
 }
 
 impl Writer for Page {
-    fn report(&mut self, report: &mut FullReport, _output: &mut Output) -> Result<(), Closed> {
+    fn report(&mut self, report: &mut FullReport, _output: &mut dyn Write) -> io::Result<()> {
         if let Some(part) = self.html.take(report) {
             self.runs.push(self.count, part.into_string());
         }
@@ -45,19 +50,11 @@ impl Writer for Page {
         self.html.unread(path, why);
     }
 
-    fn finish(&mut self, _tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
-        output.write(&head(&self.html.title()).into_string())?;
-        output.write(&self.html.overview().into_string())?;
-        let copied = self.runs.each(&mut |part| output.write(part));
-        copied.unwrap_or_else(|error| {
-            complain(
-                "the report",
-                &format!("cannot be read back from the temporary file: {error}"),
-            );
-            Err(Closed::ByError)
-        })?;
-        output.write(&foot().into_string())?;
-        Ok(Exit::Clean)
+    fn finish(&mut self, _tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
+        output.write_all(head(&self.html.title()).into_string().as_bytes())?;
+        output.write_all(self.html.overview().into_string().as_bytes())?;
+        self.runs.each("html", &mut |part| output.write_all(part.as_bytes()))?;
+        output.write_all(foot().into_string().as_bytes())
     }
 }
 

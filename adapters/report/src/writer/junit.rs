@@ -5,26 +5,23 @@
 //! wait in a spool, which moves to a temporary file if it is large.
 
 use std::fmt::Write as _;
+use std::io::{self, Write};
 use std::time::Duration;
 
-use unstuck_report::Report;
-use unstuck_report::loops::Loop;
-use unstuck_report::shown::{counted, plain};
-
-use crate::exit::Exit;
-use crate::output::{Closed, Output, complain};
-use crate::scan::judge::{FullReport, Tally};
-use crate::scan::spool::Spool;
-use crate::scan::writer::Writer;
-
-/// The number of bytes that are written at a time.
-const PIECE: usize = 64 * 1024;
+use crate::evidence::LOOPS_MAX;
+use crate::loops::Loop;
+use crate::parts::{FullReport, Needs};
+use crate::report::Report;
+use crate::shown::{counted, plain};
+use crate::spool::{OpenDisk, Spool};
+use crate::tally::Tally;
+use crate::writer::Writer;
 
 /// The most bytes of evidence of one run.
 const EVIDENCE_MAX: usize = 128 * 1024;
 
 /// The writer of a test suite.
-pub(super) struct Junit {
+pub struct Junit {
     /// A run fails only if it has a loop that the baseline does not have.
     fails_on_new: bool,
     cases: Spool,
@@ -36,8 +33,13 @@ pub(super) struct Junit {
 }
 
 impl Junit {
-    pub(super) fn new(fails_on_new: bool) -> Self {
-        let (cases, time) = (Spool::default(), Duration::ZERO);
+    /// The parts of a report that are shown: some loops.
+    pub const NEEDS: Needs = Needs::loops(LOOPS_MAX);
+
+    /// Begins a test suite. With `fails_on_new`, loops of the baseline are no failures. `disk` opens a file for many
+    /// test cases.
+    pub fn new(fails_on_new: bool, disk: Option<OpenDisk>) -> Self {
+        let (cases, time) = (Spool::new(disk), Duration::ZERO);
         Self { fails_on_new, cases, tests: 0, failures: 0, errors: 0, skipped: 0, time }
     }
 
@@ -96,7 +98,7 @@ impl Junit {
 }
 
 impl Writer for Junit {
-    fn report(&mut self, report: &mut FullReport, _output: &mut Output) -> Result<(), Closed> {
+    fn report(&mut self, report: &mut FullReport, _output: &mut dyn Write) -> io::Result<()> {
         let content = self.content(report);
         let time = report.cost.total.time;
         self.time += time.unwrap_or_default();
@@ -109,18 +111,10 @@ impl Writer for Junit {
         self.add("unread", path, None, &element("error", "unread", &plain(why), ""));
     }
 
-    fn finish(&mut self, _tally: &Tally, output: &mut Output) -> Result<Exit, Closed> {
-        let mut text = self.head();
-        let written = self.cases.each(&mut |case| {
-            text.push_str(case);
-            if text.len() < PIECE { Ok(()) } else { output.write(&std::mem::take(&mut text)) }
-        });
-        written.unwrap_or_else(|error| {
-            complain("junit", &format!("its temporary file cannot be read back: {error}"));
-            Err(Closed::ByError)
-        })?;
-        output.write(&(text + "  </testsuite>\n</testsuites>\n"))?;
-        Ok(Exit::Clean)
+    fn finish(&mut self, _tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
+        output.write_all(self.head().as_bytes())?;
+        self.cases.each("junit", &mut |case| output.write_all(case.as_bytes()))?;
+        output.write_all(b"  </testsuite>\n</testsuites>\n")
     }
 }
 

@@ -1,0 +1,91 @@
+//! The writer of each output format of `scan`, and what it needs.
+
+use std::env;
+
+use unstuck_core::Policy;
+use unstuck_report::folder::Folder;
+use unstuck_report::html::Html;
+use unstuck_report::parts::Needs;
+use unstuck_report::replay::LoopPrefix;
+use unstuck_report::writer::csv::Csv;
+use unstuck_report::writer::explain::Explanation;
+use unstuck_report::writer::human::{Human, View};
+use unstuck_report::writer::json::{Document, Lines};
+use unstuck_report::writer::junit::Junit;
+use unstuck_report::writer::markdown::Markdown;
+use unstuck_report::writer::page::Page;
+#[cfg(feature = "fleet")]
+use unstuck_report::writer::parquet::Parquet;
+use unstuck_report::writer::sarif::Sarif;
+use unstuck_report::writer::svg::Svg;
+use unstuck_report::writer::{Writer, json};
+
+use crate::output::Reader;
+use crate::scan::job::{self, Job};
+use crate::scan::judge::temporary;
+use crate::scan::options::Scan;
+use crate::scan::targets::OutputFormat;
+
+impl OutputFormat {
+    /// Returns the reader that the format is made for.
+    pub(super) fn reader(self) -> Reader {
+        match self {
+            Self::Human => Reader::Person,
+            _ => Reader::Program,
+        }
+    }
+
+    /// Returns the parts of the findings that the format shows, or that it shows of the loop to explain.
+    pub(super) fn needs(self, explain: Option<LoopPrefix>) -> Needs {
+        match (self, explain) {
+            (Self::Svg, _) => Needs { explain, picture: true, ..Needs::default() },
+            (_, Some(_)) => Needs { explain, ..Needs::default() },
+            (Self::Human, None) => Human::NEEDS,
+            (Self::Json | Self::Jsonl, None) => json::NEEDS,
+            (Self::Csv, None) => Csv::NEEDS,
+            (Self::Parquet, None) => Needs { rows: true, ..Needs::default() },
+            (Self::Sarif, None) => Sarif::NEEDS,
+            (Self::Markdown | Self::Github, None) => Markdown::NEEDS,
+            (Self::Junit, None) => Junit::NEEDS,
+            (Self::Html, None) => Html::NEEDS,
+        }
+    }
+
+    /// Returns whether the format is a file of bytes that no terminal can show.
+    pub(super) const fn is_binary(self) -> bool {
+        matches!(self, Self::Parquet)
+    }
+
+    /// Returns whether the format can show the one loop that `--explain` names.
+    pub(super) const fn can_explain(self) -> bool {
+        matches!(self, Self::Human | Self::Svg)
+    }
+
+    /// Returns the writer of a scan by `policy`.
+    pub(super) fn writer(
+        self,
+        scan: &Scan,
+        policy: &'static Policy<'static>,
+        view: View,
+    ) -> Box<dyn Writer> {
+        let here = Folder::new(env::current_dir().unwrap_or_default());
+        let disk = Some(temporary as _);
+        match (self, scan.explain) {
+            (Self::Svg, Some(wanted)) => Box::new(Svg::new(wanted, policy)),
+            (_, Some(wanted)) => Box::new(Explanation::new(wanted, policy)),
+            (Self::Json, _) => Box::new(Document::default()),
+            (Self::Jsonl, _) => Box::new(Lines),
+            (Self::Html, _) => Box::new(Page::new(scan.include_args, policy, disk)),
+            (Self::Csv, _) => Box::new(Csv::default()),
+            #[cfg(feature = "fleet")]
+            (Self::Parquet, _) => Box::new(Parquet::default()),
+            #[cfg(not(feature = "fleet"))]
+            (Self::Parquet, _) => unreachable!("the command line refuses the format"),
+            (Self::Markdown, _) => Box::new(Markdown::new(here)),
+            (Self::Junit, _) => Box::new(Junit::new(scan.fails_on_new(), disk)),
+            (Self::Sarif, _) => Box::new(Sarif::new(policy, here, job::name())),
+            (Self::Github, _) => Box::new(Job::new(here)),
+            (Self::Human | Self::Svg, _) => Box::new(Human::new(view)),
+        }
+    }
+}

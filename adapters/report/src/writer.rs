@@ -1,0 +1,88 @@
+//! The output formats of a scan, one writer each.
+//!
+//! A writer takes in the reports one by one and writes them to any output. It opens no file and prints no error: what it
+//! cannot do is in the error that it returns, and the program says so.
+
+pub mod csv;
+pub mod explain;
+pub mod github;
+pub mod human;
+pub mod json;
+pub mod junit;
+pub mod markdown;
+pub mod page;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+pub mod sarif;
+pub mod svg;
+
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
+use std::io::{self, ErrorKind, Write};
+
+use crate::parts::FullReport;
+use crate::report::Report;
+use crate::tally::Tally;
+
+/// Writes the reports of a scan in one format.
+pub trait Writer {
+    /// Takes in the report on an input, in the order of the inputs.
+    ///
+    /// # Errors
+    ///
+    /// An error of `output`, or a [`Failure`].
+    fn report(&mut self, report: &mut FullReport, output: &mut dyn Write) -> io::Result<()>;
+
+    /// Takes in an input that could not be read at all.
+    fn unread(&mut self, _path: &str, _why: &str) {}
+
+    /// Returns a remark about the parts of a report that the format has no room for.
+    fn left_out(&self, _report: &Report) -> Option<String> {
+        None
+    }
+
+    /// Writes the end, after the last report.
+    ///
+    /// # Errors
+    ///
+    /// An error of `output`, or a [`Failure`]. The kind of the failure is [`ErrorKind::InvalidInput`] if the command line
+    /// asks for something that no input has.
+    fn finish(&mut self, tally: &Tally, output: &mut dyn Write) -> io::Result<()>;
+}
+
+/// The reason why a writer cannot write its report, in an [`io::Error`].
+#[derive(Debug)]
+pub struct Failure {
+    /// The file or the option that it is about.
+    pub about: String,
+    /// What is wrong with it.
+    pub why: String,
+    /// Lines that help to do better, with the styles of a terminal. May be empty.
+    pub help: String,
+}
+
+impl Failure {
+    /// Returns the error that something is wrong with the file `about`.
+    pub fn error(about: &str, why: String) -> io::Error {
+        io::Error::other(Self { about: about.to_owned(), why, help: String::new() })
+    }
+
+    /// Returns the error that nothing fits the option `about`.
+    pub(crate) fn refusal(about: &str, why: &str, help: String) -> io::Error {
+        let failure = Self { about: about.to_owned(), why: why.to_owned(), help };
+        io::Error::new(ErrorKind::InvalidInput, failure)
+    }
+
+    /// Returns the failure in `error`, if it has one.
+    pub fn of(error: &io::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.about, self.why)
+    }
+}
+
+impl Error for Failure {}
