@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use unstuck::{Action, Evidence, LoopId};
 use unstuck_core::Kind;
-use unstuck_report::{Excerpt, Location, ReplayFinding, ResultLine, masked, what_recurs};
+use unstuck_report::{Excerpt, ReplayFinding, ResultLine, masked, what_recurs};
 
 use crate::html;
 
@@ -56,10 +56,7 @@ impl Finding {
 
     /// Creates a finding of a recorded run.
     pub(crate) fn recorded(found: ReplayFinding) -> Self {
-        let (first, at, last) = match found.location {
-            Location::Calls { first, at, last } => (first, at, last),
-            Location::Messages { first, at } => (first, at, at),
-        };
+        let (first, at, last) = found.location.numbers();
         Self {
             of_engine: found.finding,
             rule: found.rule,

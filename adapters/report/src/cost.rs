@@ -174,7 +174,7 @@ impl Sum for Spent {
 }
 
 /// Adds what is known of `one` and `other`.
-fn known<T>(one: Option<T>, other: Option<T>, add: impl FnOnce(T, T) -> T) -> Option<T> {
+pub(crate) fn known<T>(one: Option<T>, other: Option<T>, add: impl FnOnce(T, T) -> T) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(add(one, other)),
         (one, other) => one.or(other),
@@ -310,6 +310,17 @@ mod tests {
         meter.found();
         let cost = meter.finish();
         assert_eq!((cost.total, cost.after), (Spent::default(), Some(Spent::default())));
+    }
+
+    #[test]
+    fn what_is_known_of_several_runs_is_added() {
+        let tokens = |output| Some(Tokens { output, ..Tokens::default() });
+        let one = Spent { calls: 2, tokens: tokens(5), dollars: Some(0.5), ..Spent::default() };
+        let other = Spent { calls: 3, tokens: tokens(7), ..Spent::default() };
+        assert_eq!(known(None, None, Spent::add), None);
+        assert_eq!(known(Some(one), None, Spent::add), Some(one));
+        let both = Spent { calls: 5, tokens: tokens(12), dollars: Some(0.5), ..Spent::default() };
+        assert_eq!(known(Some(one), Some(other), Spent::add), Some(both));
     }
 
     #[test]

@@ -13,8 +13,8 @@ use crate::replay::{Drawn, Picture};
 
 pub(crate) use novelty::{Novelty, novelty};
 pub(crate) use recurrence::recurrence;
-pub use ribbon::{CELL, cells, flag, hatch};
-pub(crate) use ribbon::{ribbon, thumbnail};
+pub use ribbon::flag;
+pub(crate) use ribbon::{CELL, cells, hatch, ribbon, thumbnail};
 
 /// The number of tools with a colour of their own. The others share one.
 pub const COLOURS: usize = 7;

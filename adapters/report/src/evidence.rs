@@ -10,7 +10,7 @@ use crate::replay::Excerpt;
 use crate::shown::{counted, plain, shortened, tool_name};
 
 /// The most loops of one run that a report shows with their evidence.
-pub const LOOPS_MAX: usize = 100;
+pub(crate) const LOOPS_MAX: usize = 100;
 
 /// The most calls that are shown as the proof of one loop.
 const PROOF_MAX: usize = 12;
@@ -33,8 +33,7 @@ impl Loop {
             None => String::new(),
         };
         let about = format!("loop {}; rule {}{novelty}{worker}", found.finding.loop_id, found.rule);
-        let course: Vec<_> = self.milestones().into_iter().map(|(_, step)| step).collect();
-        let mut lines = vec![self.title(), about, course.join("; ")];
+        let mut lines = vec![self.title(), about, self.course()];
         lines.extend(proof(&found.proof));
         lines.push(format!("The agent should have been told: {}", plain(&found.message)));
         lines.push(String::new());
@@ -43,10 +42,15 @@ impl Loop {
 }
 
 impl Loops {
+    /// Returns the number of loops that are not shown.
+    pub(crate) const fn hidden(&self) -> usize {
+        self.count.saturating_sub(self.shown.len())
+    }
+
     /// Returns a remark about the loops that are not shown, or nothing.
     pub fn others(&self) -> Option<String> {
-        let more = self.count.checked_sub(self.shown.len()).filter(|more| *more > 0)?;
-        Some(format!("and {}: --format jsonl has all", counted(more, "more loop")))
+        let more = self.hidden();
+        (more > 0).then(|| format!("and {}: --format jsonl has all", counted(more, "more loop")))
     }
 }
 
@@ -63,7 +67,7 @@ fn proof(calls: &[Excerpt]) -> Vec<String> {
 }
 
 /// Describes a call and its result, or a turn, in one line.
-pub fn step(call: &Excerpt) -> String {
+pub(crate) fn step(call: &Excerpt) -> String {
     let text = shortened(&plain(&call.text), TEXT_MAX);
     let tool =
         call.tool.as_deref().map_or_else(String::new, |tool| tool_name(tool, TOOL_MAX) + "  ");
@@ -79,7 +83,7 @@ pub fn step(call: &Excerpt) -> String {
 }
 
 /// Orders what was spent by money, then tokens, then calls. What is not known counts as nothing.
-pub fn by_cost(a: &Spent, b: &Spent) -> Ordering {
+pub(crate) fn by_cost(a: &Spent, b: &Spent) -> Ordering {
     let dollars = |spent: &Spent| spent.dollars.unwrap_or(0.0);
     let tokens = |spent: &Spent| spent.tokens.map_or(0, Tokens::total);
     let key = |spent: &Spent| (tokens(spent), spent.calls);

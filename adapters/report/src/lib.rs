@@ -1,8 +1,9 @@
 //! Judges recorded runs of agents that call tools, and reports the loops in them.
 //!
 //! A [`Replay`] judges the events of a run as a guard would have, and says which loops it found. A
-//! [`Report`] adds what the run cost. The other modules describe both, for people and for programs: in words, tables,
-//! pictures, HTML and JSON. All text of a recording is made safe to show, and secrets in it are masked.
+//! [`Report`] adds what the run cost, and a [`FullReport`](parts::FullReport) what single outputs need. A
+//! [`Writer`](writer::Writer) writes reports in one format, for people or for programs. All text of a recording is made
+//! safe to show, and secrets in it are masked.
 //!
 //! The library opens no file and starts no thread, so that it also works in a browser.
 
@@ -10,13 +11,12 @@ pub mod baseline;
 pub mod config;
 pub mod cost;
 pub mod draw;
-pub mod evidence;
+mod evidence;
 pub mod folder;
 pub mod groups;
 pub mod html;
 pub mod json;
 pub mod loops;
-pub mod machine;
 pub mod mistake;
 mod page;
 pub mod parts;
@@ -28,7 +28,7 @@ pub mod rows;
 pub mod rules;
 pub mod shown;
 pub mod spool;
-pub mod table;
+mod table;
 pub mod tally;
 pub mod words;
 pub mod writer;

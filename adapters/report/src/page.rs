@@ -13,11 +13,11 @@ use unstuck_trace::Problem;
 use crate::html::{Html, IncludeArgs};
 use crate::json::json;
 use crate::loops::Observer;
-use crate::machine;
 use crate::recurring::what_recurs;
-use crate::replay::{Location, ReplayFinding};
+use crate::replay::ReplayFinding;
 use crate::report::{Report, Settings};
 use crate::shown::plain;
+use crate::writer;
 
 /// The most findings of one run in its JSON.
 const FINDINGS_MAX: usize = 10_000;
@@ -61,7 +61,7 @@ impl Page {
         let (findings, loops) = findings.finish();
         Ok(Part {
             html: self.html.take(&report).map(Markup::into_string),
-            json: machine::line(&report, findings),
+            json: writer::json::line(&report, findings),
             loops: json(&RunLine { name: plain(name), loops }),
         })
     }
@@ -132,7 +132,7 @@ impl Observer for Findings {
         if self.json.len() == FINDINGS_MAX {
             return None;
         }
-        self.json.push((found.calls_before, machine::finding(found, None)));
+        self.json.push((found.calls_before, writer::json::finding(found, None)));
         let one = LoopLine::of(found);
         self.loops
             .entry((found.finding.loop_id, Arc::clone(&found.worker)))
@@ -144,20 +144,17 @@ impl Observer for Findings {
 
 impl LoopLine {
     fn of(found: &ReplayFinding) -> Self {
-        let (of, first, at, last) = match found.location {
-            Location::Calls { first, at, last } => ("call", first, at, at.max(last)),
-            Location::Messages { first, at } => ("message", first, at, at),
-        };
+        let (first, at, last) = found.location.numbers();
         Self {
             r#loop: found.finding.loop_id.to_string(),
             worker: plain(&found.worker),
             rule: found.rule,
             action: found.action.name(),
             strongest: found.action,
-            of,
+            of: found.location.noun(),
             first,
             at,
-            last,
+            last: at.max(last),
             what: what_recurs(&found.finding, &found.tool),
         }
     }

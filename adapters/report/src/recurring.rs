@@ -38,8 +38,7 @@ pub(crate) fn named(what: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns a description without the backquotes around the name of the tool.
-#[must_use]
-pub fn unquoted(what: &str) -> String {
+pub(crate) fn unquoted(what: &str) -> String {
     named(what).map_or_else(|| what.to_owned(), |(tool, rest)| format!("{tool}{rest}"))
 }
 
@@ -56,7 +55,7 @@ pub fn result(finding: &Finding) -> &'static str {
 }
 
 /// Returns a description of `finding` without numbers and names, to count findings of one kind.
-pub fn kind_of(finding: &Finding) -> String {
+pub(crate) fn kind_of(finding: &Finding) -> String {
     let what = match (finding.kind, finding.args) {
         (Kind::Text, Args::Same) => return "the same text, and no call".to_owned(),
         (Kind::Text, _) => return "turns of text, and no call".to_owned(),
@@ -74,7 +73,10 @@ pub fn kind_of(finding: &Finding) -> String {
 /// Returns the result that the calls of `finding` share, as an explanation of its description. `results` are the
 /// lines of their results, in the order of the calls. A cycle has a result for each call of a lap, so it has
 /// none.
-pub fn shared_result<'r>(finding: &Finding, results: &[&'r str]) -> Option<SharedResult<'r>> {
+pub(crate) fn shared_result<'r>(
+    finding: &Finding,
+    results: &[&'r str],
+) -> Option<SharedResult<'r>> {
     let is_told = finding.has_failed() || finding.results != Results::Ignored;
     let is_of_one_call = matches!(finding.kind, Kind::Streak | Kind::Recurrence);
     let line = *results.last().filter(|_| is_told && is_of_one_call)?;
@@ -83,11 +85,11 @@ pub fn shared_result<'r>(finding: &Finding, results: &[&'r str]) -> Option<Share
 
 /// The line of the last result of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SharedResult<'r> {
+pub(crate) struct SharedResult<'r> {
     /// The first line of the last result that says something.
-    pub line: &'r str,
+    pub(crate) line: &'r str,
     /// Whether another result of the finding has another line.
-    pub differs: bool,
+    pub(crate) differs: bool,
 }
 
 #[cfg(test)]

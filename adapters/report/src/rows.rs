@@ -90,10 +90,8 @@ impl RunRow {
 impl FindingRow {
     /// Describes a finding.
     pub fn of(found: &ReplayFinding) -> Self {
-        let (first, last, is_call) = match found.location {
-            Location::Calls { first, last, .. } => (first, last, true),
-            Location::Messages { first, at } => (first, at, false),
-        };
+        let (first, _, last) = found.location.numbers();
+        let is_call = matches!(found.location, Location::Calls { .. });
         Self {
             rule: plain(found.rule),
             kind: found.finding.kind.name().to_owned(),

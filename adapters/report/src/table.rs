@@ -28,7 +28,7 @@ const FAINT: Style = Style::new().dimmed();
 
 /// Returns the table of `steps`, which are all calls or all turns, and below it the names of the
 /// rules that did not fit.
-pub fn table(steps: &[Step], policy: &'static Policy<'static>) -> String {
+pub(crate) fn table(steps: &[Step], policy: &'static Policy<'static>) -> String {
     let is_turns = steps.iter().all(|step| step.excerpt.tool.is_none());
     let (mut columns, names) = if is_turns { turns(steps, policy) } else { calls(steps, policy) };
     let rules = names.into_iter().enumerate().map(|(place, name)| OfRule::new(place, name, steps));

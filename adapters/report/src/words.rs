@@ -1,13 +1,15 @@
 //! A report in words that several outputs share.
 
 use std::fmt::Write as _;
+use std::iter;
 
 use unstuck_core::Action;
 
+use crate::cost::Spent;
 use crate::groups::Group;
 use crate::loops::Loop;
 use crate::recurring::what_recurs;
-use crate::replay::{Excerpt, Location, ResultLine, Step};
+use crate::replay::{Excerpt, ResultLine, Step};
 use crate::report::Report;
 use crate::shown::{counted, plain, shortened};
 
@@ -56,6 +58,17 @@ impl Report {
         text
     }
 
+    /// Returns the loops that are kept. What the run spent after its first finding is the cost of the first one.
+    pub(crate) fn loops(&self) -> impl Iterator<Item = (&Loop, Option<Spent>)> {
+        let costs = iter::once(self.cost.after).chain(iter::repeat(None));
+        self.judged.loops.shown.iter().zip(costs)
+    }
+
+    /// Returns what the run spent after its first finding, if it made a call there.
+    pub(crate) fn after(&self) -> Option<Spent> {
+        self.cost.after.filter(|after| after.calls > 0)
+    }
+
     /// Returns the story of `first`, the first loops of the run.
     pub fn story<'r>(&self, first: &Group<'r>) -> Story<'r> {
         let found = first.strongest.first();
@@ -63,20 +76,16 @@ impl Report {
         let begin = numbers().map(|(begin, _, _)| begin).min().unwrap_or(0);
         let at = numbers().map(|(_, at, _)| at).min().unwrap_or(0);
         let end = numbers().map(|(_, _, end)| end).max().unwrap_or(0);
-        let noun = match found.location {
-            Location::Calls { .. } => "call",
-            Location::Messages { .. } => "message",
-        };
         let line = found.proof.iter().rev().find_map(|call| call.result.as_ref());
         let calls = self.trace.calls;
-        let after = self.cost.after.filter(|after| after.calls > 0).map(|after| {
+        let after = self.after().map(|after| {
             // Rounded to the nearest.
             let share = (after.calls * 100 + calls / 2).checked_div(calls);
             let share = share.map(|share| format!(", {share}% of the run's calls"));
             format!("{after} came after that{}", share.unwrap_or_default())
         });
         Story {
-            noun,
+            noun: found.location.noun(),
             begin,
             end,
             at,
@@ -111,17 +120,15 @@ impl Loop {
     /// Returns the numbers of the first call, of the call at which the loop was found, and of the last one. For
     /// a loop of text these are messages.
     pub fn numbers(&self) -> (usize, usize, usize) {
-        match self.first().location {
-            Location::Calls { first, at, last } => (first, at, self.end.unwrap_or(last)),
-            Location::Messages { first, at } => (first, at, self.end.unwrap_or(at)),
-        }
+        let (first, at, last) = self.first().location.numbers();
+        (first, at, self.end.unwrap_or(last))
     }
 
     /// Returns a line for each rung that the loop reached and for its end.
     pub fn milestones(&self) -> Vec<(usize, String)> {
         let (mut course, mut worst) = (Vec::new(), Action::Proceed);
         for found in &self.rungs {
-            let (Location::Calls { at, .. } | Location::Messages { at, .. }) = found.location;
+            let (_, at, _) = found.location.numbers();
             if found.action > worst {
                 worst = found.action;
                 course.push((at, format!("{worst} at #{at}")));
@@ -129,6 +136,12 @@ impl Loop {
         }
         course.extend(self.end.map(|end| (end, format!("last seen at #{end}"))));
         course
+    }
+
+    /// Returns the rungs that the loop reached and its end, in one line.
+    pub(crate) fn course(&self) -> String {
+        let milestones: Vec<String> = self.milestones().into_iter().map(|(_, step)| step).collect();
+        milestones.join("; ")
     }
 
     /// Returns the calls that prove the loop, or all its `steps` if they are not fewer.
@@ -143,8 +156,7 @@ impl Loop {
     /// Returns the course of the loop, its id, its rule, whether the baseline has it, and its worker.
     pub fn origin(&self) -> String {
         let first = self.first();
-        let milestones: Vec<String> = self.milestones().into_iter().map(|(_, step)| step).collect();
-        let mut parts = vec![milestones.join("; ")];
+        let mut parts = vec![self.course()];
         parts.push(format!("loop {}; rule {}", first.finding.loop_id, first.rule));
         parts.extend(self.novelty.map(|novelty| novelty.name().to_owned()));
         if &*first.worker != "main" {

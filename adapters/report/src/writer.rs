@@ -6,11 +6,11 @@
 pub mod csv;
 pub mod explain;
 pub mod github;
+pub mod html;
 pub mod human;
 pub mod json;
 pub mod junit;
 pub mod markdown;
-pub mod page;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod sarif;
@@ -20,12 +20,15 @@ use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, ErrorKind, Write};
 
-use crate::parts::FullReport;
+use crate::parts::{FullReport, Needs};
 use crate::report::Report;
 use crate::tally::Tally;
 
 /// Writes the reports of a scan in one format.
 pub trait Writer {
+    /// Returns the parts of a report that are written.
+    fn needs(&self) -> Needs;
+
     /// Takes in the report on an input, in the order of the inputs.
     ///
     /// # Errors

@@ -4,8 +4,7 @@ use std::fmt::Display;
 
 use serde::Serialize;
 use unstuck_report::{
-    Excerpt, Location, PolicyChoice, ReplayFinding, Scanned, config_of_json, masked, plain,
-    what_recurs,
+    Excerpt, PolicyChoice, ReplayFinding, Scanned, config_of_json, masked, plain, what_recurs,
 };
 use unstuck_text::Preset;
 use unstuck_trace::Format;
@@ -142,10 +141,7 @@ struct Finding<'s> {
 
 impl<'s> Finding<'s> {
     fn of(found: &'s ReplayFinding) -> Self {
-        let (first, at, last) = match found.location {
-            Location::Calls { first, at, last } => (first, at, last),
-            Location::Messages { first, at } => (first, at, at),
-        };
+        let (first, at, last) = found.location.numbers();
         Self {
             id: found.finding.loop_id.to_string(),
             rule: found.rule,

@@ -97,12 +97,12 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     if scan.fails_on_new() && scan.baseline.is_none() {
         return Err(Scan::misused("--fail-on new needs --baseline FILE".to_owned()));
     }
-    let needs = scan.outputs().map(|target| target.format.needs(scan.explain));
-    let needs = needs.fold(Needs::default(), Needs::and);
     let preset = scan.policy.preset()?;
     let mut inputs = find(scan)?;
-    let settings = judge::settings(scan, preset, needs, &inputs.found)?;
+    let mut settings = judge::settings(scan, preset, &inputs.found)?;
     let sinks = sinks(scan, settings.preset, &mut inputs)?;
+    let needs = sinks.iter().map(|sink| sink.writer.needs());
+    settings.needs = needs.fold(Needs::default(), Needs::and);
     let mut reporter = Reporter::new(scan, &settings, sinks);
     reporter.tally.left_out = inputs.left_out.len();
     reporter.tally.older = inputs.older;

@@ -1,24 +1,21 @@
-//! The writer of each output format of `scan`, and what it needs.
+//! The writer of each output format of `scan`.
 
 use std::env;
 
 use unstuck_core::Policy;
 use unstuck_report::folder::Folder;
-use unstuck_report::html::Html;
-use unstuck_report::parts::Needs;
-use unstuck_report::replay::LoopPrefix;
+use unstuck_report::writer::Writer;
 use unstuck_report::writer::csv::Csv;
 use unstuck_report::writer::explain::Explanation;
+use unstuck_report::writer::html::WholePage;
 use unstuck_report::writer::human::{Human, View};
 use unstuck_report::writer::json::{Document, Lines};
 use unstuck_report::writer::junit::Junit;
 use unstuck_report::writer::markdown::Markdown;
-use unstuck_report::writer::page::Page;
 #[cfg(feature = "fleet")]
 use unstuck_report::writer::parquet::Parquet;
 use unstuck_report::writer::sarif::Sarif;
 use unstuck_report::writer::svg::Svg;
-use unstuck_report::writer::{Writer, json};
 
 use crate::output::Reader;
 use crate::scan::job::{self, Job};
@@ -32,22 +29,6 @@ impl OutputFormat {
         match self {
             Self::Human => Reader::Person,
             _ => Reader::Program,
-        }
-    }
-
-    /// Returns the parts of the findings that the format shows, or that it shows of the loop to explain.
-    pub(super) fn needs(self, explain: Option<LoopPrefix>) -> Needs {
-        match (self, explain) {
-            (Self::Svg, _) => Needs { explain, picture: true, ..Needs::default() },
-            (_, Some(_)) => Needs { explain, ..Needs::default() },
-            (Self::Human, None) => Human::NEEDS,
-            (Self::Json | Self::Jsonl, None) => json::NEEDS,
-            (Self::Csv, None) => Csv::NEEDS,
-            (Self::Parquet, None) => Needs { rows: true, ..Needs::default() },
-            (Self::Sarif, None) => Sarif::NEEDS,
-            (Self::Markdown | Self::Github, None) => Markdown::NEEDS,
-            (Self::Junit, None) => Junit::NEEDS,
-            (Self::Html, None) => Html::NEEDS,
         }
     }
 
@@ -75,7 +56,7 @@ impl OutputFormat {
             (_, Some(wanted)) => Box::new(Explanation::new(wanted, policy)),
             (Self::Json, _) => Box::new(Document::default()),
             (Self::Jsonl, _) => Box::new(Lines),
-            (Self::Html, _) => Box::new(Page::new(scan.include_args, policy, disk)),
+            (Self::Html, _) => Box::new(WholePage::new(scan.include_args, policy, disk)),
             (Self::Csv, _) => Box::new(Csv::default()),
             #[cfg(feature = "fleet")]
             (Self::Parquet, _) => Box::new(Parquet::default()),

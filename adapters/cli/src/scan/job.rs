@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use unstuck_report::folder::Folder;
-use unstuck_report::parts::FullReport;
+use unstuck_report::parts::{FullReport, Needs};
 use unstuck_report::tally::Tally;
 use unstuck_report::writer::github::GitHub;
 use unstuck_report::writer::markdown::Markdown;
@@ -47,6 +47,10 @@ impl Job {
 }
 
 impl Writer for Job {
+    fn needs(&self) -> Needs {
+        self.annotations.needs().and(self.summary.needs())
+    }
+
     fn report(&mut self, report: &mut FullReport, output: &mut dyn Write) -> io::Result<()> {
         self.summary.report(report, output)?;
         self.annotations.report(report, output)
@@ -59,6 +63,7 @@ impl Writer for Job {
 
     fn finish(&mut self, tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
         self.annotations.finish(tally, output)?;
+        output.flush()?;
         let Some(path) = env::var_os(SUMMARY).filter(|path| !path.is_empty()) else {
             return Ok(());
         };

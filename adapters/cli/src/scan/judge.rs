@@ -24,15 +24,14 @@ use crate::read::reading::read_in_order;
 use crate::scan::feedback::{self, Feedback};
 use crate::scan::options::Scan;
 
-/// Returns the settings for `inputs` that the command line asks for, for outputs with these `needs`.
+/// Returns the settings for `inputs` that the command line asks for, without the needs of the outputs.
 pub(super) fn settings(
     scan: &Scan,
     preset: &'static Preset,
-    needs: Needs,
     inputs: &[Input],
 ) -> Result<Settings, Exit> {
     let (from, price, disk) = (scan.from(), scan.price, Some(temporary as _));
-    let mut settings = Settings { from, price, disk, ..Settings::new(preset, needs) };
+    let mut settings = Settings { from, price, disk, ..Settings::new(preset, Needs::default()) };
     if let Some(path) = &scan.feedback {
         let found = || loops_in(inputs, scan.from(), preset, scan.jobs());
         let Feedback { loops, unknown } = feedback::load(path, found)?;

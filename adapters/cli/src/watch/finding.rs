@@ -7,9 +7,9 @@ use unstuck_core::Action;
 use unstuck_json::{Hash64 as _, Rapid};
 use unstuck_report::html::IncludeArgs;
 use unstuck_report::json::json;
-use unstuck_report::machine::{FindingLine, SCHEMA};
-use unstuck_report::replay::{Excerpt, Location, ReplayFinding};
+use unstuck_report::replay::{Excerpt, ReplayFinding};
 use unstuck_report::shown::{plain, shortened};
+use unstuck_report::writer::json::{FindingLine, SCHEMA};
 use unstuck_trace::otlp::{SpanId, TraceId, hexadecimal};
 
 /// The most calls that are listed as evidence, the latest ones.
@@ -91,9 +91,7 @@ impl Finding {
         origins: &impl Fn(usize) -> Option<Origin>,
         include: IncludeArgs,
     ) -> Self {
-        let at = match found.location {
-            Location::Calls { at, .. } | Location::Messages { at, .. } => at,
-        };
+        let (_, at, _) = found.location.numbers();
         let origin = origins(at).unwrap_or(latest);
         let Origin { trace, span, end, .. } = origin;
         let id = id(session, found, &origin);

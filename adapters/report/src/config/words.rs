@@ -17,36 +17,28 @@ pub(super) fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
 
-impl Word for Args {
-    const ALL: &'static [Self] = &[Self::Same, Self::Similar, Self::SameTool, Self::Any];
+/// Writes the values of each type by their names.
+macro_rules! named {
+    ($($type:ty: $all:expr,)+) => {$(
+        impl Word for $type {
+            const ALL: &'static [Self] = $all;
 
-    fn word(self) -> &'static str {
-        self.name()
-    }
+            fn word(self) -> &'static str {
+                self.name()
+            }
+        }
+    )+};
 }
 
-impl Word for Results {
-    const ALL: &'static [Self] = &[Self::Ignored, Self::Same, Self::Near];
-
-    fn word(self) -> &'static str {
-        self.name()
-    }
-}
-
-impl Word for Action {
-    const ALL: &'static [Self] = &Self::ALL;
-
-    fn word(self) -> &'static str {
-        self.name()
-    }
-}
-
-impl Word for Tag {
-    const ALL: &'static [Self] = &Self::ALL;
-
-    fn word(self) -> &'static str {
-        self.name()
-    }
+named! {
+    Args: &[Args::Same, Args::Similar, Args::SameTool, Args::Any],
+    Results: &[Results::Ignored, Results::Same, Results::Near],
+    Action: &Action::ALL,
+    Tag: &Tag::ALL,
+    Texts: &[Texts::Any, Texts::Same, Texts::Prompt, Texts::Inside],
+    Force: &[Force::Always, Force::Proven],
+    Effect: &Effect::ALL,
+    Mask: &Mask::ALL,
 }
 
 impl Word for Outcomes {
@@ -85,14 +77,6 @@ impl Word for Basis {
     }
 }
 
-impl Word for Texts {
-    const ALL: &'static [Self] = &[Self::Any, Self::Same, Self::Prompt, Self::Inside];
-
-    fn word(self) -> &'static str {
-        self.name()
-    }
-}
-
 impl Word for Silence {
     const ALL: &'static [Self] = &[Self::Ignored, Self::Evidence, Self::Telling];
 
@@ -102,14 +86,6 @@ impl Word for Silence {
             Self::Evidence => "evidence",
             Self::Telling => "telling",
         }
-    }
-}
-
-impl Word for Force {
-    const ALL: &'static [Self] = &[Self::Always, Self::Proven];
-
-    fn word(self) -> &'static str {
-        self.name()
     }
 }
 
@@ -132,22 +108,6 @@ impl Word for Near {
             Self::Numbers => "numbers",
             Self::Class => "class",
         }
-    }
-}
-
-impl Word for Effect {
-    const ALL: &'static [Self] = &Self::ALL;
-
-    fn word(self) -> &'static str {
-        self.name()
-    }
-}
-
-impl Word for Mask {
-    const ALL: &'static [Self] = &Self::ALL;
-
-    fn word(self) -> &'static str {
-        self.name()
     }
 }
 

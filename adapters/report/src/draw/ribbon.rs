@@ -23,7 +23,7 @@ const TOP: usize = 13;
 const PIECE_HEIGHT: usize = TOP + HEIGHT + 12;
 
 /// The width of a cell, and the height of a row of cells.
-pub const CELL: (usize, usize) = (WIDTH, PIECE_HEIGHT);
+pub(crate) const CELL: (usize, usize) = (WIDTH, PIECE_HEIGHT);
 
 /// The most cells of a thumbnail. A cell of a longer run stands for several calls.
 const THUMBNAIL_MAX: usize = 240;
@@ -41,7 +41,7 @@ pub(crate) fn ribbon(picture: &Picture, key: &Key, calls: &[usize]) -> Markup {
 }
 
 /// Returns the shapes of one row of cells.
-pub fn cells(picture: &Picture, key: &Key, piece: &[usize]) -> Markup {
+pub(crate) fn cells(picture: &Picture, key: &Key, piece: &[usize]) -> Markup {
     let mut fills: [Path; COLOURS + 1] = Default::default();
     let [mut failed, mut refused, mut evidence, mut flags] = <[Path; 4]>::default();
     let (mut letters, mut letters_at) = (String::new(), String::new());
@@ -100,7 +100,7 @@ pub fn flag(action: Action) -> Option<char> {
 }
 
 /// Returns the pattern of failed calls. A page has it once.
-pub fn hatch() -> Markup {
+pub(crate) fn hatch() -> Markup {
     PreEscaped(
         "<svg width=\"0\" height=\"0\" class=\"defs\" aria-hidden=\"true\"><defs><pattern id=\"hatch\" \
          width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><path \

@@ -60,9 +60,7 @@ pub(super) fn part(
                 }
             }
             @for group in &groups { (of_group(report, group, args, policy)) }
-            @if loops.count > loops.shown.len() {
-                p.dim { "and " (counted(loops.count - loops.shown.len(), "more loop")) ": --format jsonl has all" }
-            }
+            @if let Some(others) = loops.others() { p.dim { (others) } }
         }
     }
 }

@@ -70,6 +70,24 @@ pub enum Location {
     },
 }
 
+impl Location {
+    /// Returns the noun for a step of the loop.
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::Calls { .. } => "call",
+            Self::Messages { .. } => "message",
+        }
+    }
+
+    /// Returns the first step of the loop, the one at which it was found, and the last one.
+    pub const fn numbers(self) -> (usize, usize, usize) {
+        match self {
+            Self::Calls { first, at, last } => (first, at, last),
+            Self::Messages { first, at } => (first, at, at),
+        }
+    }
+}
+
 /// The rule about calls that came nearest before a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Warning {

@@ -4,6 +4,7 @@
 //! columns after `loop` that count calls, tokens, time and money belong to the run. They stand in its first row
 //! only, so that their sums are right.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use unstuck_core::LoopId;
@@ -12,8 +13,8 @@ use crate::baseline::Known;
 use crate::cost::Spent;
 use crate::loops::{Loop, Novelty};
 use crate::parts::{FullReport, Needs};
-use crate::replay::Location;
 use crate::report::Report;
+use crate::rows::FindingRow;
 use crate::shown::plain;
 use crate::tally::Tally;
 use crate::writer::Writer;
@@ -44,6 +45,9 @@ const COLUMNS: [&str; 19] = [
 /// The characters that make a spreadsheet read a text as a formula.
 const FORMULA: [char; 4] = ['=', '+', '-', '@'];
 
+/// The cells of a row, each with its column. What is not known is left out.
+type Cells = Vec<(&'static str, String)>;
+
 /// The writer of rows.
 #[derive(Default)]
 pub struct Csv {
@@ -53,33 +57,32 @@ pub struct Csv {
 }
 
 impl Csv {
-    /// The parts of a report that have rows: some loops.
-    pub const NEEDS: Needs = Needs::loops(300);
-
     fn write(&mut self, rows: &str, output: &mut dyn Write) -> io::Result<()> {
-        let head = if self.begun { String::new() } else { row(COLUMNS.map(str::to_owned)) };
+        let head = if self.begun { String::new() } else { COLUMNS.join(",") + "\r\n" };
         self.begun = true;
         output.write_all((head + &std::mem::take(&mut self.waiting) + rows).as_bytes())
     }
 }
 
 impl Writer for Csv {
+    fn needs(&self) -> Needs {
+        Needs::loops(300)
+    }
+
     fn report(&mut self, report: &mut FullReport, output: &mut dyn Write) -> io::Result<()> {
-        let loops = &report.judged.loops;
-        let run = Row::of(report);
-        let mut rows = String::new();
-        for (number, one) in loops.shown.iter().enumerate() {
-            let after = report.cost.after.filter(|_| number == 0);
-            rows += &run.clone().about(one).costing(after).line();
-        }
-        if loops.shown.is_empty() {
-            rows = run.line();
+        let loops = report.loops().map(|(one, after)| {
+            let cells = [of_run(report), of_loop(one), after.map_or_else(Vec::new, of_cost)];
+            row(&cells.concat())
+        });
+        let mut rows: String = loops.collect();
+        if rows.is_empty() {
+            rows = row(&of_run(report));
         }
         self.write(&rows, output)
     }
 
     fn unread(&mut self, path: &str, _why: &str) {
-        self.waiting += &Row { status: "unread", path: text(path), ..Row::default() }.line();
+        self.waiting += &row(&[("status", "unread".to_owned()), ("path", text(path))]);
     }
 
     fn left_out(&self, report: &Report) -> Option<String> {
@@ -90,119 +93,82 @@ impl Writer for Csv {
 
     fn finish(&mut self, tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
         let gone = tally.difference.iter().flat_map(|difference| &difference.gone);
-        let row = |(id, known): &(LoopId, &Known)| Row {
-            path: text(&known.path),
-            rule: text(&known.rule),
-            tool: known.tool.as_deref().map_or_else(String::new, text),
-            r#loop: id.to_string(),
-            baseline: "gone",
-            ..Row::default()
-        };
-        let rows: String = gone.map(|one| row(one).line()).collect();
+        let rows: String = gone.map(|(id, known)| row(&of_gone(*id, known))).collect();
         self.write(&rows, output)
     }
 }
 
-/// A row. A field that is not known is empty.
-#[derive(Clone, Default)]
-struct Row {
-    status: &'static str,
-    path: String,
-    format: &'static str,
-    session: String,
-    run_calls: String,
-    rule: String,
-    kind: &'static str,
-    action: &'static str,
-    tool: String,
-    worker: String,
-    numbers: [String; 3],
-    r#loop: String,
-    after: [String; 4],
-    baseline: &'static str,
+fn of_run(report: &Report) -> Cells {
+    let trace = &report.trace;
+    vec![
+        ("status", report.status().to_owned()),
+        ("path", text(&report.path)),
+        ("format", trace.format.name().to_owned()),
+        ("session", trace.session.as_deref().map_or_else(String::new, text)),
+        ("run_calls", trace.calls.to_string()),
+    ]
 }
 
-impl Row {
-    /// Returns the row of a run without loops.
-    fn of(report: &Report) -> Self {
-        let trace = &report.trace;
-        Self {
-            status: report.status(),
-            path: text(&report.path),
-            format: trace.format.name(),
-            session: trace.session.as_deref().map_or_else(String::new, text),
-            run_calls: trace.calls.to_string(),
-            ..Self::default()
-        }
-    }
-
-    /// Returns the row with a loop.
-    fn about(self, one: &Loop) -> Self {
-        let found = one.first();
-        let is_call = matches!(found.location, Location::Calls { .. });
-        let (first, at, last) = one.numbers();
-        Self {
-            rule: text(found.rule),
-            kind: found.finding.kind.name(),
-            action: one.worst().name(),
-            tool: if is_call { text(&found.tool) } else { String::new() },
-            worker: text(&found.worker),
-            numbers: [first, at, last].map(|number| number.to_string()),
-            r#loop: found.finding.loop_id.to_string(),
-            baseline: one.novelty.map_or("", Novelty::name),
-            ..self
-        }
-    }
-
-    /// Returns the row with the cost after the first finding.
-    fn costing(self, after: Option<Spent>) -> Self {
-        let Some(Spent { calls, tokens, time, dollars }) = after else { return self };
-        let tokens = tokens.map_or_else(String::new, |tokens| tokens.total().to_string());
-        let time = time.map_or_else(String::new, |time| format!("{:.3}", time.as_secs_f64()));
-        let dollars = dollars.map_or_else(String::new, |dollars| format!("{dollars:.6}"));
-        Self { after: [calls.to_string(), tokens, time, dollars], ..self }
-    }
-
-    fn line(self) -> String {
-        let [first, at, last] = self.numbers;
-        let [calls, tokens, seconds, dollars] = self.after;
-        row([
-            self.status.to_owned(),
-            self.path,
-            self.format.to_owned(),
-            self.session,
-            self.run_calls,
-            self.rule,
-            self.kind.to_owned(),
-            self.action.to_owned(),
-            self.tool,
-            self.worker,
-            first,
-            at,
-            last,
-            self.r#loop,
-            calls,
-            tokens,
-            seconds,
-            dollars,
-            self.baseline.to_owned(),
-        ])
-    }
+fn of_loop(one: &Loop) -> Cells {
+    let found = FindingRow::of(one.first());
+    let (first, at, last) = one.numbers();
+    vec![
+        ("rule", harmless(found.rule)),
+        ("kind", found.kind),
+        ("action", one.worst().name().to_owned()),
+        ("tool", found.tool.map_or_else(String::new, harmless)),
+        ("worker", harmless(found.worker)),
+        ("first", first.to_string()),
+        ("at", at.to_string()),
+        ("last", last.to_string()),
+        ("loop", found.finding_id),
+        ("baseline", one.novelty.map_or("", Novelty::name).to_owned()),
+    ]
 }
 
-/// Returns text from a recording as a field that no spreadsheet reads as a formula.
+/// Returns the cost of a run after its first finding.
+fn of_cost(after: Spent) -> Cells {
+    let Spent { calls, tokens, time, dollars } = after;
+    let mut cells = vec![("calls_after", calls.to_string())];
+    cells.extend(tokens.map(|tokens| ("tokens_after", tokens.total().to_string())));
+    cells.extend(time.map(|time| ("seconds_after", format!("{:.3}", time.as_secs_f64()))));
+    cells.extend(dollars.map(|dollars| ("dollars_after", format!("{dollars:.6}"))));
+    cells
+}
+
+/// Returns a loop of the baseline that no run has any more.
+fn of_gone(id: LoopId, known: &Known) -> Cells {
+    vec![
+        ("path", text(&known.path)),
+        ("rule", text(&known.rule)),
+        ("tool", known.tool.as_deref().map_or_else(String::new, text)),
+        ("loop", id.to_string()),
+        ("baseline", "gone".to_owned()),
+    ]
+}
+
+/// Returns text from a recording as a field.
 fn text(text: &str) -> String {
-    let text = plain(text);
+    harmless(plain(text))
+}
+
+/// Returns a field that no spreadsheet reads as a formula.
+fn harmless(text: String) -> String {
     if text.starts_with(FORMULA) { format!("'{text}") } else { text }
 }
 
-/// Returns the fields as a row by RFC 4180.
-fn row(fields: [String; COLUMNS.len()]) -> String {
-    fields.map(quoted).join(",") + "\r\n"
+/// Returns the cells as a row by RFC 4180.
+fn row(cells: &[(&str, String)]) -> String {
+    let cell = |column| cells.iter().find(|(of, _)| *of == column).map_or("", |(_, cell)| cell);
+    COLUMNS.map(|column| quoted(cell(column))).join(",") + "\r\n"
 }
 
-fn quoted(field: String) -> String {
-    if field.contains([',', '"']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
+fn quoted(field: &str) -> Cow<'_, str> {
+    if field.contains([',', '"']) {
+        format!("\"{}\"", field.replace('"', "\"\"")).into()
+    } else {
+        field.into()
+    }
 }
 
 #[cfg(test)]
@@ -227,7 +193,7 @@ mod tests {
             ("a\r\nb,c", "\"a b,c\""),
             ("日本", "日本"),
         ] {
-            assert_eq!(quoted(text(field)), expected, "{field:?}");
+            assert_eq!(quoted(&text(field)), expected, "{field:?}");
         }
     }
 
@@ -241,7 +207,7 @@ mod tests {
             (Some(Spent { calls: 7, ..Spent::default() }), "7,,,"),
             (Some(whole), "7,1200010,90.500,0.250000"),
         ] {
-            let line = Row::default().costing(after).line();
+            let line = row(&after.map_or_else(Vec::new, of_cost));
             assert_eq!(line, format!("{}{expected},\r\n", ",".repeat(14)));
         }
     }

@@ -1,14 +1,13 @@
 //! `scan --explain`: shows every call of one loop, and how near each rule was at each call.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use anstyle::Style;
 use unstuck_core::{LoopId, Policy};
 
-use crate::parts::FullReport;
-use crate::parts::{Explainable, NAMED_MAX};
+use crate::parts::{Explainable, FullReport, NAMED_MAX, Needs};
 use crate::replay::{Explained, LoopPrefix};
 use crate::shown::{COLUMNS, counted, plain, shortened};
 use crate::table;
@@ -31,22 +30,20 @@ const SEVERAL: &str = "several loops begin with these digits; give more digits o
 
 /// The explanation of one loop.
 pub struct Explanation {
-    wanted: LoopPrefix,
     policy: &'static Policy<'static>,
+    /// The loops that can be listed in an error.
+    names: Explainable,
     /// The steps in each run, with the path of the run.
     runs: Vec<(String, Explained)>,
     /// The loops whose ids begin with the digits. If they are several, no steps are kept.
     meant: BTreeSet<LoopId>,
-    /// The loops that can be listed in an error, in the order of first findings.
-    named: Vec<(LoopId, String)>,
-    found: HashSet<LoopId>,
 }
 
 impl Explanation {
     /// Explains the loop whose id begins with `wanted`, in runs that are judged by `policy`.
     pub fn new(wanted: LoopPrefix, policy: &'static Policy<'static>) -> Self {
-        let (runs, named) = (Vec::new(), Vec::new());
-        Self { wanted, policy, runs, meant: BTreeSet::new(), named, found: HashSet::new() }
+        let names = Explainable::new(wanted);
+        Self { policy, names, runs: Vec::new(), meant: BTreeSet::new() }
     }
 
     /// Returns the loop that the digits identify, or a failure if there is not exactly one.
@@ -54,8 +51,8 @@ impl Explanation {
         let mut meant = self.meant.iter().copied();
         match (meant.next(), meant.next()) {
             (Some(id), None) => Ok(id),
-            (Some(_), Some(_)) => Err(self.refuse(SEVERAL, |id| self.wanted.is(id))),
-            (None, _) if self.found.is_empty() => {
+            (Some(_), Some(_)) => Err(self.refuse(SEVERAL, |id| self.names.wanted.is(id))),
+            (None, _) if self.names.found.is_empty() => {
                 Err(self.refuse("there is no such loop, and no other was found", |_| true))
             }
             (None, _) => {
@@ -71,18 +68,18 @@ impl Explanation {
 
     /// Describes the loop `id`.
     pub(super) fn what(&self, id: LoopId) -> Option<&str> {
-        self.named.iter().find(|(named, _)| *named == id).map(|(_, what)| what.as_str())
+        self.names.named.iter().find(|(named, _)| *named == id).map(|(_, what)| what.as_str())
     }
 
     /// Returns the failure that nothing is explained, with the loops that could be meant.
     fn refuse(&self, why: &str, could_be: impl Fn(LoopId) -> bool) -> io::Error {
-        let named = self.named.iter().filter(|(id, _)| could_be(*id)).take(NAMED_MAX);
+        let named = self.names.named.iter().filter(|(id, _)| could_be(*id)).take(NAMED_MAX);
         let line = |(id, what): &(LoopId, String)| {
             let room = COLUMNS - "  0123456789abcdef  ".len();
             format!("  {STRONG}{id}{STRONG:#}  {}\n", shortened(what, room))
         };
         let mut lines: Vec<String> = named.map(line).collect();
-        let more = self.found.iter().filter(|id| could_be(**id)).count() - lines.len();
+        let more = self.names.found.iter().filter(|id| could_be(**id)).count() - lines.len();
         if more > 0 {
             lines.push(format!("  and {more} more: scan without --explain shows all\n"));
         }
@@ -111,15 +108,16 @@ impl Explanation {
 }
 
 impl Writer for Explanation {
+    fn needs(&self) -> Needs {
+        Needs { explain: Some(self.names.wanted), ..Needs::default() }
+    }
+
     fn report(&mut self, report: &mut FullReport, _output: &mut dyn Write) -> io::Result<()> {
         if let Some(Explainable { named, found, .. }) = &report.parts.names {
             for (id, what) in named {
-                let may_be_named = self.named.len() < NAMED_MAX || self.wanted.is(*id);
-                if !self.found.contains(id) && may_be_named {
-                    self.named.push((*id, what.clone()));
-                }
+                self.names.take(*id, || what.clone());
             }
-            self.found.extend(found);
+            self.names.found.extend(found);
         }
         // Another output may explain the same loop.
         let explained = report.explained.iter();

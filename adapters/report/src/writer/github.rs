@@ -42,21 +42,21 @@ impl Annotations {
 }
 
 impl Writer for GitHub {
+    fn needs(&self) -> Needs {
+        Needs::loops(LOOPS_MAX)
+    }
+
     fn report(&mut self, report: &mut FullReport, _output: &mut dyn Write) -> io::Result<()> {
         if let Some(why) = report.incomplete() {
             self.warn(&report.path, "unstuck read a run only in part", &why);
         }
         let Some(first) = report.judged.loops.shown.first() else { return Ok(()) };
-        let after = report.cost.after.unwrap_or_default();
         let others = match report.judged.loops.count {
             0 | 1 => String::new(),
             count => format!("\nand {}", counted(count - 1, "more loop")),
         };
-        let spent = match after.calls {
-            0 => String::new(),
-            _ => format!("\n{after} after it"),
-        };
-        let message = format!("{}{spent}{others}", first.evidence().trim_end());
+        let after = report.after().map_or_else(String::new, |after| format!("\n{after} after it"));
+        let message = format!("{}{after}{others}", first.evidence().trim_end());
         let title = format!("stuck: {}", first.title());
         let file = self.here.relative(&report.path);
         let (level, list) = if report.has_new_loop() {
@@ -64,7 +64,8 @@ impl Writer for GitHub {
         } else {
             ("warning", &mut self.warnings)
         };
-        list.add(after, annotation(level, &file, &title, &message));
+        let cost = report.cost.after.unwrap_or_default();
+        list.add(cost, annotation(level, &file, &title, &message));
         Ok(())
     }
 
@@ -83,9 +84,6 @@ impl Writer for GitHub {
 }
 
 impl GitHub {
-    /// The parts of a report that are shown: some loops.
-    pub const NEEDS: Needs = Needs::loops(LOOPS_MAX);
-
     /// Annotates files for readers in the folder `here`.
     pub fn new(here: Folder) -> Self {
         Self { here, ..Self::default() }

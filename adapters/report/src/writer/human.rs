@@ -57,9 +57,6 @@ struct Run {
 }
 
 impl Human {
-    /// The parts of a report that are shown: some loops. More usually have one common cause.
-    pub const NEEDS: Needs = Needs::loops(10);
-
     /// Begins a report for this view.
     pub fn new(view: View) -> Self {
         Self { view, runs: Vec::new(), stuck: Vec::new() }
@@ -71,6 +68,11 @@ impl Human {
 }
 
 impl Writer for Human {
+    fn needs(&self) -> Needs {
+        // More loops of one run usually have one common cause.
+        Needs::loops(10)
+    }
+
     fn report(&mut self, report: &mut FullReport, output: &mut dyn Write) -> io::Result<()> {
         let columns = self.view.columns;
         if self.has_digest() {
@@ -119,18 +121,18 @@ impl Writer for Human {
 
 /// Returns the report on one run, in at most `columns` except for its path.
 fn report(report: &Report, columns: usize) -> String {
-    let (loops, count) = (report.judged.loops.shown.as_slice(), report.judged.loops.count);
+    let loops = &report.judged.loops;
     let mut text = heading(report);
-    for group in groups(loops) {
+    for group in groups(&loops.shown) {
         text.push('\n');
         text.push_str(&block(&group, columns));
     }
-    if let Some(more @ 1..) = count.checked_sub(loops.len()) {
-        let more = counted(more, "more loop");
+    if loops.hidden() > 0 {
+        let more = counted(loops.hidden(), "more loop");
         // Writing to a string cannot fail.
         let _ = writeln!(text, "\n  {FAINT}and {more}: --format json has all{FAINT:#}");
     }
-    if !loops.is_empty() {
+    if !loops.shown.is_empty() {
         text.push('\n');
     }
     text
@@ -153,10 +155,8 @@ fn heading(report: &Report) -> String {
         n if n <= report.trace.runs => String::new(),
         n => format!(", {n} workers"),
     };
-    let after = match report.cost.after {
-        Some(after) if after.calls > 0 => format!("; {after} after the first finding"),
-        _ => String::new(),
-    };
+    let after = report.after();
+    let after = after.map_or_else(String::new, |it| format!("; {it} after the first finding"));
     let forgotten = match report.forgotten {
         0 => String::new(),
         n => format!(", {n} of them not followed to the end"),

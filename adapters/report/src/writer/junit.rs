@@ -33,9 +33,6 @@ pub struct Junit {
 }
 
 impl Junit {
-    /// The parts of a report that are shown: some loops.
-    pub const NEEDS: Needs = Needs::loops(LOOPS_MAX);
-
     /// Begins a test suite. With `fails_on_new`, loops of the baseline are no failures. `disk` opens a file for many
     /// test cases.
     pub fn new(fails_on_new: bool, disk: Option<OpenDisk>) -> Self {
@@ -98,6 +95,10 @@ impl Junit {
 }
 
 impl Writer for Junit {
+    fn needs(&self) -> Needs {
+        Needs::loops(LOOPS_MAX)
+    }
+
     fn report(&mut self, report: &mut FullReport, _output: &mut dyn Write) -> io::Result<()> {
         let content = self.content(report);
         let time = report.cost.total.time;
@@ -124,8 +125,7 @@ fn message(report: &Report, first: &Loop) -> String {
         0 | 1 => String::new(),
         count => format!(", and {} more", counted(count - 1, "loop")),
     };
-    let after = report.cost.after.filter(|after| after.calls > 0);
-    let after = after.map_or_else(String::new, |after| format!("; {after} after it"));
+    let after = report.after().map_or_else(String::new, |after| format!("; {after} after it"));
     format!("{}{others}{after}", first.title())
 }
 

@@ -5,15 +5,15 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::ops::Add as _;
 
 use unstuck_core::{Action, LoopId};
-use unstuck_trace::Tokens;
 
 use crate::baseline::Difference;
-use crate::cost::Spent;
+use crate::cost::{Spent, known};
 use crate::evidence::{LOOPS_MAX, by_cost};
 use crate::folder::Folder;
-use crate::loops::Novelty;
+use crate::loops::{Loop, Novelty};
 use crate::parts::{FullReport, Needs};
 use crate::recurring::unquoted;
 use crate::report::Report;
@@ -45,6 +45,8 @@ pub struct Markdown {
     groups: Vec<Group>,
     places: HashMap<LoopId, usize>,
     unread: Vec<(String, String)>,
+    /// The number of runs.
+    runs: usize,
     /// The number of loops that are left out, because their runs have too many.
     others: usize,
     after: Option<Spent>,
@@ -56,9 +58,10 @@ struct Group {
     title: String,
     novelty: Option<Novelty>,
     worst: Action,
-    /// The first runs that have it.
+    /// The first runs that have it, the number of all, and the number of the latest one, counted from 1.
     paths: Vec<String>,
     runs: usize,
+    latest: usize,
     /// The first call of the loop in the first run.
     first: usize,
     /// The cost of the runs whose first loop this is, after it was found.
@@ -67,9 +70,6 @@ struct Group {
 }
 
 impl Markdown {
-    /// The parts of a report that are shown: some loops.
-    pub const NEEDS: Needs = Needs::loops(LOOPS_MAX);
-
     /// Begins a document for readers in the folder `here`.
     pub fn new(here: Folder) -> Self {
         Self { here, ..Self::default() }
@@ -81,38 +81,22 @@ impl Markdown {
         if let Some(why) = report.incomplete() {
             self.take_unread(&report.path, &why);
         }
-        self.others += report.judged.loops.count - report.judged.loops.shown.len();
-        self.after = sum(self.after, report.cost.after);
-        let mut here = Vec::new();
-        for (number, one) in report.judged.loops.shown.iter().enumerate() {
-            let id = one.first().finding.loop_id;
+        self.others += report.judged.loops.hidden();
+        self.after = known(self.after, report.cost.after, Spent::add);
+        self.runs += 1;
+        for (one, after) in report.loops() {
             let count = self.groups.len();
-            let place = *self.places.entry(id).or_insert(count);
+            let place = *self.places.entry(one.first().finding.loop_id).or_insert(count);
             if place == count {
-                let evidence = if count < WAITING_MAX { one.evidence() } else { String::new() };
-                self.groups.push(Group {
-                    id,
-                    title: unquoted(&one.title()),
-                    novelty: one.novelty,
-                    worst: Action::Proceed,
-                    paths: Vec::new(),
-                    runs: 0,
-                    first: one.numbers().0,
-                    after: None,
-                    evidence,
-                });
+                self.groups.push(Group::of(one, count < WAITING_MAX));
             }
             let group = &mut self.groups[place];
             group.worst = group.worst.max(one.worst());
-            if number == 0 {
-                group.after = sum(group.after, report.cost.after);
-            }
-            if !here.contains(&id) {
-                here.push(id);
+            group.after = known(group.after, after, Spent::add);
+            if group.latest != self.runs {
+                group.latest = self.runs;
                 group.runs += 1;
-                if group.paths.len() < RUNS_MAX {
-                    group.paths.push(path.clone());
-                }
+                group.paths.extend((group.paths.len() < RUNS_MAX).then(|| path.clone()));
             }
         }
     }
@@ -176,6 +160,10 @@ impl Markdown {
 }
 
 impl Writer for Markdown {
+    fn needs(&self) -> Needs {
+        Needs::loops(LOOPS_MAX)
+    }
+
     fn report(&mut self, report: &mut FullReport, _output: &mut dyn Write) -> io::Result<()> {
         self.take(report);
         Ok(())
@@ -192,6 +180,22 @@ impl Writer for Markdown {
 }
 
 impl Group {
+    /// Begins with a loop, whose evidence is kept if there is room.
+    fn of(one: &Loop, has_room: bool) -> Self {
+        Self {
+            id: one.first().finding.loop_id,
+            title: unquoted(&one.title()),
+            novelty: one.novelty,
+            worst: Action::Proceed,
+            paths: Vec::new(),
+            runs: 0,
+            latest: 0,
+            first: one.numbers().0,
+            after: None,
+            evidence: if has_room { one.evidence() } else { String::new() },
+        }
+    }
+
     /// Returns a row of the table, for a scan of this many runs.
     fn row(&self, runs: usize) -> String {
         let path = self.paths.first().map_or("", String::as_str);
@@ -260,30 +264,6 @@ fn gone(difference: &Difference) -> String {
     let head = if listed.is_empty() { "" } else { "\n### Gone\n\n" };
     let lines = listed.iter().map(|line| format!("- {}\n", code(line)));
     lines.fold(head.to_owned(), |text, line| text + &line)
-}
-
-/// Returns what two runs spent together.
-fn sum(one: Option<Spent>, other: Option<Spent>) -> Option<Spent> {
-    let (Some(a), Some(b)) = (one, other) else { return one.or(other) };
-    let tokens = |a: Tokens, b: Tokens| Tokens {
-        input: a.input.saturating_add(b.input),
-        cached: a.cached.saturating_add(b.cached),
-        output: a.output.saturating_add(b.output),
-    };
-    Some(Spent {
-        calls: a.calls.saturating_add(b.calls),
-        tokens: both(a.tokens, b.tokens, tokens),
-        time: both(a.time, b.time, std::time::Duration::saturating_add),
-        dollars: both(a.dollars, b.dollars, |a, b| a + b),
-    })
-}
-
-/// Returns the sum of what is known.
-fn both<T>(a: Option<T>, b: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(add(a, b)),
-        (a, b) => a.or(b),
-    }
 }
 
 /// Returns text from a recording as code, in which GitHub makes no link and no mention of a name or number.
@@ -364,17 +344,6 @@ mod tests {
             let start = text.strip_suffix(CUT).unwrap_or_default();
             assert!(whole.starts_with(start), "{text}");
         }
-    }
-
-    #[test]
-    fn what_is_known_of_several_runs_is_added() {
-        let tokens = |output| Some(Tokens { output, ..Tokens::default() });
-        let one = Spent { calls: 2, tokens: tokens(5), dollars: Some(0.5), ..Spent::default() };
-        let other = Spent { calls: 3, tokens: tokens(7), ..Spent::default() };
-        assert_eq!(sum(None, None), None);
-        assert_eq!(sum(Some(one), None), Some(one));
-        let both = Spent { calls: 5, tokens: tokens(12), dollars: Some(0.5), ..Spent::default() };
-        assert_eq!(sum(Some(one), Some(other)), Some(both));
     }
 
     proptest! {

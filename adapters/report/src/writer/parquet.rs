@@ -56,9 +56,6 @@ pub struct Parquet {
 }
 
 impl Parquet {
-    /// The parts of a report that are written.
-    pub const NEEDS: Needs = Needs { rows: true, ..Needs::loops(0) };
-
     /// Adds a row, which waits for its row group.
     fn add(&mut self, path: &str, run: &RunRow, found: Option<&FindingRow>) {
         for (column, cell) in self.waiting.iter_mut().zip(cells(path, run, found)) {
@@ -116,6 +113,10 @@ fn unwritten(error: &ParquetError) -> io::Error {
 }
 
 impl Writer for Parquet {
+    fn needs(&self) -> Needs {
+        Needs { rows: true, ..Needs::default() }
+    }
+
     fn report(&mut self, report: &mut FullReport, output: &mut dyn Write) -> io::Result<()> {
         let FullReport { report, parts } = report;
         let mut run = RunRow::of(report);

@@ -9,12 +9,12 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 use unstuck_core::{Action, Policy};
 
+use crate::cost::Spent;
 use crate::evidence::step;
 use crate::folder::Folder;
 use crate::json::json;
 use crate::loops::{Loop, Novelty};
 use crate::parts::{FullReport, Needs};
-use crate::replay::Location;
 use crate::report::Report;
 use crate::rules;
 use crate::shown::{counted, plain};
@@ -38,15 +38,10 @@ pub struct Sarif {
     here: Folder,
     job: Option<String>,
     begun: bool,
-    results: Results,
-    notifications: Notifications,
-}
-
-/// The number of results, in the file and in all.
-#[derive(Default)]
-struct Results {
+    /// The number of results in the file, and of all.
     written: usize,
     found: usize,
+    notifications: Notifications,
 }
 
 /// Messages about the scan itself.
@@ -79,14 +74,11 @@ impl Notifications {
 }
 
 impl Sarif {
-    /// The parts of a report that become results: some loops.
-    pub const NEEDS: Needs = Needs::loops(300);
-
     /// Begins a log for readers in the folder `here`, of runs that are judged by `policy` in the job called `job`.
     pub fn new(policy: &'static Policy<'static>, here: Folder, job: Option<String>) -> Self {
-        let (results, notifications) = (Results::default(), Notifications::default());
         let job = job.filter(|job| !job.is_empty());
-        Self { policy, here, job, begun: false, results, notifications }
+        let (begun, written, found, notifications) = (false, 0, 0, Notifications::default());
+        Self { policy, here, job, begun, written, found, notifications }
     }
 
     /// Returns the beginning of the file, once.
@@ -117,30 +109,28 @@ impl Sarif {
     /// Returns the results of a run that have room.
     fn results(&mut self, report: &Report) -> String {
         let loops = &report.judged.loops;
-        self.results.found += loops.count;
-        let room = RESULTS_MAX - self.results.written;
+        self.found += loops.count;
+        let room = RESULTS_MAX - self.written;
         let file = self.here.relative(&report.path);
         let mut text = String::new();
-        for (number, one) in loops.shown.iter().enumerate().take(room) {
+        for (number, (one, after)) in report.loops().enumerate().take(room) {
             let id = one.first().finding.loop_id;
             let before = loops.shown[..number].iter();
             let occurrence = 1 + before.filter(|other| other.first().finding.loop_id == id).count();
-            let result = self.result(report, &file, one, occurrence);
-            text += if self.results.written == 0 { "\n" } else { ",\n" };
+            let result = self.result(&file, one, after, occurrence);
+            text += if self.written == 0 { "\n" } else { ",\n" };
             text += &json(&result);
-            self.results.written += 1;
+            self.written += 1;
         }
         text
     }
 
-    /// Returns a loop of `file` as a result. It is the `occurrence`th of its id in the run.
-    fn result(&self, report: &Report, file: &str, one: &Loop, occurrence: usize) -> Value {
+    /// Returns a loop of `file` as a result, with what the run cost after it. It is the `occurrence`th of its id in the
+    /// run.
+    fn result(&self, file: &str, one: &Loop, after: Option<Spent>, occurrence: usize) -> Value {
         let found = one.first();
         let id = found.finding.loop_id;
-        let unit = match found.location {
-            Location::Calls { .. } => "call",
-            Location::Messages { .. } => "message",
-        };
+        let unit = found.location.noun();
         let steps = found.proof.iter().enumerate().take(STEPS_MAX).map(|(number, call)| {
             let location = location(file, unit, call.index, &step(call));
             json!({"location": location, "executionOrder": number + 1, "nestingLevel": 0})
@@ -154,7 +144,7 @@ impl Sarif {
         let mut result = json!({
             "ruleId": found.rule,
             "level": level(one.worst()),
-            "message": {"text": unlinked(&message(report, one))},
+            "message": {"text": unlinked(&message(one, after))},
             "locations": [place],
             "relatedLocations": related,
             "partialFingerprints": {
@@ -186,6 +176,10 @@ impl Sarif {
 }
 
 impl Writer for Sarif {
+    fn needs(&self) -> Needs {
+        Needs::loops(300)
+    }
+
     fn report(&mut self, report: &mut FullReport, output: &mut dyn Write) -> io::Result<()> {
         if let Some(why) = report.incomplete() {
             self.notifications.add("warning", &why, Some(&self.here.relative(&report.path)));
@@ -199,7 +193,7 @@ impl Writer for Sarif {
     }
 
     fn finish(&mut self, tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
-        let Results { written, found } = self.results;
+        let Self { written, found, .. } = *self;
         if found > written {
             let text =
                 format!("{written} of {found} loops are in this file: --format jsonl has all");
@@ -241,10 +235,9 @@ fn level(action: Action) -> &'static str {
     }
 }
 
-/// Returns what recurs and what the run cost after it, if this is its first loop.
-fn message(report: &Report, one: &Loop) -> String {
-    let is_first = report.judged.loops.shown.first().is_some_and(|first| std::ptr::eq(first, one));
-    let after = report.cost.after.filter(|after| is_first && after.calls > 0);
+/// Returns what recurs and what the run cost after it.
+fn message(one: &Loop, after: Option<Spent>) -> String {
+    let after = after.filter(|after| after.calls > 0);
     let after = after.map_or_else(String::new, |after| format!("; {after} after it"));
     format!("The agent is stuck: {}{after}.", one.title())
 }
@@ -324,7 +317,7 @@ mod tests {
     fn results_are_limited_and_the_others_counted() {
         let mut output = Vec::new();
         let mut sarif = sarif();
-        sarif.results = Results { written: RESULTS_MAX - 2, found: RESULTS_MAX - 2 };
+        (sarif.written, sarif.found) = (RESULTS_MAX - 2, RESULTS_MAX - 2);
         for _ in 0..2 {
             sarif.report(&mut FullReport::of_loops(15, 9), &mut output).expect("an output");
         }

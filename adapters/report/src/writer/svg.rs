@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 use unstuck_core::{LoopId, Policy};
 
 use crate::draw::{CELL, Key, cells, hatch};
-use crate::parts::FullReport;
+use crate::parts::{FullReport, Needs};
 use crate::recurring::unquoted;
 use crate::replay::{Excerpt, Explained, LoopPrefix, Picture, Step};
 use crate::shown::{counted, plain, shortened, tool_name};
@@ -52,6 +52,10 @@ impl Svg {
 }
 
 impl Writer for Svg {
+    fn needs(&self) -> Needs {
+        Needs { picture: true, ..self.explanation.needs() }
+    }
+
     fn report(&mut self, report: &mut FullReport, output: &mut dyn Write) -> io::Result<()> {
         if let Some(picture) = report.picture.as_ref().filter(|_| !report.explained.is_empty()) {
             self.pictures.push((report.path.clone(), picture.clone()));

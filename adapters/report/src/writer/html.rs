@@ -9,7 +9,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use unstuck_core::Policy;
 
 use crate::html::{Html, IncludeArgs, SCRIPT, STYLE};
-use crate::parts::FullReport;
+use crate::parts::{FullReport, Needs};
 use crate::spool::{OpenDisk, Spool};
 use crate::tally::Tally;
 use crate::writer::Writer;
@@ -18,15 +18,15 @@ use crate::writer::Writer;
 const STYLE_HASH: &str = "hx+GdYsgYFu0TvanLI9vciuaL3v9Kh9FMiZoLPJ92h0=";
 const SCRIPT_HASH: &str = "SiLbx0zvRd4m//vJX5IpE2d7JvCvfdtC5fNKnkXRDc0=";
 
-/// The page.
-pub struct Page {
+/// The page with all runs.
+pub struct WholePage {
     html: Html,
     /// The parts of the runs, in the order of the runs.
     runs: Spool,
     count: usize,
 }
 
-impl Page {
+impl WholePage {
     /// Begins a page about runs that are judged by `policy`. `disk` opens a file for many runs.
     pub fn new(
         args: IncludeArgs,
@@ -37,7 +37,11 @@ impl Page {
     }
 }
 
-impl Writer for Page {
+impl Writer for WholePage {
+    fn needs(&self) -> Needs {
+        Html::NEEDS
+    }
+
     fn report(&mut self, report: &mut FullReport, _output: &mut dyn Write) -> io::Result<()> {
         if let Some(part) = self.html.take(report) {
             self.runs.push(self.count, part.into_string());
