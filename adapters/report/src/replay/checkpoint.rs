@@ -73,7 +73,7 @@ impl Replay {
         let places = idle().map(|(seen, worker)| (Arc::clone(&worker.name), Place::Idle(*seen)));
         let (places, idle_bytes) =
             (places.collect(), kept.idle.values().map(IdleWorker::size).sum());
-        Some(Self { places, idle_bytes, kept, ..Self::new(preset) })
+        Some(Self { kept, idle_bytes, places, ..Self::new(preset) })
     }
 }
 
