@@ -22,7 +22,7 @@ const FOUND: Style = AnsiColor::Red.on_default().bold();
 const INDENT: &str = "                    ";
 
 /// Returns the lines on the loop with this id, for people.
-fn loop_lines(id: u64, text: &str) -> String {
+fn loop_lines(id: LoopId, text: &str) -> String {
     let lines = filled(text, INDENT);
-    format!("  {FOUND}{}{FOUND:#}  {}", LoopId::from_bits(id), lines.trim_start())
+    format!("  {FOUND}{id}{FOUND:#}  {}", lines.trim_start())
 }

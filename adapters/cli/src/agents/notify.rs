@@ -17,7 +17,7 @@ use std::process::{Child, Command, Stdio};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use serde::{Deserialize, Serialize};
-use unstuck::Action;
+use unstuck::{Action, LoopId};
 use unstuck_report::json::json_line;
 use unstuck_report::shown::plain;
 
@@ -138,7 +138,8 @@ pub(crate) struct Told(Vec<u64>);
 
 impl Told {
     /// Adds the loop with this id. Returns whether a person was not told of it before.
-    pub(crate) fn add(&mut self, loop_id: u64) -> bool {
+    pub(crate) fn add(&mut self, loop_id: LoopId) -> bool {
+        let loop_id = loop_id.bits();
         if self.0.contains(&loop_id) {
             return false;
         }

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
 use unstuck::{Action, Decision, Guard, Ticket};
-use unstuck_core::LoopId;
 use unstuck_report::redact::masked;
 
 use super::answer::{CallResult, Results, refusal, spliced};
@@ -283,9 +282,8 @@ impl Link {
     fn report(&mut self, decision: &Decision, said: fn(Action, Ends) -> Said) {
         let said = said(decision.judged(), Ends::Nothing);
         let Some(finding) = FindingRecord::news(decision, said, self.calls, now()) else { return };
-        let FindingRecord { action, what, rule, .. } = &finding;
+        let FindingRecord { action, what, rule, loop_id: id, .. } = &finding;
         let would = if finding.observed { "would " } else { "" };
-        let id = LoopId::from_bits(finding.loop_id);
         remark(NAME, &format!("{would}{action}: {what}; loop {id}; rule {rule}"));
         self.tell(finding);
     }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use textwrap::Options;
+use unstuck_core::LoopId;
 use unstuck_report::json::json_line;
 use unstuck_report::shown::{COLUMNS, counted, plain, shortened};
 
@@ -116,7 +117,7 @@ impl<'j> Records<'j> {
     }
 
     /// Returns the findings of each loop of each worker.
-    fn loops(&self) -> BTreeMap<(Id<'j>, &'j str, u64), Vec<Found<'j>>> {
+    fn loops(&self) -> BTreeMap<(Id<'j>, &'j str, LoopId), Vec<Found<'j>>> {
         let mut loops: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for found in &self.findings {
             let (entry, finding) = found;
@@ -238,7 +239,7 @@ fn rules(records: &Records<'_>) -> String {
 
 /// Returns the loops that came most often: in the most sessions, and then with the most findings.
 fn frequent(records: &Records<'_>, now: u64) -> String {
-    let mut loops: BTreeMap<u64, Vec<Found<'_>>> = BTreeMap::new();
+    let mut loops: BTreeMap<LoopId, Vec<Found<'_>>> = BTreeMap::new();
     for found in &records.findings {
         loops.entry(found.1.loop_id).or_default().push(*found);
     }
@@ -273,11 +274,12 @@ fn ended_early(records: &Records<'_>) -> String {
     let loops = records.loops();
     let is_told = |findings: &[Found<'_>]| findings.iter().all(|(_, one)| !one.observed);
     let told = loops.iter().filter(|(_, findings)| is_told(findings));
-    let is_early = |((session, worker, _), findings): &(&(Id<'_>, &str, u64), &Vec<Found<'_>>)| {
-        let [(_, only)] = findings[..] else { return false };
-        let calls = records.calls.get(&(*session, *worker)).copied().unwrap_or_default();
-        only.said <= Said::Warning && is_left(only.call, calls)
-    };
+    let is_early =
+        |((session, worker, _), findings): &(&(Id<'_>, &str, LoopId), &Vec<Found<'_>>)| {
+            let [(_, only)] = findings[..] else { return false };
+            let calls = records.calls.get(&(*session, *worker)).copied().unwrap_or_default();
+            only.said <= Said::Warning && is_left(only.call, calls)
+        };
     let early = told.clone().filter(is_early).count();
     if early == 0 {
         return String::new();
@@ -320,7 +322,7 @@ mod tests {
             observed: session.session == "watched",
             what: format!("`Ba\u{1b}[2Jsh` {call} times in a row, failing alike"),
             laps: call,
-            loop_id: loop_id << 32,
+            loop_id: LoopId::from_bits(loop_id << 32),
             call,
             ..FindingRecord::example(NOW - age)
         };

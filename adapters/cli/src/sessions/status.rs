@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use unstuck_core::LoopId;
 use unstuck_report::json::json_line;
 use unstuck_report::shown::{counted, plain, shortened};
 
@@ -238,7 +237,7 @@ fn json_line_of(Listed { session, ended }: &Listed) -> String {
                 what: &finding.what,
                 period: finding.period,
                 laps: finding.laps,
-                r#loop: LoopId::from_bits(finding.loop_id).to_string(),
+                r#loop: finding.loop_id.to_string(),
                 call: finding.call,
                 at: finding.at,
             })
@@ -249,6 +248,7 @@ fn json_line_of(Listed { session, ended }: &Listed) -> String {
 
 #[cfg(test)]
 mod tests {
+    use unstuck_core::LoopId;
     use unstuck_report::shown::COLUMNS;
 
     use super::*;
@@ -270,7 +270,7 @@ mod tests {
             said,
             observed: loop_id & 1 == 0,
             what: what.to_owned(),
-            loop_id,
+            loop_id: LoopId::from_bits(loop_id),
             ..FindingRecord::example(NOW - 3_700_000)
         };
         let (one_loop, other) = (0x00c0_ffee_0000_0001, 0xabcd_ef01_0000_0002);

@@ -1,7 +1,6 @@
 //! A finding in JSON, for `unstuck report` and webhooks.
 
 use serde::Serialize;
-use unstuck_core::LoopId;
 
 use super::journal::Entry;
 use super::session::{FindingRecord, Said};
@@ -50,7 +49,7 @@ impl<'a> Line<'a> {
             action: &finding.action,
             said: finding.said,
             observed: finding.observed,
-            r#loop: LoopId::from_bits(finding.loop_id).to_string(),
+            r#loop: finding.loop_id.to_string(),
             period: finding.period,
             laps: finding.laps,
             call: finding.call,

@@ -1,7 +1,7 @@
 //! The public part of a state: the worker, its counts and its findings.
 
 use serde::{Deserialize, Serialize};
-use unstuck::{Action, Decision, Evidence};
+use unstuck::{Action, Decision, Evidence, LoopId};
 
 use crate::agents::Agent;
 use crate::agents::host::Ends;
@@ -65,7 +65,8 @@ pub(crate) const FOLLOWED_BY: u64 = 5;
 /// A loop, as it was found last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LoopRecord {
-    loop_id: u64,
+    #[serde(with = "loop_id")]
+    loop_id: LoopId,
     /// The number of calls of the worker until then.
     call: u64,
     /// The agent was told, and could go on. After a stop nobody knows whether it would have, and after a question to the
@@ -90,10 +91,9 @@ pub(crate) struct FindingRecord {
     /// The number of calls in a lap.
     pub(crate) period: u64,
     pub(crate) laps: u64,
-    /// The loop's id as a number. JSON holds it as people see it, because not every reader of JSON keeps
-    /// numbers of 64 bits.
+    /// JSON holds it as people see it, because not every reader of JSON keeps numbers of 64 bits.
     #[serde(with = "loop_id")]
-    pub(crate) loop_id: u64,
+    pub(crate) loop_id: LoopId,
     /// The number of calls of the worker until then.
     pub(crate) call: u64,
     /// The time of the finding, in milliseconds since 1970.
@@ -127,7 +127,7 @@ impl FindingRecord {
             what: what_was_found(evidence),
             period: u64::from(evidence.finding.period),
             laps: u64::from(evidence.finding.laps),
-            loop_id: evidence.finding.loop_id.bits(),
+            loop_id: evidence.finding.loop_id,
             call,
             at: now,
         }
@@ -145,7 +145,7 @@ impl FindingRecord {
             what: "`example` 6 times in a row, failing alike".to_owned(),
             period: 1,
             laps: 6,
-            loop_id: 0,
+            loop_id: LoopId::from_bits(0),
             call: 6,
             at: now,
         }
@@ -301,20 +301,19 @@ mod loop_id {
     use unstuck_core::LoopId;
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    pub(super) fn serialize<S: Serializer>(id: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(id: &LoopId, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {
-            serializer.collect_str(&LoopId::from_bits(*id))
+            serializer.collect_str(id)
         } else {
-            id.serialize(serializer)
+            id.bits().serialize(serializer)
         }
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-        if deserializer.is_human_readable() {
-            let text = String::deserialize(deserializer)?;
-            text.parse().map(LoopId::bits).map_err(D::Error::custom)
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<LoopId, D::Error> {
+        if from.is_human_readable() {
+            String::deserialize(from)?.parse().map_err(D::Error::custom)
         } else {
-            u64::deserialize(deserializer)
+            u64::deserialize(from).map(LoopId::from_bits)
         }
     }
 }
@@ -330,7 +329,7 @@ mod tests {
             action: action.name().to_owned(),
             said,
             observed,
-            loop_id,
+            loop_id: LoopId::from_bits(loop_id),
             call: 10,
             ..FindingRecord::example(0)
         };
@@ -353,6 +352,6 @@ mod tests {
         let mut session = Session::new(&key, 0);
         let many = u64::try_from(LOOPS_MAX).expect("a small number") + 9;
         (0..many).for_each(|id| session.note(finding(id, Said::Nudge, Action::Nudge, false)));
-        assert_eq!((session.loops.len(), session.loops[0].loop_id), (LOOPS_MAX, 9));
+        assert_eq!((session.loops.len(), session.loops[0].loop_id.bits()), (LOOPS_MAX, 9));
     }
 }
