@@ -139,15 +139,9 @@ impl<'a> Call<'a> {
     /// Returns the arguments by which calls are compared. Arguments that were redacted or left out become a text that
     /// no other call has, in one word without digits, so that it is similar to no other.
     pub fn compared_args(&self) -> Cow<'a, str> {
-        match self.args {
-            Args::Json(text) | Args::Text(text) if is_hidden(text) => self.unlike_others(),
-            Args::Absent => self.unlike_others(),
-            Args::Json(text) | Args::Text(text) => Cow::Borrowed(text),
-        }
-    }
-
-    fn unlike_others(&self) -> Cow<'a, str> {
-        Cow::Owned(format!("\"{}\"", word(self.index)))
+        self.args
+            .known()
+            .map_or_else(|| Cow::Owned(format!("\"{}\"", word(self.index))), Cow::Borrowed)
     }
 }
 
@@ -191,6 +185,16 @@ pub enum Args<'a> {
     /// The recording left the arguments out. Nobody knows whether two such calls are equal, so they
     /// count as different.
     Absent,
+}
+
+impl<'a> Args<'a> {
+    /// Returns the text, unless the recording left the arguments out or hid a value in them.
+    pub(crate) fn known(self) -> Option<&'a str> {
+        match self {
+            Self::Json(text) | Self::Text(text) => Some(text).filter(|text| !is_hidden(text)),
+            Self::Absent => None,
+        }
+    }
 }
 
 /// The result of a call.

@@ -255,8 +255,9 @@ pub struct Trace {
     pub runs: usize,
     /// The number of calls that were delivered.
     pub calls: usize,
-    /// The number of calls whose arguments the recording left out ([`Args::Absent`]). They are judged by
-    /// their tools and failures alone.
+    /// The number of calls whose arguments the recording left out ([`Args::Absent`]), or that hold a
+    /// value which a program has hidden, such as `<redacted>`. They are judged by their tools and
+    /// failures alone.
     pub without_args: usize,
     /// The number of workers that issued calls, added up over all runs.
     pub workers: usize,

@@ -181,7 +181,7 @@ impl<'s> Recorder<'s> {
         self.workers[slot].step = Some(step);
         let index = self.calls;
         self.calls += 1;
-        self.without_args += usize::from(args == Args::Absent);
+        self.without_args += usize::from(args.known().is_none());
         (self.sink)(Event::Call(Call { index, worker, step, tool, args }));
         index
     }

@@ -53,7 +53,7 @@ fn has_fields<'f>(object: &Value, fields: impl IntoIterator<Item = &'f str>) {
 
 /// Checks one trace against the schema.
 pub(crate) fn check_trace(trace: &Value) {
-    has_fields(trace, TRACE.into_iter().chain(spent(trace)));
+    has_fields(trace, TRACE.into_iter().chain(spent(trace)).chain(hidden(trace)));
     assert_eq!(trace["schema"], 1);
     assert!(trace["path"].is_string());
     assert!(trace["format"].as_str().is_some_and(|name| name.parse::<Format>().is_ok()));
@@ -69,6 +69,13 @@ pub(crate) fn check_trace(trace: &Value) {
     let places: Vec<u64> =
         findings.iter().filter_map(|finding| finding["at_call"].as_u64()).collect();
     assert!(places.is_sorted(), "{trace}");
+}
+
+/// Checks the number of calls without arguments. Returns its field, if it is there.
+fn hidden(trace: &Value) -> Option<&'static str> {
+    let hidden = trace.get("calls_without_arguments")?.as_u64().expect("a number of calls");
+    assert!((1..=trace["calls"].as_u64()?).contains(&hidden), "{trace}");
+    Some("calls_without_arguments")
 }
 
 /// Checks what the trace spent, and returns the fields that it must have.
