@@ -69,7 +69,7 @@ const PAIRS: &[(&str, &[&str])] = &[
         ],
     ),
     ("keys", &["api"]),
-    ("code", &["recovery"]),
+    ("code", &["recovery", "verification", "otp", "mfa", "2fa"]),
     ("codes", &["recovery", "backup"]),
     ("phrase", &["seed", "recovery", "pass"]),
     ("word", &["pass"]),
@@ -237,7 +237,7 @@ pub(super) fn kind_of(words: &[&str]) -> Option<Kind> {
         bare if bare.ends_with("token") || bare == "tokens" => Kind::Token,
         bare if WEAK.contains(&bare) || bare.ends_with("pwd") && bare.len() > 3 => Kind::Weak,
         "key" | "keys" if is_any(OPEN_KEYS) => return None,
-        "key" | "keys" | "pat" | "salt" | "seed" | "license" => Kind::Key,
+        "key" | "keys" | "sk" | "pat" | "salt" | "seed" | "license" => Kind::Key,
         _ => return None,
     };
     let is_about = !is_alone && (ABOUT.contains(last) || FILES.contains(last));

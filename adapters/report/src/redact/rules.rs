@@ -109,8 +109,12 @@ pub(super) const SHAPES: &[Rule] = &[
         &[Text("bot"), Secret, Run(DIGITS, 8, 10), Text(":"), Run(WORD, 30, 40), Not(WORD)],
         "api.telegram.org/bot‹123456789:AAEabcdefghijklmnopqrstuvwxyz012345›/getMe"),
     ("a bearer token, also on its next line",
-        &[Any(&["Bearer", "bearer", "BEARER"]), Ahead(Symbol::is_space), Lines, Secret, Run(BASE64, 6, MANY), If(is_token)],
+        &[Any(BEARER), Ahead(Symbol::is_space), Lines, Maybe("\\"), Lines, Secret, Run(BASE64, 6, MANY), If(is_token)],
         "sent a bearer ‹abc123def› in clear"),
+    ("a bearer token that a program joins",
+        &[Any(BEARER), Spaces(1), Run(MARKS, 1, 4), Spaces(0), Text("+"), Spaces(0), Run(MARKS, 1, 4), Secret,
+          Run(BASE64, 6, MANY), If(is_token)],
+        r#"headers["Authorization"] = "Bearer " + "‹abc123def›""#),
     ("a user and a password in base64",
         &[Any(&["Basic", "basic", "BASIC"]), Ahead(Symbol::is_space), Lines, Secret, Run(BASE64, 4, MANY), If(has_colon)],
         "sent basic ‹bWU6aHVudGVyMg==› in clear"),
@@ -233,7 +237,11 @@ pub(super) const OPTIONS: &[(&[&str], &[Rule])] = &[
     (&["openssl"], &[("a password", &[Text("-k"), Next, Value(Argument)], "openssl enc -k ‹hunter2› -in x")]),
     (&["ssh-keygen"], &[("a password", &[Any(&["-N", "-P"]), Next, Value(Argument)], "ssh-keygen -N ‹hunter2›")]),
     (&["useradd", "usermod"], &[("a password", &[Text("-p"), Next, Value(Argument)], "useradd -p ‹hunter2› me")]),
-    (&["secret"], &[("the value of a secret", &[Any(&["-b", "--body"]), Next, Value(Argument)], "gh secret set X -b ‹hunter2›")]),
+    (&["secret"], &[
+        ("the value of a secret", &[Any(&["-b", "--body"]), Next, Value(Argument)], "gh secret set X -b ‹hunter2›"),
+        ("the value of a secret, after its name", &[Text("--from-literal"), Next, Value(Half('='))],
+            "kubectl create secret generic x --from-literal=key=‹hunter2›"),
+    ]),
     (&["-u", "-user", "-username", "-uroot"], &[
         ("a port", &[Text("-p"), Next, Run(PORT, 1, AHEAD), Not(WORD), Nothing], "docker run -u me -p 80:80 x"),
         ("a path", &[Text("-p"), Next, Run(DOTTED, 0, AHEAD), Text("/"), Nothing], "tool -u me -p src/x"),
@@ -247,7 +255,11 @@ pub(super) const NAMED: &[Rule] = &[
     ("a string of a property list",
         &[Text("</key>"), Lines, Text("<string>"), Value(Content)],
         "<key>password</key>\n<string>‹hunter2›</string>"),
-    ("an element", &[Tag, Text(">"), Value(Content)], "<soap:Password>‹hunter2›</soap:Password>"),
+    ("an element", &[Tag, Text(">"), Ahead(is_solid), Value(Content)], "<soap:Password>‹hunter2›</soap:Password>"),
+    ("an element with spaces",
+        &[Tag, Text(">"), Lines, Secret, Run(CONTENT, 1, MANY), End, Text("</")],
+        "<password> ‹my hunter2› </password>"),
+    ("the name of an argument", &[Tag, Text(">"), Nothing], "usage: login <user> <password> [--force]"),
     ("an element with attributes",
         &[Tag, Spaces(1), Run(ATTRIBUTES, 0, AHEAD), Text(">"), Value(Content)],
         "<Password type=\"text\">‹my hunter2›</Password>"),
@@ -275,6 +287,8 @@ pub(super) const NAMED: &[Rule] = &[
     ("a member of JSON", &[IsQuoted, Spaces(0), Text(":"), Value(Line)], r#"{"password":‹my hunter2›}"#),
     ("a member of YAML", &[Spaces(0), Text(":"), Ahead(Symbol::is_space), Value(Line)], "password: ‹my hunter2›"),
     ("a word after a colon", &[Spaces(0), Text(":"), Value(Word)], "password:‹hunter2›"),
+    ("a comparison", &[Spaces(0), Text("!="), Spaces(0), Ahead(Symbol::quotes), Value(Word)],
+        "password != \"‹hunter2›\""),
     ("a variable of a shell", &[Text("="), Run(SIGNS, 0, 3), Ahead(is_solid), Value(Word)], "PASSWORD=‹hunter2› run"),
     ("an assignment", &[Spaces(0), Text("="), Run(SIGNS, 0, 3), Value(Line)], "password = ‹my hunter2›"),
     ("an arrow", &[Spaces(1), Any(&["->", "→"]), Value(Line)], "password -> ‹hunter2›"),
@@ -300,6 +314,11 @@ pub(super) const NAMED: &[Rule] = &[
     ("a setting",
         &[Kinds(&[Strong, Token, Weak]), Unnamed(&["password", "token"]), Before(1, &["git", "config", "set"]), Spaces(1), Value(Argument)],
         "git config user.password ‹hunter2›"),
+    ("a random word in a sentence about a user",
+        &[Named(&["password", "passwd"]), Before(1, &["or", "and"]), Spaces(1), Random(6), Value(Argument)],
+        "user and password ‹hunter2›"),
+    ("a sentence about a user", &[Named(&["password", "passwd"]), Before(1, &["or", "and"]), Spaces(1), Nothing],
+        "another user or password (invalid pair)"),
     ("a login for a machine",
         &[Named(&["password", "passwd"]), Before(2, &["login", "machine", "account", "default", "user"]), Spaces(1), Value(Argument)],
         "machine h\nlogin me\npassword ‹hunter›"),
@@ -311,6 +330,12 @@ pub(super) const NAMED: &[Rule] = &[
         "npm config set //r/:_authToken ‹hunter2›"),
     ("the answer to a prompt", &[Kinds(&[Strong]), Spaces(1), Text("for "), Run(PERSON, 1, AHEAD), Text(": "), Value(Line)],
         "[sudo] password for me: ‹hunter2›"),
+    ("the answer to a prompt about a user",
+        &[Kinds(&[Strong]), Spaces(1), Text("of "), Run(DOTTED, 1, AHEAD), Text(": "), Value(Line)],
+        "password of root: ‹hunter2›"),
+    ("the answer to a prompt with a remark",
+        &[Kinds(&[Strong]), Spaces(1), Text("("), Run(REMARK, 1, AHEAD), Text("): "), Random(5), Value(Line)],
+        "Passphrase (empty for none): ‹hunter2›"),
     ("a line of a configuration",
         &[Named(&["requirepass", "masterauth", "rootpw", "bindpw"]), Spaces(1), Value(Argument)],
         "requirepass ‹hunter›"),
@@ -325,6 +350,9 @@ pub(super) const NAMED: &[Rule] = &[
     ("a word that looks random",
         &[Named(&["password", "passwd", "passphrase", "passwort"]), Spaces(1), Random(6), Value(Argument)],
         "the password ‹hunter2›"),
+    ("a random word after a name that has no other meaning",
+        &[Named(CERTAIN), Spaces(1), Ahead(begins_word), Random(6), Value(Argument)],
+        "api-token ‹hunter2abc›"),
     ("a sentence with quotation marks",
         &[Kinds(&[Strong, Token]), Spaces(1), Any(IS), Ahead(Symbol::quotes), Value(Argument)],
         "the token is \"‹hunter›\""),
@@ -356,6 +384,16 @@ const DEFINES: &[&str] = &texts![
     "identified" "define" "with" "encrypted" "set" "the" "my" "your" "a" "new" "old" "by" "using"
 ];
 
+/// Names of secrets that are nothing else, word by word.
+const CERTAIN: &[&str] = &texts![
+    "apikey" "api key" "api token" "api secret" "access key" "access token" "refresh token"
+    "auth token" "session token" "client secret" "app secret" "secret key" "shared secret"
+    "webhook secret"
+];
+
+/// Spellings of the scheme of a token in a header.
+const BEARER: &[&str] = &["Bearer", "bearer", "BEARER"];
+
 const IS: &[&str] = &["is ", "was ", "IS "];
 
 /// The most bytes of a part of a key.
@@ -379,10 +417,18 @@ const SWITCHES: Class = |byte| b"fgikLnNsSvIOJR#".contains(&byte);
 const SLASH: Class = |byte| b"/\\".contains(&byte);
 const SIGNS: Class = |byte| b"=>~".contains(&byte);
 const TYPE: Class = |byte| LETTERS(byte) || b"_[]<>&?".contains(&byte);
+/// The contents of an element.
+const CONTENT: Class = |byte| byte != b'<';
+/// The remark of a prompt.
+const REMARK: Class = |byte| byte != b')' && byte != b'\n';
 const PERSON: Class = |byte| DOTTED(byte) || b" @'\"".contains(&byte);
 
 fn is_colon(symbol: Symbol) -> bool {
     symbol.c == ':'
+}
+
+fn begins_word(symbol: Symbol) -> bool {
+    symbol.c.is_alphanumeric() || symbol.quotes()
 }
 
 fn is_solid(symbol: Symbol) -> bool {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::extent::{Extent, SHORT, block, bracketed, quoted, until};
-use super::names::Kind;
+use super::names::{Kind, Name};
 use super::pattern::{Class, LETTERS, Place, is_random, next_argument, run};
 use super::symbol::{Symbol, after_spaces, next, quotation, rest};
 
@@ -35,7 +35,7 @@ const SCHEMES: &[&str] = &texts![
 /// The types of values in programs, and values that are nothing.
 pub(super) const NOTHING: &[&str] = &texts![
     "" "null" "none" "None" "nil" "true" "false" "undefined" "str" "string" "String" "&str" "bytes"
-    "int" "usize" "u8" "u16" "u32" "u64" "i32" "i64" "float" "bool" "boolean" "text" "TEXT" "varchar" "any" "unknown" "number" "Optional[str]"
+    "int" "required" "optional" "usize" "u8" "u16" "u32" "u64" "i32" "i64" "float" "bool" "boolean" "text" "TEXT" "varchar" "any" "unknown" "number" "Optional[str]"
     "Option<String>" "Option<&str>" "SecretStr" "Vec<u8>" "inherit" "object" "include" "omit"
     "same-origin"
 ];
@@ -135,7 +135,23 @@ fn on_line(place: &Place<'_>, at: usize, form: Form) -> Option<Range<usize>> {
         || form == Form::Word && enclosing.is_some_and(|open| open.c == '\'')
         || kind == Kind::Header;
     let extent = Extent { enclosing, is_line, in_list: kind != Kind::Header };
-    checked(text, extent.of(text, at), kind, form)
+    let range = extent.of(text, at);
+    let is_own = name.is_some_and(|name| repeats(text, name, range.clone()));
+    if is_own { None } else { checked(text, range, kind, form) }
+}
+
+/// Returns whether the value in `range` is the variable that has the `name`: a member of the object itself gets it,
+/// or a call.
+fn repeats(text: &str, name: &Name, range: Range<usize>) -> bool {
+    let (full, value) = (&text[name.span.clone()], &text[range.clone()]);
+    let member = ["self.", "this.", "cls."].iter().find_map(|object| full.strip_prefix(object));
+    let is_passed = name.previous.is_some_and(|before| before.c == '(')
+        || next(text, range.end).is_some_and(|after| after.c == ')');
+    let is_lower = value.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    match member {
+        Some(member) => member.trim_start_matches('_') == value,
+        None => is_passed && is_lower && full == value,
+    }
 }
 
 /// Returns whether the `contents` of brackets are secrets, and no numbers, the name of a token or a variable.
@@ -225,7 +241,7 @@ pub(super) fn checked(
     let bare =
         text.get(range.clone())?.trim().trim_end_matches([',', ';']).trim_matches(['"', '\'']);
     let is_short = bare.len() < SHORT;
-    let is_expression = || is_reference(bare) || form != Form::Argument && is_call(bare);
+    let is_expression = || is_reference(bare) || form != Form::Argument && is_call(bare, kind);
     if NOTHING.contains(&bare) || is_short && is_expression() {
         return None;
     }
@@ -270,10 +286,13 @@ fn is_expression(name: &str) -> bool {
 }
 
 /// Returns whether `value` is a call in a program: a path of names and a parenthesis.
-fn is_call(value: &str) -> bool {
+fn is_call(value: &str, kind: Kind) -> bool {
     let Some((path, _)) = value.split_once(['(', '[']) else { return false };
     let is_part = |byte: u8| byte.is_ascii_lowercase() || b"_.:".contains(&byte);
     !path.is_empty()
         && path.bytes().all(is_part)
-        && (path.contains(['.', '_']) || path.contains("::") || value.contains("()"))
+        && (path.contains(['.', '_'])
+            || path.contains("::")
+            || value.contains("()")
+            || matches!(kind, Kind::Token | Kind::Weak) && value.ends_with([')', ']']))
 }
