@@ -57,6 +57,9 @@ fn explained(error: &ServerError) -> String {
         "NOAUTH" => NO_PASSWORD,
         // Before a client has signed in, a server reads only short commands.
         "ERR" if details.contains("unauthenticated") => NO_PASSWORD,
+        "ERR" if details.contains("without any password") => {
+            "it needs no password, so unset UNSTUCK_SWARM_PASSWORD and take it out of the address"
+        }
         "WRONGPASS" => "it takes another user or password",
         "NOPERM" => "its user lacks a right that the README of unstuck-swarm lists",
         "READONLY" => "it is a replica, which cannot count: write the address of its primary",

@@ -325,6 +325,10 @@ mod tests {
             ("ERR Protocol error: unauthenticated multibulk length", "it asks for a password "),
             ("WRONGPASS invalid username-password pair", "it takes another user or password"),
             ("NOPERM this user has no permissions", "its user lacks a right "),
+            (
+                "ERR AUTH <password> called without any password configured",
+                "it needs no password, ",
+            ),
             ("READONLY You can't write against a read only replica.", "it is a replica, "),
             ("CLUSTERDOWN Hash slot not served", "its cluster is down: "),
         ] {
