@@ -25,7 +25,7 @@ use super::runs::{first, replayed};
 use super::score::ratio;
 use crate::exit::Exit;
 use crate::output::{Closed, Output, Reader, complain, remark, show};
-use crate::read::inputs::{self, Input};
+use crate::read::inputs::{self, Input, same_file};
 use crate::read::reading::read_each;
 pub(crate) use conformal::Rate;
 use conformal::quantile;
@@ -78,10 +78,8 @@ fn write(tune: &Tune, report: &str, config: &str, exit: Exit) -> Result<Exit, Ex
 
 /// Refuses to write the policy to a file that is an input.
 fn spare<'i>(tune: &Tune, inputs: impl IntoIterator<Item = &'i Path>) -> Result<(), Exit> {
-    let output = tune.output.as_deref().and_then(|path| Some((path, path.canonicalize().ok()?)));
-    let Some((path, output)) = output else { return Ok(()) };
-    let is_output = |input: &Path| input.canonicalize().is_ok_and(|input| input == output);
-    if inputs.into_iter().any(is_output) {
+    let Some(path) = &tune.output else { return Ok(()) };
+    if inputs.into_iter().any(|input| same_file(input, path)) {
         let why = "is also an input, and writing would destroy it: name another file";
         complain(&path.display().to_string(), why);
         return Err(Exit::Setup);

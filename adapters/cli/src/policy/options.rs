@@ -17,7 +17,7 @@ pub(crate) struct PolicyOptions {
     preset: String,
     /// The policy to judge by, from a file in the format of presets --format toml
     #[arg(long, value_name = "FILE", conflicts_with = "preset")]
-    config: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
 }
 
 impl Default for PolicyOptions {

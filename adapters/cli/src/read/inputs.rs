@@ -227,6 +227,27 @@ pub(crate) fn is_piped(_tell: impl Fn(&str, &str)) -> bool {
     false
 }
 
+/// Returns whether both paths lead to one file, also by other names of it.
+pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
+    let (Ok(one), Ok(other)) = (a.canonicalize(), b.canonicalize()) else { return false };
+    one == other || is_linked(&one, &other)
+}
+
+/// Returns whether two names are hard links to one file.
+#[cfg(unix)]
+fn is_linked(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let place = |path: &Path| path.metadata().ok().map(|file| (file.dev(), file.ino()));
+    place(a).is_some_and(|a| place(b) == Some(a))
+}
+
+/// Returns `false`: the number of a file cannot be asked here.
+#[cfg(not(unix))]
+fn is_linked(_a: &Path, _b: &Path) -> bool {
+    false
+}
+
 /// Describes the operating system's `error` about a file that was named on the command line.
 pub(crate) fn explained(error: &io::Error) -> String {
     match error.kind() {

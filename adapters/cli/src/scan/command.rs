@@ -16,7 +16,7 @@ use unstuck_trace::Trace;
 
 use crate::exit::Exit;
 use crate::output::{Closed, Output, complain, remark};
-use crate::read::inputs::{self, Input, Inputs};
+use crate::read::inputs::{self, Input, Inputs, same_file};
 use crate::read::reading::read_in_order;
 use crate::scan::judge;
 use crate::scan::options::{Only, Scan, Sort};
@@ -35,7 +35,8 @@ pub(crate) fn run(scan: &Scan) -> Exit {
 fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Vec<Sink>, Exit> {
     // All outputs are checked before the first one is emptied.
     for path in scan.targets.iter().filter_map(|target| target.path.as_deref()) {
-        if scan.paths.iter().any(|input| same_file(input, path)) {
+        let read = scan.paths.iter().chain(&scan.feedback).chain(&scan.policy.config);
+        if read.into_iter().any(|input| same_file(input, path)) {
             let why = "is also an input, and writing would destroy it: name another file";
             complain(&path.display().to_string(), why);
             return Err(Exit::Setup);
@@ -65,11 +66,6 @@ fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Ve
         Ok(Sink { output, writer, is_open: true })
     };
     scan.outputs().map(sink).collect()
-}
-
-fn same_file(a: &Path, b: &Path) -> bool {
-    let (a, b) = (a.canonicalize(), b.canonicalize());
-    matches!((a, b), (Ok(a), Ok(b)) if a == b)
 }
 
 fn scan_all(scan: &Scan) -> Result<Exit, Exit> {

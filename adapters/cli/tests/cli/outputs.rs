@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{Write as _, pipe};
+use std::path::Path;
 use std::process::Stdio;
 
 use crate::harness::{
@@ -79,6 +80,26 @@ fn an_input_is_never_overwritten() {
     let ran = scan(&run, &["-o", run.to_str().expect("UTF-8")]);
     assert_eq!(fs::read_to_string(&run).expect("the run"), stuck(), "{}", ran.err);
     assert!([4, 64].contains(&ran.exit), "exit {}: {}", ran.exit, ran.err);
+}
+
+#[test]
+fn no_file_that_a_scan_reads_is_overwritten() {
+    let folder = Folder::new();
+    let run = folder.file("run.jsonl", stuck());
+    let linked = folder.path().join("linked.jsonl");
+    fs::hard_link(&run, &linked).expect("a second name");
+    let feedback = folder.file("feedback", "# none\n");
+    let policy = folder.file("policy.toml", unstuck(["presets", "balanced", "--format=toml"]).out);
+    let name = |path: &Path| path.to_str().expect("UTF-8").to_owned();
+    for (options, file) in
+        [(&[][..], &linked), (&["--feedback"], &feedback), (&["--config"], &policy)]
+    {
+        let (before, file_name) = (fs::read_to_string(file).expect("a file"), name(file));
+        let read: Vec<&str> = options.iter().flat_map(|option| [*option, &*file_name]).collect();
+        let ran = scan(&run, &[&read[..], &["-o", &file_name]].concat());
+        assert_eq!(fs::read_to_string(file).expect("a file"), before, "{options:?}: {}", ran.err);
+        assert_eq!(ran.exit, 4, "{options:?}: {}", ran.err);
+    }
 }
 
 #[test]
