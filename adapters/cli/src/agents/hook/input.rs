@@ -10,6 +10,9 @@ use serde::de::IgnoredAny;
 /// is hardly text.
 pub(super) const BYTES_MAX: usize = 16 << 20;
 
+/// The most bytes that are read of any input. One that never ends would never let the agent go on.
+const READ_MAX: usize = 1 << 30;
+
 /// The pause after which a complete payload counts as everything that will come.
 const QUIET: Duration = Duration::from_millis(10);
 
@@ -74,7 +77,8 @@ impl Source for StdinLock<'_> {
     }
 }
 
-/// Reads `source` to the end. An input that is too long is read, too, because the agent writes all of it.
+/// Reads `source` to the end. An input that is too long is read, too, because the agent writes all of it, up
+/// to [`READ_MAX`].
 pub(super) fn read(source: impl Source) -> Result<Vec<u8>, Unread> {
     read_with(source, |bytes| bytes.try_reserve(CHUNK).is_ok())
 }
@@ -87,6 +91,7 @@ fn read_with(
     let mut bytes = Vec::new();
     // The reason why the input is dropped, if it is.
     let (mut cut, mut quiets, mut seen) = (None, 0, None);
+    let mut taken = 0;
     loop {
         if !source.is_ready(QUIET) {
             quiets += 1;
@@ -108,8 +113,11 @@ fn read_with(
         let chunk = if is_first { CHUNK_FIRST } else { CHUNK };
         bytes.resize(length + chunk, 0);
         let read = source.read(bytes.get_mut(length..).unwrap_or_default());
-        bytes.truncate(length + *read.as_ref().unwrap_or(&0));
+        let count = *read.as_ref().unwrap_or(&0);
+        bytes.truncate(length + count);
+        taken += count;
         match read {
+            Ok(_) if taken > READ_MAX => return Err(Unread::TooLong),
             Ok(0) => return cut.map_or(Ok(bytes), Err),
             Ok(_) if bytes.len() > BYTES_MAX => cut = Some(Unread::TooLong),
             Ok(_) => {}
@@ -193,6 +201,22 @@ mod tests {
         let mut longer = Pipe::of(&[&long], true);
         assert_eq!(read(&mut longer), Err(Unread::TooLong));
         assert!(longer.parts.is_empty());
+    }
+
+    #[test]
+    fn an_input_without_an_end_is_given_up() {
+        struct Endless;
+        impl Source for Endless {
+            fn is_ready(&self, _: Duration) -> bool {
+                true
+            }
+        }
+        impl Read for Endless {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                Ok(buffer.len())
+            }
+        }
+        assert_eq!(read(Endless), Err(Unread::TooLong));
     }
 
     #[test]
