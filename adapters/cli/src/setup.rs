@@ -12,6 +12,9 @@ use crate::output::{complain, show};
 /// The longest file in bytes. A policy of eight rules takes some KiB, and so do a hundred loop ids.
 const BYTES_MAX: u64 = 1 << 20;
 
+/// The mark with which some editors begin a file.
+pub(crate) const BOM: char = '\u{feff}';
+
 /// Reads the file `path` and parses it with `read`. `expected` describes the contents for errors,
 /// which are printed on standard error.
 pub(crate) fn load<T>(
@@ -41,8 +44,9 @@ fn text(path: &Path, expected: &str) -> Result<String, String> {
     if bytes.len() as u64 > BYTES_MAX {
         return Err(format!("longer than 1 MiB: expected {expected}"));
     }
-    String::from_utf8(bytes).map_err(|error| {
+    let text = String::from_utf8(bytes).map_err(|error| {
         let byte = error.utf8_error().valid_up_to() + 1;
         format!("not UTF-8 at byte {byte}: expected {expected}")
-    })
+    })?;
+    Ok(text.trim_start_matches(BOM).to_owned())
 }

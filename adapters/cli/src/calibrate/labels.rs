@@ -10,9 +10,7 @@ use unstuck_report::shown::counted;
 
 use crate::exit::Exit;
 use crate::output::complain;
-
-/// The mark with which some editors begin a file.
-const BOM: char = '\u{feff}';
+use crate::setup::BOM;
 
 /// The source of a run whose file is in no folder.
 const NO_SOURCE: &str = ".";
