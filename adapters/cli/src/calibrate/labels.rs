@@ -126,6 +126,9 @@ impl Label {
 
     /// Checks that a run can have this label.
     fn check(&self) -> Result<(), String> {
+        if let (HasLoop::No, Some((name, _))) = (self.r#loop, self.numbers().next()) {
+            return Err(format!("\"loop\" is \"no\", and the label has \"{name}\""));
+        }
         let later = self.numbers().skip(1);
         match self.numbers().zip(later).find(|((_, first), (_, then))| first > then) {
             None => Ok(()),
@@ -184,11 +187,14 @@ fn parsed(text: &str) -> (Vec<Label>, Vec<String>) {
     for (n, line) in numbered.filter(|(_, line)| !line.trim().is_empty()) {
         let label = label(line).and_then(|label| {
             // `./a` and `a` are one file.
-            let file = label.file.components().filter(|part| *part != Component::CurDir).collect();
-            match lines.insert(file, n) {
-                None => Ok(label),
-                Some(first) => Err(format!("the file has a label in line {first} already")),
+            let file: PathBuf =
+                label.file.components().filter(|part| *part != Component::CurDir).collect();
+            if let Some(first) = lines.get(&file) {
+                return Err(format!("the file has a label in line {first} already"));
             }
+            label.check()?;
+            lines.insert(file, n);
+            Ok(label)
         });
         match label {
             Ok(label) => labels.push(label),
@@ -199,7 +205,7 @@ fn parsed(text: &str) -> (Vec<Label>, Vec<String>) {
 }
 
 fn label(line: &str) -> Result<Label, String> {
-    let label: Label = serde_json::from_str(line).map_err(|error| {
+    serde_json::from_str(line).map_err(|error| {
         // The parser gets one line at a time, so its line number is always 1.
         let error = error.to_string();
         let error = error.split(" at line 1 column").next().unwrap_or_default();
@@ -207,8 +213,7 @@ fn label(line: &str) -> Result<Label, String> {
             "not a label: {error}; expected {{\"file\":…, \"loop\":\"yes\" or \"no\", \"start\":…, \
              \"stuck_at\":…, \"end\":…}}"
         )
-    })?;
-    label.check().map(|()| label)
+    })
 }
 
 #[cfg(test)]
@@ -276,6 +281,17 @@ mod tests {
             assert_eq!(found.is_some(), why.is_some(), "{members}: {found:?}");
             assert!(found.unwrap_or_default().contains(why.unwrap_or_default()), "{found:?}");
         }
+    }
+
+    #[test]
+    fn a_label_without_a_loop_has_no_place_of_one() {
+        for name in ["start", "stuck_at", "end"] {
+            let (labels, wrong) = parsed(&format!(r#"{{"file":"a","loop":"no","{name}":0}}"#));
+            let why = format!("line 1: \"loop\" is \"no\", and the label has \"{name}\"");
+            assert_eq!((labels.len(), wrong), (0, vec![why]));
+        }
+        let (labels, _) = parsed(r#"{"file":"a","loop":"no","start":null,"calls":7}"#);
+        assert_eq!(labels.len(), 1);
     }
 
     #[test]
