@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _};
-use std::path::Path;
 
 use unstuck_core::{Action, LoopId};
 use unstuck_report::baseline::Baseline;
