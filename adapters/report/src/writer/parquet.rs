@@ -150,6 +150,7 @@ impl Writer for Parquet {
 }
 
 /// A value of a row, or null.
+#[derive(Clone, Copy)]
 enum Cell<'c> {
     Text(Option<&'c str>),
     Number(Option<u64>),
