@@ -187,8 +187,7 @@ impl Scan {
     /// Returns whether the loops of a run make the exit code 1.
     pub(super) fn fails(&self, report: &FullReport) -> bool {
         if self.fails_on_new() {
-            let compared = report.parts.compared.as_ref();
-            return compared.is_some_and(|it| it.worst_new > Action::Proceed);
+            return report.has_new_loop();
         }
         self.fail_on().is_some_and(|least| report.judged.worst >= least)
     }
