@@ -304,10 +304,10 @@ async fn follow_file(watch: &Watch, shared: &Rc<Shared>) {
     #[cfg(unix)]
     while watch.findings.is_some() {
         received(SignalKind::hangup()).await;
-        shared.receiver.borrow_mut().follow();
+        shared.receiver.borrow_mut().outputs.follow();
     }
     let _ = (watch, shared);
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Waits for a signal. A signal without a handler ends the program by default.

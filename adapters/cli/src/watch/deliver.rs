@@ -52,7 +52,9 @@ impl Sender {
             let has_expired = since.is_some_and(|since| since.elapsed() > GIVE_UP);
             let reason = match &answer {
                 Answer::Taken => None,
-                Answer::Later(..) | Answer::Missing(_) if !has_expired => {
+                Answer::Refused(_) => Some("refused"),
+                Answer::Later(..) | Answer::Missing(_) if has_expired => Some("expired"),
+                Answer::Later(..) | Answer::Missing(_) => {
                     if since.replace(since.unwrap_or_else(Instant::now)).is_none() {
                         self.complain(&answer, "The findings are kept and sent again");
                     }
@@ -61,8 +63,6 @@ impl Sender {
                     pause = (2 * pause).min(PAUSE_MAX);
                     continue;
                 }
-                Answer::Later(..) | Answer::Missing(_) => Some("expired"),
-                Answer::Refused(_) => Some("refused"),
             };
             if let Some(reason) = reason {
                 for finding in &findings {
@@ -80,10 +80,7 @@ impl Sender {
     pub(super) async fn flush(&self, shared: &Shared) {
         loop {
             let findings = self.next(shared);
-            if findings.is_empty() {
-                return;
-            }
-            if self.send(&findings).await != Answer::Taken {
+            if findings.is_empty() || self.send(&findings).await != Answer::Taken {
                 return;
             }
             shared.receiver.borrow_mut().sent(self.output, &findings);
@@ -97,7 +94,7 @@ impl Sender {
             if !findings.is_empty() {
                 return findings;
             }
-            let notify = Rc::clone(&shared.receiver.borrow_mut().queue(self.output).notify);
+            let notify = Rc::clone(&shared.receiver.borrow_mut().outputs.queue(self.output).notify);
             notify.notified().await;
         }
     }
@@ -106,7 +103,7 @@ impl Sender {
     fn next(&self, shared: &Shared) -> Vec<Finding> {
         let most = if self.output == Output::Forward { BATCH_MAX } else { 1 };
         let mut receiver = shared.receiver.borrow_mut();
-        receiver.queue(self.output).findings.iter().take(most).cloned().collect()
+        receiver.outputs.queue(self.output).findings.iter().take(most).cloned().collect()
     }
 
     async fn send(&self, findings: &[Finding]) -> Answer {
@@ -199,11 +196,11 @@ const ATTRIBUTES: [(&str, &str); 12] = [
     ("at_call", "unstuck.call"),
 ];
 
-fn text(value: &str) -> Message {
+pub(super) fn text(value: &str) -> Message {
     Message::default().bytes(1, value)
 }
 
-fn attribute(key: &str, value: &Message) -> Message {
+pub(super) fn attribute(key: &str, value: &Message) -> Message {
     Message::default().bytes(1, key).message(2, value)
 }
 

@@ -36,29 +36,24 @@ pub(super) enum Entry<'a> {
     Done { output: u8, id: &'a str },
 }
 
-/// The encoding of a request.
+/// The encoding of a request, with its number in the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
-    Protobuf,
-    Json,
+    Protobuf = 1,
+    Json = 2,
 }
 
 impl<'a> Entry<'a> {
     pub(super) fn written(self) -> Vec<u8> {
-        let mut body = Vec::new();
+        let mut body = vec![0; 12];
         match self {
             Self::Spans { at, encoding, body: spans } => {
-                body.reserve(spans.len() + 21);
-                body.extend([0; 12]);
-                body.push(match encoding {
-                    Encoding::Protobuf => 1,
-                    Encoding::Json => 2,
-                });
+                body.reserve(spans.len() + 9);
+                body.push(encoding as u8);
                 body.extend(at.to_le_bytes());
                 body.extend(spans);
             }
             Self::Done { output, id } => {
-                body.extend([0; 12]);
                 body.extend([3, output]);
                 body.extend(id.as_bytes());
             }
@@ -131,7 +126,7 @@ impl Store {
     /// Why the folder cannot be used.
     pub(super) fn open(path: &Path) -> Result<(Self, Stored), String> {
         let folder = path.to_owned();
-        let failed = |error| failed(path, error);
+        let failed = failed(path);
         create(&folder).map_err(failed)?;
         let lock = match locked(&folder) {
             Ok(lock) => lock,
@@ -230,8 +225,8 @@ impl Store {
 }
 
 /// Describes an error of the file system.
-fn failed(path: &Path, error: io::Error) -> String {
-    format!("{}: {error}", path.display())
+fn failed(path: &Path) -> impl Fn(io::Error) -> String + Copy {
+    move |error| format!("{}: {error}", path.display())
 }
 
 fn head(magic: [u8; 4]) -> Vec<u8> {
@@ -263,7 +258,7 @@ fn read_snapshot(folder: &Path) -> Result<(Option<u64>, Option<Vec<u8>>), String
     let mut bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok((None, None)),
-        Err(error) => return Err(failed(&path, error)),
+        Err(error) => return Err(failed(&path)(error)),
     };
     let whole = behind_head(&path, &bytes, SNAPSHOT)?.and_then(|rest| {
         let (generation, rest) = rest.split_first_chunk()?;
@@ -282,7 +277,7 @@ fn read_snapshot(folder: &Path) -> Result<(Option<u64>, Option<Vec<u8>>), String
 
 /// Opens or creates a journal, and returns its complete entries. The bytes after them are cut off.
 fn read_journal(path: &Path) -> Result<(File, Vec<u8>), String> {
-    let failed = |error| failed(path, error);
+    let failed = failed(path);
     let mut bytes = Vec::new();
     let mut file = private().open(path).map_err(failed)?;
     file.read_to_end(&mut bytes).map_err(failed)?;
@@ -347,7 +342,7 @@ fn is_damaged(rest: &[u8]) -> bool {
 /// Renames a damaged file, and prints a message.
 fn put_aside(path: &Path, what: &str) -> Result<(), String> {
     let aside = path.with_extension("damaged");
-    fs::rename(path, &aside).map_err(|error| failed(path, error))?;
+    fs::rename(path, &aside).map_err(failed(path))?;
     remark(&path.display().to_string(), &format!("{what}; it is kept as {}", aside.display()));
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! Findings as JSON Lines, on standard output or at the end of a file.
 
 use std::collections::HashSet;
+#[cfg(unix)]
+use std::fs::Metadata;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -46,10 +48,7 @@ impl Place {
     fn of(file: &File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         #[cfg(unix)]
-        let file = {
-            use std::os::unix::fs::MetadataExt as _;
-            (metadata.dev(), metadata.ino())
-        };
+        let file = number(&metadata);
         // The standard library has no number of a file there.
         #[cfg(not(unix))]
         let file = (0, 0);
@@ -166,13 +165,18 @@ pub(super) fn is_elsewhere(path: &Path, open: &File) -> io::Result<bool> {
     };
     let open = open.metadata()?;
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        Ok((found.dev(), found.ino()) != (open.dev(), open.ino()))
-    }
+    let is_same = number(&found) == number(&open);
     // The standard library has no number of a file there.
     #[cfg(not(unix))]
-    Ok(found.created().ok() != open.created().ok())
+    let is_same = found.created().ok() == open.created().ok();
+    Ok(!is_same)
+}
+
+/// Returns the device and the number of a file.
+#[cfg(unix)]
+fn number(metadata: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt as _;
+    (metadata.dev(), metadata.ino())
 }
 
 /// Returns the ids in the lines of a file from its place on, and the length of its whole lines.

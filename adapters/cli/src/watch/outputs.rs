@@ -11,7 +11,7 @@ use super::lines::{Lines, NotWritten, Place};
 use crate::output::{Closed, complain};
 
 /// The most findings that wait for a server. If more come, the oldest ones are dropped and counted.
-pub(super) const QUEUE_MAX: usize = 10_000;
+const QUEUE_MAX: usize = 10_000;
 
 /// An output of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl Outputs {
         let mut dropped = Vec::new();
         for output in Output::ALL {
             // A finding that was taken before a restart does not come a third time.
-            if self.taken.remove(&(output.number(), finding.id.clone())) {
+            if !self.taken.is_empty() && self.taken.remove(&(output.number(), finding.id.clone())) {
                 continue;
             }
             let queue = self.queue(output);

@@ -268,16 +268,9 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
+    use super::super::deliver::{attribute, text as of_text};
     use super::super::wire::Message;
     use super::*;
-
-    fn attribute(key: &str, value: &Message) -> Message {
-        Message::default().bytes(1, key).message(2, value)
-    }
-
-    fn of_text(text: &str) -> Message {
-        Message::default().bytes(1, text)
-    }
 
     /// Returns a span with an id, and these further fields.
     fn span(fields: impl FnOnce(Message) -> Message) -> Message {

@@ -13,7 +13,7 @@ use super::finding::Finding;
 use super::journal::{Encoding, Entry, Store, Stored};
 use super::lines::Place;
 use super::metrics::{Metrics, labelled};
-use super::outputs::{Output, Outputs, Queue, Waiting};
+use super::outputs::{Output, Outputs, Waiting};
 use super::request::{Decoded, decode, why};
 use super::sessions::{Made, Sessions};
 use crate::output::{Closed, complain, remark};
@@ -31,7 +31,7 @@ pub(super) struct Receiver {
     time: Time,
     sessions: Sessions,
     store: Option<Store>,
-    outputs: Outputs,
+    pub(super) outputs: Outputs,
     metrics: Metrics,
     /// The passed time, in milliseconds, at the latest snapshot.
     snapshot_at: Option<u64>,
@@ -274,16 +274,6 @@ impl Receiver {
         self.sent(Output::Lines, &written);
     }
 
-    /// Opens the file of findings again if it was rotated.
-    pub(super) fn follow(&mut self) {
-        self.outputs.follow();
-    }
-
-    /// Returns the queue of an output.
-    pub(super) fn queue(&mut self, output: Output) -> &mut Queue {
-        self.outputs.queue(output)
-    }
-
     /// Notes that an output has taken these findings.
     pub(super) fn sent(&mut self, output: Output, findings: &[Finding]) {
         let count = findings.len() as u64;
@@ -460,7 +450,8 @@ mod tests {
 
     /// Sends all that waits for the webhook, and returns the ids.
     fn sent(receiver: &mut Receiver) -> Vec<String> {
-        let findings: Vec<_> = receiver.queue(Output::Webhook).findings.iter().cloned().collect();
+        let findings: Vec<_> =
+            receiver.outputs.queue(Output::Webhook).findings.iter().cloned().collect();
         receiver.sent(Output::Webhook, &findings);
         findings.into_iter().map(|finding| finding.id).collect()
     }

@@ -207,25 +207,19 @@ async fn export(request: Request<Incoming>, shared: &Shared) -> Answer {
     };
     let is_traces = request.uri().path() == "/v1/traces";
     let most = shared.body_max;
+    let bad = |why| failure(StatusCode::BAD_REQUEST, encoding, why);
     match body::read(request.into_body(), compression, most, &shared.room).await {
         // Logs and metrics contain no calls.
         Ok(_) if !is_traces => success(encoding, &Accepted::default()),
         Ok((bytes, _room)) => take(encoding, &bytes, shared).await,
         Err(Unread::TooLong) => too_long(encoding, most),
-        Err(Unread::TooSlow) => closing(failure(
-            StatusCode::REQUEST_TIMEOUT,
-            encoding,
-            "the body did not arrive in time",
-        )),
-        Err(Unread::BrokenOff) => {
-            closing(failure(StatusCode::BAD_REQUEST, encoding, "the body broke off"))
+        Err(Unread::TooSlow) => {
+            let code = StatusCode::REQUEST_TIMEOUT;
+            closing(failure(code, encoding, "the body did not arrive in time"))
         }
-        Err(Unread::NotGzip) => failure(StatusCode::BAD_REQUEST, encoding, "the body is not gzip"),
-        Err(Unread::TooManyParts) => failure(
-            StatusCode::BAD_REQUEST,
-            encoding,
-            "the body consists of too many parts in gzip",
-        ),
+        Err(Unread::BrokenOff) => closing(bad("the body broke off")),
+        Err(Unread::NotGzip) => bad("the body is not gzip"),
+        Err(Unread::TooManyParts) => bad("the body consists of too many parts in gzip"),
         Err(Unread::NoRoom) => later(encoding, "too many requests at a time"),
     }
 }

@@ -7,8 +7,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use unstuck_core::Action;
 use unstuck_report::html::IncludeArgs;
-use unstuck_report::replay::{Location, LoopKey, Replay, ReplayCheckpoint, ReplayFinding, push};
-use unstuck_text::Preset;
+use unstuck_report::replay::{Location, LoopKey, Replay, ReplayFinding, push};
 use unstuck_trace::otlp::{Record, ToolCall, What, hexadecimal};
 use unstuck_trace::{Call, Event, Message, Role};
 
@@ -78,21 +77,13 @@ impl History {
 }
 
 impl Session {
-    pub(super) fn new(id: &Arc<str>, preset: &'static Preset, include: IncludeArgs) -> Self {
-        Self::of(id, include, Replay::new(preset), History::default())
-    }
-
-    /// Goes on from a snapshot. Returns `None` if it cannot be read.
-    pub(super) fn resumed(
+    /// Goes on with a replay and a history, which may be new.
+    pub(super) fn new(
         id: &Arc<str>,
-        preset: &'static Preset,
         include: IncludeArgs,
-        (history, rest): (History, ReplayCheckpoint),
-    ) -> Option<Self> {
-        Some(Self::of(id, include, Replay::resumed(preset, rest)?, history))
-    }
-
-    fn of(id: &Arc<str>, include: IncludeArgs, replay: Replay, history: History) -> Self {
+        replay: Replay,
+        history: History,
+    ) -> Self {
         let replay = replay.observing().limited(WORKERS_MAX, IDLE_BYTES_MAX);
         Self { id: Arc::clone(id), include, replay, history }
     }

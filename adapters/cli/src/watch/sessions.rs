@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use unstuck_report::html::IncludeArgs;
-use unstuck_report::replay::ReplayCheckpoint;
+use unstuck_report::replay::{Replay, ReplayCheckpoint};
 use unstuck_text::Preset;
 use unstuck_trace::otlp::{Assembler, Counts, Limits as AssemblerLimits, Record, Span};
 
@@ -203,14 +203,14 @@ impl Sessions {
     /// Returns the sessions of a snapshot, with the policy and the limits of these. Returns `None` if it cannot be
     /// read.
     pub(super) fn restored(&self, snapshot: &[u8]) -> Option<Self> {
-        type State = (Clocks, [u64; 4], Assembler, Vec<(String, (History, ReplayCheckpoint))>);
+        type State = (Clocks, [u64; 4], Assembler, Vec<(String, History, ReplayCheckpoint)>);
         let (clocks, counts, assembler, stored): State = postcard::from_bytes(snapshot).ok()?;
         let new = Self::new(self.preset, self.include, self.limits);
         let mut all =
             Self { assembler: assembler.resumed(self.limits.assembler), clocks, counts, ..new };
-        for (id, stored) in stored {
-            let id: Arc<str> = id.into();
-            let session = Session::resumed(&id, all.preset, all.include, stored)?;
+        for (id, history, rest) in stored {
+            let (id, replay) = (Arc::from(id), Replay::resumed(all.preset, rest)?);
+            let session = Session::new(&id, all.include, replay, history);
             all.bytes += session.history.bytes();
             all.order.insert(session.history.touched, Arc::clone(&id));
             all.followed.insert(id, session);
@@ -247,7 +247,9 @@ impl Sessions {
         *touched += 1;
         let id = Arc::clone(&record.session);
         let session = self.followed.entry(Arc::clone(&id));
-        let session = session.or_insert_with(|| Session::new(&id, self.preset, self.include));
+        let session = session.or_insert_with(|| {
+            Session::new(&id, self.include, Replay::new(self.preset), History::default())
+        });
         let before = std::mem::replace(&mut session.history.touched, *touched);
         session.history.seen = *tick;
         self.bytes -= session.history.bytes();
