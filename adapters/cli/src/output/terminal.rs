@@ -123,16 +123,16 @@ impl Output {
     fn checked(&self, written: io::Result<()>) -> Result<(), Closed> {
         written.map_err(|error| {
             if error.kind() == ErrorKind::BrokenPipe {
-                return Closed::ByReader;
+                return Closed::Reader;
             }
             let Some(failure) = Failure::of(&error) else {
                 complain(&self.name, &format!("cannot be written: {error}"));
-                return Closed::ByError;
+                return Closed::Error;
             };
             complain(&failure.about, &failure.why);
             show(&failure.help);
             let is_usage = error.kind() == ErrorKind::InvalidInput;
-            Closed::ByWriter(if is_usage { Exit::Usage } else { Exit::Setup })
+            Closed::Writer(if is_usage { Exit::Usage } else { Exit::Setup })
         })
     }
 }
@@ -181,19 +181,19 @@ pub(crate) fn print(reader: Reader, text: &str, exit: Exit) -> Exit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closed {
     /// The reader stopped reading, which is not a failure.
-    ByReader,
-    ByError,
+    Reader,
+    Error,
     /// The writer of the report failed.
-    ByWriter(Exit),
+    Writer(Exit),
 }
 
 impl Closed {
     /// Returns the exit code, where `exit` is the code of an open output.
     pub(crate) fn exit(self, exit: Exit) -> Exit {
         match self {
-            Self::ByReader => exit,
-            Self::ByError => Exit::Setup,
-            Self::ByWriter(exit) => exit,
+            Self::Reader => exit,
+            Self::Error => Exit::Setup,
+            Self::Writer(exit) => exit,
         }
     }
 }

@@ -270,12 +270,12 @@ impl<'s> Reporter<'s> {
     ) -> Result<(), Closed> {
         for sink in self.sinks.iter_mut().filter(|sink| sink.is_open) {
             match write(&mut *sink.writer, &mut sink.output) {
-                Err(Closed::ByReader) => sink.is_open = false,
+                Err(Closed::Reader) => sink.is_open = false,
                 written => written?,
             }
         }
         let is_read = self.sinks.is_empty() || self.sinks.iter().any(|sink| sink.is_open);
-        if is_read { Ok(()) } else { Err(Closed::ByReader) }
+        if is_read { Ok(()) } else { Err(Closed::Reader) }
     }
 
     /// Prints the loops of the feedback file that no input contains.
@@ -296,7 +296,7 @@ impl<'s> Reporter<'s> {
         let written = self.write(|writer, output| {
             match output.take(|output| writer.finish(&tally, output)) {
                 // The other outputs have an end, too.
-                Err(Closed::ByWriter(failed)) => exit = exit.max(failed),
+                Err(Closed::Writer(failed)) => exit = exit.max(failed),
                 written => written?,
             }
             output.commit()
