@@ -12,7 +12,10 @@ pub(crate) mod transcripts;
 use anstyle::{AnsiColor, Style};
 use unstuck_core::LoopId;
 
+use crate::agents::state::Folder;
+use crate::exit::Exit;
 use crate::output::columns::filled;
+use crate::output::complain;
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
@@ -25,4 +28,21 @@ const INDENT: &str = "                    ";
 fn loop_lines(id: LoopId, text: &str) -> String {
     let lines = filled(text, INDENT);
     format!("  {FOUND}{id}{FOUND:#}  {}", lines.trim_start())
+}
+
+/// Returns the folder with what hooks know, if there is a place for one.
+///
+/// # Errors
+///
+/// If it cannot be read, which has been printed. Hooks cannot use such a folder either.
+fn folder() -> Result<Option<Folder>, Exit> {
+    let folder = Folder::find();
+    match folder.as_ref().map_or(Ok(()), Folder::check) {
+        Ok(()) => Ok(folder),
+        Err(error) => {
+            let path = folder.map(|folder| folder.path().display().to_string()).unwrap_or_default();
+            complain(&path, &format!("the sessions cannot be read: {error}"));
+            Err(Exit::Setup)
+        }
+    }
 }

@@ -16,7 +16,7 @@ use crate::agents::state::{
 use crate::exit::Exit;
 use crate::output::columns::filled;
 use crate::sessions::options::Report;
-use crate::sessions::{STRONG, loop_lines};
+use crate::sessions::{STRONG, folder, loop_lines};
 use crate::time::{ago, now};
 
 /// A day in milliseconds.
@@ -33,7 +33,10 @@ const UNWATCHED: &str = "No session was watched in that time. Run unstuck instal
                          unstuck doctor to check the installation.";
 
 pub(crate) fn run(report: &Report) -> Exit {
-    let folder = Folder::find();
+    let folder = match folder() {
+        Ok(folder) => folder,
+        Err(exit) => return exit,
+    };
     let journal = folder.as_ref().map(Folder::journal).unwrap_or_default();
     let live: Vec<_> = folder.iter().flat_map(Folder::sessions).collect();
     let period = Period { days: report.days, now: now() };

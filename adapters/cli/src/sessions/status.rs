@@ -14,7 +14,7 @@ use crate::agents::state::{Entry, FindingRecord, Folder, Key, Said, Session, Wha
 use crate::exit::Exit;
 use crate::output::columns::filled;
 use crate::sessions::options::Status;
-use crate::sessions::{FAINT, INDENT, STRONG, line, loop_lines};
+use crate::sessions::{FAINT, INDENT, STRONG, folder, line, loop_lines};
 use crate::time::{ago, now};
 
 /// The message if there is no session.
@@ -37,8 +37,12 @@ pub(crate) fn run(status: &Status) -> Exit {
     if status.line {
         return line::run();
     }
+    let folder = match folder() {
+        Ok(folder) => folder,
+        Err(exit) => return exit,
+    };
     let now = now();
-    let mut sessions = Folder::find().map(|folder| listed(&folder)).unwrap_or_default();
+    let mut sessions = folder.map(|folder| listed(&folder)).unwrap_or_default();
     let all = sessions.len();
     if !status.all {
         sessions.retain(|Listed { session, .. }| now.saturating_sub(session.last_seen) <= LIVE);

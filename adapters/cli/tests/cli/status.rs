@@ -74,6 +74,20 @@ fn ends(folder: &Folder, session: &str) {
 }
 
 #[test]
+fn a_state_that_cannot_be_read_is_not_called_empty() {
+    let folder = Folder::new();
+    for run in [status, report] {
+        assert_eq!(run(&folder, &[]).exit, 0);
+    }
+    folder.file("state", "no folder");
+    for run in [status, report] {
+        let ran = run(&folder, &[]);
+        assert_eq!((ran.exit, ran.out.as_str()), (4, ""), "{}", ran.err);
+        assert!(ran.err.contains("the sessions cannot be read: "), "{}", ran.err);
+    }
+}
+
+#[test]
 fn findings_are_listed_without_arguments_and_results() {
     let folder = Folder::new();
     for n in 0..7 {

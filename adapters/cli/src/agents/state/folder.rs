@@ -109,6 +109,18 @@ impl Folder {
         })
     }
 
+    /// Checks that the states can be listed. A folder that is not there has none.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        match fs::read_dir(self.states()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the public part of every state, in no particular order. Skips files that cannot be read.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = Session> {
         self.entries().filter_map(|entry| session(&entry))
