@@ -93,6 +93,8 @@ export class Finding {
   readonly last: number;
   /** The numbers of the calls that prove the loop, as far back as they are kept. */
   readonly calls: readonly number[];
+  /** The cause, if the latest call failed and its answer tells why. */
+  readonly cause: Cause | undefined;
   readonly #line: string;
 
   /** @internal */
@@ -111,6 +113,7 @@ export class Finding {
     this.at = fields.at;
     this.last = fields.last;
     this.calls = fields.calls;
+    this.cause = fields.cause;
     this.#line = fields.line;
   }
 
@@ -141,6 +144,15 @@ export interface FindingFields {
   last: number;
   calls: readonly number[];
   line: string;
+  cause?: Cause | undefined;
+}
+
+/** The cause of a finding, as the answer tells it. */
+export interface Cause {
+  /** The kind, such as `path_missing` or `program_missing`. */
+  readonly kind: string;
+  /** The cause and one way out, in a sentence or two. The message for the model ends with it. */
+  readonly text: string;
 }
 
 /** What to do about a call, and why. */

@@ -318,7 +318,8 @@ function action(bits: number): Action {
 }
 
 function finding(engine: Engine): Finding {
-  const [id = "", rule = "", kind = "streak", action = "proceed", tool = "", message = "", line = ""] = engine.finding();
+  const [id = "", rule = "", kind = "streak", action = "proceed", tool = "", message = "", line = "", cause, text = ""] =
+    engine.finding();
   const [period = 1, laps = 0, confidence = 0, first = 0, last = 0, ...calls] = engine.numbers();
   return new Finding({
     id,
@@ -336,6 +337,7 @@ function finding(engine: Engine): Finding {
     last,
     calls,
     line,
+    cause: cause === undefined ? undefined : { kind: cause, text },
   });
 }
 

@@ -52,9 +52,22 @@ test("a finding has its evidence", () => {
     at: 2,
     last: 2,
     calls: [0, 1, 2],
+    cause: undefined,
   });
   assert.equal(finding.isText, false);
   assert.equal(String(finding), `same-effect: streak of 3 at \`read_file\`, loop ${id}`);
+});
+
+test("a finding tells the cause, if the answer does", () => {
+  const guard = new Guard();
+  let decision;
+  for (let n = 0; n < 3; n++) {
+    const { ticket } = guard.before("bash", { command: "jq . a.json" });
+    decision = guard.after(ticket, "bash: jq: command not found", { error: true });
+  }
+  const text = "The program `jq` is not there. Install it, or use another one.";
+  assert.deepEqual(decision.finding.cause, { kind: "program_missing", text });
+  assert.ok(decision.finding.message.endsWith(text));
 });
 
 test("results are matched by ticket and by id", () => {

@@ -27,6 +27,8 @@ pub(crate) struct Finding {
     pub(crate) last: u64,
     #[pyo3(get)]
     pub(crate) calls: Vec<u64>,
+    /// The kind and the text of the cause.
+    cause: Option<(&'static str, String)>,
     proof: Vec<Excerpt>,
     /// The evidence of a guard, for its false positives.
     evidence: Option<Evidence>,
@@ -49,6 +51,7 @@ impl Finding {
             at: finding.last,
             last: finding.last,
             calls: finding.calls().collect(),
+            cause: evidence.cause.as_ref().map(|it| (it.kind.name(), it.to_string())),
             proof: Vec::new(),
             evidence: Some(evidence.clone()),
         })
@@ -68,6 +71,7 @@ impl Finding {
             at: at as u64,
             last: last as u64,
             calls: found.proof.iter().map(|excerpt| excerpt.index as u64).collect(),
+            cause: found.cause.map(|it| (it.kind.name(), it.text)),
             proof: found.proof.into_iter().map(without_secrets).collect(),
             evidence: None,
         }
@@ -122,6 +126,16 @@ impl Finding {
     #[getter]
     pub(crate) fn id(&self) -> String {
         self.of_engine.loop_id.to_string()
+    }
+
+    #[getter]
+    fn cause(&self) -> Option<&str> {
+        self.cause.as_ref().map(|(_, text)| text.as_str())
+    }
+
+    #[getter]
+    fn cause_kind(&self) -> Option<&'static str> {
+        self.cause.as_ref().map(|(kind, _)| *kind)
     }
 
     #[getter]

@@ -49,6 +49,17 @@ def test_a_decision_has_the_words_for_the_model_and_the_evidence():
     assert fail_until(guard, "stop").ends_run
 
 
+def test_a_finding_tells_the_cause_if_the_answer_does():
+    guard = Guard()
+    for _ in range(3):
+        before = guard.before("bash", {"command": "jq . a.json"})
+        decision = guard.after(before.ticket, "bash: jq: command not found", error=True)
+    text = "The program `jq` is not there. Install it, or use another one."
+    assert (decision.finding.cause_kind, decision.finding.cause) == ("program_missing", text)
+    assert decision.message.endswith(text)
+    assert fail_until(guard, "nudge", "test").finding.cause is None
+
+
 def test_a_decision_is_no_truth_value():
     with pytest.raises(TypeError, match="use .blocked"):
         bool(Guard().before("bash", {}))

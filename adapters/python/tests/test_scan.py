@@ -48,6 +48,10 @@ def same(runs, lines):
         ]
         keys = ("rule", "kind", "action", "loop", "period", "laps", "confidence", "message")
         assert found == [tuple(one[key] for key in keys) for one in line["findings"]], run.path
+        causes = [line_of.get("cause") or {} for line_of in line["findings"]]
+        assert [(one.cause_kind, one.cause) for one in run.findings] == [
+            (cause.get("kind"), cause.get("text")) for cause in causes
+        ]
         places = [(one.first, one.at) for one in run.findings]
         assert places == [
             (one["first_message"], one["at_message"])

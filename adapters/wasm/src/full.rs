@@ -136,7 +136,16 @@ struct Finding<'s> {
     last: usize,
     calls: Vec<usize>,
     line: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<Cause<'s>>,
     proof: Vec<Proof<'s>>,
+}
+
+/// The cause of a finding.
+#[derive(Serialize)]
+struct Cause<'s> {
+    kind: &'static str,
+    text: &'s str,
 }
 
 impl<'s> Finding<'s> {
@@ -158,6 +167,7 @@ impl<'s> Finding<'s> {
             last,
             calls: found.proof.iter().map(|excerpt| excerpt.index).collect(),
             line: what_recurs(&found.finding, &found.tool),
+            cause: found.cause.as_ref().map(|it| Cause { kind: it.kind.name(), text: &it.text }),
             proof: found.proof.iter().map(Proof::of).collect(),
         }
     }

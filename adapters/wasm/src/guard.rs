@@ -255,12 +255,12 @@ impl Guard {
         self.decision.message().map(unstuck::Message::note).unwrap_or_default()
     }
 
-    /// Returns the words of the finding of the last decision: id, rule, kind, action, tool, message, and one
-    /// line for a log.
+    /// Returns the words of the finding of the last decision: id, rule, kind, action, tool, message, one line
+    /// for a log, and the kind and the text of the cause, if there is one.
     pub fn finding(&self) -> Vec<String> {
         let Some(evidence) = self.decision.evidence() else { return Vec::new() };
         let message = self.decision.message().map(unstuck::Message::text).unwrap_or_default();
-        vec![
+        let mut words = vec![
             evidence.finding.loop_id.to_string(),
             evidence.rule.to_owned(),
             evidence.finding.kind.name().to_owned(),
@@ -268,7 +268,10 @@ impl Guard {
             evidence.tool.to_string(),
             message.to_owned(),
             evidence.to_string(),
-        ]
+        ];
+        let cause = evidence.cause.as_ref();
+        words.extend(cause.into_iter().flat_map(|it| [it.kind.name().to_owned(), it.to_string()]));
+        words
     }
 
     /// Returns the numbers of the finding of the last decision: period, laps, confidence, the first and the

@@ -113,6 +113,14 @@ class Finding:
         """The words for the model, without their sign. It is empty if they were said before."""
 
     @property
+    def cause(self) -> str | None:
+        """The cause and one way out, if the latest call failed and its answer tells why."""
+
+    @property
+    def cause_kind(self) -> str | None:
+        """The kind of the cause, such as ``path_missing`` or ``program_missing``."""
+
+    @property
     def period(self) -> int:
         """The number of calls in a lap: 1 except for cycles."""
 
