@@ -244,7 +244,8 @@ fn is_path(name: &str) -> bool {
 /// Returns the number and the unit at the start of `text`, as one text.
 fn duration(text: &str) -> Option<&str> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let unit = text.get(digits..)?.trim_start();
+    let unit = text.get(digits..)?;
+    let unit = unit.strip_prefix(' ').unwrap_or(unit);
     let letters = unit.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(unit.len());
     let is_unit = [
         "ms", "s", "sec", "secs", "second", "seconds", "m", "min", "minute", "minutes", "h",

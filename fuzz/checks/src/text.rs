@@ -7,7 +7,10 @@ use std::borrow::Cow;
 use std::iter;
 
 use unstuck_core::{Call, Detector, Outcome, Policy, Turn, Verdict};
-use unstuck_text::{Answer, Lines, Mask, Masks, PRESETS, Recipe, SimilarCalls, similarity};
+use unstuck_text::{
+    Answer, Cause, CauseKind, Lines, Mask, Masks, PRESETS, Recipe, SimilarCalls, Unescaped,
+    similarity,
+};
 
 /// The number of times that the calls of an input are made: enough for the last rung of most ladders.
 const ROUNDS: usize = 6;
@@ -25,7 +28,7 @@ const SHOWN_MAX: usize = 4096;
 ///
 /// # Panics
 ///
-/// Panics if a verdict differs or cannot be put into words, or if masks or similarity break their claims.
+/// Panics if a verdict differs or cannot be put into words, or if masks, causes or similarity break their claims.
 pub fn check(bytes: &[u8]) {
     let texts: Vec<_> =
         bytes.split(|&byte| byte == 0xFF).take(TEXTS_MAX).map(String::from_utf8_lossy).collect();
@@ -43,6 +46,7 @@ pub fn check(bytes: &[u8]) {
     for text in &texts {
         masked_twice(text);
         shown_twice(text);
+        caused(text);
     }
     for pair in texts.windows(2) {
         similar(&pair[0], &pair[1]);
@@ -73,6 +77,17 @@ fn shown_twice(text: &str) {
     let second = lines.show(text);
     assert!(second || !first, "{text:?} was known before");
     assert_eq!(lines.show(text), second, "{text:?}");
+}
+
+/// Asserts that a cause repeats no more than one word of the text, or a time to wait.
+fn caused(text: &str) {
+    let mut memory = Unescaped::default();
+    let Some(cause) = Cause::of(text, &mut memory) else { return };
+    let subject = cause.subject.unwrap_or("none");
+    let is_time = cause.kind == CauseKind::RateLimit;
+    let is_word =
+        |c: char| !c.is_whitespace() && !c.is_control() && c != '`' || is_time && c == ' ';
+    assert!(!subject.is_empty() && subject.chars().all(is_word), "{subject:?} of {text:?}");
 }
 
 /// Asserts that similarity is symmetric, and 1 for equal texts.
