@@ -193,7 +193,7 @@ impl Turn {
         self
     }
 
-    /// Adds the repetition that a [`RepeatFinder`] found inside the text.
+    /// Adds the repetition that a [`RepeatFinder`](crate::RepeatFinder) found inside the text.
     #[must_use]
     pub const fn repeated(mut self, repeated: RepeatedText) -> Self {
         self.repeated = repeated;
