@@ -174,86 +174,147 @@ fn subject<'t>(
         Place::Untold => Some(None),
         Place::Behind => Some(first_name(behind)),
         Place::AbsentBehind => {
-            let is_told = behind.starts_with(QUOTES) && ABSENT.are_in(behind);
+            let is_told = behind.bytes().next().is_some_and(is_quote) && ABSENT.are_in(behind);
             first_name(behind).filter(|_| is_told).map(Some)
         }
         Place::PathBehind => first_name(behind).filter(|name| is_path(name)).map(Some),
         Place::Before => Some(last_name(before)),
         Place::PathBefore => last_name(before).filter(|name| is_path(name)).map(Some),
         Place::QuotedBefore => last_quoted(before).map(Some),
-        Place::Number => {
-            let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
-            let mut words = sentence.rsplit([' ', ':', '/']).filter(is_number);
-            Some(words.find(|word| (2..6).contains(&word.len())))
-        }
+        Place::Number => Some(port(sentence)),
         Place::Time => Some(words::WAITS.splits(sentence).find_map(|(_, time)| duration(time))),
     }
 }
 
-/// The signs around names in sentences.
-const QUOTES: [char; 5] = ['\'', '"', '`', '‘', '’'];
+// What follows reads bytes: names with other letters than ASCII are not repeated, and searches for characters would be
+// most of the code.
+
+/// A set of bytes.
+type Set = fn(u8) -> bool;
+
+/// Returns whether `byte` stands around names in sentences.
+const fn is_quote(byte: u8) -> bool {
+    matches!(byte, b'\'' | b'"' | b'`')
+}
+
+/// Returns whether `byte` may stand in a name that is repeated: it is one word, which no model takes for an order.
+const fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'_' | b'-'
+                | b'.'
+                | b':'
+                | b'/'
+                | b'@'
+                | b'\\'
+                | b'~'
+                | b'+'
+                | b'%'
+                | b'$'
+                | b'*'
+                | b'='
+                | b'#'
+        )
+}
+
+/// Returns the part of `text` before its first byte in `ends`.
+fn before(text: &str, ends: Set) -> &str {
+    text.bytes().position(ends).map_or(text, |end| text.get(..end).unwrap_or_default())
+}
+
+/// Returns the part of `text` behind its last byte in `ends`.
+fn behind(text: &str, ends: Set) -> &str {
+    let start = text.bytes().rposition(ends).map_or(0, |last| last.saturating_add(1));
+    text.get(start..).unwrap_or_default()
+}
+
+/// Returns `text` without the bytes in `off` at its start.
+fn without_start(text: &str, off: Set) -> &str {
+    let start = text.bytes().position(|byte| !off(byte)).unwrap_or(text.len());
+    text.get(start..).unwrap_or_default()
+}
+
+/// Returns `text` without the bytes in `off` at its end.
+fn without_end(text: &str, off: Set) -> &str {
+    let end = text.bytes().rposition(|byte| !off(byte)).map_or(0, |last| last.saturating_add(1));
+    text.get(..end).unwrap_or_default()
+}
 
 /// Returns the quoted name at the start of `text`, or else its first word.
 fn first_name(text: &str) -> Option<&str> {
-    let text = text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ':' | ',' | '('));
-    let name = match text.strip_prefix(QUOTES) {
-        Some(quoted) => quoted.split(QUOTES).next()?,
-        // `open 'x'`: the operation that failed stands before the path.
-        None => match text.split_once(QUOTES) {
-            Some((verb, quoted))
-                if verb.trim_end().chars().all(|c| c.is_ascii_lowercase() || c == '_') =>
-            {
-                quoted.split(QUOTES).next()?
-            }
-            _ => text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')')).next()?,
-        },
-    };
-    as_name(name)
+    let text = without_start(text, |byte| matches!(byte, b' ' | b':' | b',' | b'('));
+    // `open 'x'`: the operation that failed stands before the path.
+    let operation = before(text, is_quote);
+    let quoted = text.get(operation.len()..)?;
+    let is_operation = operation.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'_' | b' '));
+    as_name(match quoted.get(1..) {
+        Some(quoted) if is_operation => before(quoted, is_quote),
+        _ => before(text, |byte| matches!(byte, b' ' | b',' | b';' | b')')),
+    })
+}
+
+/// Returns whether `byte` stands between a name and what is said of it.
+const fn is_colon(byte: u8) -> bool {
+    matches!(byte, b' ' | b':')
 }
 
 /// Returns the quoted name at the end of `text`, or else what stands behind its last colon, if that is one word.
 fn last_name(text: &str) -> Option<&str> {
-    let text = text.trim_end_matches([' ', ':']);
-    last_quoted(text).or_else(|| as_name(text.rsplit(": ").next()?))
+    let text = without_end(text, is_colon);
+    let word = behind(text, |byte| byte == b' ');
+    // `bash: line 1: jq`, but not `cat: my file`.
+    let is_part = word.len() == text.len() || text.strip_suffix(word)?.ends_with(": ");
+    last_quoted(text).or_else(|| if is_part { as_name(word) } else { None })
 }
 
 /// Returns the quoted name at the end of `text`.
 fn last_quoted(text: &str) -> Option<&str> {
-    let inner = text.trim_end_matches([' ', ':']).strip_suffix(QUOTES)?;
-    as_name(inner.rsplit(QUOTES).next()?)
+    let text = without_end(text, is_colon);
+    let inner = without_end(text, is_quote);
+    if inner.len() < text.len() { as_name(behind(inner, is_quote)) } else { None }
 }
 
-/// Returns `text` without the punctuation at its ends, if it is one word that may be repeated: no text for a model to
-/// obey.
+/// Returns `text` without the punctuation at its ends, if it is a name.
 fn as_name(text: &str) -> Option<&str> {
-    let name =
-        text.trim_matches(|c: char| QUOTES.contains(&c) || matches!(c, ':' | ',' | ';' | '!'));
-    let name = name.strip_suffix('.').filter(|name| !name.is_empty()).unwrap_or(name);
-    let is_plain = |c: char| c.is_alphanumeric() || "_-.:/@\\~+%$*=#".contains(c);
-    let is_name = (1..=SUBJECT_MAX).contains(&name.len()) && name.chars().all(is_plain);
-    (is_name && name.contains(char::is_alphanumeric)).then_some(name)
+    const fn is_punctuation(byte: u8) -> bool {
+        is_quote(byte) || matches!(byte, b':' | b',' | b';' | b'!')
+    }
+    let name = without_end(without_start(text, is_punctuation), is_punctuation);
+    let name = if name.len() > 1 { name.strip_suffix('.').unwrap_or(name) } else { name };
+    let is_name = name.len() <= SUBJECT_MAX && name.bytes().all(is_plain);
+    (is_name && name.bytes().any(|byte| byte.is_ascii_alphanumeric())).then_some(name)
 }
 
 /// Returns whether `name` looks like a path: it has a separator, or an ending.
 fn is_path(name: &str) -> bool {
-    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let has_ending = (1..=6).contains(&ending.len()) && ending.chars().all(char::is_alphanumeric);
-    name.contains(['/', '\\']) || has_ending
+    let ending = behind(name, |byte| byte == b'.');
+    let is_ending = ending.len() < name.len()
+        && (1..=6).contains(&ending.len())
+        && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_ending || name.bytes().any(|byte| matches!(byte, b'/' | b'\\'))
+}
+
+/// Returns the last number of two to five digits in `sentence` that stands alone: no `[Errno 98]`.
+fn port(sentence: &str) -> Option<&str> {
+    let mut left = sentence;
+    while !left.is_empty() {
+        let word = behind(left, |byte| matches!(byte, b' ' | b':' | b'/'));
+        if (2..6).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Some(word);
+        }
+        left = left.get(..left.len().saturating_sub(word.len()).saturating_sub(1))?;
+    }
+    None
 }
 
 /// Returns the number and the unit at the start of `text`, as one text.
 fn duration(text: &str) -> Option<&str> {
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let unit = text.get(digits..)?;
-    let unit = unit.strip_prefix(' ').unwrap_or(unit);
-    let letters = unit.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(unit.len());
-    let is_unit = [
-        "ms", "s", "sec", "secs", "second", "seconds", "m", "min", "minute", "minutes", "h",
-        "hours",
-    ]
-    .contains(&unit.get(..letters)?);
-    let end = text.len().checked_sub(unit.len())?.checked_add(letters)?;
-    if digits > 0 && is_unit { text.get(..end) } else { None }
+    let digits = before(text, |byte| !byte.is_ascii_digit() && byte != b'.').len();
+    let gap = usize::from(text.get(digits..)?.starts_with(' '));
+    let unit = before(text.get(digits.saturating_add(gap)..)?, |byte| !byte.is_ascii_alphabetic());
+    let end = digits.saturating_add(gap).saturating_add(unit.len());
+    if digits > 0 && words::UNITS.contains(unit) { text.get(..end) } else { None }
 }
 
 impl CauseKind {

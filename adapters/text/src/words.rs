@@ -532,7 +532,7 @@ pub(crate) mod status {
 }
 
 pub(crate) mod cause {
-    use super::{Phrases, phrases};
+    use super::{List, Phrases, list, phrases};
 
     /// The text to replace stands in the file more than once. With `edits` below, what the editors of agents say.
     pub(crate) static TEXT_REPEATED: Phrases = phrases![
@@ -646,6 +646,11 @@ pub(crate) mod cause {
     pub(crate) static WAITS: Phrases = phrases![
         "retry after " "retry-after: " "try again in " "retry in " "wait for " "wait " "try again after "
         "please wait "
+    ];
+
+    /// Units of the time to wait.
+    pub(crate) static UNITS: List = list![
+        "ms" "s" "sec" "secs" "second" "seconds" "m" "min" "minute" "minutes" "h" "hours"
     ];
 
     /// The other side cannot be reached. Its name follows, or stands before, or is not told.
