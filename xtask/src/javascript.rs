@@ -10,8 +10,9 @@ use crate::step::{Done, Steps, command, failed, run as run_command, script};
 use crate::toolchain::{WASM, cargo_for};
 use crate::{checks, report, steps};
 
-/// The size limit of the small engine, compressed by gzip, in bytes.
-const SIZE_MAX: u64 = 190_000;
+/// The size limit of the small engine, compressed by gzip, in bytes. Of these, the causes of failures take 6,000 to 9,000:
+/// a note that says what to mend is worth a twentieth.
+const SIZE_MAX: u64 = 195_000;
 
 /// The tests that need the package of a framework.
 const FRAMEWORKS: &str = "adapters/js/tests/frameworks";
