@@ -53,7 +53,7 @@ pub(crate) fn run(hook: &Hook) -> Exit {
         say(if text.is_empty() { silence } else { &text });
         for finding in &news {
             if let Err(error) = hook.notify.hand_over(finding) {
-                log.note(format!("nobody was told of a finding: {error}"));
+                log.note(format!("a notification cannot be sent: {error}"));
             }
         }
         if let Some(folder) = &log.folder {

@@ -297,7 +297,7 @@ impl Link {
         thread::spawn(move || {
             let handed = notify.hand_over(&Entry::of_proxy(proxy, finding));
             if let Err(error) = handed.and_then(|mut child| child.wait()) {
-                remark(NAME, &format!("nobody was told of a finding: {error}"));
+                remark(NAME, &format!("a notification cannot be sent: {error}"));
             }
         });
     }

@@ -1,6 +1,6 @@
 //! The HTTP server: connections, paths and answers.
 //!
-//! The protocol is that of `hyper`. A framework such as `axum` would route the six paths, which is one `match`, and no
+//! `hyper` speaks HTTP. A framework such as `axum` would route the six paths, which is one `match`, and no
 //! layer of `tower-http` bounds the memory of all bodies together, drops the rest of a body that is too long, or
 //! limits the time of a client to read its answer.
 

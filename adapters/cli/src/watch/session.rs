@@ -60,12 +60,13 @@ pub(super) struct History {
     /// The loops that may continue, and the number of calls at the latest finding about text.
     loops: VecDeque<LoopKey>,
     texts_at: Option<usize>,
-    /// The bytes when it rested last.
+    /// The bytes of the session when it was last idle.
     resting_bytes: usize,
 }
 
 impl History {
-    /// Returns the bytes that count: those of the session when it rested last, and of the words that wait.
+    /// Returns the bytes that the limit of memory counts: of the session when it was last idle, and of the texts that
+    /// wait for a call.
     pub(super) fn bytes(&self) -> usize {
         self.resting_bytes + self.said_bytes()
     }

@@ -1,4 +1,4 @@
-//! What an event says, read before its worker's state is. Other hooks wait for the lock of the state.
+//! The texts of an event, read before the state of its worker is locked: other hooks wait for that lock.
 
 use memchr::memmem;
 use unstuck::{Asked, Payload, Recipe, SIGN};

@@ -89,8 +89,8 @@ impl Worker {
         Some(Reply::question(evidence))
     }
 
-    /// Refuses `call` if the model was told of its loop and the agent ends the run at one more. `decision` is
-    /// the guard's own decision on the call.
+    /// Refuses `call` if the model has a note about its loop, and the agent itself would end the run at this call.
+    /// `decision` is that of the guard.
     fn refuse_last(
         &mut self,
         call: &ReadCall<'_>,
