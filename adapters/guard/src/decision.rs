@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Finding, Kind, RuleIndex, Tool};
-use unstuck_text::{CauseKind, Unescaped};
+use unstuck_text::{CauseKind, ClueKind, PastCall, Unescaped};
 
 use crate::builder::End;
 use crate::tool_output::ToolOutput;
@@ -192,7 +192,7 @@ impl Decision {
 
 /// The evidence for a decision: the engine's finding, with the names of the rule and the tool.
 ///
-/// It holds no arguments and no results, but for one word of the cause. Its `Display` is one line for a log.
+/// It holds no arguments and no results, but for the words of the cause. Its `Display` is one line for a log.
 ///
 /// ```
 /// use unstuck::{Guard, Kind};
@@ -220,7 +220,7 @@ pub struct Evidence {
     pub lap: Vec<Arc<str>>,
     /// The name of the tool that [fails](unstuck_core::Detector::failing) between the calls of the finding, or an empty text.
     pub failing: Arc<str>,
-    /// The cause, if the latest call failed and its answer tells why.
+    /// The cause, if the answer to the latest call and those before it tell why.
     pub cause: Option<Cause>,
     /// The action that the rule asks for.
     pub action: Action,
@@ -259,7 +259,7 @@ impl Evidence {
     }
 }
 
-/// The cause of a finding: what the answer of the latest call tells.
+/// The cause of a finding: what the answer of the latest call tells, and what earlier calls add to it.
 ///
 /// ```
 /// use unstuck::{CauseKind, Guard};
@@ -283,21 +283,54 @@ pub struct Cause {
     /// The thing that the cause is about, in one word of the answer. A checkpoint leaves it out.
     #[serde(skip)]
     pub subject: Option<Arc<str>>,
+    /// What an earlier call adds to it. A checkpoint leaves it out.
+    #[serde(skip)]
+    pub clue: Option<Clue>,
+}
+
+/// What an earlier call adds to a [`Cause`]: the call that changed the file, a path like the missing one.
+///
+/// A guard remembers some 4 KB of the arguments and the answers of its latest 12 calls for this. No checkpoint holds them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clue {
+    /// The kind of the clue.
+    pub kind: ClueKind,
+    /// The number of calls since the one that shows it: 1 is the latest call before the cause.
+    pub ago: u16,
+    /// The tool of that call, if its name is a plain word.
+    pub tool: Option<Arc<str>>,
+    /// The path, program or search that the clue is about, in one word.
+    pub subject: Option<Arc<str>>,
 }
 
 impl Cause {
-    /// Returns the cause that `answer` tells.
-    pub(crate) fn of(answer: &str) -> Option<Self> {
+    /// Returns the cause of a loop whose latest call has this `answer`. `calls` are that call and those before it.
+    pub(crate) fn of<'t>(
+        answer: &'t str,
+        calls: impl Iterator<Item = PastCall<'t>> + Clone,
+    ) -> Option<Self> {
         let mut memory = Unescaped::default();
-        let unstuck_text::Cause { kind, subject } = unstuck_text::Cause::of(answer, &mut memory)?;
-        Some(Self { kind, subject: subject.map(Arc::from) })
+        let cause = unstuck_text::Cause::of_loop(answer, calls, &mut memory)?;
+        let clue = cause.clue.map(|unstuck_text::Clue { kind, ago, tool, subject }| Clue {
+            kind,
+            ago,
+            tool: tool.map(Arc::from),
+            subject: subject.map(Arc::from),
+        });
+        Some(Self { kind: cause.kind, subject: cause.subject.map(Arc::from), clue })
     }
 }
 
 impl fmt::Display for Cause {
-    /// Writes the cause and one way out, in a sentence or two.
+    /// Writes the cause, the clue and one way out, in a sentence or two.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        unstuck_text::Cause { kind: self.kind, subject: self.subject.as_deref() }.fmt(f)
+        let clue = self.clue.as_ref().map(|clue| unstuck_text::Clue {
+            kind: clue.kind,
+            ago: clue.ago,
+            tool: clue.tool.as_deref(),
+            subject: clue.subject.as_deref(),
+        });
+        unstuck_text::Cause { kind: self.kind, subject: self.subject.as_deref(), clue }.fmt(f)
     }
 }
 
@@ -325,8 +358,8 @@ impl fmt::Display for Evidence {
 
 /// A message for the model.
 ///
-/// It consists of fixed words, the tool's name, numbers, and at most one word of the answer. It repeats no other part of
-/// arguments and results, so that text from a web page cannot come back as an instruction.
+/// It consists of fixed words, names of tools, numbers, and at most two words of arguments and answers. It repeats no other
+/// part of them, so that text from a web page cannot come back as an instruction.
 ///
 /// To show it with a call, use [`Decision::annotate`] or [`Decision::refusal`], which know whether the
 /// call has run.

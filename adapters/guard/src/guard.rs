@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use unstuck_core::{
     Action, Call, Detector, Digest, Finding, Kind, LoopId, Outcome, Policy, Verdict,
 };
-use unstuck_text::{Answer, Digester, LINE_WORDS, Worker, is_notification};
+use unstuck_text::{Answer, Digester, LINE_WORDS, PastCalls, Worker, is_notification};
 
 use crate::asked::Asked;
 use crate::builder::{Builder, Mode, Setup};
@@ -103,6 +103,8 @@ pub(crate) struct State {
     pub(crate) blocks: Blocks,
     /// The latest loop whose cause was told, and the cause.
     pub(crate) cause: Option<(LoopId, Cause)>,
+    /// The latest calls, which are clues to causes.
+    past: PastCalls,
     pub(crate) stopped: StoppedCalls,
     pub(crate) swarm: SwarmMemory,
     pub(crate) tally: Tally,
@@ -124,12 +126,12 @@ impl Verdicts {
         }
     }
 
-    /// Returns the first loop among them of which the model is told, and whose latest call failed.
-    fn failing(&self) -> Option<LoopId> {
+    /// Returns the first loop among them of which the model is told, one whose latest call failed before others.
+    fn told(&self) -> Option<&Finding> {
         let told = |verdict: &&Verdict| verdict.fresh || verdict.action >= Action::Block;
         let findings = self.first.iter().chain(&self.others).filter(told);
-        let mut findings = findings.filter_map(|verdict| verdict.finding);
-        findings.find(Finding::has_failed).map(|finding| finding.loop_id)
+        let mut findings = findings.filter_map(|verdict| verdict.finding.as_ref());
+        findings.clone().find(|finding| finding.has_failed()).or_else(|| findings.next())
     }
 }
 
@@ -424,6 +426,7 @@ impl Guard {
         self.end_step();
         let state = &mut *self.state;
         (state.blocks, state.cause) = (Blocks::default(), None);
+        state.past.clear();
         state.calls.end_run();
         state.swarm.clear();
         state.tally.latest.clear();
@@ -508,6 +511,9 @@ impl Guard {
         let ticket = Ticket { call: announced, tool };
         let entry = CallEntry::new(ticket, call.digest(), asked.digest(), step);
         state.calls.add(if asked.step.is_none() { entry.awaited() } else { entry });
+        if let Some(seq) = announced.id.seq() {
+            state.past.announce(seq, asked.tool, asked.args.as_str());
+        }
         self.share(ticket, &call);
         (ticket, own, settled)
     }
@@ -574,8 +580,9 @@ impl Guard {
             let call = state.calls.report(ticket.call.id, outcome)?;
             Some(state.stopped.report(call, outcome))
         });
-        if let (Some(result), Some(found)) = (result, verdicts.failing()) {
-            state.cause = Cause::of(result.as_str()).map(|cause| (found, cause));
+        if let (Some(result), Some(found)) = (result, verdicts.told()) {
+            let cause = state.cause_of(ticket, result.as_str(), found);
+            state.cause = cause.map(|cause| (found.loop_id, cause));
         }
         let mut decision = self.decide(Some(ticket), verdicts);
         if reported == Some(true) {
@@ -699,6 +706,7 @@ impl State {
             steps: Steps::default(),
             blocks: Blocks::default(),
             cause: None,
+            past: PastCalls::default(),
             stopped: StoppedCalls::default(),
             swarm: SwarmMemory::default(),
             tally: Tally::default(),
@@ -719,8 +727,19 @@ impl State {
         let digester = &mut self.worker.digester;
         let ahead = result.ahead.as_ref().and_then(|ahead| ahead.among(digester, &answer));
         let outcome = ahead.unwrap_or_else(|| digester.outcome(&answer));
+        if let Some(seq) = ticket.call.id.seq() {
+            self.past.answer(seq, result.as_str(), outcome.has_failed());
+        }
         self.worker.detector.outcome_each(ticket.call.id, outcome, each);
         outcome
+    }
+
+    /// Returns the cause of `found`, as the `answer` to the call of `ticket` and the calls before it tell it.
+    fn cause_of(&self, ticket: Ticket, answer: &str, found: &Finding) -> Option<Cause> {
+        let calls = self.past.back_from(ticket.call.id.seq()?);
+        // In turns, one call that finds nothing is not what recurs.
+        let is_told = found.has_failed() || found.kind != Kind::Cycle;
+        is_told.then(|| Cause::of(answer, calls)).flatten()
     }
 }
 

@@ -40,8 +40,9 @@
 //!
 //! # Limits
 //!
-//! The crate itself calls no model and runs no tool. It stores digests of arguments and results, never
-//! their text, and repeats none of it to the model. If both arguments and results vary, no structure tells
+//! The crate itself calls no model and runs no tool. It judges by digests of arguments and results. It remembers
+//! parts of the text of the latest 12 calls to tell a [`Cause`], of which it repeats at most two words to the model; no
+//! checkpoint holds them. If both arguments and results vary, no structure tells
 //! a stuck agent from a working one, and the guard finds nothing.
 //!
 //! # Features
@@ -86,7 +87,7 @@ pub use chat::{
     ToolCall,
 };
 pub use checkpoint::{CHECKPOINT_VERSION, RestoreError};
-pub use decision::{Cause, Decision, Evidence, Message, SIGN, Ticket};
+pub use decision::{Cause, Clue, Decision, Evidence, Message, SIGN, Ticket};
 pub use declared::{DECLARED_MAX, Declaration, KEY_MAX};
 pub use guard::{BLOCKS_MAX, Guard};
 pub use payload::Payload;
@@ -98,7 +99,7 @@ pub use unstuck_core::{
     Action, Finding, Kind, LoopId, Nearness, Policy, Statistics, Tag, Tool, ToolRule,
 };
 pub use unstuck_swarm::SwarmStore;
-pub use unstuck_text::{CauseKind, Effect, Mask, Masks, Preset, Recipe, ToolDeclaration};
+pub use unstuck_text::{CauseKind, ClueKind, Effect, Mask, Masks, Preset, Recipe, ToolDeclaration};
 
 /// The examples of the READMEs.
 #[cfg(doctest)]

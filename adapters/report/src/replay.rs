@@ -23,7 +23,7 @@ use unstuck_trace::{Call, Event, Message, Outcome, WORKERS_MAX};
 
 pub use checkpoint::ReplayCheckpoint;
 use early_warning::Judged;
-pub use findings::{Cause, Excerpt, Location, ReplayFinding, ResultLine};
+pub use findings::{Cause, Clue, Excerpt, Location, ReplayFinding, ResultLine};
 pub use findings::{Findings, LoopKey, Warning};
 pub use history::LoopPrefix;
 pub use history::{CallResult, Explained, Step, Wanted};
@@ -346,7 +346,7 @@ impl Replay {
         let lap = worker.lap(&finding);
         let lap: Vec<&str> = lap.iter().map(String::as_str).collect();
         let failing = worker.failing(&finding).unwrap_or_default();
-        let cause = proof.last().and_then(Excerpt::cause);
+        let cause = worker.cause(&finding);
         let told = if self.observes { Action::Nudge } else { verdict.action };
         let nudge = finding.nudge(told, &tool).lap(&lap).failing(&failing);
         let message = match &cause {

@@ -6,6 +6,7 @@
 use core::fmt;
 
 use crate::body::Body;
+use crate::clue::Clue;
 use crate::envelope::{Envelope, Unescaped};
 use crate::phrases::Phrases;
 use crate::report::complaint_of;
@@ -35,6 +36,8 @@ pub struct Cause<'t> {
     pub kind: CauseKind,
     /// The thing that the cause is about, in one word: a path, a program, a port, an argument, a time to wait.
     pub subject: Option<&'t str>,
+    /// What an earlier call adds to it. Only [`Cause::of_loop`] knows of earlier calls.
+    pub clue: Option<Clue<'t>>,
 }
 
 /// The kinds of causes.
@@ -84,6 +87,12 @@ pub enum CauseKind {
     UserRefused,
     /// The credentials are refused, or there are none.
     LoginRefused,
+    /// One test fails in each run.
+    TestFails,
+    /// A search finds nothing. Its call does not fail.
+    NothingFound,
+    /// A job of the agent's own still runs. The call that asks for it does not fail.
+    JobRuns,
 }
 
 /// The place of the subject in a sentence, and what it has to look like.
@@ -144,8 +153,12 @@ impl<'t> Cause<'t> {
     /// Returns the cause that `answer` tells, which must be of a failed call. `memory` is for an output inside of an
     /// object. O(length of `answer`).
     pub fn of(answer: &'t str, memory: &'t mut Unescaped) -> Option<Self> {
-        let body = Body::of(Envelope::open(answer, memory).body);
-        let told = complaint_of(&body).and_then(Self::in_sentence);
+        Self::in_body(&Body::of(Envelope::open(answer, memory).body))
+    }
+
+    /// Returns the cause that the body of an answer tells.
+    pub(crate) fn in_body(body: &Body<'t>) -> Option<Self> {
+        let told = complaint_of(body).and_then(Self::in_sentence);
         told.or_else(|| Self::in_sentence(body.first))
     }
 
@@ -157,7 +170,8 @@ impl<'t> Cause<'t> {
             // A module in a file of the project is no package.
             let is_file = kind == CauseKind::PackageMissing
                 && subject.is_some_and(|name| name.starts_with(['.', '/']));
-            Some(Self { kind: if is_file { CauseKind::PathMissing } else { kind }, subject })
+            let kind = if is_file { CauseKind::PathMissing } else { kind };
+            Some(Self { kind, subject, clue: None })
         })
     }
 }
@@ -198,7 +212,7 @@ const fn is_quote(byte: u8) -> bool {
 }
 
 /// Returns whether `byte` may stand in a name that is repeated: it is one word, which no model takes for an order.
-const fn is_plain(byte: u8) -> bool {
+pub(crate) const fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(
             byte,
@@ -282,12 +296,17 @@ fn as_name(text: &str) -> Option<&str> {
     }
     let name = without_end(without_start(text, is_punctuation), is_punctuation);
     let name = if name.len() > 1 { name.strip_suffix('.').unwrap_or(name) } else { name };
+    is_plain_word(name).then_some(name)
+}
+
+/// Returns whether `name` may be repeated to a model: it is one word, and no longer than names are.
+pub(crate) fn is_plain_word(name: &str) -> bool {
     let is_name = name.len() <= SUBJECT_MAX && name.bytes().all(is_plain);
-    (is_name && name.bytes().any(|byte| byte.is_ascii_alphanumeric())).then_some(name)
+    is_name && name.bytes().any(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Returns whether `name` looks like a path: it has a separator, or an ending.
-fn is_path(name: &str) -> bool {
+pub(crate) fn is_path(name: &str) -> bool {
     let ending = behind(name, |byte| byte == b'.');
     let is_ending = ending.len() < name.len()
         && (1..=6).contains(&ending.len())
@@ -319,7 +338,7 @@ fn duration(text: &str) -> Option<&str> {
 
 impl CauseKind {
     /// All kinds.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 22] = [
         Self::TextRepeated,
         Self::TextMissing,
         Self::FileChanged,
@@ -339,6 +358,9 @@ impl CauseKind {
         Self::PathMissing,
         Self::UserRefused,
         Self::LoginRefused,
+        Self::TestFails,
+        Self::NothingFound,
+        Self::JobRuns,
     ];
 
     /// Returns the name in files and reports.
@@ -363,6 +385,9 @@ impl CauseKind {
             Self::PathMissing => "path_missing",
             Self::UserRefused => "user_refused",
             Self::LoginRefused => "login_refused",
+            Self::TestFails => "test_fails",
+            Self::NothingFound => "nothing_found",
+            Self::JobRuns => "job_runs",
         }
     }
 
@@ -444,6 +469,21 @@ impl CauseKind {
                 " are refused",
                 "Ask the user to log in or for a valid key, or go on without it",
             ],
+            Self::TestFails => [
+                "The test",
+                " has failed in each run",
+                "Look at what it asserts before you change anything else",
+            ],
+            Self::NothingFound => [
+                "The search",
+                " finds nothing",
+                "Look for a shorter part of the name, or list what is there",
+            ],
+            Self::JobRuns => [
+                "The job",
+                " still runs",
+                "Do something else meanwhile, or wait for its end in one call",
+            ],
             Self::PathMissing => {
                 ["The path", " does not exist", "List what is there, and take the path from that"]
             }
@@ -456,14 +496,16 @@ impl fmt::Display for Cause<'_> {
         let [noun, says, way_out] = self.kind.words();
         match (self.kind, self.subject) {
             (CauseKind::RateLimit, Some(time)) => {
-                write!(f, "{noun}{says}. Wait {time} before the next one.")
+                return write!(f, "{noun}{says}. Wait {time} before the next one.");
             }
-            (CauseKind::PermissionDenied, Some(path)) => {
-                write!(f, "{noun}{says} for `{path}`. {way_out}.")
-            }
-            (_, Some(subject)) => write!(f, "{noun} `{subject}`{says}. {way_out}."),
-            (_, None) => write!(f, "{noun}{says}. {way_out}."),
+            (CauseKind::PermissionDenied, Some(path)) => write!(f, "{noun}{says} for `{path}`.")?,
+            (_, Some(subject)) => write!(f, "{noun} `{subject}`{says}.")?,
+            (_, None) => write!(f, "{noun}{says}.")?,
         }
+        if let Some(clue) = &self.clue {
+            write!(f, " {clue}")?;
+        }
+        write!(f, " {way_out}.")
     }
 }
 
@@ -672,7 +714,7 @@ mod tests {
             assert!(!text.is_some_and(|text| has_words(&text)), "{answer}");
         }
         for kind in CauseKind::ALL {
-            let text = Cause { kind, subject: None }.to_string();
+            let text = Cause { kind, subject: None, clue: None }.to_string();
             assert!(text.ends_with('.') && text.len() < 160, "{text}");
         }
     }

@@ -61,6 +61,7 @@ mod body;
 mod cause;
 #[cfg(feature = "serde")]
 mod checkpoint;
+mod clue;
 mod command;
 mod declaration;
 mod echo;
@@ -75,6 +76,8 @@ mod mask;
 mod members;
 mod names;
 mod nothing;
+#[cfg(feature = "alloc")]
+mod past_calls;
 mod pending;
 mod phrases;
 mod recipe;
@@ -91,12 +94,15 @@ mod words;
 mod worker;
 
 pub use cause::{Cause, CauseKind};
+pub use clue::{Clue, ClueKind, PastCall};
 pub use declaration::{Effect, ToolDeclaration};
 pub use envelope::{Envelope, Unescaped, is_notification};
 pub use likeness::PRIMARY_KEYS;
 pub use lines::{LINE_WORDS, Lines};
 pub use mask::{Counter, CounterError, Mask, Masked, Masker, Masks, Shown};
 pub use nothing::finds_nothing;
+#[cfg(feature = "alloc")]
+pub use past_calls::PastCalls;
 pub use pending::is_pending;
 pub use recipe::{
     Answer, Failures, Likeness, Near, PRESETS, Preset, ReadAnswer, ReadCall, Recipe, ResultPart,

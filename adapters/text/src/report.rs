@@ -15,6 +15,7 @@ mod compiler;
 mod complaint;
 mod crash;
 mod exit;
+mod failing;
 mod go;
 mod javascript;
 mod junit;
@@ -55,6 +56,7 @@ use crate::words::report;
 
 pub use complaint::opens_with_complaint;
 pub(crate) use complaint::{is_complaint, opens};
+pub(crate) use failing::failing_tests;
 pub(crate) use refusal::asks_for_another;
 pub use refusal::is_refusal;
 pub use sign::complaint;

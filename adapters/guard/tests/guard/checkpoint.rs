@@ -32,6 +32,30 @@ fn build(preset: usize) -> unstuck::Builder {
     Guard::builder().preset(&PRESETS[preset])
 }
 
+/// The texts that tell a cause stay in the process: not in a checkpoint, and not in what is written for debugging.
+#[test]
+fn the_texts_of_earlier_calls_are_clues_and_are_not_saved() {
+    let mut guard = Guard::new();
+    let listed = guard.before("bash", r#"{"command":"ls secret-folder"}"#).ticket();
+    let _ = guard.after(listed, "src/main.rs\nsecret-answer", false);
+    let read = |guard: &mut Guard| {
+        let ticket = guard.before("read_file", r#"{"path":"src/mian.rs"}"#).ticket();
+        guard.after(ticket, "src/mian.rs: No such file or directory", true)
+    };
+    let told = [(); 3].map(|()| read(&mut guard))[2].clone();
+    let note = told.message().expect("a note").note();
+    assert!(note.contains("There was `src/main.rs` 3 calls ago."), "{note}");
+    let (saved, debugged) = (guard.save(), format!("{guard:?}"));
+    let saved_text = String::from_utf8_lossy(&saved);
+    for text in ["secret-folder", "secret-answer"] {
+        assert!(!saved_text.contains(text) && !debugged.contains(text), "{text}");
+    }
+    let mut restored = Guard::builder().restore(&saved).expect("its own checkpoint");
+    let told = [(); 2].map(|()| read(&mut restored))[1].clone();
+    let note = told.message().expect("a note").note();
+    assert!(note.contains("The path `src/mian.rs` does not exist. List"), "{note}");
+}
+
 proptest! {
     #[test]
     fn what_is_read_goes_on_as_what_was_written(

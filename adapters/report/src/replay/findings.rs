@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Finding};
-use unstuck_text::{CauseKind, Envelope, Unescaped, complaint};
+use unstuck_text::{CauseKind, ClueKind, Envelope, PastCall, Unescaped, complaint};
 
 use super::history::Explained;
 use super::nearest::Nearest;
@@ -33,7 +33,7 @@ pub struct ReplayFinding {
     pub warning: Option<Warning>,
     /// The message that the agent should have read.
     pub message: String,
-    /// The cause, if the last of its calls failed and the answer tells it.
+    /// The cause, if the answer to the last of its calls and the calls before it tell one.
     pub cause: Option<Cause>,
     /// The calls or turns that prove it, as far back as they are kept.
     pub proof: Vec<Excerpt>,
@@ -124,15 +124,47 @@ pub struct ResultLine {
     pub refused: bool,
 }
 
-/// The cause of a finding: what the last answer says.
+/// The cause of a finding: what the last answer says, and what earlier calls add to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cause {
     /// The kind of the cause.
     pub kind: CauseKind,
     /// The thing that the cause is about, in one word.
     pub subject: Option<String>,
-    /// The cause and a way out, in a sentence or two.
+    /// What an earlier call adds to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clue: Option<Clue>,
+    /// The cause, the clue and a way out, in a sentence or two.
     pub text: String,
+}
+
+/// What an earlier call adds to a cause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Clue {
+    /// The kind of the clue.
+    pub kind: ClueKind,
+    /// The number of calls since the one that shows it: 1 is the latest call before the cause.
+    pub calls_ago: u16,
+    /// The path, program or search that it is about, in one word.
+    pub subject: Option<String>,
+}
+
+impl Cause {
+    /// Returns the cause of a loop whose latest call has this `answer`. `calls` are that call and those before it.
+    pub(super) fn of<'t>(
+        answer: &'t str,
+        calls: impl Iterator<Item = PastCall<'t>> + Clone,
+    ) -> Option<Self> {
+        let mut memory = Unescaped::default();
+        let cause = unstuck_text::Cause::of_loop(answer, calls, &mut memory)?;
+        let clue = cause.clue.map(|clue| Clue {
+            kind: clue.kind,
+            calls_ago: clue.ago,
+            subject: clue.subject.map(str::to_owned),
+        });
+        let subject = cause.subject.map(str::to_owned);
+        Some(Self { kind: cause.kind, subject, clue, text: cause.to_string() })
+    }
 }
 
 /// The findings in one trace.
@@ -158,15 +190,6 @@ impl Excerpt {
     pub(super) fn new(index: usize, tool: Option<&str>, text: &str) -> Self {
         let text = beginning(text, TEXT_SHOWN).to_owned();
         Self { index, tool: tool.map(str::to_owned), text, result: None }
-    }
-
-    /// Returns the cause that the result tells, if the call failed.
-    pub(super) fn cause(&self) -> Option<Cause> {
-        let result = self.result.as_ref().filter(|result| result.failed)?;
-        let mut memory = Unescaped::default();
-        let cause = unstuck_text::Cause::of(&result.text, &mut memory)?;
-        let subject = cause.subject.map(str::to_owned);
-        Some(Cause { kind: cause.kind, subject, text: cause.to_string() })
     }
 }
 

@@ -4,14 +4,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use unstuck_core::{Action, Detector, Finding, RuleIndex, Verdict};
+use unstuck_core::{Action, Detector, Finding, Kind, RuleIndex, Verdict};
 use unstuck_text::{
-    Answer, LINE_WORDS, Lines, Preset, SimilarCalls, Ticket, is_notification, is_placeholder,
+    Answer, LINE_WORDS, Lines, PastCalls, Preset, SimilarCalls, Ticket, is_notification,
+    is_placeholder,
 };
 use unstuck_trace::{Call, Message, Outcome, Role};
 
 use super::early_warning::{EarlyWarning, Judged};
-use super::findings::{Excerpt, Location, ResultLine, Warning};
+use super::findings::{Cause, Excerpt, Location, ResultLine, Warning};
 use super::history::{CallResult, Explained, LoopHistory, Near, Wanted};
 use super::numbering::Numbering;
 use super::push;
@@ -62,6 +63,8 @@ pub(super) struct Worker {
 struct Recent {
     /// The latest calls, oldest first.
     calls: VecDeque<RecentCall>,
+    /// Clues to causes, by the indexes of the calls.
+    past: PastCalls,
     numbering: Numbering,
     /// The latest text-only turns, oldest first.
     texts: VecDeque<Excerpt>,
@@ -172,6 +175,7 @@ impl Worker {
                 history.call(seq, call.step, excerpt.clone(), near);
             });
         }
+        self.recent.past.announce(call.index as u64, call.tool, args);
         push(&mut self.recent.calls, RecentCall { ticket, excerpt }, KEPT_MAX);
         Judgement { verdicts, digests }
     }
@@ -218,6 +222,9 @@ impl Worker {
                 let line = line.clone();
                 self.explain(&verdicts, |history, near| history.outcome(seq, (answer, line), near));
             }
+        }
+        if !outcome.refused {
+            self.recent.past.answer(outcome.call as u64, outcome.text, failed);
         }
         if let Some(call) = self.recent.calls.get_mut(position) {
             call.excerpt.result = Some(line);
@@ -370,6 +377,20 @@ impl Worker {
         let seq = self.engine.detector.failing(finding)?;
         let index = self.recent.numbering.index(seq);
         self.recent_call(index)?.excerpt.tool.clone()
+    }
+
+    /// Returns the cause of `finding`, as far as the answer to its last call and the calls before it tell.
+    pub(super) fn cause(&self, finding: &Finding) -> Option<Cause> {
+        let is_told = matches!(finding.rule, RuleIndex::Call(_))
+            && (finding.has_failed() || finding.kind != Kind::Cycle);
+        let index = self.recent.numbering.index(finding.last);
+        let calls = self.recent.past.back_from(index as u64);
+        let latest = calls.clone().next().filter(|_| is_told)?;
+        // The line that tells a failure may stand anywhere, and the whole answer is not kept.
+        let result = self.recent_call(index)?.excerpt.result.as_ref()?;
+        let line = Some(&*result.text).filter(|_| latest.failed);
+        let told = line.into_iter().chain([latest.answer]);
+        told.into_iter().find_map(|answer| Cause::of(answer, calls.clone()))
     }
 
     pub(super) fn proof(&self, finding: &Finding) -> Vec<Excerpt> {

@@ -1,0 +1,516 @@
+//! What earlier calls add to a cause: where a path like the missing one was seen, which call changed the file.
+//!
+//! An answer tells what is wrong, and seldom why. Often an earlier call of the same agent shows it. The calls come from
+//! [`PastCalls`], or from whatever else a host has at hand, such as a transcript.
+
+use core::fmt;
+
+use unstuck_core::Tag;
+
+use crate::body::Body;
+use crate::cause::{Cause, CauseKind, is_path, is_plain, is_plain_word};
+use crate::envelope::Unescaped;
+use crate::find;
+use crate::members::{members, unquoted};
+use crate::nothing::finds_nothing;
+use crate::pending::is_pending;
+use crate::report::failing_tests;
+use crate::silence::is_silent;
+use crate::tags::tag;
+
+/// A call of the past and its answer, each at least in part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PastCall<'t> {
+    /// The name of the tool.
+    pub tool: &'t str,
+    /// The arguments.
+    pub args: &'t str,
+    /// The answer. It is empty while there is none.
+    pub answer: &'t str,
+    /// Whether the call failed.
+    pub failed: bool,
+}
+
+/// What an earlier call adds to a [`Cause`]. Its `Display` is a sentence for the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clue<'t> {
+    /// The kind of the clue.
+    pub kind: ClueKind,
+    /// The number of calls since the one that shows it: 1 is the latest call before the cause.
+    pub ago: u16,
+    /// The tool of that call, if its name is a plain word.
+    pub tool: Option<&'t str>,
+    /// The path, program or search that the clue is about, in one word.
+    pub subject: Option<&'t str>,
+}
+
+/// The kinds of clues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
+#[non_exhaustive]
+pub enum ClueKind {
+    /// A path that is much like the missing one was seen.
+    LikePath,
+    /// The call wrote the file that has changed.
+    ChangedBy,
+    /// The call names the port that is held.
+    HeldBy,
+    /// The call started the job that still runs.
+    StartedBy,
+    /// The call missed another program, package or search.
+    AlsoMissing,
+}
+
+/// The names of arguments for the path of a file or a folder.
+const PATHS: [&str; 6] = ["file_path", "filepath", "path", "filename", "file", "notebook_path"];
+
+/// The names of arguments for what a search looks for.
+const PATTERNS: [&str; 7] = ["pattern", "query", "regex", "search", "q", "keyword", "entity"];
+
+/// The names of arguments for the job that a call asks for.
+const JOBS: [&str; 8] =
+    ["bash_id", "shell_id", "task_id", "job_id", "session_id", "process_id", "pid", "id"];
+
+/// The smallest number of earlier runs of tests in which a test has failed that is told.
+const ROUNDS_MIN: usize = 2;
+
+impl<'t> Cause<'t> {
+    /// Returns the cause of a loop, with a clue of an earlier call. `calls` are the latest calls of the agent, the latest
+    /// of all first; `answer` is the whole answer to that one. O(length of `answer` and of all calls).
+    ///
+    /// ```
+    /// use unstuck_text::{Cause, CauseKind, PastCall, Unescaped};
+    ///
+    /// let call = |args, answer, failed| PastCall { tool: "Bash", args, answer, failed };
+    /// let answer = "cat: src/mian.rs: No such file or directory";
+    /// let calls = [
+    ///     call(r#"{"command":"cat src/mian.rs"}"#, answer, true),
+    ///     call(r#"{"command":"ls src/*"}"#, "src/lib.rs\nsrc/main.rs\n", false),
+    /// ];
+    /// let mut memory = Unescaped::default();
+    /// let cause = Cause::of_loop(answer, calls.into_iter(), &mut memory).unwrap();
+    /// assert_eq!(
+    ///     cause.to_string(),
+    ///     "The path `src/mian.rs` does not exist. 1 call ago there was `src/main.rs`. List what is there, and take \
+    ///      the path from that.",
+    /// );
+    /// ```
+    pub fn of_loop<'c: 't>(
+        answer: &'t str,
+        calls: impl Iterator<Item = PastCall<'c>> + Clone,
+        memory: &'t mut Unescaped,
+    ) -> Option<Self> {
+        let calls = calls.map(|call| -> PastCall<'t> { call });
+        let latest = calls.clone().next()?;
+        let earlier = calls.skip(1);
+        if !latest.failed {
+            return Self::of_unfailing(answer, latest, earlier);
+        }
+        let Some(cause) = Self::of(answer, memory) else {
+            return failing_in_all_rounds(answer, earlier).map(Self::of_test);
+        };
+        // Some tools do not repeat the path that they were given.
+        let is_untold = cause.kind == CauseKind::PathMissing && cause.subject.is_none();
+        let given = if is_untold { argument(latest.args, &PATHS) } else { None };
+        let cause = Self { subject: cause.subject.or(given), ..cause };
+        Some(Self { clue: cause.clue(latest, earlier), ..cause })
+    }
+
+    /// Returns the cause that a test has failed in all rounds.
+    const fn of_test(test: &'t str) -> Self {
+        Self { kind: CauseKind::TestFails, subject: Some(test), clue: None }
+    }
+
+    /// Returns the cause of a loop of calls that work: a search that finds nothing, or a job that still runs.
+    fn of_unfailing(
+        answer: &'t str,
+        latest: PastCall<'t>,
+        earlier: impl Iterator<Item = PastCall<'t>> + Clone,
+    ) -> Option<Self> {
+        let is_search = tag(latest.tool, latest.args) == Tag::Search;
+        let (kind, subject) = if is_search && (is_silent(answer) || finds_nothing(answer)) {
+            (CauseKind::NothingFound, argument(latest.args, &PATTERNS))
+        } else if is_pending(answer) {
+            (CauseKind::JobRuns, Some(argument(latest.args, &JOBS)?))
+        } else {
+            return None;
+        };
+        let cause = Self { kind, subject, clue: None };
+        Some(Self { clue: cause.clue(latest, earlier), ..cause })
+    }
+
+    /// Returns what the `earlier` calls add to this cause of the `latest` one.
+    fn clue(
+        &self,
+        latest: PastCall<'t>,
+        earlier: impl Iterator<Item = PastCall<'t>> + Clone,
+    ) -> Option<Clue<'t>> {
+        let subject = self.subject;
+        let mut earlier = (1..).zip(earlier);
+        let mut find = |kind, show: &dyn Fn(&PastCall<'t>) -> Option<Option<&'t str>>| {
+            let found = |(ago, call): (u16, PastCall<'t>)| Some((ago, call.tool, show(&call)?));
+            let (ago, tool, subject) = earlier.find_map(found)?;
+            let tool = Some(tool).filter(|tool| is_plain_word(tool));
+            Some(Clue { kind, ago, tool, subject })
+        };
+        match self.kind {
+            CauseKind::PathMissing => {
+                let missing = subject?;
+                find(ClueKind::LikePath, &|call| Some(Some(like_path(missing, call)?)))
+            }
+            CauseKind::FileChanged => {
+                let path = words(latest.args).find(|word| is_path(word))?;
+                find(ClueKind::ChangedBy, &|call| {
+                    let writes = !call.failed && tag(call.tool, call.args) == Tag::Write;
+                    (writes && names(call.args, path)).then_some(None)
+                })
+            }
+            CauseKind::PortHeld => {
+                let port = subject?;
+                find(ClueKind::HeldBy, &|call| {
+                    (call.args != latest.args && names(call.args, port)).then_some(None)
+                })
+            }
+            CauseKind::JobRuns => {
+                let job = subject?;
+                find(ClueKind::StartedBy, &|call| {
+                    (!names(call.args, job) && names(call.answer, job)).then_some(None)
+                })
+            }
+            CauseKind::ProgramMissing | CauseKind::PackageMissing => {
+                let missing = subject?;
+                find(ClueKind::AlsoMissing, &|call| {
+                    let other =
+                        call.failed.then(|| Self::in_body(&Body::of(call.answer))).flatten()?;
+                    let subject = other.subject.filter(|name| *name != missing)?;
+                    (other.kind == self.kind).then_some(Some(subject))
+                })
+            }
+            CauseKind::NothingFound => {
+                let missing = subject?;
+                find(ClueKind::AlsoMissing, &|call| {
+                    let is_search = !call.failed && tag(call.tool, call.args) == Tag::Search;
+                    let is_empty = is_silent(call.answer) || finds_nothing(call.answer);
+                    let other = argument(call.args, &PATTERNS)?;
+                    let is_empty = is_empty && other != missing && are_spellings(other, missing);
+                    (is_search && is_empty).then_some(Some(other))
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns the first test that fails in `answer` and in all runs of tests among the `earlier` calls, if there are enough.
+fn failing_in_all_rounds<'t>(
+    answer: &'t str,
+    earlier: impl Iterator<Item = PastCall<'t>> + Clone,
+) -> Option<&'t str> {
+    let runs = earlier.filter(|call| call.failed && failing_tests(call.answer).next().is_some());
+    let is_enough = runs.clone().count() >= ROUNDS_MIN;
+    let fails =
+        |call: PastCall<'t>, test: &str| failing_tests(call.answer).any(|other| other == test);
+    let mut tests = failing_tests(answer).filter(|_| is_enough);
+    tests.find(|test| runs.clone().all(|call| fails(call, test)))
+}
+
+/// Returns the argument with one of these names, if it is one plain word.
+fn argument<'t>(args: &'t str, names: &[&str]) -> Option<&'t str> {
+    let is_named = |name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let mut values = members(args).filter(|member| member.depth == 1 && is_named(member.name));
+    let value = values.next().map(|member| unquoted(member.value));
+    // A value with a backslash is not what its text says.
+    value.filter(|value| is_plain_word(value) && !value.contains('\\'))
+}
+
+/// Returns whether `word` stands in `text`.
+fn names(text: &str, word: &str) -> bool {
+    // Most texts hold it nowhere, and are not split.
+    find::contains(text, word) && words(text).any(|other| other == word)
+}
+
+/// Returns the words of `text`: the runs of bytes that stand in names, without the punctuation at their ends. A text inside
+/// of an object may have its line breaks escaped.
+fn words(text: &str) -> impl Iterator<Item = &str> + Clone {
+    let is_between = |c: char| {
+        !u8::try_from(c).is_ok_and(|byte| is_plain(byte) && !matches!(byte, b'=' | b'\\'))
+    };
+    let words = find::split(text, "\\n").flat_map(move |line| line.split(is_between));
+    words.map(|word| word.trim_matches([':', '.', ',', '#'])).filter(|word| !word.is_empty())
+}
+
+/// Returns a path in a call that worked, or in its answer, which is much like the `missing` one.
+fn like_path<'t>(missing: &str, call: &PastCall<'t>) -> Option<&'t str> {
+    let texts = if call.failed { None } else { Some([call.args, call.answer]) };
+    // Not those with variables and wild cards.
+    let is_one = |word: &&str| is_path(word) && !word.contains(['*', '$', '%']);
+    let mut paths = texts.into_iter().flatten().flat_map(words).filter(is_one);
+    paths.find(|path| are_alike(missing, path))
+}
+
+/// Returns whether two paths differ as a mistake differs from what was meant: one has folders more than the other, or one
+/// of their parts is misspelled.
+fn are_alike(one: &str, other: &str) -> bool {
+    fn parts(path: &str) -> impl Iterator<Item = &str> + Clone {
+        path.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | "~"))
+    }
+    let (count, other_count) = (parts(one).count(), parts(other).count());
+    if count != other_count {
+        // Of the shorter path, all parts stand in the longer one, and both end alike.
+        let (short, long) = if count < other_count { (one, other) } else { (other, one) };
+        let mut longer = parts(long);
+        return parts(short).count() > 1
+            && parts(short).last() == parts(long).last()
+            && parts(short).all(|part| longer.any(|other| other == part));
+    }
+    let mut different = parts(one).zip(parts(other)).filter(|(one, other)| one != other);
+    match (different.next(), different.next()) {
+        (None, _) => count > 1 && one.starts_with('/') != other.starts_with('/'),
+        (Some((one, other)), None) => is_misspelling(one, other),
+        _ => false,
+    }
+}
+
+/// Returns whether two searches look for the same name, but for case, punctuation and a misspelling.
+fn are_spellings(one: &str, other: &str) -> bool {
+    fn letters(text: &str) -> impl Iterator<Item = u8> {
+        let letters = text.bytes().filter(u8::is_ascii_alphanumeric);
+        letters.map(|byte| byte.to_ascii_lowercase())
+    }
+    letters(one).eq(letters(other))
+        || is_misspelling(one, other)
+        || find::contains(one, other)
+        || find::contains(other, one)
+}
+
+/// The shortest name of which a misspelling is told, in bytes.
+const MISSPELLED_MIN: usize = 4;
+
+/// Returns whether two names differ by one letter, which is missing or wrong, by two that are swapped, or by case.
+fn is_misspelling(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len().min(other.len()) < MISSPELLED_MIN {
+        return false;
+    }
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic();
+    let prefix = one.iter().zip(other).take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count();
+    match (one.get(prefix..).unwrap_or_default(), other.get(prefix..).unwrap_or_default()) {
+        ([], []) => true,
+        ([a, b, one @ ..], [c, d, other @ ..]) if a == d && b == c => one == other,
+        // `v1` and `v2` are no misspelling.
+        ([a, one @ ..], [b, other @ ..]) if one == other => is_letter(a) && is_letter(b),
+        ([a, one @ ..], other) if one == other => is_letter(a),
+        (one, [b, other @ ..]) if one == other => is_letter(b),
+        _ => false,
+    }
+}
+
+impl fmt::Display for Clue<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, ago, tool, subject } = *self;
+        let ago = format_args!("{ago} {} ago", if ago == 1 { "call" } else { "calls" });
+        let subject = subject.unwrap_or_default();
+        let says = match kind {
+            ClueKind::LikePath => return write!(f, "There was `{subject}` {ago}."),
+            ClueKind::AlsoMissing => return write!(f, "`{subject}` was not there, either."),
+            ClueKind::ChangedBy => "has changed it",
+            ClueKind::HeldBy => "names that port",
+            ClueKind::StartedBy => "has started it",
+        };
+        match tool {
+            Some(tool) => write!(f, "Your `{tool}` call, {ago}, {says}."),
+            None => write!(f, "Your call, {ago}, {says}."),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::string::{String, ToString as _};
+
+    use super::*;
+
+    /// A call that worked, and one that failed.
+    const fn good<'t>(tool: &'t str, args: &'t str, answer: &'t str) -> PastCall<'t> {
+        PastCall { tool, args, answer, failed: false }
+    }
+
+    const fn bad<'t>(tool: &'t str, args: &'t str, answer: &'t str) -> PastCall<'t> {
+        PastCall { failed: true, ..good(tool, args, answer) }
+    }
+
+    /// Returns the text of the cause of calls, of which the latest stands last.
+    fn told(calls: &[PastCall<'_>]) -> Option<String> {
+        let mut memory = Unescaped::default();
+        let answer = calls.last().expect("a call").answer;
+        let cause = Cause::of_loop(answer, calls.iter().rev().copied(), &mut memory);
+        cause.map(|cause| cause.to_string())
+    }
+
+    const RUN: &str = r#"{"command":"pytest"}"#;
+    const ONE: &str = "FAILED t/test_a.py::one - 1\nFAILED t/test_a.py::two - 2\n2 failed in 1s";
+    const TWO: &str = "FAILED t/test_a.py::two - 3\n1 failed in 1s";
+
+    #[test]
+    fn earlier_calls_tell_more_of_a_cause() {
+        let edit = r#"{"file_path":"src/a.rs","old_string":"x"}"#;
+        let serve = r#"{"command":"npm start -- --port 3000 &"}"#;
+        for (calls, expected) in [
+            (
+                &[
+                    good("Bash", "ls -R", "lib.rs:1\nsrc/util/text.rs\nsrc/util/list.rs"),
+                    good("Bash", "pwd", "/"),
+                    bad(
+                        "Read",
+                        "src/text.rs",
+                        "File not found: src/text.rs: No such file or directory",
+                    ),
+                ][..],
+                "There was `src/util/text.rs` 2 calls ago.",
+            ),
+            (
+                &[
+                    good("Read", edit, "fn main() {}"),
+                    good("Bash", r#"{"command":"sed -i s/a/b/ src/a.rs"}"#, ""),
+                    good("Read", r#"{"file_path":"src/b.rs"}"#, ""),
+                    bad("Edit", edit, "File has been modified since read. Read it again."),
+                ],
+                "Your `Bash` call, 2 calls ago, has changed it.",
+            ),
+            (
+                &[
+                    good("Bash", serve, "started"),
+                    bad(
+                        "Bash",
+                        "node app",
+                        "Error: listen EADDRINUSE: address already in use :::3000",
+                    ),
+                ],
+                "Your `Bash` call, 1 call ago, names that port.",
+            ),
+            (
+                &[
+                    bad("Bash", "rg x", "bash: rg: command not found"),
+                    bad("Bash", "ag x", "bash: ag: command not found"),
+                ],
+                "The program `ag` is not there. `rg` was not there, either.",
+            ),
+            (
+                &[
+                    good("Bash", r#"{"command":"make &"}"#, "Started in the background: bash_1"),
+                    good("BashOutput", r#"{"bash_id":"bash_1"}"#, "running"),
+                ],
+                "The job `bash_1` still runs. Your `Bash` call, 1 call ago, has started it.",
+            ),
+            (
+                &[
+                    good("Grep", r#"{"pattern":"fooBar"}"#, "No matches found"),
+                    good("Grep", r#"{"pattern":"foo_bar"}"#, "No matches found"),
+                ],
+                "The search `foo_bar` finds nothing. `fooBar` was not there, either.",
+            ),
+            (
+                &[
+                    bad("Bash", RUN, ONE),
+                    good("Edit", edit, ""),
+                    bad("Bash", RUN, TWO),
+                    bad("Bash", RUN, ONE),
+                ],
+                "The test `t/test_a.py::two` has failed in each run.",
+            ),
+        ] {
+            let text = told(calls).unwrap_or_default();
+            assert!(text.contains(expected), "{text}\n{expected}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_the_answer_does_not_repeat_is_that_of_the_call() {
+        let args = r#"{"file_path":"/p/src/mian.rs"}"#;
+        let calls = [good("LS", "{}", "/p/src/main.rs"), bad("Read", args, "File does not exist.")];
+        let expected =
+            "The path `/p/src/mian.rs` does not exist. There was `/p/src/main.rs` 1 call ago.";
+        assert!(told(&calls).is_some_and(|text| text.starts_with(expected)));
+    }
+
+    #[test]
+    fn what_earlier_calls_do_not_show_is_not_told() {
+        let edit = r#"{"file_path":"src/a.rs","old_string":"x"}"#;
+        let changed = "File has been modified since read. Read it again.";
+        let missing = "cat: src/v1.rs: No such file or directory";
+        for (calls, unexpected) in [
+            // Another version, another file of the same name, and a path that was missing itself.
+            (&[good("Bash", "ls", "src/v2.rs"), bad("Bash", "", missing)][..], "There was"),
+            (&[good("Bash", "ls", "lib/v1.rs"), bad("Bash", "", missing)], "There was"),
+            (&[bad("Bash", "cat src/x/v1.rs", missing), bad("Bash", "", missing)], "There was"),
+            (&[good("Bash", "ls src/a/*/v1.rs", ""), bad("Bash", "", missing)], "There was"),
+            (&[good("Bash", "ls", "src/v1.rs"), bad("Bash", "", missing)], "There was"),
+            // A read, a failed edit, and an edit of another file.
+            (&[good("Read", edit, "x"), bad("Edit", edit, changed)], "has changed it"),
+            (&[bad("Edit", edit, changed), bad("Edit", edit, changed)], "has changed it"),
+            (&[good("Edit", "src/b.rs", ""), bad("Edit", edit, changed)], "has changed it"),
+            // Two runs are too few, and one that passes breaks the row.
+            (&[bad("Bash", RUN, ONE), bad("Bash", RUN, ONE)], "test"),
+            (
+                &[
+                    bad("Bash", RUN, TWO),
+                    bad("Bash", RUN, "FAILED t/test_a.py::three"),
+                    bad("Bash", RUN, TWO),
+                ],
+                "test",
+            ),
+            // Another search.
+            (
+                &[
+                    good("Grep", r#"{"pattern":"bar"}"#, "No matches found"),
+                    good("Grep", r#"{"pattern":"foo"}"#, "No matches found"),
+                ],
+                "either",
+            ),
+            // The name of a tool is not always a word.
+            (
+                &[
+                    good("edit\nnow", r#"{"command":"x","file_path":"src/a.rs"}"#, ""),
+                    bad("Edit", edit, changed),
+                ],
+                "now",
+            ),
+        ] {
+            let text = told(calls).unwrap_or_default();
+            assert!(!text.contains(unexpected), "{text}\n{unexpected}");
+        }
+        assert_eq!(told(&[good("Grep", r#"{"pattern":"x"}"#, "a.rs:1: x")]), None);
+        assert_eq!(told(&[good("Status", "{}", "running")]), None);
+    }
+
+    #[test]
+    fn paths_are_alike_if_one_is_a_mistake_of_the_other() {
+        for (one, other, expected) in [
+            ("src/mian.rs", "src/main.rs", true),
+            ("src/main.rs", "/repo/src/main.rs", true),
+            ("/src/main.rs", "src/main.rs", true),
+            ("src/Main.rs", "src/main.rs", true),
+            ("src/utils/a.py", "src/util/a.py", true),
+            ("a/src/main.rs", "src/main.rs", true),
+            ("./src/main.rs", "src/main.rs", false),
+            ("main.rs", "src/main.rs", false),
+            ("src/main.rs", "src/lib.rs", false),
+            ("src/a1.rs", "src/a2.rs", false),
+            ("src/cat.rs", "lib/bat.rs", false),
+            ("src", "src/main.rs", false),
+            ("a/b", "a/b/c", false),
+        ] {
+            assert_eq!(
+                (are_alike(one, other), are_alike(other, one)),
+                (expected, expected),
+                "{one} {other}"
+            );
+        }
+    }
+}
