@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Finding, Kind, RuleIndex, Tool};
-use unstuck_text::{CauseKind, ClueKind, PastCall, Unescaped};
+use unstuck_text::CauseKind;
 
 use crate::builder::End;
 use crate::tool_output::ToolOutput;
@@ -284,6 +284,7 @@ pub struct Cause {
     #[serde(skip)]
     pub subject: Option<Arc<str>>,
     /// What an earlier call adds to it. A checkpoint leaves it out.
+    #[cfg(feature = "clues")]
     #[serde(skip)]
     pub clue: Option<Clue>,
 }
@@ -291,10 +292,11 @@ pub struct Cause {
 /// What an earlier call adds to a [`Cause`]: the call that changed the file, a path like the missing one.
 ///
 /// A guard remembers some 4 KB of the arguments and the answers of its latest 12 calls for this. No checkpoint holds them.
+#[cfg(feature = "clues")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clue {
     /// The kind of the clue.
-    pub kind: ClueKind,
+    pub kind: unstuck_text::ClueKind,
     /// The number of calls since the one that shows it: 1 is the latest call before the cause.
     pub ago: u16,
     /// The tool of that call, if its name is a plain word.
@@ -303,34 +305,31 @@ pub struct Clue {
     pub subject: Option<Arc<str>>,
 }
 
-impl Cause {
-    /// Returns the cause of a loop whose latest call has this `answer`. `calls` are that call and those before it.
-    pub(crate) fn of<'t>(
-        answer: &'t str,
-        calls: impl Iterator<Item = PastCall<'t>> + Clone,
-    ) -> Option<Self> {
-        let mut memory = Unescaped::default();
-        let cause = unstuck_text::Cause::of_loop(answer, calls, &mut memory)?;
-        let clue = cause.clue.map(|unstuck_text::Clue { kind, ago, tool, subject }| Clue {
+#[cfg(feature = "clues")]
+impl From<unstuck_text::LoopCause<'_>> for Cause {
+    fn from(found: unstuck_text::LoopCause<'_>) -> Self {
+        let unstuck_text::LoopCause { cause: unstuck_text::Cause { kind, subject }, clue } = found;
+        let clue = clue.map(|unstuck_text::Clue { kind, ago, tool, subject }| Clue {
             kind,
             ago,
             tool: tool.map(Arc::from),
             subject: subject.map(Arc::from),
         });
-        Some(Self { kind: cause.kind, subject: cause.subject.map(Arc::from), clue })
+        Self { kind, subject: subject.map(Arc::from), clue }
     }
 }
 
 impl fmt::Display for Cause {
     /// Writes the cause, the clue and one way out, in a sentence or two.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let clue = self.clue.as_ref().map(|clue| unstuck_text::Clue {
-            kind: clue.kind,
-            ago: clue.ago,
-            tool: clue.tool.as_deref(),
-            subject: clue.subject.as_deref(),
-        });
-        unstuck_text::Cause { kind: self.kind, subject: self.subject.as_deref(), clue }.fmt(f)
+        let cause = unstuck_text::Cause { kind: self.kind, subject: self.subject.as_deref() };
+        #[cfg(feature = "clues")]
+        if let Some(Clue { kind, ago, tool, subject }) = &self.clue {
+            let (tool, subject) = (tool.as_deref(), subject.as_deref());
+            let clue = Some(unstuck_text::Clue { kind: *kind, ago: *ago, tool, subject });
+            return unstuck_text::LoopCause { cause, clue }.fmt(f);
+        }
+        cause.fmt(f)
     }
 }
 

@@ -14,13 +14,14 @@ use serde::{Deserialize, Serialize};
 use unstuck_core::{
     Action, Call, Detector, Digest, Finding, Kind, LoopId, Outcome, Policy, Verdict,
 };
-use unstuck_text::{Answer, Digester, LINE_WORDS, PastCalls, Worker, is_notification};
+use unstuck_text::{Answer, Digester, LINE_WORDS, Worker, is_notification};
 
 use crate::asked::Asked;
 use crate::builder::{Builder, Mode, Setup};
 use crate::calls::{CallEntry, CallState, Calls, Names};
 use crate::decision::{Cause, Decision, Evidence, Message, Ticket};
 use crate::declared::Declared;
+use crate::past::Past;
 use crate::payload::Payload;
 use crate::ruling::Ruling;
 use crate::steps::Steps;
@@ -104,7 +105,7 @@ pub(crate) struct State {
     /// The latest loop whose cause was told, and the cause.
     pub(crate) cause: Option<(LoopId, Cause)>,
     /// The latest calls, which are clues to causes.
-    past: PastCalls,
+    past: Past,
     pub(crate) stopped: StoppedCalls,
     pub(crate) swarm: SwarmMemory,
     pub(crate) tally: Tally,
@@ -706,7 +707,7 @@ impl State {
             steps: Steps::default(),
             blocks: Blocks::default(),
             cause: None,
-            past: PastCalls::default(),
+            past: Past::default(),
             stopped: StoppedCalls::default(),
             swarm: SwarmMemory::default(),
             tally: Tally::default(),
@@ -736,10 +737,9 @@ impl State {
 
     /// Returns the cause of `found`, as the `answer` to the call of `ticket` and the calls before it tell it.
     fn cause_of(&self, ticket: Ticket, answer: &str, found: &Finding) -> Option<Cause> {
-        let calls = self.past.back_from(ticket.call.id.seq()?);
         // In turns, one call that finds nothing is not what recurs.
         let is_told = found.has_failed() || found.kind != Kind::Cycle;
-        is_told.then(|| Cause::of(answer, calls)).flatten()
+        self.past.cause(ticket.call.id.seq().filter(|_| is_told)?, answer, found.has_failed())
     }
 }
 

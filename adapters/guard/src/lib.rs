@@ -49,6 +49,7 @@
 //!
 //! | feature | adds |
 //! |---|---|
+//! | `clues`, on by default | what earlier calls add to a [`Cause`], for 4 KB of memory |
 //! | `json` | arguments and results as values of `serde_json`, or as anything that can be serialised; messages in the providers' formats |
 //! | `metrics` | counts and times by the crate `metrics` |
 //! | `tracing` | events by the crate `tracing` |
@@ -66,6 +67,7 @@ mod control;
 mod decision;
 mod declared;
 mod guard;
+mod past;
 mod payload;
 mod prepared;
 mod prompt_notes;
@@ -87,7 +89,9 @@ pub use chat::{
     ToolCall,
 };
 pub use checkpoint::{CHECKPOINT_VERSION, RestoreError};
-pub use decision::{Cause, Clue, Decision, Evidence, Message, SIGN, Ticket};
+#[cfg(feature = "clues")]
+pub use decision::Clue;
+pub use decision::{Cause, Decision, Evidence, Message, SIGN, Ticket};
 pub use declared::{DECLARED_MAX, Declaration, KEY_MAX};
 pub use guard::{BLOCKS_MAX, Guard};
 pub use payload::Payload;
@@ -99,7 +103,9 @@ pub use unstuck_core::{
     Action, Finding, Kind, LoopId, Nearness, Policy, Statistics, Tag, Tool, ToolRule,
 };
 pub use unstuck_swarm::SwarmStore;
-pub use unstuck_text::{CauseKind, ClueKind, Effect, Mask, Masks, Preset, Recipe, ToolDeclaration};
+#[cfg(feature = "clues")]
+pub use unstuck_text::ClueKind;
+pub use unstuck_text::{CauseKind, Effect, Mask, Masks, Preset, Recipe, ToolDeclaration};
 
 /// The examples of the READMEs.
 #[cfg(doctest)]

@@ -6,7 +6,6 @@
 use core::fmt;
 
 use crate::body::Body;
-use crate::clue::Clue;
 use crate::envelope::{Envelope, Unescaped};
 use crate::phrases::Phrases;
 use crate::report::complaint_of;
@@ -36,8 +35,6 @@ pub struct Cause<'t> {
     pub kind: CauseKind,
     /// The thing that the cause is about, in one word: a path, a program, a port, an argument, a time to wait.
     pub subject: Option<&'t str>,
-    /// What an earlier call adds to it. Only [`Cause::of_loop`] knows of earlier calls.
-    pub clue: Option<Clue<'t>>,
 }
 
 /// The kinds of causes.
@@ -171,7 +168,7 @@ impl<'t> Cause<'t> {
             let is_file = kind == CauseKind::PackageMissing
                 && subject.is_some_and(|name| name.starts_with(['.', '/']));
             let kind = if is_file { CauseKind::PathMissing } else { kind };
-            Some(Self { kind, subject, clue: None })
+            Some(Self { kind, subject })
         })
     }
 }
@@ -493,6 +490,17 @@ impl CauseKind {
 
 impl fmt::Display for Cause<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, None)
+    }
+}
+
+impl Cause<'_> {
+    /// Writes the cause, the `clue`, and one way out.
+    pub(crate) fn write(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        clue: Option<&dyn fmt::Display>,
+    ) -> fmt::Result {
         let [noun, says, way_out] = self.kind.words();
         match (self.kind, self.subject) {
             (CauseKind::RateLimit, Some(time)) => {
@@ -502,7 +510,7 @@ impl fmt::Display for Cause<'_> {
             (_, Some(subject)) => write!(f, "{noun} `{subject}`{says}.")?,
             (_, None) => write!(f, "{noun}{says}.")?,
         }
-        if let Some(clue) = &self.clue {
+        if let Some(clue) = clue {
             write!(f, " {clue}")?;
         }
         write!(f, " {way_out}.")
@@ -714,7 +722,7 @@ mod tests {
             assert!(!text.is_some_and(|text| has_words(&text)), "{answer}");
         }
         for kind in CauseKind::ALL {
-            let text = Cause { kind, subject: None, clue: None }.to_string();
+            let text = Cause { kind, subject: None }.to_string();
             assert!(text.ends_with('.') && text.len() < 160, "{text}");
         }
     }

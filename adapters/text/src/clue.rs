@@ -31,6 +31,15 @@ pub struct PastCall<'t> {
     pub failed: bool,
 }
 
+/// The cause of a loop, with a clue of an earlier call. Its `Display` is that of the [`Cause`], with a sentence more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopCause<'t> {
+    /// The cause.
+    pub cause: Cause<'t>,
+    /// What an earlier call adds to it.
+    pub clue: Option<Clue<'t>>,
+}
+
 /// What an earlier call adds to a [`Cause`]. Its `Display` is a sentence for the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clue<'t> {
@@ -78,12 +87,12 @@ const JOBS: [&str; 8] =
 /// The smallest number of earlier runs of tests in which a test has failed that is told.
 const ROUNDS_MIN: usize = 2;
 
-impl<'t> Cause<'t> {
+impl<'t> LoopCause<'t> {
     /// Returns the cause of a loop, with a clue of an earlier call. `calls` are the latest calls of the agent, the latest
     /// of all first; `answer` is the whole answer to that one. O(length of `answer` and of all calls).
     ///
     /// ```
-    /// use unstuck_text::{Cause, CauseKind, PastCall, Unescaped};
+    /// use unstuck_text::{LoopCause, PastCall, Unescaped};
     ///
     /// let call = |args, answer, failed| PastCall { tool: "Bash", args, answer, failed };
     /// let answer = "cat: src/mian.rs: No such file or directory";
@@ -92,14 +101,14 @@ impl<'t> Cause<'t> {
     ///     call(r#"{"command":"ls src/*"}"#, "src/lib.rs\nsrc/main.rs\n", false),
     /// ];
     /// let mut memory = Unescaped::default();
-    /// let cause = Cause::of_loop(answer, calls.into_iter(), &mut memory).unwrap();
+    /// let cause = LoopCause::of(answer, calls.into_iter(), &mut memory).unwrap();
     /// assert_eq!(
     ///     cause.to_string(),
     ///     "The path `src/mian.rs` does not exist. 1 call ago there was `src/main.rs`. List what is there, and take \
     ///      the path from that.",
     /// );
     /// ```
-    pub fn of_loop<'c: 't>(
+    pub fn of<'c: 't>(
         answer: &'t str,
         calls: impl Iterator<Item = PastCall<'c>> + Clone,
         memory: &'t mut Unescaped,
@@ -110,19 +119,16 @@ impl<'t> Cause<'t> {
         if !latest.failed {
             return Self::of_unfailing(answer, latest, earlier);
         }
-        let Some(cause) = Self::of(answer, memory) else {
-            return failing_in_all_rounds(answer, earlier).map(Self::of_test);
+        let Some(cause) = Cause::of(answer, memory) else {
+            let test = failing_in_all_rounds(answer, earlier)?;
+            let cause = Cause { kind: CauseKind::TestFails, subject: Some(test) };
+            return Some(Self { cause, clue: None });
         };
         // Some tools do not repeat the path that they were given.
         let is_untold = cause.kind == CauseKind::PathMissing && cause.subject.is_none();
         let given = if is_untold { argument(latest.args, &PATHS) } else { None };
-        let cause = Self { subject: cause.subject.or(given), ..cause };
-        Some(Self { clue: cause.clue(latest, earlier), ..cause })
-    }
-
-    /// Returns the cause that a test has failed in all rounds.
-    const fn of_test(test: &'t str) -> Self {
-        Self { kind: CauseKind::TestFails, subject: Some(test), clue: None }
+        let cause = Cause { subject: cause.subject.or(given), ..cause };
+        Some(Self { cause, clue: cause.clue(latest, earlier) })
     }
 
     /// Returns the cause of a loop of calls that work: a search that finds nothing, or a job that still runs.
@@ -139,10 +145,12 @@ impl<'t> Cause<'t> {
         } else {
             return None;
         };
-        let cause = Self { kind, subject, clue: None };
-        Some(Self { clue: cause.clue(latest, earlier), ..cause })
+        let cause = Cause { kind, subject };
+        Some(Self { cause, clue: cause.clue(latest, earlier) })
     }
+}
 
+impl<'t> Cause<'t> {
     /// Returns what the `earlier` calls add to this cause of the `latest` one.
     fn clue(
         &self,
@@ -309,6 +317,12 @@ fn is_misspelling(one: &str, other: &str) -> bool {
     }
 }
 
+impl fmt::Display for LoopCause<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.cause.write(f, self.clue.as_ref().map(|clue| clue as &dyn fmt::Display))
+    }
+}
+
 impl fmt::Display for Clue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, ago, tool, subject } = *self;
@@ -349,7 +363,7 @@ mod tests {
     fn told(calls: &[PastCall<'_>]) -> Option<String> {
         let mut memory = Unescaped::default();
         let answer = calls.last().expect("a call").answer;
-        let cause = Cause::of_loop(answer, calls.iter().rev().copied(), &mut memory);
+        let cause = LoopCause::of(answer, calls.iter().rev().copied(), &mut memory);
         cause.map(|cause| cause.to_string())
     }
 

@@ -94,7 +94,7 @@ mod words;
 mod worker;
 
 pub use cause::{Cause, CauseKind};
-pub use clue::{Clue, ClueKind, PastCall};
+pub use clue::{Clue, ClueKind, LoopCause, PastCall};
 pub use declaration::{Effect, ToolDeclaration};
 pub use envelope::{Envelope, Unescaped, is_notification};
 pub use likeness::PRIMARY_KEYS;

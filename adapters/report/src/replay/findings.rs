@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Finding};
-use unstuck_text::{CauseKind, ClueKind, Envelope, PastCall, Unescaped, complaint};
+use unstuck_text::{CauseKind, ClueKind, Envelope, LoopCause, PastCall, Unescaped, complaint};
 
 use super::history::Explained;
 use super::nearest::Nearest;
@@ -156,14 +156,14 @@ impl Cause {
         calls: impl Iterator<Item = PastCall<'t>> + Clone,
     ) -> Option<Self> {
         let mut memory = Unescaped::default();
-        let cause = unstuck_text::Cause::of_loop(answer, calls, &mut memory)?;
-        let clue = cause.clue.map(|clue| Clue {
+        let found = LoopCause::of(answer, calls, &mut memory)?;
+        let clue = found.clue.map(|clue| Clue {
             kind: clue.kind,
             calls_ago: clue.ago,
             subject: clue.subject.map(str::to_owned),
         });
-        let subject = cause.subject.map(str::to_owned);
-        Some(Self { kind: cause.kind, subject, clue, text: cause.to_string() })
+        let subject = found.cause.subject.map(str::to_owned);
+        Some(Self { kind: found.cause.kind, subject, clue, text: found.to_string() })
     }
 }
 
