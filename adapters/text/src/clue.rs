@@ -104,7 +104,7 @@ impl<'t> LoopCause<'t> {
     /// let cause = LoopCause::of(answer, calls.into_iter(), &mut memory).unwrap();
     /// assert_eq!(
     ///     cause.to_string(),
-    ///     "The path `src/mian.rs` does not exist. 1 call ago there was `src/main.rs`. List what is there, and take \
+    ///     "The path `src/mian.rs` does not exist. There was `src/main.rs` 1 call ago. List what is there, and take \
     ///      the path from that.",
     /// );
     /// ```
@@ -113,7 +113,9 @@ impl<'t> LoopCause<'t> {
         calls: impl Iterator<Item = PastCall<'c>> + Clone,
         memory: &'t mut Unescaped,
     ) -> Option<Self> {
-        let calls = calls.map(|call| -> PastCall<'t> { call });
+        let calls = calls.map(|PastCall { tool, args, answer, failed }| -> PastCall<'t> {
+            PastCall { tool, args, answer, failed }
+        });
         let latest = calls.clone().next()?;
         let earlier = calls.skip(1);
         if !latest.failed {

@@ -7,6 +7,7 @@
 //! digests its texts. Under the lock of the state, `worker` asks the guard, mostly in `worker/calls`, and the wire encodes
 //! its [`Reply`](crate::agents::reply::Reply).
 
+mod clue;
 pub(crate) mod input;
 pub(crate) mod options;
 mod read;

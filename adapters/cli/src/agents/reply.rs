@@ -86,6 +86,17 @@ impl Reply {
         ))
     }
 
+    /// Adds a sentence for the model. A run that ends leaves nothing to mend.
+    pub(crate) fn with(mut self, clue: Option<&str>) -> Self {
+        if let (Self::Tell(text) | Self::Refuse(Words { model: text, .. }), Some(clue)) =
+            (&mut self, clue)
+        {
+            text.push(' ');
+            text.push_str(&told(clue));
+        }
+        self
+    }
+
     /// Returns whether the call does not run.
     pub(crate) const fn is_refusal(&self) -> bool {
         matches!(self, Self::Refuse(_) | Self::Stop(_))

@@ -7,6 +7,7 @@
 mod action;
 mod baseline;
 mod bytes;
+mod clue;
 mod config;
 mod doctor;
 mod eval;

@@ -12,6 +12,7 @@ use unstuck::{Action, BuildError, Builder, Decision, Evidence, Guard};
 use unstuck_core::Digest;
 
 use self::calls::{CallReplies, LastEqual};
+use super::clue::clue;
 use super::read::ReadEvent;
 use crate::agents::event::{Event, EventKind};
 use crate::agents::host::{Ends, Host, Quirks, Steps};
@@ -66,6 +67,8 @@ pub(super) struct Worker {
     asks: bool,
     /// The time of the event that is answered, in milliseconds since 1970.
     now: u64,
+    /// The evidence of which the model is told at this event.
+    told: Option<Evidence>,
 }
 
 impl Worker {
@@ -87,6 +90,7 @@ impl Worker {
             equal_calls_max,
             asks: false,
             now,
+            told: None,
         };
         let Some(SavedWorker { session, position, guard }) =
             saved.filter(|saved| saved.session.is_of(key))
@@ -134,7 +138,11 @@ impl Worker {
         self.notice_turn(event);
         let unreported = self.settle_unreported(event);
         let silent = self.settle_silent(&event.kind);
-        let reply = self.reply(read).or(silent).or(unreported);
+        self.told = None;
+        let reply = self.reply(read);
+        let told = self.told.as_ref().filter(|_| reply != Reply::Nothing);
+        let clue = told.and_then(|evidence| clue(self.session.agent, read, evidence));
+        let reply = reply.with(clue.as_deref()).or(silent).or(unreported);
         self.session.last_seen = self.now;
         self.write(reply, event)
     }
@@ -256,6 +264,9 @@ impl Worker {
 
     /// Stores the evidence for `unstuck status` and the journal, unless it says nothing new.
     fn note(&mut self, decision: &Decision, said: fn(Action, Ends) -> Said) {
+        if decision.message().is_some() {
+            self.told = decision.evidence().cloned();
+        }
         let said = said(decision.judged(), self.host().ends);
         let new = FindingRecord::news(decision, said, self.session.calls, self.now);
         if let Some(finding) = new {

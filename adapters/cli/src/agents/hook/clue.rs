@@ -1,0 +1,183 @@
+//! What a hook can tell of the cause of a loop beyond the answer: from the agent's transcript, and from the file that the
+//! call names.
+//!
+//! Both are read only if the model is told of a loop.
+
+use std::cmp::Reverse;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use unstuck::{CauseKind, Evidence};
+use unstuck_text::{LoopCause, PastCalls, Unescaped};
+use unstuck_trace as trace;
+use unstuck_trace::read;
+
+use super::read::{End, ReadEvent};
+use crate::agents::Agent;
+use crate::agents::transcript::tail;
+
+/// The largest file that is read, in bytes.
+const FILE_MAX: u64 = 1024 * 1024;
+
+/// The most lines of a file that are shown, and the most characters of one.
+const LINES_MAX: usize = 8;
+const LINE_MAX: usize = 160;
+
+/// The most places of a text that are named.
+const PLACES_MAX: usize = 5;
+
+/// The share of equal text from which on lines are near, in thousandths.
+const NEAR: usize = 700;
+
+/// Names of arguments for a file, and for the text that an edit replaces.
+const FILES: [&str; 5] = ["file_path", "filePath", "path", "filename", "target_file"];
+const OLD_TEXTS: [&str; 6] =
+    ["old_string", "oldString", "old_str", "oldText", "old_text", "search"];
+
+/// Returns what else is known of the loop of `evidence`, in a sentence or more, if anything is.
+pub(super) fn clue(agent: Agent, read: &ReadEvent<'_>, evidence: &Evidence) -> Option<String> {
+    let known = evidence.cause.as_ref().map(|cause| cause.kind);
+    match known {
+        Some(CauseKind::TextMissing | CauseKind::TextRepeated) => in_file(read),
+        _ => in_transcript(agent, read, known),
+    }
+}
+
+/// Returns what the calls before this one tell.
+fn in_transcript(agent: Agent, event: &ReadEvent<'_>, known: Option<CauseKind>) -> Option<String> {
+    let (call, End::Answered(answer, failed)) = (event.call.as_ref()?, event.end.as_ref()?) else {
+        return None;
+    };
+    let format = agent.host().transcripts?.format;
+    let text = tail(Path::new(event.event.transcript.as_deref()?)).ok()?;
+    let (mut calls, mut count) = (PastCalls::default(), 0);
+    // The first line may be cut off. What can be read of the others is enough.
+    let _ = read(text.as_bytes(), Some(format), &mut |event| match event {
+        trace::Event::Call(call) => {
+            count = call.index as u64 + 1;
+            calls.announce(call.index as u64, call.tool, &call.compared_args());
+        }
+        trace::Event::Outcome(it) => calls.answer(it.call as u64, it.text, it.failed),
+        _ => {}
+    });
+    // The call of this event may stand there already, without its answer.
+    let (tool, args) = (&*call.call.tool, &*call.call.args);
+    let is_there = calls.back_from(count.saturating_sub(1)).next();
+    if is_there.is_none_or(|last| last.tool != tool || !last.answer.is_empty()) {
+        calls.announce(count, tool, args);
+        count += 1;
+    }
+    let latest = count.saturating_sub(1);
+    calls.answer(latest, answer.as_str(), *failed);
+    let mut memory = Unescaped::default();
+    let found = LoopCause::of(answer.as_str(), calls.back_from(latest), &mut memory)?;
+    match known {
+        None => Some(found.to_string()),
+        Some(kind) => found.clue.filter(|_| found.cause.kind == kind).map(|clue| clue.to_string()),
+    }
+}
+
+/// Returns where in the file the text stands that an edit is to replace, or the lines that are nearest to it.
+fn in_file(event: &ReadEvent<'_>) -> Option<String> {
+    let args: Map<String, Value> = serde_json::from_str(&event.call.as_ref()?.call.args).ok()?;
+    let argument = |names: &[&str]| names.iter().find_map(|name| args.get(*name)?.as_str());
+    let (path, wanted) = (argument(&FILES)?, argument(&OLD_TEXTS)?);
+    let text = content(Path::new(event.event.cwd.as_deref()?), Path::new(path))?;
+    let places = places(&text, wanted);
+    match places[..] {
+        [] => nearest(&text, wanted),
+        [line] => Some(format!("That text stands in line {line} now.")),
+        _ => Some(format!("It stands in the lines {}.", listed(&places))),
+    }
+}
+
+/// Returns the text of a file inside of `folder`, unless it is long, or may hold a secret.
+fn content(folder: &Path, path: &Path) -> Option<String> {
+    let folder = folder.canonicalize().ok()?;
+    let path = folder.join(path).canonicalize().ok()?;
+    if !path.starts_with(&folder) || path.strip_prefix(&folder).ok()?.iter().any(is_secret) {
+        return None;
+    }
+    let file = File::open(path).ok()?;
+    let is_short = file.metadata().is_ok_and(|about| about.is_file() && about.len() <= FILE_MAX);
+    let mut text = String::new();
+    file.take(if is_short { FILE_MAX } else { 0 }).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// Returns whether files and folders of this name hold secrets.
+fn is_secret(name: &OsStr) -> bool {
+    const NAMES: [&str; 8] =
+        [".ssh", ".aws", ".gnupg", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".git"];
+    const BEGINNINGS: [&str; 4] = [".env", "id_", "credentials", "secret"];
+    const ENDINGS: [&str; 5] = [".pem", ".key", ".p12", ".pfx", ".kdbx"];
+    let name = name.to_string_lossy().to_lowercase();
+    NAMES.contains(&&*name)
+        || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+        || ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Returns the lines, from 1, in which `wanted` begins.
+fn places(text: &str, wanted: &str) -> Vec<usize> {
+    let (mut line, mut from) = (1, 0);
+    let places = text.match_indices(wanted).map(|(at, _)| {
+        line += text[from..at].matches('\n').count();
+        from = at;
+        line
+    });
+    if wanted.is_empty() { Vec::new() } else { places.take(PLACES_MAX + 1).collect() }
+}
+
+/// Returns `places` as words.
+fn listed(places: &[usize]) -> String {
+    let shown: Vec<_> = places.iter().take(PLACES_MAX).map(usize::to_string).collect();
+    match (places.len() > PLACES_MAX, shown.split_last()) {
+        (false, Some((last, others))) => format!("{} and {last}", others.join(", ")),
+        _ => format!("{} and more", shown.join(", ")),
+    }
+}
+
+/// Returns the lines of `text` that are nearest to `wanted`, if they are near. O(lines of both).
+fn nearest(text: &str, wanted: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let wanted: Vec<&str> = wanted.lines().skip_while(|line| line.trim().is_empty()).collect();
+    let wanted = &wanted[..wanted.len().min(WANTED_MAX)];
+    let score = |at: usize| {
+        let pairs = wanted.iter().zip(lines.iter().skip(at));
+        pairs.map(|(one, other)| likeness(one.trim(), other.trim())).sum::<usize>()
+    };
+    let starts = 0..(lines.len() + 1).saturating_sub(wanted.len().max(1));
+    let scores = starts.map(|at| (at, score(at)));
+    let (at, score) = scores.max_by_key(|(at, score)| (*score, Reverse(*at)))?;
+    let count = wanted.len();
+    if score < NEAR * count {
+        return None;
+    }
+    let (first, last) = (at + 1, at + count);
+    let place =
+        if count == 1 { format!("line {first}") } else { format!("lines {first} to {last}") };
+    let mut told = format!("Nearest to it is {place}:\n");
+    for line in lines.iter().skip(at).take(count.min(LINES_MAX)) {
+        told.extend(line.chars().take(LINE_MAX).chain(['\n']));
+    }
+    Some(told.trim_end().to_owned())
+}
+
+/// The most lines of a text that are compared.
+const WANTED_MAX: usize = 40;
+
+/// Returns how much of two lines is equal at both ends, in thousandths. O(n).
+fn likeness(one: &str, other: &str) -> usize {
+    if one == other {
+        return 1000;
+    }
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let alike = |pair: &(&u8, &u8)| pair.0 == pair.1;
+    let prefix = one.iter().zip(other).take_while(alike).count();
+    let (one_left, other_left) = (&one[prefix..], &other[prefix..]);
+    let suffix = one_left.iter().rev().zip(other_left.iter().rev()).take_while(alike).count();
+    1000 * (prefix + suffix) / one.len().max(other.len())
+}
