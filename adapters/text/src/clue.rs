@@ -80,6 +80,9 @@ const PATHS: [&str; 6] = ["file_path", "filepath", "path", "filename", "file", "
 /// The names of arguments for what a search looks for.
 const PATTERNS: [&str; 7] = ["pattern", "query", "regex", "search", "q", "keyword", "entity"];
 
+/// The names of arguments for the command of a shell.
+const COMMANDS: [&str; 2] = ["command", "cmd"];
+
 /// The names of arguments for the job that a call asks for.
 const JOBS: [&str; 8] =
     ["bash_id", "shell_id", "task_id", "job_id", "session_id", "process_id", "pid", "id"];
@@ -139,7 +142,9 @@ impl<'t> LoopCause<'t> {
         latest: PastCall<'t>,
         earlier: impl Iterator<Item = PastCall<'t>> + Clone,
     ) -> Option<Self> {
-        let is_search = tag(latest.tool, latest.args) == Tag::Search;
+        // A search for flights has no name of which to look for a part.
+        let by_name = || PATTERNS.iter().chain(&COMMANDS).any(|name| has(latest.args, name));
+        let is_search = tag(latest.tool, latest.args) == Tag::Search && by_name();
         let (kind, subject) = if is_search && (is_silent(answer) || finds_nothing(answer)) {
             (CauseKind::NothingFound, argument(latest.args, &PATTERNS))
         } else if is_pending(answer) {
@@ -235,6 +240,11 @@ fn argument<'t>(args: &'t str, names: &[&str]) -> Option<&'t str> {
     let value = values.next().map(|member| unquoted(member.value));
     // A value with a backslash is not what its text says.
     value.filter(|value| is_plain_word(value) && !value.contains('\\'))
+}
+
+/// Returns whether there is an argument with this name.
+fn has(args: &str, name: &str) -> bool {
+    members(args).any(|member| member.depth == 1 && member.name.eq_ignore_ascii_case(name))
 }
 
 /// Returns whether `word` stands in `text`.
@@ -501,6 +511,7 @@ mod tests {
             let text = told(calls).unwrap_or_default();
             assert!(!text.contains(unexpected), "{text}\n{unexpected}");
         }
+        assert_eq!(told(&[good("search_flights", r#"{"from":"SFO","to":"JFK"}"#, "[]")]), None);
         assert_eq!(told(&[good("Grep", r#"{"pattern":"x"}"#, "a.rs:1: x")]), None);
         assert_eq!(told(&[good("Status", "{}", "running")]), None);
     }

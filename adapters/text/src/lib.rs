@@ -35,6 +35,7 @@
 //! | the lines at the ends are looked up once | `body.rs` | nothing: all readers take their lines from it |
 //! | readers ask whether the call failed, waits, found nothing or says nothing | `report/`, `pending.rs`, `nothing.rs`, `silence.rs` | a *word*: in lower case, in the table of its idea in `words.rs`. A table whose filter would pass the word over does not compile. A runner of tests is a file in `report/` |
 //! | if a loop fails, the [`Cause`] is looked for | `cause.rs` | a *cause*: phrases in `words::cause`, a row of `SIGNS`, a name and a sentence in [`CauseKind`], and an answer in its tests |
+//! | earlier calls may add to it | `clue.rs` | a *clue*: a branch of `Cause::clue`, a name and a sentence in [`ClueKind`], and calls in its tests |
 //!
 //! Look at `unstuck eval` before and after on all runs that you have, and at the test `noise` of the program: neither
 //! may change where you did not mean it.
