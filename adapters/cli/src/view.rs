@@ -6,6 +6,7 @@ mod state;
 mod terminal;
 mod text;
 mod watch;
+mod web;
 
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
@@ -60,6 +61,10 @@ pub(crate) struct View {
     /// Read files again that grow, and show new files of folders
     #[arg(short, long)]
     watch: bool,
+    /// Serve the page of scan --format html on the loopback interface instead, at an address that only you
+    /// know, and anew when a recording changes
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    web: Option<u16>,
     /// The format of the inputs; auto detects it for each file
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = from_names())]
     from: String,
@@ -97,7 +102,7 @@ impl View {
             complain(path, why);
         }
         // A folder that is watched may be empty.
-        if inputs.found.is_empty() && !self.watch {
+        if inputs.found.is_empty() && !self.watch && self.web.is_none() {
             return Err(Exit::Input);
         }
         Ok(inputs.found)
@@ -123,9 +128,10 @@ fn show(view: &View) -> Result<(), Exit> {
         let why = "standard input is for keys here: save the recording to a file".to_owned();
         return Err(misused::<View>("view", why));
     }
-    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        let why =
-            "view needs a terminal. Without one, use unstuck scan, or unstuck scan --format html";
+    let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    if view.web.is_none() && !is_terminal {
+        let why = "view needs a terminal. Without one, use unstuck view --web, unstuck scan, or unstuck \
+                   scan --format html";
         return Err(misused::<View>("view", why.to_owned()));
     }
     let preset = view.policy.preset()?;
@@ -133,6 +139,11 @@ fn show(view: &View) -> Result<(), Exit> {
     let preset = view.heeding(preset, &found)?;
     let (from, price) = (view.from(), view.price);
     let settings = |needs| Settings { from, price, ..Settings::new(preset, needs) };
+    if let Some(port) = view.web {
+        let (paths, order) = (view.paths.clone(), view.order());
+        let find = move || web::shown(find(&paths, from).unwrap_or_default().found, order);
+        return web::serve(port, settings(RUN), &web::shown(found, order), find);
+    }
     let (to, news) = mpsc::channel();
     let loader = Loader::start(settings(ROW), settings(RUN), &to);
     let mut watch = Watch::default();

@@ -55,4 +55,5 @@ mod view;
 mod warnings;
 #[cfg(all(unix, feature = "fleet"))]
 mod watch;
+mod web;
 mod wording;

@@ -61,3 +61,11 @@ addEventListener("keydown", (event) => {
     keys[event.key]();
   }
 });
+
+// A page of `unstuck view --web` loads itself again when a recording has changed, but not under the reader's hands.
+const { live } = document.body.dataset;
+if (live) {
+  new EventSource("events").addEventListener("message", ({ data }) => {
+    if (data !== live && !help.open && getSelection().isCollapsed) location.reload();
+  });
+}

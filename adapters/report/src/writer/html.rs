@@ -16,7 +16,7 @@ use crate::writer::Writer;
 
 /// The hashes of [`STYLE`] and [`SCRIPT`] for the policy of the page: SHA-256 as base64.
 const STYLE_HASH: &str = "hx+GdYsgYFu0TvanLI9vciuaL3v9Kh9FMiZoLPJ92h0=";
-const SCRIPT_HASH: &str = "SiLbx0zvRd4m//vJX5IpE2d7JvCvfdtC5fNKnkXRDc0=";
+const SCRIPT_HASH: &str = "Il3wZRetOicJ2VN6br0jrEwxeUp61Bqi840QFYsUaHI=";
 
 /// The page with all runs.
 pub struct WholePage {
@@ -24,6 +24,8 @@ pub struct WholePage {
     /// The parts of the runs, in the order of the runs.
     runs: Spool,
     count: usize,
+    /// The number of this page, if a server has newer ones.
+    live: Option<u64>,
 }
 
 impl WholePage {
@@ -33,7 +35,14 @@ impl WholePage {
         policy: &'static Policy<'static>,
         disk: Option<OpenDisk>,
     ) -> Self {
-        Self { html: Html::new(args, policy), runs: Spool::new(disk), count: 0 }
+        Self { html: Html::new(args, policy), runs: Spool::new(disk), count: 0, live: None }
+    }
+
+    /// Makes this the page `number` of a server, which tells of newer ones under `events`, as Server-Sent Events with their
+    /// numbers. The page loads itself again when it hears of one.
+    #[must_use]
+    pub fn live(self, number: u64) -> Self {
+        Self { live: Some(number), ..self }
     }
 }
 
@@ -55,18 +64,19 @@ impl Writer for WholePage {
     }
 
     fn finish(&mut self, _tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
-        output.write_all(head(&self.html.title()).into_string().as_bytes())?;
+        output.write_all(head(&self.html.title(), self.live).into_string().as_bytes())?;
         output.write_all(self.html.overview().into_string().as_bytes())?;
         self.runs.each("html", &mut |part| output.write_all(part.as_bytes()))?;
-        output.write_all(foot().into_string().as_bytes())
+        output.write_all(foot(self.live).into_string().as_bytes())
     }
 }
 
 /// Returns the begin of the page.
-fn head(title: &str) -> Markup {
+fn head(title: &str, live: Option<u64>) -> Markup {
+    let network = if live.is_some() { "connect-src 'self'; " } else { "" };
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; \
-         base-uri 'none'; form-action 'none'"
+         {network}base-uri 'none'; form-action 'none'"
     );
     // The page ends in `foot`, because its parts are written one by one.
     html! {
@@ -81,13 +91,16 @@ fn head(title: &str) -> Markup {
             title { (title) }
             style { (PreEscaped(STYLE)) }
         }
-        (PreEscaped("<body>"))
+        @match live {
+            Some(number) => (PreEscaped(format!("<body data-live=\"{number}\">"))),
+            None => (PreEscaped("<body>")),
+        }
         a.skip href="#runs" { "Skip to the runs" }
         (PreEscaped("<main>"))
     }
 }
 
-fn foot() -> Markup {
+fn foot(live: Option<u64>) -> Markup {
     html! {
         (PreEscaped("</main>"))
         dialog #help aria-labelledby="help-title" {
@@ -100,7 +113,11 @@ fn foot() -> Markup {
             }
             form method="dialog" { button { "Close" } }
         }
-        footer { "unstuck " (env!("CARGO_PKG_VERSION")) ". This page needs no network." }
+        footer {
+            "unstuck " (env!("CARGO_PKG_VERSION"))
+            @if live.is_some() { ". This page follows the recordings on this machine." }
+            @else { ". This page needs no network." }
+        }
         script { (PreEscaped(SCRIPT)) }
         (PreEscaped("</body></html>\n"))
     }
