@@ -42,8 +42,25 @@ pub struct Price {
 }
 
 /// Counts what a run spends.
+///
+/// ```
+/// use unstuck_report::cost::Meter;
+/// use unstuck_trace::read;
+///
+/// let call = r#"{"type":"call","tool":"ls","tokens":{"input":90,"output":10}}"#;
+/// let (mut meter, mut middle) = (Meter::default(), None);
+/// read(format!("{call}\n{call}\n{call}\n").as_bytes(), None, &mut |event| {
+///     meter.take(&event);
+///     if meter.now().calls == 1 {
+///         middle.get_or_insert(meter.now());
+///     }
+/// })?;
+/// assert_eq!(meter.total().to_string(), "3 calls, 300 tokens");
+/// assert_eq!(middle.map(|middle| meter.since(middle).calls), Some(2));
+/// # Ok::<(), unstuck_trace::Problem>(())
+/// ```
 #[derive(Default)]
-pub(super) struct Meter {
+pub struct Meter {
     price: Option<Price>,
     now: Reading,
     begin: Option<u64>,
@@ -51,22 +68,24 @@ pub(super) struct Meter {
     found: Option<Reading>,
 }
 
-/// The numbers so far.
-#[derive(Clone, Copy, Default)]
-struct Reading {
-    calls: usize,
+/// What a [`Meter`] has counted so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading {
+    /// The number of calls.
+    pub calls: usize,
     tokens: Option<Tokens>,
     /// The latest time, in milliseconds since 1970. Workers may write records out of order.
     time: Option<u64>,
 }
 
 impl Meter {
-    pub(super) fn new(price: Option<Price>) -> Self {
+    /// Begins with a run, whose tokens have this price.
+    pub fn new(price: Option<Price>) -> Self {
         Self { price, ..Self::default() }
     }
 
     /// Takes in an event, after the calls before it were judged.
-    pub(super) fn take(&mut self, event: &Event<'_>) {
+    pub fn take(&mut self, event: &Event<'_>) {
         match event {
             Event::Call(_) => self.now.calls += 1,
             Event::Usage(usage) => {
@@ -86,12 +105,21 @@ impl Meter {
     }
 
     pub(super) fn finish(self) -> Cost {
-        let begin = Reading { time: self.begin, ..Reading::default() };
-        Cost { total: self.since(begin), after: self.found.map(|found| self.since(found)) }
+        Cost { total: self.total(), after: self.found.map(|found| self.since(found)) }
+    }
+
+    /// Returns the reading.
+    pub const fn now(&self) -> Reading {
+        self.now
+    }
+
+    /// Returns what was spent so far.
+    pub fn total(&self) -> Spent {
+        self.since(Reading { time: self.begin, ..Reading::default() })
     }
 
     /// Returns what was spent since `before`.
-    fn since(&self, before: Reading) -> Spent {
+    pub fn since(&self, before: Reading) -> Spent {
         let tokens = self.now.tokens.map(|now| without(now, before.tokens.unwrap_or_default()));
         let time = self.now.time.zip(before.time).map(|(now, before)| now.saturating_sub(before));
         Spent {
@@ -200,7 +228,7 @@ impl Display for Spent {
 }
 
 /// Returns a large number in a short form, for example `12.3k`.
-pub(super) fn rounded(number: u64) -> String {
+pub fn rounded(number: u64) -> String {
     let (unit, name) = match number {
         0..1_000 => return number.to_string(),
         1_000..999_950 => (1_000, "k"),

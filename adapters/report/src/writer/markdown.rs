@@ -275,7 +275,7 @@ fn code(text: &str) -> String {
 const MARKS: &str = "\\`*_{}[]<>()#!|~$@&:";
 
 /// Returns `text`, which is one line, without any meaning in Markdown.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for (at, c) in text.char_indices() {
         // `www.` would become a link.
