@@ -1,6 +1,7 @@
-//! Scores policies on labelled runs, and makes them as patient as healthy runs require: `unstuck
-//! eval` and `unstuck tune`.
+//! Scores policies on labelled runs, makes them as patient as healthy runs require, and says what they would have done
+//! in any runs: `unstuck eval`, `unstuck tune` and `unstuck scan --compare`.
 
+pub(crate) mod compare;
 pub(crate) mod eval;
 mod figures;
 mod interval;

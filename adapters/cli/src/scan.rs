@@ -1,6 +1,6 @@
 //! `unstuck scan`: reads recorded runs and prints the loops in them.
 
-mod command;
+pub(crate) mod command;
 pub(crate) mod feedback;
 mod format;
 mod job;

@@ -113,6 +113,11 @@ impl Label {
         }
     }
 
+    /// Returns whether the person saw that there is no loop.
+    pub(super) fn is_good(&self) -> bool {
+        self.r#loop == HasLoop::No && !self.exclude
+    }
+
     fn lag(&self, at: usize) -> Option<i64> {
         let stuck = i64::try_from(self.stuck_at?).ok()?;
         Some(i64::try_from(at).ok()? - stuck)
@@ -204,7 +209,8 @@ fn parsed(text: &str) -> (Vec<Label>, Vec<String>) {
     (labels, wrong)
 }
 
-fn label(line: &str) -> Result<Label, String> {
+/// Reads the label in one line of JSON. The error says what is expected.
+pub(super) fn label(line: &str) -> Result<Label, String> {
     serde_json::from_str(line).map_err(|error| {
         // The parser gets one line at a time, so its line number is always 1.
         let error = error.to_string();

@@ -27,14 +27,9 @@ pub(super) fn replayed(
     let reader = input.open(progress).map_err(|error| inputs::explained(&error))?;
     let (mut messages, mut is_empty) = (0, true);
     let mut take = |event: Event<'_>| {
-        match &event {
-            Event::Call(_) => is_empty = false,
-            Event::Message(message) => {
-                messages = message.index + 1;
-                let is_turn = message.role != Role::User && message.text_only;
-                is_empty &= !is_turn || message.text.trim().is_empty();
-            }
-            _ => {}
+        is_empty &= !is_deed(&event);
+        if let Event::Message(message) = &event {
+            messages = message.index + 1;
         }
         for replay in &mut replays {
             replay.take(&event);
@@ -43,6 +38,18 @@ pub(super) fn replayed(
     let trace = read(reader, None, &mut take).map_err(|problem| problem.to_string())?;
     let findings = replays.into_iter().map(Replay::finish).collect();
     Ok(ReplayedRun { findings, count: Count::of(trace.calls, messages), is_empty })
+}
+
+/// Returns whether the agent does something in this event that can be judged.
+pub(super) fn is_deed(event: &Event<'_>) -> bool {
+    match event {
+        Event::Call(_) => true,
+        Event::Message(message) => {
+            let is_turn = message.role != Role::User && message.text_only;
+            is_turn && !message.text.trim().is_empty()
+        }
+        _ => false,
+    }
 }
 
 /// Returns the first finding that asks for a nudge or more.

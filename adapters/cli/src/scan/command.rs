@@ -13,6 +13,7 @@ use unstuck_report::{Settings, too_many_workers};
 use unstuck_text::Preset;
 use unstuck_trace::Trace;
 
+use crate::calibrate::compare::{self, CandidateName};
 use crate::exit::Exit;
 use crate::output::{Closed, Output, complain, remark};
 use crate::read::inputs::{self, Input, Inputs, same_file};
@@ -25,17 +26,21 @@ use crate::sessions::transcripts;
 
 pub(crate) fn run(scan: &Scan) -> Exit {
     anstream::ColorChoice::from(scan.color).write_global();
+    if !scan.compare.is_empty() {
+        return compare::run(scan);
+    }
     match scan_all(scan) {
         Ok(exit) | Err(exit) => exit,
     }
 }
 
 /// Opens the outputs, unless one is also an input.
-fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Vec<Sink>, Exit> {
+pub(crate) fn open(scan: &Scan, inputs: &mut Inputs) -> Result<Vec<(OutputFormat, Output)>, Exit> {
     // All outputs are checked before the first one is emptied.
     for path in scan.targets.iter().filter_map(|target| target.path.as_deref()) {
-        let read = scan.paths.iter().chain(&scan.feedback).chain(&scan.policy.config);
-        if read.into_iter().any(|input| same_file(input, path)) {
+        let options = scan.feedback.iter().chain(&scan.policy.config).chain(&scan.good);
+        let policies = scan.compare.iter().filter_map(CandidateName::file);
+        if scan.paths.iter().chain(options).chain(policies).any(|input| same_file(input, path)) {
             let why = "is also an input, and writing would destroy it: name another file";
             complain(&path.display().to_string(), why);
             return Err(Exit::Setup);
@@ -43,28 +48,35 @@ fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Ve
         // An output file of an earlier run in the same folder is not a recording.
         inputs.found.retain(|input| !matches!(input, Input::File(input) if same_file(input, path)));
     }
-    if let Some(baseline) = &scan.baseline {
-        inputs
-            .found
-            .retain(|input| !matches!(input, Input::File(input) if same_file(input, baseline)));
+    for list in scan.baseline.iter().chain(&scan.good) {
+        inputs.found.retain(|input| !matches!(input, Input::File(input) if same_file(input, list)));
     }
-    let sink = |target: &Target| {
+    let output = |target: &Target| {
         let reader = target.format.reader();
         let output = match &target.path {
             Some(path) if target.format.is_binary() => Output::replacing(path)?,
             Some(path) => Output::file(path, reader)?,
             None => Output::stdout(reader),
         };
+        Ok((target.format, output))
+    };
+    scan.outputs().map(output).collect()
+}
+
+/// Returns the outputs with their writers.
+fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Vec<Sink>, Exit> {
+    let outputs = open(scan, inputs)?.into_iter();
+    let sink = |(format, output): (OutputFormat, Output)| {
         let view = View {
             inputs: inputs.found.len(),
             summary: scan.summary,
             dearest_first: scan.sort == Sort::Cost,
             columns: output.columns(),
         };
-        let writer = target.format.writer(scan, preset.policy, view);
-        Ok(Sink { output, writer, is_open: true })
+        let writer = format.writer(scan, preset.policy, view);
+        Sink { output, writer, is_open: true }
     };
-    scan.outputs().map(sink).collect()
+    Ok(outputs.map(sink).collect())
 }
 
 fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
@@ -112,7 +124,7 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
 }
 
 /// Finds the inputs: the paths, or else a pipe on standard input, or else the usual sessions.
-fn find(scan: &Scan) -> Result<Inputs, Exit> {
+pub(crate) fn find(scan: &Scan) -> Result<Inputs, Exit> {
     let tell = |path: &str, what: &str| {
         if !scan.quiet {
             remark(path, what);

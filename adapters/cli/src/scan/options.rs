@@ -12,6 +12,7 @@ use unstuck_report::parts::FullReport;
 use unstuck_report::replay::LoopPrefix;
 use unstuck_trace::Format;
 
+use crate::calibrate::compare::CandidateName;
 use crate::exit::Exit;
 use crate::output::misused;
 use crate::policy::options::PolicyOptions;
@@ -58,6 +59,15 @@ pub(crate) struct Scan {
     /// loop is new, there again, or gone
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
+    /// Print no loops, but what each of these policies would have done in the runs, and what the runs spent after
+    /// that: policies by name or as a FILE.toml, and steps:N for a plain limit of N calls, for example
+    /// balanced,openhands,steps:60. Only with --format human, markdown and jsonl
+    #[arg(long, value_name = "POLICY,...", value_delimiter = ',', conflicts_with_all = NOT_COMPARED)]
+    pub(crate) compare: Vec<CandidateName>,
+    /// The runs that are known to be good: one path a line, or labels of eval, where a run without a loop is
+    /// good. Without it, the runs that ended with passing tests or a commit. Only with --compare
+    #[arg(long, value_name = "FILE", requires = "compare")]
+    pub(crate) good: Option<PathBuf>,
     /// The mildest action that makes the exit code 1; new for any loop that is not in --baseline
     #[arg(long, value_name = "ACTION", default_value = "nudge", value_parser = fail_on_names())]
     fail_on: String,
@@ -89,6 +99,22 @@ pub(crate) struct Scan {
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }
+
+/// The options that have no meaning with `--compare`.
+const NOT_COMPARED: [&str; 12] = [
+    "preset",
+    "config",
+    "feedback",
+    "explain",
+    "include_args",
+    "baseline",
+    "fail_on",
+    "summary",
+    "only",
+    "sort",
+    "quiet",
+    "verbose",
+];
 
 /// The runs that are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -8,6 +8,7 @@ mod action;
 mod baseline;
 mod bytes;
 mod clue;
+mod compare;
 mod config;
 mod doctor;
 mod eval;
