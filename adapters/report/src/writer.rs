@@ -3,6 +3,7 @@
 //! A writer takes in the reports one by one and writes them to any output. It opens no file and prints no error: what it
 //! cannot do is in the error that it returns, and the program says so.
 
+pub mod chart;
 pub mod csv;
 pub mod explain;
 pub mod github;

@@ -61,7 +61,7 @@ pub(crate) struct Scan {
     pub(crate) baseline: Option<PathBuf>,
     /// Print no loops, but what each of these policies would have done in the runs, and what the runs spent after
     /// that: policies by name or as a FILE.toml, and steps:N for a plain limit of N calls, for example
-    /// balanced,openhands,steps:60. Only with --format human, markdown and jsonl
+    /// balanced,openhands,steps:60. Only with --format human, jsonl, markdown, html and svg
     #[arg(long, value_name = "POLICY,...", value_delimiter = ',', conflicts_with_all = NOT_COMPARED)]
     pub(crate) compare: Vec<CandidateName>,
     /// The runs that are known to be good: one path a line, or labels of eval, where a run without a loop is

@@ -107,6 +107,25 @@ fn a_table_for_a_page() {
 }
 
 #[test]
+fn a_picture_and_a_page_of_the_same_figures() {
+    let folder = folder();
+    let options = ["--good", "good.txt", "--format", "svg", "-o", "bill.svg", "--format", "html"];
+    let ran = compared(&folder, "balanced,strict.toml,steps:60", &options);
+    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    let svg = fs::read_to_string(folder.path().join("bill.svg")).expect("a picture");
+    for text in [&ran.out, &svg] {
+        for part in ["steps:60", "2 of 5", "1 of 3", "3 listed as good"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");
+    assert_eq!((ran.out.matches("<svg ").count(), ran.out.matches("<script").count()), (1, 0));
+    let row =
+        "<th scope=\"row\">steps:60</th><td class=\"number\">1</td><td class=\"number\">0</td>";
+    assert!(ran.out.contains(row), "{}", ran.out);
+}
+
+#[test]
 fn what_a_policy_would_have_done_is_counted_by_its_actions() {
     let [strict] = &lines(&folder(), "strict.toml", &PRICE)[..] else { panic!("one line") };
     // It speaks in two runs, at the third call and at the fourth, and refuses and ends in one of them.

@@ -15,7 +15,7 @@ use crate::tally::Tally;
 use crate::writer::Writer;
 
 /// The hashes of [`STYLE`] and [`SCRIPT`] for the policy of the page: SHA-256 as base64.
-const STYLE_HASH: &str = "hx+GdYsgYFu0TvanLI9vciuaL3v9Kh9FMiZoLPJ92h0=";
+pub(super) const STYLE_HASH: &str = "hx+GdYsgYFu0TvanLI9vciuaL3v9Kh9FMiZoLPJ92h0=";
 const SCRIPT_HASH: &str = "Il3wZRetOicJ2VN6br0jrEwxeUp61Bqi840QFYsUaHI=";
 
 /// The page with all runs.
@@ -64,7 +64,7 @@ impl Writer for WholePage {
     }
 
     fn finish(&mut self, _tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
-        output.write_all(head(&self.html.title(), self.live).into_string().as_bytes())?;
+        output.write_all(begin(&self.html.title(), self.live).into_string().as_bytes())?;
         output.write_all(self.html.overview().into_string().as_bytes())?;
         self.runs.each("html", &mut |part| output.write_all(part.as_bytes()))?;
         output.write_all(foot(self.live).into_string().as_bytes())
@@ -72,7 +72,7 @@ impl Writer for WholePage {
 }
 
 /// Returns the begin of the page.
-fn head(title: &str, live: Option<u64>) -> Markup {
+fn begin(title: &str, live: Option<u64>) -> Markup {
     let network = if live.is_some() { "connect-src 'self'; " } else { "" };
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; \
@@ -82,6 +82,19 @@ fn head(title: &str, live: Option<u64>) -> Markup {
     html! {
         (DOCTYPE)
         (PreEscaped("<html lang=\"en\">"))
+        (head(title, &policy))
+        @match live {
+            Some(number) => (PreEscaped(format!("<body data-live=\"{number}\">"))),
+            None => (PreEscaped("<body>")),
+        }
+        a.skip href="#runs" { "Skip to the runs" }
+        (PreEscaped("<main>"))
+    }
+}
+
+/// Returns the head of a page that has the style of the report and this policy.
+pub(super) fn head(title: &str, policy: &str) -> Markup {
+    html! {
         head {
             meta charset="utf-8";
             meta http-equiv="Content-Security-Policy" content=(policy);
@@ -91,12 +104,6 @@ fn head(title: &str, live: Option<u64>) -> Markup {
             title { (title) }
             style { (PreEscaped(STYLE)) }
         }
-        @match live {
-            Some(number) => (PreEscaped(format!("<body data-live=\"{number}\">"))),
-            None => (PreEscaped("<body>")),
-        }
-        a.skip href="#runs" { "Skip to the runs" }
-        (PreEscaped("<main>"))
     }
 }
 
@@ -124,13 +131,13 @@ fn foot(live: Option<u64>) -> Markup {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use sha2::{Digest as _, Sha256};
 
     use super::*;
 
     /// Returns `bytes` as base64, by its definition in RFC 4648.
-    fn base64(bytes: &[u8]) -> String {
+    pub(in crate::writer) fn base64(bytes: &[u8]) -> String {
         const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         let mut text = String::new();
         for chunk in bytes.chunks(3) {
