@@ -30,6 +30,8 @@ pub(crate) struct Setup {
     pub(crate) mode: Mode,
     pub(crate) outcomes: Outcomes,
     pub(crate) end: End,
+    /// The largest number of loops about which someone else is asked.
+    pub(crate) escalations_max: u8,
     pub(crate) on_finding: Option<Box<OnFinding>>,
     pub(crate) store: Option<Arc<dyn unstuck_swarm::SwarmStore>>,
 }
@@ -97,6 +99,7 @@ impl Builder {
             mode,
             outcomes: Outcomes::Reported,
             end: End::Possible,
+            escalations_max: 0,
             on_finding: None,
             store: None,
         };
@@ -204,6 +207,35 @@ impl Builder {
     /// ```
     pub fn without_end(mut self) -> Self {
         self.setup.end = End::Impossible;
+        self
+    }
+
+    /// Lets someone else look at a loop before its calls are refused, at most this many times over the life of the
+    /// guard and once for each loop. Two are enough for most sessions; the default is 0. See
+    /// [`Decision::escalates`].
+    ///
+    /// No action changes: the guard notes, refuses and stops as before. A policy that never blocks never escalates.
+    ///
+    /// ```
+    /// use unstuck::Guard;
+    ///
+    /// let mut guard = Guard::builder().escalate(2).build()?;
+    /// let escalating = loop {
+    ///     let ticket = guard.before("bash", "make").ticket();
+    ///     let after = guard.after(ticket, "no rule to make target", true);
+    ///     if after.escalates() {
+    ///         break after;
+    ///     }
+    /// };
+    /// // The stronger model reads this as a message of the user, and takes one turn:
+    /// let question = escalating.question().expect("the decision escalates");
+    /// assert!(question.ends_with("What would you do instead?"));
+    /// // Then the other model goes on. The same call is refused from here on, as always.
+    /// assert!(guard.before("bash", "make").is_blocked());
+    /// # Ok::<(), unstuck::BuildError>(())
+    /// ```
+    pub fn escalate(mut self, times: u8) -> Self {
+        self.setup.escalations_max = times;
         self
     }
 

@@ -1,7 +1,7 @@
 //! A guard as bytes, and back.
 //!
 //! The bytes begin with the version and end with a checksum of eight bytes. Between them stands one
-//! struct, as `postcard` writes it. The engine inside keeps its own frame, because its errors (such as a
+//! struct, as `postcard` writes it, and behind it the loops that were escalated, if there are any. The engine inside keeps its own frame, because its errors (such as a
 //! checkpoint of another policy) are lost when `serde` reads it as a part of the struct.
 
 use std::fmt;
@@ -14,6 +14,7 @@ use unstuck_text::{Lines, SimilarCalls};
 use crate::asked::HASH;
 use crate::calls::{Calls, Names};
 use crate::decision::Cause;
+use crate::escalations::Escalations;
 use crate::guard::{Blocks, Engine, Guard, Tally};
 use crate::steps::Steps;
 use crate::stopped_calls::StoppedCalls;
@@ -80,6 +81,9 @@ struct SavedGuard<'a> {
     stopped: StoppedCalls,
     swarm: SwarmMemory,
     tally: Tally,
+    /// These come behind the struct, so that a guard that never escalates writes what it always wrote.
+    #[serde(skip)]
+    escalations: Escalations,
 }
 
 impl Guard {
@@ -105,10 +109,14 @@ impl Guard {
             stopped: state.stopped.clone(),
             swarm: state.swarm.clone(),
             tally: state.tally.clone(),
+            escalations: state.escalations.clone(),
         };
         let bytes = vec![CHECKPOINT_VERSION];
         // Writing to a vector fails only if memory runs out.
         let mut bytes = postcard::to_extend(&saved, bytes).unwrap_or_default();
+        if !saved.escalations.is_empty() {
+            bytes = postcard::to_extend(&saved.escalations, bytes).unwrap_or_default();
+        }
         let sum = HASH.hash(&bytes);
         bytes.extend(sum.to_le_bytes());
         bytes
@@ -124,6 +132,7 @@ impl Guard {
         (state.calls, state.names, state.steps) = (saved.calls, saved.names, saved.steps);
         (state.blocks, state.cause, state.stopped) = (saved.blocks, saved.cause, saved.stopped);
         (state.swarm, state.tally) = (saved.swarm, saved.tally);
+        state.escalations = saved.escalations;
         Ok(self)
     }
 }
@@ -140,10 +149,14 @@ impl<'a> SavedGuard<'a> {
             return Err(RestoreError::Malformed);
         }
         let state = whole.get(1..).unwrap_or_default();
-        let (state, rest): (Self, _) =
-            postcard::take_from_bytes(state).map_err(|_| RestoreError::Malformed)?;
+        let malformed = |_| RestoreError::Malformed;
+        let (mut state, mut rest): (Self, _) =
+            postcard::take_from_bytes(state).map_err(malformed)?;
+        if !rest.is_empty() {
+            (state.escalations, rest) = postcard::take_from_bytes(rest).map_err(malformed)?;
+        }
         let fits = state.calls.fits() && state.names.fits() && state.stopped.fits();
-        let fits = fits && state.swarm.fits() && state.tally.fits() && rest.is_empty();
-        if fits { Ok(state) } else { Err(RestoreError::Malformed) }
+        let fits = fits && state.swarm.fits() && state.tally.fits() && state.escalations.fits();
+        if fits && rest.is_empty() { Ok(state) } else { Err(RestoreError::Malformed) }
     }
 }

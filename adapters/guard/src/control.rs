@@ -1,6 +1,6 @@
 //! Control of a guard: questions that change nothing, and facts that no call shows.
 
-use unstuck_core::{Kind, LoopId, Nearness, Statistics};
+use unstuck_core::{Action, Kind, LoopId, Nearness, Statistics};
 
 use crate::asked::Asked;
 use crate::builder::Mode;
@@ -145,6 +145,28 @@ impl Guard {
         self.state.worker.detector.silence(id);
         self.state.swarm.silence(id);
         self.allow(id);
+    }
+
+    /// Ends the run because of the loop of `evidence`, as [`Action::Stop`] does, for a host that asked somebody about a
+    /// decision that [escalates](Decision::escalates).
+    ///
+    /// ```
+    /// use unstuck::Guard;
+    ///
+    /// let mut guard = Guard::builder().escalate(1).build()?;
+    /// for _ in 0..5 {
+    ///     let ticket = guard.before("bash", "make").ticket();
+    ///     let after = guard.after(ticket, "no rule to make target", true);
+    ///     if let (true, Some(evidence)) = (after.escalates(), after.evidence()) {
+    ///         assert!(guard.stop(evidence).ends_the_run());
+    ///     }
+    /// }
+    /// assert!(guard.before("bash", "make").is_blocked());
+    /// # Ok::<(), unstuck::BuildError>(())
+    /// ```
+    pub fn stop(&mut self, evidence: &Evidence) -> Decision {
+        let evidence = Evidence { action: Action::Stop, fresh: true, ..evidence.clone() };
+        self.carried_out(None, evidence)
     }
 
     /// Lets the calls of a loop run again.

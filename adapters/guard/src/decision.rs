@@ -48,6 +48,8 @@ pub struct Decision {
     pub(crate) message: Option<Message>,
     /// Whether the decision is about a call that has run.
     pub(crate) has_run: bool,
+    /// Whether someone else is asked.
+    pub(crate) escalates: bool,
 }
 
 impl Decision {
@@ -64,6 +66,7 @@ impl Decision {
             evidence: None,
             message: None,
             has_run: false,
+            escalates: false,
         }
     }
 
@@ -81,7 +84,9 @@ impl Decision {
             let (message, evidence) = (decision.message.is_some(), decision.evidence.is_some());
             (decision.action, decision.judged, message, evidence)
         };
-        if rank(&other) > rank(&self) { other } else { self }
+        let escalates = self.escalates | other.escalates;
+        let stronger = if rank(&other) > rank(&self) { other } else { self };
+        Self { escalates, ..stronger }
     }
 
     /// Returns the action for the host. It is [`Action::Proceed`] while the guard only observes.
@@ -182,6 +187,27 @@ impl Decision {
     /// Returns whether the announced call must not run: it is blocked, or the run ends here.
     pub fn is_blocked(&self) -> bool {
         self.action >= Action::Block
+    }
+
+    /// Returns whether the host should let someone else take the next turn, such as a stronger model or a person. It
+    /// is so at the first decision to block a loop, as often as [`Builder::escalate`] allows; never if the run ends
+    /// here.
+    ///
+    /// Such a decision is carried out like any other. [`Decision::question`] is what the other one is asked. If they
+    /// say that this is no loop, the host calls [`Guard::silence`]; if the run should end, [`Guard::stop`].
+    ///
+    /// [`Builder::escalate`]: crate::Builder::escalate
+    /// [`Guard::silence`]: crate::Guard::silence
+    /// [`Guard::stop`]: crate::Guard::stop
+    pub fn escalates(&self) -> bool {
+        self.escalates && !self.ends_the_run()
+    }
+
+    /// Returns the question to the one who takes the next turn, if the decision [escalates](Self::escalates): what
+    /// the other model was told, and what to do instead.
+    pub fn question(&self) -> Option<String> {
+        let message = self.message().filter(|_| self.escalates())?;
+        Some([SIGN, " ", STUCK, &message.text, INSTEAD].concat())
     }
 
     /// Returns whether the run ends here, or starts over.
@@ -379,6 +405,10 @@ const HELD_CALL: &str =
     " The call stays refused until the user says something new or a change has worked.";
 const HELD_CALLS: &str =
     " These calls stay refused until the user says something new or a change has worked.";
+
+/// The words around the message in a question to someone else.
+const STUCK: &str = "The model that works here is stuck, and you take its next turn. It was told: ";
+const INSTEAD: &str = " What would you do instead?";
 
 /// The beginning of every message, by which the model recognises the speaker.
 pub const SIGN: &str = "[unstuck]";

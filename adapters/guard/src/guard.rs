@@ -21,6 +21,7 @@ use crate::builder::{Builder, Mode, Setup};
 use crate::calls::{CallEntry, CallState, Calls, Names};
 use crate::decision::{Cause, Decision, Evidence, Message, Ticket};
 use crate::declared::Declared;
+use crate::escalations::Escalations;
 use crate::past::Past;
 use crate::payload::Payload;
 use crate::ruling::Ruling;
@@ -109,6 +110,7 @@ pub(crate) struct State {
     pub(crate) stopped: StoppedCalls,
     pub(crate) swarm: SwarmMemory,
     pub(crate) tally: Tally,
+    pub(crate) escalations: Escalations,
 }
 
 /// The verdicts on one event. There is one at most, unless calls ran side by side, so that the others are
@@ -669,6 +671,11 @@ impl Guard {
                 }
             }
         }
+        self.carried_out(ticket, evidence)
+    }
+
+    /// Takes the action of `evidence`.
+    pub(crate) fn carried_out(&mut self, ticket: Option<Ticket>, evidence: Evidence) -> Decision {
         if evidence.fresh && self.state.tally.add(evidence.finding.loop_id) {
             telemetry::count_loop(evidence.finding.kind);
         }
@@ -679,7 +686,15 @@ impl Guard {
             }
             self.begin_anew();
         }
-        self.decision(ticket, evidence)
+        let escalates = self.escalates(&evidence);
+        Decision { escalates, ..self.decision(ticket, evidence) }
+    }
+
+    /// Returns whether someone else is asked about the loop now, because it is blocked for the first time.
+    fn escalates(&mut self, evidence: &Evidence) -> bool {
+        let is_first = evidence.fresh && evidence.action == Action::Block;
+        let (id, most) = (evidence.finding.loop_id, self.setup.escalations_max);
+        is_first && self.setup.mode == Mode::Act && self.state.escalations.add(id, most)
     }
 
     pub(crate) fn decision(&self, ticket: Option<Ticket>, evidence: Evidence) -> Decision {
@@ -688,7 +703,7 @@ impl Guard {
         let acts = self.setup.mode == Mode::Act;
         let message = (acts && has_message).then(|| Message::of(&evidence, self.setup.end));
         let action = if acts { judged } else { Action::Proceed };
-        Decision { action, judged, ticket, evidence: Some(evidence), message, has_run: false }
+        Decision { action, judged, evidence: Some(evidence), message, ..Decision::proceed(ticket) }
     }
 
     fn trace(&self, begun: Option<Instant>, decision: &Decision) {
@@ -711,6 +726,7 @@ impl State {
             stopped: StoppedCalls::default(),
             swarm: SwarmMemory::default(),
             tally: Tally::default(),
+            escalations: Escalations::default(),
         }
     }
 

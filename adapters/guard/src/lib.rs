@@ -35,6 +35,10 @@
 //! | `StartOver` | undoes the work by a [`Recovery`], and begins the conversation anew |
 //! | `Stop` | ends the run and tells a person |
 //!
+//! With [`Builder::escalate`], the first decision to block a loop also [escalates](Decision::escalates): the host lets a
+//! stronger model, or a person, take the next turn with [`Decision::question`]. [`Guard::silence`] and [`Guard::stop`]
+//! take in what they say.
+//!
 //! [`Chat`] does all of this for a host without a loop of its own. An async host drives a [`Run`] step by
 //! step.
 //!
@@ -66,6 +70,7 @@ mod checkpoint;
 mod control;
 mod decision;
 mod declared;
+mod escalations;
 mod guard;
 mod past;
 mod payload;

@@ -65,6 +65,8 @@ pub struct Run<'c> {
     /// The number of times that the model was asked, which is the step of the calls in its answer.
     turns: u32,
     start_overs: u32,
+    /// The question of the next turn, if someone else takes it.
+    question: Option<String>,
     is_done: bool,
 }
 
@@ -79,6 +81,7 @@ impl<'c> Run<'c> {
             running: None,
             turns: 0,
             start_overs: 0,
+            question: None,
             is_done: false,
         }
     }
@@ -86,6 +89,13 @@ impl<'c> Run<'c> {
     /// Returns the conversation so far.
     pub fn transcript(&self) -> &[Entry] {
         &self.transcript
+    }
+
+    /// Returns the question with which someone else takes the next turn, such as a stronger model, if a decision
+    /// [escalates](Decision::escalates). They get the conversation, and the question as a message of the user that
+    /// is not kept. Their answer is reported by [`Run::replied`] like any other.
+    pub fn question(&self) -> Option<&str> {
+        self.question.as_deref()
     }
 
     /// Returns the conversation, and ends the run.
@@ -122,6 +132,7 @@ impl<'c> Run<'c> {
     ///
     /// The errors of [`Run::advance`].
     pub fn replied(&mut self, reply: Reply) -> Result<(), ChatError> {
+        self.question = None;
         self.is_done = (self.chat.done)(&reply);
         if !self.is_done {
             self.waiting.extend(reply.calls.iter().take(CALLS_MAX).cloned());
@@ -135,6 +146,7 @@ impl<'c> Run<'c> {
             self.answer(id, ToolOutput::failed(format!("{SIGN} {TOO_MANY}")));
         }
         let Some(decision) = decision else { return Ok(()) };
+        self.ask_about(&decision);
         if decision.ends_the_run() {
             return self.end(&decision);
         }
@@ -155,6 +167,8 @@ impl<'c> Run<'c> {
         // The decision after the call rests on more than the one before it.
         let noted = if after.message().is_some() { &after } else { &before };
         self.answer(id, noted.annotated(output.clone()));
+        self.ask_about(&before);
+        self.ask_about(&after);
         if after.ends_the_run() { self.end(&after) } else { Ok(()) }
     }
 
@@ -167,10 +181,16 @@ impl<'c> Run<'c> {
             return Ok(true);
         }
         self.answer(call.id.clone(), decision.refused());
+        self.ask_about(&decision);
         if decision.ends_the_run() {
             self.end(&decision)?;
         }
         Ok(false)
+    }
+
+    /// Keeps the question of a decision for the next turn, if there is one.
+    fn ask_about(&mut self, decision: &Decision) {
+        self.question = decision.question().or_else(|| self.question.take());
     }
 
     fn answer(&mut self, id: String, output: ToolOutput) {
@@ -208,6 +228,7 @@ impl<'c> Run<'c> {
     fn start_over(&mut self, undone: &Message) {
         self.start_overs += 1;
         self.waiting.clear();
+        self.question = None;
         self.transcript.truncate(1);
         self.transcript.push(Entry::User(undone.note()));
         self.chat.guard.clear();

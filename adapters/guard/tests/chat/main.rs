@@ -9,8 +9,8 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use unstuck::{
-    Action, CALLS_MAX, Chat, ChatError, Entry, Guard, LoopDetected, RecoveryError, Reply, Ruling,
-    START_OVERS_MAX, ToolCall, ToolOutput, Undone,
+    Action, CALLS_MAX, Chat, ChatError, Entry, Guard, LoopDetected, Next, RecoveryError, Reply,
+    Ruling, START_OVERS_MAX, ToolCall, ToolOutput, Undone,
 };
 
 /// A model that always asks for the same call.
@@ -218,4 +218,33 @@ fn what_is_awaited_goes_the_same_way() {
     let awaited = stuck(now(Chat::new(&mut awaited).run_async("Build it.", model, tool)));
     let waited = stuck(Chat::new(&mut waited).run("Build it.", stubborn, broken));
     assert_eq!(awaited, waited);
+}
+
+#[test]
+fn someone_else_takes_the_turn_after_an_escalation() -> Result<(), ChatError> {
+    let mut guard = Guard::builder().escalate(2).build().expect("a guard");
+    let mut run = Chat::new(&mut guard).begin("Build it.");
+    let mut asked = Vec::new();
+    loop {
+        match run.advance()? {
+            Next::Ask => {
+                asked.push(run.question().map(str::to_owned));
+                let reply = match run.question() {
+                    Some(_) => Reply::call("other", "bash", r#"{"command":"ls"}"#),
+                    None if asked.len() > 7 => Reply::text("There is no such target."),
+                    None => stubborn(run.transcript()).expect("a reply"),
+                };
+                run.replied(reply)?;
+            }
+            Next::Call(call) if call.id == "other" => run.returned(&ToolOutput::ok("src"))?,
+            Next::Call(call) => run.returned(&broken(&call).expect("an output"))?,
+            Next::Done => break,
+        }
+    }
+    let questions: Vec<_> = asked.iter().flatten().collect();
+    assert_eq!((questions.len(), asked.iter().position(Option::is_some)), (1, Some(5)));
+    assert!(questions[0].contains("the same `bash` call 5 times in a row"));
+    let is_kept = |entry: &Entry| matches!(entry, Entry::User(text) if text == questions[0]);
+    assert!(!run.transcript().iter().any(is_kept));
+    Ok(())
 }

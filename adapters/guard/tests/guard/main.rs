@@ -6,6 +6,7 @@ mod checkpoint;
 mod declared;
 mod ended;
 mod engine;
+mod escalate;
 mod feedback;
 mod ladder;
 mod scenarios;
