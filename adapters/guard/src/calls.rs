@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use unstuck_core::{CallId, Digest, Outcome, Tag, Tool};
 
 use crate::decision::Ticket;
+use crate::stopped_calls::may_change;
 
 /// The largest number of calls in the table. The longest window holds as many, and so many are more than
 /// an agent ever has open: an event that comes twice is still recognised after its call was answered.
@@ -43,6 +44,10 @@ pub(crate) struct CallEntry {
     state: CallState,
     /// The digest of the first outcome.
     outcome: Option<Digest>,
+    /// Whether this call of the present run has ended and changed nothing: it failed, or it could only look. A
+    /// checkpoint leaves it out.
+    #[serde(skip)]
+    changed_nothing: bool,
 }
 
 /// The state of a call.
@@ -76,6 +81,7 @@ impl CallEntry {
             shared: None,
             state: CallState::Open,
             outcome: None,
+            changed_nothing: false,
         }
     }
 
@@ -105,6 +111,11 @@ impl CallEntry {
     /// beginning, so that another call may have the same id.
     pub(crate) fn is(&self, raw: Digest) -> bool {
         self.raw == raw
+    }
+
+    /// Returns whether the two calls, which are equal, tell a model the same.
+    fn tells_the_same(&self, other: &Self) -> bool {
+        self.outcome == other.outcome && self.changed_nothing && other.changed_nothing
     }
 }
 
@@ -141,6 +152,30 @@ impl Calls {
         self.0.iter().rev().find(|entry| entry.ticket.call.id.seq() == Some(seq))
     }
 
+    /// Returns the calls that only repeat, the oldest first. O(n²).
+    pub(crate) fn repeated(&self) -> impl Iterator<Item = &CallEntry> {
+        let places = self.0.iter().enumerate();
+        places.filter(|(place, entry)| self.is_repeated(*place, entry)).map(|(_, entry)| entry)
+    }
+
+    /// Returns whether the call with the host's id `id` only repeats. An id of two calls names neither. O(n).
+    pub(crate) fn is_repeated_id(&self, id: &str) -> bool {
+        let id = Some(Digest::of(id.as_bytes()));
+        let mut places = self.0.iter().enumerate().filter(|(_, entry)| entry.host_id == id);
+        let named = (places.next(), places.next());
+        matches!(named, (Some((place, entry)), None) if self.is_repeated(place, entry))
+    }
+
+    /// Returns whether the equal calls next before and next after the one at `place` tell the same.
+    fn is_repeated(&self, place: usize, entry: &CallEntry) -> bool {
+        let is_equal = |other: &&CallEntry| other.digest == entry.digest && other.outcome.is_some();
+        let before = self.0.iter().take(place).rev().find(is_equal);
+        let after = self.0.iter().skip(place.saturating_add(1)).find(is_equal);
+        let tells_the_same =
+            |other: Option<&CallEntry>| other.is_some_and(|it| entry.tells_the_same(it));
+        tells_the_same(before) && tells_the_same(after)
+    }
+
     /// Returns the calls that have not ended, the oldest first.
     pub(crate) fn open(&self) -> impl Iterator<Item = &CallEntry> {
         self.0.iter().filter(|entry| entry.state == CallState::Open)
@@ -175,8 +210,10 @@ impl Calls {
         let seq = id.seq()?;
         let mut waiting = self.0.iter_mut().rev().filter(|entry| entry.outcome.is_none());
         let entry = waiting.find(|entry| entry.ticket.call.id.seq() == Some(seq))?;
+        let kind = entry.ticket.call.kind;
         entry.outcome = Some(outcome.digest());
-        Some((entry.digest, entry.ticket.call.kind))
+        entry.changed_nothing = outcome.has_failed() || !may_change(kind);
+        Some((entry.digest, kind))
     }
 
     /// Returns whether the guard waits for the outcome of a call of `step`.
@@ -236,7 +273,8 @@ impl Calls {
     pub(crate) fn end_run(&mut self) {
         for entry in &mut self.0 {
             (entry.host_id, entry.shared) = (None, None);
-            (entry.is_awaited, entry.state) = (false, CallState::Ended);
+            (entry.is_awaited, entry.changed_nothing) = (false, false);
+            entry.state = CallState::Ended;
         }
     }
 

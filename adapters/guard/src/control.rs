@@ -4,7 +4,8 @@ use unstuck_core::{Action, Kind, LoopId, Nearness, Statistics};
 
 use crate::asked::Asked;
 use crate::builder::Mode;
-use crate::decision::{Decision, Evidence};
+use crate::calls::CallEntry;
+use crate::decision::{Decision, Evidence, Ticket};
 use crate::guard::{Blocks, Guard};
 use crate::stopped_calls;
 
@@ -87,6 +88,48 @@ impl Guard {
         let verdict = state.worker.detector.peek(call.step(step));
         let evidence = self.evidence(verdict);
         evidence.map_or(Decision::PROCEED, |evidence| self.decision(None, evidence))
+    }
+
+    /// Returns the calls of this run that only repeat, the oldest first: a host that edits the model's context may
+    /// remove each with its result. Repetition in a context feeds repetition.
+    ///
+    /// Such a call stands between two equal calls, with the same result all three times. The first and the latest of an
+    /// unbroken series stay, so the model still reads every result that it ever got, and that it came again. A call that
+    /// may change something and worked always stays. So do refused calls, and calls that have not ended.
+    ///
+    /// Calls and results are compared as the guard compares them, among the latest 64 calls. A restored guard knows only
+    /// the repetitions since then. O(64²).
+    ///
+    /// ```
+    /// use unstuck::Guard;
+    ///
+    /// let mut guard = Guard::new();
+    /// let tickets = [(); 4].map(|()| {
+    ///     let ticket = guard.before("read_file", r#"{"path":"src/mian.rs"}"#).ticket();
+    ///     let _ = guard.after(ticket, "no such file", true);
+    ///     ticket.expect("a call has a ticket")
+    /// });
+    /// assert!(guard.repeated().eq([tickets[1], tickets[2]]));
+    /// ```
+    pub fn repeated(&self) -> impl Iterator<Item = Ticket> {
+        self.state.calls.repeated().map(CallEntry::ticket)
+    }
+
+    /// Returns whether the call with this id is among the [repeated](Self::repeated) ones. It is not if two calls had
+    /// the id. O(64).
+    ///
+    /// ```
+    /// use unstuck::{Asked, Guard};
+    ///
+    /// let mut guard = Guard::new();
+    /// for id in ["a", "b", "c"] {
+    ///     let ticket = guard.announce(&Asked::new("bash", "make").id(id)).ticket();
+    ///     let _ = guard.after(ticket, "no rule to make target", true);
+    /// }
+    /// assert_eq!(["a", "b", "c"].map(|id| guard.is_repeated(id)), [false, true, false]);
+    /// ```
+    pub fn is_repeated(&self, id: &str) -> bool {
+        self.state.calls.is_repeated_id(id)
     }
 
     /// Reports progress that no result shows, such as a robot that moved. Report it before the outcome of

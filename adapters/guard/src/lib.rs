@@ -39,6 +39,8 @@
 //! stronger model, or a person, take the next turn with [`Decision::question`]. [`Guard::silence`] and [`Guard::stop`]
 //! take in what they say.
 //!
+//! A host that edits the model's context may remove the calls that only [repeat](Guard::repeated).
+//!
 //! [`Chat`] does all of this for a host without a loop of its own. An async host drives a [`Run`] step by
 //! step.
 //!

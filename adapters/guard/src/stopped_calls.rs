@@ -111,7 +111,7 @@ impl StoppedCalls {
 }
 
 /// Returns whether a call of this kind may change something: it does more than read, wait or think.
-fn may_change(kind: Tag) -> bool {
+pub(crate) fn may_change(kind: Tag) -> bool {
     !matches!(kind, Tag::Read | Tag::Search | Tag::Poll | Tag::Think)
 }
 

@@ -9,6 +9,7 @@ mod engine;
 mod escalate;
 mod feedback;
 mod ladder;
+mod repeated;
 mod scenarios;
 mod swarm;
 
