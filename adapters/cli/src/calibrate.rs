@@ -3,8 +3,8 @@
 
 pub(crate) mod compare;
 pub(crate) mod eval;
-mod figures;
-mod interval;
+pub(crate) mod figures;
+pub(crate) mod interval;
 mod labels;
 pub(crate) mod options;
 mod runs;

@@ -3,6 +3,7 @@
 //! `unstuck status` and `unstuck report` show what hooks know, which is in `agents/state`. It holds no arguments and no
 //! results, so none are shown. `unstuck view` and `unstuck scan` read the transcripts, which hold all.
 
+mod effect;
 mod line;
 pub(crate) mod options;
 pub(crate) mod report;

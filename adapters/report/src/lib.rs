@@ -11,6 +11,7 @@ pub mod baseline;
 pub mod config;
 pub mod cost;
 pub mod draw;
+pub mod effect;
 mod evidence;
 pub mod folder;
 pub mod groups;

@@ -22,6 +22,8 @@ pub(crate) struct Event<'a> {
     /// The subagent's id, if a subagent caused the event.
     pub(crate) subagent: Option<Cow<'a, str>>,
     pub(crate) cwd: Option<Cow<'a, str>>,
+    /// The agent's name of the model, if the payload tells it.
+    pub(crate) model: Option<Cow<'a, str>>,
     /// The path of the session's transcript, for agents whose transcript tells more than their events.
     pub(crate) transcript: Option<Cow<'a, str>>,
     /// An id that all events between two prompts of the user share, if the agent has one.
@@ -30,10 +32,11 @@ pub(crate) struct Event<'a> {
 }
 
 impl Event<'_> {
-    /// Shortens the ids and the folder that are stored if they are absurdly long, so that they do not fill
+    /// Shortens the ids, the model's name and the folder that are stored if they are absurdly long, so that they do not fill
     /// the state.
     pub(crate) fn bounded(mut self) -> Self {
-        let ids = [Some(&mut self.session), self.subagent.as_mut()].into_iter().flatten();
+        let ids = [Some(&mut self.session), self.subagent.as_mut(), self.model.as_mut()];
+        let ids = ids.into_iter().flatten();
         ids.for_each(|id| bound(id, ID_MAX));
         self.cwd.iter_mut().for_each(|folder| bound(folder, FOLDER_MAX));
         let calls: &mut dyn Iterator<Item = &mut Call<'_>> = match &mut self.kind {
@@ -239,6 +242,7 @@ mod tests {
                 session: id.to_owned().into(),
                 subagent: own(),
                 cwd: own(),
+                model: own(),
                 transcript: own(),
                 turn: None,
                 kind: EventKind::Before(call),
@@ -249,7 +253,8 @@ mod tests {
         let (one, other) = (event(&long), event(&format!("{long}x")));
         for event in [&one, &other] {
             let EventKind::Before(call) = &event.kind else { unreachable!("it is one") };
-            let ids = [&event.session, event.subagent.as_ref().unwrap(), call.id.as_ref().unwrap()];
+            let own = [&event.subagent, &event.model, &call.id].map(|id| id.as_ref().unwrap());
+            let ids = [&[&event.session], &own[..]].concat();
             assert!(ids.iter().all(|id| id.len() <= ID_MAX && id.starts_with('é')), "{ids:?}");
             assert!(event.cwd.as_ref().is_some_and(|cwd| cwd.len() <= FOLDER_MAX));
         }

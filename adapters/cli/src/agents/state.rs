@@ -30,4 +30,4 @@ pub(crate) use folder::digest;
 pub(crate) use journal::{Entry, JOURNAL, What};
 pub(crate) use line::Line;
 pub(crate) use log::LOG;
-pub(crate) use session::{FOLLOWED_BY, FindingRecord, Key, Said, Session, is_left};
+pub(crate) use session::{FindingRecord, Key, LoopRecord, Said, Session};

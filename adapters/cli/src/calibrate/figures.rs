@@ -12,11 +12,11 @@ const NAME_MAX: usize = 22;
 pub(super) const NONE: &str = "-";
 
 /// A column: its head, and the cell of a row.
-pub(super) type Column<R> = (&'static str, fn(&R) -> String);
+pub(crate) type Column<R> = (&'static str, fn(&R) -> String);
 
 /// Returns the rows as a table without a line break at its end. The first column is aligned to the
 /// left, the others to the right.
-pub(super) fn table<R>(columns: &[Column<R>], rows: &[R]) -> String {
+pub(crate) fn table<R>(columns: &[Column<R>], rows: &[R]) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(columns.iter().map(|(head, _)| *head));
     for row in rows {
@@ -32,7 +32,7 @@ pub(super) fn table<R>(columns: &[Column<R>], rows: &[R]) -> String {
 }
 
 /// Returns the name of a policy, a source or a rule, cut to [`NAME_MAX`] columns.
-pub(super) fn name(name: &str) -> String {
+pub(crate) fn name(name: &str) -> String {
     shortened(&plain(name), NAME_MAX)
 }
 
@@ -40,7 +40,7 @@ pub(super) fn number(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| NONE.to_owned(), |ratio| format!("{ratio:.2}"))
 }
 
-pub(super) fn percent(ratio: Option<f64>) -> String {
+pub(crate) fn percent(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| NONE.to_owned(), |ratio| format!("{:.1} %", ratio * 100.0))
 }
 
@@ -48,7 +48,7 @@ pub(super) fn ends(interval: Option<Interval>) -> String {
     interval.map_or_else(|| NONE.to_owned(), |[low, high]| format!("{low:.2}–{high:.2}"))
 }
 
-pub(super) fn percents(interval: Option<Interval>) -> String {
+pub(crate) fn percents(interval: Option<Interval>) -> String {
     let percents = |[low, high]: Interval| format!("{:.1}–{:.1} %", low * 100.0, high * 100.0);
     interval.map_or_else(|| NONE.to_owned(), percents)
 }

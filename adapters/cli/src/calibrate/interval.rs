@@ -16,7 +16,7 @@ const CUT: usize = 25;
 const SEED: u64 = 20;
 
 /// The ends of an interval that holds 95 % of the resamplings.
-pub(super) type Interval = [f64; 2];
+pub(crate) type Interval = [f64; 2];
 
 /// The intervals of a score.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -49,7 +49,7 @@ const DEVIATIONS: f64 = 1.959_963_984_540_054;
 /// (Wilson, *Probable Inference, the Law of Succession, and Statistical Inference*, 1927), or
 /// `None` if there are no runs.
 #[expect(clippy::cast_precision_loss, reason = "counts of files, far below 2^52")]
-pub(super) fn wilson(part: usize, whole: usize) -> Option<Interval> {
+pub(crate) fn wilson(part: usize, whole: usize) -> Option<Interval> {
     let (n, share) = (whole as f64, ratio(part, whole)?);
     let square = DEVIATIONS * DEVIATIONS;
     let middle = share + square / (2.0 * n);

@@ -7,14 +7,14 @@ use std::fmt::Write as _;
 
 use textwrap::Options;
 use unstuck_core::LoopId;
+use unstuck_report::effect::{Effect, FOLLOWED_BY};
 use unstuck_report::json::json_line;
 use unstuck_report::shown::{COLUMNS, counted, plain, shortened};
 
-use crate::agents::state::{
-    Entry, FOLLOWED_BY, FindingRecord, Folder, Line, Said, Session, What, is_left,
-};
+use crate::agents::state::{Entry, FindingRecord, Folder, Line, Said, Session, What};
 use crate::exit::Exit;
 use crate::output::columns::filled;
+use crate::sessions::effect::{self, Note, Workers};
 use crate::sessions::options::Report;
 use crate::sessions::{STRONG, folder, loop_lines};
 use crate::time::{ago, now};
@@ -41,6 +41,11 @@ pub(crate) fn run(report: &Report) -> Exit {
     let live: Vec<_> = folder.iter().flat_map(Folder::sessions).collect();
     let period = Period { days: report.days, now: now() };
     let records = Records::of(&journal, &live, period);
+    if report.effect && !records.findings.is_empty() {
+        let notes = records.notes();
+        let lines = notes.iter().map(|note| json_line(&note.line()));
+        return report.format.print(|| effect::human(&notes, &period.name()), lines);
+    }
     let lines = records.findings.iter();
     let lines = lines.map(|(entry, finding)| json_line(&Line::of(entry, finding)));
     report.format.print(|| human(&records, period), lines)
@@ -75,27 +80,30 @@ type Id<'j> = (&'j str, &'j str);
 type Found<'j> = (&'j Entry, &'j FindingRecord);
 
 /// What the journal and the live sessions say about a period.
-#[derive(Default)]
 struct Records<'j> {
     /// The sessions that hooks have watched.
     watched: BTreeSet<Id<'j>>,
     /// The findings, in the order of their times.
     findings: Vec<Found<'j>>,
-    /// The calls of each worker: of its last session under this name, as far as it is known.
-    calls: HashMap<(Id<'j>, &'j str), u64>,
+    /// What is known of each worker, also from before.
+    workers: Workers<'j>,
     /// The calls of each session that came back after a stop and were refused, without a new finding.
     refused_again: HashMap<Id<'j>, u64>,
 }
 
 impl<'j> Records<'j> {
     fn of(journal: &'j [Entry], live: &'j [Session], period: Period) -> Self {
-        let mut records = Self::default();
+        let mut records = Self {
+            watched: BTreeSet::new(),
+            findings: Vec::new(),
+            workers: Workers::of(journal, live),
+            refused_again: HashMap::new(),
+        };
         for entry in journal.iter().filter(|entry| period.includes(entry.at)) {
             records.watched.insert(id(entry));
             match &entry.what {
                 What::Found(finding) => records.add(entry, finding),
-                What::Ended { calls, refused_again, .. } => {
-                    records.calls.insert((id(entry), &entry.worker), *calls);
+                What::Ended { refused_again, .. } => {
                     *records.refused_again.entry(id(entry)).or_default() += refused_again;
                 }
             }
@@ -103,7 +111,6 @@ impl<'j> Records<'j> {
         for session in live.iter().filter(|session| period.includes(session.last_seen)) {
             let id = (session.agent.name(), &session.session[..]);
             records.watched.insert(id);
-            records.calls.insert((id, &session.worker), session.calls);
             *records.refused_again.entry(id).or_default() += session.refused_again;
         }
         records
@@ -117,6 +124,17 @@ impl<'j> Records<'j> {
             Some(last) => *last = (entry, finding),
             None => self.findings.push((entry, finding)),
         }
+    }
+
+    /// Returns the notes with their effects.
+    fn notes(&self) -> Vec<Note<'j>> {
+        let found = self.findings.iter().filter(|(_, finding)| Note::is_note(finding));
+        let note = |&(entry, finding): &Found<'j>| Note {
+            entry,
+            finding,
+            effect: self.workers.effect(entry, finding),
+        };
+        found.map(note).collect()
     }
 
     /// Returns the findings of each loop of each worker.
@@ -276,13 +294,12 @@ fn frequent(records: &Records<'_>, now: u64) -> String {
 fn ended_early(records: &Records<'_>) -> String {
     let loops = records.loops();
     let is_told = |findings: &[Found<'_>]| findings.iter().all(|(_, one)| !one.observed);
-    let told = loops.iter().filter(|(_, findings)| is_told(findings));
-    let is_early =
-        |((session, worker, _), findings): &(&(Id<'_>, &str, LoopId), &Vec<Found<'_>>)| {
-            let [(_, only)] = findings[..] else { return false };
-            let calls = records.calls.get(&(*session, *worker)).copied().unwrap_or_default();
-            only.said <= Said::Warning && is_left(only.call, calls)
-        };
+    let told = loops.values().filter(|findings| is_told(findings));
+    let is_early = |findings: &&Vec<Found<'_>>| {
+        let [(entry, only)] = findings[..] else { return false };
+        let effect = records.workers.effect(entry, only);
+        only.said <= Said::Warning && matches!(effect, Some(Effect::Left | Effect::Later))
+    };
     let early = told.clone().filter(is_early).count();
     if early == 0 {
         return String::new();

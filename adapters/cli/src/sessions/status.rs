@@ -69,7 +69,7 @@ fn listed(folder: &Folder) -> Vec<Listed> {
     let mut listed: Vec<_> = live.collect();
     let mut over: BTreeMap<(String, String, String), Listed> = BTreeMap::new();
     for entry in folder.journal() {
-        let Entry { at, agent, session, worker, cwd, what } = entry;
+        let Entry { at, agent, session, worker, cwd, model: _, what } = entry;
         // A later version may know more agents.
         let Some(known) = Agent::named(&agent) else { continue };
         let key = Key { agent: known, session: &session, worker: &worker };
@@ -83,7 +83,7 @@ fn listed(folder: &Folder) -> Vec<Listed> {
         session.last_seen = at;
         match what {
             What::Found(finding) => session.note(finding),
-            What::Ended { begun, calls, events, errors, refused_again } => {
+            What::Ended { begun, calls, events, errors, refused_again, loops: _ } => {
                 *ended = true;
                 session.begun = session.begun.min(begun);
                 session.calls += calls;

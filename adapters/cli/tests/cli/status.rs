@@ -251,6 +251,45 @@ fn calls_that_come_back_after_a_stop_are_counted() {
     assert_eq!(report(&folder, &[]).out, before);
 }
 
+#[test]
+fn the_effect_of_each_note_is_reported() {
+    let folder = Folder::new();
+    let begin = |session: &str| {
+        let event = json!({
+            "session_id": session, "hook_event_name": "SessionStart", "source": "startup", "model": "opus",
+        });
+        happens(&folder, &event);
+    };
+    // One agent leaves the loop at once, one goes on until it is refused, and one is not told.
+    begin("left");
+    (0..3).for_each(|n| fails(&folder, "left", n));
+    (0..5).for_each(|n| works(&folder, "left", n, &[]));
+    begin("never");
+    (0..6).for_each(|n| fails(&folder, "never", n));
+    ends(&folder, "never");
+    (0..4).for_each(|n| fails_with(&folder, "alone", n, &["--observe"]));
+    (0..5).for_each(|n| works(&folder, "alone", n, &["--observe"]));
+    let ran = report(&folder, &["--effect", "--format", "jsonl"]);
+    let line = |line: &Value| {
+        let member = |name: &str| line[name].as_str().unwrap_or("-").to_owned();
+        ["session", "said", "model", "effect"].map(member).join(" ")
+    };
+    assert_eq!(
+        ran.lines().iter().map(line).collect::<Vec<_>>(),
+        [
+            "left nudge opus left",
+            "never nudge opus never",
+            "never warning opus never",
+            "never refusal opus ended",
+            "alone nudge - left",
+        ],
+        "{}",
+        ran.out
+    );
+    insta::assert_snapshot!(report(&folder, &["--effect"]).out);
+    assert!(!report(&folder, &["--format", "jsonl"]).out.contains("\"effect\":"));
+}
+
 /// Returns what the status line shows for this input.
 fn shown(folder: &Folder, input: &str) -> String {
     let mut command = command(folder, &["status", "--line"]);

@@ -135,6 +135,9 @@ impl Worker {
         if self.session.cwd.is_none() {
             self.session.cwd = event.cwd.as_deref().map(str::to_owned);
         }
+        if let Some(model) = event.model.as_deref() {
+            self.session.model = Some(model.to_owned());
+        }
         self.notice_turn(event);
         let unreported = self.settle_unreported(event);
         let silent = self.settle_silent(&event.kind);
@@ -269,8 +272,10 @@ impl Worker {
         }
         let said = said(decision.judged(), self.host().ends);
         let new = FindingRecord::news(decision, said, self.session.calls, self.now);
-        if let Some(finding) = new {
-            self.session.note(finding);
+        match (new, decision.evidence()) {
+            (Some(finding), _) => self.session.note(finding),
+            (None, Some(evidence)) => self.session.goes_on(evidence.finding.loop_id),
+            (None, None) => {}
         }
     }
 

@@ -64,6 +64,7 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
         _ => EventKind::Other,
     };
     Ok(Event {
+        model: None,
         transcript: None,
         name,
         session: needed(payload.session, "session")?,

@@ -12,7 +12,7 @@ use unstuck_report::json::json_line;
 
 use super::file::{Trouble, WAIT_MIN, create, lock, read};
 use super::folder::Folder;
-use super::session::{FindingRecord, Session};
+use super::session::{FindingRecord, LoopRecord, Session};
 use crate::agents::notify::PROXY;
 
 /// The name of the file.
@@ -31,6 +31,9 @@ pub(crate) struct Entry {
     pub(crate) session: String,
     pub(crate) worker: String,
     pub(crate) cwd: Option<String>,
+    /// The name of the model, as far as the agent tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
     #[serde(flatten)]
     pub(crate) what: What,
 }
@@ -53,6 +56,9 @@ pub(crate) enum What {
         /// The number of calls that came back after a stop and were refused.
         #[serde(default)]
         refused_again: u64,
+        /// The loops that were found, the latest ones. Earlier versions did not write them.
+        #[serde(default)]
+        loops: Option<Vec<LoopRecord>>,
     },
 }
 
@@ -70,14 +76,16 @@ impl Entry {
     /// The line on a finding of the proxy, in the session with this name.
     pub(crate) fn of_proxy(session: String, finding: FindingRecord) -> Self {
         let cwd = env::current_dir().ok().map(|cwd| cwd.display().to_string());
-        let (agent, worker) = (PROXY.to_owned(), "main".to_owned());
-        Self { at: finding.at, agent, session, worker, cwd, what: What::Found(finding) }
+        let (agent, worker, at) = (PROXY.to_owned(), "main".to_owned(), finding.at);
+        let what = What::Found(finding);
+        Self { at, agent, session, worker, cwd, model: None, what }
     }
 
     /// The line on the end of `session` at the time `now`.
     pub(crate) fn ended(session: &Session, now: u64) -> Self {
         let Session { begun, calls, events, errors, refused_again, .. } = *session;
-        Self::of(session, now, What::Ended { begun, calls, events, errors, refused_again })
+        let loops = Some(session.loops.clone());
+        Self::of(session, now, What::Ended { begun, calls, events, errors, refused_again, loops })
     }
 
     fn of(session: &Session, at: u64, what: What) -> Self {
@@ -87,6 +95,7 @@ impl Entry {
             session: session.session.clone(),
             worker: session.worker.clone(),
             cwd: session.cwd.clone(),
+            model: session.model.clone(),
             what,
         }
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use unstuck::{Action, Decision, Evidence, LoopId};
+use unstuck_report::effect::is_left;
 
 use crate::agents::Agent;
 use crate::agents::host::Ends;
@@ -50,6 +51,8 @@ pub(crate) struct Session {
     pub(crate) told: Told,
     /// The latest findings, in their order.
     pub(crate) findings: Vec<FindingRecord>,
+    /// The agent's name of the model, if a payload tells it: the latest one.
+    pub(crate) model: Option<String>,
     /// The number of findings of the event that is being answered.
     #[serde(skip)]
     new: usize,
@@ -58,17 +61,13 @@ pub(crate) struct Session {
 /// The number of loops that are kept of each worker.
 const LOOPS_MAX: usize = 64;
 
-/// The number of calls that must follow a finding before a loop counts as ended. The next note on a loop comes
-/// after fewer.
-pub(crate) const FOLLOWED_BY: u64 = 5;
-
 /// A loop, as it was found last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LoopRecord {
     #[serde(with = "loop_id")]
-    loop_id: LoopId,
-    /// The number of calls of the worker until then.
-    call: u64,
+    pub(crate) loop_id: LoopId,
+    /// The number of calls of the worker until then, also if the agent was not told again.
+    pub(crate) call: u64,
     /// The agent was told, and could go on. After a stop nobody knows whether it would have, and after a question to the
     /// person the loop is not looked for any more.
     is_told: bool,
@@ -238,6 +237,7 @@ impl Session {
             loops: Vec::new(),
             told: Told::default(),
             findings: Vec::new(),
+            model: None,
             new: 0,
         }
     }
@@ -275,6 +275,13 @@ impl Session {
         self.new += 1;
     }
 
+    /// Notes that a loop goes on at the latest call, of which the agent is not told again.
+    pub(crate) fn goes_on(&mut self, loop_id: LoopId) {
+        if let Some(known) = self.loops.iter_mut().find(|one| one.loop_id == loop_id) {
+            known.call = self.calls;
+        }
+    }
+
     /// Keeps the loop of a finding. Drops the one that was found the longest time ago if there are [`LOOPS_MAX`] already.
     fn note_loop(&mut self, record: &FindingRecord) {
         let is_stop =
@@ -287,11 +294,6 @@ impl Session {
         }
         self.loops.push(seen);
     }
-}
-
-/// Returns whether the agent has left a loop that was last found at the call `found`, now that it has made `calls`.
-pub(crate) fn is_left(found: u64, calls: u64) -> bool {
-    calls >= found + FOLLOWED_BY
 }
 
 /// The form of a loop's id: hexadecimal digits in text formats, and a number in others.
@@ -320,6 +322,8 @@ mod loop_id {
 
 #[cfg(test)]
 mod tests {
+    use unstuck_report::effect::FOLLOWED_BY;
+
     use super::*;
 
     #[test]
@@ -348,6 +352,15 @@ mod tests {
                 session.calls = calls;
                 assert_eq!(session.freed(), freed, "{said:?} {action} {observed} {calls}");
             }
+        }
+        // A loop that went on without another note is left later.
+        let mut session = Session::new(&key, 0);
+        session.note(finding(1, Said::Nudge, Action::Nudge, false));
+        session.calls = 12;
+        session.goes_on(LoopId::from_bits(1));
+        for (calls, freed) in [(12 + FOLLOWED_BY - 1, 0), (12 + FOLLOWED_BY, 1)] {
+            session.calls = calls;
+            assert_eq!(session.freed(), freed, "{calls}");
         }
         let mut session = Session::new(&key, 0);
         let many = u64::try_from(LOOPS_MAX).expect("a small number") + 9;

@@ -31,7 +31,16 @@ fn call(id: &'static str, args: &'static str) -> Call<'static> {
 
 fn event(kind: EventKind<'static>) -> Event<'static> {
     let (name, session) = ("PreToolUse".into(), "s".into());
-    Event { name, session, subagent: None, cwd: None, transcript: None, turn: None, kind }
+    Event {
+        name,
+        session,
+        subagent: None,
+        cwd: None,
+        model: None,
+        transcript: None,
+        turn: None,
+        kind,
+    }
 }
 
 /// Announces these calls at these times. Returns their steps.

@@ -1,0 +1,322 @@
+//! `unstuck report --effect`: what agents did after each note, by the definition of [`unstuck_report::effect`].
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::ptr;
+
+use serde::Serialize;
+use unstuck_core::Kind;
+use unstuck_report::effect::{Effect, SOON};
+use unstuck_report::shown::counted;
+
+use crate::agents::state::{Entry, FindingRecord, Line, LoopRecord, Said, Session, What};
+use crate::calibrate::figures::{Column, name, percent, percents, table};
+use crate::calibrate::interval::wilson;
+use crate::output::columns::filled;
+
+/// An agent's name, its id of a session, and the worker's name.
+type Worker<'j> = (&'j str, &'j str, &'j str);
+
+fn worker(entry: &Entry) -> Worker<'_> {
+    (&entry.agent, &entry.session, &entry.worker)
+}
+
+/// The lines of the journal and the live state of each worker.
+pub(super) struct Workers<'j> {
+    entries: HashMap<Worker<'j>, Vec<&'j Entry>>,
+    live: HashMap<Worker<'j>, &'j Session>,
+}
+
+impl<'j> Workers<'j> {
+    pub(super) fn of(journal: &'j [Entry], live: &'j [Session]) -> Self {
+        let mut entries: HashMap<_, Vec<_>> = HashMap::new();
+        for entry in journal {
+            entries.entry(worker(entry)).or_default().push(entry);
+        }
+        let named = |one: &'j Session| ((one.agent.name(), &one.session[..], &one.worker[..]), one);
+        Self { entries, live: live.iter().map(named).collect() }
+    }
+
+    /// Returns the effect of the finding `note` in the line `entry`, or `None` if its session is neither live nor known
+    /// to have ended. O(lines of the worker).
+    pub(super) fn effect(&self, entry: &Entry, note: &FindingRecord) -> Option<Effect> {
+        let lines = self.entries.get(&worker(entry)).map(Vec::as_slice).unwrap_or_default();
+        let later = lines.iter().skip_while(|line| !ptr::eq(**line, entry)).skip(1);
+        for line in later {
+            match &line.what {
+                What::Found(next) if is_about(next, note) => return Some(Effect::Never),
+                What::Found(_) => {}
+                What::Ended { calls, loops, .. } => {
+                    return Some(over(note, loops.as_ref()?, *calls));
+                }
+            }
+        }
+        self.live.get(&worker(entry)).map(|session| over(note, &session.loops, session.calls))
+    }
+}
+
+/// Returns whether the later finding `next` is about the calls of `note`: it is about the same loop, or one that holds
+/// the call of the note.
+fn is_about(next: &FindingRecord, note: &FindingRecord) -> bool {
+    let is_same = next.loop_id == note.loop_id;
+    if [Kind::Text, Kind::Echo].iter().any(|kind| kind.name() == next.kind) {
+        return is_same;
+    }
+    let before = next.call.saturating_sub(next.period.saturating_mul(next.laps));
+    next.call > note.call && (is_same || before < note.call)
+}
+
+/// Returns the effect of a note that no other one followed, after this number of `calls`.
+fn over(note: &FindingRecord, loops: &[LoopRecord], calls: u64) -> Effect {
+    let last = loops.iter().find(|one| one.loop_id == note.loop_id).map(|one| one.call);
+    Effect::of(note.call, last.unwrap_or(note.call), calls)
+}
+
+/// A note, or what would have been one if the hook did not only observe.
+pub(super) struct Note<'j> {
+    pub(super) entry: &'j Entry,
+    pub(super) finding: &'j FindingRecord,
+    pub(super) effect: Option<Effect>,
+}
+
+impl Note<'_> {
+    /// Returns whether the agent could go on. At a stop it could not, and after a question the person has decided.
+    pub(super) fn is_note(finding: &FindingRecord) -> bool {
+        matches!(finding.said, Said::Nudge | Said::Warning | Said::Refusal)
+    }
+
+    pub(super) fn line(&self) -> EffectLine<'_> {
+        EffectLine {
+            line: Line::of(self.entry, self.finding),
+            model: self.entry.model.as_deref(),
+            effect: self.effect,
+        }
+    }
+}
+
+/// A note in JSON.
+#[derive(Serialize)]
+pub(super) struct EffectLine<'a> {
+    #[serde(flatten)]
+    line: Line<'a>,
+    model: Option<&'a str>,
+    effect: Option<Effect>,
+}
+
+/// Returns the name of a note's group.
+type Group = for<'n> fn(&Note<'n>) -> &'n str;
+
+/// The ways to group notes, each with the head of the column of names.
+const GROUPS: [(&str, Group); 4] = [
+    ("rule", |note| &note.finding.rule),
+    ("rung", |note| note.finding.said.name()),
+    ("agent", |note| &note.entry.agent),
+    ("model", |note| note.entry.model.as_deref().unwrap_or("unknown")),
+];
+
+/// A row of the table.
+#[derive(Default)]
+struct Row {
+    name: String,
+    notes: usize,
+    /// The notes with each of [`Effect::ALL`].
+    effects: [usize; 4],
+}
+
+impl Row {
+    fn add(&mut self, effect: Option<Effect>) {
+        self.notes += 1;
+        for (count, one) in self.effects.iter_mut().zip(Effect::ALL) {
+            *count += usize::from(effect == Some(one));
+        }
+    }
+
+    /// Returns the number of notes after which the agent left the loop within two calls, and of those whose effect is
+    /// known.
+    fn left(&self) -> (usize, usize) {
+        let [left, later, never, _] = self.effects;
+        (left, left + later + never)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counts of notes, far below 2^52")]
+    fn share(&self) -> Option<f64> {
+        let (left, known) = self.left();
+        (known > 0).then(|| left as f64 / known as f64)
+    }
+}
+
+/// Returns the tables for people, of the notes of the period with this name.
+pub(super) fn human(notes: &[Note<'_>], period: &str) -> String {
+    let count = counted(notes.len(), "note");
+    let mut text = filled(&format!("Last {period}: what agents did after {count}"), "");
+    for (head, group) in GROUPS.into_iter().filter(|_| !notes.is_empty()) {
+        let columns: [Column<Row>; 8] = [
+            (head, |row| name(&row.name)),
+            ("notes", |row| row.notes.to_string()),
+            ("within 2", |row| row.effects[0].to_string()),
+            ("later", |row| row.effects[1].to_string()),
+            ("never", |row| row.effects[2].to_string()),
+            ("ended", |row| row.effects[3].to_string()),
+            ("share", |row| percent(row.share())),
+            ("95 %", |row| percents(wilson(row.left().0, row.left().1))),
+        ];
+        let _ = writeln!(text, "\n{}", table(&columns, &rows(notes, group)));
+    }
+    format!("{text}\n{}", filled(&remark(notes), ""))
+}
+
+/// Returns a row for each group of notes, the largest first. Those that were only observed have a row of their own.
+fn rows(notes: &[Note<'_>], group: Group) -> Vec<Row> {
+    let mut rows: BTreeMap<(&str, bool), Row> = BTreeMap::new();
+    for note in notes {
+        let (name, observed) = (group(note), note.finding.observed);
+        let row = rows.entry((name, observed)).or_default();
+        row.name = if observed { format!("observed: {name}") } else { name.to_owned() };
+        row.add(note.effect);
+    }
+    let mut rows: Vec<Row> = rows.into_values().collect();
+    rows.sort_by_key(|row| usize::MAX - row.notes);
+    rows
+}
+
+/// Returns the words below the tables.
+fn remark(notes: &[Note<'_>]) -> String {
+    let unknown = notes.iter().filter(|note| note.effect.is_none()).count();
+    let of_unknown = match unknown {
+        0 => String::new(),
+        _ => format!(" Of {} the end of the session is not known.", counted(unknown, "note")),
+    };
+    format!(
+        "Within {SOON}: the loop was left, and at most {SOON} calls went on with it. The share is of the notes whose \
+         run went on. See unstuck report --help.{of_unknown}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use unstuck_core::LoopId;
+    use unstuck_report::shown::COLUMNS;
+
+    use super::*;
+    use crate::agents::Agent;
+    use crate::agents::state::Key;
+
+    /// The calls of one worker, each as a letter: `n` gets a note on the first loop, `=` goes on with it, `N` gets a note
+    /// on another loop of three laps, `S` is stopped in the first loop, and `.` is anything else. At `x` the session ends,
+    /// and at `-` its state is lost.
+    fn played(calls: &str, observed: bool) -> (Vec<Entry>, Vec<Session>) {
+        let key = Key { agent: Agent::ALL[0], session: "s", worker: "main" };
+        let (mut session, mut journal) = (Session::new(&key, 0), Vec::new());
+        let mut live = true;
+        for call in calls.chars() {
+            let (loop_id, said) = match call {
+                'x' | '-' => {
+                    journal.extend((call == 'x').then(|| Entry::ended(&session, 0)));
+                    (session, live) = (Session::new(&key, 0), false);
+                    continue;
+                }
+                'N' => (2, Said::Nudge),
+                'S' => (1, Said::Stop),
+                _ => (1, Said::Nudge),
+            };
+            (session.calls, live) = (session.calls + 1, true);
+            let loop_id = LoopId::from_bits(loop_id);
+            let call_number = session.calls;
+            match call {
+                '.' => {}
+                '=' => session.goes_on(loop_id),
+                _ => {
+                    let example = FindingRecord::example(0);
+                    let finding = FindingRecord {
+                        said,
+                        loop_id,
+                        observed,
+                        laps: 3,
+                        call: call_number,
+                        ..example
+                    };
+                    session.note(finding.clone());
+                    journal.push(Entry::found(&session, &finding));
+                }
+            }
+        }
+        (journal, live.then_some(session).into_iter().collect())
+    }
+
+    fn notes<'j>(journal: &'j [Entry], live: &'j [Session]) -> Vec<Note<'j>> {
+        let workers = Workers::of(journal, live);
+        let note = |entry: &'j Entry| match &entry.what {
+            What::Found(finding) if Note::is_note(finding) => {
+                Some(Note { entry, finding, effect: workers.effect(entry, finding) })
+            }
+            _ => None,
+        };
+        journal.iter().filter_map(note).collect()
+    }
+
+    #[test]
+    fn a_note_has_the_effect_that_the_journal_tells() {
+        let (left, later) = (Some(Effect::Left), Some(Effect::Later));
+        let (never, ended) = (Some(Effect::Never), Some(Effect::Ended));
+        let table: &[(&str, &[Option<Effect>])] = &[
+            ("n.....x", &[left]),
+            ("n....x", &[ended]),
+            // The boundary at two calls.
+            ("n==.....x", &[left]),
+            ("n=.=.....x", &[later]),
+            ("n===.....x", &[later]),
+            ("n==....x", &[ended]),
+            ("n===....x", &[never]),
+            // Found again, soon or late.
+            ("n=n.....x", &[never, left]),
+            ("n.........n.....x", &[never, left]),
+            ("nS", &[never]),
+            // Another loop with the same call, and one without.
+            ("..n=N.....x", &[never, left]),
+            ("..n..N.....x", &[left, left]),
+            // A session that was resumed counts its calls anew.
+            ("n.....xn.x", &[left, ended]),
+            // A session that is live, and one whose end nobody knows.
+            ("n.....", &[left]),
+            ("n.", &[ended]),
+            ("n.....-", &[None]),
+        ];
+        for (calls, expected) in table {
+            for observed in [false, true] {
+                let (journal, live) = played(calls, observed);
+                let notes = notes(&journal, &live);
+                let effects: Vec<_> = notes.iter().map(|note| note.effect).collect();
+                assert_eq!(effects, *expected, "{calls} {observed}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_journal_of_an_earlier_version_tells_no_effect() {
+        let (mut journal, live) = played("n.....x", false);
+        for entry in &mut journal {
+            if let What::Ended { loops, .. } = &mut entry.what {
+                *loops = None;
+            }
+        }
+        assert_eq!(notes(&journal, &live)[0].effect, None);
+    }
+
+    #[test]
+    fn the_table_has_a_row_for_each_group_and_for_what_was_only_observed() {
+        let mut all = Vec::new();
+        for (calls, observed) in
+            [("n.....x", false), ("n==n===.....x", false), ("n===.....x", true), ("n.-", true)]
+        {
+            let (mut journal, _) = played(calls, observed);
+            for entry in &mut journal {
+                calls.clone_into(&mut entry.session);
+            }
+            all.extend(journal);
+        }
+        all[0].model = Some("opus\u{1b}[2J".to_owned());
+        let text = human(&notes(&all, &[]), "7 days");
+        assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
+        insta::assert_snapshot!("effect", text);
+    }
+}
