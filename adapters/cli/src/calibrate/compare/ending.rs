@@ -118,9 +118,9 @@ mod tests {
 
     #[test]
     fn a_run_ends_well_with_passing_tests_or_a_commit() {
+        assert!(!Ending::default().is_good());
         for (calls, expected) in [
-            (&[][..], false),
-            (&[LOOK], false),
+            (&[LOOK][..], false),
             (&[PASSED], true),
             (&[COMMIT, LOOK], true),
             (&[("git commit", "[main (root-commit) 1f2e3d4] first")], true),
