@@ -119,7 +119,7 @@ impl Chart {
     }
 
     fn picture(&self) -> Markup {
-        let top = MARGIN + 4 * LINE;
+        let top = MARGIN + 4 * LINE + 8;
         let height = top + self.rows.len() * ROW + MARGIN;
         html! {
             svg xmlns="http://www.w3.org/2000/svg" width=(WIDTH) height=(height)
@@ -133,7 +133,7 @@ impl Chart {
                 (key("stopped", BARS + FULL / 2, "of these: refused or ended"))
                 @for (place, row) in self.rows.iter().enumerate() {
                     g transform={ "translate(0 " (top + place * ROW) ")" } {
-                        text x=(MARGIN) y=(BAR) { (shortened(&plain(&row.name), NAME_MAX)) }
+                        text x=(MARGIN) y=(BAR - 2) { (shortened(&plain(&row.name), NAME_MAX)) }
                         (bar(0, "all", row.all))
                         @if let Some(good) = row.good { (bar(BAR + 4, "good", good)) }
                     }
@@ -146,7 +146,7 @@ impl Chart {
 
 /// Returns the meaning of a colour.
 fn key(colour: &str, x: usize, what: &str) -> Markup {
-    let y = MARGIN + LINE * 2;
+    let y = MARGIN + LINE * 2 + 8;
     html! {
         rect class=(colour) x=(x) y=(y) width=(BAR) height=(BAR) {}
         text.dim x=(x + BAR + 6) y=(y + BAR - 3) { (what) }
