@@ -11,6 +11,7 @@ use crate::checkpoint::RestoreError;
 use crate::decision::Evidence;
 use crate::guard::Guard;
 use crate::ruling::Ruling;
+use crate::wording::Wording;
 
 /// The environment variable that turns every guard off if it is `off`, `0` or `false`.
 pub const SWITCH: &str = "UNSTUCK";
@@ -32,6 +33,7 @@ pub(crate) struct Setup {
     pub(crate) end: End,
     /// The largest number of loops about which someone else is asked.
     pub(crate) escalations_max: u8,
+    pub(crate) wording: Wording,
     pub(crate) on_finding: Option<Box<OnFinding>>,
     pub(crate) store: Option<Arc<dyn unstuck_swarm::SwarmStore>>,
 }
@@ -100,6 +102,7 @@ impl Builder {
             outcomes: Outcomes::Reported,
             end: End::Possible,
             escalations_max: 0,
+            wording: Wording::Named,
             on_finding: None,
             store: None,
         };
@@ -236,6 +239,9 @@ impl Builder {
     /// ```
     pub fn escalate(mut self, times: u8) -> Self {
         self.setup.escalations_max = times;
+    /// Sets whether messages name the tool of the repeated call, which they do otherwise.
+    pub fn wording(mut self, wording: Wording) -> Self {
+        self.setup.wording = wording;
         self
     }
 

@@ -10,6 +10,7 @@ use unstuck_text::CauseKind;
 
 use crate::builder::End;
 use crate::tool_output::ToolOutput;
+use crate::wording::Wording;
 
 /// The name of an announced call, for its outcome. It is valid for the guard that issued it.
 ///
@@ -267,16 +268,21 @@ impl Evidence {
     }
 
     /// Returns the words to the model that go with `action`.
-    fn about(&self, action: Action) -> String {
+    fn about(&self, action: Action, wording: Wording) -> String {
         let mut text = String::with_capacity(TEXT_ROOM);
         // Writing to a `String` cannot fail.
         let _ = if let Some(swarm) = &self.swarm {
             write!(text, "{}", swarm.nudge(action, &self.tool))
         } else {
-            let lap: Vec<&str> = self.lap.iter().map(|tool| &**tool).collect();
-            let nudge = self.finding.nudge(action, &self.tool).lap(&lap).failing(&self.failing);
+            let (lap, failing) = match wording {
+                Wording::Named => (&self.lap[..], &*self.failing),
+                Wording::Unnamed => (&[][..], ""),
+            };
+            let lap: Vec<&str> = lap.iter().map(|tool| &**tool).collect();
+            let nudge = self.finding.nudge(action, &self.tool).lap(&lap).failing(failing);
             write!(text, "{nudge}")
         };
+        let mut text = wording.of(text, &self.tool);
         // A run that ends leaves nothing to mend.
         if let Some(cause) = self.cause.as_ref().filter(|_| action < Action::StartOver) {
             let _ = write!(text, " {cause}");
@@ -419,9 +425,9 @@ impl Message {
     }
 
     /// Creates the message about `evidence`, for a host that can end a run or cannot.
-    pub(crate) fn of(evidence: &Evidence, end: End) -> Self {
+    pub(crate) fn of(evidence: &Evidence, end: End, wording: Wording) -> Self {
         if evidence.action == Action::Stop && end == End::Impossible {
-            let (calls, kind) = (evidence.about(Action::Nudge), evidence.finding.kind);
+            let (calls, kind) = (evidence.about(Action::Nudge, wording), evidence.finding.kind);
             // Text is no call that could be refused.
             let held = match kind {
                 Kind::Text | Kind::Echo => "",
@@ -430,7 +436,7 @@ impl Message {
             };
             return Self::new(calls + held);
         }
-        Self::new(evidence.about(evidence.action))
+        Self::new(evidence.about(evidence.action, wording))
     }
 
     /// Returns the words alone.

@@ -701,7 +701,8 @@ impl Guard {
         let judged = evidence.action;
         let has_message = judged >= Action::Block || (evidence.fresh && judged > Action::Proceed);
         let acts = self.setup.mode == Mode::Act;
-        let message = (acts && has_message).then(|| Message::of(&evidence, self.setup.end));
+        let message = (acts && has_message)
+            .then(|| Message::of(&evidence, self.setup.end, self.setup.wording));
         let action = if acts { judged } else { Action::Proceed };
         Decision { action, judged, evidence: Some(evidence), message, ..Decision::proceed(ticket) }
     }

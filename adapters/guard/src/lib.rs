@@ -88,6 +88,7 @@ mod telemetry;
 mod tool_output;
 #[cfg(feature = "json")]
 mod wire;
+mod wording;
 
 pub use asked::Asked;
 pub use builder::{BuildError, Builder, SWITCH, is_off};
@@ -113,6 +114,7 @@ pub use unstuck_swarm::SwarmStore;
 #[cfg(feature = "clues")]
 pub use unstuck_text::ClueKind;
 pub use unstuck_text::{CauseKind, Effect, Mask, Masks, Preset, Recipe, ToolDeclaration};
+pub use wording::Wording;
 
 /// The examples of the READMEs.
 #[cfg(doctest)]

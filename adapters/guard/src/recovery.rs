@@ -11,6 +11,7 @@ pub use git::{GitError, GitWorkTree, SavedState, WentBack};
 
 use crate::builder::End;
 use crate::decision::{Evidence, Message};
+use crate::wording::Wording;
 
 /// Puts the world that an agent acts on back to where the run began.
 ///
@@ -100,7 +101,7 @@ impl Undone {
     /// made.
     pub fn message_about(&self, evidence: &Evidence) -> String {
         let evidence = Evidence { action: Action::StartOver, ..evidence.clone() };
-        let reason = Message::of(&evidence, End::Possible);
+        let reason = Message::of(&evidence, End::Possible, Wording::Named);
         format!("{reason} {} If you see no other approach, say what blocks you.", self.facts())
     }
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod choice;
 mod fields;
+mod messages;
 mod published;
 mod read;
 mod recipe;
@@ -10,8 +11,9 @@ mod tools;
 mod words;
 mod write;
 
+pub use messages::Variant;
 pub use published::{names, text};
-pub use read::{named, preset};
+pub use read::{Configured, configured, named, preset};
 pub use write::{config, editable};
 
 #[cfg(test)]

@@ -20,8 +20,9 @@ static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(SIGN));
 /// The words behind the sign in place of the result of a call that did not run.
 const NOT_RUN: &str = "This call was not run.";
 
-/// The beginning of a note that an agent has joined to a result.
-const JOINED: &str = "[unstuck] You have made the same `";
+/// The beginnings of a note that an agent has joined to a result, one for each wording.
+const JOINED: [&str; 2] =
+    ["[unstuck] You have made the same `", "[unstuck] You have made the same call "];
 
 /// The words before what an MCP server says, around the part that differs: of Copilot CLI and of Codex.
 const SERVERS: [(&str, &str); 2] = [("MCP server '", "': "), ("Wall time: ", "\nOutput:\n")];
@@ -92,7 +93,8 @@ pub fn error_without_notes(text: &str) -> Cow<'_, str> {
     let Cow::Borrowed(rest) = rest else { return rest };
     let last = rest.trim_ascii_end().rsplit_once('\n');
     let rest = last.filter(|(_, last)| is_added(last)).map_or(rest, |(before, _)| before);
-    let joined = rest.rfind(JOINED).filter(|at| !rest[*at..].contains('\n'));
+    let joined = JOINED.iter().filter_map(|beginning| rest.rfind(beginning)).max();
+    let joined = joined.filter(|at| !rest[*at..].contains('\n'));
     Cow::Borrowed(joined.map_or(rest, |at| &rest[..at]))
 }
 
@@ -218,6 +220,7 @@ mod tests {
         for (text, expected) in [
             ("no such file\n[unstuck] Again.", "no such file"),
             ("no such item[unstuck] You have made the same `order` call.", "no such item"),
+            ("no such item[unstuck] You have made the same call 3 times in a row", "no such item"),
             ("no such file\n\n[unstuck] Again.", "no such file"),
             ("[unstuck] Again.\nno such file", "[unstuck] Again.\nno such file"),
             ("[unstuck] This call was not run.", "[unstuck] This call was not run."),

@@ -23,7 +23,8 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Instant, SystemTime};
 
-use unstuck::{Action, Evidence, Guard, Ruling};
+use unstuck::{Action, Evidence, Guard, Ruling, Wording};
+use unstuck_report::config::{Configured, Variant};
 
 use self::read::ReadEvent;
 pub(crate) use self::swarm::LINE as SWARM_LINE;
@@ -108,17 +109,20 @@ fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
         _ => {}
     }
     // `preset` has printed the reason on standard error.
-    let preset = hook.policy.preset().map_err(|_| BAD_POLICY)?;
+    let Configured { preset, variants } = hook.policy.configured().map_err(|_| BAD_POLICY)?;
+    let variant = Variant::of_session(&variants, &event.session);
+    let wording = if variant == Variant::Unnamed { Wording::Unnamed } else { Wording::Named };
     let swarm = log.swarm(hook);
     let ends_turn = hook.agent.host().ends_turn_of(&event);
     let builder = || {
-        let builder = Guard::builder().preset(preset).on_finding(stop_instead);
+        let builder = Guard::builder().preset(preset).wording(wording).on_finding(stop_instead);
         let builder = match &swarm {
             Some(swarm) => builder.swarm(swarm.board()),
             None => builder,
         };
         let builder = if ends_turn { builder } else { builder.without_end() };
-        if hook.observe { builder.observe_only() } else { builder }
+        let observes = hook.observe || variant == Variant::Observe;
+        if observes { builder.observe_only() } else { builder }
     };
     // Other hooks wait for the lock, so the event's texts are read before.
     let read = ReadEvent::of(hook.agent, &event, &payload, &preset.recipe);
@@ -134,7 +138,8 @@ fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
         read => read?,
     };
     let asks = hook.ask && hook.agent.host().quirks.is_attended.is_some_and(|is| is());
-    let mut worker = Worker::from(saved, builder, &key, log.now)?.asking(asks);
+    let worker = Worker::from(saved, builder, &key, log.now)?;
+    let mut worker = worker.asking(asks).wording(wording);
     let text = worker.answer(&read);
     let (entries, news) = (worker.entries(), worker.news(&hook.notify));
     file.write(&worker.save())?;

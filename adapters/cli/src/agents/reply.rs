@@ -1,7 +1,7 @@
 //! The reply of a hook, before an agent's wire encodes it.
 
 use serde::{Deserialize, Serialize};
-use unstuck::{Action, Decision, Evidence, SIGN};
+use unstuck::{Action, Decision, Evidence, SIGN, Wording};
 use unstuck_report::redact::masked;
 
 use crate::output::evidence::what_was_found;
@@ -61,10 +61,11 @@ impl Reply {
 
     /// The reply to a call that the agent did not announce. The next such call will not be announced
     /// either, so that no refusal is promised.
-    pub(crate) fn unannounced(decision: &Decision) -> Self {
+    pub(crate) fn unannounced(decision: &Decision, wording: Wording) -> Self {
         match (decision.action(), decision.evidence(), decision.message()) {
             (Action::Block, Some(evidence), Some(_)) if !evidence.is_of_swarm() => {
-                let warning = evidence.finding.nudge(Action::Warn, &evidence.tool);
+                let warning = evidence.finding.nudge(Action::Warn, &evidence.tool).to_string();
+                let warning = wording.of(warning, &evidence.tool);
                 Self::Tell(told(&format!("{SIGN} {warning}")))
             }
             _ => Self::after(decision),
@@ -72,8 +73,9 @@ impl Reply {
     }
 
     /// The refusal of a call because of `evidence`, which counts that call.
-    pub(crate) fn refused(evidence: &Evidence) -> Self {
-        let nudge = evidence.finding.nudge(Action::Block, &evidence.tool);
+    pub(crate) fn refused(evidence: &Evidence, wording: Wording) -> Self {
+        let nudge = evidence.finding.nudge(Action::Block, &evidence.tool).to_string();
+        let nudge = wording.of(nudge, &evidence.tool);
         let model = told(&format!("{SIGN} This call was not run. {nudge}"));
         Self::Refuse(Words { model, person: person(REFUSED, Some(evidence)) })
     }

@@ -3,18 +3,23 @@
 use std::path::Path;
 
 use toml::Table;
-use unstuck_report::config::preset;
+use unstuck_report::config::{Configured, configured, preset};
 use unstuck_text::Preset;
 
 use crate::exit::Exit;
 use crate::setup;
 
-/// The tables whose names a policy does not keep: it has digests only.
-const BESIDE: [&str; 2] = ["tools", "allow"];
+/// The tables that a policy does not keep: it has digests instead of names, and no words.
+const BESIDE: [&str; 3] = ["tools", "allow", "messages"];
 
 /// Reads the policy in the file `path`. Prints an error if the file is wrong.
 pub(crate) fn load(path: &Path) -> Result<&'static Preset, Exit> {
     setup::load(path, "a policy in TOML", preset)
+}
+
+/// Like [`load`], with what only hooks use.
+pub(crate) fn load_for_hook(path: &Path) -> Result<Configured, Exit> {
+    setup::load(path, "a policy in TOML", configured)
 }
 
 /// Like [`load`], and returns the tables for single tools and calls as well, see [`beside_rules`].

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::ptr;
 
 use serde::Serialize;
+use unstuck::Wording;
 use unstuck_core::Kind;
 use unstuck_report::effect::{Effect, SOON};
 use unstuck_report::shown::counted;
@@ -89,6 +90,7 @@ impl Note<'_> {
         EffectLine {
             line: Line::of(self.entry, self.finding),
             model: self.entry.model.as_deref(),
+            wording: (!self.finding.observed).then(|| self.entry.wording.name()),
             effect: self.effect,
         }
     }
@@ -100,6 +102,8 @@ pub(super) struct EffectLine<'a> {
     #[serde(flatten)]
     line: Line<'a>,
     model: Option<&'a str>,
+    /// The wording of what the agent was told, if it was told.
+    wording: Option<&'static str>,
     effect: Option<Effect>,
 }
 
@@ -107,11 +111,12 @@ pub(super) struct EffectLine<'a> {
 type Group = for<'n> fn(&Note<'n>) -> &'n str;
 
 /// The ways to group notes, each with the head of the column of names.
-const GROUPS: [(&str, Group); 4] = [
+const GROUPS: [(&str, Group); 5] = [
     ("rule", |note| &note.finding.rule),
     ("rung", |note| note.finding.said.name()),
     ("agent", |note| &note.entry.agent),
     ("model", |note| note.entry.model.as_deref().unwrap_or("unknown")),
+    ("wording", |note| if note.finding.observed { "none" } else { note.entry.wording.name() }),
 ];
 
 /// A row of the table.
@@ -149,7 +154,10 @@ impl Row {
 pub(super) fn human(notes: &[Note<'_>], period: &str) -> String {
     let count = counted(notes.len(), "note");
     let mut text = filled(&format!("Last {period}: what agents did after {count}"), "");
-    for (head, group) in GROUPS.into_iter().filter(|_| !notes.is_empty()) {
+    // Most people compare no wordings.
+    let is_compared = notes.iter().any(|note| note.entry.wording != Wording::Named);
+    let shown = if is_compared { &GROUPS[..] } else { &GROUPS[..GROUPS.len() - 1] };
+    for &(head, group) in shown.iter().filter(|_| !notes.is_empty()) {
         let columns: [Column<Row>; 8] = [
             (head, |row| name(&row.name)),
             ("notes", |row| row.notes.to_string()),

@@ -69,7 +69,7 @@ fn listed(folder: &Folder) -> Vec<Listed> {
     let mut listed: Vec<_> = live.collect();
     let mut over: BTreeMap<(String, String, String), Listed> = BTreeMap::new();
     for entry in folder.journal() {
-        let Entry { at, agent, session, worker, cwd, model: _, what } = entry;
+        let Entry { at, agent, session, worker, cwd, what, .. } = entry;
         // A later version may know more agents.
         let Some(known) = Agent::named(&agent) else { continue };
         let key = Key { agent: known, session: &session, worker: &worker };

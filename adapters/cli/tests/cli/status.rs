@@ -1,5 +1,6 @@
 //! `unstuck status` and `unstuck report`: the sessions that are watched, and their findings.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
@@ -31,8 +32,8 @@ fn happens(folder: &Folder, event: &Value) {
     happens_with(folder, event, &[]);
 }
 
-/// Sends one event to the hook, which has these options.
-fn happens_with(folder: &Folder, event: &Value, options: &[&str]) {
+/// Sends one event to the hook, which has these options. Returns its answer.
+fn happens_with(folder: &Folder, event: &Value, options: &[&str]) -> String {
     let words: Vec<_> = ["hook", "claude-code"].iter().chain(options).copied().collect();
     let mut command = command(folder, &words);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -42,6 +43,7 @@ fn happens_with(folder: &Folder, event: &Value, options: &[&str]) {
     drop(stdin);
     let ran = Ran::of(child.wait_with_output().expect("a program that ends"));
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    ran.out
 }
 
 /// Sends a call that fails in the same way each time.
@@ -49,7 +51,7 @@ fn fails(folder: &Folder, session: &str, n: usize) {
     fails_with(folder, session, n, &[]);
 }
 
-fn fails_with(folder: &Folder, session: &str, n: usize, options: &[&str]) {
+fn fails_with(folder: &Folder, session: &str, n: usize, options: &[&str]) -> String {
     let call = |event: &str| {
         json!({
             "session_id": session,
@@ -63,7 +65,7 @@ fn fails_with(folder: &Folder, session: &str, n: usize, options: &[&str]) {
     happens_with(folder, &call("PreToolUse"), options);
     let mut failure = call("PostToolUseFailure");
     failure["error"] = "make: *** No rule to make target SECRET".into();
-    happens_with(folder, &failure, options);
+    happens_with(folder, &failure, options)
 }
 
 /// Ends a session.
@@ -267,7 +269,9 @@ fn the_effect_of_each_note_is_reported() {
     begin("never");
     (0..6).for_each(|n| fails(&folder, "never", n));
     ends(&folder, "never");
-    (0..4).for_each(|n| fails_with(&folder, "alone", n, &["--observe"]));
+    for n in 0..4 {
+        fails_with(&folder, "alone", n, &["--observe"]);
+    }
     (0..5).for_each(|n| works(&folder, "alone", n, &["--observe"]));
     let ran = report(&folder, &["--effect", "--format", "jsonl"]);
     let line = |line: &Value| {
@@ -288,6 +292,38 @@ fn the_effect_of_each_note_is_reported() {
     );
     insta::assert_snapshot!(report(&folder, &["--effect"]).out);
     assert!(!report(&folder, &["--format", "jsonl"]).out.contains("\"effect\":"));
+}
+
+#[test]
+fn wordings_of_notes_are_compared() {
+    let folder = Folder::new();
+    let variants = "[messages]\nvariants = [\"named\", \"unnamed\", \"observe\"]\n";
+    let path = folder.file("unstuck.toml", format!("preset = \"balanced\"\n{variants}"));
+    let options = ["--config", path.to_str().expect("UTF-8")];
+    let mut answers = BTreeMap::new();
+    for session in (0..12).map(|n| format!("session-{n}")) {
+        let [_, _, answer] = [0, 1, 2].map(|n| fails_with(&folder, &session, n, &options));
+        answers.insert(session, answer);
+    }
+    let lines = report(&folder, &["--effect", "--format", "jsonl"]).lines();
+    let mut seen = BTreeSet::new();
+    for line in &lines {
+        let answer = &answers[line["session"].as_str().expect("a session")];
+        let wording = line["wording"].as_str();
+        assert_eq!(line["observed"], wording.is_none(), "{line}");
+        let expected = match wording {
+            Some("named") => "You have made the same `Bash` call 3 times",
+            Some("unnamed") => "You have made the same call 3 times",
+            _ => "",
+        };
+        assert!(answer.contains(expected) && answer.is_empty() == expected.is_empty(), "{answer}");
+        seen.insert(wording);
+    }
+    assert_eq!((lines.len(), seen.len()), (12, 3), "{lines:?}");
+    let text = report(&folder, &["--effect"]).out;
+    for row in ["\nnamed ", "\nunnamed ", "\nobserved: none "] {
+        assert!(text.contains(row), "{text}");
+    }
 }
 
 /// Returns what the status line shows for this input.

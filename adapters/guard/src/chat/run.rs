@@ -219,7 +219,7 @@ impl<'c> Run<'c> {
     /// Returns the evidence with which the run ends. Every decision to end a run has some.
     fn stuck(&mut self, decision: &Decision) -> Option<Box<LoopDetected>> {
         let evidence = Evidence { action: Action::Stop, ..decision.evidence()?.clone() };
-        let message = Message::of(&evidence, End::Possible);
+        let message = Message::of(&evidence, End::Possible, self.chat.guard.setup.wording);
         let transcript = take(&mut self.transcript);
         Some(Box::new(LoopDetected { evidence, message, transcript }))
     }

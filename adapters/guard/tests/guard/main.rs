@@ -12,6 +12,7 @@ mod ladder;
 mod repeated;
 mod scenarios;
 mod swarm;
+mod wording;
 
 use unstuck::{Action, Decision, Guard};
 

@@ -10,12 +10,15 @@ use unstuck_core::{
 use unstuck_text::{Preset, Recipe};
 
 use super::fields::{Fields, Node, elements, number, other, text, unknown, word};
+use super::messages::{self, Variant};
 use super::{published, recipe, tools};
 use crate::mistake::Mistake;
 use crate::shown::is_plain;
 
-const POLICY: [&str; 10] =
-    ["preset", "name", "window", "exempt", "recipe", "rule", "text", "tools", "allow", "adaptive"];
+const POLICY: [&str; 11] = [
+    "preset", "name", "window", "exempt", "recipe", "rule", "text", "tools", "allow", "adaptive",
+    "messages",
+];
 
 const RULE: [&str; 11] = [
     "name",
@@ -50,6 +53,24 @@ pub fn named(name: &str) -> Option<&'static Preset> {
 ///
 /// The first mistake in the text.
 pub fn preset(config: &str) -> Result<&'static Preset, Mistake> {
+    configured(config).map(|configured| configured.preset)
+}
+
+/// All that a configuration describes.
+#[derive(Debug)]
+pub struct Configured {
+    /// The policy with its recipe.
+    pub preset: &'static Preset,
+    /// What the agents of different sessions are told. It is empty if all are told the same.
+    pub variants: Vec<Variant>,
+}
+
+/// Like [`preset`], with what only hooks use.
+///
+/// # Errors
+///
+/// The first mistake in the text.
+pub fn configured(config: &str) -> Result<Configured, Mistake> {
     let root = DeTable::parse(config).map_err(|error| {
         Mistake::new(error.span().unwrap_or_default(), format!("not TOML: {}", error.message()))
     })?;
@@ -61,7 +82,8 @@ pub fn preset(config: &str) -> Result<&'static Preset, Mistake> {
     let tools = fields.optional("tools").map_or(Ok(&[][..]), recipe::of_tools)?;
     let recipe = Recipe { tools, ..recipe };
     let policy: &'static Policy<'static> = Box::leak(Box::new(adapted(policy, &recipe, &fields)?));
-    Ok(Box::leak(Box::new(Preset { policy, recipe })))
+    let variants = fields.optional("messages").map_or(Ok(Vec::new()), messages::variants)?;
+    Ok(Configured { preset: Box::leak(Box::new(Preset { policy, recipe })), variants })
 }
 
 /// Applies the fields that are allowed beside a preset and beside rules.

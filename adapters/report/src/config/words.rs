@@ -3,6 +3,8 @@
 use unstuck_core::{Action, Args, Basis, Force, Outcomes, Progress, Results, Silence, Tag, Texts};
 use unstuck_text::{Effect, Failures, Mask, Near};
 
+use super::messages::Variant;
+
 /// A type whose values are written as words.
 pub(crate) trait Word: Copy + PartialEq + 'static {
     /// All values.
@@ -39,6 +41,7 @@ named! {
     Force: &[Force::Always, Force::Proven],
     Effect: &Effect::ALL,
     Mask: &Mask::ALL,
+    Variant: &Variant::ALL,
 }
 
 impl Word for Outcomes {

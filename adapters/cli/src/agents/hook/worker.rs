@@ -8,7 +8,7 @@ mod unreported;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use unstuck::{Action, BuildError, Builder, Decision, Evidence, Guard};
+use unstuck::{Action, BuildError, Builder, Decision, Evidence, Guard, Wording};
 use unstuck_core::Digest;
 
 use self::calls::{CallReplies, LastEqual};
@@ -65,6 +65,8 @@ pub(super) struct Worker {
     equal_calls_max: Option<u16>,
     /// Whether a person is asked before the first refusal in a loop.
     asks: bool,
+    /// The wording of messages.
+    wording: Wording,
     /// The time of the event that is answered, in milliseconds since 1970.
     now: u64,
     /// The evidence of which the model is told at this event.
@@ -89,6 +91,7 @@ impl Worker {
             steps,
             equal_calls_max,
             asks: false,
+            wording: Wording::Named,
             now,
             told: None,
         };
@@ -109,6 +112,11 @@ impl Worker {
         Self { asks, ..self }
     }
 
+    /// Sets the wording of messages, which the guard has, too.
+    pub(super) fn wording(self, wording: Wording) -> Self {
+        Self { wording, ..self }
+    }
+
     /// Returns the state to store.
     pub(super) fn save(self) -> SavedWorker {
         let Self { session, position, guard, .. } = self;
@@ -118,7 +126,7 @@ impl Worker {
     /// Returns the lines for the journal on the event that was answered.
     pub(super) fn entries(&self) -> Vec<Entry> {
         let new = self.session.new_findings().iter();
-        new.map(|finding| Entry::found(&self.session, finding)).collect()
+        new.map(|finding| Entry::found(&self.session, finding).worded(self.wording)).collect()
     }
 
     /// Returns the findings on the event that was answered of which a person is to be told, and notes that it was told.

@@ -8,6 +8,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
+use unstuck::Wording;
 use unstuck_report::json::json_line;
 
 use super::file::{Trouble, WAIT_MIN, create, lock, read};
@@ -34,6 +35,9 @@ pub(crate) struct Entry {
     /// The name of the model, as far as the agent tells it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
+    /// The wording of what the agent was told, if it was not the usual one.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub(crate) wording: Wording,
     #[serde(flatten)]
     pub(crate) what: What,
 }
@@ -62,10 +66,20 @@ pub(crate) enum What {
     },
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_usual(wording: &Wording) -> bool {
+    *wording == Wording::Named
+}
+
 impl Entry {
     /// The line on a finding in `session`.
     pub(crate) fn found(session: &Session, finding: &FindingRecord) -> Self {
         Self::of(session, finding.at, What::Found(finding.clone()))
+    }
+
+    /// Sets the wording of what the agent was told.
+    pub(crate) fn worded(self, wording: Wording) -> Self {
+        Self { wording, ..self }
     }
 
     /// The line on a loop that nobody made, to try how it is shown.
@@ -78,7 +92,7 @@ impl Entry {
         let cwd = env::current_dir().ok().map(|cwd| cwd.display().to_string());
         let (agent, worker, at) = (PROXY.to_owned(), "main".to_owned(), finding.at);
         let what = What::Found(finding);
-        Self { at, agent, session, worker, cwd, model: None, what }
+        Self { at, agent, session, worker, cwd, model: None, wording: Wording::Named, what }
     }
 
     /// The line on the end of `session` at the time `now`.
@@ -96,6 +110,7 @@ impl Entry {
             worker: session.worker.clone(),
             cwd: session.cwd.clone(),
             model: session.model.clone(),
+            wording: Wording::Named,
             what,
         }
     }

@@ -139,7 +139,7 @@ impl Worker {
         let is_last = is_streak && is_told && evidence.finding.laps >= max;
         is_last.then(|| LastEqual {
             call: call.digest(),
-            reply: Reply::refused(&evidence),
+            reply: Reply::refused(&evidence, self.wording),
             // The action stays the guard's own, as a scan of the transcript finds it.
             finding: self.record(&evidence, decision, Said::Refusal),
         })
@@ -203,7 +203,7 @@ impl Worker {
         let asked = self.begin(call, None);
         self.session.errors += u64::from(failed);
         let decision = self.guard.finished(&asked, text.clone(), failed);
-        self.close(call, &decision, Reply::unannounced(&decision))
+        self.close(call, &decision, Reply::unannounced(&decision, self.wording))
     }
 
     fn close(&mut self, call: &ReadCall<'_>, decision: &Decision, reply: Reply) -> Reply {

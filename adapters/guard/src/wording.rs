@@ -1,0 +1,51 @@
+//! The wordings of messages about a call.
+
+use serde::{Deserialize, Serialize};
+
+/// The words for the repeated call in a message.
+///
+/// Some hold that a message that names the repeated call keeps it in the model's mind
+/// ([kimi-code#1518](https://github.com/MoonshotAI/kimi-code/pull/1518)). Messages of this project never repeat
+/// arguments, and with [`Wording::Unnamed`] they do not name the tool either. A cause still names what is missing.
+///
+/// ```
+/// use unstuck::{Guard, Wording};
+///
+/// let mut guard = Guard::builder().wording(Wording::Unnamed).build()?;
+/// # let mut decision = guard.text_turn("hm");
+/// # for _ in 0..3 {
+/// let before = guard.before("bash", r#"{"command":"make"}"#);
+/// decision = guard.after(before.ticket(), "no rule to make target", true);
+/// # }
+/// // The third time:
+/// let note = decision.message().expect("three equal failures").note();
+/// assert!(note.starts_with("[unstuck] You have made the same call 3 times in a row"));
+/// # Ok::<(), unstuck::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wording {
+    /// The message names the tool: "the same `bash` call".
+    #[default]
+    Named,
+    /// The message does not name the tool: "the same call".
+    Unnamed,
+}
+
+impl Wording {
+    /// Returns the name: `named` or `unnamed`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Named => "named",
+            Self::Unnamed => "unnamed",
+        }
+    }
+
+    /// Returns `text`, which names `tool` by [`Finding::nudge`](crate::Finding::nudge), in this wording.
+    pub fn of(self, text: String, tool: &str) -> String {
+        match self {
+            Self::Named => text,
+            Self::Unnamed => text.replace(&format!("`{tool}` "), ""),
+        }
+    }
+}
