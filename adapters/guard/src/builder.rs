@@ -7,6 +7,7 @@ use std::sync::Arc;
 use unstuck_core::{Policy, PolicyError, Tag, Tool, ToolRule};
 use unstuck_text::{Effect, PRESETS, Preset, Recipe, ToolDeclaration};
 
+use crate::budget::{AtLimit, Budget};
 use crate::checkpoint::RestoreError;
 use crate::decision::Evidence;
 use crate::guard::Guard;
@@ -36,6 +37,7 @@ pub(crate) struct Setup {
     pub(crate) wording: Wording,
     pub(crate) on_finding: Option<Box<OnFinding>>,
     pub(crate) store: Option<Arc<dyn unstuck_swarm::SwarmStore>>,
+    pub(crate) budget: Option<Budget>,
 }
 
 impl fmt::Debug for Setup {
@@ -105,6 +107,7 @@ impl Builder {
             wording: Wording::Named,
             on_finding: None,
             store: None,
+            budget: None,
         };
         Self {
             setup,
@@ -239,6 +242,9 @@ impl Builder {
     /// ```
     pub fn escalate(mut self, times: u8) -> Self {
         self.setup.escalations_max = times;
+        self
+    }
+
     /// Sets whether messages name the tool of the repeated call, which they do otherwise.
     pub fn wording(mut self, wording: Wording) -> Self {
         self.setup.wording = wording;
@@ -296,6 +302,20 @@ impl Builder {
     /// ```
     pub fn swarm(mut self, store: Arc<dyn unstuck_swarm::SwarmStore>) -> Self {
         self.setup.store = Some(store);
+        self
+    }
+
+    /// Sets what the agent may spend. The guard adds a note to a result when 80 % of a limit are spent, and refuses
+    /// calls at 100 % if [`Budget::at_limit`] says so. It cannot ask a person, and refuses instead. A budget without
+    /// limits is none.
+    ///
+    /// The guard counts calls. The host reports the rest with [`Guard::spend`] and [`Guard::tell_time`].
+    pub fn budget(mut self, budget: Budget) -> Self {
+        let at_limit = match budget.at_limit {
+            AtLimit::Ask => AtLimit::Refuse,
+            at_limit => at_limit,
+        };
+        self.setup.budget = (!budget.is_empty()).then_some(Budget { at_limit, ..budget });
         self
     }
 

@@ -1,7 +1,7 @@
 //! A guard as bytes, and back.
 //!
 //! The bytes begin with the version and end with a checksum of eight bytes. Between them stands one
-//! struct, as `postcard` writes it, and behind it the loops that were escalated, if there are any. The engine inside keeps its own frame, because its errors (such as a
+//! struct, as `postcard` writes it. The engine inside keeps its own frame, because its errors (such as a
 //! checkpoint of another policy) are lost when `serde` reads it as a part of the struct.
 
 use std::fmt;
@@ -12,6 +12,7 @@ use unstuck_json::Hash64 as _;
 use unstuck_text::{Lines, SimilarCalls};
 
 use crate::asked::HASH;
+use crate::budget::Account;
 use crate::calls::{Calls, Names};
 use crate::decision::Cause;
 use crate::escalations::Escalations;
@@ -21,7 +22,7 @@ use crate::stopped_calls::StoppedCalls;
 use crate::swarm_memory::SwarmMemory;
 
 /// The version of the format that this crate writes, and the only one that it reads.
-pub const CHECKPOINT_VERSION: u8 = 6;
+pub const CHECKPOINT_VERSION: u8 = 7;
 
 /// The length of the checksum at the end.
 const SUM: usize = size_of::<u64>();
@@ -81,9 +82,8 @@ struct SavedGuard<'a> {
     stopped: StoppedCalls,
     swarm: SwarmMemory,
     tally: Tally,
-    /// These come behind the struct, so that a guard that never escalates writes what it always wrote.
-    #[serde(skip)]
     escalations: Escalations,
+    account: Option<Box<Account>>,
 }
 
 impl Guard {
@@ -110,13 +110,11 @@ impl Guard {
             swarm: state.swarm.clone(),
             tally: state.tally.clone(),
             escalations: state.escalations.clone(),
+            account: state.account.clone(),
         };
         let bytes = vec![CHECKPOINT_VERSION];
         // Writing to a vector fails only if memory runs out.
         let mut bytes = postcard::to_extend(&saved, bytes).unwrap_or_default();
-        if !saved.escalations.is_empty() {
-            bytes = postcard::to_extend(&saved.escalations, bytes).unwrap_or_default();
-        }
         let sum = HASH.hash(&bytes);
         bytes.extend(sum.to_le_bytes());
         bytes
@@ -133,6 +131,9 @@ impl Guard {
         (state.blocks, state.cause, state.stopped) = (saved.blocks, saved.cause, saved.stopped);
         (state.swarm, state.tally) = (saved.swarm, saved.tally);
         state.escalations = saved.escalations;
+        if let (Some(budget), Some(account)) = (self.setup.budget, saved.account) {
+            state.account = Some(Box::new(account.under(budget)));
+        }
         Ok(self)
     }
 }
@@ -149,12 +150,8 @@ impl<'a> SavedGuard<'a> {
             return Err(RestoreError::Malformed);
         }
         let state = whole.get(1..).unwrap_or_default();
-        let malformed = |_| RestoreError::Malformed;
-        let (mut state, mut rest): (Self, _) =
-            postcard::take_from_bytes(state).map_err(malformed)?;
-        if !rest.is_empty() {
-            (state.escalations, rest) = postcard::take_from_bytes(rest).map_err(malformed)?;
-        }
+        let (state, rest): (Self, _) =
+            postcard::take_from_bytes(state).map_err(|_| RestoreError::Malformed)?;
         let fits = state.calls.fits() && state.names.fits() && state.stopped.fits();
         let fits = fits && state.swarm.fits() && state.tally.fits() && state.escalations.fits();
         if fits && rest.is_empty() { Ok(state) } else { Err(RestoreError::Malformed) }

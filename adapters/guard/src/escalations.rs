@@ -17,11 +17,6 @@ impl Escalations {
         is_added
     }
 
-    /// Returns whether no loop was escalated.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Returns whether a guard could have written these loops.
     pub(crate) fn fits(&self) -> bool {
         u8::try_from(self.0.len()).is_ok()

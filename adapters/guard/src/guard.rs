@@ -17,6 +17,7 @@ use unstuck_core::{
 use unstuck_text::{Answer, Digester, LINE_WORDS, Worker, is_notification};
 
 use crate::asked::Asked;
+use crate::budget::{Account, Spent};
 use crate::builder::{Builder, Mode, Setup};
 use crate::calls::{CallEntry, CallState, Calls, Names};
 use crate::decision::{Cause, Decision, Evidence, Message, Ticket};
@@ -111,6 +112,8 @@ pub(crate) struct State {
     pub(crate) swarm: SwarmMemory,
     pub(crate) tally: Tally,
     pub(crate) escalations: Escalations,
+    /// What was spent of the budget, if there is one.
+    pub(crate) account: Option<Box<Account>>,
 }
 
 /// The verdicts on one event. There is one at most, unless calls ran side by side, so that the others are
@@ -238,6 +241,9 @@ impl Guard {
         if asked.step.is_some_and(|step| self.state.blocks.has(step, asked)) {
             return Decision::PROCEED.again();
         }
+        if let Some(refusal) = self.over_budget() {
+            return refusal;
+        }
         let begun = telemetry::now();
         let call = self.call(asked);
         if self.state.stopped.refuses(call.digest()) {
@@ -308,6 +314,7 @@ impl Guard {
         if is_off || self.is_exempt(asked) || self.announced_before(asked).is_some() {
             return Decision::PROCEED;
         }
+        self.spend(&Spent::CALL);
         let begun = telemetry::now();
         if asked.step.is_none() {
             self.end_step();
@@ -400,8 +407,12 @@ impl Guard {
         state.calls.unblock();
         state.swarm.lift();
         let message = state.worker.digester.message(text);
-        if !state.worker.detector.has_heard(message) {
+        let is_new = !state.worker.detector.has_heard(message);
+        if is_new {
             state.stopped.clear();
+        }
+        if let Some(account) = &mut state.account {
+            account.user_spoke(is_new);
         }
         let verdict = state.worker.detector.user_message(message);
         let decision = self.decide(None, [verdict]);
@@ -422,6 +433,9 @@ impl Guard {
         self.begin_anew();
         self.state.stopped.clear();
         self.state.calls.clear();
+        if let Some(account) = &mut self.state.account {
+            account.user_spoke(true);
+        }
     }
 
     /// Forgets the run, except for the calls for which an earlier one was stopped.
@@ -596,6 +610,9 @@ impl Guard {
             decision = self.report_to_swarm(ticket, decision, shared, outcome);
         }
         decision.has_run = outcome.is_some();
+        if decision.has_run {
+            decision = self.with_budget_note(decision);
+        }
         self.trace(begun, &decision);
         decision
     }
@@ -728,6 +745,7 @@ impl State {
             swarm: SwarmMemory::default(),
             tally: Tally::default(),
             escalations: Escalations::default(),
+            account: setup.budget.map(|budget| Box::new(Account::of(budget))),
         }
     }
 

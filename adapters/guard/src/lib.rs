@@ -65,6 +65,7 @@
 #![forbid(unsafe_code)]
 
 mod asked;
+mod budget;
 mod builder;
 mod calls;
 mod chat;
@@ -91,6 +92,7 @@ mod wire;
 mod wording;
 
 pub use asked::Asked;
+pub use budget::{Account, AtLimit, Budget, Limits, Share, Spent};
 pub use builder::{BuildError, Builder, SWITCH, is_off};
 pub use chat::{
     CALLS_MAX, Chat, ChatError, Entry, LoopDetected, Next, Reply, Run, START_OVERS_MAX, TURNS_MAX,

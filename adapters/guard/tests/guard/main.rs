@@ -1,5 +1,6 @@
 //! The guard as a host sees it.
 
+mod budget;
 mod builder;
 mod calls;
 mod checkpoint;
