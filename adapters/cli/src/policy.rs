@@ -4,4 +4,4 @@ mod file;
 pub(crate) mod options;
 pub(crate) mod presets;
 
-pub(crate) use file::{beside_rules, load, load_for_hook, load_whole};
+pub(crate) use file::{beside_rules, load, load_config, load_whole};

@@ -1,6 +1,7 @@
 //! Policies in TOML files, for `--config`, the policies of other agents, and `presets --format
 //! toml`.
 
+mod budget;
 pub(crate) mod choice;
 mod fields;
 mod messages;
@@ -13,7 +14,7 @@ mod write;
 
 pub use messages::Variant;
 pub use published::{names, text};
-pub use read::{Configured, configured, named, preset};
+pub use read::{Config, config_of, named, preset};
 pub use write::{config, editable};
 
 #[cfg(test)]

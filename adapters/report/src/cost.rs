@@ -41,6 +41,35 @@ pub struct Price {
     output: f64,
 }
 
+/// The prices of models, by the beginnings of their names.
+///
+/// ```
+/// use unstuck_report::cost::Prices;
+///
+/// let prices: Prices = [("gpt", "input=1,output=8"), ("gpt-mini", "input=0.1,output=0.8")]
+///     .into_iter()
+///     .map(|(model, price)| (model.to_owned(), price.parse().expect("a price")))
+///     .collect();
+/// assert_eq!(prices.of("gpt-mini-2026"), "input=0.1,output=0.8".parse().ok());
+/// assert_eq!(prices.of("claude"), None);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Prices(Vec<(String, Price)>);
+
+impl Prices {
+    /// Returns the price of a model: that of the longest beginning of its name.
+    pub fn of(&self, model: &str) -> Option<Price> {
+        let fitting = self.0.iter().filter(|(name, _)| model.starts_with(name.as_str()));
+        fitting.max_by_key(|(name, _)| name.len()).map(|(_, price)| *price)
+    }
+}
+
+impl FromIterator<(String, Price)> for Prices {
+    fn from_iter<I: IntoIterator<Item = (String, Price)>>(prices: I) -> Self {
+        Self(prices.into_iter().collect())
+    }
+}
+
 /// Counts what a run spends.
 ///
 /// ```
@@ -143,7 +172,7 @@ fn without(tokens: Tokens, before: Tokens) -> Tokens {
 impl Price {
     /// Returns the price of `tokens` in dollars.
     #[expect(clippy::cast_precision_loss, reason = "no run has 2^53 tokens")]
-    pub(super) fn of(self, tokens: Tokens) -> f64 {
+    pub fn of(self, tokens: Tokens) -> f64 {
         let Tokens { input, cached, output } = tokens;
         let cached = cached as f64 * self.cached.unwrap_or(self.input);
         (input as f64 * self.input + cached + output as f64 * self.output) / 1e6

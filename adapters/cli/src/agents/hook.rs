@@ -12,6 +12,7 @@ pub(crate) mod input;
 pub(crate) mod options;
 mod read;
 mod shield;
+mod spending;
 #[cfg(feature = "fleet")]
 mod swarm;
 #[cfg(not(feature = "fleet"))]
@@ -24,9 +25,10 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Instant, SystemTime};
 
 use unstuck::{Action, Evidence, Guard, Ruling, Wording};
-use unstuck_report::config::{Configured, Variant};
+use unstuck_report::config::Variant;
 
 use self::read::ReadEvent;
+use self::spending::Spending;
 pub(crate) use self::swarm::LINE as SWARM_LINE;
 use self::swarm::Swarm;
 use self::worker::Worker;
@@ -108,10 +110,12 @@ fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
         }
         _ => {}
     }
-    // `preset` has printed the reason on standard error.
-    let Configured { preset, variants } = hook.policy.configured().map_err(|_| BAD_POLICY)?;
-    let variant = Variant::of_session(&variants, &event.session);
+    // `config` has printed the reason on standard error.
+    let config = hook.policy.config().map_err(|_| BAD_POLICY)?;
+    let preset = config.preset;
+    let variant = Variant::of_session(&config.variants, &event.session);
     let wording = if variant == Variant::Unnamed { Wording::Unnamed } else { Wording::Named };
+    let observes = hook.observe || variant == Variant::Observe;
     let swarm = log.swarm(hook);
     let ends_turn = hook.agent.host().ends_turn_of(&event);
     let builder = || {
@@ -121,7 +125,6 @@ fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
             None => builder,
         };
         let builder = if ends_turn { builder } else { builder.without_end() };
-        let observes = hook.observe || variant == Variant::Observe;
         if observes { builder.observe_only() } else { builder }
     };
     // Other hooks wait for the lock, so the event's texts are read before.
@@ -138,9 +141,15 @@ fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
         read => read?,
     };
     let asks = hook.ask && hook.agent.host().quirks.is_attended.is_some_and(|is| is());
+    // A hook that only observes refuses nothing, and nobody reads its notes.
+    let spending = config.budget.filter(|_| !observes).and_then(|budget| {
+        let opened = Spending::open(folder, &key, budget, log.now);
+        opened.map_err(|trouble| log.note(trouble)).ok()
+    });
     let worker = Worker::from(saved, builder, &key, log.now)?;
-    let mut worker = worker.asking(asks).wording(wording);
+    let mut worker = worker.asking(asks).wording(wording).within(spending);
     let text = worker.answer(&read);
+    worker.keep_spending().unwrap_or_else(|trouble| log.note(trouble));
     let (entries, news) = (worker.entries(), worker.news(&hook.notify));
     file.write(&worker.save())?;
     log.record(&entries);

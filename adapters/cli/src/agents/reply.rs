@@ -1,7 +1,7 @@
 //! The reply of a hook, before an agent's wire encodes it.
 
 use serde::{Deserialize, Serialize};
-use unstuck::{Action, Decision, Evidence, SIGN, Wording};
+use unstuck::{Action, Decision, Evidence, SIGN, Share, Wording};
 use unstuck_report::redact::masked;
 
 use crate::output::evidence::what_was_found;
@@ -97,6 +97,28 @@ impl Reply {
             text.push_str(&told(clue));
         }
         self
+    }
+
+    /// The reply to a call for which nothing is left of a limit. It ends the turn if the model insists.
+    pub(crate) fn over_budget(share: &Share, ends_turn: bool) -> Self {
+        let model = format!("{SIGN} This call was not run. {}", share.refusal());
+        let what = if ends_turn { ENDED } else { REFUSED };
+        let words = Words { model, person: format!("{SIGN} {what}: {share} are spent.") };
+        if ends_turn { Self::Stop(words) } else { Self::Refuse(words) }
+    }
+
+    /// The question whether a call may run for which nothing is left of a limit.
+    pub(crate) fn question_of_budget(share: &Share) -> Self {
+        Self::Ask(format!("{SIGN} {share} are spent. Go on? You are asked about this limit once."))
+    }
+
+    /// Returns the reply with a note about a budget, unless the agent reads more than a note already.
+    pub(crate) fn with_note(self, note: &str) -> Self {
+        match self {
+            Self::Nothing => Self::Tell(format!("{SIGN} {note}")),
+            Self::Tell(text) => Self::Tell(format!("{text} {note}")),
+            other => other,
+        }
     }
 
     /// Returns whether the call does not run.

@@ -17,13 +17,14 @@ mod log;
 #[cfg(feature = "fleet")]
 mod pause;
 mod session;
+mod spent;
 mod trial;
 
 /// The file with the pause after a swarm server failed to answer.
 const PAUSES: &str = "swarm.rest";
 
 pub(crate) use envelope::Damage;
-pub(crate) use file::Trouble;
+pub(crate) use file::{StateFile, Trouble};
 pub(crate) use folder::Folder;
 #[cfg(feature = "fleet")]
 pub(crate) use folder::digest;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use unstuck_report::config::{self, Configured};
+use unstuck_report::config::{self, Config};
 use unstuck_text::{PRESETS, Preset};
 
 use crate::exit::Exit;
@@ -33,10 +33,10 @@ impl PolicyOptions {
         self.config.as_deref().map_or_else(|| Ok(preset(&self.preset)), policy::load)
     }
 
-    /// Like [`PolicyOptions::preset`], with what only hooks use.
-    pub(crate) fn configured(&self) -> Result<Configured, Exit> {
-        let named = || Ok(Configured { preset: preset(&self.preset), variants: Vec::new() });
-        self.config.as_deref().map_or_else(named, policy::load_for_hook)
+    /// Returns the policy that was named, or loads it from its file with the rest of what stands there.
+    pub(crate) fn config(&self) -> Result<Config, Exit> {
+        let named = || Config::of(preset(&self.preset));
+        self.config.as_deref().map_or_else(|| Ok(named()), policy::load_config)
     }
 }
 

@@ -6,6 +6,7 @@
 #[cfg(unix)]
 mod action;
 mod baseline;
+mod budget;
 mod bytes;
 mod clue;
 mod compare;

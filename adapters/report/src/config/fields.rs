@@ -11,6 +11,9 @@ use crate::mistake::Mistake;
 /// A value with its span.
 pub(crate) type Node<'d> = Spanned<DeValue<'d>>;
 
+/// A field name of the writer's choice, with its span.
+pub(crate) type Key<'d> = Spanned<DeString<'d>>;
+
 /// A table whose field names have been checked.
 pub(crate) struct Fields<'d> {
     table: &'d DeTable<'d>,
@@ -150,7 +153,7 @@ impl Range for i64 {
 pub(crate) fn entries<'d>(
     node: &'d Node<'d>,
     what: &str,
-) -> Result<impl Iterator<Item = (&'d Spanned<DeString<'d>>, &'d Node<'d>)> + use<'d>, Mistake> {
+) -> Result<impl Iterator<Item = (&'d Key<'d>, &'d Node<'d>)> + use<'d>, Mistake> {
     let table = node.get_ref().as_table();
     table.map(|table| table.iter()).ok_or_else(|| other(node, &format!("a table of {what}")))
 }

@@ -53,7 +53,7 @@ pub(super) fn variants(node: &Node<'_>) -> Result<Vec<Variant>, Mistake> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::configured;
+    use crate::config::config_of;
 
     #[test]
     fn sessions_are_spread_over_the_variants() {
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_table_is_read_or_its_mistake_is_shown() {
-        let read = |table: &str| configured(&format!("preset = \"balanced\"\n{table}"));
+        let read = |table: &str| config_of(&format!("preset = \"balanced\"\n{table}"));
         let all = "[messages]\nvariants = [\"named\", \"unnamed\", \"observe\"]";
         assert_eq!(read(all).expect("three variants").variants, Variant::ALL);
         assert!(read("").expect("a preset").variants.is_empty());

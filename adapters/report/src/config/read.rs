@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
+use unstuck::Budget;
 use unstuck_core::{
     Action, Basis, Force, Ladder, Outcomes, Pattern, Policy, PolicyError, PolicyErrorKind,
     Progress, Rule, Rung, Select, Silence, Tag, TagSet, TextRule, Texts,
@@ -11,13 +12,14 @@ use unstuck_text::{Preset, Recipe};
 
 use super::fields::{Fields, Node, elements, number, other, text, unknown, word};
 use super::messages::{self, Variant};
-use super::{published, recipe, tools};
+use super::{budget, published, recipe, tools};
+use crate::cost::Prices;
 use crate::mistake::Mistake;
 use crate::shown::is_plain;
 
-const POLICY: [&str; 11] = [
+const POLICY: [&str; 13] = [
     "preset", "name", "window", "exempt", "recipe", "rule", "text", "tools", "allow", "adaptive",
-    "messages",
+    "messages", "budget", "prices",
 ];
 
 const RULE: [&str; 11] = [
@@ -44,6 +46,26 @@ pub fn named(name: &str) -> Option<&'static Preset> {
     Preset::named(name).or_else(published)
 }
 
+/// What a configuration describes.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The policy, with its recipe.
+    pub preset: &'static Preset,
+    /// What the agents of different sessions are told. It is empty if all are told the same.
+    pub variants: Vec<Variant>,
+    /// What an agent may spend, if there is a limit.
+    pub budget: Option<Budget>,
+    /// The prices of models. There may be none.
+    pub prices: Prices,
+}
+
+impl Config {
+    /// Returns the configuration that has nothing but a policy.
+    pub fn of(preset: &'static Preset) -> Self {
+        Self { preset, variants: Vec::new(), budget: None, prices: Prices::default() }
+    }
+}
+
 /// Returns the policy that `config` describes, with its recipe.
 ///
 /// The policy is leaked: it is the only one of the program, and the detectors of all threads borrow
@@ -53,24 +75,15 @@ pub fn named(name: &str) -> Option<&'static Preset> {
 ///
 /// The first mistake in the text.
 pub fn preset(config: &str) -> Result<&'static Preset, Mistake> {
-    configured(config).map(|configured| configured.preset)
+    Ok(config_of(config)?.preset)
 }
 
-/// All that a configuration describes.
-#[derive(Debug)]
-pub struct Configured {
-    /// The policy with its recipe.
-    pub preset: &'static Preset,
-    /// What the agents of different sessions are told. It is empty if all are told the same.
-    pub variants: Vec<Variant>,
-}
-
-/// Like [`preset`], with what only hooks use.
+/// Returns all that `config` describes. The policy is leaked, as by [`preset`].
 ///
 /// # Errors
 ///
 /// The first mistake in the text.
-pub fn configured(config: &str) -> Result<Configured, Mistake> {
+pub fn config_of(config: &str) -> Result<Config, Mistake> {
     let root = DeTable::parse(config).map_err(|error| {
         Mistake::new(error.span().unwrap_or_default(), format!("not TOML: {}", error.message()))
     })?;
@@ -82,8 +95,12 @@ pub fn configured(config: &str) -> Result<Configured, Mistake> {
     let tools = fields.optional("tools").map_or(Ok(&[][..]), recipe::of_tools)?;
     let recipe = Recipe { tools, ..recipe };
     let policy: &'static Policy<'static> = Box::leak(Box::new(adapted(policy, &recipe, &fields)?));
-    let variants = fields.optional("messages").map_or(Ok(Vec::new()), messages::variants)?;
-    Ok(Configured { preset: Box::leak(Box::new(Preset { policy, recipe })), variants })
+    Ok(Config {
+        preset: Box::leak(Box::new(Preset { policy, recipe })),
+        variants: fields.optional("messages").map_or(Ok(Vec::new()), messages::variants)?,
+        budget: fields.optional("budget").map(budget::budget).transpose()?,
+        prices: fields.optional("prices").map_or(Ok(Prices::default()), budget::prices)?,
+    })
 }
 
 /// Applies the fields that are allowed beside a preset and beside rules.

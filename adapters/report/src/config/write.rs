@@ -27,6 +27,16 @@ pub(super) const HINT: &str = r#"
 # [adaptive]            # by the number of calls since the user's last message
 # early = { calls = 10, patience = 1 }
 # late = { calls = 100, patience = -1 }
+#
+# [budget]              # what an agent may spend: the model reads a note at 80 % and at 100 %
+# calls = 300           # in a session; also tokens, dollars and minutes
+# at_limit = "refuse"   # at 100 %: note, ask (a person) or refuse (further calls)
+#
+# [budget.turn]         # since the user's last message; there is [budget.day], too
+# minutes = 30
+#
+# [prices]              # of a million tokens, by the beginning of a model's name
+# some-model = "input=3,cached=0.3,output=15"
 "#;
 
 /// Returns the policy `preset`, which has a name, as a configuration that a user can edit.

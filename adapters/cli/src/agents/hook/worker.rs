@@ -14,11 +14,12 @@ use unstuck_core::Digest;
 use self::calls::{CallReplies, LastEqual};
 use super::clue::clue;
 use super::read::ReadEvent;
+use super::spending::Spending;
 use crate::agents::event::{Event, EventKind};
 use crate::agents::host::{Ends, Host, Quirks, Steps};
 use crate::agents::notify::Notify;
 use crate::agents::reply::{Encoded, Reply};
-use crate::agents::state::{Entry, FindingRecord, Key, Said, Session};
+use crate::agents::state::{Entry, FindingRecord, Key, Said, Session, Trouble};
 
 /// The stored state of a worker. The part that `unstuck status` reads stands first.
 #[derive(Serialize, Deserialize)]
@@ -71,6 +72,8 @@ pub(super) struct Worker {
     now: u64,
     /// The evidence of which the model is told at this event.
     told: Option<Evidence>,
+    /// What was spent, if there is a budget.
+    spending: Option<Spending>,
 }
 
 impl Worker {
@@ -94,6 +97,7 @@ impl Worker {
             wording: Wording::Named,
             now,
             told: None,
+            spending: None,
         };
         let Some(SavedWorker { session, position, guard }) =
             saved.filter(|saved| saved.session.is_of(key))
@@ -115,6 +119,16 @@ impl Worker {
     /// Sets the wording of messages, which the guard has, too.
     pub(super) fn wording(self, wording: Wording) -> Self {
         Self { wording, ..self }
+    }
+
+    /// Sets the budget of the worker.
+    pub(super) fn within(self, spending: Option<Spending>) -> Self {
+        Self { spending, ..self }
+    }
+
+    /// Stores what was spent.
+    pub(super) fn keep_spending(&mut self) -> Result<(), Trouble> {
+        self.spending.as_mut().map_or(Ok(()), Spending::keep)
     }
 
     /// Returns the state to store.
@@ -147,6 +161,12 @@ impl Worker {
             self.session.model = Some(model.to_owned());
         }
         self.notice_turn(event);
+        if let Some(spending) = &mut self.spending {
+            if matches!(event.kind, EventKind::Prompt(_)) {
+                spending.user_spoke(read.prompt != self.position.prompt);
+            }
+            spending.tell_time(self.now);
+        }
         let unreported = self.settle_unreported(event);
         let silent = self.settle_silent(&event.kind);
         self.told = None;
@@ -261,6 +281,9 @@ impl Worker {
 
     fn begin_anew(&mut self) {
         self.guard.clear();
+        if let Some(spending) = &mut self.spending {
+            spending.user_spoke(true);
+        }
         self.position.pending = Reply::Nothing;
         self.position.last_equal = None;
         self.position.has_called = false;

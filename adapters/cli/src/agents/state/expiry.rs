@@ -4,8 +4,9 @@ use std::fs::{self, OpenOptions};
 use std::time::{Duration, SystemTime};
 
 use super::file::open;
-use super::folder::{ENDING, Folder, NEWER, session};
+use super::folder::{ENDING, Folder, NEWER, has_ending, session};
 use super::journal::Entry;
+use super::spent::SPENT;
 
 /// The age after the last event at which a session counts as over.
 const AGE_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -34,12 +35,13 @@ impl Folder {
         if open(&mut options, &mark).and_then(|file| file.set_modified(now)).is_err() {
             return;
         }
-        let old = self.ending_with(&[ENDING, NEWER]).take(LOOKED_AT_MAX).filter(|entry| {
+        let old = self.ending_with(&[ENDING, NEWER, SPENT]).take(LOOKED_AT_MAX).filter(|entry| {
             modified(&entry.path()).is_some_and(|used| !is_younger(used, AGE_MAX, now))
         });
         let mut ended = Vec::new();
         for entry in old.take(REMOVED_MAX) {
-            let session = session(&entry);
+            // What was spent is no session.
+            let session = session(&entry).filter(|_| !has_ending(&entry, SPENT));
             ended.extend(session.map(|session| Entry::ended(&session, session.last_seen)));
             let _ = fs::remove_file(entry.path());
         }

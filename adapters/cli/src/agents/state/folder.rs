@@ -26,13 +26,13 @@ pub(super) const NEWER: &str = "newer";
 pub(super) const STATES: &str = "sessions";
 
 /// Returns the prefix of the names of all files of a session.
-fn session_name(key: &Key<'_>) -> String {
+pub(super) fn session_name(key: &Key<'_>) -> String {
     format!("{:016x}", digest(&[key.agent.name(), key.session]))
 }
 
 /// Returns the name of a worker's file. It consists of digests, because an agent's name for a session may
 /// be a path or a secret.
-fn file_name(key: &Key<'_>) -> String {
+pub(super) fn file_name(key: &Key<'_>) -> String {
     format!("{}-{:016x}.{ENDING}", session_name(key), digest(&[key.worker]))
 }
 
@@ -62,7 +62,7 @@ impl Folder {
     }
 
     #[cfg(test)]
-    pub(super) fn at(path: PathBuf) -> Self {
+    pub(crate) fn at(path: PathBuf) -> Self {
         Self(path)
     }
 
@@ -142,11 +142,13 @@ impl Folder {
         endings: &'static [&str],
     ) -> impl Iterator<Item = DirEntry> + use<> {
         let entries = fs::read_dir(self.states()).into_iter().flatten().flatten();
-        entries.filter(|entry| {
-            let path = entry.path();
-            endings.iter().any(|ending| path.extension().is_some_and(|own| own == *ending))
-        })
+        entries.filter(|entry| endings.iter().any(|ending| has_ending(entry, ending)))
     }
+}
+
+/// Returns whether the name of a file has this ending.
+pub(super) fn has_ending(entry: &DirEntry, ending: &str) -> bool {
+    entry.path().extension().is_some_and(|own| own == ending)
 }
 
 /// Reads the public part of a state file.

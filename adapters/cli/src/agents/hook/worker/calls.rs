@@ -59,7 +59,11 @@ impl Worker {
             return given;
         }
         let asked = self.begin(call, transcript);
-        let question = self.question(&asked);
+        let limit = self.spending.as_mut().and_then(|spending| spending.before(ends_turn));
+        if let Some(refusal) = limit.as_ref().filter(|limit| limit.is_refusal()) {
+            return self.replied(id, refusal.clone());
+        }
+        let question = limit.or_else(|| self.question(&asked));
         let decision = self.guard.announce(&asked);
         let reply = question.unwrap_or_else(|| {
             self.note(&decision, Said::before);
@@ -69,6 +73,11 @@ impl Worker {
             let refusal = self.refuse_last(call, &decision, ends_turn);
             refusal.unwrap_or_else(|| Reply::before(&decision, ends_turn))
         });
+        self.replied(id, reply)
+    }
+
+    /// Stores the reply to the call with this id, which is about to run.
+    fn replied(&mut self, id: Option<&str>, reply: Reply) -> Reply {
         self.session.refused += u64::from(reply.is_refusal());
         if let Some(id) = id {
             self.position.store(id).before = Some(reply.clone());
@@ -209,6 +218,10 @@ impl Worker {
     fn close(&mut self, call: &ReadCall<'_>, decision: &Decision, reply: Reply) -> Reply {
         self.note(decision, Said::after);
         self.position.last_equal = self.next_equal(call, decision);
+        let reply = match &mut self.spending {
+            Some(spending) => spending.after(reply),
+            None => reply,
+        };
         if let Some(id) = &call.call.id {
             self.position.store(id).after = Some(reply.clone());
         }

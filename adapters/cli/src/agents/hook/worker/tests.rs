@@ -1,11 +1,12 @@
 //! Tests of a worker, as an agent sees it: events and the texts that answer them.
 
-use unstuck::{Builder, Preset};
+use unstuck::{Budget, Builder, Limits, Preset};
 
 use super::*;
 use crate::agents::Agent;
 use crate::agents::event::{Call, Ending, Listed, Raw};
 use crate::agents::hook::read::{End, ReadCall};
+use crate::agents::state::Folder;
 
 impl Worker {
     /// Reads an event and takes it in.
@@ -215,4 +216,36 @@ fn only_so_many_replies_are_stored() {
     }
     assert_eq!(worker.position.replies.len(), calls::REPLIES_MAX);
     assert_eq!(worker.position.replies[0].id, "3");
+}
+
+#[test]
+fn the_minutes_of_a_budget_are_those_of_the_agent() {
+    let around = tempfile::tempdir().expect("a folder");
+    let folder = Folder::at(around.path().join("unstuck"));
+    let turn = Limits { minutes: Some(10), ..Limits::default() };
+    let session = Limits { minutes: Some(20), ..Limits::default() };
+    let budget = Budget { turn, session, ..Budget::default() };
+    // Each event is a process of its own.
+    let tell = |kind, minute: u64| {
+        let (now, event) = (minute * 60_000, Event { name: "PostToolUse".into(), ..event(kind) });
+        let spending = Spending::open(&folder, &key(), budget, now).expect("a file");
+        let mut worker = worker().within(Some(spending));
+        let text = worker.take(&event, now);
+        worker.keep_spending().expect("a file");
+        let note = text.split_once("[unstuck] ").map(|(_, note)| note.split(" are").next());
+        note.flatten().map(str::to_owned)
+    };
+    let answered = |id, minute| {
+        tell(
+            EventKind::After(call(id, "{}"), Ending::Answered { text: id.into(), failed: false }),
+            minute,
+        )
+    };
+    assert_eq!(tell(EventKind::Prompt("go".into()), 100), None);
+    assert_eq!(answered("a", 107), None);
+    assert_eq!(answered("b", 108).as_deref(), Some("8 of 10 minutes of this turn"));
+    // The user thinks for two hours.
+    assert_eq!(tell(EventKind::Prompt("go on".into()), 228), None);
+    assert_eq!(answered("c", 235), None);
+    assert_eq!(answered("d", 236).as_deref(), Some("8 of 10 minutes of this turn"));
 }

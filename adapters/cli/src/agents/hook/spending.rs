@@ -1,0 +1,96 @@
+//! What a worker spends of the budget in the policy file.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use unstuck::{Account, AtLimit, Budget, Limits, Spent};
+
+use crate::agents::reply::Reply;
+use crate::agents::state::{Folder, Key, StateFile, Trouble};
+
+/// What a worker has spent, and its file.
+pub(super) struct Spending {
+    file: StateFile,
+    saved: SavedSpending,
+    at_limit: AtLimit,
+}
+
+/// The content of the file.
+#[derive(Default, Serialize, Deserialize)]
+struct SavedSpending {
+    account: Account,
+}
+
+impl Spending {
+    /// Opens what a worker has spent, at the time `now` in milliseconds since 1970. If its agent cannot ask a person,
+    /// calls at a limit are refused.
+    pub(super) fn open(
+        folder: &Folder,
+        key: &Key<'_>,
+        budget: Budget,
+        now: u64,
+    ) -> Result<Self, Trouble> {
+        let can_ask =
+            || key.agent.host().quirks.is_attended.is_some_and(|is_attended| is_attended());
+        let at_limit = match budget.at_limit {
+            AtLimit::Ask if !can_ask() => AtLimit::Refuse,
+            at_limit => at_limit,
+        };
+        let mut file = folder.open_spent(key)?;
+        let saved = match file.read() {
+            // Another version wrote it, or a kill tore it: counting begins anew.
+            Err(Trouble::Damage(_)) => None,
+            read => read?,
+        };
+        let SavedSpending { account } = saved.unwrap_or_default();
+        let mut account = account.under(Budget { at_limit, ..budget });
+        let of_day = budget.day != Limits::default();
+        if of_day || budget.session != Limits::default() {
+            let (session, day) = folder.spent_beside(key, of_day, Duration::from_millis(now));
+            account.set_beside(session, day);
+        }
+        Ok(Self { file, saved: SavedSpending { account }, at_limit })
+    }
+
+    /// Notes that the user has spoken.
+    pub(super) fn user_spoke(&mut self, is_new: bool) {
+        self.saved.account.user_spoke(is_new);
+    }
+
+    /// Tells the time of the event, in milliseconds since 1970.
+    pub(super) fn tell_time(&mut self, now: u64) {
+        self.saved.account.tell_time(Duration::from_millis(now));
+    }
+
+    /// Counts a call that is about to run. Returns its refusal, or a question about it, if nothing is left of a limit.
+    /// `ends_turn` says whether an answer can end the turn.
+    pub(super) fn before(&mut self, ends_turn: bool) -> Option<Reply> {
+        let account = &mut self.saved.account;
+        let reached = account.reached();
+        if let Some(share) = reached.filter(|_| self.at_limit == AtLimit::Refuse) {
+            let insists = account.refuse();
+            return Some(Reply::over_budget(&share, insists && ends_turn));
+        }
+        account.spend(&Spent::CALL);
+        reached.map(|share| {
+            account.asked(&share);
+            Reply::question_of_budget(&share)
+        })
+    }
+
+    /// Adds the note of the budget, if one is due, to the reply to a call that has ended.
+    pub(super) fn after(&mut self, reply: Reply) -> Reply {
+        if !matches!(reply, Reply::Nothing | Reply::Tell(_)) {
+            return reply;
+        }
+        match self.saved.account.note() {
+            Some(note) => reply.with_note(&note),
+            None => reply,
+        }
+    }
+
+    /// Stores what was spent.
+    pub(super) fn keep(&mut self) -> Result<(), Trouble> {
+        self.file.write(&self.saved)
+    }
+}

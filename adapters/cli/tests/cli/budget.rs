@@ -1,0 +1,204 @@
+//! Budgets in a policy file: the notes and refusals of hooks, and the mistakes in the file.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Folder, Ran, program, scan, shared, stuck};
+use crate::hook::{Hooks, Wire, repeat};
+
+/// Returns the hooks of an agent with this budget, and the folder of the file.
+fn hooks(agent: &'static str, budget: &str) -> (Hooks, Folder) {
+    let folder = Folder::new();
+    let config = folder.file("unstuck.toml", format!("preset = \"balanced\"\n{budget}\n"));
+    (Hooks::of(agent).with(&["--config", config.to_str().expect("UTF-8")]), folder)
+}
+
+/// Makes a call like no other before. Returns the answers before it and, if it may run, after it.
+fn step(hooks: &Hooks, id: &str, rest: &Value) -> (String, String) {
+    let wire = Wire(hooks.agent);
+    let with = |mut payload: Value| {
+        let fields = payload.as_object_mut().expect("an object");
+        fields.extend(rest.as_object().expect("an object").clone());
+        payload.to_string()
+    };
+    let before = hooks.tell(with(wire.before(id, &format!("cat {id}"))));
+    if before.contains("deny") || wire.ends(&before) {
+        return (before, String::new());
+    }
+    (before, hooks.tell(with(wire.after(id, &format!("cat {id}"), id))))
+}
+
+/// Makes this many calls, and returns all answers.
+fn steps(hooks: &Hooks, ids: std::ops::RangeInclusive<usize>) -> Vec<(String, String)> {
+    ids.map(|id| step(hooks, &id.to_string(), &json!({}))).collect()
+}
+
+/// Returns the numbers of the calls whose answers hold `text`.
+fn at(answers: &[(String, String)], text: &str) -> Vec<usize> {
+    let holds = |(_, (before, after)): &(usize, &(String, String))| {
+        before.contains(text) || after.contains(text)
+    };
+    answers.iter().enumerate().filter(holds).map(|(n, _)| n + 1).collect()
+}
+
+#[test]
+fn a_model_reads_a_note_at_80_and_at_100_percent() {
+    let (hooks, _folder) = hooks("claude-code", "budget.calls = 10");
+    let answers = steps(&hooks, 1..=15);
+    let near = "[unstuck] 8 of 10 calls of this session are spent. Finish what matters, or say what \
+                is missing.";
+    assert_eq!(at(&answers, near), [8]);
+    assert!(answers[7].1.contains("\"additionalContext\":\"[unstuck] 8 of"), "{}", answers[7].1);
+    let all = "[unstuck] 10 of 10 calls of this session are spent. Come to an end: say what is done \
+               and what is missing.";
+    assert_eq!(at(&answers, all), [10]);
+    assert_eq!(at(&answers, "unstuck"), [8, 10]);
+    assert_eq!(at(&answers, "loop"), [0; 0]);
+}
+
+#[test]
+fn calls_are_refused_at_a_limit_until_the_turn_is_over() {
+    for agent in ["claude-code", "codex", "gemini"] {
+        let budget = "[budget.turn]\ncalls = 5\n[budget]\nat_limit = \"refuse\"";
+        let (hooks, _folder) = hooks(agent, budget);
+        let wire = Wire(agent);
+        hooks.tell(wire.prompt("begin").to_string());
+        let answers = steps(&hooks, 1..=10);
+        assert_eq!(at(&answers, "4 of 5 calls of this turn"), [4], "{agent}");
+        let refusal = "This call was not run. 5 of 5 calls of this turn are spent. Say what is done and \
+                       what is missing";
+        let refused = at(&answers, refusal);
+        assert!(refused.starts_with(&[6, 7, 8, 9]), "{agent}: {refused:?}");
+        // A model that insists ends the turn, where a hook can.
+        let ended = at(&answers, "Ended the turn: 5 of 5 calls of this turn are spent.");
+        let ends = wire.ends(&answers[9].0);
+        assert_eq!(ends, agent == "gemini", "{agent}: {}", answers[9].0);
+        assert_eq!(ended, if ends { vec![10] } else { vec![] }, "{agent}");
+        hooks.tell(wire.prompt("go on").to_string());
+        assert_eq!(steps(&hooks, 11..=11), [(String::new(), String::new())], "{agent}");
+        assert_eq!(hooks.log(), [""; 0], "{agent}");
+    }
+}
+
+#[test]
+fn the_workers_of_a_session_share_its_budget_and_sessions_that_of_a_day() {
+    let budget =
+        "[budget.session]\ncalls = 5\n[budget.day]\ncalls = 10\n[budget]\nat_limit = \"refuse\"";
+    let (hooks, _folder) = hooks("claude-code", budget);
+    let make = |session: &str, worker: Option<&str>, calls: usize| {
+        let one = |n| {
+            let id = format!("{session}-{worker:?}-{n}");
+            let rest = match worker {
+                Some(worker) => json!({ "session_id": session, "agent_id": worker }),
+                None => json!({ "session_id": session }),
+            };
+            step(&hooks, &id, &rest)
+        };
+        (0..calls).map(one).collect::<Vec<_>>()
+    };
+    assert_eq!(at(&make("a", None, 3), "unstuck"), [0; 0]);
+    let others = make("a", Some("scout"), 3);
+    assert_eq!(at(&others, "4 of 5 calls of this session"), [1]);
+    assert_eq!(at(&others, "not run. 5 of 5 calls of this session"), [3]);
+    // The end of a session does not give its calls back.
+    let ended = Wire("claude-code").event(
+        "SessionEnd",
+        "",
+        &json!({ "session_id": "a", "reason": "other" }),
+    );
+    hooks.tell(ended.to_string());
+    let next = make("b", None, 4);
+    assert_eq!(at(&next, "8 of 10 calls of today"), [3]);
+    let last = make("c", None, 2);
+    assert_eq!(at(&last, "not run. 10 of 10 calls of today"), [2]);
+}
+
+#[test]
+fn a_person_is_asked_once_about_a_limit() {
+    let answers = |agent, attended: &str| {
+        let (hooks, _folder) = hooks(agent, "budget.calls = 3\nbudget.at_limit = \"ask\"");
+        let hooks = hooks.env("CLAUDE_CODE_SESSION_ATTENDED", attended);
+        steps(&hooks, 1..=6)
+    };
+    let asked = answers("claude-code", "1");
+    let question = r#""permissionDecision":"ask","permissionDecisionReason":"[unstuck] 3 of 3 calls of this session are spent. Go on? You are asked about this limit once.""#;
+    assert_eq!(at(&asked, question), [4], "{asked:?}");
+    assert_eq!(at(&asked, "not run"), [0; 0]);
+    // Nobody is there, or the agent cannot ask.
+    for (agent, attended) in [("claude-code", "0"), ("codex", "1")] {
+        assert_eq!(at(&answers(agent, attended), "not run. 3 of 3 calls"), [4, 5, 6], "{agent}");
+    }
+}
+
+#[test]
+fn without_a_budget_nothing_is_counted_or_stored() {
+    let spent = |hooks: &Hooks| {
+        let entries = fs::read_dir(hooks.folder().join("sessions")).expect("a folder");
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        paths.filter(|path| path.extension().is_some_and(|ending| ending == "spent")).count()
+    };
+    let (with, _folder) = hooks("claude-code", "budget.calls = 1000");
+    let without = Hooks::of("claude-code");
+    assert_eq!(repeat(&with, "make", 9), repeat(&without, "make", 9));
+    assert_eq!((spent(&with), spent(&without)), (1, 0));
+    let (observing, folder) = hooks("claude-code", "budget.calls = 3");
+    let config = folder.path().join("unstuck.toml");
+    let observing = observing.with(&["--observe", "--config", config.to_str().expect("UTF-8")]);
+    assert_eq!(at(&steps(&observing, 1..=9), "unstuck"), [0; 0]);
+}
+
+#[test]
+fn a_damaged_file_of_what_was_spent_ends_no_hook() {
+    let (hooks, _folder) = hooks("claude-code", "budget.calls = 10");
+    steps(&hooks, 1..=5);
+    let path = hooks.state().with_extension("spent");
+    assert!(path.is_file());
+    fs::write(&path, "torn").expect("a file");
+    assert_eq!(at(&steps(&hooks, 6..=15), "8 of 10 calls"), [8]);
+    assert_eq!(hooks.log(), [""; 0]);
+}
+
+#[test]
+fn a_scan_of_sessions_says_nothing_about_a_budget() {
+    let folder = Folder::new();
+    let run = folder.file("run.jsonl", stuck());
+    let config = folder.file("unstuck.toml", "preset = \"balanced\"\nbudget.calls = 1\n");
+    let with = ["--config", config.to_str().expect("UTF-8")];
+    assert_eq!(scan(&run, &with).out, scan(&run, &[]).out);
+    let Some(sessions) = shared("traces-modern") else { return };
+    let scanned = scan(&sessions, &["--format", "jsonl"]);
+    assert!(!scanned.out.is_empty() && !scanned.out.contains(" are spent."));
+}
+
+#[test]
+fn a_mistake_in_a_budget_is_shown_in_its_line() {
+    let folder = Folder::new();
+    let mut printed = String::new();
+    for budget in [
+        "[budget]\ncals = 3",
+        "[budget]",
+        "[budget]\nat_limit = \"refuse\"",
+        "[budget]\ncalls = 3\nat_limit = \"block\"",
+        "[budget]\ncalls = 0",
+        "[budget]\ncalls = -1",
+        "[budget]\ncalls = \"many\"",
+        "[budget]\ndollars = nan",
+        "[budget]\ndollars = \"2\"",
+        "[budget.turn]\nhours = 1",
+        "[budget]\nturn = 5",
+        "[budget]\ncalls = 3\n[budget.session]\ncalls = 4",
+        "[prices]\nclaude = 3",
+        "[prices]\nclaude = \"input=3\"",
+    ] {
+        let name = "unstuck.toml";
+        folder.file(name, format!("preset = \"balanced\"\n{budget}\n"));
+        let mut command = program();
+        command.current_dir(folder.path()).args(["scan", "--config", name, "--quiet"]);
+        let Ran { exit, out, err } = Ran::of(command.output().expect("a program that starts"));
+        assert_eq!((exit, out.as_str()), (4, ""), "{budget}: {err}");
+        writeln!(printed, "{err}").expect("room");
+    }
+    insta::assert_snapshot!(printed);
+}
