@@ -19,6 +19,7 @@ mod opencode;
 mod pi;
 mod qwen;
 
+mod answers;
 mod dialect;
 pub(crate) mod doctor;
 mod event;

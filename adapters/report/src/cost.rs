@@ -149,7 +149,7 @@ impl Meter {
 
     /// Returns what was spent since `before`.
     pub fn since(&self, before: Reading) -> Spent {
-        let tokens = self.now.tokens.map(|now| without(now, before.tokens.unwrap_or_default()));
+        let tokens = self.now.tokens.map(|now| now.without(before.tokens.unwrap_or_default()));
         let time = self.now.time.zip(before.time).map(|(now, before)| now.saturating_sub(before));
         Spent {
             calls: self.now.calls - before.calls,
@@ -157,15 +157,6 @@ impl Meter {
             time: time.map(Duration::from_millis),
             dollars: self.price.zip(tokens).map(|(price, tokens)| price.of(tokens)),
         }
-    }
-}
-
-/// Returns `tokens` without those `before`.
-fn without(tokens: Tokens, before: Tokens) -> Tokens {
-    Tokens {
-        input: tokens.input.saturating_sub(before.input),
-        cached: tokens.cached.saturating_sub(before.cached),
-        output: tokens.output.saturating_sub(before.output),
     }
 }
 

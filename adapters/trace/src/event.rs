@@ -343,6 +343,18 @@ impl Tokens {
         self.input.saturating_add(self.cached).saturating_add(self.output)
     }
 
+    /// Returns these tokens without `others`. No number falls below 0.
+    #[must_use]
+    pub fn without(self, others: Self) -> Self {
+        self.zip(others, u64::saturating_sub)
+    }
+
+    /// Returns the larger number of each kind of tokens.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        self.zip(other, u64::max)
+    }
+
     /// Applies a function to each kind of tokens of two sets.
     pub(crate) fn zip(self, other: Self, each: fn(u64, u64) -> u64) -> Self {
         Self {

@@ -56,6 +56,7 @@ pub(super) const HOST: Host = Host {
     quirks: Quirks {
         steps: Steps::Reported(transcript::is_behind_another),
         is_attended: Some(is_attended),
+        answer: Some(transcript::answer),
         published: Some(Published::CLAUDE_CODE),
         ..Quirks::NONE
     },

@@ -49,6 +49,7 @@ pub(super) const HOST: Host = Host {
         has_failed: Some(rollout::has_failed),
         silent: &["apply_patch"],
         unreported: Some(rollout::unreported),
+        answer: Some(rollout::answer),
         published: Some(Published::CODEX),
         ..Quirks::NONE
     },

@@ -143,7 +143,7 @@ fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
     let asks = hook.ask && hook.agent.host().quirks.is_attended.is_some_and(|is| is());
     // A hook that only observes refuses nothing, and nobody reads its notes.
     let spending = config.budget.filter(|_| !observes).and_then(|budget| {
-        let opened = Spending::open(folder, &key, budget, log.now);
+        let opened = Spending::open(folder, &key, budget, &config.prices, log.now);
         opened.map_err(|trouble| log.note(trouble)).ok()
     });
     let worker = Worker::from(saved, builder, &key, log.now)?;

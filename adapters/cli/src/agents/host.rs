@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use unstuck_report::mistake::Mistake;
 use unstuck_trace::Format;
 
+use super::answers::Answer;
 use super::dialect::{self, Dialect};
 use super::event::{BadPayload, Call, Ending, Event};
 use super::hooks::{Form, Hooks};
@@ -84,6 +85,8 @@ pub(crate) struct Quirks {
     /// Returns whether a person is there to be asked about a call, which would else be denied. `None` if the agent's
     /// hooks cannot ask.
     pub(crate) is_attended: Option<fn() -> bool>,
+    /// Reads which answer of the model a line of the transcript has the tokens of. `None` if tokens are not read there.
+    pub(crate) answer: Option<fn(&str) -> Option<Answer>>,
     /// The plugin of this program that the agent may install from a marketplace, if there is one.
     pub(crate) published: Option<Published>,
 }
@@ -103,6 +106,7 @@ impl Quirks {
         silent: &[],
         unreported: None,
         is_attended: None,
+        answer: None,
         published: None,
     };
 }

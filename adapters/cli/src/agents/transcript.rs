@@ -1,4 +1,4 @@
-//! The end of a transcript, for agents whose transcript tells more than their events.
+//! Parts of a transcript, for agents whose transcript tells more than their events.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -6,6 +6,31 @@ use std::path::Path;
 
 /// The number of bytes that are read: enough for the calls of one answer.
 const TAIL: u64 = 256 * 1024;
+
+/// The most bytes of new lines that are read at a time, so that no event waits for long.
+const NEW: u64 = 4 << 20;
+
+/// Returns the length of the file.
+pub(super) fn end(path: &Path) -> io::Result<u64> {
+    Ok(path.metadata()?.len())
+}
+
+/// Reads the whole lines behind `offset`, or a part of them if they are long. Returns them, and the offset of the
+/// next line. A line that is longer than [`NEW`] is passed over.
+pub(super) fn lines_from(path: &Path, offset: u64) -> io::Result<(String, u64)> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(offset))?;
+    let mut bytes = Vec::new();
+    file.take(NEW).read_to_end(&mut bytes)?;
+    let is_long = bytes.len() as u64 == NEW;
+    match bytes.iter().rposition(|byte| *byte == b'\n') {
+        Some(last) => bytes.truncate(last + 1),
+        None if is_long => {}
+        None => bytes.clear(),
+    }
+    let next = offset + bytes.len() as u64;
+    Ok((String::from_utf8_lossy(&bytes).into_owned(), next))
+}
 
 /// Reads the end of the file. Its first line may be cut off.
 pub(super) fn tail(path: &Path) -> io::Result<String> {
@@ -21,7 +46,27 @@ pub(super) fn tail(path: &Path) -> io::Result<String> {
 mod tests {
     use std::{env, fs, process};
 
-    use super::{TAIL, tail};
+    use super::{NEW, TAIL, lines_from, tail};
+
+    #[test]
+    fn whole_lines_are_read_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("transcript");
+        let mut text = "one\ntwo\nthr".to_owned();
+        let read = |text: &str, offset| {
+            fs::write(&path, text).expect("a file");
+            lines_from(&path, offset).expect("the file")
+        };
+        assert_eq!(read(&text, 0), ("one\ntwo\n".to_owned(), 8));
+        assert_eq!(read(&text, 8), (String::new(), 8));
+        text += "ee\n";
+        assert_eq!(read(&text, 8), ("three\n".to_owned(), 14));
+        assert_eq!(read(&text, 99), (String::new(), 99));
+        // A line without an end in sight is passed over.
+        let long = "x".repeat(usize::try_from(NEW).expect("a short file")) + "\nend\n";
+        assert_eq!(read(&long, 0).1, NEW);
+        assert_eq!(read(&long, NEW).0, "\nend\n");
+    }
 
     #[test]
     fn only_the_end_of_a_file_is_read() {

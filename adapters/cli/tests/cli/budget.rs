@@ -132,6 +132,47 @@ fn a_person_is_asked_once_about_a_limit() {
     }
 }
 
+/// Returns a line of Claude Code's transcript with the tokens of an answer.
+fn answer(id: &str, output: u64) -> String {
+    let usage =
+        json!({ "input_tokens": 100, "cache_read_input_tokens": 0, "output_tokens": output });
+    let message = json!({ "id": id, "model": "dear-1", "content": [], "usage": usage });
+    json!({ "type": "assistant", "uuid": id, "message": message }).to_string() + "\n"
+}
+
+#[test]
+fn tokens_and_dollars_are_those_of_the_transcript() {
+    let budget = "[budget.session]\ntokens = 1000\n[budget.turn]\ndollars = 1.50\n[budget]\n\
+                  at_limit = \"refuse\"\n[prices]\ndear = \"input=1000,output=2000\"";
+    let (hooks, folder) = hooks("claude-code", budget);
+    // What an earlier session has spent does not count.
+    let path = folder.file("transcript.jsonl", answer("m0", 5000));
+    let rest = json!({ "transcript_path": path });
+    let mut text = answer("m0", 5000);
+    let mut said = |id: &str, output: u64| {
+        text += &answer(id, output);
+        text += &answer(id, output);
+        fs::write(&path, &text).expect("a file");
+        let (before, after) = step(&hooks, &format!("{id}-{output}"), &rest);
+        let note = [before, after].concat();
+        note.split_once("[unstuck] ").map(|(_, note)| {
+            note.split(" are spent. ").map(str::to_owned).take(2).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(step(&hooks, "first", &rest), (String::new(), String::new()));
+    // 100 tokens at 1000 dollars for a million, and 300 at 2000.
+    assert_eq!(said("m1", 300), None);
+    assert_eq!(said("m2", 150), None);
+    let near = ["1.40 of 1.50 dollars of this turn", "850 of 1000 tokens of this session"];
+    let note = said("m3", 100).expect("a note");
+    assert!(near.iter().all(|near| note.iter().any(|said| said == near)), "{note:?}");
+    let refused = said("m4", 50).expect("a refusal");
+    assert_eq!(refused[0], "This call was not run. 1.60 of 1.50 dollars of this turn");
+    hooks.tell(Wire("claude-code").prompt("go on").to_string());
+    let refused = said("m5", 0).expect("a refusal");
+    assert_eq!(refused[0], "This call was not run. 1100 of 1000 tokens of this session");
+}
+
 #[test]
 fn without_a_budget_nothing_is_counted_or_stored() {
     let spent = |hooks: &Hooks| {

@@ -1,4 +1,4 @@
-//! The end of a Claude Code transcript, which shows the calls of an answer before they run.
+//! The transcript of Claude Code, whose end shows the calls of an answer before they run.
 //!
 //! Commands that may change files run one after the other, even if the model issued them together. The
 //! event at the end of a batch tells that too late for the first batch of a session.
@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::agents::answers::Answer;
 use crate::agents::event::Raw;
 use crate::agents::transcript::tail;
 
@@ -23,9 +24,19 @@ struct Line<'a> {
     message: Option<Message<'a>>,
 }
 
+/// Returns the answer whose tokens a line has: several lines may have those of one.
+pub(super) fn answer(line: &str) -> Option<Answer> {
+    if !line.contains("\"usage\"") {
+        return None;
+    }
+    let Message { id, model, .. } = serde_json::from_str::<Line<'_>>(line).ok()?.message?;
+    Some(Answer { id, model })
+}
+
 #[derive(Deserialize)]
 struct Message<'a> {
     id: Option<String>,
+    model: Option<String>,
     #[serde(borrow)]
     content: Raw<'a>,
 }
@@ -40,7 +51,7 @@ struct Block {
 fn is_behind(tail: &str, id: &str) -> Option<bool> {
     let lines = tail.lines().rev().filter(|line| line.contains("tool_use"));
     let mut answers = lines.filter_map(|line| {
-        let Message { id: message, content } =
+        let Message { id: message, content, .. } =
             serde_json::from_str::<Line<'_>>(line).ok()?.message?;
         let blocks: Vec<Block> = serde_json::from_str(content?.get()).ok()?;
         let calls = blocks.into_iter().filter(|block| block.r#type == "tool_use");

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use unstuck_trace::ToolResult;
 
+use crate::agents::answers::Answer;
 use crate::agents::event::{Call, Ending};
 use crate::agents::transcript::tail;
 
@@ -47,6 +48,30 @@ pub(super) fn is_batch_open(path: &Path, _: &str) -> Option<bool> {
 /// transcript does not tell.
 pub(super) fn has_failed(path: &Path, id: &str) -> bool {
     tail(path).is_ok_and(|tail| failed(&tail, id))
+}
+
+/// Returns the answer whose tokens a line has, or the model of the following ones. A line may come again; an answer has
+/// changed the total.
+pub(super) fn answer(line: &str) -> Option<Answer> {
+    #[derive(Deserialize)]
+    struct Line {
+        payload: Payload,
+    }
+    #[derive(Deserialize)]
+    struct Payload {
+        model: Option<String>,
+        info: Option<Info>,
+    }
+    #[derive(Deserialize)]
+    struct Info {
+        total_token_usage: Box<RawValue>,
+    }
+    if !["\"token_count\"", "\"turn_context\""].iter().any(|kind| line.contains(kind)) {
+        return None;
+    }
+    let Payload { model, info } = serde_json::from_str::<Line>(line).ok()?.payload;
+    let id = info.map(|info| info.total_token_usage.get().to_owned());
+    Some(Answer { id, model })
 }
 
 fn failed(tail: &str, id: &str) -> bool {

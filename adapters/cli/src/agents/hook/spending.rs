@@ -1,10 +1,15 @@
 //! What a worker spends of the budget in the policy file.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use unstuck::{Account, AtLimit, Budget, Limits, Spent};
+use unstuck_report::cost::Prices;
 
+use crate::agents::answers::Answers;
+use crate::agents::event::Event;
+use crate::agents::host::Host;
 use crate::agents::reply::Reply;
 use crate::agents::state::{Folder, Key, StateFile, Trouble};
 
@@ -13,12 +18,16 @@ pub(super) struct Spending {
     file: StateFile,
     saved: SavedSpending,
     at_limit: AtLimit,
+    /// Whether a limit is about tokens or dollars.
+    has_tokens: bool,
+    prices: Prices,
 }
 
 /// The content of the file.
 #[derive(Default, Serialize, Deserialize)]
 struct SavedSpending {
     account: Account,
+    answers: Answers,
 }
 
 impl Spending {
@@ -28,6 +37,7 @@ impl Spending {
         folder: &Folder,
         key: &Key<'_>,
         budget: Budget,
+        prices: &Prices,
         now: u64,
     ) -> Result<Self, Trouble> {
         let can_ask =
@@ -42,14 +52,18 @@ impl Spending {
             Err(Trouble::Damage(_)) => None,
             read => read?,
         };
-        let SavedSpending { account } = saved.unwrap_or_default();
+        let SavedSpending { account, answers } = saved.unwrap_or_default();
         let mut account = account.under(Budget { at_limit, ..budget });
         let of_day = budget.day != Limits::default();
         if of_day || budget.session != Limits::default() {
             let (session, day) = folder.spent_beside(key, of_day, Duration::from_millis(now));
             account.set_beside(session, day);
         }
-        Ok(Self { file, saved: SavedSpending { account }, at_limit })
+        let has_tokens = [budget.turn, budget.session, budget.day]
+            .iter()
+            .any(|limits| limits.tokens.is_some() || limits.dollars.is_some());
+        let (saved, prices) = (SavedSpending { account, answers }, prices.clone());
+        Ok(Self { file, saved, at_limit, has_tokens, prices })
     }
 
     /// Notes that the user has spoken.
@@ -60,6 +74,17 @@ impl Spending {
     /// Tells the time of the event, in milliseconds since 1970.
     pub(super) fn tell_time(&mut self, now: u64) {
         self.saved.account.tell_time(Duration::from_millis(now));
+    }
+
+    /// Counts the tokens that are new in the transcript of the session, if a limit is about them. Subagents have
+    /// transcripts of their own, which no event names.
+    pub(super) fn read(&mut self, event: &Event<'_>, host: &Host) {
+        let path =
+            event.transcript.as_deref().filter(|_| self.has_tokens && event.subagent.is_none());
+        if let Some(path) = path {
+            let (tokens, dollars) = self.saved.answers.read_on(host, Path::new(path), &self.prices);
+            self.saved.account.spend(&Spent { tokens, dollars, ..Spent::default() });
+        }
     }
 
     /// Counts a call that is about to run. Returns its refusal, or a question about it, if nothing is left of a limit.

@@ -166,6 +166,7 @@ impl Worker {
                 spending.user_spoke(read.prompt != self.position.prompt);
             }
             spending.tell_time(self.now);
+            spending.read(event, self.session.agent.host());
         }
         let unreported = self.settle_unreported(event);
         let silent = self.settle_silent(&event.kind);

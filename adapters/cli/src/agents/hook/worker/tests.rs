@@ -1,6 +1,7 @@
 //! Tests of a worker, as an agent sees it: events and the texts that answer them.
 
 use unstuck::{Budget, Builder, Limits, Preset};
+use unstuck_report::cost::Prices;
 
 use super::*;
 use crate::agents::Agent;
@@ -228,7 +229,8 @@ fn the_minutes_of_a_budget_are_those_of_the_agent() {
     // Each event is a process of its own.
     let tell = |kind, minute: u64| {
         let (now, event) = (minute * 60_000, Event { name: "PostToolUse".into(), ..event(kind) });
-        let spending = Spending::open(&folder, &key(), budget, now).expect("a file");
+        let spending =
+            Spending::open(&folder, &key(), budget, &Prices::default(), now).expect("a file");
         let mut worker = worker().within(Some(spending));
         let text = worker.take(&event, now);
         worker.keep_spending().expect("a file");
