@@ -154,26 +154,26 @@ impl Calls {
 
     /// Returns the calls that only repeat, the oldest first. O(n²).
     pub(crate) fn repeated(&self) -> impl Iterator<Item = &CallEntry> {
-        let places = self.0.iter().enumerate();
-        places.filter(|(place, entry)| self.is_repeated(*place, entry)).map(|(_, entry)| entry)
+        self.0.iter().filter(|entry| self.is_repeated(entry))
     }
 
-    /// Returns whether the call with the host's id `id` only repeats. An id of two calls names neither. O(n).
-    pub(crate) fn is_repeated_id(&self, id: &str) -> bool {
-        let id = Some(Digest::of(id.as_bytes()));
-        let mut places = self.0.iter().enumerate().filter(|(_, entry)| entry.host_id == id);
-        let named = (places.next(), places.next());
-        matches!(named, (Some((place, entry)), None) if self.is_repeated(place, entry))
-    }
-
-    /// Returns whether the equal calls next before and next after the one at `place` tell the same.
-    fn is_repeated(&self, place: usize, entry: &CallEntry) -> bool {
+    /// Returns whether `entry`, one of these, only repeats: the equal calls next before and next after it tell the same.
+    /// O(n).
+    pub(crate) fn is_repeated(&self, entry: &CallEntry) -> bool {
+        let mut earlier = None;
+        let mut is_later = false;
         let is_equal = |other: &&CallEntry| other.digest == entry.digest && other.outcome.is_some();
-        let before = self.0.iter().take(place).rev().find(is_equal);
-        let after = self.0.iter().skip(place.saturating_add(1)).find(is_equal);
-        let tells_the_same =
-            |other: Option<&CallEntry>| other.is_some_and(|it| entry.tells_the_same(it));
-        tells_the_same(before) && tells_the_same(after)
+        for other in self.0.iter().filter(is_equal) {
+            if is_later {
+                return other.tells_the_same(entry)
+                    && earlier.is_some_and(|it| entry.tells_the_same(it));
+            }
+            is_later = std::ptr::eq(other, entry);
+            if !is_later {
+                earlier = Some(other);
+            }
+        }
+        false
     }
 
     /// Returns the calls that have not ended, the oldest first.

@@ -15,7 +15,6 @@ use crate::asked::HASH;
 use crate::budget::Account;
 use crate::calls::{Calls, Names};
 use crate::decision::Cause;
-use crate::escalations::Escalations;
 use crate::guard::{Blocks, Engine, Guard, Tally};
 use crate::steps::Steps;
 use crate::stopped_calls::StoppedCalls;
@@ -82,7 +81,7 @@ struct SavedGuard<'a> {
     stopped: StoppedCalls,
     swarm: SwarmMemory,
     tally: Tally,
-    escalations: Escalations,
+    escalations: u8,
     account: Option<Box<Account>>,
 }
 
@@ -109,7 +108,7 @@ impl Guard {
             stopped: state.stopped.clone(),
             swarm: state.swarm.clone(),
             tally: state.tally.clone(),
-            escalations: state.escalations.clone(),
+            escalations: state.escalations,
             account: state.account.clone(),
         };
         let bytes = vec![CHECKPOINT_VERSION];
@@ -153,7 +152,7 @@ impl<'a> SavedGuard<'a> {
         let (state, rest): (Self, _) =
             postcard::take_from_bytes(state).map_err(|_| RestoreError::Malformed)?;
         let fits = state.calls.fits() && state.names.fits() && state.stopped.fits();
-        let fits = fits && state.swarm.fits() && state.tally.fits() && state.escalations.fits();
-        if fits && rest.is_empty() { Ok(state) } else { Err(RestoreError::Malformed) }
+        let fits = fits && state.swarm.fits() && state.tally.fits() && rest.is_empty();
+        if fits { Ok(state) } else { Err(RestoreError::Malformed) }
     }
 }

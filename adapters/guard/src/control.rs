@@ -115,8 +115,8 @@ impl Guard {
         self.state.calls.repeated().map(CallEntry::ticket)
     }
 
-    /// Returns whether the call with this id is among the [repeated](Self::repeated) ones. It is not if two calls had
-    /// the id. O(64).
+    /// Returns whether the latest call with this id is among the [repeated](Self::repeated) ones. A provider may give an id
+    /// to several calls; a host that shows more than one of them must leave them alone. O(64).
     ///
     /// ```
     /// use unstuck::{Asked, Guard};
@@ -129,7 +129,8 @@ impl Guard {
     /// assert_eq!(["a", "b", "c"].map(|id| guard.is_repeated(id)), [false, true, false]);
     /// ```
     pub fn is_repeated(&self, id: &str) -> bool {
-        self.state.calls.is_repeated_id(id)
+        let calls = &self.state.calls;
+        calls.by_id(id).is_some_and(|entry| calls.is_repeated(entry))
     }
 
     /// Reports progress that no result shows, such as a robot that moved. Report it before the outcome of
@@ -208,7 +209,8 @@ impl Guard {
     /// # Ok::<(), unstuck::BuildError>(())
     /// ```
     pub fn stop(&mut self, evidence: &Evidence) -> Decision {
-        let evidence = Evidence { action: Action::Stop, fresh: true, ..evidence.clone() };
+        let mut evidence = evidence.clone();
+        (evidence.action, evidence.fresh) = (Action::Stop, true);
         self.carried_out(None, evidence)
     }
 

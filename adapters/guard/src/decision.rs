@@ -86,8 +86,9 @@ impl Decision {
             (decision.action, decision.judged, message, evidence)
         };
         let escalates = self.escalates | other.escalates;
-        let stronger = if rank(&other) > rank(&self) { other } else { self };
-        Self { escalates, ..stronger }
+        let mut stronger = if rank(&other) > rank(&self) { other } else { self };
+        stronger.escalates = escalates;
+        stronger
     }
 
     /// Returns the action for the host. It is [`Action::Proceed`] while the guard only observes.

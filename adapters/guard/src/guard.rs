@@ -22,7 +22,6 @@ use crate::builder::{Builder, Mode, Setup};
 use crate::calls::{CallEntry, CallState, Calls, Names};
 use crate::decision::{Cause, Decision, Evidence, Message, Ticket};
 use crate::declared::Declared;
-use crate::escalations::Escalations;
 use crate::past::Past;
 use crate::payload::Payload;
 use crate::ruling::Ruling;
@@ -111,7 +110,8 @@ pub(crate) struct State {
     pub(crate) stopped: StoppedCalls,
     pub(crate) swarm: SwarmMemory,
     pub(crate) tally: Tally,
-    pub(crate) escalations: Escalations,
+    /// The number of loops about which someone else was asked.
+    pub(crate) escalations: u8,
     /// What was spent of the budget, if there is one.
     pub(crate) account: Option<Box<Account>>,
 }
@@ -704,14 +704,18 @@ impl Guard {
             self.begin_anew();
         }
         let escalates = self.escalates(&evidence);
-        Decision { escalates, ..self.decision(ticket, evidence) }
+        let mut decision = self.decision(ticket, evidence);
+        decision.escalates = escalates;
+        decision
     }
 
     /// Returns whether someone else is asked about the loop now, because it is blocked for the first time.
     fn escalates(&mut self, evidence: &Evidence) -> bool {
         let is_first = evidence.fresh && evidence.action == Action::Block;
-        let (id, most) = (evidence.finding.loop_id, self.setup.escalations_max);
-        is_first && self.setup.mode == Mode::Act && self.state.escalations.add(id, most)
+        let is_left = self.state.escalations < self.setup.escalations_max;
+        let escalates = is_first && is_left && self.setup.mode == Mode::Act;
+        self.state.escalations += u8::from(escalates);
+        escalates
     }
 
     pub(crate) fn decision(&self, ticket: Option<Ticket>, evidence: Evidence) -> Decision {
@@ -744,7 +748,7 @@ impl State {
             stopped: StoppedCalls::default(),
             swarm: SwarmMemory::default(),
             tally: Tally::default(),
-            escalations: Escalations::default(),
+            escalations: 0,
             account: setup.budget.map(|budget| Box::new(Account::of(budget))),
         }
     }

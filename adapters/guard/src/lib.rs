@@ -73,7 +73,6 @@ mod checkpoint;
 mod control;
 mod decision;
 mod declared;
-mod escalations;
 mod guard;
 mod past;
 mod payload;

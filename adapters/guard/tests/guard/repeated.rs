@@ -161,7 +161,7 @@ fn a_write_that_worked_stays() {
 }
 
 #[test]
-fn an_id_of_two_calls_names_neither() {
+fn an_id_names_its_latest_call() {
     let mut guard = Guard::new();
     for path in ["a", "b", "a", "b", "a", "b"] {
         let ticket = guard.announce(&Asked::new("read_file", path).id("0")).ticket();
