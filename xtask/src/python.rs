@@ -80,7 +80,7 @@ const TESTS: &str = "
 /// installed package.
 const TYPES: &str = "
     python -m pip install $(grep -E '^(mypy|pyright)==' adapters/python/requirements.txt)
-    cd target/python && python -m mypy --strict -m unstuck -m unstuck._adapter -m unstuck._guards \
+    cd target/python && python -m mypy --strict -m unstuck -m unstuck._adapter -m unstuck._escalation -m unstuck._guards \
         -m unstuck._unstuck -m unstuck._words
     cd target/python && python -m mypy.stubtest unstuck._unstuck
     cd target/python && python -m pyright --verifytypes unstuck --ignoreexternal > types.txt || { \

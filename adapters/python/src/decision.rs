@@ -48,6 +48,12 @@ impl Decision {
         self.0.message().map(unstuck::Message::note)
     }
 
+    /// The question to someone else, if they are to take the next turn.
+    #[getter]
+    fn question(&self) -> Option<String> {
+        self.0.question()
+    }
+
     /// The evidence, if there is any.
     #[getter]
     fn finding(&self) -> Option<Finding> {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use unstuck::{Action, Asked, Kind};
@@ -24,8 +25,10 @@ const ATTACHED_MAX: usize = 4096;
 /// Watches the calls of one agent.
 #[pyclass(frozen, subclass, module = "unstuck._unstuck")]
 pub(crate) struct Guard {
-    guard: Mutex<unstuck::Guard>,
+    engine: Mutex<unstuck::Guard>,
     setup: Setup,
+    /// The function that is asked before a loop is refused.
+    on_escalate: Option<Py<PyAny>>,
 }
 
 impl Guard {
@@ -38,7 +41,7 @@ impl Guard {
         work: impl FnOnce(&mut unstuck::Guard) -> T + Send,
     ) -> T {
         if bytes <= ATTACHED_MAX {
-            match self.guard.try_lock() {
+            match self.engine.try_lock() {
                 Ok(mut guard) => return work(&mut guard),
                 Err(TryLockError::Poisoned(poisoned)) => return work(&mut poisoned.into_inner()),
                 Err(TryLockError::WouldBlock) => {}
@@ -52,10 +55,26 @@ impl Guard {
         self.with(py, 0, |guard| (guard.session().to_owned(), guard.worker().to_owned()))
     }
 
+    /// Asks the function of the host about a decision that escalates. Returns the decision that holds.
+    fn heard(
+        slf: &Bound<'_, Self>,
+        decision: unstuck::Decision,
+        result: &str,
+    ) -> PyResult<Decision> {
+        let asked = slf.get().on_escalate.as_ref().filter(|_| decision.escalates());
+        let Some(on_escalate) = asked else { return Ok(Decision(decision)) };
+        let heard = slf.py().import("unstuck._escalation")?.getattr("heard")?;
+        let answer = heard.call1((slf, on_escalate, Decision(decision), result))?;
+        Ok(Decision(answer.cast::<Decision>()?.get().0.clone()))
+    }
+
     fn lock(&self) -> MutexGuard<'_, unstuck::Guard> {
-        self.guard.lock().unwrap_or_else(PoisonError::into_inner)
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// The number of loops about which a function is asked, unless the host says another.
+const ESCALATIONS: u8 = 2;
 
 /// A function that makes a copy, its arguments, and the state of the copy.
 type Reduced<'py> = (Bound<'py, PyAny>, (), Bound<'py, PyBytes>);
@@ -99,19 +118,23 @@ impl<'p> Named<'p> {
 #[pymethods]
 impl Guard {
     #[new]
-    #[pyo3(signature = (preset="balanced", *, config=None, tools=None, observe=false, session=None, worker=None))]
+    #[pyo3(signature = (preset="balanced", *, config=None, tools=None, observe=false, escalate=None, on_escalate=None, session=None, worker=None))]
+    #[expect(clippy::too_many_arguments, reason = "Python passes them by their names")]
     fn new(
         preset: &str,
         config: Option<&Bound<'_, PyAny>>,
         tools: Option<&Bound<'_, PyAny>>,
         observe: bool,
+        escalate: Option<u8>,
+        on_escalate: Option<Py<PyAny>>,
         session: Option<&str>,
         worker: Option<&str>,
     ) -> PyResult<Self> {
-        let setup = Setup { policy: policy(preset, config, tools)?, observe };
+        let escalate = escalate.unwrap_or(if on_escalate.is_some() { ESCALATIONS } else { 0 });
+        let setup = Setup { policy: policy(preset, config, tools)?, observe, escalate };
         let builder = setup.builder(session.unwrap_or_default(), worker.unwrap_or("main"))?;
         let guard = builder.build().map_err(|why| PolicyError::new_err(why.to_string()))?;
-        Ok(Self { guard: Mutex::new(guard), setup })
+        Ok(Self { engine: Mutex::new(guard), setup, on_escalate })
     }
 
     /// Returns what makes a copy, and its state, for every protocol of `pickle`.
@@ -121,6 +144,7 @@ impl Guard {
         let (session, worker) = guard.names(py);
         options.set_item("session", session)?;
         options.set_item("worker", worker)?;
+        options.set_item("on_escalate", &guard.on_escalate)?;
         let partial = py.import("functools")?.getattr("partial")?;
         let make = partial.call((slf.get_type(), preset), Some(&options))?;
         Ok((make, (), guard.save(py)))
@@ -145,10 +169,15 @@ impl Guard {
         self.names(py).1
     }
 
+    /// Shows the collector of garbage the function of the host.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.on_escalate.as_ref().map_or(Ok(()), |asked| visit.call(asked))
+    }
+
     /// Judges a call before it runs.
     #[pyo3(signature = (tool, args, *, id=None, step=None))]
     fn before(
-        &self,
+        slf: &Bound<'_, Self>,
         py: Python<'_>,
         tool: &str,
         args: &Bound<'_, PyAny>,
@@ -157,7 +186,7 @@ impl Guard {
     ) -> PyResult<Decision> {
         let args = Text::of(args)?;
         let args = args.as_str();
-        let decision = self.with(py, args.len(), |guard| {
+        let decision = slf.get().with(py, args.len(), |guard| {
             let mut asked = Asked::new(tool, args);
             if let Some(id) = id {
                 asked = asked.id(id);
@@ -167,13 +196,13 @@ impl Guard {
             }
             guard.announce(&asked)
         });
-        Ok(Decision(decision))
+        Self::heard(slf, decision, "")
     }
 
     /// Reports the result of a call.
     #[pyo3(signature = (call, result, *, error=false))]
     fn after(
-        &self,
+        slf: &Bound<'_, Self>,
         py: Python<'_>,
         call: &Bound<'_, PyAny>,
         result: &Bound<'_, PyAny>,
@@ -182,10 +211,11 @@ impl Guard {
         let call = Named::of(call)?;
         let result = Text::of(result)?;
         let result = result.as_str();
-        Ok(Decision(self.with(py, result.len(), |guard| {
+        let decision = slf.get().with(py, result.len(), |guard| {
             let ticket = call.open(guard);
             guard.after(ticket, result, error)
-        })))
+        });
+        Self::heard(slf, decision, result)
     }
 
     /// Reports that somebody else refused the call.
@@ -245,6 +275,40 @@ impl Guard {
             Some(evidence) => guard.false_positive(evidence),
             None => guard.silence(finding.loop_id()),
         });
+    }
+
+    /// Takes in what somebody says about a decision that has a question. Returns the decision that holds.
+    fn answered(
+        &self,
+        py: Python<'_>,
+        decision: &Bound<'_, Decision>,
+        answer: Option<&str>,
+    ) -> PyResult<Decision> {
+        let decision = &decision.get().0;
+        let Some(evidence) = decision.evidence() else { return Ok(Decision(decision.clone())) };
+        match answer {
+            None => Ok(Decision(decision.clone())),
+            Some("stop") => Ok(Decision(self.with(py, 0, |guard| guard.stop(evidence)))),
+            Some("go on") => Ok(Decision(self.with(py, 0, |guard| {
+                guard.silence(evidence.finding.loop_id);
+                // No call is taken back.
+                guard.cancelled(None)
+            }))),
+            Some(other) => {
+                let why = format!("expected the answer 'go on', 'stop' or None, not {other:?}");
+                Err(PyValueError::new_err(why))
+            }
+        }
+    }
+
+    /// Returns those of the ids whose calls only repeat.
+    #[expect(clippy::needless_pass_by_value, reason = "it is made of a list of Python")]
+    fn repeated(&self, py: Python<'_>, ids: Vec<String>) -> Vec<String> {
+        let is_once = |id: &&String| ids.iter().filter(|other| other == id).count() == 1;
+        self.with(py, 0, |guard| {
+            let repeated = ids.iter().filter(|id| guard.is_repeated(id));
+            repeated.filter(is_once).cloned().collect()
+        })
     }
 
     /// The counts of calls, findings and actions.

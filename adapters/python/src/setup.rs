@@ -21,6 +21,8 @@ pub(crate) struct Setup {
     /// The preset, or the whole configuration in TOML.
     pub(crate) policy: PolicyChoice,
     pub(crate) observe: bool,
+    /// The largest number of loops about which someone else is asked.
+    pub(crate) escalate: u8,
 }
 
 /// Reads the arguments `preset`, `config` and `tools`.
@@ -86,6 +88,7 @@ impl Setup {
     pub(crate) fn builder(&self, session: &str, worker: &str) -> PyResult<Builder> {
         let builder = unstuck::Guard::builder().preset(preset_of(&self.policy)?);
         let builder = builder.session(session).worker(worker);
+        let builder = builder.escalate(self.escalate);
         Ok(if self.observe { builder.observe_only() } else { builder })
     }
 
@@ -93,6 +96,7 @@ impl Setup {
     pub(crate) fn arguments<'py>(&self, py: Python<'py>) -> PyResult<(String, Bound<'py, PyDict>)> {
         let options = PyDict::new(py);
         options.set_item("observe", self.observe)?;
+        options.set_item("escalate", self.escalate)?;
         Ok(match &self.policy {
             PolicyChoice::Named(name) => (name.clone(), options),
             PolicyChoice::Written(text) => {

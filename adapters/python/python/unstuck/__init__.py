@@ -11,6 +11,7 @@ True
 ``README.md`` of the package has the frameworks and the reference.
 """
 
+from ._escalation import Escalation
 from ._guards import Call, Guard, Guards, Stuck
 from ._unstuck import (
     Batches,
@@ -26,13 +27,15 @@ from ._unstuck import (
     scan,
     scan_batches,
 )
-from ._words import Action, Kind
+from ._words import Action, Answer, Kind
 
 __all__ = [
     "Action",
+    "Answer",
     "Batches",
     "Call",
     "Decision",
+    "Escalation",
     "Finding",
     "Guard",
     "Guards",

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from . import _unstuck
+from ._escalation import OnEscalate
 from ._unstuck import Decision, Ticket
 
 P = ParamSpec("P")
@@ -81,6 +82,10 @@ class Guard(_unstuck.Guard):
     """Watches the calls of one agent, and decides what to do about them.
 
     All methods may be called from any thread.
+
+    ``on_escalate`` is asked before a loop is refused for the first time, about ``escalate`` loops at most, which are
+    two by default. It may be async: in a running event loop, its answer counts from when it comes. Without a
+    function, ``escalate`` is 0, and a decision on such a loop has a ``question`` if it is more.
     """
 
     __slots__ = ()
@@ -94,6 +99,8 @@ class Guard(_unstuck.Guard):
         config: str | PathLike[str] | Mapping[str, Any] | None = None,
         tools: Mapping[str, Any] | None = None,
         observe: bool = False,
+        escalate: int | None = None,
+        on_escalate: OnEscalate | None = None,
         session: str | None = None,
         worker: str | None = None,
     ) -> G:
@@ -106,6 +113,8 @@ class Guard(_unstuck.Guard):
             config=config,
             tools=tools,
             observe=observe,
+            escalate=escalate,
+            on_escalate=on_escalate,
             session=session,
             worker=worker,
         )
@@ -181,10 +190,20 @@ class Guards:
         config: str | PathLike[str] | Mapping[str, Any] | None = None,
         tools: Mapping[str, Any] | None = None,
         observe: bool = False,
+        escalate: int | None = None,
+        on_escalate: OnEscalate | None = None,
     ) -> None:
         if capacity < 1:
             raise ValueError(f"capacity: expected at least 1, not {capacity}")
-        self._new = functools.partial(Guard, preset, config=config, tools=tools, observe=observe)
+        self._new = functools.partial(
+            Guard,
+            preset,
+            config=config,
+            tools=tools,
+            observe=observe,
+            escalate=escalate,
+            on_escalate=on_escalate,
+        )
         # A wrong setup is an error here, and not at the first call.
         self._new()
         self._capacity = capacity

@@ -1,12 +1,13 @@
 """The extension module, written in Rust."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, ClassVar, NoReturn, Protocol, final, type_check_only
 
 from typing_extensions import Self, disjoint_base
 
-from ._words import Action, Kind
+from ._escalation import OnEscalate
+from ._words import Action, Answer, Kind
 
 __all__ = [
     "Batches",
@@ -64,6 +65,13 @@ class Decision:
         """The text for the model: in place of a result if the call must not run, else a note to append.
 
         Most decisions have none.
+        """
+
+    @property
+    def question(self) -> str | None:
+        """What to ask someone else, such as a stronger model that takes the next turn.
+
+        There is a question at the first decision to block a loop, as often as ``Guard(escalate=…)`` allows.
         """
 
     @property
@@ -195,6 +203,8 @@ class Guard:
         config: str | PathLike[str] | Mapping[str, Any] | None = None,
         tools: Mapping[str, Any] | None = None,
         observe: bool = False,
+        escalate: int | None = None,
+        on_escalate: OnEscalate | None = None,
         session: str | None = None,
         worker: str | None = None,
     ) -> Self: ...
@@ -248,6 +258,20 @@ class Guard:
 
     def false_positive(self, finding: Finding) -> None:
         """Reports that a finding was wrong. The loop is not found again."""
+
+    def answered(self, decision: Decision, answer: Answer | None) -> Decision:
+        """Takes in what somebody says about a decision with a question. Returns the decision that holds.
+
+        ``"go on"`` silences the loop, and ``"stop"`` ends the run. ``None`` leaves the decision as it is.
+        """
+
+    def repeated(self, ids: Sequence[str]) -> list[str]:
+        """Returns those of the ids whose calls only repeat, so that a host may leave them out of the context.
+
+        Such a call stands between two equal calls, with the same result all three times. The first and the latest
+        of a series are not among them, nor is a call that may change something and worked, nor an id that comes
+        twice. The guard remembers 64 calls; one that was restored knows only those since then.
+        """
 
     def save(self) -> bytes:
         """Returns the state of the guard: digests and names of tools, some KiB."""

@@ -7,3 +7,6 @@ Action = Literal["proceed", "nudge", "warn", "block", "start_over", "stop"]
 
 Kind = Literal["streak", "recurrence", "cycle", "text", "echo"]
 """The way in which something recurs."""
+
+Answer = Literal["go on", "stop"]
+"""What somebody says about a loop: it is none, or the run ends."""
