@@ -18,10 +18,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, ToolRuntime
 from langgraph.types import Command
-from scenarios import DONE, NOTE, FileMissing, Played, Scenarios, Turn, failing, read_file
+from scenarios import DONE, MISSING, NOTE, STOP, FileMissing, Played, Scenarios, Turn, failing, read_file
 
-from unstuck import PolicyError
-from unstuck.langchain import UnstuckMiddleware, stop_message
+from unstuck import Escalation, PolicyError
+from unstuck.langchain import UnstuckMiddleware, stop_message, without_calls
 
 _ids = itertools.count()
 
@@ -270,3 +270,114 @@ del Base  # It is no test of its own.
 def test_a_wrong_option_is_an_error_at_once() -> None:
     with pytest.raises(PolicyError):
         UnstuckMiddleware("no such preset")
+
+
+Modes = pytest.mark.parametrize("is_stateless", [False, True], ids=["thread", "stateless"])
+Ways = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+
+
+class Named(Scripted):
+    """Notes in ``turns`` who took each turn, and what was asked last."""
+
+    name: str
+    turns: Any  # A list would be copied.
+
+    def _generate(self, messages: list[BaseMessage], *rest: Any, **more: Any) -> ChatResult:
+        self.turns.append((self.name, str(messages[-1].content)))
+        return super()._generate(messages, *rest, **more)
+
+
+def play_guarded(script: list[Turn], is_async: bool = False, **options: Any) -> tuple[Played, list[tuple[str, str]]]:
+    """Plays a script with two models. With ``escalates``, the other one is there to be asked."""
+    turns: list[tuple[str, str]] = []
+    played = {"go": Played()}
+    usual, strong = (Named(name=name, scripts={"go": script}, played=played, turns=turns) for name in ("usual", "strong"))
+    if options.pop("escalates", False):
+        options["escalate_to"] = strong
+
+    def read(path: str, run: str) -> str:
+        played["go"].ran.append(path)
+        try:
+            return read_file(path)
+        except FileMissing as error:
+            raise ToolException(str(error)) from error
+
+    file_tool = tool("read_file", description="Reads a file.")(read)
+    file_tool.handle_tool_error = True
+    watch = UnstuckMiddleware(**options)
+    agent: Any = create_agent(usual, [file_tool], middleware=[watch], checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}, "recursion_limit": 100}
+    given = {"messages": [HumanMessage("go")]}
+    state = asyncio.run(agent.ainvoke(given, config)) if is_async else agent.invoke(given, config)
+    played["go"].end = str(state["messages"][-1].content)
+    assert not any("stuck, and you take" in str(m.content) for m in state["messages"]), "the question is kept"
+    return played["go"], turns
+
+
+@Modes
+@Ways
+def test_the_strong_model_takes_one_turn_at_most_twice(is_stateless: bool, is_async: bool) -> None:
+    loops: list[Turn] = [[{"path": f"missing {n}"}] for n in "abc" for _ in range(6)]
+    _, turns = play_guarded([*loops, DONE], is_async, escalates=True, stateless=is_stateless)
+    # After the fifth equal failure of a loop, the sixth turn is the other model's.
+    assert [at for at, (who, _) in enumerate(turns) if who == "strong"] == [5, 11]
+    question = turns[5][1]
+    assert question.startswith("[unstuck] The model that works here is stuck, and you take its next turn.")
+    assert "the same `read_file` call 5 times in a row" in question
+
+
+@Modes
+def test_if_the_loop_goes_on_it_is_refused_and_ends_as_always(is_stateless: bool) -> None:
+    played, _ = play_guarded(failing(12), escalates=True, stateless=is_stateless)
+    assert len(played.requests) == 8
+    assert played.ran == ["missing.txt"] * 5
+    assert played.end.startswith(STOP)
+
+
+@Modes
+@Ways
+@pytest.mark.parametrize(("answer", "ran", "requests"), [("go on", 9, 10), ("stop", 5, 5), (None, 5, 8)])
+def test_a_second_opinion_holds(
+    answer: Any, ran: int, requests: int, is_stateless: bool, is_async: bool
+) -> None:
+    seen = []
+
+    async def asked_later(escalation: Escalation) -> Any:
+        await asyncio.sleep(0)
+        seen.append(escalation.excerpt)
+        return answer
+
+    def asked(escalation: Escalation) -> Any:
+        seen.append(escalation.excerpt)
+        return answer
+
+    function = asked_later if is_async else asked
+    played, turns = play_guarded(failing(9), is_async, on_escalate=function, stateless=is_stateless)
+    assert seen == ["no such file: missing.txt"]
+    assert (len(played.ran), len(played.requests)) == (ran, requests)
+    assert {who for who, _ in turns} == {"usual"}
+    assert (played.end == DONE) == (answer == "go on")
+
+
+@Modes
+def test_turns_that_only_repeat_are_left_out_of_the_requests(is_stateless: bool) -> None:
+    other: list[Turn] = [[{"path": "a.txt"}, MISSING]]
+    script: list[Turn] = [*([MISSING] for _ in range(4)), *other, DONE]
+    played, _ = play_guarded(script, collapse=True, stateless=is_stateless)
+    found = [request.count("no such file") for request in played.requests]
+    # The first and the latest stay. A turn that has more than a repeated call stays whole.
+    assert found == [0, 1, 2, 2, 2, 2]
+    assert played.requests[-1].count("content of a.txt") == 1
+    # Each request has pairs of calls and results.
+    assert all(request.count("ai:") == request.count("tool:") for request in played.requests[:-1])
+    plain, _ = play_guarded(script, stateless=is_stateless)
+    assert [request.count("no such file") for request in plain.requests] == [0, 1, 2, 3, 4, 5]
+
+
+def test_turns_are_removed_with_all_their_results() -> None:
+    two, mixed = calls("look", {"path": "a"}, {"path": "b"}), calls("look", {"path": "a"}, {"path": "c"})
+    answers = [ToolMessage(".", tool_call_id=call["id"] or "") for turn in (two, mixed) for call in turn.tool_calls]
+    messages = [HumanMessage("go"), two, *answers[:2], mixed, *answers[2:]]
+    ids = [call["id"] or "" for call in [*two.tool_calls, *mixed.tool_calls[:1]]]
+    assert without_calls(messages, ids) == [messages[0], *messages[4:]]
+    assert without_calls(messages, []) == messages
