@@ -27,6 +27,7 @@ use bill::Bill;
 use candidate::Candidate;
 pub(crate) use candidate::CandidateName;
 use good::Good;
+pub(super) use trial::spent;
 use trial::{TriedInput, tried};
 use written::{FORMATS, written};
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use unstuck_report::config;
+use unstuck_report::cost::Price;
 use unstuck_text::{PRESETS, Preset};
 
 use super::tune::Rate;
@@ -94,7 +95,15 @@ pub(crate) struct Tune {
     /// The policy to start with, from a file in the format of presets --format toml
     #[arg(long, value_name = "FILE", conflicts_with = "preset")]
     pub(crate) config: Option<PathBuf>,
-    /// The percentage of healthy runs that may be accused
+    /// Print a limit of what a run may spend instead of a policy: at most the percentage --false-alarms of healthy
+    /// runs spends more. It bounds the length of runs, and says nothing about loops
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["preset", "config"])]
+    pub(crate) limit: Option<LimitOf>,
+    /// The prices of a million tokens in US dollars, for --limit dollars, for example
+    /// input=3,cached=0.3,output=15
+    #[arg(long, value_name = "PRICE", requires = "limit", required_if_eq("limit", "dollars"))]
+    pub(crate) price: Option<Price>,
+    /// The percentage of healthy runs that may be accused, or spend more than the limit
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = Rate::of_text)]
     pub(crate) false_alarms: Rate,
     /// Write the policy to this file and the scores to standard output; without it, the policy goes
@@ -116,6 +125,19 @@ impl Tune {
             policy::load_whole,
         )
     }
+}
+
+/// What a limit counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LimitOf {
+    /// Calls of tools
+    Calls,
+    /// Tokens that the model read or wrote, also from a cache
+    Tokens,
+    /// US dollars; needs --price
+    Dollars,
+    /// The time from the first record to the last one
+    Minutes,
 }
 
 /// The groups of the figures.

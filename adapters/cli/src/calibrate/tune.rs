@@ -1,4 +1,5 @@
-//! `unstuck tune`: makes a policy as patient as runs that are known to be healthy require.
+//! `unstuck tune`: makes a policy as patient as runs that are known to be healthy require, or [limits](limit) what a run
+//! may spend.
 //!
 //! Every rule about calls asks for more repetitions, as many as [`conformal`] finds, which says what
 //! they guarantee. The policy that is written has the new number in each rule. A patience in its
@@ -6,13 +7,12 @@
 //! of each rule.
 
 mod conformal;
+mod healthy;
+mod limit;
 mod patience;
-
-use std::path::Path;
 
 use anstyle::Style;
 use unstuck_core::Policy;
-use unstuck_json::{Hash64 as _, Rapid};
 use unstuck_report::config;
 use unstuck_report::replay::Replay;
 use unstuck_report::shown::{COLUMNS, counted, plain};
@@ -24,9 +24,7 @@ use super::options::Tune;
 use super::runs::{first, replayed};
 use super::score::ratio;
 use crate::exit::Exit;
-use crate::output::{Closed, Output, Reader, complain, remark, show};
-use crate::read::inputs::{self, Input, same_file};
-use crate::read::reading::read_each;
+use crate::output::{Closed, Output, Reader, complain, show};
 pub(crate) use conformal::Rate;
 use conformal::quantile;
 use patience::{patient, repetitions};
@@ -43,7 +41,7 @@ const PATIENCE_MAX: u8 = 16;
 const NEVER: u8 = PATIENCE_MAX + 1;
 
 pub(crate) fn run(tune: &Tune) -> Exit {
-    match tuned(tune) {
+    match tune.limit.map_or_else(|| tuned(tune), |of| limit::limited(tune, of)) {
         Ok(exit) | Err(exit) => exit,
     }
 }
@@ -76,57 +74,19 @@ fn write(tune: &Tune, report: &str, config: &str, exit: Exit) -> Result<Exit, Ex
     Output::stdout(Reader::Person).write(report).map(|()| exit).map_err(closed)
 }
 
-/// Refuses to write the policy to a file that is an input.
-fn spare<'i>(tune: &Tune, inputs: impl IntoIterator<Item = &'i Path>) -> Result<(), Exit> {
-    let Some(path) = &tune.output else { return Ok(()) };
-    if inputs.into_iter().any(|input| same_file(input, path)) {
-        let why = "is also an input, and writing would destroy it: name another file";
-        complain(&path.display().to_string(), why);
-        return Err(Exit::Setup);
-    }
-    Ok(())
-}
-
-/// Returns the smallest patience from which on nothing is found in each run, in a random order that
-/// is always the same. Returns the exit code as well, because some runs may be unreadable.
+/// Returns the smallest patience from which on nothing is found in each run, and the exit code.
 fn patience_of_each(tune: &Tune, preset: &'static Preset) -> Result<(Vec<u8>, Exit), Exit> {
-    let inputs = inputs::find(&tune.healthy);
-    let files = inputs.found.iter().filter_map(|input| match input {
-        Input::File(path) => Some(path.as_path()),
-        Input::Stdin => None,
-    });
-    spare(tune, tune.config.as_deref().into_iter().chain(files))?;
-    for (path, why) in &inputs.errors {
-        complain(path, why);
-    }
-    let named = inputs.found.into_iter().map(|input| (input.clone(), input.name())).collect();
     let name = preset.policy.name();
     let policies: Vec<_> =
         (0..=PATIENCE_MAX).map(|patience| patient(preset, patience, name)).collect();
-    let (runs, unread) = read_each(named, move |input, _, progress| {
+    healthy::read(tune, move |input, progress| {
         let replays = policies.iter().map(|preset| Replay::new(preset)).collect();
         let run = replayed(input, progress, replays)?;
         let firsts = run.findings.into_iter().map(|found| first(found.list)).rev();
         let quiet = (0..=PATIENCE_MAX).rev().zip(firsts).take_while(|(_, first)| first.is_none());
         let least = quiet.last().map_or(NEVER, |(patience, _)| patience);
-        Ok((!run.is_empty).then_some(least))
-    });
-    let read = runs.len();
-    let runs = runs.into_iter().filter_map(|(name, patience)| Some((name, patience?)));
-    let mut runs: Vec<(String, u8)> = runs.collect();
-    if let Some(empty @ 1..) = read.checked_sub(runs.len()) {
-        let what = format!("left out {} in which the agent did nothing", counted(empty, "run"));
-        remark("--healthy", &what);
-    }
-    runs.sort_by_cached_key(|(name, _)| (hash(name), name.clone()));
-    let exit = if inputs.errors.is_empty() { unread } else { Exit::Input };
-    Ok((runs.into_iter().map(|(_, patience)| patience).collect(), exit))
-}
-
-/// Returns the hash that orders runs. The seed is fixed, so that the same runs are always split
-/// alike.
-fn hash(name: &str) -> u64 {
-    Rapid::new(0).hash(name.as_bytes())
+        Ok((!run.is_empty).then_some(least).into_iter().collect())
+    })
 }
 
 /// The patience for a policy, and the runs that it accuses.
@@ -135,7 +95,7 @@ struct Fit {
     accused: [AccusedRuns; 3],
 }
 
-/// The number of runs that a policy accuses.
+/// The number of runs that a policy accuses, or that are longer than a limit.
 struct AccusedRuns {
     /// The variant of the policy, and its runs.
     what: &'static str,
@@ -146,9 +106,9 @@ struct AccusedRuns {
 }
 
 impl AccusedRuns {
-    /// Counts the runs that a policy with `patience` accuses, from the patience that each needs.
-    fn of(what: &'static str, runs: &[u8], patience: u8, is_fitted: bool) -> Self {
-        let accused = runs.iter().filter(|least| **least > patience).count();
+    /// Counts the runs that need more than `most`: the patience of a policy, or a limit.
+    fn of<S: Ord>(what: &'static str, runs: &[S], most: &S, is_fitted: bool) -> Self {
+        let accused = runs.iter().filter(|least| *least > most).count();
         Self { what, runs: runs.len(), accused, is_fitted }
     }
 
@@ -177,9 +137,9 @@ impl Fit {
         let (fitted, unseen) = runs.split_at(runs.len().div_ceil(2));
         let patience = patience_for(fitted, limit)?;
         let accused = [
-            AccusedRuns::of("as it is", runs, 0, false),
-            AccusedRuns::of("fitted", fitted, patience, true),
-            AccusedRuns::of("unseen", unseen, patience, false),
+            AccusedRuns::of("as it is", runs, &0, false),
+            AccusedRuns::of("fitted", fitted, &patience, true),
+            AccusedRuns::of("unseen", unseen, &patience, false),
         ];
         Ok(Self { patience, accused })
     }
@@ -208,8 +168,7 @@ impl Fit {
             unseen.share(),
             unseen.interval(),
         );
-        let comment = textwrap::Options::new(COLUMNS).initial_indent("# ").subsequent_indent("# ");
-        textwrap::fill(&remark, comment)
+        comment(&remark)
     }
 
     /// Returns the number of healthy runs that the policy accuses.
@@ -222,21 +181,17 @@ impl Fit {
     }
 }
 
+/// Returns `text` as a comment of TOML.
+fn comment(text: &str) -> String {
+    let comment = textwrap::Options::new(COLUMNS).initial_indent("# ").subsequent_indent("# ");
+    textwrap::fill(text, comment)
+}
+
 /// Returns the patience with which at most the share `limit` of such runs is accused. The error
 /// says why there is no answer.
 fn patience_for(runs: &[u8], limit: Rate) -> Result<u8, String> {
-    if runs.is_empty() {
-        return Err("no readable run in which the agent did something".to_owned());
-    }
     match quantile(runs, limit) {
-        None => Err(format!(
-            "too few runs for {limit} %: the fitted half has {}, but {} are needed, {} in all; \
-             give more runs, or raise --false-alarms to {}",
-            runs.len(),
-            limit.runs_min(),
-            2 * limit.runs_min() - 1,
-            Rate::least_for(runs.len()),
-        )),
+        None => Err(too_few(runs.len(), limit)),
         Some(NEVER) => {
             let never = runs.iter().filter(|least| **least > PATIENCE_MAX).count();
             Err(format!(
@@ -249,6 +204,20 @@ fn patience_for(runs: &[u8], limit: Rate) -> Result<u8, String> {
         }
         Some(patience) => Ok(patience),
     }
+}
+
+/// Returns the error that `runs` in the fitted half are too few for a limit of `limit`.
+fn too_few(runs: usize, limit: Rate) -> String {
+    if runs == 0 {
+        return "no readable run in which the agent did something".to_owned();
+    }
+    format!(
+        "too few runs for {limit} %: the fitted half has {runs}, but {} are needed, {} in all; \
+         give more runs, or raise --false-alarms to {}",
+        limit.runs_min(),
+        2 * limit.runs_min() - 1,
+        Rate::least_for(runs),
+    )
 }
 
 /// A rule whose number of repetitions changed.
@@ -273,14 +242,4 @@ fn moved(before: &Policy<'static>, policy: &Policy<'static>) -> String {
     });
     let moves: Vec<Move> = rules.filter(|rule| rule.before != rule.now).collect();
     if moves.is_empty() { "No rule changed.\n".to_owned() } else { table(&MOVE, &moves) + "\n" }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::hash;
-
-    #[test]
-    fn runs_are_split_alike_on_every_machine() {
-        assert_eq!(hash("a/0.jsonl"), 10_358_128_424_165_992_904);
-    }
 }

@@ -243,3 +243,138 @@ fn the_report_for_people() {
 fn help() {
     insta::assert_snapshot!(unstuck(["tune", "--help"]).out);
 }
+
+/// Returns a run of this many calls, one a minute, each with 1000 tokens of input and 100 of output.
+fn paid(calls: usize) -> String {
+    let call = |n: usize| {
+        let call = json!({
+            "type": "call", "tool": "read", "args": n, "result": format!("line {n}"),
+            "time": 60_000 * (1 + n), "tokens": { "input": 1000, "output": 100 },
+        });
+        format!("{call}\n")
+    };
+    (0..calls).map(call).collect()
+}
+
+/// Returns a folder of healthy runs, of which the `n`th has `calls(n)` calls.
+fn paid_runs(runs: usize, calls: impl Fn(usize) -> usize) -> Folder {
+    let folder = Folder::new();
+    for n in 0..runs {
+        folder.file(&format!("runs/{n}.jsonl"), paid(calls(n)));
+    }
+    folder
+}
+
+/// Computes a limit from the runs in `folder`.
+fn limit(folder: &Folder, of: &str, options: &[&str]) -> Ran {
+    run_in(folder, &[&["tune", "--healthy", "runs", "--limit", of], options].concat())
+}
+
+/// Returns the value in the table `[budget]` of a printed policy.
+fn budget(policy: &str, key: &str) -> f64 {
+    let policy: toml::Table = toml::from_str(policy).expect("TOML");
+    let budget = policy["budget"].as_table().expect("a table");
+    assert_eq!((policy.len(), budget.len()), (1, 1), "{policy}");
+    budget[key].to_string().parse().expect("a number")
+}
+
+/// Returns the numbers of runs, and of those that spent more, in a row of the report.
+fn counts(report: &str, row: &str) -> [usize; 2] {
+    let row = report.lines().find_map(|line| line.strip_prefix(row)).expect("a row");
+    let mut words = row.split_whitespace().map(|word| word.parse().expect("a number"));
+    [(); 2].map(|()| words.next().expect("two numbers"))
+}
+
+#[test]
+fn a_limit_of_calls_for_a_team() {
+    let ran = limit(&paid_runs(40, |n| n + 1), "calls", &["--false-alarms", "5"]);
+    assert_eq!(ran.exit, 0);
+    insta::assert_snapshot!(format!("{}---\n{}", ran.err, ran.out));
+}
+
+#[test]
+fn as_many_runs_are_longer_than_the_limit_as_are_counted() {
+    let folder = paid_runs(40, |n| n + 1);
+    for (rate, of_fitted) in [("5", 0), ("10", 1), ("50", 9)] {
+        let ran = limit(&folder, "calls", &["--false-alarms", rate, "-o", "limit.toml"]);
+        assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+        let policy = fs::read_to_string(folder.path().join("limit.toml")).expect("a limit");
+        let longer = (1..=40).filter(|calls| f64::from(*calls) > budget(&policy, "calls")).count();
+        assert_eq!(counts(&ran.out, "fitted"), [20, of_fitted], "{}", ran.out);
+        assert_eq!(counts(&ran.out, "unseen"), [20, longer - of_fitted], "{}", ran.out);
+        assert!(!ran.out.contains("loop") && !policy.contains("loop"), "{}", ran.out);
+        assert!(ran.out.contains("need not be"), "{}", ran.out);
+    }
+}
+
+#[test]
+fn a_limit_counts_what_it_is_named_after() {
+    let folder = paid_runs(20, |_| 3);
+    for (of, price, expected) in [
+        ("calls", &[][..], 3.0),
+        ("tokens", &[], 3300.0),
+        ("minutes", &[], 2.0),
+        // 0.0135, in whole cents.
+        ("dollars", &["--price", "input=3,output=15"], 0.02),
+    ] {
+        let ran = limit(&folder, of, &[&["--false-alarms", "10"], price].concat());
+        assert_eq!(ran.exit, 0, "{}", ran.err);
+        assert!((budget(&ran.out, of) - expected).abs() < 1e-9, "{of}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_run_that_does_not_tell_what_it_spent_is_named() {
+    let folder = paid_runs(20, |_| 3);
+    folder.file("runs/silent.jsonl", CLEAN);
+    folder.file("runs/cut.jsonl", format!("{}{{\"type\":\"ca", paid(9)));
+    for (of, lacks) in [("tokens", "has no tokens"), ("minutes", "has no times")] {
+        let ran = limit(&folder, of, &["--false-alarms", "10"]);
+        assert_eq!(ran.exit, 3, "{}", ran.err);
+        for text in [&*format!("silent.jsonl: {lacks}"), "cut.jsonl: 1 record could not be read"] {
+            assert!(ran.err.contains(text), "{text}: {}", ran.err);
+        }
+        assert_eq!(counts(&ran.err, "fitted"), [10, 0]);
+    }
+    // Each run of a file is one.
+    folder.file(
+        "runs/both.jsonl",
+        format!("{{\"session\":\"a\"}}\n{0}{{\"session\":\"b\"}}\n{0}", paid(3)),
+    );
+    let ran = limit(&folder, "tokens", &["--false-alarms", "10"]);
+    assert_eq!([counts(&ran.err, "fitted"), counts(&ran.err, "unseen")], [[11, 0], [11, 0]]);
+}
+
+#[test]
+fn a_limit_needs_enough_runs() {
+    for (runs, rate, why) in [
+        (40, "1", "too few runs for 1 %: the fitted half has 20, but 99 are needed, 197 in all"),
+        (36, "5", "raise --false-alarms to 5.27"),
+    ] {
+        let ran = limit(&paid_runs(runs, |_| 3), "calls", &["--false-alarms", rate]);
+        assert_eq!((ran.exit, ran.out.as_str()), (3, ""));
+        assert!(ran.err.contains(why), "{}", ran.err);
+    }
+    let ran = limit(&paid_runs(37, |_| 3), "calls", &["--false-alarms", "5"]);
+    assert_eq!(ran.exit, 0, "{}", ran.err);
+    let folder = Folder::new();
+    folder.file("runs/empty.jsonl", r#"{"type":"message","role":"user","text":"hi"}"#);
+    let ran = limit(&folder, "calls", &[]);
+    assert_eq!(ran.exit, 3);
+    assert!(ran.err.contains("no readable run in which the agent did something"), "{}", ran.err);
+}
+
+#[test]
+fn options_of_a_limit_that_do_not_fit_are_refused() {
+    let folder = healthy(3, |_| 2);
+    for options in [
+        &["--limit", "dollars"][..],
+        &["--limit", "steps"],
+        &["--limit", "calls", "--config", "own.toml"],
+        &["--limit", "calls", "--preset", "nudge"],
+        &["--price", "input=3,output=15"],
+    ] {
+        let ran = run_in(&folder, &[&["tune", "--healthy", "runs"], options].concat());
+        assert_eq!((ran.exit, ran.out.as_str()), (64, ""), "{options:?}");
+    }
+}

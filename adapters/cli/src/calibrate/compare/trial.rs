@@ -5,6 +5,7 @@ use std::mem;
 use unstuck_core::Action;
 use unstuck_report::cost::{Meter, Price, Reading, Spent};
 use unstuck_report::replay::Replay;
+use unstuck_report::shown::counted;
 use unstuck_trace::{Begin, Event, Format, read};
 
 use super::candidate::{Candidate, Judge};
@@ -56,6 +57,20 @@ pub(super) fn tried(
     // The last run ends as the others do.
     trial.take(&Event::Begin(Begin { session: None }));
     Ok(TriedInput { skipped, ..trial.tried })
+}
+
+/// Returns what each run of `input` spent, in which the agent did something. The error says what is wrong with the
+/// input, also if only a part of it cannot be read.
+pub(in crate::calibrate) fn spent(
+    input: &Input,
+    progress: &Progress,
+    price: Option<Price>,
+) -> Result<Vec<Spent>, String> {
+    let TriedInput { runs, skipped, .. } = tried(input, progress, (None, price), &[])?;
+    if skipped > 0 {
+        return Err(format!("{} could not be read", counted(skipped, "record")));
+    }
+    Ok(runs.into_iter().map(|run| run.total).collect())
 }
 
 /// A run that is being read, and the runs before it.

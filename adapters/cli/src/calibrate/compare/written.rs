@@ -1,6 +1,6 @@
 //! The bills of a comparison as they are written: tables, lines of JSON, and a picture.
 
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::UnicodeWidthStr;
 use unstuck_report::json::json_line;
 use unstuck_report::shown::{COLUMNS, counted, plain, shortened};
 use unstuck_report::writer::chart::{Chart, ChartRow, Share};
@@ -78,7 +78,7 @@ fn for_people(comparison: &Comparison, columns: &[Column<Bill>]) -> String {
     };
     let longest = comparison.bills.iter().map(|bill| plain(&bill.name).width()).max();
     let longest = longest.unwrap_or_default();
-    let width = shown(longest).lines().map(|line| line.width()).max();
+    let width = shown(longest).lines().map(UnicodeWidthStr::width).max();
     let excess = width.unwrap_or_default().saturating_sub(COLUMNS);
     let table = shown(longest.saturating_sub(excess).max(NAME_MIN));
     let [heading, legend @ ..] = [&heading(comparison), LEGEND[0], LEGEND[1], LEGEND[2]]
@@ -90,14 +90,15 @@ fn for_people(comparison: &Comparison, columns: &[Column<Bill>]) -> String {
 fn markdown(comparison: &Comparison, columns: &[Column<Bill>]) -> String {
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let heads = columns.iter().map(|(head, _)| (*head).to_owned());
-    let mut rows = row(["policy".to_owned()].into_iter().chain(heads).collect());
-    rows += &format!("|---|{}\n", "---:|".repeat(columns.len()));
-    for bill in &comparison.bills {
+    let head = row(["policy".to_owned()].into_iter().chain(heads).collect());
+    let rule = "---:|".repeat(columns.len());
+    let rows = comparison.bills.iter().map(|bill| {
         let cells = columns.iter().map(|(_, cell)| escaped(&cell(bill)));
-        rows += &row([escaped(&plain(&bill.name))].into_iter().chain(cells).collect());
-    }
+        row([escaped(&plain(&bill.name))].into_iter().chain(cells).collect())
+    });
+    let rows: String = rows.collect();
     let (heading, legend) = (escaped(&heading(comparison)), LEGEND.join("\n\n"));
-    format!("## {TITLE}\n\n{heading}\n\n{rows}\n{legend}\n\n{SHARE}\n")
+    format!("## {TITLE}\n\n{heading}\n\n{head}|---|{rule}\n{rows}\n{legend}\n\n{SHARE}\n")
 }
 
 /// Returns the picture, with the columns of the table beside it.

@@ -1,9 +1,9 @@
-//! Finds the patience that healthy runs require, by split conformal prediction.
+//! Finds the patience or the limit that healthy runs require, by split conformal prediction.
 //!
-//! The score of a run is the smallest patience from which on the policy finds nothing in it. Of *n*
-//! runs the policy gets the ⌈(n + 1)(1 − α)⌉-th smallest score.
+//! The score of a run is the smallest patience from which on the policy finds nothing in it, or what the run spent. Of
+//! *n* runs the policy or the limit gets the ⌈(n + 1)(1 − α)⌉-th smallest score.
 //!
-//! **Guarantee.** Another run is accused with a probability of at most α. The probability is over
+//! **Guarantee.** Another run is accused, or spends more than the limit, with a probability of at most α. The probability is over
 //! the other run and the *n* runs together, not over other runs for these *n*.
 //!
 //! **Assumptions.** The *n* runs and the other run are exchangeable: each order of their scores is as

@@ -1,0 +1,125 @@
+//! `tune --limit`: a limit of what a run may spend, which few healthy runs reach.
+//!
+//! The score of a run is what it spent. [`conformal`](super::conformal) says what the quantile guarantees. A limit is about the length
+//! of a run and says nothing about loops: a run that reaches it was long, whatever it did.
+
+use anstyle::Style;
+use unstuck_report::cost::Spent;
+use unstuck_report::shown::{COLUMNS, counted};
+use unstuck_trace::Tokens;
+
+use super::conformal::quantile;
+use super::{ACCUSED, AccusedRuns, Rate, comment, healthy, too_few, write};
+use crate::calibrate::compare::spent;
+use crate::calibrate::figures::table;
+use crate::calibrate::options::{LimitOf, Tune};
+use crate::exit::Exit;
+use crate::output::complain;
+
+/// Computes the limit from the first half of the runs, and counts the runs of the other half that spent more.
+pub(super) fn limited(tune: &Tune, of: LimitOf) -> Result<Exit, Exit> {
+    let price = tune.price;
+    let (runs, exit) = healthy::read(tune, move |input, progress| {
+        let runs = spent(input, progress, price)?;
+        runs.iter().map(|run| of.score(run).ok_or_else(|| of.missing())).collect()
+    })?;
+    let (fitted, unseen) = runs.split_at(runs.len().div_ceil(2));
+    let limit = quantile(fitted, tune.false_alarms).ok_or_else(|| {
+        complain("--healthy", &too_few(fitted.len(), tune.false_alarms));
+        Exit::Input
+    })?;
+    // A limit of nothing would end every run.
+    let limit = limit.max(1);
+    let rows = [
+        AccusedRuns::of("fitted", fitted, &limit, true),
+        AccusedRuns::of("unseen", unseen, &limit, false),
+    ];
+    let what = description(&of.shown(limit), &rows, tune.false_alarms);
+    let config = format!("{}\n[budget]\n{} = {}\n", comment(&what), of.key(), of.value(limit));
+    write(tune, &report(&what, &rows), &config, exit)
+}
+
+/// Says what the limit is, where it comes from, and what it guarantees.
+fn description(limit: &str, [fitted, unseen]: &[AccusedRuns; 2], rate: Rate) -> String {
+    format!(
+        "A limit of {limit}, computed from {}. Of other runs like these, at most {rate} % are expected to spend more. \
+         Of {} that it was not computed from: {} (95 %: {}). A run that reaches it was long, and need not be stuck.",
+        counted(fitted.runs, "healthy run"),
+        unseen.runs,
+        unseen.share(),
+        unseen.interval(),
+    )
+}
+
+fn report(what: &str, rows: &[AccusedRuns; 2]) -> String {
+    let strong = Style::new().bold();
+    let columns =
+        ACCUSED.map(|(head, cell)| (if head == "accused" { "longer" } else { head }, cell));
+    let legend = "Fitted: the half of the runs that the limit was computed from. Unseen: the other \
+                  half. Longer: those that spent more. 95 %: Wilson's interval.";
+    let (what, legend) = (textwrap::fill(what, COLUMNS), textwrap::fill(legend, COLUMNS));
+    format!("{strong}{what}{strong:#}\n\n{}\n\n{legend}\n", table(&columns, rows))
+}
+
+impl LimitOf {
+    /// Returns what a run spent in the unit of the limit, rounded up: calls, tokens, cents or minutes. `None` if its
+    /// file does not tell.
+    fn score(self, run: &Spent) -> Option<u64> {
+        match self {
+            Self::Calls => Some(run.calls as u64),
+            Self::Tokens => run.tokens.map(Tokens::total),
+            Self::Dollars => run.dollars.map(cents),
+            Self::Minutes => {
+                run.time.map(|time| time.as_millis().div_ceil(60_000))?.try_into().ok()
+            }
+        }
+    }
+
+    /// Returns the error about a file that does not tell.
+    fn missing(self) -> String {
+        let lacks = match self {
+            Self::Calls => "calls",
+            Self::Tokens | Self::Dollars => "tokens",
+            Self::Minutes => "times",
+        };
+        format!("has no {lacks}, so that a limit of {} cannot count it", self.key())
+    }
+
+    /// Returns the key in the table `[budget]` of a policy.
+    const fn key(self) -> &'static str {
+        match self {
+            Self::Calls => "calls",
+            Self::Tokens => "tokens",
+            Self::Dollars => "dollars",
+            Self::Minutes => "minutes",
+        }
+    }
+
+    /// Returns the limit as a value of TOML.
+    fn value(self, limit: u64) -> String {
+        match self {
+            Self::Dollars => format!("{}.{:02}", limit / 100, limit % 100),
+            _ => limit.to_string(),
+        }
+    }
+
+    /// Returns the limit for people.
+    fn shown(self, limit: u64) -> String {
+        match self {
+            Self::Calls => counted_by(limit, "call"),
+            Self::Tokens => counted_by(limit, "token"),
+            Self::Dollars => format!("${}", self.value(limit)),
+            Self::Minutes => counted_by(limit, "minute"),
+        }
+    }
+}
+
+fn counted_by(limit: u64, what: &str) -> String {
+    counted(usize::try_from(limit).unwrap_or(usize::MAX), what)
+}
+
+/// Returns a sum of dollars in cents, rounded up.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sums saturate")]
+fn cents(dollars: f64) -> u64 {
+    (dollars * 100.0).ceil() as u64
+}
