@@ -13,6 +13,7 @@ use pyo3::types::{PyBytes, PyString};
 use unstuck::{Action, Asked, Kind};
 
 use crate::PolicyError;
+use crate::budget::{spent, tell_time, with_budget};
 use crate::decision::{Decision, Ticket};
 use crate::finding::Finding;
 use crate::setup::{Setup, policy};
@@ -118,12 +119,13 @@ impl<'p> Named<'p> {
 #[pymethods]
 impl Guard {
     #[new]
-    #[pyo3(signature = (preset="balanced", *, config=None, tools=None, observe=false, escalate=None, on_escalate=None, session=None, worker=None))]
+    #[pyo3(signature = (preset="balanced", *, config=None, tools=None, budget=None, observe=false, escalate=None, on_escalate=None, session=None, worker=None))]
     #[expect(clippy::too_many_arguments, reason = "Python passes them by their names")]
     fn new(
         preset: &str,
         config: Option<&Bound<'_, PyAny>>,
         tools: Option<&Bound<'_, PyAny>>,
+        budget: Option<&Bound<'_, PyAny>>,
         observe: bool,
         escalate: Option<u8>,
         on_escalate: Option<Py<PyAny>>,
@@ -131,7 +133,8 @@ impl Guard {
         worker: Option<&str>,
     ) -> PyResult<Self> {
         let escalate = escalate.unwrap_or(if on_escalate.is_some() { ESCALATIONS } else { 0 });
-        let setup = Setup { policy: policy(preset, config, tools)?, observe, escalate };
+        let policy = with_budget(policy(preset, config, tools)?, budget)?;
+        let setup = Setup { policy, observe, escalate };
         let builder = setup.builder(session.unwrap_or_default(), worker.unwrap_or("main"))?;
         let guard = builder.build().map_err(|why| PolicyError::new_err(why.to_string()))?;
         Ok(Self { engine: Mutex::new(guard), setup, on_escalate })
@@ -194,6 +197,7 @@ impl Guard {
             if let Some(step) = step {
                 asked = asked.step(step);
             }
+            tell_time(guard);
             guard.announce(&asked)
         });
         Self::heard(slf, decision, "")
@@ -213,6 +217,7 @@ impl Guard {
         let result = result.as_str();
         let decision = slf.get().with(py, result.len(), |guard| {
             let ticket = call.open(guard);
+            tell_time(guard);
             guard.after(ticket, result, error)
         });
         Self::heard(slf, decision, result)
@@ -242,12 +247,16 @@ impl Guard {
         let text = text.map(Text::of).transpose()?;
         let text = text.as_ref().map(Text::as_str);
         Ok(Decision(self.with(py, text.map_or(0, str::len), |guard| {
-            if let Some(text) = text {
-                return guard.user_message(text);
-            }
-            guard.clear();
-            // No call is taken back.
-            guard.cancelled(None)
+            let decision = if let Some(text) = text {
+                guard.user_message(text)
+            } else {
+                guard.clear();
+                // No call is taken back.
+                guard.cancelled(None)
+            };
+            // The time until now was the user's.
+            tell_time(guard);
+            decision
         })))
     }
 
@@ -256,6 +265,14 @@ impl Guard {
         let text = Text::of(text)?;
         let text = text.as_str();
         Ok(Decision(self.with(py, text.len(), |guard| guard.text_turn(text))))
+    }
+
+    /// Reports tokens and dollars that were spent of the budget.
+    #[pyo3(signature = (*, tokens=0, dollars=0.0))]
+    fn spend(&self, py: Python<'_>, tokens: u64, dollars: f64) -> PyResult<()> {
+        let spent = spent(tokens, dollars)?;
+        self.with(py, 0, |guard| guard.spend(&spent));
+        Ok(())
     }
 
     /// Ends the step, because all calls that were issued together are announced.

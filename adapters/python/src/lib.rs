@@ -6,6 +6,7 @@
 //! interpreter.
 
 mod batches;
+mod budget;
 mod decision;
 mod digest;
 mod finding;

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 use unstuck::Builder;
-use unstuck_report::{PolicyChoice, config_of_json};
+use unstuck_report::{Config, PolicyChoice, config_of_json};
 use unstuck_text::Preset;
 
 use crate::PolicyError;
@@ -39,7 +39,12 @@ pub(crate) fn policy(
 
 /// Returns the policy that was chosen.
 pub(crate) fn preset_of(policy: &PolicyChoice) -> PyResult<&'static Preset> {
-    policy.preset(OPTION).map_err(|why| {
+    Ok(config_of(policy)?.preset)
+}
+
+/// Returns the policy that was chosen, with its budget.
+fn config_of(policy: &PolicyChoice) -> PyResult<&'static Config> {
+    policy.config(OPTION).map_err(|why| {
         let hint = match policy {
             PolicyChoice::Written(text) if !text.contains('=') => {
                 "`config` is the text of a configuration; for a file, pass a pathlib.Path"
@@ -86,9 +91,11 @@ fn refused(why: impl std::fmt::Display) -> PyErr {
 impl Setup {
     /// Returns the builder of guards with this setup.
     pub(crate) fn builder(&self, session: &str, worker: &str) -> PyResult<Builder> {
-        let builder = unstuck::Guard::builder().preset(preset_of(&self.policy)?);
+        let config = config_of(&self.policy)?;
+        let builder = unstuck::Guard::builder().preset(config.preset);
         let builder = builder.session(session).worker(worker);
         let builder = builder.escalate(self.escalate);
+        let builder = config.budget.into_iter().fold(builder, Builder::budget);
         Ok(if self.observe { builder.observe_only() } else { builder })
     }
 

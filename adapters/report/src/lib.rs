@@ -34,11 +34,13 @@ pub mod tally;
 pub mod words;
 pub mod writer;
 
+use std::fmt;
 use std::io::BufRead;
 
 use unstuck_text::Preset;
 use unstuck_trace::{Event, Format, Problem, Trace, read};
 
+pub use crate::config::Config;
 pub use crate::config::choice::{PolicyChoice, config_of_json};
 pub use crate::html::IncludeArgs;
 pub use crate::page::{Page, Part};
@@ -57,10 +59,7 @@ pub use crate::shown::plain;
 ///
 /// A message with the line and the column of the mistake, and the line itself.
 pub fn policy_of(config: &str) -> Result<&'static Preset, String> {
-    check_policy(config).map_err(|wrong| {
-        let WrongPolicy { line, column, what, quote } = wrong;
-        format!("line {line}, column {column}: {what}\n{quote}")
-    })
+    check_policy(config).map_err(|wrong| wrong.to_string())
 }
 
 /// Like [`policy_of`], with the parts of the error apart.
@@ -69,7 +68,16 @@ pub fn policy_of(config: &str) -> Result<&'static Preset, String> {
 ///
 /// The first mistake in the text.
 pub fn check_policy(config: &str) -> Result<&'static Preset, WrongPolicy> {
-    config::preset(config).map_err(|mistake| {
+    Ok(check_config(config)?.preset)
+}
+
+/// Like [`check_policy`], and returns the budget and the prices in the text as well.
+///
+/// # Errors
+///
+/// The first mistake in the text.
+pub fn check_config(config: &str) -> Result<Config, WrongPolicy> {
+    config::config_of(config).map_err(|mistake| {
         let (line, column) = mistake.place(config);
         let (what, quote) = (mistake.what().to_owned(), mistake.quote(config));
         WrongPolicy { line, column, what, quote }
@@ -87,6 +95,13 @@ pub struct WrongPolicy {
     pub what: String,
     /// The line with the mistake marked, like a compiler.
     pub quote: String,
+}
+
+impl fmt::Display for WrongPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, column, what, quote } = self;
+        write!(f, "line {line}, column {column}: {what}\n{quote}")
+    }
 }
 
 /// A recorded run and its findings.

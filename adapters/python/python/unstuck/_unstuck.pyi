@@ -202,6 +202,7 @@ class Guard:
         *,
         config: str | PathLike[str] | Mapping[str, Any] | None = None,
         tools: Mapping[str, Any] | None = None,
+        budget: Mapping[str, Any] | None = None,
         observe: bool = False,
         escalate: int | None = None,
         on_escalate: OnEscalate | None = None,
@@ -249,6 +250,9 @@ class Guard:
 
     def text_turn(self, text: object) -> Decision:
         """Reports a turn of the agent without a call."""
+
+    def spend(self, *, tokens: int = 0, dollars: float = 0.0) -> None:
+        """Reports tokens and dollars that were spent of the budget. The guard counts calls and minutes itself."""
 
     def end_step(self) -> None:
         """Ends the step, because all calls that were issued together are announced."""

@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use toml::{Table, Value};
 use unstuck_text::Preset;
 
-use super::{named, names};
-use crate::policy_of;
+use super::{Config, named, names};
+use crate::check_config;
 
 /// The default preset.
 const DEFAULT: &str = "balanced";
@@ -66,27 +66,62 @@ impl PolicyChoice {
         toml::to_string(&table).map(Self::Written).map_err(|why| refused(why.to_string()))
     }
 
+    /// Adds a budget: a JSON object with the fields of `[budget]`. It replaces the configuration's own.
+    ///
+    /// # Errors
+    ///
+    /// One sentence, if it is no object. `option` is the host's name of the budget.
+    pub fn with_budget(self, option: &str, budget: &str) -> Result<Self, String> {
+        let refused = |why: String| format!("{option}: {why}");
+        let budget: Table = serde_json::from_str(budget).map_err(|why| refused(why.to_string()))?;
+        let mut table = match &self {
+            Self::Named(name) => {
+                Table::from_iter([("preset".to_owned(), Value::String(name.clone()))])
+            }
+            Self::Written(config) => match config.parse::<Table>() {
+                Ok(table) => table,
+                // The reader of policies says what is wrong.
+                Err(_) => return Ok(self),
+            },
+        };
+        table.insert("budget".to_owned(), Value::Table(budget));
+        toml::to_string(&table).map(Self::Written).map_err(|why| refused(why.to_string()))
+    }
+
     /// Returns the policy. One that was read stays in memory, so each is read once.
     ///
     /// # Errors
     ///
     /// A message that says what is wrong, and where. `option` is the host's name of the configuration.
     pub fn preset(&self, option: &str) -> Result<&'static Preset, String> {
-        static READ: Mutex<Option<HashMap<PolicyChoice, &'static Preset>>> = Mutex::new(None);
+        Ok(self.config(option)?.preset)
+    }
+
+    /// Returns the policy, as [`PolicyChoice::preset`] does, with its budget.
+    ///
+    /// # Errors
+    ///
+    /// A message that says what is wrong, and where. `option` is the host's name of the configuration.
+    pub fn config(&self, option: &str) -> Result<&'static Config, String> {
+        static READ: Mutex<Option<HashMap<PolicyChoice, &'static Config>>> = Mutex::new(None);
         let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
         let read = read.get_or_insert_default();
-        if let Some(preset) = read.get(self) {
-            return Ok(preset);
+        if let Some(config) = read.get(self) {
+            return Ok(config);
         }
-        let preset = match self {
-            Self::Named(name) => named(name).ok_or_else(|| {
-                let known = names().collect::<Vec<_>>().join(", ");
-                format!("there is no preset {name:?}; there are {known}")
-            })?,
-            Self::Written(text) => policy_of(text).map_err(|why| format!("{option}, {why}"))?,
+        let config = match self {
+            Self::Named(name) => {
+                let preset = named(name).ok_or_else(|| {
+                    let known = names().collect::<Vec<_>>().join(", ");
+                    format!("there is no preset {name:?}; there are {known}")
+                })?;
+                Config::of(preset)
+            }
+            Self::Written(text) => check_config(text).map_err(|why| format!("{option}, {why}"))?,
         };
-        read.insert(self.clone(), preset);
-        Ok(preset)
+        let config = Box::leak(Box::new(config));
+        read.insert(self.clone(), config);
+        Ok(config)
     }
 }
 
@@ -178,6 +213,26 @@ mod tests {
         );
         let wrong = PolicyChoice::Written("window = \"x\"".to_owned()).preset("policy");
         assert!(wrong.expect_err("wrong").starts_with("policy, line 1, column "));
+    }
+
+    #[test]
+    fn a_budget_joins_a_preset_or_a_configuration() {
+        let budget = r#"{"calls": 9, "turn": {"dollars": 1.5}}"#;
+        for config in [None, Some("exempt = []\n[budget]\nminutes = 2")] {
+            let choice = PolicyChoice::new("policy", "nudge", config, None).expect("a choice");
+            let choice = choice.with_budget("budget", budget).expect("a budget");
+            let config = choice.config("policy").expect("a configuration");
+            let limits = config.budget.expect("a budget");
+            let session = (limits.session.calls, limits.session.minutes);
+            assert_eq!((session, limits.turn.dollars), ((Some(9), None), Some(1.5)));
+            assert_eq!(config.preset.policy.name(), "nudge");
+        }
+        let named = PolicyChoice::Named("nudge".to_owned());
+        let list = named.clone().with_budget("budget", "[]").expect_err("a list");
+        assert!(list.starts_with("budget: "), "{list}");
+        let wrong = named.with_budget("budget", r#"{"hours": 1}"#).expect("TOML");
+        let why = wrong.config("budget").expect_err("a mistake");
+        assert!(why.contains("a budget has no field `hours`"), "{why}");
     }
 
     #[test]
