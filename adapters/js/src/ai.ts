@@ -9,12 +9,24 @@
  */
 
 import { type Decision, fingerprint, type GuardsOptions, Stuck, type Ticket } from "./index.js";
-import { type Message, type Note, type ResultPart, resultsById, resultsOf, withNote } from "./prompt.js";
+import {
+  callsOf,
+  type Message,
+  type Note,
+  type ResultPart,
+  resultsById,
+  resultsOf,
+  withNote,
+  withoutCalls,
+} from "./prompt.js";
 import { Identities, Sessions, textOf } from "./sessions.js";
 import { copyWith, isAsyncIterable, isCancelled, isPromiseLike, streamed } from "./tools.js";
 
 /** The largest number of calls of tools without `execute` whose results are awaited. */
 const ANNOUNCED_MAX = 1024;
+
+/** The number of calls that a guard remembers. */
+const NAMES_MAX = 64;
 
 /** Settings of `generateText`, `streamText` or `ToolLoopAgent`. Those that are not listed pass through. */
 export interface Settings {
@@ -32,6 +44,14 @@ export type Watched<S extends Settings> = Omit<S, "prepareStep" | "session" | "t
   toolApproval?: any;
 };
 
+/** The options of `Guards`, and those of requests to the model. */
+export interface UnstuckOptions extends GuardsOptions {
+  /** The model that takes one turn before a loop is refused, with the finding as its question. */
+  escalateTo?: unknown;
+  /** Whether turns that only repeat are left out of the requests. */
+  collapse?: boolean | undefined;
+}
+
 /**
  * Returns a function that adds a guard to settings of the AI SDK. Takes the options of `Guards`.
  *
@@ -43,7 +63,7 @@ export type Watched<S extends Settings> = Omit<S, "prepareStep" | "session" | "t
  * const agent = new ToolLoopAgent({ model, ...watch({ tools }) });
  * ```
  */
-export function unstuck(options: GuardsOptions = {}): <S extends Settings>(settings: S) => Watched<S> {
+export function unstuck(options: UnstuckOptions = {}): <S extends Settings>(settings: S) => Watched<S> {
   const watcher = new Watcher(options);
   return (settings) => watcher.settings(settings);
 }
@@ -53,12 +73,18 @@ interface Run {
   readonly session: string;
   /** The key of the current step. */
   step: string | undefined;
+  /** The ids by which the guard knows the latest calls, by call id. */
+  readonly names: Map<string, string>;
   /** The notes of calls whose results are in no step yet, by call id. */
   readonly pending: Map<string, Note>;
   /** The notes to add, by result. An id may come again, but the SDK keeps the objects. */
   readonly notes: WeakMap<ResultPart, Note>;
   /** The reason to end the run at its next step. */
   ending: string | undefined;
+  /** The question to the other model at the next step. */
+  question: string | undefined;
+  /** The questions that were asked. AI SDK 7 passes them on to the next step, which leaves them out. */
+  readonly questions: WeakSet<Message>;
 }
 
 class Watcher {
@@ -71,8 +97,13 @@ class Watcher {
   /** The calls whose results come from the client, by session and call id. */
   readonly #announced = new Map<string, Announced>();
 
-  constructor(options: GuardsOptions) {
-    this.#sessions = new Sessions(options);
+  readonly #escalateTo: unknown;
+  readonly #collapse: boolean;
+
+  constructor({ escalateTo, collapse = false, ...options }: UnstuckOptions) {
+    this.#escalateTo = escalateTo;
+    this.#collapse = collapse;
+    this.#sessions = new Sessions(escalateTo === undefined ? options : { ...options, escalate: options.escalate ?? 2 });
   }
 
   settings<S extends Settings>(settings: S): Watched<S> {
@@ -142,10 +173,11 @@ class Watcher {
       const { messages, toolCallId, abortSignal } = options;
       const run = this.#runOf(session, messages);
       const step = run.step ?? this.#identities.of(messages.at(-1) ?? messages);
-      const id = callKey(step, toolCallId);
+      const id = callKey(run, step, toolCallId);
       const decision = this.#sessions.before(run.session, name, input, { id, step });
       if (decision === undefined) return undefined;
       if (decision.blocked && decision.endsRun) run.ending = reason(decision);
+      if (decision.question !== undefined) run.question = decision.question;
       return { run, id, toolCallId, abortSignal, decision, ticket: decision.ticket };
     });
   }
@@ -191,14 +223,26 @@ class Watcher {
     options: StepOptions,
   ): Promise<object | undefined> {
     let messages = options.messages;
+    let asked: object = {};
     try {
       const run = this.#beginStep(session, options);
+      overrule(run, await this.#sessions.heard(run.session));
       if (run.ending !== undefined) {
         const model = endingModel(run.ending);
         run.ending = undefined;
         return { model, toolChoice: "none" };
       }
-      messages = this.#withNotes(run, messages);
+      messages = this.#collapsed(run, this.#withNotes(run, messages));
+      if (messages.some((message) => run.questions.has(message))) {
+        messages = messages.filter((message) => !run.questions.has(message));
+      }
+      if (this.#escalateTo !== undefined && run.question !== undefined) {
+        const question = { role: "user", content: run.question };
+        run.questions.add(question);
+        messages = [...messages, question];
+        asked = { model: this.#escalateTo };
+      }
+      run.question = undefined;
       this.#place(run, options.messages);
       this.#place(run, messages);
     } catch (defect) {
@@ -210,7 +254,7 @@ class Watcher {
       const run = this.#runs.get(options.steps);
       if (run !== undefined && prepared?.messages) this.#place(run, prepared.messages);
     });
-    return isChanged ? { ...prepared, messages: prepared?.messages ?? messages } : prepared;
+    return isChanged ? { ...prepared, ...asked, messages: prepared?.messages ?? messages } : prepared;
   }
 
   /** Reports what happened since the last step, and returns the run. */
@@ -250,7 +294,7 @@ class Watcher {
       if (call.type !== "tool-call" || !call.invalid || call.providerExecuted) continue;
       const { toolCallId: id, toolName, input } = call;
       const { step: key } = run;
-      const before = this.#sessions.before(run.session, toolName, input, { id: callKey(key, id), step: key });
+      const before = this.#sessions.before(run.session, toolName, input, { id: callKey(run, key, id), step: key });
       if (before === undefined) continue;
       if (before.blocked) {
         remember(run, id, before, true);
@@ -292,6 +336,14 @@ class Watcher {
       });
       return { ...message, content };
     });
+  }
+
+  /** Returns the messages without turns that only repeat. */
+  #collapsed(run: Run, messages: readonly Message[]): readonly Message[] {
+    if (!this.#collapse) return messages;
+    const ids = messages.flatMap(callsOf);
+    const repeated = new Set(this.#sessions.repeated(run.session, ids.map((id) => run.names.get(id) ?? "")));
+    return withoutCalls(messages, ids.filter((id) => repeated.has(run.names.get(id) ?? "")));
   }
 
   /** Remembers the messages of the current step. */
@@ -357,12 +409,20 @@ class Watcher {
 }
 
 function newRun(session: string): Run {
-  return { session, step: undefined, pending: new Map(), notes: new WeakMap(), ending: undefined };
+  const [step, ending, question] = [undefined, undefined, undefined];
+  const [names, pending, notes, questions] = [new Map(), new Map(), new WeakMap(), new WeakSet<Message>()];
+  return { session, step, names, pending, notes, ending, question, questions };
 }
 
-/** Returns an id that no call of another step has. */
-function callKey(step: string | undefined, id: string): string | undefined {
-  return id ? `${step}|${id}` : undefined;
+/** Returns an id that no call of another step has, and remembers it. */
+function callKey(run: Run, step: string | undefined, id: string): string | undefined {
+  if (!id) return undefined;
+  const name = `${step}|${id}`;
+  run.names.delete(id);
+  run.names.set(id, name);
+  const [oldest = ""] = run.names.keys();
+  if (run.names.size > NAMES_MAX) run.names.delete(oldest);
+  return name;
 }
 
 function announcedKey(session: string, id: string): string {
@@ -374,6 +434,17 @@ function remember(run: Run, id: string, decision: Decision | undefined, isRefusa
   if (decision === undefined) return;
   if (decision.message !== undefined) run.pending.set(id, { decision, isRefusal });
   if (decision.endsRun) run.ending = reason(decision);
+  if (decision.question !== undefined) run.question = decision.question;
+}
+
+/** Takes in the decision for which somebody was asked, in place of the guard's own. */
+function overrule(run: Run, held: Decision | undefined): void {
+  if (held === undefined || held.question !== undefined) return;
+  run.question = undefined;
+  if (held.endsRun) run.ending = reason(held);
+  for (const [id, note] of run.pending) {
+    if (note.decision.question !== undefined) run.pending.delete(id);
+  }
 }
 
 /** Ties each new note to the newest result with its id. */

@@ -155,6 +155,27 @@ export interface Cause {
   readonly text: string;
 }
 
+/** The answers of somebody who looks at a loop: it ends the run, or it is none. */
+export const ANSWERS = ["stop", "go on"] as const;
+
+/** What somebody says about a loop. */
+export type Answer = (typeof ANSWERS)[number];
+
+/** A loop that somebody is asked about. */
+export interface Escalation {
+  readonly finding: Finding;
+  /** What the model was told, and what to do instead. */
+  readonly question: string;
+  /** The beginning of the latest result. It is empty if the latest call did not run. */
+  readonly excerpt: string;
+}
+
+/**
+ * Is asked about a loop before its calls are refused. Answers `"go on"` if it is no loop, `"stop"` to end the run, or
+ * `undefined` to leave it to the guard.
+ */
+export type OnEscalate = (escalation: Escalation) => Answer | undefined | PromiseLike<Answer | undefined>;
+
 /** What to do about a call, and why. */
 export class Decision {
   static {
@@ -184,6 +205,11 @@ export class Decision {
     /** The name of the call, for `Guard.after`. It is `undefined` if no call is watched. */
     readonly ticket: Ticket | undefined,
     private readonly hasNote: boolean,
+    /**
+     * What to ask someone else, such as a stronger model that takes the next turn. There is a question at the first
+     * decision to block a loop, as often as the option `escalate` allows.
+     */
+    readonly question: string | undefined,
   ) {}
 
   /** Returns the result of a call as the model is to read it: with the message appended, if there is one. */

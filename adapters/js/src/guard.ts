@@ -1,6 +1,19 @@
 /** The guard of one agent. */
 
-import { ACTIONS, type Action, Decision, Finding, KINDS, type Kind, PolicyError, Stuck, Ticket } from "./decision.js";
+import {
+  ACTIONS,
+  ANSWERS,
+  type Action,
+  type Answer,
+  Decision,
+  Finding,
+  KINDS,
+  type Kind,
+  type OnEscalate,
+  PolicyError,
+  Stuck,
+  Ticket,
+} from "./decision.js";
 import { engine, fullEngine } from "./engine.js";
 import { checked, type GuardOptions, type Policy, policyOf } from "./setup.js";
 import { isPromiseLike, propertyOf } from "./tools.js";
@@ -15,6 +28,20 @@ const MESSAGE = 1 << 8;
 const FINDING = 1 << 9;
 const TICKET = 1 << 10;
 const NOTE = 1 << 11;
+const ESCALATES = 1 << 12;
+
+/** The answer that a finding was wrong. Those in `ANSWERS` have the numbers before. */
+const FALSE_POSITIVE = ANSWERS.length;
+
+/** The number of loops about which a function is asked, unless the host says another. */
+const ESCALATIONS = 2;
+
+/** The most characters of a result that are shown to it. */
+const EXCERPT_MAX = 1000;
+
+/** The words around the message in a question, as in `adapters/guard/src/decision.rs`. */
+const STUCK = "[unstuck] The model that works here is stuck, and you take its next turn. It was told:";
+const INSTEAD = "What would you do instead?";
 
 /** The guard of the engine. */
 type Engine = InstanceType<ReturnType<typeof engine>["Guard"]>;
@@ -60,14 +87,24 @@ export class Guard {
   readonly worker: string;
   readonly #policy: Policy;
   readonly #observe: boolean;
+  readonly #escalate: number;
+  readonly #onEscalate: OnEscalate | undefined;
+  /** The decision for which a promise of the host stands, if there is one. */
+  #asked: Promise<Decision> | undefined;
   #engine: Engine | undefined;
 
   /** Throws {@link PolicyError} if the setup is wrong. */
   constructor(options: GuardOptions = {}) {
-    const { session = "", worker = "main", observe = false } = options;
+    const { session = "", worker = "main", observe = false, onEscalate } = options;
+    const { escalate = onEscalate ? ESCALATIONS : 0 } = options;
+    if (!Number.isInteger(escalate) || escalate < 0 || escalate > 255) {
+      throw new PolicyError(`escalate: expected an integer from 0 to 255, not ${escalate}`);
+    }
     this.session = String(session);
     this.worker = String(worker);
     this.#observe = Boolean(observe);
+    this.#escalate = escalate;
+    this.#onEscalate = onEscalate;
     this.#policy = policyOf(options);
     this.#engine = this.#made(NOTHING);
   }
@@ -97,7 +134,7 @@ export class Guard {
   before(tool: string, args: unknown, { id, step }: CallOptions = {}): Decision {
     const call = [text(tool), text(args), key(id), key(step)] as const;
     const engine = this.#used();
-    return decision(engine, engine.before(...call));
+    return this.#heard(decision(engine, engine.before(...call)), "");
   }
 
   /**
@@ -107,7 +144,8 @@ export class Guard {
   after(call: CallName, result: unknown, { error = false }: ResultOptions = {}): Decision {
     const ended = [idOf(call), text(result), Boolean(error)] as const;
     const engine = this.#used();
-    return decision(engine, engine.after(Ticket.number(call, engine), ...ended), call);
+    const decided = decision(engine, engine.after(Ticket.number(call, engine), ...ended), call);
+    return this.#heard(decided, ended[1]);
   }
 
   /**
@@ -122,7 +160,7 @@ export class Guard {
   ): Decision {
     const call = [text(tool), text(args), key(id), key(step), text(result), Boolean(error)] as const;
     const engine = this.#used();
-    return decision(engine, engine.finished(...call));
+    return this.#heard(decision(engine, engine.finished(...call)), call[4]);
   }
 
   /** Reports that somebody else refused the call. It counts as an attempt. */
@@ -174,7 +212,43 @@ export class Guard {
   /** Reports that a finding was wrong. The loop is not found again. */
   falsePositive(finding: Finding): void {
     const id = text(finding.id);
-    this.#used().false_positive(id);
+    this.#used().answered(id, FALSE_POSITIVE);
+  }
+
+  /**
+   * Takes in what somebody says about a decision with a question. Returns the decision that holds. `"go on"` silences
+   * the loop, `"stop"` ends the run, and `undefined` leaves the decision as it is.
+   */
+  answered(decided: Decision, answer: Answer | undefined): Decision {
+    if (answer === undefined || decided.finding === undefined) return decided;
+    const number = ANSWERS.indexOf(answer);
+    if (number < 0) throw new TypeError(`expected the answer "go on", "stop" or undefined, not ${answer}`);
+    const id = text(decided.finding.id);
+    const engine = this.#used();
+    return decision(engine, engine.answered(id, number));
+  }
+
+  /**
+   * Waits for the promise of `onEscalate`, if it returned one. Returns the decision that holds, once: until then, the
+   * guard's own holds.
+   */
+  async heard(): Promise<Decision | undefined> {
+    const asked = this.#asked;
+    this.#asked = undefined;
+    return asked;
+  }
+
+  /**
+   * Returns those of the ids whose calls only repeat, so that a host may leave them out of the context.
+   *
+   * Such a call stands between two equal calls, with the same result all three times. The first and the latest of a
+   * series are not among them, nor is a call that may change something and worked, nor an id that comes twice. The
+   * guard remembers 64 calls; one that was restored knows only those since then.
+   */
+  repeated(ids: readonly string[]): string[] {
+    const engine = this.#used();
+    const repeated = ids.filter((id) => engine.is_repeated(id));
+    return repeated.filter((id) => ids.indexOf(id) === ids.lastIndexOf(id));
   }
 
   /** The counts so far. */
@@ -201,10 +275,15 @@ export class Guard {
   call<T>(tool: string, args: unknown, run: () => T, options?: CallOptions): T {
     const before = this.before(tool, args, options);
     if (before.blocked) throw new Stuck(before);
-    const ended = (result: unknown): unknown => {
-      const after = this.after(before.ticket, result);
+    const noted = (after: Decision, result: unknown): unknown => {
       if (after.endsRun) throw new Stuck(after);
       return typeof result === "string" ? after.annotate(result) : result;
+    };
+    const ended = (result: unknown): unknown => {
+      const after = this.after(before.ticket, result);
+      // Only a call that is awaited can wait for somebody else.
+      if (after.question === undefined || typeof then !== "function") return noted(after, result);
+      return this.heard().then((held) => noted(held ?? after, result));
     };
     const failed = (error: unknown): never => {
       if (isAbort(error)) this.cancelled(before.ticket);
@@ -212,12 +291,13 @@ export class Guard {
       throw error;
     };
     let result: T;
+    let then: unknown;
     try {
       result = run();
     } catch (error) {
       return failed(error);
     }
-    const then = propertyOf(result, "then");
+    then = propertyOf(result, "then");
     if (typeof then !== "function") return ended(result) as T;
     try {
       // A promise stays a promise; only its value gets the note.
@@ -253,6 +333,18 @@ export class Guard {
     this.#engine = undefined;
   }
 
+  /** Asks the function of the host about a decision with a question. Returns the decision that holds now. */
+  #heard(decided: Decision, result: string): Decision {
+    const { finding, question } = decided;
+    if (question === undefined || finding === undefined || this.#onEscalate === undefined) return decided;
+    const answer = this.#onEscalate({ finding, question, excerpt: result.slice(0, EXCERPT_MAX) });
+    if (!isPromiseLike(answer)) return this.answered(decided, answer);
+    this.#asked = Promise.resolve(answer).then((said) => this.answered(decided, said));
+    // Nobody may wait for it.
+    this.#asked.catch((error: unknown) => console.error("unstuck: onEscalate failed:", error));
+    return decided;
+  }
+
   /** Returns the engine. Code of the host, such as a `toJSON` that releases the guard, runs before this, and not after. */
   #used(): Engine {
     return (this.#engine ??= this.#made(NOTHING));
@@ -260,14 +352,14 @@ export class Guard {
 
   #made(state: Uint8Array): Engine {
     const { preset, config, isJson, tools } = this.#policy;
-    const [observe, off] = [this.#observe, isOff()];
+    const [observe, off, escalate] = [this.#observe, isOff(), this.#escalate];
     if (config === undefined && tools === undefined && isPreset(preset)) {
       const { Guard } = engine();
-      return checked(() => new Guard(preset, observe, off, this.session, this.worker, state));
+      return checked(() => new Guard(preset, observe, off, escalate, this.session, this.worker, state));
     }
     const { Guard } = fullEngine();
     return checked(() =>
-      Guard.of_policy(preset, config, isJson, tools, observe, off, this.session, this.worker, state),
+      Guard.of_policy(preset, config, isJson, tools, observe, off, escalate, this.session, this.worker, state),
     );
   }
 }
@@ -301,15 +393,17 @@ function idOf(call: unknown): string | undefined {
 /** Returns the last decision of a guard, from its bits. It is about `call`, or about a new one. */
 function decision(engine: Engine, bits: number, call?: unknown): Decision {
   const has = (bit: number): boolean => (bits & bit) !== 0;
+  const found = has(FINDING) ? finding(engine) : undefined;
   return new Decision(
     action(bits),
     action(bits >> JUDGED),
     has(BLOCKED),
     has(ENDS_RUN),
     has(MESSAGE) ? engine.message() : undefined,
-    has(FINDING) ? finding(engine) : undefined,
+    found,
     has(TICKET) ? new Ticket(engine, engine.ticket()) : call instanceof Ticket ? call : undefined,
     has(NOTE),
+    has(ESCALATES) ? `${STUCK} ${found?.message} ${INSTEAD}` : undefined,
   );
 }
 

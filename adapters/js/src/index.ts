@@ -15,7 +15,19 @@
 import { engine } from "./engine.js";
 import { text } from "./values.js";
 
-export { type Action, type Cause, Decision, Finding, type Kind, PolicyError, Stuck, Ticket } from "./decision.js";
+export {
+  type Action,
+  type Answer,
+  type Cause,
+  Decision,
+  type Escalation,
+  Finding,
+  type Kind,
+  type OnEscalate,
+  PolicyError,
+  Stuck,
+  Ticket,
+} from "./decision.js";
 export { init, type InitOptions } from "./engine.js";
 export { type CallName, type CallOptions, Guard, type ResultOptions, type Statistics } from "./guard.js";
 export { Guards, type GuardsOptions } from "./guards.js";

@@ -42,6 +42,23 @@ export function resultsById(messages: readonly Message[]): Map<string, ResultPar
   return found;
 }
 
+/** Returns the ids of the calls in a message. */
+export function callsOf({ role, content }: Message): string[] {
+  if (role !== "assistant" || !Array.isArray(content)) return [];
+  return (content as ResultPart[]).filter(({ type }) => type === "tool-call").map(({ toolCallId }) => toolCallId);
+}
+
+/** Returns the messages without the turns whose calls all have one of these ids, and without their results. */
+export function withoutCalls(messages: readonly Message[], ids: readonly string[]): readonly Message[] {
+  const turns = messages.map(callsOf).filter((calls) => calls.every((id) => ids.includes(id)));
+  const gone = new Set(turns.flat());
+  const isLeft = (message: Message): boolean => {
+    const own = [...callsOf(message), ...resultsOf(message).map(({ toolCallId }) => toolCallId)];
+    return own.length === 0 || own.some((id) => !gone.has(id));
+  };
+  return gone.size === 0 ? messages : messages.filter(isLeft);
+}
+
 /** What a decision adds to the result of a call, or says in its place. */
 export interface Note {
   readonly decision: Decision;

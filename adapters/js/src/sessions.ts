@@ -47,6 +47,21 @@ export class Sessions {
     this.#tried(session, (guard) => guard.cancelled(call));
   }
 
+  /** Waits for the promise of `onEscalate`, if there is one. Returns the decision that holds. */
+  async heard(session: string): Promise<Decision | undefined> {
+    try {
+      return await this.guard(session).heard();
+    } catch (defect) {
+      this.failed(defect);
+      return undefined;
+    }
+  }
+
+  /** Returns those of the ids whose calls only repeat. */
+  repeated(session: string, ids: readonly string[]): string[] {
+    return this.#tried(session, (guard) => guard.repeated(ids)) ?? [];
+  }
+
   /** Reports a message of the user. */
   userMessage(session: string, text: string): void {
     this.#tried(session, (guard) => guard.userMessage(text));

@@ -1,6 +1,6 @@
 /** The setup of guards and scans: a preset, or a policy of its own. */
 
-import { PolicyError } from "./decision.js";
+import { type OnEscalate, PolicyError } from "./decision.js";
 import { text } from "./values.js";
 
 /** A policy: a preset, and what is changed about it. */
@@ -17,6 +17,13 @@ export interface PolicyOptions {
 export interface GuardOptions extends PolicyOptions {
   /** Whether decisions only say what the guard would do, as `Decision.judged`. */
   observe?: boolean | undefined;
+  /**
+   * The number of loops about which someone else is asked before their calls are refused. The default is 2 with
+   * `onEscalate`, and else 0.
+   */
+  escalate?: number | undefined;
+  /** Is asked about such a loop. */
+  onEscalate?: OnEscalate | undefined;
   /** The name of the session. */
   session?: string | undefined;
   /** The name of the worker. The default is `"main"`. */

@@ -47,12 +47,13 @@ impl Guard {
         tools: Option<String>,
         observe: bool,
         off: bool,
+        escalate: u8,
         session: &str,
         worker: &str,
         state: &[u8],
     ) -> Result<Self, JsError> {
         let preset = preset_of(preset, config, is_json, tools.as_deref()).map_err(thrown)?;
-        Self::made(preset, observe, off, session, worker, state).map_err(thrown)
+        Self::made(preset, observe, off, escalate, session, worker, state).map_err(thrown)
     }
 }
 

@@ -24,6 +24,13 @@ mod bits {
     pub(super) const FINDING: u32 = 1 << 9;
     pub(super) const TICKET: u32 = 1 << 10;
     pub(super) const NOTE: u32 = 1 << 11;
+    pub(super) const ESCALATES: u32 = 1 << 12;
+}
+
+/// The answers of somebody who looks at a loop. `adapters/js/src/guard.ts` has them, too.
+mod answers {
+    pub(super) const STOP: u32 = 0;
+    pub(super) const GO_ON: u32 = 1;
 }
 
 /// Watches the calls of one agent.
@@ -48,11 +55,13 @@ impl Guard {
         preset: &Preset,
         observe: bool,
         off: bool,
+        escalate: u8,
         session: &str,
         worker: &str,
         state: &[u8],
     ) -> Result<Self, BuildError> {
         let mut builder = unstuck::Guard::builder().preset(preset).session(session).worker(worker);
+        builder = builder.escalate(escalate);
         if observe {
             builder = builder.observe_only();
         }
@@ -79,6 +88,7 @@ impl Guard {
         set(bits::MESSAGE, decision.is_blocked() || decision.message().is_some());
         set(bits::FINDING, decision.evidence().is_some());
         set(bits::NOTE, decision.message().is_some());
+        set(bits::ESCALATES, decision.escalates());
         if let Some(evidence) = decision.evidence() {
             self.findings.retain(|kept| kept.finding.loop_id != evidence.finding.loop_id);
             push(&mut self.findings, evidence.clone(), FINDINGS_MAX);
@@ -140,6 +150,7 @@ impl Guard {
         preset: &str,
         observe: bool,
         off: bool,
+        escalate: u8,
         session: &str,
         worker: &str,
         state: &[u8],
@@ -147,7 +158,7 @@ impl Guard {
         let Some(found) = Preset::named(preset) else {
             return Err(JsError::new("there is no such preset"));
         };
-        Self::made(found, observe, off, session, worker, state)
+        Self::made(found, observe, off, escalate, session, worker, state)
             .map_err(|why| JsError::new(&why.to_string()))
     }
 
@@ -284,14 +295,26 @@ impl Guard {
         head.into_iter().chain(calls.map(number)).collect()
     }
 
-    /// Reports that the loop with this id is a false positive.
-    pub fn false_positive(&mut self, id: &str) {
-        let Ok(id) = id.parse::<LoopId>() else { return };
+    /// Takes in what somebody says about the loop with this id: that it ends the run, that it is none, or, for any other
+    /// number, that it is a false positive.
+    pub fn answered(&mut self, id: &str, answer: u32) -> u32 {
+        let Ok(id) = id.parse::<LoopId>() else { return 0 };
         let known = self.findings.iter().find(|kept| kept.finding.loop_id == id);
-        match known {
-            Some(evidence) => self.engine.false_positive(&evidence.clone()),
-            None => self.engine.silence(id),
+        match (answer, known) {
+            (answers::STOP, Some(evidence)) => {
+                let decision = self.engine.stop(evidence);
+                return self.decided(decision);
+            }
+            (answers::STOP, None) => {}
+            (answers::GO_ON, _) | (_, None) => self.engine.silence(id),
+            (_, Some(evidence)) => self.engine.false_positive(evidence),
         }
+        0
+    }
+
+    /// Returns whether the call with this id only repeats.
+    pub fn is_repeated(&self, id: &str) -> bool {
+        self.engine.is_repeated(id)
     }
 
     /// Returns the counts: judgements, loops, refusals and false positives, then the findings of each kind,

@@ -25,6 +25,7 @@ const USAGE = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 const LIMIT = stepCountIs(50);
+const QUESTION = "user: [unstuck] The model that works here is stuck, and you take its next turn.";
 
 let calls = 0;
 const newId = () => `c${(calls += 1)}`;
@@ -252,6 +253,75 @@ export function cases(version, Mock) {
     assert.ok(requests[6].includes(REFUSAL), requests[6]);
     assert.equal(requests[7].split(REFUSAL).length, 2);
     assert.ok(requests[7].endsWith("tool: text content of b.txt"), requests[7]);
+  });
+
+  /** Plays a script with two models. Returns what the strong one was asked, with the number of the step. */
+  const escalate = async (script, options = {}) => {
+    const { model, played } = scripted(Mock, { run: script });
+    const asked = [];
+    const escalateTo = new Mock({
+      doGenerate: async (request) => {
+        asked.push([played.run.requests.length, textOf(request.prompt.at(-1))]);
+        return model.doGenerate(request);
+      },
+    });
+    const watch = unstuck({ escalateTo, ...options });
+    const settings = { ...watch({ tools: { read_file: failingTool } }), stopWhen: LIMIT };
+    const result = await generateText({ model, prompt: "run", ...settings });
+    return { asked, result, requests: played.run.requests };
+  };
+
+  define("the strong model takes one turn before a refusal, at most twice", async () => {
+    const loops = ["a", "b", "c"].flatMap((name) => Array(6).fill([{ path: `missing ${name}` }]));
+    const { asked, requests } = await escalate([...loops, DONE]);
+    // After the fifth equal failure of a loop, the sixth step is the other model's.
+    assert.deepEqual(asked.map(([step]) => step), [5, 11]);
+    assert.ok(asked[0][1].startsWith(QUESTION), asked[0][1]);
+    assert.ok(asked[0][1].includes("the same `read_file` call 5 times in a row"), asked[0][1]);
+    const steps = requests.flatMap((request, at) => (request.includes(QUESTION) ? [at] : []));
+    assert.deepEqual(steps, [5, 11]);
+  });
+
+  define("a loop that goes on is refused and ends as always", async () => {
+    const { asked, requests, result } = await escalate(failing(12));
+    assert.equal(asked.length, 1);
+    assert.equal(requests.length, 8);
+    assert.ok(result.text.startsWith(STOP), result.text);
+  });
+
+  define("a second opinion holds", async () => {
+    const later = (answer) => new Promise((resolve) => setTimeout(resolve, 5, answer));
+    for (const onTime of [(answer) => answer, later]) {
+      for (const [answer, steps] of [["go on", 10], ["stop", 6], [undefined, 9]]) {
+        const seen = [];
+        const onEscalate = ({ excerpt, finding }) => {
+          seen.push([excerpt, finding.laps]);
+          return onTime(answer);
+        };
+        const tools = { read_file: failingTool };
+        const { result } = await generate(failing(9), tools, { options: { onEscalate } });
+        assert.equal(seen.length, 1);
+        assert.ok(seen[0][0].includes("no such file: missing.txt"), seen[0][0]);
+        assert.equal(result.steps.length, steps, `${answer}`);
+        assert.equal(result.text === DONE, answer === "go on");
+      }
+    }
+  });
+
+  define("turns that only repeat are left out of the requests", async () => {
+    const count = (request) => request.split("no such file").length - 1;
+    const other = [[{ path: "a.txt" }, MISSING]];
+    const script = [...Array(4).fill([MISSING]), ...other, DONE];
+    const options = { collapse: true };
+    const { requests } = await generate(script, { read_file: failingTool }, { options });
+    // The first and the latest stay. A turn that has more than a repeated call stays whole.
+    assert.deepEqual(requests.map(count), [0, 1, 2, 2, 2, 2]);
+    assert.ok(requests[5].includes("content of a.txt"));
+    for (const request of requests) {
+      assert.equal(request.split("assistant:").length, request.split("tool:").length, request);
+    }
+    const plain = await generate(script, { read_file: failingTool });
+    assert.deepEqual(plain.requests.map(count), [0, 1, 2, 3, 4, 5]);
   });
 
   define("a prepareStep of the program goes on", async () => {
