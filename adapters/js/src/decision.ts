@@ -170,11 +170,20 @@ export interface Escalation {
   readonly excerpt: string;
 }
 
+/** The most characters of a result that are shown. */
+const EXCERPT_MAX = 1000;
+
+/** Returns what somebody is asked about a decision, if they are. `result` is the latest result. */
+export function escalationOf({ finding, question }: Decision, result: string): Escalation | undefined {
+  if (finding === undefined || question === undefined) return undefined;
+  return { finding, question, excerpt: result.slice(0, EXCERPT_MAX) };
+}
+
 /**
  * Is asked about a loop before its calls are refused. Answers `"go on"` if it is no loop, `"stop"` to end the run, or
  * `undefined` to leave it to the guard.
  */
-export type OnEscalate = (escalation: Escalation) => Answer | undefined | PromiseLike<Answer | undefined>;
+export type OnEscalate = (escalation: Escalation) => Answer | undefined | Promise<Answer | undefined>;
 
 /** What to do about a call, and why. */
 export class Decision {

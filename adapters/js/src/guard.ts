@@ -6,6 +6,7 @@ import {
   type Action,
   type Answer,
   Decision,
+  escalationOf,
   Finding,
   KINDS,
   type Kind,
@@ -35,9 +36,6 @@ const FALSE_POSITIVE = ANSWERS.length;
 
 /** The number of loops about which a function is asked, unless the host says another. */
 const ESCALATIONS = 2;
-
-/** The most characters of a result that are shown to it. */
-const EXCERPT_MAX = 1000;
 
 /** The words around the message in a question, as in `adapters/guard/src/decision.rs`. */
 const STUCK = "[unstuck] The model that works here is stuck, and you take its next turn. It was told:";
@@ -335,9 +333,9 @@ export class Guard {
 
   /** Asks the function of the host about a decision with a question. Returns the decision that holds now. */
   #heard(decided: Decision, result: string): Decision {
-    const { finding, question } = decided;
-    if (question === undefined || finding === undefined || this.#onEscalate === undefined) return decided;
-    const answer = this.#onEscalate({ finding, question, excerpt: result.slice(0, EXCERPT_MAX) });
+    const escalation = this.#onEscalate && escalationOf(decided, result);
+    if (this.#onEscalate === undefined || escalation === undefined) return decided;
+    const answer = this.#onEscalate(escalation);
     if (!isPromiseLike(answer)) return this.answered(decided, answer);
     this.#asked = Promise.resolve(answer).then((said) => this.answered(decided, said));
     // Nobody may wait for it.

@@ -13,6 +13,10 @@ declare module "langchain" {
     readonly type: "tool";
     static isInstance(message: unknown): message is ToolMessage;
   }
+  export class HumanMessage {
+    constructor(text: string);
+    readonly type: "human";
+  }
   export class AIMessage {
     constructor(text: string);
     readonly type: "ai";

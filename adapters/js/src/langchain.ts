@@ -7,9 +7,9 @@
  */
 
 // `wrapToolCall` has to return an instance of the framework's own class.
-import { AIMessage, ToolMessage } from "langchain";
+import { AIMessage, HumanMessage, ToolMessage } from "langchain";
 
-import type { Decision, Ticket } from "./decision.js";
+import { type Answer, type Decision, type Escalation, escalationOf, type Ticket } from "./decision.js";
 import { Guard } from "./guard.js";
 import type { GuardsOptions } from "./guards.js";
 import { fingerprint } from "./index.js";
@@ -19,6 +19,10 @@ import { failsOpen, Sessions, textOf } from "./sessions.js";
 export interface UnstuckMiddlewareOptions extends GuardsOptions {
   /** Rebuild the guard from the messages at each call, also in threads. */
   stateless?: boolean | undefined;
+  /** The model that takes one turn before a loop is refused, with the finding as its question. */
+  escalateTo?: unknown;
+  /** Whether turns that only repeat are left out of the requests. */
+  collapse?: boolean | undefined;
 }
 
 /** The middleware, in the shape of `createMiddleware`. */
@@ -29,7 +33,14 @@ export interface UnstuckMiddleware {
     hook: (state: State) => { jumpTo: "end"; messages: any[] } | undefined;
     canJumpTo: "end"[];
   };
+  wrapModelCall: (request: any, handler: (request: any) => any) => any;
   wrapToolCall: (request: Request, handler: (request: any) => any) => Promise<any>;
+}
+
+/** A request to the model, as far as it is changed here. */
+interface ModelRequest {
+  messages: unknown[];
+  runtime: Runtime;
 }
 
 interface State {
@@ -77,6 +88,8 @@ interface Kept {
   refused?: boolean;
   content?: unknown;
   stop?: string | undefined;
+  question?: string | undefined;
+  answer?: Answer | undefined;
 }
 
 const KEY = "unstuck";
@@ -93,7 +106,9 @@ const KEY = "unstuck";
  * ```
  */
 export function unstuckMiddleware(options: UnstuckMiddlewareOptions = {}): UnstuckMiddleware {
-  const { stateless = false, ...guards } = options;
+  const { stateless = false, escalateTo, onEscalate, collapse = false, ...others } = options;
+  const isAsked = escalateTo !== undefined || onEscalate !== undefined;
+  const guards = { ...others, escalate: others.escalate ?? (isAsked ? 2 : 0) };
   const { capacity: _, ...guard } = guards;
   const sessions = new Sessions(guards);
   const sessionOf = (runtime: Runtime) => (stateless ? undefined : threadOf(runtime));
@@ -112,6 +127,34 @@ export function unstuckMiddleware(options: UnstuckMiddlewareOptions = {}): Unstu
     }
   };
 
+  /** Returns what the function of the host says, if it is asked. */
+  const ask = async (escalation: Escalation | undefined): Promise<Answer | undefined> => {
+    try {
+      return escalation && (await onEscalate?.(escalation));
+    } catch (defect) {
+      sessions.failed(defect);
+      return undefined;
+    }
+  };
+
+  /** Returns the ids of the calls that only repeat. */
+  const repeated = ({ messages, runtime }: ModelRequest): string[] => {
+    const session = sessionOf(runtime);
+    const ids = (messages as Message[]).flatMap(callsOf);
+    if (session !== undefined) return sessions.repeated(session, ids);
+    const own = new Guard(guard);
+    replay(own, messages as Message[], ids.filter((id) => ids.indexOf(id) === ids.lastIndexOf(id)));
+    return own.repeated(ids);
+  };
+
+  /** Returns the request without turns that only repeat, and for the other model if it takes this turn. */
+  const prepared = (request: ModelRequest): ModelRequest => {
+    const question = escalateTo === undefined ? undefined : latest(request.messages as Message[], "question");
+    const messages = collapse ? withoutCalls(request.messages as Message[], repeated(request)) : request.messages;
+    if (question === undefined) return collapse ? { ...request, messages } : request;
+    return { ...request, model: escalateTo, messages: [...messages, new HumanMessage(question)] } as ModelRequest;
+  };
+
   return {
     name: "unstuck",
 
@@ -123,43 +166,67 @@ export function unstuckMiddleware(options: UnstuckMiddlewareOptions = {}): Unstu
 
     beforeModel: {
       hook: failsOpen(sessions, (state) => {
-        const text = stopMessage(messagesOf(state));
+        const text = latest(messagesOf(state), "stop");
         return text === undefined ? undefined : { jumpTo: "end", messages: [new AIMessage(text)] };
       }),
       canJumpTo: ["end"],
     },
 
+    wrapModelCall: (request, handler) => handler(failsOpen(sessions, prepared)(request) ?? request),
+
     async wrapToolCall(request, handler) {
       const call = new Call(request, sessions, guardOf(request));
-      if (call.refusal !== undefined) return call.refusal;
+      call.heard(await ask(call.escalation));
+      const { refusal } = call;
+      if (refusal !== undefined) return refusal;
       let result: unknown;
       try {
         result = await handler(request);
       } catch (error) {
-        return call.raised(error);
+        result = call.raised(error);
       }
+      call.ended(result);
+      call.heard(await ask(call.escalation));
       return call.answered(result);
     },
   };
 }
 
-/** Returns why the run has to end, if it has to. */
-function stopMessage(messages: Message[]): string | undefined {
+/** Returns why the run has to end, or what the other model is asked, if one of the latest results says so. */
+function latest(messages: Message[], key: "question" | "stop"): string | undefined {
   for (const message of messages.toReversed()) {
     if (message.type !== "tool") return undefined;
-    const stop = keptOf(message).stop;
-    if (stop !== undefined) return stop;
+    const text = keptOf(message)[key];
+    if (text !== undefined) return text;
   }
   return undefined;
 }
 
+/** Returns the ids of the calls in a message. */
+function callsOf({ type, tool_calls = [] }: Message): string[] {
+  return type === "ai" ? tool_calls.map(({ id = "" }) => id) : [];
+}
+
+/** Returns the messages without the turns whose calls all have one of these ids, and without their results. */
+function withoutCalls(messages: Message[], ids: string[]): Message[] {
+  const turns = messages.map(callsOf).filter((calls) => calls.every((id) => ids.includes(id)));
+  const gone = new Set(turns.flat());
+  return messages.filter((message) => {
+    const own = message.type === "tool" ? [(message as ToolAnswer).tool_call_id] : callsOf(message);
+    return own.length === 0 || own.some((id) => !gone.has(id));
+  });
+}
+
 /** One call between its announcement and its result. */
 class Call {
-  readonly refusal: ToolMessage | undefined;
   readonly #request: Request;
   readonly #sessions: Sessions;
   readonly #guard: Guard | undefined;
   readonly #ticket: Ticket | undefined;
+  /** The latest decision, and the result that it is about. */
+  #decision: Decision | undefined;
+  #text = "";
+  #answer: Answer | undefined;
 
   constructor(request: Request, sessions: Sessions, guard: Guard | undefined) {
     [this.#request, this.#sessions, this.#guard] = [request, sessions, guard];
@@ -169,28 +236,63 @@ class Call {
       const step = messagesOf(request.state).findLast(({ type }) => type === "ai")?.id;
       const decision = guard.before(name, args, { ...(id ? { id } : {}), ...(step ? { step } : {}) });
       this.#ticket = decision.ticket;
-      if (decision.blocked) {
-        const kept: Kept = { refused: true, stop: stopOf(decision) };
-        this.refusal = this.#error(decision.message ?? "", { [KEY]: kept });
-      }
+      this.#decision = decision;
     } catch (defect) {
       sessions.failed(defect);
     }
   }
 
-  /** Reports the result, and returns it with a note if there is one. */
-  answered(result: unknown): unknown {
-    if (this.#guard === undefined) return result;
+  /** What somebody is asked about the latest decision, if they are. */
+  get escalation(): Escalation | undefined {
+    return this.#decision && escalationOf(this.#decision, this.#text);
+  }
+
+  /** Takes in what somebody says about the latest decision. */
+  heard(answer: Answer | undefined): void {
+    if (answer === undefined || this.#decision === undefined) return;
+    try {
+      this.#decision = this.#guard?.answered(this.#decision, answer);
+      this.#answer = answer;
+    } catch (defect) {
+      this.#sessions.failed(defect);
+    }
+  }
+
+  /** The answer to a call that must not run. */
+  get refusal(): ToolMessage | undefined {
+    const decision = this.#decision;
+    if (!decision?.blocked) return undefined;
+    const kept: Kept = { refused: true, ...this.#kept(decision) };
+    return this.#error(decision.message ?? "", { [KEY]: kept });
+  }
+
+  /** Reports the result. */
+  ended(result: unknown): void {
+    this.#decision = undefined;
+    if (this.#guard === undefined) return;
     try {
       const message = this.#answerIn(result);
       if (message === undefined) {
         this.#guard.cancelled(this.#ticket);
-        return result;
+        return;
       }
-      const error = message.status === "error";
-      const decision = this.#guard.after(this.#ticket, textOf(message.content), { error });
-      if (decision.message === undefined && !decision.endsRun) return result;
-      const noted = withNote(message, decision);
+      const text = textOf(message.content);
+      this.#text = typeof text === "string" ? text : "";
+      this.#decision = this.#guard.after(this.#ticket, text, { error: message.status === "error" });
+    } catch (defect) {
+      this.#sessions.failed(defect);
+    }
+  }
+
+  /** Returns the result with a note if there is one. */
+  answered(result: unknown): unknown {
+    const decision = this.#decision;
+    if (decision === undefined) return result;
+    try {
+      const message = this.#answerIn(result);
+      const isPlain = decision.message === undefined && !decision.endsRun && this.#answer === undefined;
+      if (message === undefined || isPlain) return result;
+      const noted = withNote(message, decision, this.#kept(decision));
       return message === result ? noted : replaced(result as Command, message, noted);
     } catch (defect) {
       this.#sessions.failed(defect);
@@ -199,7 +301,7 @@ class Call {
   }
 
   /**
-   * Reports an exception. Returns the message that the framework makes of it if no middleware wraps the call, or
+   * Returns the message that the framework makes of an exception if no middleware wraps the call, or reports it and
    * throws it again if that would end the run as well.
    */
   raised(error: unknown): unknown {
@@ -215,7 +317,7 @@ class Call {
     } catch {
       // Anything may be thrown. The framework finds no text in such a value either.
     }
-    if (answer !== undefined) return this.answered(answer);
+    if (answer !== undefined) return answer;
     this.#report((guard, ticket) => {
       if (isOver) guard.cancelled(ticket);
       else guard.after(ticket, error, { error: true });
@@ -229,6 +331,11 @@ class Call {
     } catch (defect) {
       this.#sessions.failed(defect);
     }
+  }
+
+  /** Returns what a message keeps of a decision. */
+  #kept(decision: Decision): Kept {
+    return { stop: stopOf(decision), question: decision.question, answer: this.#answer };
   }
 
   #error(content: string, metadata: Record<string, unknown> = {}): ToolMessage {
@@ -258,14 +365,12 @@ function replaced(command: Command, message: ToolAnswer, noted: ToolMessage): Co
   return new Class({ ...command, update: { ...command.update, messages } });
 }
 
-function withNote(message: ToolAnswer, decision: Decision): ToolMessage {
+function withNote(message: ToolAnswer, decision: Decision, own: Kept): ToolMessage {
   const { id, name, content, tool_call_id, status, artifact, additional_kwargs, metadata } = message;
-  const note = decision.message ?? "";
+  const notes = decision.message === undefined ? [] : [{ type: "text", text: decision.message }];
   const noted =
-    typeof content === "string"
-      ? decision.annotate(content)
-      : [...(content as unknown[]), { type: "text", text: note }];
-  const kept: Kept = { content, stop: stopOf(decision) };
+    typeof content === "string" ? decision.annotate(content) : [...(content as unknown[]), ...notes];
+  const kept: Kept = { content, ...own };
   const response_metadata = { ...message.response_metadata, [KEY]: kept };
   const fields = { id, name, status, artifact, additional_kwargs, metadata };
   const known = Object.entries(fields).filter(([, value]) => value !== undefined);
@@ -276,8 +381,8 @@ function stopOf(decision: Decision): string | undefined {
   return decision.endsRun ? (decision.message ?? "The run ends here.") : undefined;
 }
 
-/** Reports the history to a new guard, up to the calls that are not answered yet. */
-function replay(guard: Guard, messages: Message[]): void {
+/** Reports the history to a new guard, up to the calls that are not answered yet. Names the calls with these ids. */
+function replay(guard: Guard, messages: Message[], ids: readonly string[] = []): void {
   const results = messages.filter(({ type }) => type === "tool") as ToolAnswer[];
   const answers = new Map(results.map((answer) => [answer.tool_call_id, answer]));
   for (const message of messages) {
@@ -286,14 +391,18 @@ function replay(guard: Guard, messages: Message[]): void {
     const begun = calls.flatMap(({ id, name, args }) => {
       const answer = answers.get(id ?? "");
       if (answer === undefined) return [];
-      const { ticket } = guard.before(name, args, message.id ? { step: message.id } : {});
-      return [{ answer, ticket }];
+      const named = id !== undefined && ids.includes(id) ? { id } : {};
+      const before = guard.before(name, args, message.id ? { ...named, step: message.id } : named);
+      return [{ answer, before }];
     });
-    for (const { answer, ticket } of begun) {
+    for (const { answer, before } of begun) {
       const kept = keptOf(answer);
       const content = textOf(kept.content ?? answer.content);
-      if (kept.refused) guard.refused(ticket);
-      else guard.after(ticket, content, { error: answer.status === "error" });
+      const after = kept.refused
+        ? guard.refused(before.ticket)
+        : guard.after(before.ticket, content, { error: answer.status === "error" });
+      const asked = [before, after].filter(({ question }) => question !== undefined);
+      for (const decision of asked) guard.answered(decision, kept.answer);
     }
   }
 }

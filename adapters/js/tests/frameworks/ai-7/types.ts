@@ -6,7 +6,13 @@ import { z } from "zod";
 
 declare const model: LanguageModel;
 
-const watch = unstuck({ preset: "balanced", observe: true });
+const watch = unstuck({
+  preset: "balanced",
+  observe: true,
+  escalateTo: model,
+  onEscalate: async ({ finding }) => (finding.tool === "read_file" ? "go on" : undefined),
+  collapse: true,
+});
 const read_file = tool({ inputSchema: z.object({ path: z.string() }), execute: async ({ path }) => path.length });
 const tools = { read_file };
 

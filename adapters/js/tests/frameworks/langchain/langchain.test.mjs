@@ -11,7 +11,7 @@ import { z } from "zod";
 
 import { PolicyError } from "unstuck";
 import { unstuckMiddleware } from "unstuck/langchain";
-import { DONE, NOTE, Played, REFUSAL, failing, readFile, scenarios } from "./plays.mjs";
+import { DONE, NOTE, Played, REFUSAL, STOP, failing, readFile, scenarios } from "./plays.mjs";
 
 let ids = 0;
 const callsOf = (name, ...args) =>
@@ -305,3 +305,82 @@ class Lines extends BaseChatModel {
 test("a wrong option is an error at once", () => {
   assert.throws(() => unstuckMiddleware({ preset: "no such preset" }), PolicyError);
 });
+
+const QUESTION = "[unstuck] The model that works here is stuck, and you take its next turn.";
+
+/** Plays a script with two models. Returns what the strong one was asked, with the number of the turn. */
+async function escalated(script, options) {
+  const played = new Played();
+  const scripts = [new Map([["go", script]]), new Map([["go", played]]), "read_file"];
+  const asked = [];
+  class Strong extends Scripted {
+    async _generate(messages) {
+      asked.push([played.requests.length, messages.at(-1).text]);
+      return super._generate(messages);
+    }
+  }
+  const read = ({ path }) => {
+    played.ran.push(path);
+    return readFile(path);
+  };
+  const { escalates, ...own } = options;
+  const middleware = [unstuckMiddleware(escalates ? { ...own, escalateTo: new Strong(...scripts) } : own)];
+  const read_file = tool(read, { name: "read_file", description: "Reads a file.", schema: z.any() });
+  const model = new Scripted(...scripts);
+  const agent = createAgent({ model, tools: [read_file], middleware, checkpointer: new MemorySaver() });
+  const config = { configurable: { thread_id: "1" }, ...RECURSION };
+  const { messages } = await agent.invoke({ messages: [new HumanMessage("go")] }, config);
+  assert.ok(!messages.some(({ text }) => text.includes(QUESTION)), "the question is not kept");
+  played.end = messages.at(-1).text;
+  return { asked, played };
+}
+
+for (const stateless of [false, true]) {
+  const mode = stateless ? "stateless" : "thread";
+
+  test(`the strong model takes one turn before a refusal, at most twice: ${mode}`, async () => {
+    const loops = ["a", "b", "c"].flatMap((name) => Array(6).fill([{ path: `missing ${name}` }]));
+    const { asked } = await escalated([...loops, DONE], { escalates: true, stateless });
+    // After the fifth equal failure of a loop, the sixth turn is the other model's.
+    assert.deepEqual(asked.map(([turn]) => turn), [5, 11]);
+    assert.ok(asked[0][1].startsWith(QUESTION), asked[0][1]);
+  });
+
+  test(`a loop that goes on is refused and ends as always: ${mode}`, async () => {
+    const { asked, played } = await escalated(failing(12), { escalates: true, stateless });
+    assert.deepEqual([asked.length, played.requests.length, played.ran.length], [1, 8, 5]);
+    assert.ok(played.end.startsWith(STOP), played.end);
+  });
+
+  test(`a second opinion holds: ${mode}`, async () => {
+    for (const wrapped of [(answer) => answer, async (answer) => answer]) {
+      for (const [answer, ran, requests] of [["go on", 9, 10], ["stop", 5, 5], [undefined, 5, 8]]) {
+        const seen = [];
+        const onEscalate = ({ excerpt }) => {
+          seen.push(excerpt);
+          return wrapped(answer);
+        };
+        const { played } = await escalated(failing(9), { onEscalate, stateless });
+        assert.equal(seen.length, 1);
+        assert.ok(seen[0].includes("no such file: missing.txt"), seen[0]);
+        assert.deepEqual([played.ran.length, played.requests.length], [ran, requests], `${answer}`);
+        assert.equal(played.end === DONE, answer === "go on");
+      }
+    }
+  });
+
+  test(`turns that only repeat are left out of the requests: ${mode}`, async () => {
+    const count = (request) => request.split("no such file").length - 1;
+    const other = [[{ path: "a.txt" }, ...failing(1)[0]]];
+    const script = [...failing(4).slice(0, -1), ...other, DONE];
+    const { played } = await escalated(script, { collapse: true, stateless });
+    // The first and the latest stay. A turn that has more than a repeated call stays whole.
+    assert.deepEqual(played.requests.map(count), [0, 1, 2, 2, 2, 2]);
+    assert.ok(played.requests[5].includes("content of a.txt"));
+    for (const request of played.requests.slice(0, 5)) {
+      assert.equal(request.split("ai:").length, request.split("tool:").length, request);
+    }
+    const plain = await escalated(script, { stateless });
+    assert.deepEqual(plain.played.requests.map(count), [0, 1, 2, 3, 4, 5]);
+  });
+}
