@@ -23,8 +23,15 @@ from pydantic_ai.exceptions import (
     ToolFailedError,
     ToolRetryError,
 )
-from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
-from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.messages import (
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestContext
 from pydantic_ai.tools import AgentDepsT, ToolDefinition
 
 from . import Decision
@@ -37,20 +44,27 @@ class Unstuck(AbstractCapability[AgentDepsT]):
     """Adds notes to the results of repeated calls, refuses calls that keep failing, and ends stuck runs.
 
     Takes the options of ``unstuck.Guards``. A refused call reads as a failed one, and costs no retry. The
-    run ends with the reason as its last text.
+    run ends with the reason as its last text. ``escalate_to`` takes one turn before a loop is refused, with the finding
+    as its question, at most twice in a run.
 
     >>> agent = Agent("openai:gpt-5", capabilities=[Unstuck()])  # doctest: +SKIP
     """
 
-    def __init__(self, preset: str = "balanced", **options: Any) -> None:
+    def __init__(
+        self, preset: str = "balanced", *, escalate_to: Model[Any] | None = None, **options: Any
+    ) -> None:
+        if escalate_to is not None:
+            options.setdefault("escalate", 2)
         self._sessions = Sessions(preset, **options)
         self._session = uuid.uuid4().hex
+        self._escalate_to = escalate_to
         self._stop: str | None = None
+        self._question: str | None = None
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> Unstuck[AgentDepsT]:
         of_run = copy.copy(self)
         of_run._session = ctx.run_id or uuid.uuid4().hex
-        of_run._stop = None
+        of_run._stop = of_run._question = None
         return of_run
 
     async def wrap_model_request(
@@ -62,6 +76,14 @@ class Unstuck(AbstractCapability[AgentDepsT]):
     ) -> ModelResponse:
         if self._stop is not None:
             return ModelResponse(parts=[TextPart(self._stop)])
+        question, self._question = self._question, None
+        if question is not None and self._escalate_to is not None:
+            *earlier, last = request_context.messages
+            if isinstance(last, ModelRequest):
+                asked = replace(last, parts=[*last.parts, UserPromptPart(question)])
+                request_context = replace(
+                    request_context, model=self._escalate_to, messages=[*earlier, asked]
+                )
         return await handler(request_context)
 
     async def on_tool_validate_error(
@@ -128,6 +150,8 @@ class Unstuck(AbstractCapability[AgentDepsT]):
         )
         if before is not None and before.ends_run:
             self._stop = before.message
+        if before is not None and before.question is not None:
+            self._question = before.question
         return before
 
     def _after(self, before: Decision, result: object, *, error: bool) -> Decision | None:
@@ -137,6 +161,8 @@ class Unstuck(AbstractCapability[AgentDepsT]):
             return None
         if after.ends_run:
             self._stop = after.message
+        if after.question is not None:
+            self._question = after.question
         return after
 
 

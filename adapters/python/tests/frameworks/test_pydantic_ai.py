@@ -16,7 +16,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
-from scenarios import NOTE, FileMissing, Played, Scenarios, Turn, failing
+from scenarios import DONE, MISSING, NOTE, STOP, FileMissing, Played, Scenarios, Turn, failing
 from scenarios import read_file as work
 
 from unstuck.pydantic_ai import Unstuck
@@ -41,7 +41,9 @@ class Files:
 
 
 class TestPydanticAI(Scenarios):
-    def play(self, *scripts: list[Turn], guarded: bool = True, raises: Any = ToolFailed) -> list[Played]:
+    def play(
+        self, *scripts: list[Turn], guarded: bool = True, raises: Any = ToolFailed, **options: Any
+    ) -> list[Played]:
         runs = {f"run {i}": Files(Played(), script) for i, script in enumerate(scripts)}
 
         def model(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
@@ -54,9 +56,8 @@ class TestPydanticAI(Scenarios):
                 return ModelResponse(parts=[TextPart(turn)])
             return ModelResponse(parts=[ToolCallPart("read_file", args) for args in turn])
 
-        agent = Agent(
-            FunctionModel(model), deps_type=Files, capabilities=[Unstuck()] if guarded else [], retries=1
-        )
+        watch = [Unstuck(**options)] if guarded else []
+        agent = Agent(FunctionModel(model), deps_type=Files, capabilities=watch, retries=1)
 
         @agent.tool
         async def read_file(ctx: RunContext[Files], path: str) -> Any:
@@ -90,3 +91,32 @@ class TestPydanticAI(Scenarios):
             assert "exceeded max retries" in str(error)
         else:
             raise AssertionError("the framework allows one retry")
+
+    def test_the_strong_model_takes_one_turn_before_a_refusal_at_most_twice(self) -> None:
+        asked = []
+
+        def strong(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
+            asked.append(text(messages))
+            return ModelResponse(parts=[ToolCallPart("read_file", {"path": f"strong {len(asked)}"})])
+
+        loops: list[Turn] = [[{"path": f"missing {n}"}] for n in "abc" for _ in range(5)]
+        (played,) = self.play([*loops, DONE], escalate_to=FunctionModel(strong))
+        # Each takes the turn after the fifth equal failure, and then the usual model goes on.
+        assert [path for path in played.ran if path.startswith("strong")] == ["strong 1", "strong 2"]
+        assert [played.ran.index(f"strong {n}") for n in (1, 2)] == [5, 11]
+        assert len(played.requests) == len(loops) + 1
+        question = asked[0].splitlines()[-1]
+        assert question.startswith("user-prompt: [unstuck] The model that works here is stuck")
+        assert "the same `read_file` call 5 times in a row" in question
+        # The question is no part of the history.
+        assert not any("stuck, and you take" in request for request in played.requests)
+        assert played.end == DONE
+
+    def test_a_loop_that_goes_on_is_refused_and_ends_as_always(self) -> None:
+        def strong(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
+            return ModelResponse(parts=[ToolCallPart("read_file", MISSING)])
+
+        (played,) = self.play(failing(12), escalate_to=FunctionModel(strong))
+        assert played.ran == ["missing.txt"] * 5
+        assert len(played.requests) == 7
+        assert played.end.startswith(STOP)
