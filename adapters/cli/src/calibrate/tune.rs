@@ -1,5 +1,5 @@
-//! `unstuck tune`: makes a policy as patient as runs that are known to be healthy require, or [limits](limit) what a run
-//! may spend.
+//! `unstuck tune`: makes a policy as patient as runs that are known to be healthy require, or
+//! [limits](limit) what a run may spend.
 //!
 //! Every rule about calls asks for more repetitions, as many as [`conformal`] finds, which says what
 //! they guarantee. The policy that is written has the new number in each rule. A patience in its

@@ -3,8 +3,9 @@
 //! The score of a run is the smallest patience from which on the policy finds nothing in it, or what the run spent. Of
 //! *n* runs the policy or the limit gets the ⌈(n + 1)(1 − α)⌉-th smallest score.
 //!
-//! **Guarantee.** Another run is accused, or spends more than the limit, with a probability of at most α. The probability is over
-//! the other run and the *n* runs together, not over other runs for these *n*.
+//! **Guarantee.** Another run is accused, or spends more than the limit, with a probability of at
+//! most α. The probability is over the other run and the *n* runs together, not over other runs for
+//! these *n*.
 //!
 //! **Assumptions.** The *n* runs and the other run are exchangeable: each order of their scores is as
 //! likely as any other, for example because they were drawn independently from the same work. The

@@ -1,7 +1,7 @@
-//! `tune --limit`: a limit of what a run may spend, which few healthy runs reach.
+//! `tune --limit`: a limit of what a run may spend, which few healthy runs exceed.
 //!
-//! The score of a run is what it spent. [`conformal`](super::conformal) says what the quantile guarantees. A limit is about the length
-//! of a run and says nothing about loops: a run that reaches it was long, whatever it did.
+//! The score of a run is what it spent; [`conformal`](super::conformal) says what the quantile guarantees. A limit is
+//! about the length of a run and says nothing about loops: a run that reaches it was long, whatever it did.
 
 use anstyle::Style;
 use unstuck_report::cost::Spent;
@@ -42,8 +42,9 @@ pub(super) fn limited(tune: &Tune, of: LimitOf) -> Result<Exit, Exit> {
 /// Says what the limit is, where it comes from, and what it guarantees.
 fn description(limit: &str, [fitted, unseen]: &[AccusedRuns; 2], rate: Rate) -> String {
     format!(
-        "A limit of {limit}, computed from {}. Of other runs like these, at most {rate} % are expected to spend more. \
-         Of {} that it was not computed from: {} (95 %: {}). A run that reaches it was long, and need not be stuck.",
+        "A limit of {limit}, computed from {}. Of other runs like these, at most {rate} % are \
+         expected to spend more. Of {} that it was not computed from: {} (95 %: {}). A run that \
+         reaches it was long, and need not be stuck.",
         counted(fitted.runs, "healthy run"),
         unseen.runs,
         unseen.share(),
