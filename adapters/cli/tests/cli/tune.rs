@@ -320,6 +320,9 @@ fn a_limit_counts_what_it_is_named_after() {
         let ran = limit(&folder, of, &[&["--false-alarms", "10"], price].concat());
         assert_eq!(ran.exit, 0, "{}", ran.err);
         assert!((budget(&ran.out, of) - expected).abs() < 1e-9, "{of}: {}", ran.out);
+        let policy = folder.file("policy.toml", format!("preset = \"balanced\"\n{}", ran.out));
+        let ran = run_in(&folder, &["scan", "runs", "--config", policy.to_str().expect("UTF-8")]);
+        assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{of}");
     }
 }
 
