@@ -67,7 +67,7 @@ pub struct Share {
 impl Chart {
     /// Returns the picture as an SVG file.
     pub fn svg(&self) -> String {
-        self.picture().into_string() + "\n"
+        self.picture(true).into_string() + "\n"
     }
 
     /// Returns a page in HTML with the picture and the table. It needs no network, and has no script.
@@ -84,7 +84,7 @@ impl Chart {
                     main {
                         h1 { (self.title) }
                         p { (plain(&self.note)) }
-                        div.scroll tabindex="0" role="region" aria-label="Picture" { (self.picture()) }
+                        div.scroll tabindex="0" role="region" aria-label="Picture" { (self.picture(false)) }
                         (self.table())
                         @for line in &self.legend { p.dim { (line) } }
                     }
@@ -118,17 +118,22 @@ impl Chart {
         }
     }
 
-    fn picture(&self) -> Markup {
+    /// Returns the picture. Without a `head`, its title and the note are not shown, because a page shows them.
+    fn picture(&self, head: bool) -> Markup {
         let top = MARGIN + 4 * LINE + 8;
         let height = top + self.rows.len() * ROW + MARGIN;
+        let hidden = if head { 0 } else { MARGIN + 2 * LINE };
         html! {
-            svg xmlns="http://www.w3.org/2000/svg" width=(WIDTH) height=(height)
-                viewBox={ "0 0 " (WIDTH) " " (height) } role="img" aria-labelledby="title" {
+            svg xmlns="http://www.w3.org/2000/svg" width=(WIDTH) height=(height - hidden)
+                viewBox={ "0 " (hidden) " " (WIDTH) " " (height - hidden) } role="img"
+                aria-labelledby="title" {
                 title #title { (self.title) }
                 style { (PreEscaped(STYLE)) }
                 rect.page width=(WIDTH) height=(height) {}
-                text.title x=(MARGIN) y=(MARGIN + LINE / 2) { (self.title) }
-                text.dim x=(MARGIN) y=(MARGIN + LINE * 3 / 2) { (shortened(&plain(&self.note), 110)) }
+                @if head {
+                    text.title x=(MARGIN) y=(MARGIN + LINE / 2) { (self.title) }
+                    text.dim x=(MARGIN) y=(MARGIN + LINE * 3 / 2) { (shortened(&plain(&self.note), 110)) }
+                }
                 (key("spoke", BARS, "would have spoken"))
                 (key("stopped", BARS + FULL / 2, "of these: refused or ended"))
                 @for (place, row) in self.rows.iter().enumerate() {
