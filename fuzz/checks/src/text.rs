@@ -8,8 +8,8 @@ use std::iter;
 
 use unstuck_core::{Call, Detector, Outcome, Policy, Turn, Verdict};
 use unstuck_text::{
-    Answer, Cause, CauseKind, Lines, Mask, Masks, PRESETS, Recipe, SimilarCalls, Unescaped,
-    similarity,
+    Answer, Cause, CauseKind, Lines, LoopCause, Mask, Masks, PRESETS, PastCalls, Recipe,
+    SimilarCalls, Unescaped, similarity,
 };
 
 /// The number of times that the calls of an input are made: enough for the last rung of most ladders.
@@ -48,6 +48,7 @@ pub fn check(bytes: &[u8]) {
         shown_twice(text);
         caused(text);
     }
+    looped(&texts);
     for pair in texts.windows(2) {
         similar(&pair[0], &pair[1]);
     }
@@ -82,12 +83,37 @@ fn shown_twice(text: &str) {
 /// Asserts that a cause repeats no more than one word of the text, or a time to wait.
 fn caused(text: &str) {
     let mut memory = Unescaped::default();
-    let Some(cause) = Cause::of(text, &mut memory) else { return };
-    let subject = cause.subject.unwrap_or("none");
-    let is_time = cause.kind == CauseKind::RateLimit;
-    let is_word =
+    if let Some(cause) = Cause::of(text, &mut memory) {
+        is_one_word(cause.subject, cause.kind == CauseKind::RateLimit);
+    }
+}
+
+fn is_one_word(word: Option<&str>, is_time: bool) {
+    let is_part =
         |c: char| !c.is_whitespace() && !c.is_control() && c != '`' || is_time && c == ' ';
-    assert!(!subject.is_empty() && subject.chars().all(is_word), "{subject:?} of {text:?}");
+    assert!(word.is_none_or(|word| !word.is_empty() && word.chars().all(is_part)), "{word:?}");
+}
+
+/// Asserts that the cause of calls with these arguments and answers repeats no more than words, and that its clue is a
+/// call among them. The memory of calls gives them back in their order.
+fn looped(texts: &[Cow<'_, str>]) {
+    let mut calls = PastCalls::default();
+    for (number, pair) in texts.chunks(2).enumerate() {
+        let (args, answer) = (&pair[0], pair.last().map_or("", |text| text));
+        let (number, tool) = (number as u64, if number % 3 == 0 { "grep" } else { args });
+        calls.announce(number, tool, args);
+        calls.answer(number, answer, answer.len() % 2 == 0);
+        let mut memory = Unescaped::default();
+        let Some(found) = LoopCause::of(answer, calls.back_from(number), &mut memory) else {
+            continue;
+        };
+        is_one_word(found.cause.subject, found.cause.kind == CauseKind::RateLimit);
+        if let Some(clue) = found.clue {
+            is_one_word(clue.subject, false);
+            is_one_word(clue.tool, false);
+            assert!((1..=number).contains(&u64::from(clue.ago)), "{clue:?}");
+        }
+    }
 }
 
 /// Asserts that similarity is symmetric, and 1 for equal texts.
