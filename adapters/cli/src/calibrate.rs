@@ -4,7 +4,7 @@
 pub(crate) mod compare;
 pub(crate) mod eval;
 pub(crate) mod figures;
-pub(crate) mod interval;
+mod interval;
 mod labels;
 pub(crate) mod options;
 mod runs;

@@ -1,6 +1,7 @@
 //! `unstuck scan`: reads recorded runs and prints the loops in them.
 
 pub(crate) mod command;
+mod effect;
 pub(crate) mod feedback;
 mod format;
 mod job;

@@ -20,7 +20,14 @@
 //! that are left is rather too small than too large. A finding of which the agent was not told, because the hook only
 //! observes, has an effect in the same sense: it shows what agents do by themselves.
 
+mod course;
+
 use serde::Serialize;
+
+pub(crate) use course::Course;
+pub use course::NoteEffect;
+
+use crate::interval::{Interval, ratio, wilson};
 
 /// The number of calls that must follow the latest call of a loop before it counts as left. The next note on a loop
 /// comes after fewer.
@@ -47,6 +54,16 @@ impl Effect {
     /// All effects, the best first.
     pub const ALL: [Self; 4] = [Self::Left, Self::Later, Self::Never, Self::Ended];
 
+    /// Returns what the agent did, in words that follow "the agent".
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Left => "left the loop within two calls",
+            Self::Later => "left the loop later",
+            Self::Never => "went on with the loop",
+            Self::Ended => "ended the run",
+        }
+    }
+
     /// Returns the effect of a note at the call `note` that no other note followed. The call `last` was the latest that
     /// went on with the loop, or is `note`. The worker has made `calls` calls.
     ///
@@ -72,6 +89,49 @@ impl Effect {
 /// Returns whether a loop is left that was last found at the call `last`, now that the worker has made `calls` calls.
 pub const fn is_left(last: u64, calls: u64) -> bool {
     calls >= last.saturating_add(FOLLOWED_BY)
+}
+
+/// The number of notes with each effect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// The number of notes, also of those whose effect is unknown.
+    pub notes: usize,
+    /// The number of notes with each of [`Effect::ALL`].
+    effects: [usize; 4],
+}
+
+impl Counts {
+    /// Counts a note.
+    pub fn add(&mut self, effect: Option<Effect>) {
+        self.notes += 1;
+        for (count, one) in self.effects.iter_mut().zip(Effect::ALL) {
+            *count += usize::from(effect == Some(one));
+        }
+    }
+
+    /// Returns the number of notes with each of [`Effect::ALL`].
+    pub const fn effects(&self) -> [usize; 4] {
+        self.effects
+    }
+
+    /// Returns the number of notes after which the agent left the loop within two calls, and of all whose run went on.
+    fn left(&self) -> (usize, usize) {
+        let [left, later, never, _] = self.effects;
+        (left, left + later + never)
+    }
+
+    /// Returns the share of the notes after which the agent left the loop within two calls, among those whose run went
+    /// on.
+    pub fn share(&self) -> Option<f64> {
+        let (left, known) = self.left();
+        ratio(left, known)
+    }
+
+    /// Returns the 95 % interval of the share.
+    pub fn interval(&self) -> Option<Interval> {
+        let (left, known) = self.left();
+        wilson(left, known)
+    }
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod evidence;
 pub mod folder;
 pub mod groups;
 pub mod html;
+pub mod interval;
 pub mod json;
 pub mod loops;
 pub mod mistake;

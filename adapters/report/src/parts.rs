@@ -36,13 +36,15 @@ pub struct Needs {
     pub picture: bool,
     /// The first steps of all loops.
     pub steps: bool,
+    /// What the agent did after each finding of the loops that are kept.
+    pub effects: bool,
 }
 
 impl Needs {
     /// Returns the needs of an output that shows at most this many loops of a run, and nothing else.
     pub const fn loops(loops: usize) -> Self {
         let (lines, rows, explain, picture, steps) = (false, false, None, false, false);
-        Self { loops, lines, rows, explain, picture, steps }
+        Self { loops, lines, rows, explain, picture, steps, effects: false }
     }
 
     /// Returns the needs of both.
@@ -55,6 +57,7 @@ impl Needs {
             explain: self.explain.or(other.explain),
             picture: self.picture || other.picture,
             steps: self.steps || other.steps,
+            effects: self.effects || other.effects,
         }
     }
 

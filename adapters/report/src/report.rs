@@ -8,6 +8,7 @@ use unstuck_trace::{Event, Format, Problem, Trace, WORKERS_MAX, read};
 
 use crate::baseline::Baseline;
 use crate::cost::{Cost, Meter, Price};
+use crate::effect::{Course, NoteEffect};
 use crate::loops::{JudgedInput, Observer};
 use crate::parts::Needs;
 use crate::replay::{Explained, Findings, Picture, Replay};
@@ -55,6 +56,11 @@ pub struct Report {
     pub picture: Option<Picture>,
     /// The cost of the run.
     pub cost: Cost,
+    /// What the agent did after each finding of the loops that are kept. It is empty unless [`Needs::effects`] asks for it,
+    /// or the calls are drawn and the file has a message of this project.
+    pub effects: Vec<NoteEffect>,
+    /// Whether [`Needs::effects`] asks for the effects.
+    pub(crate) needs_effects: bool,
     /// The number of workers that were not followed to their end, because there were too many.
     pub forgotten: usize,
 }
@@ -78,7 +84,11 @@ impl Report {
         }
         let mut judged = JudgedInput::new(needs.loops);
         let mut meter = Meter::new(settings.price);
+        let mut course = (needs.effects || needs.picture).then(Course::default);
         let mut take = |event: Event<'_>| {
+            if let Some(course) = &mut course {
+                course.take(&event);
+            }
             meter.take(&event);
             replay.take(&event);
             judged.take_from(&mut replay, observer);
@@ -93,8 +103,15 @@ impl Report {
         if judged.worst > Action::Proceed {
             meter.found();
         }
+        let effects = course.map(|course| course.effects(&judged.loops.shown, &trace.notes));
+        let mut effects = effects.unwrap_or_default();
+        if !needs.effects && !effects.iter().any(|one| one.told) {
+            effects.clear();
+        }
         Ok(Self {
             path,
+            effects,
+            needs_effects: needs.effects,
             judged,
             explained,
             picture,

@@ -228,6 +228,9 @@ pub const WORKERS_MAX: usize = 100_000;
 /// The number of problems that a [`Trace`] keeps: enough to see what is wrong with a file.
 pub const PROBLEMS_MAX: usize = 16;
 
+/// The number of calls with a message of this project that a [`Trace`] keeps.
+pub const NOTES_MAX: usize = 1024;
+
 /// The bytes of an [outline](outline::outline) in which a format is looked for.
 const OUTLINE_BYTES_MAX: usize = 256 * 1024;
 
@@ -274,6 +277,9 @@ pub struct Trace {
     pub begin: Option<u64>,
     /// The latest time of a record, like `begin`.
     pub end: Option<u64>,
+    /// The calls at which the file has a message of this project, by [`Call::index`] in rising order: the call that was
+    /// refused, or about the latest one before a note. The first [`NOTES_MAX`] of them.
+    pub notes: Vec<usize>,
     /// The number of lines or elements that could not be read, wholly or in part.
     pub skipped: usize,
     /// The first [`PROBLEMS_MAX`] of them.

@@ -60,6 +60,12 @@ pub(crate) fn is_note(text: &str) -> bool {
     text.starts_with(SIGN)
 }
 
+/// Returns whether a message of this project stands in `json` and was left out of `text`, which was read from it.
+pub(crate) fn is_left_out(json: &str, text: &str) -> bool {
+    let has = |text: &str| FINDER.find(text.as_bytes()).is_some();
+    has(json) && !has(text)
+}
+
 /// Returns whether a block of a result is a note on the others. A refusal stands in place of a result.
 pub(crate) fn is_added(block: &str) -> bool {
     block.strip_prefix(SIGN).is_some_and(|message| !message.starts_with(NOT_RUN))

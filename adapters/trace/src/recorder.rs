@@ -1,6 +1,6 @@
 //! Numbers and counts the events that a format's reader finds, and delivers them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::costs::Answers;
 use crate::event::{Args, Begin, Call, Event, Message, Outcome, Role, Tokens, Usage};
@@ -8,7 +8,7 @@ use crate::formats::{Failures, Format};
 use crate::notes;
 use crate::pairing::{Pairing, digest};
 use crate::problem::{Problem, ProblemKind};
-use crate::{PROBLEMS_MAX, Trace, WORKERS_MAX};
+use crate::{NOTES_MAX, PROBLEMS_MAX, Trace, WORKERS_MAX};
 
 /// The worker of a record without a worker's name.
 pub(crate) const MAIN: &str = "main";
@@ -49,6 +49,8 @@ pub(crate) struct Recorder<'s> {
     earliest: Option<u64>,
     latest: Option<u64>,
     recognised: bool,
+    /// The calls with a message of this project.
+    notes: BTreeSet<usize>,
     skipped: usize,
     problems: Vec<Problem>,
 }
@@ -123,6 +125,7 @@ impl<'s> Recorder<'s> {
             earliest: None,
             latest: None,
             recognised: false,
+            notes: BTreeSet::new(),
             skipped: 0,
             problems: Vec::new(),
         }
@@ -189,11 +192,37 @@ impl<'s> Recorder<'s> {
     /// Delivers the result of a call, without notes of this project. A call that this project
     /// [refused](Outcome::without_notes) did not run, and so did not fail.
     pub(crate) fn outcome(&mut self, outcome: Outcome<'_>) {
+        let whole = outcome.text.len();
         outcome.without_notes(|outcome| {
+            let is_refused = outcome.refused && notes::is_refusal(outcome.text, true);
+            if is_refused || outcome.text.len() < whole {
+                self.noted(outcome.call);
+            }
             self.errors += usize::from(outcome.failed);
             self.flags |= outcome.failed;
             (self.sink)(Event::Outcome(outcome));
         });
+    }
+
+    /// Remembers that a message of this project stands at a call.
+    fn noted(&mut self, call: usize) {
+        if self.notes.len() < NOTES_MAX {
+            self.notes.insert(call);
+        }
+    }
+
+    /// Remembers that a note stands behind the latest call.
+    pub(crate) fn noted_latest(&mut self) {
+        if let Some(latest) = self.calls.checked_sub(1) {
+            self.noted(latest);
+        }
+    }
+
+    /// Remembers a note behind the latest call, if `text` was read from `json` without one.
+    pub(crate) fn noted_within(&mut self, json: &str, text: &str) {
+        if notes::is_left_out(json, text) {
+            self.noted_latest();
+        }
     }
 
     /// Delivers the result of the open call with this id, and returns whether there is one. Without an id, the
@@ -332,7 +361,11 @@ impl<'s> Recorder<'s> {
     /// Delivers a message that is not a turn of its own: one to the agent, or the agent's in a turn
     /// that has issued calls. A note of this project in somebody else's name is no message.
     pub(crate) fn message(&mut self, worker: &str, role: Role, text: &str) {
-        if !self.recognised || role != Role::Assistant && notes::is_note(text) {
+        if !self.recognised {
+            return;
+        }
+        if role != Role::Assistant && notes::is_note(text) {
+            self.noted_latest();
             return;
         }
         let index = self.next_message();
@@ -364,6 +397,7 @@ impl<'s> Recorder<'s> {
             tokens: self.tokens,
             begin: self.earliest,
             end: self.latest,
+            notes: self.notes.into_iter().collect(),
             skipped: self.skipped,
             problems: self.problems,
         })

@@ -1,9 +1,10 @@
 //! Confidence intervals: how much a figure would vary with other runs of the same kind.
 
 use fastrand::Rng;
+pub(super) use unstuck_report::interval::{Interval, wilson};
 
 use super::labels::Outcome;
-use super::score::{Counts, ratio};
+use super::score::Counts;
 
 /// The number of resamplings. With so many, the ends vary by less than is printed.
 pub(super) const RESAMPLINGS: usize = 2000;
@@ -14,9 +15,6 @@ const CUT: usize = 25;
 /// The seed is fixed, so that the same labels give the same intervals. All policies get the same
 /// draws.
 const SEED: u64 = 20;
-
-/// The ends of an interval that holds 95 % of the resamplings.
-pub(crate) type Interval = [f64; 2];
 
 /// The intervals of a score.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -40,22 +38,6 @@ impl Intervals {
         }
         Self { f1: middle(f1s), false_alarm_rate: middle(rates) }
     }
-}
-
-/// The half-width of a 95 % interval in standard deviations of the normal distribution.
-const DEVIATIONS: f64 = 1.959_963_984_540_054;
-
-/// Returns the 95 % confidence interval for the share from which `part` of `whole` runs came
-/// (Wilson, *Probable Inference, the Law of Succession, and Statistical Inference*, 1927), or
-/// `None` if there are no runs.
-#[expect(clippy::cast_precision_loss, reason = "counts of files, far below 2^52")]
-pub(crate) fn wilson(part: usize, whole: usize) -> Option<Interval> {
-    let (n, share) = (whole as f64, ratio(part, whole)?);
-    let square = DEVIATIONS * DEVIATIONS;
-    let middle = share + square / (2.0 * n);
-    let reach = DEVIATIONS * (share * (1.0 - share) / n + square / (4.0 * n * n)).sqrt();
-    let end = |end: f64| (end / (1.0 + square / n)).clamp(0.0, 1.0);
-    Some([end(middle - reach), end(middle + reach)])
 }
 
 /// Returns the ends of the middle 95 % of `values`, or `None` if there are none.
@@ -110,23 +92,6 @@ mod tests {
         let sure = Intervals::of([HIT; 9].chunks(1));
         assert_eq!(sure, Intervals { f1: Some([1.0, 1.0]), false_alarm_rate: None });
         assert_eq!(Intervals::of([]), Intervals::default());
-    }
-
-    #[test]
-    fn the_interval_of_a_share_matches_published_tables() {
-        // 81 of 263 by Newcombe, "Two-sided confidence intervals for the single proportion", 1998,
-        // table I, method 3; likewise 15 of 148, 0 of 20, 1 of 29.
-        for (part, whole, low, high) in [
-            (81, 263, 0.2553, 0.3662),
-            (15, 148, 0.0624, 0.1605),
-            (0, 20, 0.0, 0.1611),
-            (1, 29, 0.0061, 0.1718),
-            (29, 29, 0.8830, 1.0),
-        ] {
-            let [from, to] = wilson(part, whole).expect("an interval");
-            assert!((from - low).abs() < 1e-4 && (to - high).abs() < 1e-4, "{part}: {from} {to}");
-        }
-        assert_eq!(wilson(0, 0), None);
     }
 
     proptest! {

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+pub(super) use unstuck_report::interval::ratio;
+
 use super::interval::{Interval, Intervals};
 use super::labels::Outcome;
 
@@ -129,12 +131,6 @@ fn saved(outcomes: &[Outcome]) -> usize {
         _ => 0,
     });
     saved.sum()
-}
-
-/// Returns `part / whole`, or `None` if `whole` is 0.
-#[expect(clippy::cast_precision_loss, reason = "counts of files, far below 2^52")]
-pub(super) fn ratio(part: usize, whole: usize) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 #[cfg(test)]

@@ -34,6 +34,9 @@ pub(crate) fn run(scan: &Scan) -> Exit {
     }
 }
 
+/// The most loops of a run whose effects are shown, unless an output has room for more.
+const EFFECT_LOOPS: usize = 10;
+
 /// Opens the outputs, unless one is also an input.
 pub(crate) fn open(scan: &Scan, inputs: &mut Inputs) -> Result<Vec<(OutputFormat, Output)>, Exit> {
     // All outputs are checked before the first one is emptied.
@@ -110,6 +113,10 @@ fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     let sinks = sinks(scan, settings.preset, &mut inputs)?;
     let needs = sinks.iter().map(|sink| sink.writer.needs());
     settings.needs = needs.fold(Needs::default(), Needs::and);
+    if scan.effect {
+        let needs = Needs { effects: true, ..Needs::loops(EFFECT_LOOPS) };
+        settings.needs = settings.needs.and(needs);
+    }
     let mut reporter = Reporter::new(scan, &settings, sinks);
     reporter.tally.left_out = inputs.left_out.len();
     reporter.tally.older = inputs.older;

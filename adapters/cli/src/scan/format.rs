@@ -18,6 +18,7 @@ use unstuck_report::writer::sarif::Sarif;
 use unstuck_report::writer::svg::Svg;
 
 use crate::output::Reader;
+use crate::scan::effect::WithEffects;
 use crate::scan::job::{self, Job};
 use crate::scan::judge::temporary;
 use crate::scan::options::Scan;
@@ -66,6 +67,7 @@ impl OutputFormat {
             (Self::Junit, _) => Box::new(Junit::new(scan.fails_on_new(), disk)),
             (Self::Sarif, _) => Box::new(Sarif::new(policy, here, job::name())),
             (Self::Github, _) => Box::new(Job::new(here)),
+            (Self::Human, _) if scan.effect => Box::new(WithEffects::new(Human::new(view))),
             (Self::Human | Self::Svg, _) => Box::new(Human::new(view)),
         }
     }

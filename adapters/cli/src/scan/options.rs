@@ -68,6 +68,10 @@ pub(crate) struct Scan {
     /// good. Without it, the runs that ended with passing tests or a commit. Only with --compare
     #[arg(long, value_name = "FILE", requires = "compare")]
     pub(crate) good: Option<PathBuf>,
+    /// Show what the agent did after each finding, in the formats human, json, jsonl and html: whether it left the
+    /// loop, and how soon. See report --help
+    #[arg(long, conflicts_with_all = ["compare", "explain", "quiet"])]
+    pub(crate) effect: bool,
     /// The mildest action that makes the exit code 1; new for any loop that is not in --baseline
     #[arg(long, value_name = "ACTION", default_value = "nudge", value_parser = fail_on_names())]
     fail_on: String,

@@ -1,19 +1,14 @@
 //! `unstuck report --effect`: what agents did after each note, by the definition of [`unstuck_report::effect`].
 
-use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
+use std::collections::HashMap;
 use std::ptr;
 
 use serde::Serialize;
-use unstuck::Wording;
 use unstuck_core::Kind;
-use unstuck_report::effect::{Effect, SOON};
-use unstuck_report::shown::counted;
+use unstuck_report::effect::Effect;
 
 use crate::agents::state::{Entry, FindingRecord, Line, LoopRecord, Said, Session, What};
-use crate::calibrate::figures::{Column, name, percent, percents, table};
-use crate::calibrate::interval::wilson;
-use crate::output::columns::filled;
+use crate::output::effect::ShownNote;
 
 /// An agent's name, its id of a session, and the worker's name.
 type Worker<'j> = (&'j str, &'j str, &'j str);
@@ -86,6 +81,20 @@ impl Note<'_> {
         matches!(finding.said, Said::Nudge | Said::Warning | Said::Refusal)
     }
 
+    /// Returns the note as the table shows it.
+    pub(super) fn shown(&self) -> ShownNote<'_> {
+        let Self { entry, finding, effect } = *self;
+        ShownNote {
+            rule: &finding.rule,
+            rung: finding.said.name(),
+            agent: &entry.agent,
+            model: entry.model.as_deref(),
+            wording: (!finding.observed).then(|| entry.wording.name()),
+            told: !finding.observed,
+            effect,
+        }
+    }
+
     pub(super) fn line(&self) -> EffectLine<'_> {
         EffectLine {
             line: Line::of(self.entry, self.finding),
@@ -107,99 +116,6 @@ pub(super) struct EffectLine<'a> {
     effect: Option<Effect>,
 }
 
-/// Returns the name of a note's group.
-type Group = for<'n> fn(&Note<'n>) -> &'n str;
-
-/// The ways to group notes, each with the head of the column of names.
-const GROUPS: [(&str, Group); 5] = [
-    ("rule", |note| &note.finding.rule),
-    ("rung", |note| note.finding.said.name()),
-    ("agent", |note| &note.entry.agent),
-    ("model", |note| note.entry.model.as_deref().unwrap_or("unknown")),
-    ("wording", |note| if note.finding.observed { "none" } else { note.entry.wording.name() }),
-];
-
-/// A row of the table.
-#[derive(Default)]
-struct Row {
-    name: String,
-    notes: usize,
-    /// The notes with each of [`Effect::ALL`].
-    effects: [usize; 4],
-}
-
-impl Row {
-    fn add(&mut self, effect: Option<Effect>) {
-        self.notes += 1;
-        for (count, one) in self.effects.iter_mut().zip(Effect::ALL) {
-            *count += usize::from(effect == Some(one));
-        }
-    }
-
-    /// Returns the number of notes after which the agent left the loop within two calls, and of those whose effect is
-    /// known.
-    fn left(&self) -> (usize, usize) {
-        let [left, later, never, _] = self.effects;
-        (left, left + later + never)
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "counts of notes, far below 2^52")]
-    fn share(&self) -> Option<f64> {
-        let (left, known) = self.left();
-        (known > 0).then(|| left as f64 / known as f64)
-    }
-}
-
-/// Returns the tables for people, of the notes of the period with this name.
-pub(super) fn human(notes: &[Note<'_>], period: &str) -> String {
-    let count = counted(notes.len(), "note");
-    let mut text = filled(&format!("Last {period}: what agents did after {count}"), "");
-    // Most people compare no wordings.
-    let is_compared = notes.iter().any(|note| note.entry.wording != Wording::Named);
-    let shown = if is_compared { &GROUPS[..] } else { &GROUPS[..GROUPS.len() - 1] };
-    for &(head, group) in shown.iter().filter(|_| !notes.is_empty()) {
-        let columns: [Column<Row>; 8] = [
-            (head, |row| name(&row.name)),
-            ("notes", |row| row.notes.to_string()),
-            ("within 2", |row| row.effects[0].to_string()),
-            ("later", |row| row.effects[1].to_string()),
-            ("never", |row| row.effects[2].to_string()),
-            ("ended", |row| row.effects[3].to_string()),
-            ("share", |row| percent(row.share())),
-            ("95 %", |row| percents(wilson(row.left().0, row.left().1))),
-        ];
-        let _ = writeln!(text, "\n{}", table(&columns, &rows(notes, group)));
-    }
-    format!("{text}\n{}", filled(&remark(notes), ""))
-}
-
-/// Returns a row for each group of notes, the largest first. Those that were only observed have a row of their own.
-fn rows(notes: &[Note<'_>], group: Group) -> Vec<Row> {
-    let mut rows: BTreeMap<(&str, bool), Row> = BTreeMap::new();
-    for note in notes {
-        let (name, observed) = (group(note), note.finding.observed);
-        let row = rows.entry((name, observed)).or_default();
-        row.name = if observed { format!("observed: {name}") } else { name.to_owned() };
-        row.add(note.effect);
-    }
-    let mut rows: Vec<Row> = rows.into_values().collect();
-    rows.sort_by_key(|row| usize::MAX - row.notes);
-    rows
-}
-
-/// Returns the words below the tables.
-fn remark(notes: &[Note<'_>]) -> String {
-    let unknown = notes.iter().filter(|note| note.effect.is_none()).count();
-    let of_unknown = match unknown {
-        0 => String::new(),
-        _ => format!(" Of {} the end of the session is not known.", counted(unknown, "note")),
-    };
-    format!(
-        "Within {SOON}: the loop was left, and at most {SOON} calls went on with it. The share is of the notes whose \
-         run went on. See unstuck report --help.{of_unknown}"
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use unstuck_core::LoopId;
@@ -208,6 +124,7 @@ mod tests {
     use super::*;
     use crate::agents::Agent;
     use crate::agents::state::Key;
+    use crate::output::effect::tables;
 
     /// The calls of one worker, each as a letter: `n` gets a note on the first loop, `=` goes on with it, `N` gets a note
     /// on another loop of three laps, `S` is stopped in the first loop, and `.` is anything else. At `x` the session ends,
@@ -323,7 +240,8 @@ mod tests {
             all.extend(journal);
         }
         all[0].model = Some("opus\u{1b}[2J".to_owned());
-        let text = human(&notes(&all, &[]), "7 days");
+        let notes = notes(&all, &[]);
+        let text = tables("Last 7 days", &notes.iter().map(Note::shown).collect::<Vec<_>>());
         assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
         insta::assert_snapshot!("effect", text);
     }

@@ -14,7 +14,8 @@ use unstuck_report::shown::{COLUMNS, counted, plain, shortened};
 use crate::agents::state::{Entry, FindingRecord, Folder, Line, Said, Session, What};
 use crate::exit::Exit;
 use crate::output::columns::filled;
-use crate::sessions::effect::{self, Note, Workers};
+use crate::output::effect::tables;
+use crate::sessions::effect::{Note, Workers};
 use crate::sessions::options::Report;
 use crate::sessions::{STRONG, folder, loop_lines};
 use crate::time::{ago, now};
@@ -44,7 +45,11 @@ pub(crate) fn run(report: &Report) -> Exit {
     if report.effect && !records.findings.is_empty() {
         let notes = records.notes();
         let lines = notes.iter().map(|note| json_line(&note.line()));
-        return report.format.print(|| effect::human(&notes, &period.name()), lines);
+        let human = || {
+            let shown: Vec<_> = notes.iter().map(Note::shown).collect();
+            tables(&format!("Last {}", period.name()), &shown)
+        };
+        return report.format.print(human, lines);
     }
     let lines = records.findings.iter();
     let lines = lines.map(|(entry, finding)| json_line(&Line::of(entry, finding)));

@@ -12,6 +12,7 @@ mod clue;
 mod compare;
 mod config;
 mod doctor;
+mod effect;
 mod eval;
 mod exits;
 mod explain;

@@ -321,7 +321,7 @@ fn wordings_of_notes_are_compared() {
     }
     assert_eq!((lines.len(), seen.len()), (12, 3), "{lines:?}");
     let text = report(&folder, &["--effect"]).out;
-    for row in ["\nnamed ", "\nunnamed ", "\nobserved: none "] {
+    for row in ["\nnamed ", "\nunnamed ", "\nnot told: none "] {
         assert!(text.contains(row), "{text}");
     }
 }

@@ -8,6 +8,7 @@ use unstuck_core::LoopId;
 use super::titled;
 use crate::cost::{Spent, rounded, span};
 use crate::draw::{Key, Novelty, thumbnail};
+use crate::effect::Counts;
 use crate::loops::Loop;
 use crate::replay::Picture;
 use crate::report::Report;
@@ -31,6 +32,8 @@ pub(super) struct Overview {
     unread_count: usize,
     total: Spent,
     after: Spent,
+    /// The notes by rule, and whether the agents were told.
+    effects: BTreeMap<(&'static str, bool), Counts>,
 }
 
 /// A row of the table.
@@ -84,6 +87,9 @@ impl Overview {
         if let Some(after) = report.cost.after {
             self.after = self.after + after;
         }
+        for one in &report.effects {
+            self.effects.entry((one.rule, !one.told)).or_default().add(Some(one.effect));
+        }
         self.rows.push(Row {
             path: shortened(&plain(&report.path), PATH_MAX),
             anchor: anchor.map(str::to_owned),
@@ -109,6 +115,7 @@ impl Overview {
         html! {
             (self.totals())
             (self.by_rule())
+            (self.after_notes())
             (self.shared())
             (self.unreadable())
             (self.table(shown))
@@ -144,6 +151,44 @@ impl Overview {
                                 td.bar aria-hidden="true" {
                                     svg viewBox={ "0 0 " (most) " 1" } preserveAspectRatio="none" {
                                         path class="c1" d={ "M0 0h" (count) "v1h-" (count) "z" } {}
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the agents did after the notes, by rule.
+    fn after_notes(&self) -> Markup {
+        let percent = |share: f64| format!("{:.0}", share * 100.0);
+        html! {
+            @if !self.effects.is_empty() {
+                section aria-labelledby="effects" {
+                    h2 #effects { "After a note" }
+                    p.dim {
+                        "Within 2: the agent left the loop, and at most 2 calls went on with it. Never: it was found again, "
+                        "or the run ended in the loop. The share is of the notes whose run went on, with its 95 % interval."
+                    }
+                    div.scroll tabindex="0" role="region" aria-label="Table of the notes" {
+                        table.effects {
+                            thead {
+                                tr {
+                                    th scope="col" { "Rule" }
+                                    @for name in EFFECTS { th scope="col" class="number" { (name) } }
+                                }
+                            }
+                            @for ((rule, silent), counts) in &self.effects {
+                                tr {
+                                    th scope="row" { (rule) @if *silent { ", not told" } }
+                                    td.number { (counts.notes) }
+                                    @for count in counts.effects() { td.number { (count) } }
+                                    td.number {
+                                        @if let (Some(share), Some([low, high])) = (counts.share(), counts.interval()) {
+                                            (percent(share)) " % (" (percent(low)) "–" (percent(high)) ")"
+                                        }
                                     }
                                 }
                             }
@@ -242,6 +287,9 @@ impl Overview {
         }
     }
 }
+
+/// The columns of numbers in the table of notes.
+const EFFECTS: [&str; 6] = ["Notes", "Within 2", "Later", "Never", "Ended", "Share within 2"];
 
 /// The columns of the table, each with the class of its cells.
 const COLUMNS: [(&str, &str); 7] = [

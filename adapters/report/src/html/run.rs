@@ -9,7 +9,7 @@ use unstuck_core::{Action, Policy};
 use super::{IncludeArgs, described, titled};
 use crate::draw::{COLOURS, Key, Novelty, flag, novelty, recurrence, ribbon};
 use crate::groups::{Group, groups};
-use crate::replay::{CALLS_MAX, CallResult, Ending, Excerpt, Picture, Step};
+use crate::replay::{CALLS_MAX, CallResult, Ending, Excerpt, Picture, ReplayFinding, Step};
 use crate::report::Report;
 use crate::shown::{counted, plain, shortened, tool_name};
 use crate::table;
@@ -204,6 +204,7 @@ fn of_group(
             (calls(&one.calls(&steps), &steps, args))
             p { "The agent should have been told:" }
             blockquote { (described(&plain(&first.message))) }
+            (after_notes(report, first))
             p.dim { "In this run: " (one.origin()) }
             @if !group.others.is_empty() {
                 p { "Also over these calls:" }
@@ -219,6 +220,24 @@ fn of_group(
                 details {
                     summary { "Every call, and how near each rule was" }
                     pre tabindex="0" { (table::plain_table(&steps, policy)) }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the list of what the agent did after each note on the loop of `first`, if that is known.
+fn after_notes(report: &Report, first: &ReplayFinding) -> Markup {
+    let id = first.finding.loop_id.to_string();
+    let effects: Vec<_> = report.effects.iter().filter(|one| one.r#loop == id).collect();
+    html! {
+        @if !effects.is_empty() {
+            ul.effects {
+                @for note in effects {
+                    li {
+                        @if note.told { "After the " } @else { "Not told; after the place of the " }
+                        (note.rung()) " at #" (note.at_call) ", the agent " b { (note.effect.words()) } "."
+                    }
                 }
             }
         }

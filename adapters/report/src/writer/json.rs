@@ -112,7 +112,8 @@ fn before_findings(report: &Report) -> String {
 
 /// Returns the report on a trace as JSON, from the end of its findings.
 fn after_findings(report: &Report) -> String {
-    format!("],\"skipped\":{}}}", report.trace.skipped)
+    let effects = report.needs_effects.then(|| format!(",\"effects\":{}", json(&report.effects)));
+    format!("]{},\"skipped\":{}}}", effects.unwrap_or_default(), report.trace.skipped)
 }
 
 #[derive(Serialize)]

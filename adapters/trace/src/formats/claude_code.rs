@@ -39,6 +39,7 @@ use crate::field::{Raw, flat_text, is_true, member, nested, object, records, req
 use crate::formats::anthropic::Block;
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines::Lines;
+use crate::notes;
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
 use crate::recorder::{MAIN, Recorder, Turn};
@@ -176,6 +177,7 @@ struct Line<'a> {
     is_api_error_message: Raw<'a>,
     origin: Raw<'a>,
     timestamp: Raw<'a>,
+    attachment: Raw<'a>,
     message: Raw<'a>,
 }
 
@@ -234,6 +236,10 @@ impl<'r, 's> Session<'r, 's> {
         }
         self.recorder.time(time(line.timestamp));
         let worker = self.worker(&line);
+        let attached = line.attachment.and_then(|attached| member(Some(attached), "content"));
+        if attached.is_some_and(|attached| notes::is_note(&flat_text(Some(attached)))) {
+            self.recorder.noted_latest();
+        }
         let Some(message) = nested::<Message<'_>>(line.message) else {
             return Ok(());
         };
@@ -349,6 +355,7 @@ impl<'r, 's> Session<'r, 's> {
             let (text, failed) = (&*flat_text(block.content), is_true(block.is_error));
             let refused = failed && text.starts_with(REFUSAL);
             let failed = failed && !refused;
+            self.recorder.noted_within(block.content.map_or("", RawValue::get), text);
             self.recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, worker, text) });
         }
     }

@@ -180,6 +180,7 @@ impl Data<'_> {
         let exit = integer(member(self.shell_execution, "exitCode"));
         let failed = !refused && (!is_true(self.success) || exit.is_some_and(|code| code != 0));
         let text = &*shown.map_or(Cow::Borrowed(""), |shown| ToolResult::copilot(shown).text);
+        recorder.noted_within(shown.map_or("", RawValue::get), text);
         recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, worker, text) });
     }
 }

@@ -285,7 +285,9 @@ impl Speaker<'_, '_, '_> {
 
     fn result(&mut self, id: &str, text: &str, failed: bool) {
         self.recorder.turn(self.worker).answered = true;
-        self.recorder.answer(self.worker, Some(id), &notes::without_notes(text), failed);
+        let bare = notes::without_notes(text);
+        self.recorder.noted_within(text, &bare);
+        self.recorder.answer(self.worker, Some(id), &bare, failed);
     }
 
     /// Replays a line of Qwen Code's model. Lines without a result between them are one answer.

@@ -16,6 +16,7 @@ use std::io::BufRead;
 
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::LINE_BYTES_MAX;
 use crate::clue::{Clue, Fields, Place, is_text, text};
@@ -215,6 +216,7 @@ impl Message<'_> {
     fn result(&self, recorder: &mut Recorder<'_>) {
         let id = string(self.tool_call_id);
         let (text, failed) = (flat_text(self.content), is_true(self.is_error));
+        recorder.noted_within(self.content.map_or("", RawValue::get), &text);
         recorder.answer(MAIN, id.as_deref(), &text, failed);
     }
 }

@@ -24,6 +24,11 @@ fn endings(input: &str, format: Format) -> Vec<String> {
     endings
 }
 
+/// The calls at which the file has a message of this project.
+fn calls_with_messages(input: &str) -> Vec<usize> {
+    read(input.as_bytes(), None, &mut |_| {}).expect("a trace").notes
+}
+
 /// The texts of all messages.
 fn messages(input: &str) -> Vec<String> {
     let mut messages = Vec::new();
@@ -75,6 +80,11 @@ fn claude_code() {
     let expected =
         ["failed no", "refused", "x", "failed no such file", "{\"n\":1}", quoted, "refused"];
     assert_eq!(endings(&lines.join("\n"), Format::CLAUDE_CODE), expected);
+    assert_eq!(
+        calls_with_messages(&lines.join("\n")),
+        [0, 1, 2, 3, 4],
+        "neither a quotation nor a person's refusal"
+    );
 }
 
 #[test]
@@ -106,6 +116,7 @@ fn codex() {
     let input = lines.join("\n");
     assert_eq!(endings(&input, Format::CODEX), ["failed no", "refused", "refused", "refused"]);
     assert!(messages(&input).is_empty());
+    assert_eq!(calls_with_messages(&input), [0, 1, 2, 3]);
 }
 
 #[test]
@@ -128,6 +139,7 @@ fn gemini() {
     ];
     let expected = ["x\nProcess Group PGID: 12", "failed no match", "refused", "refused"];
     assert_eq!(endings(&lines.join("\n"), Format::GEMINI), expected);
+    assert_eq!(calls_with_messages(&lines.join("\n")), [0, 1, 2, 3]);
 }
 
 #[test]
@@ -149,6 +161,7 @@ fn qwen() {
         result("b", "[unstuck] This call was not run. Again."),
     ];
     assert_eq!(endings(&lines.join("\n"), Format::QWEN), ["failed Exit Code: 1", "refused"]);
+    assert_eq!(calls_with_messages(&lines.join("\n")), [0, 1]);
 }
 
 #[test]
@@ -174,6 +187,7 @@ fn copilot() {
         ),
     ];
     assert_eq!(endings(&lines.join("\n"), Format::COPILOT), ["x", "refused"]);
+    assert_eq!(calls_with_messages(&lines.join("\n")), [0, 1]);
 }
 
 #[test]
@@ -192,6 +206,8 @@ fn pi() {
         entry("3", "\"2\"", &result("d", r#"[{"type":"text","text":"[unstuck] Again."}]"#)),
     ];
     assert_eq!(endings(&lines.join("\n"), Format::PI), ["failed no", "refused"]);
+    // Both were called at once, and the note of the first came behind the second.
+    assert_eq!(calls_with_messages(&lines.join("\n")), [1]);
 }
 
 #[test]
