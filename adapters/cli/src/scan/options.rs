@@ -29,6 +29,7 @@ const COLOURS: &str = "When to use colours on standard output and standard error
 
 #[derive(Args)]
 #[command(after_help = format!("Exit codes: {EXIT_CODES}"))]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option")]
 pub(crate) struct Scan {
     /// Files, folders (read recursively), or - for standard input. Without any, standard input if it is a
     /// pipe or a file with data, or else the sessions of the agents on this machine
