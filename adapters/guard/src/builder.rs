@@ -218,7 +218,7 @@ impl Builder {
 
     /// Lets someone else look at a loop before its calls are refused, at most this many times over the life of the
     /// guard and once for each loop. Two are enough for most sessions; the default is 0. See
-    /// [`Decision::escalates`].
+    /// [`Decision::escalates`](crate::Decision::escalates).
     ///
     /// No action changes: the guard notes, refuses and stops as before. A policy that never blocks never escalates.
     ///
