@@ -126,7 +126,7 @@ const SCOPES: [&str; 3] = ["this turn", "this session", "today"];
 /// The units of limits.
 const UNITS: [&str; 4] = ["calls", "tokens", "dollars", "minutes"];
 
-/// The unit that is shown with cents.
+/// The place of the unit that is shown with cents.
 const DOLLARS: usize = 2;
 
 impl Share {
@@ -149,12 +149,25 @@ impl Share {
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place: (scope, unit), spent, limit } = *self;
-        let digits = if unit == DOLLARS { 2 } else { 0 };
-        // A part of a minute is not spent yet.
-        let spent = if unit == DOLLARS { spent } else { spent.floor() };
-        let (unit, scope) = (UNITS[unit], SCOPES[scope]);
-        write!(f, "{spent:.digits$} of {limit:.digits$} {unit} of {scope}")
+        let scope = SCOPES[scope];
+        if unit == DOLLARS {
+            let ([spent, part], [limit, of]) = (cents(spent), cents(limit));
+            return write!(f, "{spent}.{part:02} of {limit}.{of:02} dollars of {scope}");
+        }
+        write!(f, "{} of {} {} of {scope}", whole(spent), whole(limit), UNITS[unit])
     }
+}
+
+/// Returns dollars and cents. An engine for browsers is smaller without the code that writes numbers with a point.
+fn cents(amount: f64) -> [u64; 2] {
+    let cents = whole(amount * 100.0 + 0.5);
+    [cents / 100, cents % 100]
+}
+
+/// Returns the whole part of an amount: a part of a minute is not spent yet.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the largest is near")]
+fn whole(amount: f64) -> u64 {
+    amount as u64
 }
 
 impl Budget {

@@ -131,7 +131,7 @@ export class Guard {
    */
   before(tool: string, args: unknown, { id, step }: CallOptions = {}): Decision {
     const call = [text(tool), text(args), key(id), key(step)] as const;
-    const engine = this.#used();
+    const engine = this.#timed();
     return this.#heard(decision(engine, engine.before(...call)), "");
   }
 
@@ -141,7 +141,7 @@ export class Guard {
    */
   after(call: CallName, result: unknown, { error = false }: ResultOptions = {}): Decision {
     const ended = [idOf(call), text(result), Boolean(error)] as const;
-    const engine = this.#used();
+    const engine = this.#timed();
     const decided = decision(engine, engine.after(Ticket.number(call, engine), ...ended), call);
     return this.#heard(decided, ended[1]);
   }
@@ -157,7 +157,7 @@ export class Guard {
     { id, step, error = false }: CallOptions & ResultOptions = {},
   ): Decision {
     const call = [text(tool), text(args), key(id), key(step), text(result), Boolean(error)] as const;
-    const engine = this.#used();
+    const engine = this.#timed();
     return this.#heard(decision(engine, engine.finished(...call)), call[4]);
   }
 
@@ -182,7 +182,17 @@ export class Guard {
   userMessage(message?: unknown): Decision {
     const read = message === undefined ? undefined : text(message);
     const engine = this.#used();
-    return decision(engine, engine.user_message(read));
+    const said = engine.user_message(read);
+    // The time until now was the user's.
+    this.#timed();
+    return decision(engine, said);
+  }
+
+  /** Reports tokens and dollars that were spent of the budget. The guard counts calls and minutes itself. */
+  spend({ tokens = 0, dollars = 0 }: { tokens?: number | undefined; dollars?: number | undefined }): void {
+    if (!(tokens >= 0 && tokens <= 0xffff_ffff)) throw new RangeError("tokens: expected a number from 0 to 4294967295");
+    if (!(dollars >= 0 && dollars < Infinity)) throw new RangeError("dollars: expected a number from 0");
+    this.#used().spend(tokens, dollars);
   }
 
   /** Reports a turn of the agent without a call. */
@@ -348,16 +358,23 @@ export class Guard {
     return (this.#engine ??= this.#made(NOTHING));
   }
 
+  /** Returns the engine, which knows the time if it has a budget. */
+  #timed(): Engine {
+    const engine = this.#used();
+    if (engine.has_budget()) engine.tell_time(Date.now());
+    return engine;
+  }
+
   #made(state: Uint8Array): Engine {
-    const { preset, config, isJson, tools } = this.#policy;
+    const { preset, config, isJson, tools, budget } = this.#policy;
     const [observe, off, escalate] = [this.#observe, isOff(), this.#escalate];
-    if (config === undefined && tools === undefined && isPreset(preset)) {
+    if (config === undefined && tools === undefined && budget === undefined && isPreset(preset)) {
       const { Guard } = engine();
       return checked(() => new Guard(preset, observe, off, escalate, this.session, this.worker, state));
     }
     const { Guard } = fullEngine();
     return checked(() =>
-      Guard.of_policy(preset, config, isJson, tools, observe, off, escalate, this.session, this.worker, state),
+      Guard.of_policy(preset, config, isJson, tools, budget, observe, off, escalate, this.session, this.worker, state),
     );
   }
 }

@@ -32,7 +32,7 @@ export { init, type InitOptions } from "./engine.js";
 export { type CallName, type CallOptions, Guard, type ResultOptions, type Statistics } from "./guard.js";
 export { Guards, type GuardsOptions } from "./guards.js";
 export { type Proof, type Run, scan, type ScanOptions } from "./scan.js";
-export type { GuardOptions, PolicyOptions } from "./setup.js";
+export type { Budget, GuardOptions, Limits, PolicyOptions } from "./setup.js";
 
 /** Returns the digest of a value as 16 hexadecimal digits. Equal arguments have equal digests. */
 export function fingerprint(value: unknown): string {

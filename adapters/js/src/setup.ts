@@ -13,8 +13,34 @@ export interface PolicyOptions {
   tools?: Readonly<Record<string, string | object>> | undefined;
 }
 
+/** The limits of one scope of a budget. */
+export interface Limits {
+  /** The number of calls. */
+  calls?: number | undefined;
+  /** The number of tokens, as `Guard.spend` reports them. */
+  tokens?: number | undefined;
+  /** US dollars, as `Guard.spend` reports them. */
+  dollars?: number | undefined;
+  /** Minutes in which the agent was at work. */
+  minutes?: number | undefined;
+}
+
+/** What an agent may spend. The limits of the budget itself are those of the session. */
+export interface Budget extends Limits {
+  /** The limits since the user's last new message. */
+  turn?: Limits | undefined;
+  /** The limits of the whole session. */
+  session?: Limits | undefined;
+  /** The limits of a day, which begins at midnight UTC. */
+  day?: Limits | undefined;
+  /** What happens at 100 %: a note, which is the default, or the refusal of further calls. */
+  at_limit?: "note" | "refuse" | undefined;
+}
+
 /** The setup of a guard. */
 export interface GuardOptions extends PolicyOptions {
+  /** What the agent may spend: a note comes at 80 % and at 100 %. */
+  budget?: Budget | undefined;
   /** Whether decisions only say what the guard would do, as `Decision.judged`. */
   observe?: boolean | undefined;
   /**
@@ -38,21 +64,27 @@ export interface Policy {
   readonly isJson: boolean;
   /** The declared tools in JSON. */
   readonly tools: string | undefined;
+  /** The budget in JSON. */
+  readonly budget: string | undefined;
 }
 
 /** Checks a policy. */
-export function policyOf({ preset = "balanced", policy, tools }: PolicyOptions): Policy {
+export function policyOf({ preset = "balanced", policy, tools, budget }: PolicyOptions & GuardOptions): Policy {
   if (typeof preset !== "string") throw new PolicyError(`preset: expected a name, not ${typeof preset}`);
   const isJson = isObject(policy);
   if (policy !== undefined && typeof policy !== "string" && !isJson) {
     throw new PolicyError(`policy: expected TOML or an object, not ${typeof policy}`);
   }
   if (tools !== undefined && !isObject(tools)) throw new PolicyError(`tools: expected an object, not ${typeof tools}`);
+  if (budget !== undefined && !isObject(budget)) {
+    throw new PolicyError(`budget: expected an object, not ${typeof budget}`);
+  }
   return {
     preset,
     config: isJson ? text(policy) : policy,
     isJson,
     tools: tools === undefined ? undefined : text(tools),
+    budget: budget === undefined ? undefined : text(budget),
   };
 }
 

@@ -4,7 +4,8 @@ use std::fmt::Display;
 
 use serde::Serialize;
 use unstuck_report::{
-    Excerpt, PolicyChoice, ReplayFinding, Scanned, config_of_json, masked, plain, what_recurs,
+    Config, Excerpt, PolicyChoice, ReplayFinding, Scanned, config_of_json, masked, plain,
+    what_recurs,
 };
 use unstuck_text::Preset;
 use unstuck_trace::Format;
@@ -16,20 +17,29 @@ use crate::guard::Guard;
 /// The name of the option with a policy.
 const OPTION: &str = "policy";
 
-/// Returns the policy of the options: a preset, a configuration in TOML or JSON, and declared tools in JSON.
-fn preset_of(
+/// The name of the option with a budget.
+const BUDGET: &str = "budget";
+
+/// Returns the policy of the options: a preset, a configuration in TOML or JSON, declared tools in JSON, and a budget in
+/// JSON.
+fn config_of(
     preset: &str,
     config: Option<String>,
     is_json: bool,
     tools: Option<&str>,
-) -> Result<&'static Preset, String> {
+    budget: Option<&str>,
+) -> Result<&'static Config, String> {
     let config = match config {
         Some(json) if is_json => {
             Some(config_of_json(&json).map_err(|why| format!("{OPTION}: {why}"))?)
         }
         config => config,
     };
-    PolicyChoice::new(OPTION, preset, config.as_deref(), tools)?.preset(OPTION)
+    let choice = PolicyChoice::new(OPTION, preset, config.as_deref(), tools)?;
+    match budget {
+        Some(budget) => choice.with_budget(BUDGET, budget)?.config(BUDGET),
+        None => choice.config(OPTION),
+    }
 }
 
 fn thrown(why: impl Display) -> JsError {
@@ -45,6 +55,7 @@ impl Guard {
         config: Option<String>,
         is_json: bool,
         tools: Option<String>,
+        budget: Option<String>,
         observe: bool,
         off: bool,
         escalate: u8,
@@ -52,8 +63,10 @@ impl Guard {
         worker: &str,
         state: &[u8],
     ) -> Result<Self, JsError> {
-        let preset = preset_of(preset, config, is_json, tools.as_deref()).map_err(thrown)?;
-        Self::made(preset, observe, off, escalate, session, worker, state).map_err(thrown)
+        let (tools, budget) = (tools.as_deref(), budget.as_deref());
+        let found = config_of(preset, config, is_json, tools, budget).map_err(thrown)?;
+        let (preset, budget) = (found.preset, found.budget);
+        Self::made(preset, budget, observe, off, escalate, session, worker, state).map_err(thrown)
     }
 }
 
@@ -75,12 +88,12 @@ impl Scan {
         tools: Option<String>,
         format: &str,
     ) -> Result<Self, JsError> {
-        let preset = preset_of(preset, config, is_json, tools.as_deref()).map_err(thrown)?;
+        let found = config_of(preset, config, is_json, tools.as_deref(), None).map_err(thrown)?;
         let format = match format {
             "auto" => None,
             name => Some(name.parse().map_err(thrown)?),
         };
-        Ok(Self { preset, format })
+        Ok(Self { preset: found.preset, format })
     }
 
     /// Reads a recorded run, and returns it with its loops as JSON.

@@ -1,8 +1,11 @@
 //! The guard of one agent.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
-use unstuck::{Action, Asked, BuildError, Decision, Evidence, Kind, LoopId, SIGN, Ticket};
+use unstuck::{
+    Action, Asked, Budget, BuildError, Decision, Evidence, Kind, LoopId, SIGN, Spent, Ticket,
+};
 use unstuck_core::Digest;
 use unstuck_text::{PRESETS, Preset};
 use wasm_bindgen::JsError;
@@ -53,6 +56,7 @@ impl Guard {
     /// Creates a guard. `state` is what `save` returned, or is empty.
     pub(crate) fn made(
         preset: &Preset,
+        budget: Option<Budget>,
         observe: bool,
         off: bool,
         escalate: u8,
@@ -62,6 +66,9 @@ impl Guard {
     ) -> Result<Self, BuildError> {
         let mut builder = unstuck::Guard::builder().preset(preset).session(session).worker(worker);
         builder = builder.escalate(escalate);
+        if let Some(budget) = budget {
+            builder = builder.budget(budget);
+        }
         if observe {
             builder = builder.observe_only();
         }
@@ -158,7 +165,7 @@ impl Guard {
         let Some(found) = Preset::named(preset) else {
             return Err(JsError::new("there is no such preset"));
         };
-        Self::made(found, observe, off, escalate, session, worker, state)
+        Self::made(found, None, observe, off, escalate, session, worker, state)
             .map_err(|why| JsError::new(&why.to_string()))
     }
 
@@ -227,6 +234,21 @@ impl Guard {
             self.engine.cancelled(None)
         };
         self.decided(decision)
+    }
+
+    /// Returns whether the guard has a budget, and has to know the time.
+    pub fn has_budget(&self) -> bool {
+        self.engine.account().is_some()
+    }
+
+    /// Tells the time in milliseconds since 1970.
+    pub fn tell_time(&mut self, now: f64) {
+        self.engine.tell_time(Duration::try_from_secs_f64(now / 1e3).unwrap_or_default());
+    }
+
+    /// Reports tokens and dollars that were spent of the budget.
+    pub fn spend(&mut self, tokens: u32, dollars: f64) {
+        self.engine.spend(&Spent { tokens: tokens.into(), dollars, ..Spent::default() });
     }
 
     /// Reports a turn of the agent without a call.
