@@ -7,7 +7,9 @@ use std::sync::Arc;
 use unstuck_core::{Policy, PolicyError, Tag, Tool, ToolRule};
 use unstuck_text::{Effect, PRESETS, Preset, Recipe, ToolDeclaration};
 
-use crate::budget::{AtLimit, Budget};
+#[cfg(feature = "budgets")]
+use crate::budget::AtLimit;
+use crate::budget::Budget;
 use crate::checkpoint::RestoreError;
 use crate::decision::Evidence;
 use crate::guard::Guard;
@@ -246,6 +248,7 @@ impl Builder {
     }
 
     /// Sets whether messages name the tool of the repeated call, which they do otherwise.
+    #[cfg(feature = "wordings")]
     pub fn wording(mut self, wording: Wording) -> Self {
         self.setup.wording = wording;
         self
@@ -310,6 +313,7 @@ impl Builder {
     /// limits is none.
     ///
     /// The guard counts calls. The host reports the rest with [`Guard::spend`] and [`Guard::tell_time`].
+    #[cfg(feature = "budgets")]
     pub fn budget(mut self, budget: Budget) -> Self {
         let at_limit = match budget.at_limit {
             AtLimit::Ask => AtLimit::Refuse,

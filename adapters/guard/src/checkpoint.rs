@@ -130,8 +130,8 @@ impl Guard {
         (state.blocks, state.cause, state.stopped) = (saved.blocks, saved.cause, saved.stopped);
         (state.swarm, state.tally) = (saved.swarm, saved.tally);
         state.escalations = saved.escalations;
-        if let (Some(budget), Some(account)) = (self.setup.budget, saved.account) {
-            state.account = Some(Box::new(account.under(budget)));
+        if let Some(account) = Account::restored(saved.account, self.setup.budget) {
+            state.account = Some(account);
         }
         Ok(self)
     }

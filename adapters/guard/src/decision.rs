@@ -275,10 +275,9 @@ impl Evidence {
         let _ = if let Some(swarm) = &self.swarm {
             write!(text, "{}", swarm.nudge(action, &self.tool))
         } else {
-            let (lap, failing) = match wording {
-                Wording::Named => (&self.lap[..], &*self.failing),
-                Wording::Unnamed => (&[][..], ""),
-            };
+            let names = wording.names_tool();
+            let (lap, failing) =
+                if names { (&self.lap[..], &*self.failing) } else { (&[][..], "") };
             let lap: Vec<&str> = lap.iter().map(|tool| &**tool).collect();
             let nudge = self.finding.nudge(action, &self.tool).lap(&lap).failing(failing);
             write!(text, "{nudge}")

@@ -17,7 +17,7 @@ use unstuck_core::{
 use unstuck_text::{Answer, Digester, LINE_WORDS, Worker, is_notification};
 
 use crate::asked::Asked;
-use crate::budget::{Account, Spent};
+use crate::budget::Account;
 use crate::builder::{Builder, Mode, Setup};
 use crate::calls::{CallEntry, CallState, Calls, Names};
 use crate::decision::{Cause, Decision, Evidence, Message, Ticket};
@@ -314,7 +314,7 @@ impl Guard {
         if is_off || self.is_exempt(asked) || self.announced_before(asked).is_some() {
             return Decision::PROCEED;
         }
-        self.spend(&Spent::CALL);
+        self.count_call();
         let begun = telemetry::now();
         if asked.step.is_none() {
             self.end_step();

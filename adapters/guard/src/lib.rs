@@ -55,7 +55,9 @@
 //!
 //! | feature | adds |
 //! |---|---|
+//! | `budgets`, on by default | limits of what an agent may spend |
 //! | `clues`, on by default | what earlier calls add to a [`Cause`], for 4 KB of memory |
+//! | `wordings`, on by default | messages that do not name the tool of the repeated call |
 //! | `json` | arguments and results as values of `serde_json`, or as anything that can be serialised; messages in the providers' formats |
 //! | `metrics` | counts and times by the crate `metrics` |
 //! | `tracing` | events by the crate `tracing` |
@@ -65,6 +67,7 @@
 #![forbid(unsafe_code)]
 
 mod asked;
+#[cfg_attr(not(feature = "budgets"), path = "budget/none.rs")]
 mod budget;
 mod builder;
 mod calls;
@@ -91,6 +94,7 @@ mod wire;
 mod wording;
 
 pub use asked::Asked;
+#[cfg(feature = "budgets")]
 pub use budget::{Account, AtLimit, Budget, Limits, Share, Spent};
 pub use builder::{BuildError, Builder, SWITCH, is_off};
 pub use chat::{

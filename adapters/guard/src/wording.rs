@@ -41,11 +41,51 @@ impl Wording {
         }
     }
 
+    /// Returns whether messages name the tool.
+    pub(crate) const fn names_tool(self) -> bool {
+        !cfg!(feature = "wordings") || matches!(self, Self::Named)
+    }
+
     /// Returns `text`, which names `tool` by [`Finding::nudge`](crate::Finding::nudge), in this wording.
     pub fn of(self, text: String, tool: &str) -> String {
-        match self {
-            Self::Named => text,
-            Self::Unnamed => text.replace(&format!("`{tool}` "), ""),
+        if self.names_tool() { text } else { without_name(&text, tool) }
+    }
+}
+
+/// Returns `text` without the name `tool`, which stands between backquotes, and the space behind it. It splits at single
+/// characters, because a search for texts would be a kilobyte of the engine for browsers.
+fn without_name(text: &str, tool: &str) -> String {
+    let mut parts = text.split('`');
+    let mut short = parts.next().unwrap_or_default().to_owned();
+    while let Some(name) = parts.next() {
+        match parts.next().map(|behind| (behind, behind.strip_prefix(' '))) {
+            Some((_, Some(behind))) if name == tool => short.push_str(behind),
+            Some((behind, _)) => short.extend(["`", name, "`", behind]),
+            None => short.extend(["`", name]),
+        }
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_name;
+
+    #[test]
+    fn only_the_name_of_the_tool_is_left_out() {
+        for (text, expected) in [
+            (
+                "the same `bash` call 3 times, `bash` and `sh` in turns",
+                "the same call 3 times, and `sh` in turns",
+            ),
+            ("What fails is `bash`.", "What fails is `bash`."),
+            ("`bash` `bash` x", "x"),
+            ("no name", "no name"),
+            ("one ` alone", "one ` alone"),
+            ("", ""),
+        ] {
+            assert_eq!(without_name(text, "bash"), expected);
+            assert_eq!(text.replace("`bash` ", ""), expected);
         }
     }
 }

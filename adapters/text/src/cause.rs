@@ -466,21 +466,15 @@ impl CauseKind {
                 " are refused",
                 "Ask the user to log in or for a valid key, or go on without it",
             ],
-            Self::TestFails => [
-                "The test",
-                " has failed in each run",
-                "Look at what it asserts before you change anything else",
-            ],
+            Self::TestFails => {
+                ["The test", " has failed in each run", "Read what it asserts before you go on"]
+            }
             Self::NothingFound => [
                 "The search",
                 " finds nothing",
                 "Look for a shorter part of the name, or list what is there",
             ],
-            Self::JobRuns => [
-                "The job",
-                " still runs",
-                "Do something else meanwhile, or wait for its end in one call",
-            ],
+            Self::JobRuns => ["The job", " still runs", "Do something else meanwhile"],
             Self::PathMissing => {
                 ["The path", " does not exist", "List what is there, and take the path from that"]
             }

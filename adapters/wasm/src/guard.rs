@@ -1,11 +1,10 @@
 //! The guard of one agent.
 
 use std::collections::VecDeque;
+#[cfg(feature = "full")]
 use std::time::Duration;
 
-use unstuck::{
-    Action, Asked, Budget, BuildError, Decision, Evidence, Kind, LoopId, SIGN, Spent, Ticket,
-};
+use unstuck::{Action, Asked, BuildError, Decision, Evidence, Kind, LoopId, SIGN, Ticket};
 use unstuck_core::Digest;
 use unstuck_text::{PRESETS, Preset};
 use wasm_bindgen::JsError;
@@ -56,7 +55,7 @@ impl Guard {
     /// Creates a guard. `state` is what `save` returned, or is empty.
     pub(crate) fn made(
         preset: &Preset,
-        budget: Option<Budget>,
+        #[cfg(feature = "full")] budget: Option<unstuck::Budget>,
         observe: bool,
         off: bool,
         escalate: u8,
@@ -66,6 +65,7 @@ impl Guard {
     ) -> Result<Self, BuildError> {
         let mut builder = unstuck::Guard::builder().preset(preset).session(session).worker(worker);
         builder = builder.escalate(escalate);
+        #[cfg(feature = "full")]
         if let Some(budget) = budget {
             builder = builder.budget(budget);
         }
@@ -165,8 +165,22 @@ impl Guard {
         let Some(found) = Preset::named(preset) else {
             return Err(JsError::new("there is no such preset"));
         };
-        Self::made(found, None, observe, off, escalate, session, worker, state)
-            .map_err(|why| JsError::new(&why.to_string()))
+        Self::made(
+            found,
+            #[cfg(feature = "full")]
+            None,
+            observe,
+            off,
+            escalate,
+            session,
+            worker,
+            state,
+        )
+        .map_err(|why| match why {
+            BuildError::Restore(why) => JsError::new(&why.to_string()),
+            // The words for other errors are in the engine that reads policies: a preset has none of them.
+            _ => JsError::new("the preset is wrong"),
+        })
     }
 
     /// Judges a call before it runs.
@@ -237,18 +251,22 @@ impl Guard {
     }
 
     /// Returns whether the guard has a budget, and has to know the time.
+    #[cfg(feature = "full")]
     pub fn has_budget(&self) -> bool {
         self.engine.account().is_some()
     }
 
     /// Tells the time in milliseconds since 1970.
+    #[cfg(feature = "full")]
     pub fn tell_time(&mut self, now: f64) {
         self.engine.tell_time(Duration::try_from_secs_f64(now / 1e3).unwrap_or_default());
     }
 
     /// Reports tokens and dollars that were spent of the budget.
+    #[cfg(feature = "full")]
     pub fn spend(&mut self, tokens: u32, dollars: f64) {
-        self.engine.spend(&Spent { tokens: tokens.into(), dollars, ..Spent::default() });
+        let spent = unstuck::Spent { tokens: tokens.into(), dollars, ..Default::default() };
+        self.engine.spend(&spent);
     }
 
     /// Reports a turn of the agent without a call.

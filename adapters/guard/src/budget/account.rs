@@ -82,6 +82,11 @@ impl Account {
         Self { budget, ..self }
     }
 
+    /// Returns a restored account of a guard with this budget.
+    pub(crate) fn restored(saved: Option<Box<Self>>, budget: Option<Budget>) -> Option<Box<Self>> {
+        saved.zip(budget).map(|(account, budget)| Box::new(account.under(budget)))
+    }
+
     /// Adds what was spent.
     pub fn spend(&mut self, spent: &Spent) {
         for total in &mut self.spent {

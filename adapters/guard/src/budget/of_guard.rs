@@ -43,6 +43,11 @@ impl Guard {
         self.state.account.as_deref()
     }
 
+    /// Counts a call that has run.
+    pub(crate) fn count_call(&mut self) {
+        self.spend(&Spent::CALL);
+    }
+
     /// Counts a new call, or refuses it because a limit is reached. The engine does not see a refused call: it is no
     /// sign of a loop. A model that insists ends the run.
     pub(crate) fn over_budget(&mut self) -> Option<Decision> {
