@@ -339,6 +339,11 @@ fn a_run_that_does_not_tell_what_it_spent_is_named() {
         }
         assert_eq!(counts(&ran.err, "fitted"), [10, 0]);
     }
+    // Files that lack the same share one line.
+    folder.file("runs/silent-too.jsonl", CLEAN);
+    let ran = limit(&folder, "tokens", &["--false-alarms", "10"]);
+    assert!(ran.err.contains("silent-too.jsonl: has no tokens, like 1 other run,"), "{}", ran.err);
+    assert!(!ran.err.contains("silent.jsonl"), "{}", ran.err);
     // Each run of a file is one.
     folder.file(
         "runs/both.jsonl",
@@ -365,6 +370,16 @@ fn a_limit_needs_enough_runs() {
     let ran = limit(&folder, "calls", &[]);
     assert_eq!(ran.exit, 3);
     assert!(ran.err.contains("no readable run in which the agent did something"), "{}", ran.err);
+}
+
+#[test]
+fn a_limit_of_what_no_run_tells_has_one_error() {
+    let folder = healthy(20, |_| 2);
+    let ran = limit(&folder, "tokens", &[]);
+    assert_eq!((ran.exit, ran.out.as_str()), (3, ""));
+    let why =
+        "runs/0.jsonl: has no tokens, like 19 other runs, and is left out of a limit of tokens";
+    assert_eq!(ran.err, format!("error: {why}\n"));
 }
 
 #[test]

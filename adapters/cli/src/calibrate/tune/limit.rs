@@ -20,9 +20,16 @@ use crate::output::complain;
 pub(super) fn limited(tune: &Tune, of: LimitOf) -> Result<Exit, Exit> {
     let price = tune.price;
     let (runs, exit) = healthy::read(tune, move |input, progress| {
-        let runs = spent(input, progress, price)?;
-        runs.iter().map(|run| of.score(run).ok_or_else(|| of.missing())).collect()
+        let score = |run: &Spent| of.score(run).ok_or_else(|| input.name());
+        Ok(spent(input, progress, price)?.iter().map(score).collect())
     })?;
+    let (runs, lacking): (Vec<_>, Vec<_>) = runs.into_iter().partition(Result::is_ok);
+    let runs: Vec<u64> = runs.into_iter().flatten().collect();
+    let exit = exit.max(of.refuse(lacking.into_iter().filter_map(Result::err).collect()));
+    if runs.is_empty() && exit != Exit::Clean {
+        // What is wrong with the runs was printed.
+        return Err(exit);
+    }
     let (fitted, unseen) = runs.split_at(runs.len().div_ceil(2));
     let limit = quantile(fitted, tune.false_alarms).ok_or_else(|| {
         complain("--healthy", &too_few(fitted.len(), tune.false_alarms));
@@ -57,7 +64,9 @@ fn report(what: &str, rows: &[AccusedRuns; 2]) -> String {
     let columns =
         ACCUSED.map(|(head, cell)| (if head == "accused" { "longer" } else { head }, cell));
     let legend = "Fitted: the half of the runs that the limit was computed from. Unseen: the other \
-                  half. Longer: those that spent more. 95 %: Wilson's interval.";
+                  half. Longer: those that spent more. 95 %: Wilson's interval. What is expected \
+                  holds on average over such samples: one limit from few runs may be exceeded \
+                  more often.";
     let (what, legend) = (textwrap::fill(what, COLUMNS), textwrap::fill(legend, COLUMNS));
     format!("{strong}{what}{strong:#}\n\n{}\n\n{legend}\n", table(&columns, rows))
 }
@@ -76,14 +85,22 @@ impl LimitOf {
         }
     }
 
-    /// Returns the error about a file that does not tell.
-    fn missing(self) -> String {
+    /// Prints an error about the runs whose files, with these names, do not tell.
+    fn refuse(self, mut names: Vec<String>) -> Exit {
+        names.sort_unstable();
+        let Some(first) = names.first() else { return Exit::Clean };
         let lacks = match self {
             Self::Calls => "calls",
             Self::Tokens | Self::Dollars => "tokens",
             Self::Minutes => "times",
         };
-        format!("has no {lacks}, so that a limit of {} cannot count it", self.key())
+        let others = match names.len() - 1 {
+            0 => String::new(),
+            others => format!(", like {}", counted(others, "other run")),
+        };
+        let what = format!("has no {lacks}{others}, and is left out of a limit of {}", self.key());
+        complain(first, &what);
+        Exit::Input
     }
 
     /// Returns the key in the table `[budget]` of a policy.
