@@ -13,6 +13,7 @@ pub(crate) mod options;
 mod read;
 mod shield;
 mod spending;
+mod start_over;
 #[cfg(feature = "fleet")]
 mod swarm;
 #[cfg(not(feature = "fleet"))]
@@ -29,6 +30,7 @@ use unstuck_report::config::Variant;
 
 use self::read::ReadEvent;
 use self::spending::Spending;
+use self::start_over::StartOver;
 pub(crate) use self::swarm::LINE as SWARM_LINE;
 use self::swarm::Swarm;
 use self::worker::Worker;
@@ -118,8 +120,13 @@ fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
     let observes = hook.observe || variant == Variant::Observe;
     let swarm = log.swarm(hook);
     let ends_turn = hook.agent.host().ends_turn_of(&event);
+    let start_over = StartOver::of(&event, &key).filter(|_| hook.start_over && !observes);
     let builder = || {
-        let builder = Guard::builder().preset(preset).wording(wording).on_finding(stop_instead);
+        let builder = Guard::builder().preset(preset).wording(wording);
+        let builder = match start_over.clone() {
+            Some(start_over) => builder.on_finding(move |evidence| start_over.ruling(evidence)),
+            None => builder.on_finding(stop_instead),
+        };
         let builder = match &swarm {
             Some(swarm) => builder.swarm(swarm.board()),
             None => builder,
@@ -148,6 +155,12 @@ fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
     });
     let worker = Worker::from(saved, builder, &key, log.now)?;
     let mut worker = worker.asking(asks).wording(wording).within(spending);
+    if let Some(start_over) = start_over {
+        if worker.is_first_prompt(&event) {
+            start_over.begin().unwrap_or_else(|error| log.note(error));
+        }
+        worker = worker.with_start_over(start_over);
+    }
     let text = worker.answer(&read);
     worker.keep_spending().unwrap_or_else(|trouble| log.note(trouble));
     let (entries, news) = (worker.entries(), worker.news(&hook.notify));
@@ -159,8 +172,8 @@ fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
     Ok(Answer { text, news })
 }
 
-/// Stops the run if a rule asks to start over: a hook cannot make an agent go back, and files are not
-/// restored while an agent works. A person can run `unstuck start-over now` instead.
+/// Stops the run if a rule asks to start over: without the user's word, files are not restored while an agent works. A
+/// person can run `unstuck start-over now` instead.
 fn stop_instead(evidence: &Evidence) -> Ruling {
     if evidence.action == Action::StartOver { Ruling::Instead(Action::Stop) } else { Ruling::Agree }
 }

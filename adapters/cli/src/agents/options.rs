@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use unstuck_core::{Action, Policy};
+use unstuck_text::PRESETS;
 
 use crate::agents::Agent;
 use crate::agents::host::{Home, Host, Scope};
@@ -13,7 +15,7 @@ use crate::lacking::Server;
 use crate::lacking::marked;
 use crate::output::complain;
 use crate::policy;
-use crate::policy::options::preset_names;
+use crate::policy::options::{preset as policy_named, preset_names};
 #[cfg(feature = "fleet")]
 use crate::swarm::options::Server;
 
@@ -64,6 +66,9 @@ pub(crate) struct Install {
     /// Ask the person at the agent before a loop's first refusal (Claude Code)
     #[arg(long, conflicts_with = "observe")]
     ask: bool,
+    /// Save the work tree of git at the first prompt of a session, and go back to it where the policy starts over
+    #[arg(long, conflicts_with = "observe")]
+    start_over: bool,
     #[command(flatten)]
     notify: Notify,
     /// The policy, by name
@@ -102,11 +107,23 @@ impl Install {
         }
         self.notify.check()?;
         options.extend(self.notify.words());
+        let policy = match (&self.config, &self.preset) {
+            (Some(path), _) => policy::load(path)?,
+            (None, name) => name.as_deref().map_or(&PRESETS[0], policy_named),
+        };
+        if self.start_over {
+            if !starts_over(policy.policy) {
+                let why = "this policy never starts over: add --preset start_over, or a policy file \
+                           with a rung of that action";
+                complain("--start-over", why);
+                return Err(Exit::Usage);
+            }
+            options.push("--start-over".to_owned());
+        }
         if let Some(preset) = &self.preset {
             options.extend(["--preset".to_owned(), preset.clone()]);
         }
         if let Some(path) = &self.config {
-            policy::load(path)?;
             options.extend(["--config".to_owned(), absolute(path)?]);
         }
         if let Some(url) = &self.swarm {
@@ -114,6 +131,13 @@ impl Install {
         }
         Ok(options)
     }
+}
+
+/// Returns whether a rule of the policy has a rung to start over.
+fn starts_over(policy: &Policy<'_>) -> bool {
+    let ladders = policy.rules().iter().map(|rule| rule.ladder);
+    let mut rungs = ladders.flat_map(|ladder| ladder.rungs);
+    rungs.any(|rung| rung.action == Action::StartOver)
 }
 
 #[derive(Args)]

@@ -20,6 +20,8 @@ pub(crate) enum Reply {
     /// Ends the turn. The user reads the reason. An agent whose turn no hook can end refuses the call
     /// instead.
     Stop(Words),
+    /// Starts over before the next call, because of what was found: this text for the person. No wire sees it.
+    StartOver(String),
 }
 
 /// The words of a reply that the user should see, too.
@@ -40,8 +42,9 @@ impl Reply {
         };
         match (decision.action(), decision.message()) {
             (_, None) => Self::Nothing,
-            (Action::StartOver | Action::Stop, Some(_)) if ends_turn => Self::Stop(words(ENDED)),
-            (Action::StartOver | Action::Stop, Some(_)) => Self::Stop(words(REFUSED)),
+            (Action::StartOver, Some(_)) => Self::start_over(decision),
+            (Action::Stop, Some(_)) if ends_turn => Self::Stop(words(ENDED)),
+            (Action::Stop, Some(_)) => Self::Stop(words(REFUSED)),
             (Action::Block, Some(_)) => Self::Refuse(words(REFUSED)),
             (_, Some(message)) => Self::Tell(told(&message.note())),
         }
@@ -52,11 +55,15 @@ impl Reply {
         let Some(message) = decision.message() else { return Self::Nothing };
         let model = told(&message.note());
         match decision.action() {
-            Action::StartOver | Action::Stop => {
-                Self::Stop(Words { model, person: person(ENDED, decision.evidence()) })
-            }
+            Action::StartOver => Self::start_over(decision),
+            Action::Stop => Self::Stop(Words { model, person: person(ENDED, decision.evidence()) }),
             _ => Self::Tell(model),
         }
+    }
+
+    /// The reply if the user has allowed to start over. Without that a hook stops instead.
+    fn start_over(decision: &Decision) -> Self {
+        Self::StartOver(decision.evidence().map(what_was_found).unwrap_or_default())
     }
 
     /// The reply to a call that the agent did not announce. The next such call will not be announced
@@ -137,7 +144,7 @@ impl Reply {
             Self::Nothing => 0,
             Self::Tell(_) => 1,
             Self::Ask(_) | Self::Refuse(_) => 2,
-            Self::Stop(_) => 3,
+            Self::Stop(_) | Self::StartOver(_) => 3,
         }
     }
 }

@@ -5,7 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::harness::{Folder, Ran, effort, program, unstuck};
+use crate::hook::{Hooks, Wire};
 
 /// Runs git in `folder`, without any user settings.
 fn git(folder: &Path, arguments: &[&str]) -> String {
@@ -324,4 +327,128 @@ fn nothing_is_lost_if_any_step_of_git_is_the_last() {
     }
     // Fewer steps would mean that another git ran than the one that kills.
     assert!(at > 15, "{at}");
+}
+
+/// The hooks of Claude Code in a repository, which may start over.
+fn hooks_in(folder: &Path, options: &[&str]) -> impl Fn(Value) -> String {
+    let hooks = Hooks::of("claude-code").with(options);
+    let folder = folder.to_owned();
+    move |mut payload| {
+        payload["cwd"] = folder.to_str().expect("UTF-8").into();
+        hooks.tell(payload.to_string())
+    }
+}
+
+/// Makes the same call until it is refused, and changes files between the calls. Returns the refusal.
+fn until_refused(tell: &dyn Fn(Value) -> String, name: &str) -> String {
+    let wire = Wire("claude-code");
+    for n in 0..20 {
+        let id = format!("{name}-{n}");
+        let before = tell(wire.before(&id, "make"));
+        if before.contains("deny") {
+            return before;
+        }
+        tell(wire.after(&id, "make", "make: *** No rule to make target"));
+    }
+    panic!("no refusal in 20 calls");
+}
+
+#[test]
+fn a_hook_starts_over_if_the_user_has_said_so() {
+    let folder = repository();
+    let top = folder.path();
+    // Work that the user has not committed.
+    folder.file("a", "by the user\n");
+    folder.file("notes", "untracked\n");
+    git(top, &["add", "a"]);
+    let (begun, status) = (files(top), git(top, &["status", "--porcelain"]));
+    let tell = hooks_in(top, &["--preset", "start_over", "--start-over"]);
+    tell(Wire("claude-code").prompt("mend it"));
+    edit(&folder);
+    let end = files(top);
+    let refused = until_refused(&tell, "first");
+    assert_eq!(files(top), begun, "{refused}");
+    assert_eq!(git(top, &["status", "--porcelain"]), status);
+    assert!(
+        refused.contains("[unstuck] This call was not run. The working folder is again as it was")
+    );
+    assert!(refused.contains("\"systemMessage\":\"[unstuck] Started over: `run` "), "{refused}");
+    // The person reads how to bring the work back, and that does so.
+    let (_, words) = refused.split_once("unstuck start-over ").expect("a command");
+    let words: Vec<&str> = words.split('"').next().expect("a command").split(' ').collect();
+    assert_eq!(words[..2], ["restore", "1"]);
+    assert_eq!(start_over(top, &words).exit, 0);
+    assert_eq!(files(top), end);
+}
+
+#[test]
+fn nothing_is_undone_before_the_next_call_or_after_a_new_prompt() {
+    let folder = repository();
+    let top = folder.path();
+    let wire = Wire("claude-code");
+    let tell = hooks_in(top, &["--preset", "start_over", "--start-over"]);
+    tell(wire.prompt("mend it"));
+    edit(&folder);
+    let edited = files(top);
+    for n in 0..5 {
+        let id = format!("call-{n}");
+        assert!(!tell(wire.before(&id, "make")).contains("deny"));
+        tell(wire.after(&id, "make", "make: *** No rule to make target"));
+        assert_eq!(files(top), edited);
+    }
+    tell(wire.handed_back("I am stuck."));
+    tell(wire.prompt("leave it, and write a summary"));
+    assert!(!tell(wire.before("other", "ls")).contains("deny"));
+    assert_eq!(files(top), edited);
+}
+
+#[test]
+fn without_the_users_word_a_hook_refuses_and_undoes_nothing() {
+    let folder = repository();
+    let top = folder.path();
+    let ended = |options: &[&str], name: &str| {
+        let wire = Wire("claude-code");
+        let tell = hooks_in(top, options);
+        tell(wire.prompt("mend it"));
+        edit(&folder);
+        let edited = files(top);
+        let mut said = String::new();
+        for n in 0..12 {
+            let id = format!("{name}-{n}");
+            said += &tell(wire.before(&id, "make"));
+            said += &tell(wire.after(&id, "make", "make: *** No rule to make target"));
+        }
+        assert_eq!(files(top), edited, "{options:?}");
+        said
+    };
+    let said = ended(&["--preset", "start_over"], "without");
+    assert!(said.contains("Ended the turn") && !said.contains("Started over"), "{said}");
+    assert_eq!(start_over(top, &["list"]).out.matches("session-").count(), 0);
+    // A policy without such a rung saves the start, and undoes nothing.
+    let said = ended(&["--start-over"], "balanced");
+    assert!(said.contains("deny") && !said.contains("Started over"), "{said}");
+    let refused = unstuck(["install", "claude-code", "--start-over", "--dry-run"]);
+    assert_eq!((refused.exit, refused.err.contains("this policy never starts over")), (64, true));
+}
+
+#[test]
+fn a_hook_starts_over_three_times_at_most_and_ends_the_turn_where_it_cannot() {
+    let folder = repository();
+    let top = folder.path();
+    let tell = hooks_in(top, &["--preset", "start_over", "--start-over"]);
+    tell(Wire("claude-code").prompt("mend it"));
+    let mut answers = Vec::new();
+    for n in 0..4 {
+        folder.file("a", format!("since {n}\n"));
+        answers.push(until_refused(&tell, &n.to_string()));
+    }
+    let times = answers.iter().filter(|answer| answer.contains("Started over")).count();
+    assert_eq!(times, 3, "{answers:?}");
+    assert_eq!(fs::read_to_string(top.join("a")).expect("a file"), "since 3\n");
+    // No repository, no way back.
+    let elsewhere = Folder::new();
+    elsewhere.file("a", "since\n");
+    let tell = hooks_in(elsewhere.path(), &["--preset", "start_over", "--start-over"]);
+    tell(Wire("claude-code").prompt("mend it"));
+    assert!(!until_refused(&tell, "elsewhere").contains("Started over"));
 }

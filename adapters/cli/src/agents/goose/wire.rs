@@ -37,7 +37,9 @@ pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
             json!({ "decision": "block", "reason": words.model.trim_end_matches('.') }).to_string(),
         ),
         (Reply::Ask(_) | Reply::Refuse(_), _) => Encoded::Partial(String::new()),
-        (Reply::Nothing | Reply::Tell(_) | Reply::Stop(_), _) => Encoded::Whole(String::new()),
+        (Reply::Nothing | Reply::Tell(_) | Reply::Stop(_) | Reply::StartOver(_), _) => {
+            Encoded::Whole(String::new())
+        }
     }
 }
 

@@ -35,6 +35,9 @@ pub(crate) struct Hook {
     /// Ask the person at the agent before a loop's first refusal
     #[arg(long, conflicts_with = "observe")]
     pub(crate) ask: bool,
+    /// Save the work tree of git at the first prompt of a session, and go back to it where the policy starts over
+    #[arg(long, conflicts_with = "observe")]
+    pub(crate) start_over: bool,
     #[command(flatten)]
     pub(crate) notify: Notify,
     #[command(flatten)]
@@ -54,7 +57,8 @@ impl Hook {
         };
         let policy = PolicyOptions::default();
         let (notify, swarm) = (Notify::default(), None);
-        let mut hook = Self { agent, observe: false, ask: false, notify, policy, swarm };
+        let (observe, ask, start_over) = (false, false, false);
+        let mut hook = Self { agent, observe, ask, start_over, notify, policy, swarm };
         while let Some(word) = words.next() {
             match word.to_str()? {
                 "--observe" if !hook.observe && !hook.ask => hook.observe = true,

@@ -15,6 +15,7 @@ use self::calls::{CallReplies, LastEqual};
 use super::clue::clue;
 use super::read::ReadEvent;
 use super::spending::Spending;
+use super::start_over::StartOver;
 use crate::agents::event::{Event, EventKind};
 use crate::agents::host::{Ends, Host, Quirks, Steps};
 use crate::agents::notify::Notify;
@@ -74,6 +75,8 @@ pub(super) struct Worker {
     told: Option<Evidence>,
     /// What was spent, if there is a budget.
     spending: Option<Spending>,
+    /// The way back, if the user has allowed it.
+    start_over: Option<StartOver>,
 }
 
 impl Worker {
@@ -98,6 +101,7 @@ impl Worker {
             now,
             told: None,
             spending: None,
+            start_over: None,
         };
         let Some(SavedWorker { session, position, guard }) =
             saved.filter(|saved| saved.session.is_of(key))
@@ -124,6 +128,16 @@ impl Worker {
     /// Sets the budget of the worker.
     pub(super) fn within(self, spending: Option<Spending>) -> Self {
         Self { spending, ..self }
+    }
+
+    /// Sets the way back.
+    pub(super) fn with_start_over(self, start_over: StartOver) -> Self {
+        Self { start_over: Some(start_over), ..self }
+    }
+
+    /// Returns whether this event is the first prompt of the session.
+    pub(super) fn is_first_prompt(&self, event: &Event<'_>) -> bool {
+        matches!(event.kind, EventKind::Prompt(_)) && self.position.prompt.is_none()
     }
 
     /// Stores what was spent.
@@ -176,7 +190,34 @@ impl Worker {
         let clue = told.and_then(|evidence| clue(self.session.agent, read, evidence));
         let reply = reply.with(clue.as_deref()).or(silent).or(unreported);
         self.session.last_seen = self.now;
+        let reply = self.start_over(reply, event);
         self.write(reply, event)
+    }
+
+    /// Starts over before a call, if that is due. Until then nothing is undone: the agent may end its turn, or the user
+    /// may say something new.
+    fn start_over(&mut self, own: Reply, event: &Event<'_>) -> Reply {
+        let pending = std::mem::take(&mut self.position.pending);
+        let (what, own) = match (own, pending) {
+            (Reply::StartOver(what), _) => (what, Reply::Nothing),
+            (own, Reply::StartOver(what)) => (what, own),
+            (own, pending) => {
+                self.position.pending = pending;
+                return own;
+            }
+        };
+        let (EventKind::Before(call), Some(start_over)) = (&event.kind, &self.start_over) else {
+            self.position.pending = Reply::StartOver(what);
+            return own;
+        };
+        let reply = start_over.now(&what);
+        self.session.refused += 1;
+        if let Some(id) = call.id.as_deref() {
+            // The call does not run, which is no sign of a loop.
+            let _: Decision = self.guard.cancelled(self.guard.ticket(id));
+            self.position.store(id).before = Some(reply.clone());
+        }
+        reply
     }
 
     fn reply(&mut self, read: &ReadEvent<'_>) -> Reply {

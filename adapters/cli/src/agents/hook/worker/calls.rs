@@ -34,7 +34,7 @@ pub(super) struct LastEqual {
 #[derive(Serialize, Deserialize)]
 pub(super) struct CallReplies {
     pub(super) id: String,
-    before: Option<Reply>,
+    pub(super) before: Option<Reply>,
     pub(super) after: Option<Reply>,
 }
 
