@@ -6,6 +6,7 @@ from typing import Any
 
 from google.adk.agents.callback_context import CallbackContext
 from google.adk.agents.invocation_context import InvocationContext
+from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
@@ -25,15 +26,22 @@ _NOTE = "unstuck"
 class UnstuckPlugin(BasePlugin):
     """Adds notes to the results of repeated calls, refuses calls that keep failing, and ends stuck runs.
 
-    Takes the options of ``unstuck.Guards``. A run ends with the reason as the answer of the model.
+    Takes the options of ``unstuck.Guards``. A run ends with the reason as the answer of the model. ``escalate_to`` takes
+    one turn before a loop is refused, with the finding as its question, at most twice in a session.
 
     >>> app = App(name="files", root_agent=agent, plugins=[UnstuckPlugin()])  # doctest: +SKIP
     """
 
-    def __init__(self, preset: str = "balanced", **options: Any) -> None:
+    def __init__(
+        self, preset: str = "balanced", *, escalate_to: BaseLlm | None = None, **options: Any
+    ) -> None:
         super().__init__(name="unstuck")
+        if escalate_to is not None:
+            options.setdefault("escalate", 2)
         self._sessions = Sessions(preset, **options)
+        self._escalate_to = escalate_to
         self._stops: dict[str, str] = {}
+        self._questions: dict[tuple[str, str | None], str] = {}
 
     @fails_open
     async def on_user_message_callback(
@@ -48,13 +56,24 @@ class UnstuckPlugin(BasePlugin):
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> LlmResponse | None:
         stop = self._stops.get(callback_context.invocation_id)
-        if stop is None:
+        if stop is not None:
+            return LlmResponse(content=types.ModelContent(stop))
+        question = self._questions.pop(_run(callback_context), None)
+        if question is None or self._escalate_to is None:
             return None
-        return LlmResponse(content=types.ModelContent(stop))
+        asked = {
+            "model": self._escalate_to.model,
+            "contents": [*llm_request.contents, types.UserContent(question)],
+        }
+        async for response in self._escalate_to.generate_content_async(llm_request.model_copy(update=asked)):
+            return response
+        return None
 
     @fails_open
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
         self._stops.pop(invocation_context.invocation_id, None)
+        for run in [run for run in self._questions if run[0] == invocation_context.invocation_id]:
+            del self._questions[run]
 
     @fails_open
     async def before_tool_callback(
@@ -109,6 +128,13 @@ class UnstuckPlugin(BasePlugin):
     def _remember(self, decision: Decision, tool_context: ToolContext) -> None:
         if decision.ends_run:
             self._stops[tool_context.invocation_id] = decision.message or "The run ends here."
+        if decision.question is not None:
+            self._questions[_run(tool_context)] = decision.question
+
+
+def _run(context: CallbackContext) -> tuple[str, str | None]:
+    """Returns the run, and the branch for agents that run beside each other."""
+    return context.invocation_id, context.branch
 
 
 def _session(tool_context: ToolContext) -> str:

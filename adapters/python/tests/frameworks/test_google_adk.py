@@ -13,7 +13,7 @@ from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
-from scenarios import FileMissing, Played, SeesUnknownTools, TakesMessages, Turn, failing
+from scenarios import DONE, STOP, FileMissing, Played, SeesUnknownTools, TakesMessages, Turn, failing
 from scenarios import read_file as work
 
 from unstuck.google_adk import UnstuckPlugin
@@ -58,6 +58,7 @@ class TestGoogleADK(TakesMessages, SeesUnknownTools):
         called: str = "read_file",
         raises: bool = False,
         times: int = 1,
+        **options: Any,
     ) -> list[Played]:
         played = {f"run {i}": Played() for i in range(len(scripts))}
 
@@ -76,7 +77,7 @@ class TestGoogleADK(TakesMessages, SeesUnknownTools):
             model="scripted", scripts=dict(zip(played, scripts, strict=True)), played=played, tool=called
         )
         agent = LlmAgent(name="files", model=model, tools=[read_file])
-        app = App(name="files", root_agent=agent, plugins=[UnstuckPlugin()] if guarded else [])
+        app = App(name="files", root_agent=agent, plugins=[UnstuckPlugin(**options)] if guarded else [])
         runner = InMemoryRunner(app=app)
 
         async def run(name: str) -> None:
@@ -98,3 +99,40 @@ class TestGoogleADK(TakesMessages, SeesUnknownTools):
     def test_a_tool_that_raises_ends_the_run_as_before(self) -> None:
         with pytest.raises(FileMissing):
             self.play(failing(3), raises=True)
+
+    def test_the_strong_model_takes_one_turn_before_a_refusal_at_most_twice(self) -> None:
+        loops: list[Turn] = [[{"path": f"missing {n}"}] for n in "abc" for _ in range(5)]
+        strong = Strong(model="strong", asked=[])
+        (played,) = self.play([*loops, DONE], escalate_to=strong)
+        # Each takes the turn after the fifth equal failure, and then the usual model goes on.
+        assert [played.ran.index(f"strong {n}") for n in (1, 2)] == [5, 11]
+        assert len(strong.asked) == 2
+        assert len(played.requests) == len(loops) + 1
+        assert strong.asked[0].startswith("[unstuck] The model that works here is stuck")
+        assert "the same `read_file` call 5 times in a row" in strong.asked[0]
+        # The question is no part of the history.
+        assert not any("stuck, and you take" in request for request in played.requests)
+        assert played.end == DONE
+
+    def test_a_loop_that_goes_on_is_refused_and_ends_as_always(self) -> None:
+        strong = Strong(model="strong", asked=[], path="missing.txt")
+        (played,) = self.play(failing(12), escalate_to=strong)
+        assert played.ran == ["missing.txt"] * 5
+        assert len(played.requests) == 7
+        assert played.end.startswith(STOP)
+
+
+class Strong(BaseLlm):
+    """Reads one file in each of its turns, and keeps what it was asked."""
+
+    asked: list[Any]
+    path: str = ""
+
+    async def generate_content_async(
+        self, request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        parts = [part for content in request.contents for part in content.parts or []]
+        self.asked.append(parts[-1].text)
+        args = {"path": self.path or f"strong {len(self.asked)}", "run": "run 0"}
+        call = types.Part(function_call=types.FunctionCall(name="read_file", args=args))
+        yield LlmResponse(content=types.Content(role="model", parts=[call]))
