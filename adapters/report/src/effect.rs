@@ -3,7 +3,8 @@
 //! A note is a finding of which the agent was told: with a result, or by the refusal of a call. All numbers are those
 //! of one worker's calls, counted from 1.
 //!
-//! - The **call of the note** is the number of calls that the worker had made when it was told.
+//! - The **call of the note** is the number of calls that the worker had made when it was told. In a recorded run it is
+//!   the call at which the loop was found.
 //! - A call **goes on** with the loop if the guard finds the loop at this call again. It finds a loop at each call that
 //!   continues it, so that the measure needs no words of the agent.
 //! - The loop is **left** at its latest such call if [`FOLLOWED_BY`] calls or more come after it.
@@ -54,13 +55,13 @@ impl Effect {
     /// All effects, the best first.
     pub const ALL: [Self; 4] = [Self::Left, Self::Later, Self::Never, Self::Ended];
 
-    /// Returns what the agent did, in words that follow "the agent".
+    /// Returns what came of the note, in words.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Left => "left the loop within two calls",
-            Self::Later => "left the loop later",
-            Self::Never => "went on with the loop",
-            Self::Ended => "ended the run",
+            Self::Left => "the loop was left within two calls",
+            Self::Later => "the loop was left later",
+            Self::Never => "the agent went on with the loop",
+            Self::Ended => "the run ended",
         }
     }
 

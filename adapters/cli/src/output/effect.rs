@@ -60,7 +60,7 @@ pub(crate) fn tables(title: &str, notes: &[ShownNote<'_>]) -> String {
         ];
         let _ = writeln!(text, "\n{}", table(&columns, &rows(notes, group)));
     }
-    format!("{text}\n{}", filled(&remark(notes), ""))
+    if notes.is_empty() { text } else { format!("{text}\n{}", filled(&remark(notes), "")) }
 }
 
 /// Returns whether a table is shown. Not every source names models, and most people compare no wordings.

@@ -55,11 +55,8 @@ fn a_scan_shows_what_came_after_the_notes() {
     insta::assert_snapshot!(tables);
 
     let page = unstuck(["scan", "--format", "html", folder.path().to_str().expect("UTF-8")]).out;
-    for effect in ["left the loop within two calls", "ended the run"] {
-        assert!(
-            page.contains(&format!("After the nudge at #2, the agent <b>{effect}</b>.")),
-            "{effect}"
-        );
+    for effect in ["the loop was left within two calls", "the run ended"] {
+        assert!(page.contains(&format!("After the nudge at #2: <b>{effect}</b>.")), "{effect}");
     }
     assert!(page.contains("100 % (21–100)"), "the overview has the share");
 }

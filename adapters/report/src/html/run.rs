@@ -236,7 +236,7 @@ fn after_notes(report: &Report, first: &ReplayFinding) -> Markup {
                 @for note in effects {
                     li {
                         @if note.told { "After the " } @else { "Not told; after the place of the " }
-                        (note.rung()) " at #" (note.at_call) ", the agent " b { (note.effect.words()) } "."
+                        (note.rung()) " at #" (note.at_call) ": " b { (note.effect.words()) } "."
                     }
                 }
             }
