@@ -17,9 +17,9 @@ from agents import (
 )
 from agents.items import ModelResponse
 from agents.models.interface import Model
-from agents.testing import assistant_message, function_call
+from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_message, function_call
 from agents.usage import Usage
-from scenarios import Played, SeesUnknownTools, Turn, failing
+from scenarios import DONE, MISSING, STOP, Played, SeesUnknownTools, Turn, failing
 from scenarios import read_file as work
 
 from unstuck.openai_agents import Unstuck
@@ -41,7 +41,9 @@ class Scripted(Model):
         """``others`` are the tools of some turns, counted from 0."""
         self.scripts, self.played, self.tool, self.others = scripts, played, tool, others or {}
 
-    async def get_response(self, *_: Any, input: Any, **__: Any) -> ModelResponse:
+    async def get_response(
+        self, system_instructions: str | None, input: Any, *_: Any, **__: Any
+    ) -> ModelResponse:
         name = input if isinstance(input, str) else input[0]["content"]
         played = self.played[name]
         items = [{"content": input}] if isinstance(input, str) else input
@@ -61,7 +63,9 @@ class Scripted(Model):
 
 
 class TestOpenAIAgents(SeesUnknownTools):
-    def play(self, *scripts: list[Turn], guarded: bool = True, called: str = "read_file") -> list[Played]:
+    def play(
+        self, *scripts: list[Turn], guarded: bool = True, called: str = "read_file", **options: Any
+    ) -> list[Played]:
         played = {f"run {i}": Played() for i in range(len(scripts))}
 
         @function_tool
@@ -71,11 +75,11 @@ class TestOpenAIAgents(SeesUnknownTools):
             await asyncio.sleep(0)
             return work(path)
 
-        watch = Unstuck()
+        watch = Unstuck(**options)
         tools = watch.tools([read_file]) if guarded else [read_file]
         # The run that nobody watches has the same texts of exceptions.
         config = watch.run_config()
-        model = Scripted(dict(zip(played, scripts, strict=True)), played, called)
+        model = watch.model(Scripted(dict(zip(played, scripts, strict=True)), played, called))
         agent = Agent[str](name="files", model=model, tools=tools)
 
         async def run(name: str) -> None:
@@ -123,3 +127,73 @@ class TestOpenAIAgents(SeesUnknownTools):
     def test_a_formatter_of_the_host_stays(self) -> None:
         config = RunConfig(tool_error_formatter=lambda error: "ours")
         assert Unstuck().run_config(config) is config
+
+    def test_the_strong_model_takes_one_turn_before_a_refusal_at_most_twice(self) -> None:
+        strong = ScriptedModel(reads(f"strong {n}") for n in (1, 2))
+        loops: list[Turn] = [[{"path": f"missing {n}"}] for n in "abc" for _ in range(5)]
+        (played,) = self.play([*loops, DONE], escalate_to=strong)
+        # Each takes the turn after the fifth equal failure, and then the usual model goes on.
+        assert [played.ran.index(f"strong {n}") for n in (1, 2)] == [5, 11]
+        assert len(strong.calls) == 2
+        assert len(played.requests) == len(loops) + 1
+        asked_about_a_loop(strong.calls[0])
+        # The question is no part of the history.
+        assert not any("stuck, and you take" in request for request in played.requests)
+        assert played.end == DONE
+
+    def test_a_loop_that_goes_on_is_refused_and_ends_as_always(self) -> None:
+        strong = ScriptedModel([reads("missing.txt")])
+        (played,) = self.play(failing(12), escalate_to=strong)
+        assert played.ran == ["missing.txt"] * 5
+        assert len(played.requests) == 7
+        assert len(strong.calls) == 1
+        assert played.end.startswith(STOP)
+
+    def test_the_strong_model_takes_a_turn_about_an_unknown_tool(self) -> None:
+        strong = ScriptedModel([reads("a.txt")])
+        (played,) = self.play(failing(5), called="write_file", escalate_to=strong)
+        assert played.ran == ["a.txt"]
+        asked_about_a_loop(strong.calls[0], "write_file")
+
+    def test_the_strong_model_takes_a_turn_of_a_stream(self) -> None:
+        usual = ScriptedModel([*(reads(**MISSING) for _ in range(5)), [assistant_message(DONE)]])
+        strong = ScriptedModel([reads("a.txt")])
+        ran = []
+
+        @function_tool
+        def read_file(path: str) -> str:
+            """Reads a file."""
+            ran.append(path)
+            return work(path)
+
+        watch = Unstuck(escalate_to=strong)
+        agent = Agent(name="files", model=watch.model(usual), tools=watch.tools([read_file]))
+
+        async def run() -> None:
+            result = Runner.run_streamed(agent, "run", run_config=watch.run_config())
+            async for _ in result.stream_events():
+                pass
+            assert result.final_output == DONE
+
+        asyncio.run(run())
+        assert ran == ["missing.txt"] * 5 + ["a.txt"]
+        (call,) = strong.calls
+        assert call.streamed
+        asked_about_a_loop(call)
+
+    def test_a_model_stays_as_it_is_without_a_stronger_one(self) -> None:
+        model = ScriptedModel()
+        assert Unstuck(escalate=2).model(model) is model
+
+
+def reads(path: str) -> ModelStep:
+    """A turn that reads one file."""
+    return ModelStep(output=[function_call("read_file", {"path": path}, call_id=f"c{next(_ids)}")])
+
+
+def asked_about_a_loop(call: ModelCall, tool: str = "read_file") -> None:
+    """Checks that the call ends with the question about five equal failures."""
+    question = call.input[-1]
+    assert question["role"] == "user"
+    assert question["content"].startswith("[unstuck] The model that works here is stuck")
+    assert f"the same `{tool}` call 5 times in a row" in question["content"]
