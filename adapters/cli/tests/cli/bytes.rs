@@ -30,9 +30,11 @@ fn scan(bytes: &[u8]) {
     assert!(ran.exit == 3 || reports.len() == 1, "{reports:?}");
     // A finding outweighs a part that could not be read.
     let found = |report: &Value| report["findings"].as_array().is_some_and(|all| !all.is_empty());
+    // Damage may leave a run of mere talk without a loop. That it has no call is a remark, and no error.
+    let is_remark = |line: &str| line.contains(": no call was found, reading it as ");
     let exit = match reports.iter().any(found) {
         true => 1,
-        false if ran.err.is_empty() => 0,
+        false if ran.err.lines().all(is_remark) => 0,
         false => 3,
     };
     assert_eq!(ran.exit, exit, "{}", ran.err);
