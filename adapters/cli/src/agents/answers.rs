@@ -13,7 +13,7 @@ use super::transcript::{end, lines_from};
 /// The number of answers that are remembered, because several lines may have the tokens of one.
 const ANSWERS_MAX: usize = 16;
 
-/// What a line of a transcript tells of the model's answers.
+/// The answer of the model that a line of a transcript belongs to.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// The answer whose tokens the line has, by a text that no other answer has.
@@ -128,7 +128,7 @@ mod tests {
         let parts = ["", &first, &grown, half, rest, user, &grown, &synthetic];
         let expected = [(0, 0), (1101, 1203), (49, 147), (0, 0), (15, 15), (0, 0), (0, 0), (0, 0)];
         assert_eq!(spent("claude-code", &parts), expected);
-        // What was there before is not counted.
+        // Tokens from before the budget began are not counted.
         assert_eq!(spent("claude-code", &[&first, &grown])[0], (0, 0));
     }
 

@@ -117,6 +117,7 @@ fn a_file_outside_of_the_work_tree_or_with_secrets_is_not_read() {
         "absent.rs",
         "long.rs",
         "src",
+        "pipe.rs",
     ] {
         let mut session = Session::new();
         session.write("../outside.rs", TEXT);
@@ -126,7 +127,7 @@ fn a_file_outside_of_the_work_tree_or_with_secrets_is_not_read() {
         session.write(".ssh/config", TEXT);
         session.write("long.rs", &TEXT.repeat(30_000));
         #[cfg(unix)]
-        link(&session.folder.path().join("tree/link.rs"));
+        special_files(&session.folder.path().join("tree"));
         let said = session.edit(path, "let count = 4;", MISSING, 4);
         assert!(
             said.contains("The text to replace is not in the file.") && !said.contains("Nearest"),
@@ -135,10 +136,12 @@ fn a_file_outside_of_the_work_tree_or_with_secrets_is_not_read() {
     }
 }
 
-/// Makes a link to a file outside of the folder of `path`.
+/// Makes a link to a file outside of `tree`, and a pipe that nobody writes to.
 #[cfg(unix)]
-fn link(path: &Path) {
-    std::os::unix::fs::symlink("../outside.rs", path).expect("a link");
+fn special_files(tree: &Path) {
+    std::os::unix::fs::symlink("../outside.rs", tree.join("link.rs")).expect("a link");
+    let made = std::process::Command::new("mkfifo").arg(tree.join("pipe.rs")).status();
+    assert!(made.expect("mkfifo").success());
 }
 
 #[test]
@@ -164,4 +167,18 @@ fn earlier_calls_in_the_transcript_are_clues() {
         })
         .collect();
     assert!(said.contains("The test `t/test_a.py::one` has failed in each run."), "{said}");
+}
+
+#[test]
+fn in_turns_one_call_that_finds_nothing_is_no_cause() {
+    let mut session = Session::new();
+    let bash = |command: &str| json!({ "command": command });
+    let said: String = (0..6)
+        .flat_map(|_| {
+            let shown = session.call("Bash", &bash("git status"), "nothing to commit", false);
+            let pattern = json!({ "pattern": "foo" });
+            [shown, session.call("Grep", &pattern, "No matches found", false)].concat()
+        })
+        .collect();
+    assert!(said.contains("[unstuck]") && !said.contains("finds nothing"), "{said}");
 }

@@ -24,7 +24,7 @@ struct Line<'a> {
     message: Option<Message<'a>>,
 }
 
-/// Returns the answer whose tokens a line has: several lines may have those of one.
+/// Returns the answer whose tokens a line tells. Several lines may tell the tokens of one answer.
 pub(super) fn answer(line: &str) -> Option<Answer> {
     if !line.contains("\"usage\"") {
         return None;

@@ -1,7 +1,5 @@
-//! What a hook can tell of the cause of a loop beyond the answer: from the agent's transcript, and from the file that the
-//! call names.
-//!
-//! Both are read only if the model is told of a loop.
+//! Clues to the cause of a loop that the answer of the call does not hold. They come from the agent's transcript and from
+//! the file that the call names, which are read only if the model is told of a loop.
 
 use std::cmp::Reverse;
 use std::ffi::OsStr;
@@ -10,7 +8,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use unstuck::{CauseKind, Evidence};
+use unstuck::{CauseKind, Evidence, Kind};
 use unstuck_text::{LoopCause, PastCalls, Unescaped};
 use unstuck_trace as trace;
 use unstuck_trace::read;
@@ -42,13 +40,19 @@ pub(super) fn clue(agent: Agent, read: &ReadEvent<'_>, evidence: &Evidence) -> O
     let known = evidence.cause.as_ref().map(|cause| cause.kind);
     match known {
         Some(CauseKind::TextMissing | CauseKind::TextRepeated) => in_file(read),
-        _ => in_transcript(agent, read, known),
+        _ => in_transcript(agent, read, evidence),
     }
 }
 
 /// Returns what the calls before this one tell.
-fn in_transcript(agent: Agent, event: &ReadEvent<'_>, known: Option<CauseKind>) -> Option<String> {
-    let (call, End::Answered(answer, failed)) = (event.call.as_ref()?, event.end.as_ref()?) else {
+fn in_transcript(agent: Agent, event: &ReadEvent<'_>, evidence: &Evidence) -> Option<String> {
+    // The guard knows from the output, too, whether the call failed. In turns, one call that finds nothing is not what
+    // recurs.
+    let failed = evidence.finding.has_failed();
+    if !failed && evidence.finding.kind == Kind::Cycle {
+        return None;
+    }
+    let (call, End::Answered(answer, _)) = (event.call.as_ref()?, event.end.as_ref()?) else {
         return None;
     };
     let format = agent.host().transcripts?.format;
@@ -71,12 +75,13 @@ fn in_transcript(agent: Agent, event: &ReadEvent<'_>, known: Option<CauseKind>) 
         count += 1;
     }
     let latest = count.saturating_sub(1);
-    calls.answer(latest, answer.as_str(), *failed);
+    calls.answer(latest, answer.as_str(), failed);
     let mut memory = Unescaped::default();
     let found = LoopCause::of(answer.as_str(), calls.back_from(latest), &mut memory)?;
-    match known {
+    match &evidence.cause {
         None => Some(found.to_string()),
-        Some(kind) => found.clue.filter(|_| found.cause.kind == kind).map(|clue| clue.to_string()),
+        Some(known) if found.cause.kind == known.kind => found.clue.map(|clue| clue.to_string()),
+        Some(_) => None,
     }
 }
 
@@ -101,10 +106,12 @@ fn content(folder: &Path, path: &Path) -> Option<String> {
     if !path.starts_with(&folder) || path.strip_prefix(&folder).ok()?.iter().any(is_secret) {
         return None;
     }
-    let file = File::open(path).ok()?;
-    let is_short = file.metadata().is_ok_and(|about| about.is_file() && about.len() <= FILE_MAX);
+    // To open a pipe would wait for its writer.
+    if !path.metadata().is_ok_and(|about| about.is_file() && about.len() <= FILE_MAX) {
+        return None;
+    }
     let mut text = String::new();
-    file.take(if is_short { FILE_MAX } else { 0 }).read_to_string(&mut text).ok()?;
+    File::open(path).ok()?.take(FILE_MAX).read_to_string(&mut text).ok()?;
     Some(text)
 }
 
