@@ -32,7 +32,7 @@ use crate::verdict::RuleIndex;
 use crate::window::Window;
 
 /// The version of the format that this engine writes, and the only version that it reads.
-pub const VERSION: u8 = 5;
+pub const VERSION: u8 = 6;
 
 /// A limit above the number of calls or turns of any detector, so that later ones can still be
 /// counted.
@@ -231,7 +231,6 @@ impl<const W: usize, const OPEN: usize> State<W, OPEN> {
         check(self.text.same <= self.text.any, "text")?;
         check((u64::from(self.text.any)..COUNT_MAX).contains(&self.text.turns), "text")?;
         check(self.text.prompts == 0 || !self.messages.is_empty(), "text")?;
-        check(self.statistics.is_sound(), "statistics")?;
         detector.history.next = self.next;
         detector.history.begun = self.begun;
         detector.history.step = self.step;
@@ -386,14 +385,14 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// A buffer size that is enough for every checkpoint of this detector, in bytes.
     ///
     /// It is 48 bytes for each record, 20 for each loop, 13 for each rule, 3 for each run counter,
-    /// and 512 for the rest. These are the maximum sizes of the fields, rounded up.
+    /// and 486 for the rest. These are the maximum sizes of the fields, rounded up.
     pub const CHECKPOINT_MAX: usize = W
         .saturating_add(OPEN)
         .saturating_mul(48)
         .saturating_add(LOOPS_MAX.saturating_mul(20))
         .saturating_add(RULES_MAX.saturating_mul(13))
         .saturating_add(RUNS_MAX.saturating_mul(3))
-        .saturating_add(512);
+        .saturating_add(486);
 
     /// Writes everything except the policy to the start of `buffer`, and returns the part that was
     /// written. [`Detector::CHECKPOINT_MAX`] bytes are always enough.

@@ -57,7 +57,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
             self.history.in_step = 0;
         }
         // Only rules that are judged early have seen a waiting call.
-        if taken > open || self.policy.needs().early {
+        if taken > open || self.policy.selection().judges_early() {
             self.rebuild();
         }
         taken
@@ -82,7 +82,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         record.status = Status::Cancelled;
         record.novel = false;
         // Only rules that are judged early have seen it.
-        if self.policy.needs().early {
+        if self.policy.selection().judges_early() {
             self.rebuild();
         }
         self.settle(&mut each);
@@ -200,7 +200,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
     fn announce_again(&mut self, record: &Record) -> u64 {
         let seq = self.history.next;
         self.history.next = seq.wrapping_add(1);
-        if self.policy.needs().early {
+        if self.policy.selection().judges_early() {
             let call = record.without_outcome();
             let view = self.view_ahead(&call);
             // Its findings were reported before.

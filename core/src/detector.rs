@@ -305,7 +305,6 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 /// assert_eq!(statistics.checks(), 3);
 /// assert_eq!(statistics.findings(Kind::Recurrence), 1);
 /// assert_eq!(statistics.actions(Action::Stop), 1);
-/// assert_eq!(statistics.mean_confidence(Kind::Recurrence), Some(75));
 /// # Ok::<(), unstuck_core::PolicyError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -314,9 +313,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 pub struct Statistics {
     pub(crate) checks: u32,
     pub(crate) kinds: [u32; Kind::ALL.len()],
-    pub(crate) actions: [u32; Action::ALL.len()],
-    /// The sum of the confidences of each kind, in percent.
-    pub(crate) confidences: [u32; Kind::ALL.len()],
+    /// The verdicts with a finding that asked for each action but [`Action::Proceed`].
+    pub(crate) actions: [u32; Action::ALL.len() - 1],
     pub(crate) false_positives: u32,
 }
 
@@ -324,8 +322,7 @@ impl Statistics {
     pub(crate) const NONE: Self = Self {
         checks: 0,
         kinds: [0; Kind::ALL.len()],
-        actions: [0; Action::ALL.len()],
-        confidences: [0; Kind::ALL.len()],
+        actions: [0; Action::ALL.len() - 1],
         false_positives: 0,
     };
 
@@ -341,26 +338,16 @@ impl Statistics {
 
     /// Returns the number of verdicts with a finding that asked for this action.
     pub fn actions(&self, action: Action) -> u32 {
-        self.actions.get(usize::from(action.strength())).copied().unwrap_or(0)
+        let Some(place) = action.strength().checked_sub(1) else {
+            let sum = |counts: &[u32]| counts.iter().fold(0, |sum: u32, n| sum.saturating_add(*n));
+            return sum(&self.kinds).saturating_sub(sum(&self.actions));
+        };
+        self.actions.get(usize::from(place)).copied().unwrap_or(0)
     }
 
     /// Returns the number of findings that the host called wrong.
     pub const fn false_positives(&self) -> u32 {
         self.false_positives
-    }
-
-    /// Returns the mean confidence of the findings of this kind, in percent, or `None` if there
-    /// were no such findings.
-    pub fn mean_confidence(&self, kind: Kind) -> Option<u8> {
-        let sum = self.confidences.get(usize::from(kind.code()))?;
-        u8::try_from(sum.checked_div(self.findings(kind))?).ok()
-    }
-
-    /// Returns whether no mean is more than 100 percent.
-    #[cfg(feature = "serde")]
-    pub(crate) fn is_sound(&self) -> bool {
-        let mut pairs = self.kinds.iter().zip(&self.confidences);
-        pairs.all(|(count, sum)| u64::from(*sum) <= u64::from(*count).saturating_mul(100))
     }
 
     pub(crate) fn check(&mut self) {
@@ -370,17 +357,13 @@ impl Statistics {
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn count(&mut self, verdict: &Verdict) {
         let Some(finding) = verdict.finding else { return };
-        if let Some(count) = self.actions.get_mut(usize::from(verdict.action.strength())) {
-            *count = count.saturating_add(1);
-        }
-        let place = usize::from(finding.kind.code());
-        if let (Some(count), Some(sum)) =
-            (self.kinds.get_mut(place), self.confidences.get_mut(place))
-            // The mean would be wrong if only one of the two still grew.
-            && let Some(more) = sum.checked_add(u32::from(finding.confidence))
+        if let Some(place) = verdict.action.strength().checked_sub(1)
+            && let Some(count) = self.actions.get_mut(usize::from(place))
         {
             *count = count.saturating_add(1);
-            *sum = more;
+        }
+        if let Some(count) = self.kinds.get_mut(usize::from(finding.kind.code())) {
+            *count = count.saturating_add(1);
         }
     }
 

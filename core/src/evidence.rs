@@ -118,7 +118,8 @@ impl<const W: usize> Evidence<'_, W> {
             }
             step.args.mix(latest.result)
         };
-        let modes = [rule.select.code(), rule.args.code(), rule.results.code(), 0, 0, 0, 0, 0];
+        let [a, b, c, d] = rule.select.tool().to_le_bytes();
+        let modes = [rule.select.code(), rule.args.code(), rule.results.code(), 0, a, b, c, d];
         let modes = Digest::new(u64::from_le_bytes(modes));
         LoopId::new(match hit.period {
             1 => modes.mix(known(0)),

@@ -34,7 +34,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// Judges a record and moves it into the window.
     pub(crate) fn settle_one(&mut self, seq: u64, record: &mut Record) -> Verdict {
         record.moved |= self.improves(record);
-        let concerned = self.policy.selection().of(record);
+        let concerned = self.policy.selection().of(record, self.policy.rules());
         self.count_unbroken(record);
         // The common case by far: no record of the past is like it.
         if record.novel && !record.moved && !self.looks_beyond_args(record, concerned) {
@@ -381,7 +381,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// Determines whether an announced call is novel, and judges it by the rules that need no
     /// outcome.
     pub(crate) fn foresee(&mut self, seq: u64, record: &mut Record) -> Verdict {
-        if !self.policy.needs().early {
+        if !self.policy.selection().judges_early() {
             record.novel = self.same_calls_ahead(record).is_empty();
             return Verdict::PROCEED;
         }

@@ -72,23 +72,13 @@ pub(crate) struct Needs {
     pub(crate) tool: bool,
     pub(crate) result: bool,
     pub(crate) near: bool,
-    pub(crate) raw: bool,
-    /// True if some rule is judged when a call is announced.
-    pub(crate) early: bool,
     /// True if some rule is judged with more or less patience than it says.
     pub(crate) patience: bool,
 }
 
 impl Needs {
-    const NONE: Self = Self {
-        similar: false,
-        tool: false,
-        result: false,
-        near: false,
-        raw: false,
-        early: false,
-        patience: false,
-    };
+    const NONE: Self =
+        Self { similar: false, tool: false, result: false, near: false, patience: false };
 
     const fn and_of(self, rule: &Rule<'_>) -> Self {
         Self {
@@ -98,10 +88,7 @@ impl Needs {
                 || matches!(rule.args, Args::SameTool)
                 || matches!(rule.outcomes, Outcomes::Failures),
             result: self.result || matches!(rule.results, Results::Same),
-            // If work was done between failures, only answers with the same bytes count.
-            raw: self.raw || matches!(rule.outcomes, Outcomes::Failures),
             near: self.near || matches!(rule.results, Results::Near),
-            early: self.early || rule.is_judged_early(),
             patience: self.patience,
         }
     }

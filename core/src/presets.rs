@@ -19,9 +19,9 @@
 //!    about yours (the test `every_kind_has_words_that_fit`) before you add an arm.
 //! 6. The table of `adapters/cli/EVALUATION.md` has a row for each rule, on and off.
 //!
-//! That is all for a rule among [`RULES_MAX`](crate::RULES_MAX). One more needs a larger number: 9 bytes of memory in each
-//! detector, 13 in each checkpoint, which gets a new version, and new sizes in `adapters/c/src/checkpoint.rs`. Prefer to
-//! widen a rule that is there.
+//! That is all for a rule among [`RULES_MAX`](crate::RULES_MAX), and two of these places are for users. One more needs a
+//! larger number: 9 bytes of memory in each detector, 13 in each checkpoint, which gets a new version, and new sizes in
+//! `adapters/c/src/checkpoint.rs`. Prefer to widen a rule that is there.
 
 use crate::ladder::{Action, Ladder, Rung};
 use crate::policy::Policy;

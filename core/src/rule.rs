@@ -1,11 +1,11 @@
 //! Rules: which calls match, which records count, how they recur, and which action follows.
 
 use crate::ladder::{Action, Ladder};
-use crate::record::{Record, Status, Tag};
+use crate::record::{Record, Status, Tag, Tool};
 
 /// The maximum number of rules in a policy. Each rule costs 9 bytes of a detector and a check at
-/// every event. The largest preset has fourteen.
-pub const RULES_MAX: usize = 14;
+/// every event. The largest preset has fourteen, so that two of a user's own fit beside it.
+pub const RULES_MAX: usize = 16;
 
 /// The highest number of records in a row that is counted. A longer streak stays at it.
 pub const STREAK_MAX: u16 = 255;
@@ -109,6 +109,25 @@ impl Results {
 ///         .failed();
 /// assert_eq!(FAILING_TESTS.select, Select::Tag(Tag::Test));
 /// ```
+///
+/// A rule for one tool, which sees no call of another:
+///
+/// ```
+/// use unstuck_core::{Action, Args, Call, Detector, Digest, Ladder, Pattern, Policy, Results, Rule, Rung, Select, Tool};
+///
+/// const RUNGS: [Rung; 1] = [Rung::new(2, Action::Warn)];
+/// let (deploy, read) = (Tool::named("deploy"), Tool::named("read"));
+/// let twice = Pattern::Streak { times: 2 };
+/// let rule = Rule::new("no-second-deploy", Args::SameTool, Results::Ignored, twice, Ladder::by_repetitions(&RUNGS));
+/// let rules = [rule.select(Select::Tool(deploy))];
+/// let policy = Policy::new("mine", 8, &rules)?;
+///
+/// let mut detector: Detector<'_, 8> = Detector::new(&policy)?;
+/// let mut call = |tool| detector.announce(Call::new(tool, Digest::of(b"{}"))).verdict.action;
+/// assert_eq!([read, read, deploy, read].map(&mut call), [Action::Proceed; 4]);
+/// assert_eq!(call(deploy), Action::Warn);
+/// # Ok::<(), unstuck_core::PolicyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Select {
@@ -120,6 +139,8 @@ pub enum Select {
     Except(Tag),
     /// Calls whose outcome never came.
     Unreported,
+    /// Calls of this tool.
+    Tool(Tool),
 }
 
 impl Select {
@@ -129,7 +150,16 @@ impl Select {
             Self::Every => 0,
             Self::Unreported => 1,
             Self::Tag(tag) => tag.code().saturating_add(2),
+            Self::Tool(_) => 127,
             Self::Except(tag) => tag.code().saturating_add(128),
+        }
+    }
+
+    /// Returns the number of the tool that this selection is for, or 0.
+    pub(crate) const fn tool(self) -> u32 {
+        match self {
+            Self::Tool(tool) => tool.id(),
+            Self::Every | Self::Unreported | Self::Tag(_) | Self::Except(_) => 0,
         }
     }
 }
@@ -525,10 +555,8 @@ impl<'p> Rule<'p> {
 
     /// Returns whether the rule is judged when a call is announced.
     pub const fn is_judged_early(&self) -> bool {
-        matches!(
-            (self.results, self.outcomes, self.select),
-            (Results::Ignored, Outcomes::Any, Select::Every | Select::Tag(_) | Select::Except(_))
-        )
+        matches!((self.results, self.outcomes), (Results::Ignored, Outcomes::Any))
+            && !matches!(self.select, Select::Unreported)
     }
 
     /// Returns the digest of the rule without its name and its ladder.
@@ -547,6 +575,7 @@ impl<'p> Rule<'p> {
         };
         let [select, args, results] = [self.select.code(), self.args.code(), self.results.code()];
         let asks = crate::Digest::of(&[select, args, results, failed, progress, silence]);
+        let asks = asks.mix(crate::Digest::new(self.select.tool().into()));
         let pattern = match self.pattern {
             Pattern::Streak { times } => {
                 let [low, high] = times.to_le_bytes();
@@ -571,6 +600,7 @@ impl<'p> Rule<'p> {
             Select::Tag(tag) => record.tag == tag,
             Select::Except(tag) => record.tag != tag,
             Select::Unreported => record.status == Status::Unreported,
+            Select::Tool(tool) => record.tool == tool,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The sets of rules that see a record, computed when a policy is made.
 
-use crate::record::{Record, Status, Tag};
+use crate::record::{Record, Status, Tag, Tool};
 use crate::rule::{Args, Outcomes, Results, Rule, Select};
 
 /// A set of rules, by their indices in the policy.
@@ -27,6 +27,8 @@ pub(crate) struct Selection {
     near: RuleSet,
     /// The rules that match only failures.
     failures: RuleSet,
+    /// The rules that see only the calls of one tool. They stand in [`Self::by_tag`] for every tag.
+    one_tool: RuleSet,
 }
 
 /// The rules that one record affects.
@@ -49,6 +51,7 @@ impl Selection {
         equal: 0,
         near: 0,
         failures: 0,
+        one_tool: 0,
     };
 
     /// Returns the sets with `rule` at `place` added.
@@ -57,7 +60,7 @@ impl Selection {
         let (mut tags, mut code): (&mut [RuleSet], u8) = (&mut self.by_tag, 0);
         while let [seen, others @ ..] = tags {
             let is_seen = match rule.select {
-                Select::Every | Select::Unreported => true,
+                Select::Every | Select::Unreported | Select::Tool(_) => true,
                 Select::Tag(tag) => tag.code() == code,
                 Select::Except(tag) => tag.code() != code,
             };
@@ -66,6 +69,7 @@ impl Selection {
             }
             (tags, code) = (others, code.saturating_add(1));
         }
+        self.one_tool |= one_if(matches!(rule.select, Select::Tool(_)), one);
         self.unreported |= one_if(matches!(rule.select, Select::Unreported), one);
         self.failed |= one_if(matches!(rule.outcomes, Outcomes::Failed), one);
         self.early |= one_if(rule.is_judged_early(), one);
@@ -78,10 +82,15 @@ impl Selection {
         self
     }
 
-    /// Returns the rules that `record` affects once it has settled. O(1).
+    /// Returns which of `rules`, the rules of the policy, `record` affects once it has settled. O(1), or O(rules) if
+    /// some rule is for one tool.
     #[inline]
-    pub(crate) fn of(&self, record: &Record) -> RecordRules {
+    pub(crate) fn of(&self, record: &Record, rules: &[Rule<'_>]) -> RecordRules {
         let of_tag = self.by_tag.get(usize::from(record.tag.code())).copied().unwrap_or(0);
+        let of_tag = match self.one_tool {
+            0 => of_tag,
+            _ => of_tag & !of_other_tools(rules, record.tool),
+        };
         let selected = match record.status {
             Status::Cancelled => 0,
             Status::Unreported => of_tag,
@@ -96,6 +105,11 @@ impl Selection {
     /// Returns whether a rule matches only failures.
     pub(crate) const fn matches_failures(&self) -> bool {
         self.failures != 0
+    }
+
+    /// Returns whether a rule is judged when a call is announced.
+    pub(crate) const fn judges_early(&self) -> bool {
+        self.early != 0
     }
 
     /// Returns the rules that are judged when a record settles.
@@ -127,6 +141,13 @@ pub(crate) enum Column {
     Similar,
     Near,
     Result,
+}
+
+/// Returns the rules that are for one tool, and not for this one.
+#[cfg_attr(target_pointer_width = "32", inline(never))]
+fn of_other_tools(rules: &[Rule<'_>], tool: Tool) -> RuleSet {
+    let is_of_other = |rule: &Rule<'_>| matches!(rule.select, Select::Tool(own) if own != tool);
+    rules.iter().rev().fold(0, |set, rule| set << 1 | RuleSet::from(is_of_other(rule)))
 }
 
 const fn one_if(holds: bool, one: RuleSet) -> RuleSet {

@@ -143,7 +143,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         for record in self.history.open.as_mut_slice() {
             (record.status, record.novel) = (Status::Cancelled, false);
         }
-        if self.policy.needs().early {
+        if self.policy.selection().judges_early() {
             self.rebuild();
         }
         self.settle(&mut |_| {});

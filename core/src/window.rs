@@ -343,7 +343,9 @@ impl<const W: usize> Window<W> {
         view.result =
             self.if_needed(needs.result || repeated, || equal(&self.result, record.result));
         view.near = self.if_needed(needs.near, || equal(&self.near, record.near));
-        view.raw = self.if_needed(needs.raw, || equal(&self.raw, record.raw));
+        // If work was done between failures, only answers with the same bytes count.
+        let failures = policy.selection().matches_failures();
+        view.raw = self.if_needed(failures, || equal(&self.raw, record.raw));
         view.answered = self.answered;
         view.vetoed = self.vetoed;
         view.failed = self.failed;

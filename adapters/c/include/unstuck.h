@@ -450,6 +450,10 @@ enum unstuck_select_t
      * Calls without an outcome.
      */
     UNSTUCK_SELECT_UNREPORTED = 3,
+    /**
+     * Calls of the tool of the rule.
+     */
+    UNSTUCK_SELECT_TOOL = 4,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -919,7 +923,11 @@ typedef struct {
     /**
      * Not read.
      */
-    uint8_t reserved[5];
+    uint8_t reserved;
+    /**
+     * The tool for UNSTUCK_SELECT_TOOL: a number of your own, or the result of unstuck_tool().
+     */
+    uint32_t tool;
 } unstuck_rule_t;
 
 /**
@@ -935,7 +943,7 @@ typedef struct {
      */
     const unstuck_rule_t *rules;
     /**
-     * The number of rules: 1 to 14 about calls, and at most 4 about text.
+     * The number of rules: 1 to 16 about calls, and at most 4 about text.
      */
     size_t count;
     /**

@@ -5,7 +5,7 @@ use core::slice;
 
 use unstuck_core::{
     Action, Basis, Kind, Ladder, Outcomes, Pattern, Policy, Progress, RULES_MAX, RUNGS_MAX, Rule,
-    Rung, Select, Silence, TEXT_RULES_MAX, Tag, TagSet, TextRule, Texts,
+    Rung, Select, Silence, TEXT_RULES_MAX, Tag, TagSet, TextRule, Texts, Tool,
 };
 use unstuck_text::Recipe;
 
@@ -39,6 +39,8 @@ pub enum unstuck_select_t {
     UNSTUCK_SELECT_EXCEPT = 2,
     /// Calls without an outcome.
     UNSTUCK_SELECT_UNREPORTED = 3,
+    /// Calls of the tool of the rule.
+    UNSTUCK_SELECT_TOOL = 4,
 }
 
 /// A rung of a ladder: an action, and the count that it starts at.
@@ -109,7 +111,9 @@ pub struct unstuck_rule_t {
     /// for no, anything else for yes.
     pub prompts: u8,
     /// Not read.
-    pub reserved: [u8; 5],
+    pub reserved: u8,
+    /// The tool for UNSTUCK_SELECT_TOOL: a number of your own, or the result of unstuck_tool().
+    pub tool: u32,
 }
 
 /// The rules of a policy of your own.
@@ -120,7 +124,7 @@ pub struct unstuck_rules_t {
     pub name: *const c_char,
     /// The rules in the order of their evaluation: count rules.
     pub rules: *const unstuck_rule_t,
-    /// The number of rules: 1 to 14 about calls, and at most 4 about text.
+    /// The number of rules: 1 to 16 about calls, and at most 4 about text.
     pub count: usize,
     /// The tags whose calls are not recorded: bit n is the tag n of unstuck_tag_t.
     pub exempt_tags: u16,
@@ -214,6 +218,9 @@ impl Arena {
         count: usize,
         mut one: impl FnMut(&mut Self, usize) -> Result<T, Status>,
     ) -> Result<&'static [T], Status> {
+        if count == 0 {
+            return Ok(&[]);
+        }
         let gap = self.next.align_offset(align_of::<T>());
         let taken = gap.saturating_add(count.saturating_mul(size_of::<T>()));
         self.left = self.left.checked_sub(taken).ok_or(Status::UNSTUCK_STORAGE_SHORT)?;
@@ -364,6 +371,7 @@ impl unstuck_rule_t {
             1 => Ok(Select::Tag(tag)),
             2 => Ok(Select::Except(tag)),
             3 => Ok(Select::Unreported),
+            4 => Ok(Select::Tool(Tool::new(self.tool))),
             _ => Err(Status::UNSTUCK_VALUE),
         }
     }
@@ -442,6 +450,10 @@ mod tests {
             Select::Tag(one) => (1, tag(one)),
             Select::Except(one) => (2, tag(one)),
             Select::Unreported => (3, 0),
+            Select::Tool(tool) => {
+                converted.tool = tool.id();
+                (4, 0)
+            }
         };
         match rule.pattern {
             Pattern::Streak { times } => converted.times = times,
@@ -539,12 +551,13 @@ mod tests {
         const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Block)]);
         const RULE: Rule<'_> =
             Rule::new("r", Args::Same, Results::Same, Pattern::Streak { times: 2 }, LADDER);
-        const RULES: [Rule<'_>; 7] = [
+        const RULES: [Rule<'_>; 8] = [
             RULE.failed(),
             RULE.failures(),
             RULE.forced_on_proof(),
             RULE.ignore_progress(),
             RULE.respect_progress_anywhere(),
+            RULE.select(Select::Tool(Tool::new(7))),
             RULE.select(Select::Tag(Tag::Act)).count_silence().silent_at_most(Action::Warn),
             RULE.only_telling(),
         ];

@@ -21,7 +21,7 @@ use crate::stopped_calls::StoppedCalls;
 use crate::swarm_memory::SwarmMemory;
 
 /// The version of the format that this crate writes, and the only one that it reads.
-pub const CHECKPOINT_VERSION: u8 = 7;
+pub const CHECKPOINT_VERSION: u8 = 8;
 
 /// The length of the checksum at the end.
 const SUM: usize = size_of::<u64>();

@@ -1,6 +1,6 @@
 //! Control of a guard: questions that change nothing, and facts that no call shows.
 
-use unstuck_core::{Action, Kind, LoopId, Nearness, Statistics};
+use unstuck_core::{Action, LoopId, Nearness, Statistics};
 
 use crate::asked::Asked;
 use crate::builder::Mode;
@@ -14,20 +14,6 @@ impl Guard {
     /// blocked call has two; see [`Guard::loops`] and [`Guard::blocked_calls`].
     pub fn statistics(&self) -> &Statistics {
         self.state.worker.detector.statistics()
-    }
-
-    /// Returns the mean confidence of all findings in percent, or `None` if there were none. The engine
-    /// rounds the mean of each kind down.
-    pub fn mean_confidence(&self) -> Option<u8> {
-        let statistics = self.statistics();
-        let (mut count, mut sum) = (0_u64, 0_u64);
-        for kind in Kind::ALL {
-            let findings = u64::from(statistics.findings(kind));
-            count = count.saturating_add(findings);
-            let mean = u64::from(statistics.mean_confidence(kind).unwrap_or_default());
-            sum = sum.saturating_add(findings.saturating_mul(mean));
-        }
-        u8::try_from(sum.checked_div(count)?).ok()
     }
 
     /// Returns the number of loops that were found, each counted once in a run.

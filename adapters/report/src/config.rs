@@ -93,6 +93,39 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_for_one_tool_stands_beside_a_preset() {
+        let rule = r#"
+[[rule]]
+name = "no-second-deploy"
+args = "same_tool"
+results = "ignored"
+select = { tool = "deploy" }
+pattern = { times = 2 }
+ladder = { basis = "repetitions", rungs = [{ count = 2, action = "block" }] }
+"#;
+        let config = format!("preset = \"balanced\"\n{rule}");
+        let Preset { policy, recipe } = *read::preset(&config).expect("a configuration");
+        let balanced = read::named("balanced").expect("a preset").policy;
+        assert_eq!(policy.rules()[1..], *balanced.rules());
+        assert_eq!((policy.texts(), policy.exempt()), (balanced.texts(), balanced.exempt()));
+        let mut worker: unstuck_text::Worker<'_, 20> =
+            unstuck_text::Worker::new(policy, recipe).expect("a window of 20");
+        let mut call = |tool: &str| worker.announce(tool, "{}").verdict.action;
+        let [proceed, block] = [Action::Proceed, Action::Block];
+        let calls = ["release", "release", "deploy", "release", "deploy"];
+        assert_eq!(calls.map(&mut call), [proceed, proceed, proceed, proceed, block]);
+
+        let of_all = config.replace("tool = \"deploy\"", "except = \"poll\"");
+        let mistake = read::preset(&of_all).expect_err("not for one tool");
+        assert_eq!(mistake.place(&of_all), (3, 1));
+        assert!(mistake.what().contains("must be for one tool"), "{}", mistake.what());
+        let many = format!("{config}{rule}{rule}");
+        let mistake = read::preset(&many).expect_err("three rules");
+        assert_eq!(mistake.place(&many), (19, 1));
+        assert!(mistake.what().contains("17 rules, but at most 16"), "{}", mistake.what());
+    }
+
+    #[test]
     fn a_tool_is_declared_in_words() {
         let none = ToolDeclaration::new(Tool::named("t"));
         for (table, own) in [

@@ -10,6 +10,7 @@ pub fn condition(rule: &Rule<'_>) -> String {
         Select::Every => String::new(),
         Select::Tag(tag) => format!(", only tag {tag}"),
         Select::Except(tag) => format!(", all but tag {tag}"),
+        Select::Tool(_) => ", only one tool".to_owned(),
         Select::Unreported => ", only calls without an outcome".to_owned(),
     };
     let failed = match rule.outcomes {

@@ -5,7 +5,7 @@
 
 use unstuck_core::{
     Action, Args, Force, Ladder, Outcomes, Pattern, Policy, Progress, Results, Rule, Rung, Select,
-    Silence, Tag, TextRule, Texts,
+    Silence, Tag, TextRule, Texts, Tool,
 };
 
 use Symbol::{Calls, Other};
@@ -274,8 +274,13 @@ struct Filters {
 
 const EVERY_ARGS: &[Args] = &[Args::Same, Args::Similar, Args::SameTool, Args::Any];
 const EVERY_RESULT: &[Results] = &[Results::Ignored, Results::Same, Results::Near];
-const EVERY_SELECT: &[Select] =
-    &[Select::Every, Select::Tag(Tag::Test), Select::Except(Tag::Test), Select::Unreported];
+const EVERY_SELECT: &[Select] = &[
+    Select::Every,
+    Select::Tag(Tag::Test),
+    Select::Except(Tag::Test),
+    Select::Unreported,
+    Select::Tool(Tool::new(0)),
+];
 const EVERY_OUTCOME: &[Outcomes] = &[Outcomes::Any, Outcomes::Failed, Outcomes::Failures];
 const EVERY_SILENCE: &[Silence] = &[Silence::Ignored, Silence::Evidence, Silence::Telling];
 const EVERY_PROGRESS: &[Progress] = &[Progress::Respect, Progress::Ignore];

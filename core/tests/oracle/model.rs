@@ -286,8 +286,8 @@ enum Heard {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) checks: usize,
-    /// The kind, action and confidence of every verdict with a finding.
-    pub(crate) findings: Vec<(Kind, Action, usize)>,
+    /// The kind and action of every verdict with a finding.
+    pub(crate) findings: Vec<(Kind, Action)>,
     pub(crate) false_positives: usize,
 }
 
@@ -383,7 +383,7 @@ impl<'p> Model<'p> {
         };
         for one in settled.iter().chain([&said]) {
             if let Some(found) = &one.finding {
-                self.tally.findings.push((found.kind, one.action, found.confidence));
+                self.tally.findings.push((found.kind, one.action));
                 self.last = Some(found.clone());
             }
         }
@@ -846,6 +846,7 @@ impl<'p> Model<'p> {
             Select::Tag(tag) => record.asked.tag == tag,
             Select::Except(tag) => record.asked.tag != tag,
             Select::Unreported => record.status == Status::Unreported,
+            Select::Tool(tool) => Tool::new(record.asked.tool.into()) == tool,
         };
         if !selected {
             return false;

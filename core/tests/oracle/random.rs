@@ -140,18 +140,19 @@ fn rule() -> impl Strategy<Value = Rule<'static>> {
         Ladder::by_all_findings(&[Rung::new(1, Action::Warn), Rung::new(9, Action::Stop)]),
         Ladder::by_loop_findings(&[Rung::new(2, Action::Warn), Rung::new(5, Action::StartOver)]),
     ];
+    const SELECT: &[Select] = &[
+        Select::Every,
+        Select::Every,
+        Select::Tag(Tag::Test),
+        Select::Tag(Tag::Poll),
+        Select::Except(Tag::Test),
+        Select::Unreported,
+        Select::Tool(Tool::new(0)),
+        Select::Tool(Tool::new(1)),
+    ];
     let args = prop::sample::select(&[Args::Same, Args::Similar, Args::SameTool, Args::Any][..]);
     let results = prop::sample::select(&[Results::Ignored, Results::Same, Results::Near][..]);
-    let select = prop::sample::select(
-        &[
-            Select::Every,
-            Select::Every,
-            Select::Tag(Tag::Test),
-            Select::Tag(Tag::Poll),
-            Select::Except(Tag::Test),
-            Select::Unreported,
-        ][..],
-    );
+    let select = prop::sample::select(SELECT);
     let outcomes = prop::sample::select(
         &[Outcomes::Any, Outcomes::Any, Outcomes::Failed, Outcomes::Failures][..],
     );

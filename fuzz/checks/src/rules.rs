@@ -133,8 +133,13 @@ fn rising(bytes: &mut Unstructured<'_>) -> Result<Vec<Rung>> {
 fn rule(bytes: &mut Unstructured<'_>, numbers: Numbers) -> Result<Rule<'static>> {
     const ARGS: [Args; 4] = [Args::Same, Args::Similar, Args::SameTool, Args::Any];
     const RESULTS: [Results; 3] = [Results::Ignored, Results::Same, Results::Near];
-    const SELECT: [Select; 4] =
-        [Select::Every, Select::Tag(Tag::Test), Select::Tag(Tag::Shell), Select::Unreported];
+    const SELECT: [Select; 5] = [
+        Select::Every,
+        Select::Tag(Tag::Test),
+        Select::Tag(Tag::Shell),
+        Select::Unreported,
+        Select::Tool(Tool::new(1)),
+    ];
     const OUTCOMES: [Outcomes; 2] = [Outcomes::Any, Outcomes::Failed];
     const PROGRESS: [Progress; 3] = [Progress::Respect, Progress::Ignore, Progress::Anywhere];
     // A separate ladder replaces this one.

@@ -15,7 +15,7 @@ use super::lines::is_elsewhere;
 use crate::output::remark;
 
 /// The version of both files. Every change of their format raises it.
-pub(super) const VERSION: u16 = 4;
+pub(super) const VERSION: u16 = 5;
 
 /// The first bytes of the journal and of the snapshot.
 const JOURNAL: [u8; 4] = *b"ustj";

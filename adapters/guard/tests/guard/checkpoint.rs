@@ -106,9 +106,9 @@ fn an_error_says_what_is_wrong() {
         (
             0,
             &newer[..],
-            "the checkpoint has version 8, but this guard reads 7: begin with a new one",
+            "the checkpoint has version 9, but this guard reads 8: begin with a new one",
         ),
-        (0, &older, "the checkpoint has version 3, but this guard reads 7: begin with a new one"),
+        (0, &older, "the checkpoint has version 3, but this guard reads 8: begin with a new one"),
         (0, &[], "these bytes are no checkpoint of a guard: begin with a new one"),
         (
             7,

@@ -1,6 +1,6 @@
 //! Reports of the host after a decision, and what it may ask the guard.
 
-use unstuck::{Action, Asked, Decision, Guard, Statistics};
+use unstuck::{Action, Asked, Decision, Guard};
 
 use super::{ARGS, actions, fail};
 
@@ -83,18 +83,4 @@ fn progress_that_no_result_shows_ends_a_loop() {
         });
         assert_eq!(found, is_found, "moves: {moves}");
     }
-}
-
-#[test]
-fn the_mean_confidence_is_that_of_all_findings() {
-    let mut guard = Guard::new();
-    assert_eq!(guard.mean_confidence(), None);
-    let _ = third(&mut guard);
-    let of_kind = |statistics: &Statistics| statistics.mean_confidence(unstuck::Kind::Streak);
-    assert_eq!(guard.mean_confidence(), of_kind(guard.statistics()));
-    let _ = [(); 3].map(|()| guard.text_turn("Let me see."));
-    let kinds = [unstuck::Kind::Streak, unstuck::Kind::Text];
-    let means = kinds.map(|kind| guard.statistics().mean_confidence(kind).expect("a finding"));
-    let mean = guard.mean_confidence().expect("findings");
-    assert!(means.iter().min() <= Some(&mean) && Some(&mean) <= means.iter().max());
 }

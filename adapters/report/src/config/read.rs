@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 use unstuck::Budget;
 use unstuck_core::{
     Action, Basis, Force, Ladder, Outcomes, Pattern, Policy, PolicyError, PolicyErrorKind,
-    Progress, Rule, Rung, Select, Silence, Tag, TagSet, TextRule, Texts,
+    Progress, Rule, Rung, Select, Silence, Tag, TagSet, TextRule, Texts, Tool,
 };
 use unstuck_text::{Preset, Recipe};
 
@@ -37,7 +37,7 @@ const RULE: [&str; 11] = [
 ];
 
 /// The fields that a configuration with a `preset` must not have.
-const OF_PRESET: [&str; 5] = ["name", "window", "recipe", "rule", "text"];
+const OF_PRESET: [&str; 4] = ["name", "window", "recipe", "text"];
 
 /// Returns the policy called `name`: a preset, or the rule set of another agent, which is parsed
 /// now.
@@ -133,25 +133,49 @@ fn named_preset(
         return Err(unknown(node, &published::names().collect::<Vec<_>>()));
     };
     let name = preset.policy.name();
+    let why = format!(
+        "the preset has its own; to change it, start from the output of `unstuck presets {name} \
+         --format toml`"
+    );
     for key in OF_PRESET {
-        let why = format!(
-            "the preset has its own; to change it, start from the output of `unstuck presets \
-             {name} --format toml`"
-        );
         fields.without(key, &why)?;
     }
-    Ok((*preset.policy, preset.recipe))
+    let policy = match fields.optional("rule") {
+        Some(rules) => with_rules_of_tools(preset.policy, rules, &why)?,
+        None => *preset.policy,
+    };
+    Ok((policy, preset.recipe))
+}
+
+/// Returns the policy with more rules, each for one tool. They come first, because the first rule that holds decides.
+fn with_rules_of_tools(
+    policy: &'static Policy<'static>,
+    node: &Node<'_>,
+    why: &str,
+) -> Result<Policy<'static>, Mistake> {
+    let sources = RuleSource::all_of(node)?;
+    let is_of_all = |source: &&RuleSource| !matches!(source.rule.select, Select::Tool(_));
+    if let Some(source) = sources.iter().find(is_of_all) {
+        let what =
+            "a rule beside a preset must be for one tool, as with `select = { tool = \"deploy\" }`";
+        return Err(Mistake::new(source.whole.clone(), format!("{what}: {why}")));
+    }
+    let (early, late) = policy.phases();
+    checked(policy.name(), (policy.window(), node.span()), &sources, policy.rules())?
+        .with_exempt(policy.exempt())
+        .with_texts(policy.texts())
+        .and_then(|own| own.with_tools(policy.tools()))
+        .and_then(|own| own.with_allowed(policy.allowed()))
+        .and_then(|own| own.with_phases(early, late))
+        .map_err(|error| Mistake::new(node.span(), error.to_string()))
 }
 
 /// Reads a configuration with rules of its own.
 fn whole(fields: &Fields<'_>) -> Result<(Policy<'static>, Recipe), Mistake> {
     let name = name(fields)?;
     let window = fields.required("window")?;
-    let rules: Vec<RuleSource> = match fields.optional("rule") {
-        Some(rules) => elements(rules, "[[rule]] tables")?.map(RuleSource::of).collect(),
-        None => Ok(Vec::new()),
-    }?;
-    let policy = checked(name, window, &rules)?;
+    let sources = fields.optional("rule").map_or(Ok(Vec::new()), RuleSource::all_of)?;
+    let policy = checked(name, (number(window)?, window.span()), &sources, &[])?;
     let policy = match fields.optional("text") {
         Some(texts) => with_texts(policy, texts)?,
         None => policy,
@@ -168,6 +192,10 @@ struct RuleSource {
 }
 
 impl RuleSource {
+    fn all_of(node: &Node<'_>) -> Result<Vec<Self>, Mistake> {
+        elements(node, "[[rule]] tables")?.map(Self::of).collect()
+    }
+
     fn of(node: &Node<'_>) -> Result<Self, Mistake> {
         let fields = Fields::at(node, "a rule", &RULE)?;
         let name = name(&fields)?;
@@ -216,29 +244,31 @@ impl Rungs {
     }
 }
 
-/// Returns the policy with these rules, or a mistake at the first rule that the engine refuses.
+/// Returns the policy with these rules and then those of a preset, or a mistake at the first rule that the engine
+/// refuses. The window of the policy has a span.
 fn checked(
     name: &'static str,
-    window: &Node<'_>,
+    (length, window): (u8, Range<usize>),
     sources: &[RuleSource],
+    preset: &[Rule<'static>],
 ) -> Result<Policy<'static>, Mistake> {
-    let length = number(window)?;
-    let rules: Vec<Rule<'static>> = sources.iter().map(|source| source.rule).collect();
-    let rules: &'static [Rule<'static>] = rules.leak();
     let refused = |error: PolicyError, source: Option<&RuleSource>| {
         let span = match (error.flaw, source) {
-            (PolicyErrorKind::Window { .. }, _) => window.span(),
+            (PolicyErrorKind::Window { .. }, _) => window.clone(),
             (kind, Some(source)) => source.span_of(kind),
             (_, None) => 0..0,
         };
         Mistake::new(span, error.to_string())
     };
+    let rules = |count: usize| -> Vec<Rule<'static>> {
+        let own = sources.iter().take(count).map(|source| source.rule);
+        own.chain(preset.iter().copied()).collect()
+    };
     // Names may occur twice, so the rule is found by adding one rule at a time.
-    for (n, source) in sources.iter().enumerate() {
-        let rules = rules.get(..=n).unwrap_or(rules);
-        Policy::new(name, length, rules).map_err(|error| refused(error, Some(source)))?;
+    for (source, count) in sources.iter().zip(1..) {
+        Policy::new(name, length, &rules(count)).map_err(|error| refused(error, Some(source)))?;
     }
-    Policy::new(name, length, rules).map_err(|error| refused(error, None))
+    Policy::new(name, length, rules(sources.len()).leak()).map_err(|error| refused(error, None))
 }
 
 fn with_texts(policy: Policy<'static>, node: &Node<'_>) -> Result<Policy<'static>, Mistake> {
@@ -288,14 +318,20 @@ fn select(node: &Node<'_>) -> Result<Select, Mistake> {
         DeValue::String(which) if which == "unreported" => Ok(Select::Unreported),
         DeValue::String(_) => Err(unknown(node, &WORDS)),
         DeValue::Table(_) => {
-            let fields = Fields::at(node, "a selection", &["tag", "except"])?;
-            match (fields.optional("tag"), fields.optional("except")) {
-                (Some(tag), None) => Ok(Select::Tag(word::<Tag>(tag)?)),
-                (None, Some(tag)) => Ok(Select::Except(word::<Tag>(tag)?)),
-                _ => Err(Mistake::new(node.span(), "expected either `tag` or `except`")),
+            const KEYS: [&str; 3] = ["tag", "except", "tool"];
+            let fields = Fields::at(node, "a selection", &KEYS)?;
+            match KEYS.map(|key| fields.optional(key)) {
+                [Some(tag), None, None] => Ok(Select::Tag(word::<Tag>(tag)?)),
+                [None, Some(tag), None] => Ok(Select::Except(word::<Tag>(tag)?)),
+                [None, None, Some(tool)] => Ok(Select::Tool(Tool::named(text(tool)?))),
+                _ => Err(Mistake::new(node.span(), "expected one of `tag`, `except` and `tool`")),
             }
         }
-        _ => Err(other(node, "\"every\", \"unreported\", { tag = … } or { except = … }")),
+        _ => {
+            const FORMS: &str =
+                "\"every\", \"unreported\", { tag = … }, { except = … } or { tool = … }";
+            Err(other(node, FORMS))
+        }
     }
 }
 

@@ -20,6 +20,14 @@ pub(super) const HINT: &str = r#"
 # tag = "read"          # its kind, if neither its name nor its effect shows it
 # masks = ["spaces"]    # the volatile parts of its results
 #
+# [[rule]]              # beside a preset: at most two, each for one tool, before its own
+# name = "no-second-deploy"
+# args = "same_tool"
+# results = "ignored"
+# select = { tool = "deploy" }
+# pattern = { times = 2 }
+# ladder = { basis = "repetitions", rungs = [{ count = 2, action = "block" }] }
+#
 # [[allow]]             # a call that may repeat
 # tool = "bash"
 # args = { command = "make test" }
@@ -61,9 +69,7 @@ pub fn config(preset: &Preset) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(text, "exempt = [{}]", exempt.join(", "));
     text.push_str(&recipe::table(&preset.recipe));
-    for rule in policy.rules() {
-        text.push_str(&rule_table(rule));
-    }
+    text.extend(policy.rules().iter().filter_map(rule_table));
     for rule in policy.texts() {
         text.push_str(&text_table(rule));
     }
@@ -84,12 +90,13 @@ fn line(name: &str, phase: Phase) -> String {
     format!("{name} = {{ calls = {}, patience = {} }}\n", phase.calls, phase.patience)
 }
 
-fn rule_table(rule: &Rule<'_>) -> String {
+/// Returns the table of a rule, or `None` if it is for one tool.
+fn rule_table(rule: &Rule<'_>) -> Option<String> {
     let fields = [
         ("name", quoted(rule.name)),
         ("args", quoted(rule.args.word())),
         ("results", quoted(rule.results.word())),
-        ("select", select(rule.select)),
+        ("select", select(rule.select)?),
         ("outcomes", quoted(rule.outcomes.word())),
         ("pattern", pattern(rule.pattern)),
         ("progress", quoted(rule.progress.word())),
@@ -97,7 +104,7 @@ fn rule_table(rule: &Rule<'_>) -> String {
         ("silent_max", quoted(rule.silent_max.word())),
         ("force", quoted(rule.force.word())),
     ];
-    table("rule", &fields, &rule.ladder)
+    Some(table("rule", &fields, &rule.ladder))
 }
 
 fn text_table(rule: &TextRule<'_>) -> String {
@@ -124,13 +131,14 @@ fn rungs(rungs: &[Rung]) -> String {
     format!("[\n{}]", rungs.iter().map(line).collect::<String>())
 }
 
-fn select(select: Select) -> String {
-    match select {
+fn select(select: Select) -> Option<String> {
+    Some(match select {
         Select::Every => quoted("every"),
         Select::Unreported => quoted("unreported"),
         Select::Tag(tag) => format!("{{ tag = {} }}", quoted(tag.word())),
         Select::Except(tag) => format!("{{ except = {} }}", quoted(tag.word())),
-    }
+        Select::Tool(_) => return None,
+    })
 }
 
 fn pattern(pattern: Pattern) -> String {

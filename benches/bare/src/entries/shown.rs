@@ -74,6 +74,6 @@ pub(crate) fn show_statistics(statistics: &Statistics, input: &mut Input) {
     black_box((statistics.checks(), statistics.false_positives()));
     black_box(statistics.actions(input.action()));
     for kind in Kind::ALL {
-        black_box((statistics.findings(kind), statistics.mean_confidence(kind)));
+        black_box(statistics.findings(kind));
     }
 }

@@ -10,7 +10,7 @@ use unstuck_json::{Hash64 as _, Rapid};
 const MAGIC: [u8; 4] = *b"ustk";
 
 /// The version of the content. Every change of a stored type raises it.
-const VERSION: u16 = 11;
+const VERSION: u16 = 12;
 
 /// The length of the header: magic, version, length and checksum.
 const HEAD: usize = 4 + 2 + 4 + 8;
