@@ -150,7 +150,8 @@ fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
     let asks = hook.ask && hook.agent.host().quirks.is_attended.is_some_and(|is| is());
     // A hook that only observes refuses nothing, and nobody reads its notes.
     let spending = config.budget.filter(|_| !observes).and_then(|budget| {
-        let opened = Spending::open(folder, &key, budget, &config.prices, log.now);
+        let note = |lost: &str| log.note(lost);
+        let opened = Spending::open(folder, &key, budget, &config.prices, log.now, note);
         opened.map_err(|trouble| log.note(trouble)).ok()
     });
     let worker = Worker::from(saved, builder, &key, log.now)?;

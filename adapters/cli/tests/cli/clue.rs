@@ -107,6 +107,22 @@ fn the_lines_of_a_text_that_stands_in_a_file_are_told() {
 }
 
 #[test]
+fn the_hunk_of_a_patch_that_stands_nowhere_is_looked_up() {
+    let mut session = Session::new();
+    session.write("src/a.rs", TEXT);
+    let patch = "*** Begin Patch\n*** Add File: src/b.rs\n+    let count = 4;\n*** Update File: src/a.rs\n\
+                 *** Move to: src/c.rs\n@@\n-fn main() {\n+fn run() {\n@@ fn main\n     let count = 4;\n-    println!(\"{count}\");\n\
+                 +    print!(\"{count}\");\n*** End Patch";
+    let error = "apply_patch verification failed: Failed to find expected lines in src/a.rs";
+    let input = json!({ "input": patch });
+    let said: String =
+        (0..6).flat_map(|_| session.call("apply_patch", &input, error, true)).collect();
+    let expected =
+        r#"Nearest to it is lines 2 to 3:\n    let count = 3;\n    println!(\"{count}\");"#;
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
 fn a_file_outside_of_the_work_tree_or_with_secrets_is_not_read() {
     for path in [
         "../outside.rs",

@@ -35,6 +35,9 @@ const FILES: [&str; 5] = ["file_path", "filePath", "path", "filename", "target_f
 const OLD_TEXTS: [&str; 6] =
     ["old_string", "oldString", "old_str", "oldText", "old_text", "search"];
 
+/// What stands before the name of a file in a patch.
+const UPDATE: &str = "*** Update File: ";
+
 /// Returns what else is known of the loop of `evidence`, in a sentence or more, if anything is.
 pub(super) fn clue(agent: Agent, read: &ReadEvent<'_>, evidence: &Evidence) -> Option<String> {
     let known = evidence.cause.as_ref().map(|cause| cause.kind);
@@ -87,16 +90,46 @@ fn in_transcript(agent: Agent, event: &ReadEvent<'_>, evidence: &Evidence) -> Op
 
 /// Returns where in the file the text stands that an edit is to replace, or the lines that are nearest to it.
 fn in_file(event: &ReadEvent<'_>) -> Option<String> {
+    let folder = Path::new(event.event.cwd.as_deref()?);
     let args: Map<String, Value> = serde_json::from_str(&event.call.as_ref()?.call.args).ok()?;
     let argument = |names: &[&str]| names.iter().find_map(|name| args.get(*name)?.as_str());
-    let (path, wanted) = (argument(&FILES)?, argument(&OLD_TEXTS)?);
-    let text = content(Path::new(event.event.cwd.as_deref()?), Path::new(path))?;
-    let places = places(&text, wanted);
+    if let (Some(path), Some(wanted)) = (argument(&FILES), argument(&OLD_TEXTS)) {
+        return whereabouts(&content(folder, Path::new(path))?, wanted);
+    }
+    let patch = args.values().filter_map(Value::as_str).find(|text| text.contains(UPDATE))?;
+    hunks(patch).into_iter().find_map(|(path, lines)| {
+        let (text, wanted) = (content(folder, Path::new(path))?, lines.join("\n"));
+        // A hunk with one place is not what failed.
+        if places(&text, &wanted).len() == 1 { None } else { whereabouts(&text, &wanted) }
+    })
+}
+
+/// Returns the lines where `wanted` stands in `text`, or those that are nearest to it.
+fn whereabouts(text: &str, wanted: &str) -> Option<String> {
+    let places = places(text, wanted);
     match places[..] {
-        [] => nearest(&text, wanted),
+        [] => nearest(text, wanted),
         [line] => Some(format!("That text stands in line {line} now.")),
         _ => Some(format!("It stands in the lines {}.", listed(&places))),
     }
+}
+
+/// Returns the file of each hunk of a patch in the form of `apply_patch`, and the lines that the hunk is for.
+fn hunks(patch: &str) -> Vec<(&str, Vec<&str>)> {
+    let (mut hunks, mut file) = (Vec::new(), None);
+    for line in patch.lines() {
+        if line.starts_with("*** ") && line.contains(" File: ") {
+            file = line.strip_prefix(UPDATE);
+        }
+        let Some(name) = file else { continue };
+        if line.starts_with("***") || line.starts_with("@@") {
+            hunks.push((name, Vec::new()));
+        } else if let (Some((_, lines)), false) = (hunks.last_mut(), line.starts_with('+')) {
+            lines.push(line.strip_prefix([' ', '-']).unwrap_or(line));
+        }
+    }
+    hunks.retain(|(_, lines)| !lines.is_empty());
+    hunks
 }
 
 /// Returns the text of a file inside of `folder`, unless it is long, or may hold a secret.

@@ -23,6 +23,9 @@ pub(super) struct Spending {
     prices: Prices,
 }
 
+/// What the log says if the file cannot be read.
+const LOST: &str = "the budget is counted from zero: what was spent is in a file that is damaged or of another version";
+
 /// The content of the file.
 #[derive(Default, Serialize, Deserialize)]
 struct SavedSpending {
@@ -32,13 +35,14 @@ struct SavedSpending {
 
 impl Spending {
     /// Opens what a worker has spent, at the time `now` in milliseconds since 1970. If its agent cannot ask a person,
-    /// calls at a limit are refused.
+    /// calls at a limit are refused. `note` is told if what was spent is lost.
     pub(super) fn open(
         folder: &Folder,
         key: &Key<'_>,
         budget: Budget,
         prices: &Prices,
         now: u64,
+        note: impl FnOnce(&str),
     ) -> Result<Self, Trouble> {
         let can_ask =
             || key.agent.host().quirks.is_attended.is_some_and(|is_attended| is_attended());
@@ -48,8 +52,10 @@ impl Spending {
         };
         let mut file = folder.open_spent(key)?;
         let saved = match file.read() {
-            // Another version wrote it, or a kill tore it: counting begins anew.
-            Err(Trouble::Damage(_)) => None,
+            Err(Trouble::Damage(_)) => {
+                note(LOST);
+                None
+            }
             read => read?,
         };
         let SavedSpending { account, answers } = saved.unwrap_or_default();

@@ -229,8 +229,8 @@ fn the_minutes_of_a_budget_are_those_of_the_agent() {
     // Each event is a process of its own.
     let tell = |kind, minute: u64| {
         let (now, event) = (minute * 60_000, Event { name: "PostToolUse".into(), ..event(kind) });
-        let spending =
-            Spending::open(&folder, &key(), budget, &Prices::default(), now).expect("a file");
+        let spending = Spending::open(&folder, &key(), budget, &Prices::default(), now, |_| ())
+            .expect("a file");
         let mut worker = worker().within(Some(spending));
         let text = worker.take(&event, now);
         worker.keep_spending().expect("a file");
