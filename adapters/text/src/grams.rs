@@ -1,5 +1,7 @@
 //! A fast search for a few words in a text, by four letters of each word.
 
+use crate::mask::few;
+
 /// Four letters of each word, in lower case. A text without any of them contains no such word.
 ///
 /// Three letters in a row are looked up at every second byte of a text: of each word, the first three or the
@@ -61,12 +63,13 @@ impl Grams {
     /// Returns the start of the four letters of the first such word in `text` from `from` on. O(n).
     pub(crate) fn next(&self, text: &[u8], from: usize) -> Option<usize> {
         let mut at = from;
-        // Eight bytes hold three rows that are two bytes apart.
-        while let Some(eight) = text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-            let letters = u64::from_le_bytes(*eight);
-            let [one, two, three] =
-                [0, 16, 32].map(|shift| self.threes.holds(low_half(letters >> shift) & THREE));
-            if one | two | three {
+        while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+            // Eight bytes hold three rows that are two bytes apart.
+            let letters =
+                rest.first_chunk().map_or_else(|| few(rest), |it| u64::from_le_bytes(*it));
+            let letters = letters | u64::from(LOWER) << 32 | u64::from(LOWER);
+            let holds = |shift: u32| self.threes.holds(low_half(letters >> shift) & THREE);
+            if holds(0) || holds(16) || holds(32) {
                 let found = [at, at + 2, at + 4].into_iter().find_map(|at| self.at(text, at, from));
                 if found.is_some() {
                     return found;
@@ -74,14 +77,14 @@ impl Grams {
             }
             at += 6;
         }
-        (at..text.len()).step_by(2).find_map(|at| self.at(text, at, from))
+        None
     }
 
     /// Returns the start of a word of which a row of three letters may stand at `at`.
     fn at(&self, text: &[u8], at: usize, from: usize) -> Option<usize> {
         let holds = |start: usize| {
             let four = text.get(start..).and_then(<[u8]>::first_chunk::<4>);
-            four.is_some_and(|four| self.fours.holds(u32::from_le_bytes(*four)))
+            four.is_some_and(|four| self.fours.holds(u32::from_le_bytes(*four) | LOWER))
         };
         let before = at.checked_sub(1).filter(|&before| before >= from && holds(before));
         before.or_else(|| Some(at).filter(|&at| holds(at)))
@@ -107,9 +110,9 @@ impl<const SLOTS: usize> Set<SLOTS> {
         }
     }
 
+    /// Returns whether the set holds this row, which is in lower case.
     #[inline]
-    const fn holds(&self, letters: u32) -> bool {
-        let row = letters | if letters > THREE { LOWER } else { LOWER & THREE };
+    const fn holds(&self, row: u32) -> bool {
         self.slots[slot::<SLOTS>(row, self.factor)] == row
     }
 }

@@ -5,6 +5,8 @@
 
 use memchr::memchr2;
 
+use crate::tokens::is_of_word;
+
 /// A token of JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'t> {
@@ -93,7 +95,7 @@ impl<'t> Lexer<'t> {
     /// Reads the number or the word that begins at `start`.
     fn plain(&mut self, start: usize) -> Token<'t> {
         let rest = self.text.as_bytes().get(start..).unwrap_or_default();
-        let length = rest.iter().position(|&byte| !is_plain(byte)).unwrap_or(rest.len());
+        let length = rest.iter().position(|&byte| !is_of_word(byte)).unwrap_or(rest.len());
         self.at = start + length;
         Token::Plain(self.text.get(start..self.at).unwrap_or_default())
     }
@@ -114,7 +116,7 @@ impl<'t> Iterator for Lexer<'t> {
                 b':' => Token::Colon,
                 b'"' => self.string(start, byte),
                 _ if byte == self.quote => self.string(start, byte),
-                _ if is_plain(byte) => self.plain(start),
+                _ if is_of_word(byte) => self.plain(start),
                 _ => continue,
             };
             return Some((start, token));
@@ -160,11 +162,6 @@ pub(crate) fn unescape(string: &str, text: &mut alloc::string::String) -> Option
     }
     text.push_str(rest);
     Some(())
-}
-
-/// Returns whether `byte` belongs to a number or a word.
-const fn is_plain(byte: u8) -> bool {
-    is_letter(byte) || is_joint(byte)
 }
 
 /// Returns whether `byte` belongs to a letter or a digit of any script.

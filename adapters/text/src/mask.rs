@@ -27,6 +27,7 @@ mod view;
 mod word_end;
 
 pub use digest::Masked;
+pub(crate) use digest::few;
 use unstuck_core::Digest;
 use unstuck_json::Hash64 as _;
 

@@ -95,8 +95,8 @@ impl Tokens {
                 } else {
                     self.add_words(behind.get(..length).unwrap_or_default());
                 }
-            } else if sign(*first) != 0 {
-                let length = rest.iter().take_while(|byte| sign(**byte) != 0).count();
+            } else if is_of_word(*first) {
+                let length = rest.iter().take_while(|byte| is_of_word(**byte)).count();
                 self.add_words(rest.get(..length).unwrap_or_default());
                 rest = rest.get(length..).unwrap_or_default();
             } else {
@@ -230,7 +230,7 @@ fn behind_value(json: &[u8]) -> &[u8] {
     let json = json.trim_ascii_start();
     let length = match json.split_first() {
         Some((b'"', behind)) => string_length(behind) + 2,
-        _ => json.iter().take_while(|byte| sign(**byte) != 0).count(),
+        _ => json.iter().take_while(|byte| is_of_word(**byte)).count(),
     };
     json.get(length..).unwrap_or_default()
 }
@@ -283,6 +283,12 @@ static SIGNS: [u16; 256] = {
 #[inline]
 fn sign(byte: u8) -> u64 {
     SIGNS[usize::from(byte)].into()
+}
+
+/// Returns whether `byte` belongs to a word or a number.
+#[inline]
+pub(crate) fn is_of_word(byte: u8) -> bool {
+    sign(byte) != 0
 }
 
 /// An odd number without a pattern: 2⁶⁴ by the golden ratio.

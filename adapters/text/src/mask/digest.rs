@@ -320,7 +320,7 @@ impl Stream {
 
 /// Returns less than eight bytes as a number, the first one lowest. Each byte may be read twice.
 #[inline]
-fn few(bytes: &[u8]) -> u64 {
+pub(crate) fn few(bytes: &[u8]) -> u64 {
     if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(*four)));
         return first | last << (8 * (bytes.len() - 4));
