@@ -81,7 +81,7 @@ where
 
     fn name(&mut self, name: Text<'a>, place: Cursor<'a>) {
         if self.printer.depth() == 1 {
-            self.is_primary = self.names.iter().any(|one| name.spells(one));
+            self.is_primary = name.spells_any(self.names);
         }
         self.printer.name(name, place);
     }
