@@ -99,8 +99,36 @@ impl Phrases {
 
     /// Splits `text` at each of the phrases that it contains.
     pub(crate) fn splits<'t>(&self, text: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
+        self.splits_of(text, Letters::ALL)
+    }
+
+    /// Like [`Phrases::splits`], for a `text` of these `letters` that is searched for many phrases.
+    pub(crate) fn splits_of<'t>(
+        &self,
+        text: &'t str,
+        letters: Letters,
+    ) -> impl Iterator<Item = (&'t str, &'t str)> {
         let places = self.rarest.iter().map(|&place| usize::from(place));
-        self.iter().zip(places).filter_map(|(phrase, place)| around(text, phrase, place))
+        let phrases = self.iter().zip(places).filter(move |(phrase, _)| letters.may_spell(phrase));
+        phrases.filter_map(|(phrase, place)| around(text, phrase, place))
+    }
+}
+
+/// The letters of a text as bits. Upper and lower case share a bit, and so do some signs and letters.
+#[derive(Clone, Copy)]
+pub(crate) struct Letters(u32);
+
+impl Letters {
+    const ALL: Self = Self(u32::MAX);
+
+    /// Returns the letters of `text`. O(n).
+    pub(crate) fn of(text: &str) -> Self {
+        Self(text.bytes().fold(0, |bits, byte| bits | 1 << (byte % 32)))
+    }
+
+    /// Returns `false` only if `phrase` has other letters, too.
+    fn may_spell(self, phrase: &str) -> bool {
+        self.0 == u32::MAX || phrase.bytes().all(|byte| self.0 >> (byte % 32) & 1 == 1)
     }
 }
 
@@ -129,9 +157,10 @@ const fn holds(slots: &[u64; 2], one: u8, two: u8) -> bool {
     slots[slot / 64] >> (slot % 64) & 1 == 1
 }
 
-/// Returns a number below 128 for two bytes, the same in either case.
+/// Returns a number below 128 for two bytes, the same in either case. Few answers begin with two letters that are in the
+/// slot of others.
 const fn slot(one: u8, two: u8) -> usize {
-    (one | 0x20).wrapping_mul(37).wrapping_add((two | 0x20).wrapping_mul(101)) as usize % 128
+    (one | 0x20).wrapping_mul(17).wrapping_add((two | 0x20).wrapping_mul(3)) as usize % 128
 }
 
 /// Splits `text` at the first `phrase`, in which the byte at `place` is rare. O(n) for a `phrase` of a
