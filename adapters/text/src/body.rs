@@ -24,7 +24,7 @@ pub(crate) struct Body<'t> {
 impl<'t> Body<'t> {
     /// Looks at the ends of `text`. O(length of the lines there).
     pub(crate) fn of(text: &'t str) -> Self {
-        let (text, whole) = (text.trim(), text.trim_end());
+        let (text, whole) = (find::trim(text), text.trim_end());
         let clocks = Clocks::of(text);
         let mut lines = full(find::lines(text));
         let first = lines.next().unwrap_or_default();
@@ -33,7 +33,7 @@ impl<'t> Body<'t> {
             let mut lines = full(find::lines_back(text));
             Some((lines.next()?, lines.next()?))
         });
-        let shown = |line| clocks.off(line).trim();
+        let shown = |line| find::trim(clocks.off(line));
         Self { text, whole, clocks, first: shown(first), second: second.map(shown), last }
     }
 

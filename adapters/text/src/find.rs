@@ -5,6 +5,16 @@ use core::iter::from_fn;
 
 use memchr::{memchr, memrchr};
 
+/// Returns `text` without white space at its ends, like [`str::trim`]. It puts no characters together, unless one beyond
+/// ASCII or a control stands at an end.
+pub(crate) fn trim(text: &str) -> &str {
+    let trimmed = text.trim_ascii();
+    match trimmed.as_bytes() {
+        [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => trimmed,
+        _ => trimmed.trim(),
+    }
+}
+
 /// Returns whether `text` contains `needle`.
 pub(crate) fn contains(text: &str, needle: &str) -> bool {
     position(text, needle).is_some()

@@ -5,6 +5,7 @@
 
 use memchr::memchr2;
 
+use crate::find;
 use crate::tokens::is_of_word;
 
 /// A token of JSON.
@@ -71,7 +72,7 @@ impl<'t> Lexer<'t> {
             }
             _ => None,
         });
-        self.text.get(self.at..end.unwrap_or(self.text.len())).unwrap_or_default().trim()
+        find::trim(self.text.get(self.at..end.unwrap_or(self.text.len())).unwrap_or_default())
     }
 
     /// Reads the string that begins at `start`.
@@ -129,7 +130,7 @@ impl<'t> Iterator for Lexer<'t> {
 #[cfg(feature = "alloc")]
 pub(crate) fn unescape(string: &str, text: &mut alloc::string::String) -> Option<()> {
     let mut rest = string;
-    while let Some((before, escape)) = crate::find::split_once(rest, "\\") {
+    while let Some((before, escape)) = find::split_once(rest, "\\") {
         text.push_str(before);
         let sign = escape.chars().next()?;
         rest = escape.get(sign.len_utf8()..)?;

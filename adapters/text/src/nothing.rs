@@ -81,7 +81,7 @@ fn holds_nothing(json: &str) -> bool {
 
 /// Returns whether `line` says that nothing was found.
 fn says_nothing(line: &str) -> bool {
-    let line = line.trim();
+    let line = find::trim(line);
     let line = after(line, "error: ").unwrap_or(line);
     let mut said = words(line);
     match said.next() {

@@ -79,7 +79,7 @@ fn has_pending_element(markup: &str) -> bool {
 /// Returns whether the last line of a text, or a column of a table, holds a pending state.
 fn is_pending_text(body: &Body<'_>) -> bool {
     let text = body.text;
-    let last = body.lines_back().next().map(str::trim);
+    let last = body.lines_back().next().map(find::trim);
     let goes_on = || last.is_some_and(|line| is_pending_line(line, body.is_single()));
     let in_rows = || {
         TRIGGERS_OF_STATES.may_be_in(text.as_bytes())

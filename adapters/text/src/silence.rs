@@ -38,7 +38,7 @@ pub(crate) fn says_nothing(body: &Body<'_>) -> bool {
 }
 
 fn is_silent_line(line: &str) -> bool {
-    let line = line.trim();
+    let line = find::trim(line);
     let bare = line.trim_matches(['(', ')', '[', ']']);
     is_word(line) || is_exit_code(bare) || is_heading(line) || is_phrase(bare)
 }
@@ -93,7 +93,7 @@ fn is_silent_object(json: &str) -> bool {
 /// assert!(!is_placeholder("src/a.rs\n[12 lines omitted]"), "the beginning is there");
 /// ```
 pub fn is_placeholder(result: &str) -> bool {
-    let result = result.trim().trim_end_matches('.');
+    let result = find::trim(result).trim_end_matches('.');
     if result.len() > LOOK_MAX || result.contains('\n') {
         return false;
     }

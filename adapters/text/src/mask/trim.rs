@@ -36,7 +36,7 @@ impl Masker<'_> {
         let (bare, is_bare) = self.without(text, |line| line == Volatile::Labelled);
         // Most answers end here: their first and last lines say something.
         let rest = if is_bare { self.without(bare, |_| true).0 } else { bare };
-        let is_volatile = rest.trim().is_empty();
+        let is_volatile = find::trim(rest).is_empty();
         Trimmed { text: if is_volatile { bare } else { rest }, is_volatile }
     }
 
@@ -63,7 +63,8 @@ impl Masker<'_> {
 
     /// Returns whether `line` is volatile as a whole.
     fn volatile(self, line: &str) -> Option<Volatile> {
-        let may_be = line.len() <= LINE_MAX && !line.trim().is_empty() && may_be_volatile(line);
+        let may_be =
+            line.len() <= LINE_MAX && !find::trim(line).is_empty() && may_be_volatile(line);
         if may_be { self.look(line) } else { None }
     }
 

@@ -63,7 +63,7 @@ fn named<'t>(lines: impl Iterator<Item = &'t str>, count: usize, told: Exit) -> 
 
 /// Returns the status that `line` names after at most `words` words, without a sign.
 fn status(line: &str, words: usize) -> Option<u32> {
-    let line = line.trim();
+    let line = find::trim(line);
     if !may_name_one(line) {
         return None;
     }

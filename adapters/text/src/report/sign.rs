@@ -91,12 +91,12 @@ fn tail(text: &str) -> &str {
 /// Returns the part of `line` that a terminal shows. Colours inside of it stay.
 fn shown(line: &str) -> &str {
     let line = find::rsplit_once(line.trim_end(), "\r").map_or(line, |(_, shown)| shown);
-    untagged(uncoloured(line.trim()).trim())
+    untagged(find::trim(uncoloured(find::trim(line))))
 }
 
 /// `line`, unless it only says that something failed.
 fn specific(line: &str) -> Option<&str> {
-    let line = line.trim();
+    let line = find::trim(line);
     let is_generic = line.is_empty()
         || words(line).all(|word| {
             GENERIC.contains_in_any_case(word) || word.bytes().all(|b| b.is_ascii_digit())

@@ -12,7 +12,7 @@ const LINE_MAX: usize = 256;
 
 /// Returns whether `line` says that the call timed out.
 pub(super) fn says_timed_out(line: &str) -> bool {
-    let line = line.trim();
+    let line = find::trim(line);
     let line = after(line, "rpc error: code = deadlineexceeded desc = ").unwrap_or(line);
     // The command may be anything (SWE-agent).
     let behind = after(line, "the last command <command>");
