@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{
-    Action, Call, Detector, Digest, Finding, Kind, LoopId, Outcome, Policy, Verdict,
+    Action, Call, Detector, Digest, Finding, Kind, LoopId, Outcome, Policy, Tag, Tool, Verdict,
 };
 use unstuck_text::{Answer, Digester, LINE_WORDS, Worker, is_notification};
 
@@ -22,6 +22,7 @@ use crate::builder::{Builder, Mode, Setup};
 use crate::calls::{CallEntry, CallState, Calls, Names};
 use crate::decision::{Cause, Decision, Evidence, Message, Ticket};
 use crate::declared::Declared;
+use crate::known::Known;
 use crate::past::Past;
 use crate::payload::Payload;
 use crate::ruling::Ruling;
@@ -107,6 +108,9 @@ pub(crate) struct State {
     pub(crate) cause: Option<(LoopId, Cause)>,
     /// The latest calls, which are clues to causes.
     past: Past,
+    /// The outcomes of the latest results, by their tool, by the kind of their call, and by whether the host reports a
+    /// failure.
+    outcomes: Known<(Tool, Tag, bool), Outcome>,
     pub(crate) stopped: StoppedCalls,
     pub(crate) swarm: SwarmMemory,
     pub(crate) tally: Tally,
@@ -745,6 +749,7 @@ impl State {
             blocks: Blocks::default(),
             cause: None,
             past: Past::default(),
+            outcomes: Known::default(),
             stopped: StoppedCalls::default(),
             swarm: SwarmMemory::default(),
             tally: Tally::default(),
@@ -761,16 +766,40 @@ impl State {
         (result, failed): (&Payload<'_>, bool),
         each: &mut dyn FnMut(Verdict),
     ) -> Outcome {
-        let (tool, kind) = (self.names.of(ticket.tool), ticket.call.kind);
-        let said = declared.of(ticket.tool);
-        let answer = Answer { kind, said, ..Answer::new(tool, result.as_str(), failed) };
-        let digester = &mut self.worker.digester;
-        let ahead = result.ahead.as_ref().and_then(|ahead| ahead.among(digester, &answer));
-        let outcome = ahead.unwrap_or_else(|| digester.outcome(&answer));
+        let outcome = self.read(declared, ticket, result, failed);
         if let Some(seq) = ticket.call.id.seq() {
             self.past.answer(seq, result.as_str(), outcome.has_failed());
         }
         self.worker.detector.outcome_each(ticket.call.id, outcome, each);
+        outcome
+    }
+
+    /// Reads the result of a call.
+    fn read(
+        &mut self,
+        declared: &Declared,
+        ticket: Ticket,
+        result: &Payload<'_>,
+        failed: bool,
+    ) -> Outcome {
+        let (tool, kind, text) = (self.names.of(ticket.tool), ticket.call.kind, result.as_str());
+        let said = declared.of(ticket.tool);
+        let answer = Answer { kind, said, ..Answer::new(tool, text, failed) };
+        let digester = &mut self.worker.digester;
+        let ahead = result.ahead.as_ref().and_then(|ahead| ahead.among(digester, &answer));
+        if let Some(outcome) = ahead {
+            return outcome;
+        }
+        // A tool whose name was forgotten is no other one.
+        if said.is_some() || tool.is_empty() || answer.compares_lines() {
+            return digester.outcome(&answer);
+        }
+        let circumstances = (ticket.tool, kind, failed);
+        if let Some(outcome) = self.outcomes.find(&circumstances, text) {
+            return *outcome;
+        }
+        let outcome = digester.outcome(&answer);
+        self.outcomes.add(circumstances, text, outcome);
         outcome
     }
 

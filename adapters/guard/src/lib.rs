@@ -77,6 +77,7 @@ mod control;
 mod decision;
 mod declared;
 mod guard;
+mod known;
 mod past;
 mod payload;
 mod prepared;

@@ -114,6 +114,16 @@ impl<'a> Answer<'a> {
     pub const fn new(tool: &'a str, text: &'a str, failed: bool) -> Self {
         Self { tool, text, cut: None, failed, kind: Tag::Other, said: None }
     }
+
+    /// Returns whether the outcome may depend on earlier answers, because its lines are compared with theirs.
+    pub const fn compares_lines(&self) -> bool {
+        compares_lines(self.kind)
+    }
+}
+
+/// Returns whether the lines of answers to calls of this kind are compared.
+const fn compares_lines(kind: Tag) -> bool {
+    matches!(kind, Tag::Read | Tag::Search)
 }
 
 /// A call whose text was read, before it is compared with earlier calls.
@@ -666,7 +676,6 @@ impl Reading<'_> {
     /// Returns the class of the answer, or `None` if only equal answers are near. A failure has the class `complaint`,
     /// and `is_stale` returns whether a read shows hardly a new line.
     fn class(&self, complaint: Option<Digest>, is_stale: impl FnOnce() -> bool) -> Option<Digest> {
-        let reads = matches!(self.kind, Tag::Read | Tag::Search);
         match self.failed {
             // The score of a suite says how it fails.
             true if self.report.score().is_some() => None,
@@ -676,7 +685,7 @@ impl Reading<'_> {
             true => complaint,
             false if self.is_empty_search || found_none(self.body) => Some(nothing_found()),
             false if self.body.text.len() < TELLING_MIN => None,
-            false => (reads && is_stale()).then(nothing_new),
+            false => (compares_lines(self.kind) && is_stale()).then(nothing_new),
         }
     }
 
