@@ -191,7 +191,7 @@ impl Guard {
     }
 
     pub(crate) fn with(setup: Arc<Setup>, session: Arc<str>, worker: Arc<str>) -> Self {
-        let state = Box::new(State::new(&setup));
+        let state = Box::write(Box::new_uninit(), State::new(&setup));
         Self { setup, session, worker, declared: Arc::default(), state }
     }
 
