@@ -514,10 +514,6 @@ impl Cause<'_> {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::string::ToString as _;
-
     use super::{Cause, CauseKind};
     use crate::envelope::Unescaped;
 

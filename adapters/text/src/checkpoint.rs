@@ -123,12 +123,6 @@ impl<'de> Visitor<'de> for ListOfHashes {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::format;
-    use std::string::{String, ToString as _};
-    use std::vec::Vec;
-
     use proptest::collection::vec as list;
     use proptest::prelude::*;
 

@@ -356,10 +356,6 @@ impl fmt::Display for Clue<'_> {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::string::{String, ToString as _};
-
     use super::*;
 
     /// A call that worked, and one that failed.

@@ -153,12 +153,6 @@ fn may_echo(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::format;
-    use std::string::{String, ToString as _};
-    use std::vec::Vec;
-
     use proptest::prelude::*;
     use unstuck_core::RepeatedText;
 

@@ -450,10 +450,6 @@ fn last_line(text: &str) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::string::String;
-
     use proptest::prelude::*;
     use proptest::sample::select;
 
@@ -614,23 +610,23 @@ mod tests {
             "Exit code: 1" "fn main() {}\nfn other() {}"
         ] {
             for wrapped in [
-                std::format!("Chunk ID: 1a\nWall time: 0.1 seconds\nOutput:\n{body}"),
-                std::format!(
+                format!("Chunk ID: 1a\nWall time: 0.1 seconds\nOutput:\n{body}"),
+                format!(
                     "<untrusted_context>\nOutput: {body}\nProcess Group PGID: 7\n</untrusted_context>"
                 ),
-                std::format!(
+                format!(
                     "Command: x\nDirectory: /w\nOutput: {body}\nExit Code: (none)\nSignal: (none)"
                 ),
-                std::format!(
+                format!(
                     "{body}\n[Current working directory: /w]\n[Python interpreter: /usr/bin/python]"
                 ),
-                std::format!("{body}\n\n<system-reminder>\nNo malware.\n</system-reminder>"),
+                format!("{body}\n\n<system-reminder>\nNo malware.\n</system-reminder>"),
             ] {
                 assert_eq!(read(&wrapped), read(body), "{wrapped}");
             }
             let output = body.replace('\n', "\\n");
             let object =
-                std::format!("{{\"output\":\"{output}\\n\",\"metadata\":{{\"duration\":0.1}}}}");
+                format!("{{\"output\":\"{output}\\n\",\"metadata\":{{\"duration\":0.1}}}}");
             assert_eq!(read(&object), read(body), "{object}");
         }
     }
@@ -661,7 +657,7 @@ mod tests {
             .chain(TRAILERS.iter().map(|(begin, ..)| *begin))
             .chain(others)
             .chain(["{", "}", ":", ",", "\"", "\\n", "output", "exitCode"]);
-        proptest::collection::vec(select(parts.collect::<std::vec::Vec<_>>()), 0..24)
+        proptest::collection::vec(select(parts.collect::<Vec<_>>()), 0..24)
             .prop_map(|parts| parts.concat())
     }
 
@@ -673,7 +669,7 @@ mod tests {
             let (is_bare, body) = (opened == Envelope::bare(&answer), String::from(opened.body));
             prop_assert!(answer.contains(&body) || memory.text.contains(&body));
             if is_bare {
-                let text = std::format!("<untrusted_context>\nOutput: {answer}\nExit Code: 3\n</untrusted_context>");
+                let text = format!("<untrusted_context>\nOutput: {answer}\nExit Code: 3\n</untrusted_context>");
                 let mut memory = Unescaped::default();
                 let wrapped = Envelope::open(&text, &mut memory);
                 prop_assert!(wrapped.exit == Some(3) && wrapped.body.len() <= answer.len());

@@ -113,11 +113,6 @@ fn around<'t>(text: &'t str, at: usize, needle: &str) -> Option<(&'t str, &'t st
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::string::String;
-    use std::vec::Vec;
-
     use proptest::prelude::*;
     use proptest::sample::select;
 

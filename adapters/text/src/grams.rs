@@ -177,10 +177,6 @@ const fn slot<const SLOTS: usize>(gram: u32, factor: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::string::String;
-
     use proptest::prelude::*;
 
     use super::Grams;

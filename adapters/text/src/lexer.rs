@@ -177,11 +177,6 @@ pub(crate) const fn is_joint(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::string::String;
-    use std::vec::Vec;
-
     use proptest::prelude::*;
 
     use super::{Lexer, Token};

@@ -50,13 +50,11 @@
 //!
 //! `alloc` changes the digests of these outputs. No other feature changes a digest.
 
-#![no_std]
+#![cfg_attr(not(any(test, feature = "similarity")), no_std)]
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
-#[cfg(feature = "similarity")]
-extern crate std;
 
 mod body;
 mod cause;

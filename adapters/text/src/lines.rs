@@ -286,12 +286,7 @@ fn holds_many(answer: &str, separator: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
     use std::collections::HashSet;
-    use std::format;
-    use std::string::{String, ToString as _};
-    use std::vec::Vec;
 
     use proptest::collection::{btree_map, hash_set, vec as list};
     use proptest::prelude::*;

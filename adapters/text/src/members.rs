@@ -76,11 +76,6 @@ fn head(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::string::{String, ToString};
-    use std::vec::Vec;
-
     use proptest::prelude::*;
     use serde_json::Value;
 
@@ -152,7 +147,7 @@ mod tests {
 
         #[test]
         fn any_text_is_read(text in any::<String>(), json in "[{\\[\"'a:,\\]}\\\\ ü]{0,64}") {
-            for text in [text, json.clone(), std::format!("{{{json}")] {
+            for text in [text, json.clone(), format!("{{{json}")] {
                 for member in members(&text) {
                     prop_assert!(text.contains(member.value) && text.contains(unquoted(member.value)));
                 }

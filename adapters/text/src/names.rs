@@ -190,11 +190,6 @@ fn split<'n>(name: &'n str, words: &mut [&'n str; WORDS_MAX]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::format;
-    use std::vec::Vec;
-
     use proptest::prelude::*;
 
     use super::{WORDS_MAX, named, split};

@@ -123,10 +123,6 @@ fn is_thing<'t>(said: impl Iterator<Item = &'t str> + Clone) -> bool {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::string::String;
-
     use proptest::prelude::*;
 
     use super::{LOOK_MAX, finds_nothing};
@@ -184,9 +180,9 @@ mod tests {
             count in 0..30_u32,
             thing in "(results|matches|files|rows|hits)",
         ) {
-            prop_assert_eq!(finds_nothing(&std::format!("{count} {thing}")), count == 0);
-            prop_assert_eq!(finds_nothing(&std::format!("Found {count} {thing} in a")), count == 0);
-            prop_assert_eq!(finds_nothing(&std::format!("{{\"total\": {count}}}")), count == 0);
+            prop_assert_eq!(finds_nothing(&format!("{count} {thing}")), count == 0);
+            prop_assert_eq!(finds_nothing(&format!("Found {count} {thing} in a")), count == 0);
+            prop_assert_eq!(finds_nothing(&format!("{{\"total\": {count}}}")), count == 0);
         }
     }
 }

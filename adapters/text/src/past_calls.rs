@@ -103,13 +103,6 @@ impl core::fmt::Debug for PastCalls {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::borrow::ToOwned as _;
-    use std::format;
-    use std::string::ToString as _;
-    use std::vec::Vec;
-
     use super::*;
 
     #[test]

@@ -215,10 +215,6 @@ fn is_sentence(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::string::String;
-
     use proptest::prelude::*;
 
     use super::{LOOK_MAX, is_pending};
@@ -303,7 +299,7 @@ mod tests {
             state in "(running|queued|pending|in progress|completed|done|ready|ok)",
         ) {
             let goes_on = ["running", "queued", "pending", "in progress"].contains(&&*state);
-            prop_assert_eq!(is_pending(&std::format!("{subject}{verb} {state}")), goes_on);
+            prop_assert_eq!(is_pending(&format!("{subject}{verb} {state}")), goes_on);
         }
     }
 }

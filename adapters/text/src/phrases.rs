@@ -279,11 +279,6 @@ pub(crate) fn is_alphanumeric(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::string::String;
-    use std::vec::Vec;
-
     use proptest::prelude::*;
 
     use super::{Phrases, after, before, is_alphanumeric, is_any, words};

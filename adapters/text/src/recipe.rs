@@ -772,10 +772,6 @@ pub static PRESETS: [Preset; 8] = [
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::vec;
-
     use unstuck_core::{Tag, Tool, presets};
 
     use super::{Answer, PRESETS, Preset, Recipe, ToolDeclaration, head};
@@ -800,7 +796,7 @@ mod tests {
     #[test]
     fn what_a_host_writes_around_an_answer_does_not_make_it_another() {
         let of = |answer: &str| Recipe::BALANCED.outcome("exec_command", answer, false);
-        let table = |pid: u16| std::format!("Output: a b c\nProcess Group PGID: {pid}");
+        let table = |pid: u16| format!("Output: a b c\nProcess Group PGID: {pid}");
         for (one, other, is_same) in [
             (
                 "Chunk ID: 1a\nWall time: 0.1 seconds\nOutput:\na b c",
@@ -823,7 +819,7 @@ mod tests {
         let read = Recipe { failures: super::Failures::Read, ..Recipe::EXACT };
         let calls = |recipe: Recipe| {
             ["List", "Show"].map(|why| {
-                let args = std::format!("{{\"command\":\"ls\",\"description\":{why:?}}}");
+                let args = format!("{{\"command\":\"ls\",\"description\":{why:?}}}");
                 recipe.call("bash", &args).digest()
             })
         };

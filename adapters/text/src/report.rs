@@ -274,11 +274,6 @@ fn is_page(result: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::string::String;
-    use std::vec::Vec;
-
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::select;

@@ -151,10 +151,6 @@ fn is_code(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::vec::Vec;
-
     use super::{behind_clock, lines};
 
     #[test]

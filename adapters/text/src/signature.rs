@@ -212,10 +212,6 @@ fn lower_case(word: &str) -> Digest {
 mod tests {
     use crate::phrases::texts;
 
-    extern crate std;
-
-    use std::format;
-
     use proptest::prelude::*;
 
     fn signature(complaint: &str) -> Option<super::Digest> {

@@ -107,12 +107,7 @@ impl SimilarCalls {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
     use std::collections::BTreeSet;
-    use std::format;
-    use std::string::String;
-    use std::vec::Vec;
 
     use proptest::collection::vec;
     use proptest::prelude::*;

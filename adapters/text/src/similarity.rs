@@ -1,7 +1,6 @@
 //! The similarity of two results, member by member and character by character.
 
 use std::collections::{BTreeSet, HashMap};
-use std::string::String;
 
 use rapidfuzz::distance::levenshtein;
 use serde_json::{Map, Value};
@@ -213,10 +212,6 @@ fn is_equal(one: &Value, other: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::format;
-    use std::string::{String, ToString as _};
-    use std::vec::Vec;
-
     use proptest::collection::{btree_map, vec};
     use proptest::prelude::*;
     use proptest::sample::select;

@@ -211,8 +211,6 @@ fn kind(command: &str) -> Option<Tag> {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
     use std::collections::HashSet;
 
     use unstuck_core::Tag;

@@ -323,12 +323,7 @@ pub(crate) fn values(json: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
     use std::collections::BTreeSet;
-    use std::format;
-    use std::string::String;
-    use std::vec::Vec;
 
     use proptest::collection::vec;
     use proptest::prelude::*;

@@ -248,10 +248,6 @@ impl<'p, const W: usize, const OPEN: usize, const WORDS: usize> Worker<'p, W, OP
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::vec::Vec;
-
     use proptest::collection::vec as list;
     use proptest::prelude::*;
     use unstuck_core::{Action, Detector, Verdict};

@@ -497,10 +497,6 @@ fn interpreter(words: &[&str], part: &Part<'_>) -> Does {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::format;
-
     use proptest::prelude::*;
     use proptest::sample::select;
     use unstuck_core::Tag;

@@ -202,11 +202,7 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
     use core::str::from_utf8;
-    use std::string::{String, ToString as _};
-    use std::vec::Vec;
 
     use proptest::prelude::*;
     use serde_json::json;
@@ -278,8 +274,8 @@ mod tests {
 
         #[test]
         fn a_string_is_read_as_it_was_byte_by_byte(text in "([a-cü]|[\"\\\\]|\\\\u00(fc|\"|ü)){0,40}", max in 0..40_usize) {
-            let args = std::format!("{{\"cmd\":\"{text}");
-            let mut buffer = std::vec![0; max];
+            let args = format!("{{\"cmd\":\"{text}");
+            let mut buffer = vec![0; max];
             prop_assert_eq!(command(&args, &mut buffer).map(Into::into), slow(&text, max));
         }
 

@@ -305,11 +305,6 @@ pub(super) fn unquoted(word: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::string::{String, ToString as _};
-    use std::vec::Vec;
-
     use proptest::prelude::*;
 
     use super::{Reader, parts};

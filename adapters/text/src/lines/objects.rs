@@ -239,12 +239,6 @@ fn number(value: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::format;
-    use std::string::{String, ToString as _};
-    use std::vec::Vec;
-
     use proptest::collection::{btree_map, vec as list};
     use proptest::prelude::*;
     use serde_json::Value;

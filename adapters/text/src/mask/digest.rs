@@ -338,10 +338,6 @@ fn fold(bits: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::vec::Vec;
-
     use proptest::collection::vec;
     use proptest::prelude::*;
 

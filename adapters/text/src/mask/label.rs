@@ -170,11 +170,6 @@ fn joint(text: &[u8], start: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::string::String;
-    use std::vec::Vec;
-
     use super::{Label, Link};
 
     #[test]

@@ -108,11 +108,7 @@ pub(super) fn word_behind(text: &[u8], at: usize) -> Option<(Word, usize)> {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
     use std::collections::BTreeSet;
-    use std::format;
-    use std::string::String;
 
     use super::super::label;
     use super::{AHEAD, Digits, Masks, by_label};

@@ -240,11 +240,6 @@ fn string_end(body: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::string::String;
-    use std::vec::Vec;
-
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::select;

@@ -235,10 +235,6 @@ fn folded<'t>(run: impl Iterator<Item = &'t u8>) -> usize {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::vec::Vec;
-
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::select;

@@ -38,10 +38,6 @@ fn is_test(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::vec::Vec;
-
     use super::failing_tests;
 
     #[test]

@@ -101,8 +101,6 @@ fn is_time(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
     use super::{counted, is_log_entry, number, plain};
 
     #[test]

@@ -176,10 +176,6 @@ fn is_free(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
-    use std::string::{String, ToString};
-
     use proptest::prelude::*;
 
     use super::{LINES_MAX, complaint};
@@ -283,9 +279,9 @@ mod tests {
         let body = "all is well\n".repeat(3 * LINES_MAX);
         let sentence = "cat: a: No such file or directory";
         for (result, expected) in [
-            (std::format!("{sentence}\n{body}"), Some(sentence)),
-            (std::format!("{body}{sentence}\nexit code 1"), Some(sentence)),
-            (std::format!("{body}{sentence}\n{body}"), None),
+            (format!("{sentence}\n{body}"), Some(sentence)),
+            (format!("{body}{sentence}\nexit code 1"), Some(sentence)),
+            (format!("{body}{sentence}\n{body}"), None),
         ] {
             assert_eq!(complaint(&result), expected);
         }
