@@ -3,3 +3,5 @@
 mod cases;
 mod labelled;
 mod properties;
+#[path = "../support/mod.rs"]
+mod support;

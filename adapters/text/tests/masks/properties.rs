@@ -5,60 +5,23 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use unstuck_text::{Mask, Masks};
 
+use crate::support::texts;
+
 /// Words that no mask takes for its own: no month, no unit, no budget, no hexadecimal digits alone.
-const WORDS: [&str; 12] = [
-    "error",
-    "cannot",
-    "open",
-    "file",
-    "warning",
-    "unused",
-    "variable",
-    "connection",
-    "refused",
-    "grün",
-    "日本",
-    "retry",
+const WORDS: &[&str] = &texts![
+    "error" "cannot" "open" "file" "warning" "unused" "variable" "connection" "refused" "grün" "日本"
+    "retry"
 ];
 
 /// A separator between words, volatile or not.
-const FILL: [&str; 36] = [
-    " ",
-    "  ",
-    "\n",
-    " 12:03:59 ",
-    " 2026-05-28T14:38:00Z ",
-    " 0.02s ",
-    " 3f2a1bc ",
-    " 0x7ffd5e8a ",
-    " /tmp/tmpab12cd_x/",
-    " pid 4711 ",
-    " 40 % ",
-    ": ",
-    " localhost:54321 ",
-    " In [3]: ",
-    " 3 steps left ",
-    " 123e4567-e89b-12d3-a456-426614174000 ",
-    " May 28 14:38 ",
-    ", ",
-    " 1m 30s ",
-    "/",
-    " [4711] ",
-    "-",
-    " elapsed_ms=412 ",
-    " took 14\n",
-    " Process Group PGID: 4711 ",
-    " Chunk ID: 3fa9c1 ",
-    " Chunk ID: abcd1f ",
-    r#" "req_id": "a1/b=", "#,
-    " cost: $0.0123 ",
-    " Total cost: 0.02 USD ",
-    " tokens left: 81022 ",
-    " 81,022 tokens ",
-    " [step 17/200] ",
-    "\nturn 4 of 30\n",
-    " request_id=",
-    " context left: 83% ",
+const FILL: &[&str] = &texts![
+    " " "  " "\n" " 12:03:59 " " 2026-05-28T14:38:00Z " " 0.02s " " 3f2a1bc " " 0x7ffd5e8a "
+    " /tmp/tmpab12cd_x/" " pid 4711 " " 40 % " ": " " localhost:54321 " " In [3]: " " 3 steps left "
+    " 123e4567-e89b-12d3-a456-426614174000 " " May 28 14:38 " ", " " 1m 30s " "/" " [4711] " "-"
+    " elapsed_ms=412 " " took 14\n" " Process Group PGID: 4711 " " Chunk ID: 3fa9c1 "
+    " Chunk ID: abcd1f " r#" "req_id": "a1/b=", "# " cost: $0.0123 " " Total cost: 0.02 USD "
+    " tokens left: 81022 " " 81,022 tokens " " [step 17/200] " "\nturn 4 of 30\n" " request_id="
+    " context left: 83% "
 ];
 
 /// Parts of labels and of their values, to be put together in any order.
@@ -77,8 +40,8 @@ fn masks() -> impl Strategy<Value = Masks> {
 /// Texts of what the masks look for, in any order.
 fn texts() -> impl Strategy<Value = String> {
     let part = prop_oneof![
-        select(&WORDS[..]).prop_map(str::to_owned),
-        select(&FILL[..]).prop_map(str::to_owned),
+        select(WORDS).prop_map(str::to_owned),
+        select(FILL).prop_map(str::to_owned),
         "[0-9a-fT:./ \\[\\]-]{1,12}",
         "[0-9]{1,2}[ \\t\\n]{0,3}(s|ms|pm|May|UTC)?",
         "\\PC{1,4}",
@@ -110,10 +73,10 @@ proptest! {
 
     #[test]
     fn texts_that_differ_in_a_word_never_become_equal(
-        words in vec(select(&WORDS[..]), 1..12),
-        fill in vec(select(&FILL[..]), 12),
+        words in vec(select(WORDS), 1..12),
+        fill in vec(select(FILL), 12),
         at in any::<prop::sample::Index>(),
-        other in select(&WORDS[..]),
+        other in select(WORDS),
     ) {
         let at = at.index(words.len());
         prop_assume!(words[at] != other);

@@ -4,65 +4,28 @@ use proptest::prelude::*;
 
 use unstuck_text::{complaint, report};
 
+use crate::support::{cases, spelled, texts};
+
 /// Lines that readers look for, and pieces of them.
-const PIECES: [&str; 40] = [
-    "{\"error\": \"",
-    "\"}",
-    "Error: ",
-    "could not ",
-    " not found",
-    "timed out",
-    "<tool_use_error>",
-    "HTTP/1.1 500",
-    "usage: ",
-    "was rejected by the user",
-    "=",
-    "!!!",
-    " in ",
-    "0.12s",
-    "1 failed",
-    "2 passed",
-    ", ",
-    "\n",
-    "\r",
-    "\x1b[31m",
-    "\x1b",
-    "ü",
-    "Ran 3 tests in 0.1s\n",
-    "OK\n",
-    "FAILED (",
-    "test result: ok. ",
-    "running 2 tests\n",
-    "; ",
-    "     Summary [ 0.1s] ",
-    " tests run: ",
-    "Tests: ",
-    " total",
-    "--- FAIL: ",
-    "1..",
-    "not ok 1 ",
-    "<testsuite ",
-    " failures=\"1",
-    "exit code: ",
-    "99999999999",
-    "Traceback (most recent call last):\n",
+const PIECES: &[&str] = &texts![
+    "{\"error\": \"" "\"}" "Error: " "could not " " not found" "timed out" "<tool_use_error>"
+    "HTTP/1.1 500" "usage: " "was rejected by the user" "=" "!!!" " in " "0.12s" "1 failed"
+    "2 passed" ", " "\n" "\r" "\x1b[31m" "\x1b" "ü" "Ran 3 tests in 0.1s\n" "OK\n" "FAILED ("
+    "test result: ok. " "running 2 tests\n" "; " "     Summary [ 0.1s] " " tests run: " "Tests: "
+    " total" "--- FAIL: " "1.." "not ok 1 " "<testsuite " " failures=\"1" "exit code: "
+    "99999999999" "Traceback (most recent call last):\n"
 ];
 
-/// Green runs, one of each runner.
-const GREEN: [&str; 8] = [
-    "=== 4 passed in 0.03s ===",
-    "Ran 3 tests in 0.001s\n\nOK",
-    "running 1 test\n.\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out",
-    "     Summary [   0.005s] 3 tests run: 3 passed, 0 skipped",
-    "Test Suites: 1 passed, 1 total\nTests:       2 passed, 2 total",
-    " Test Files  1 passed (1)\n      Tests  4 passed (4)",
-    "ok  \texample.com/a\t0.003s",
-    "1..2\nok 1\nok 2",
-];
+/// The green runs among the suites.
+fn green() -> impl Strategy<Value = String> {
+    let suites = cases(include_str!("suites.txt")).into_iter();
+    let green = suites.filter(|case| case.heading == "0 tests").map(|case| spelled(case.text));
+    prop::sample::select(green.collect::<Vec<_>>())
+}
 
 /// Text put together from the pieces.
 fn pieces() -> impl Strategy<Value = String> {
-    prop::collection::vec(prop::sample::select(&PIECES[..]), 0..40).prop_map(|parts| parts.concat())
+    prop::collection::vec(prop::sample::select(PIECES), 0..40).prop_map(|parts| parts.concat())
 }
 
 proptest! {
@@ -84,7 +47,7 @@ proptest! {
 
     #[test]
     fn prose_behind_a_green_run_leaves_it_green(
-        run in prop::sample::select(&GREEN[..]),
+        run in green(),
         prose in prop::collection::vec("[A-Z][a-z]{1,8}( [a-z]{1,9}){1,8}[.:!]?", 0..8),
     ) {
         let report = report(&format!("{run}\n{}\n", prose.join("\n")));
@@ -97,28 +60,10 @@ proptest! {
 #[test]
 fn a_long_text_is_read_once() {
     const BYTES: usize = 1_000_000;
-    for piece in [
-        " ",
-        "(",
-        "=",
-        "\r",
-        "\x1b[1m",
-        "\x1b",
-        "ü",
-        "x\n",
-        "a: ",
-        "1 failed, ",
-        "[exit code ",
-        "1:1: ",
-        " in 0.1s",
-        "Traceback (most recent call last):\n",
-        "<testsuite ",
-        "```\n```\n",
-        "Ran 1 test in ",
-        "{",
-        "{\"error\": [",
-        "could not ",
-        "timeout ",
+    for piece in texts![
+        " " "(" "=" "\r" "\x1b[1m" "\x1b" "ü" "x\n" "a: " "1 failed, " "[exit code " "1:1: "
+        " in 0.1s" "Traceback (most recent call last):\n" "<testsuite " "```\n```\n"
+        "Ran 1 test in " "{" "{\"error\": [" "could not " "timeout "
     ] {
         let text = piece.repeat(BYTES / piece.len()) + "\n=== 1 failed in 0.10s ===";
         assert_eq!(report(&text).failing_tests, Some(1), "{piece:?}");
