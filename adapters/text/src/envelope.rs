@@ -2,8 +2,8 @@
 //! that they tell.
 //!
 //! This is the only place that knows the wrappers. All readers of an answer get its [body](Envelope::body), so an
-//! answer means the same in every agent. To add a wrapper, add its lines or elements to a table below, and a row to
-//! the test.
+//! answer means the same in every agent. To add a wrapper, add its lines or elements to a table below, and a text
+//! to `tests/answers/envelopes.txt`.
 //!
 //! A file may contain a wrapper, too. So one counts only at the outer ends of an answer, and only if all of its lines
 //! are known.
@@ -459,144 +459,17 @@ mod tests {
     use crate::phrases::texts;
     use crate::recipe::Recipe;
 
-    /// Checks the body, the exit status and the state of each answer.
-    fn opens(answers: &[(&str, &str, Option<i32>, bool)]) {
-        for &(answer, body, exit, is_running) in answers {
-            let mut memory = Unescaped::default();
-            let opened = Envelope::open(answer, &mut memory);
-            let found = (opened.body.trim(), opened.exit, opened.is_running);
-            assert_eq!(found, (body, exit, is_running), "{answer}");
-        }
-    }
-
     #[test]
-    fn every_wrapper_is_taken_off() {
-        opens(&[
-            // Codex, new and old.
-            (
-                "Chunk ID: 1a\nWall time: 0.1 seconds\nProcess exited with code 1\nOriginal token count: 2\nOutput:\nx\n",
-                "x",
-                Some(1),
-                false,
-            ),
-            ("Exit code: 0\nWall time: 3 seconds\nOutput:\nx", "x", Some(0), false),
-            (
-                "Wall time: 0.0 seconds\nOutput:\nExit code: 1\nWall time: 0 seconds\nOutput:\nx",
-                "x",
-                Some(1),
-                false,
-            ),
-            ("Exit code: 2\nOutput:\nExit code: 0\nOutput:\nx", "x", Some(2), false),
-            ("Exit code: 1\n", "", Some(1), false),
-            ("Process running with session ID 7\nOutput:\n", "", None, true),
-            ("Script failed\nWall time 0.3 seconds\nOutput:\nx", "x", Some(1), false),
-            // Gemini CLI and Qwen Code.
-            (
-                "<untrusted_context>\nOutput: FAIL\nExit Code: 1\nProcess Group PGID: 16532\n</untrusted_context>",
-                "FAIL",
-                Some(1),
-                false,
-            ),
-            ("Output: a\nb\nProcess Group PGID: 12", "a\nb", None, false),
-            (
-                "Command: printf '\nOutput: '\nDirectory: /tmp\nOutput: a\nb\nError: (none)\nExit Code: 0\nSignal: 0\nBackground PIDs: (none)\nProcess Group PGID: 12345",
-                "a\nb",
-                Some(0),
-                false,
-            ),
-            (
-                "Command: x\nDirectory: (root)\nOutput: (empty)\nExit Code: (none)\nSignal: 9",
-                "(empty)",
-                Some(137),
-                false,
-            ),
-            (
-                "Command: x\nDirectory: (root)\nOutput: a\nError: no\nExit Code: 1",
-                "a\nError: no",
-                Some(1),
-                false,
-            ),
-            // Copilot CLI and OpenHands.
-            ("no\n<shellId: 12 completed with exit code 1>", "no", Some(1), false),
-            ("<shellId: a completed with exit code 0>\n", "", Some(0), false),
-            ("x\n<shellId: 1 completed with exit code -1>", "x", Some(-1), false),
-            (
-                "x\n[The command completed with exit code 1.]\n[Current working directory: /w]\n[Python interpreter: /usr/bin/python]",
-                "x",
-                Some(1),
-                false,
-            ),
-            (
-                "[Below is the output of the previous command.]\na\n[The command has no new output after 10 seconds. You may wait.]",
-                "[Below is the output of the previous command.]\na",
-                None,
-                true,
-            ),
-            // mini-SWE-agent and Claude Code.
-            ("<returncode>1</returncode>\n<output>\nFAIL\n</output>", "FAIL", Some(1), false),
-            (
-                "<returncode>0</returncode>\n<output>a</output> b</output>",
-                "a</output> b",
-                Some(0),
-                false,
-            ),
-            (
-                "<retrieval_status>not_ready</retrieval_status>\n\n<task_id>b1</task_id>\n\n<status>running</status>\n\n<output>\na\n</output>",
-                "a",
-                None,
-                true,
-            ),
-            (
-                "<status>completed</status>\n<exit_code>2</exit_code>\n<stdout>a</stdout>\n<stderr>b</stderr>\n<timestamp>9</timestamp>",
-                "a</stdout>\n<stderr>b",
-                Some(2),
-                false,
-            ),
-            (
-                "Page: x\nYou have 1 steps left and 2 chances to propose solution left.\nYou should take the last step.\n\nExpert feedback:\nPropose one.",
-                "Page: x",
-                None,
-                false,
-            ),
-        ]);
-    }
-
-    #[test]
-    fn every_object_around_an_output_is_opened() {
-        opens(&[
-            (
-                r#"{"output":"x\n","metadata":{"exit_code":2,"duration_seconds":0.1}}"#,
-                "x",
-                Some(2),
-                false,
-            ),
-            (r#"{"exitCode":0,"stdout":"a","stderr":""}"#, "a", Some(0), false),
-            (r#"{"stdout":"","stderr":"a: no\r\n","exit_code":1}"#, "a: no", Some(1), false),
-            (r#"{"exitCode":0,"stdout":"a\n\"b\"\n"}"#, "a\n\"b\"", Some(0), false),
-            (r#"{"exitCode":1,"stdout":"a","stderr":"b\u0021"}"#, "a\nb!", Some(1), false),
-            (r"{'stdout': 'it\'s\x21', 'stderr': None}", "it's!", None, false),
-            (r#"{"content":"fn a() {}\n\n\tfn b() {}"}"#, "fn a() {}\n\n\tfn b() {}", None, false),
-            (r#"{"stdout":"\ud83d\ude00\ud83d","stderr":null}"#, "\u{1F600}\u{FFFD}", None, false),
-            ("a\n\n<system-reminder>\nNo malware.\n</system-reminder>", "a", None, false),
-        ]);
-    }
-
-    #[test]
-    fn what_is_no_wrapper_stays() {
-        for answer in texts![
-            "" " \n" "a" "see\nExit code: 1\nOutput:\n" "Wall time: 1 second"
-            "Exit code: 1\nit says\nOutput:\nx" "Output: a" "Output: a\nExit Code: 1\nmore"
-            "Command: a\nOutput: b\nExit Code: 1" "<shellId: 1 completed with exit code 1>\nmore"
-            "<shellId: 1 completed with exit code one>" r#"{"exitCode":0,"stdout":"a\q"}"#
-            r#"{"exitCode":0,"stdout":"a\u12"}"# r#"{"exitCode":0,"stdout":["a"]}"#
-            r#"{"content":[{"type":"text","text":"a"}]}"#
-            r#"{"exitCode":0,"stdout":"a","state":"b"}"# r#"{"exitCode":0}"# r#"{"stdout":"a""#
-            "<output>a</output>" "<returncode>1</returncode> and more" "<returncode>1"
-            "<untrusted_context>a" "<system-reminder>The file is empty.</system-reminder>"
+    fn the_escapes_of_an_object_are_undone() {
+        for (answer, body) in [
+            (r#"{"exitCode":0,"stdout":"a\n\"b\"\n"}"#, "a\n\"b\""),
+            (r#"{"exitCode":0,"stdout":"a","stderr":"b\u0021"}"#, "a\nb!"),
+            (r"{'stdout': 'it\'s\x21', 'stderr': None}", "it's!"),
+            (r#"{"content":"fn a() {}\n\n\tfn b() {}"}"#, "fn a() {}\n\n\tfn b() {}"),
+            (r#"{"stdout":"\ud83d\ude00\ud83d","stderr":null}"#, "\u{1F600}\u{FFFD}"),
         ] {
             let mut memory = Unescaped::default();
-            let opened = Envelope::open(answer, &mut memory);
-            assert_eq!(opened, Envelope::bare(answer), "{answer}");
+            assert_eq!(Envelope::open(answer, &mut memory).body, body, "{answer}");
         }
     }
 
@@ -634,29 +507,13 @@ mod tests {
     fn parts() -> impl Strategy<Value = String> {
         let lines = HEADER.iter().chain(&FIELDS).map(|(begin, _)| *begin);
         let elements = ELEMENTS.iter().flat_map(|(open, close, _)| [*open, *close]);
-        let others = [
-            "\n",
-            "1",
-            " ",
-            "a",
-            "Output:",
-            "Output: ",
-            "<untrusted_context>",
-            "</untrusted_context>",
-            "<system-reminder>",
-            "</system-reminder>",
-            "]",
-            ">",
-            "é",
-            "Command: ",
-            "\nDirectory: ",
-            "code ",
+        let others = texts![
+            "\n" "1" " " "a" "Output:" "Output: " "<untrusted_context>" "</untrusted_context>"
+            "<system-reminder>" "</system-reminder>" "]" ">" "é" "Command: " "\nDirectory: " "code "
+            "{" "}" ":" "," "\"" "\\n" "output" "exitCode"
         ];
-        let parts = lines
-            .chain(elements)
-            .chain(TRAILERS.iter().map(|(begin, ..)| *begin))
-            .chain(others)
-            .chain(["{", "}", ":", ",", "\"", "\\n", "output", "exitCode"]);
+        let trailers = TRAILERS.iter().map(|(begin, ..)| *begin);
+        let parts = lines.chain(elements).chain(trailers).chain(others);
         proptest::collection::vec(select(parts.collect::<Vec<_>>()), 0..24)
             .prop_map(|parts| parts.concat())
     }

@@ -31,9 +31,9 @@ pub(crate) fn cases(file: &str) -> Vec<Case<'_>> {
     cases
 }
 
-/// Returns `text` with the signs that a file spells: `␛` for an escape, `␉` for a tab, and `␊` for a line break.
+/// Returns `text` with the signs that a file spells: `␛` for an escape, `␉` for a tab, and `␊` and `␍` for the ends of lines.
 pub(crate) fn spelled(text: &str) -> String {
-    text.replace('␛', "\x1b").replace('␉', "\t").replace('␊', "\n")
+    text.replace('␛', "\x1b").replace('␉', "\t").replace('␊', "\n").replace('␍', "\r")
 }
 
 /// Creates an array of texts, of which several stand on a line.
