@@ -322,17 +322,12 @@ mod tests {
 
     #[test]
     fn another_class_has_another_signature() {
-        let lines = [
-            "cat: a.txt: No such file or directory",
-            "cat: a.txt: Permission denied",
-            "ls: a.txt: Permission denied",
-            "bash: foo: command not found",
-            "bash: bar: command not found",
-            "ModuleNotFoundError: No module named 'a'",
-            "ModuleNotFoundError: No module named 'b'",
-            "ValueError: invalid literal for int",
-            "TypeError: invalid literal for int",
-            "KeyError: 'a'",
+        let lines = texts![
+            "cat: a.txt: No such file or directory" "cat: a.txt: Permission denied"
+            "ls: a.txt: Permission denied" "bash: foo: command not found"
+            "bash: bar: command not found" "ModuleNotFoundError: No module named 'a'"
+            "ModuleNotFoundError: No module named 'b'" "ValueError: invalid literal for int"
+            "TypeError: invalid literal for int" "KeyError: 'a'"
         ];
         for (n, line) in lines.iter().enumerate() {
             for other in &lines[..n] {

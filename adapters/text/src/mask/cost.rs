@@ -6,7 +6,7 @@
 use super::label::Word;
 use super::labelled::{Labelled, amount, word_behind};
 use super::number::Digits;
-use crate::list::List;
+use crate::list::{List, list};
 
 /// The most words behind `cost` in a label: `cost so far in USD`.
 const BEHIND_MAX: usize = 4;
@@ -53,29 +53,8 @@ fn is_currency(word: &Word) -> bool {
 }
 
 /// Words before a cost which show that a run caused it. Shipping has a cost, too.
-static RUNS: List = List::new(&[
-    "",
-    "total",
-    "api",
-    "session",
-    "run",
-    "llm",
-    "model",
-    "usage",
-    "request",
-    "query",
-    "call",
-    "turn",
-    "step",
-    "task",
-    "agent",
-    "token",
-    "tokens",
-    "current",
-    "cumulative",
-    "accumulated",
-    "estimated",
-    "the",
-    "your",
-    "have",
-]);
+static RUNS: List = list![
+    "" "total" "api" "session" "run" "llm" "model" "usage" "request" "query" "call" "turn" "step"
+    "task" "agent" "token" "tokens" "current" "cumulative" "accumulated" "estimated" "the" "your"
+    "have"
+];

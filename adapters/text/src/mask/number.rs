@@ -4,6 +4,7 @@ use super::pieces::{Part, Span};
 use super::scan::{gap, gap_before, is_blank};
 use super::word_end::{self, AHEAD, BEHIND, Letters};
 use super::{Mask, Masks, id, label, labelled, time};
+use crate::phrases::texts;
 
 /// Returns the byte at `at`, or 0 outside of the text.
 pub(super) fn byte(text: &[u8], at: usize) -> u8 {
@@ -389,18 +390,9 @@ fn is_pid(text: &[u8], row: &Digits, tail: Letters, prior: u8) -> bool {
 }
 
 /// The names of ids that a kernel gives to processes, to their groups and to threads.
-const PID_NAMES: [&[u8]; 11] = [
-    b"pid",
-    b"ppid",
-    b"pgid",
-    b"tgid",
-    b"tid",
-    b"lwp",
-    b"process",
-    b"process id",
-    b"process group",
-    b"process group id",
-    b"thread id",
+const PID_NAMES: [&[u8]; 11] = texts![
+    b"pid" b"ppid" b"pgid" b"tgid" b"tid" b"lwp" b"process" b"process id" b"process group"
+    b"process group id" b"thread id"
 ];
 
 fn is_named_pid(text: &[u8], row: &Digits) -> bool {

@@ -1,9 +1,9 @@
 //! Answers, and what each reader finds in them.
 
-#[path = "../support/mod.rs"]
+#[path = "../support/cases.rs"]
 mod support;
 
-use support::{Case, cases, spelled, texts};
+use support::{Case, cases, spelled};
 use unstuck_text::{
     Cause, Envelope, Unescaped, complaint, finds_nothing, is_pending, is_placeholder, is_refusal,
     is_silent, report,
@@ -54,7 +54,7 @@ fn a_refusal_is_the_first_line() {
 
 #[test]
 fn an_answer_without_a_sign_is_silent_and_nothing_else() {
-    for answer in texts!["" " " "\n" " \n"] {
+    for answer in ["", " ", "\n", " \n"] {
         let readers: [fn(&str) -> bool; 4] =
             [is_pending, finds_nothing, is_placeholder, is_refusal];
         assert!(is_silent(answer) && !readers.iter().any(|is| is(answer)), "{answer:?}");

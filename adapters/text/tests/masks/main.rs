@@ -3,5 +3,7 @@
 mod cases;
 mod labelled;
 mod properties;
-#[path = "../support/mod.rs"]
+#[path = "../support/cases.rs"]
 mod support;
+#[path = "../support/texts.rs"]
+mod texts;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use unstuck_text::{Mask, Masks};
 
-use crate::support::texts;
+use crate::texts::texts;
 
 /// Words that no mask takes for its own: no month, no unit, no budget, no hexadecimal digits alone.
 const WORDS: &[&str] = &texts![

@@ -4,4 +4,6 @@
 mod run;
 mod situations;
 mod table;
+#[path = "../support/texts.rs"]
+mod texts;
 mod vectors;

@@ -1,9 +1,9 @@
 //! Situations in which `balanced` speaks, and the like ones in which it does not.
 
-use std::format;
-
 use unstuck_core::{Action, Verdict};
 use unstuck_text::{LINE_WORDS, Preset, Worker};
+
+use crate::texts::texts;
 
 /// A call: its tool, its arguments, its result, and whether the host reports a failure.
 type Call = (&'static str, String, String, bool);
@@ -53,25 +53,20 @@ fn a_failure_that_may_pass_is_found_later() {
         let fails = move |_| ("fetch_prices", String::from("{\"day\":1}"), said.into(), true);
         judged((0..8).map(fails)).0.map(|(call, _)| call)
     };
-    for said in [
-        "HTTP 429 Too Many Requests",
-        "503 Service Unavailable",
-        "Rate limit exceeded for this key. Please try again in 20 s.",
-        "The model is overloaded, try again later",
-        "connect ECONNREFUSED 127.0.0.1:5432",
-        "curl: (7) Failed to connect to localhost port 8080: Connection refused",
-        "fatal: Unable to create '/srv/app/.git/index.lock': File exists.",
-        "sqlite3.OperationalError: database is locked",
-        "Temporary failure in name resolution",
+    for said in texts![
+        "HTTP 429 Too Many Requests" "503 Service Unavailable"
+        "Rate limit exceeded for this key. Please try again in 20 s."
+        "The model is overloaded, try again later" "connect ECONNREFUSED 127.0.0.1:5432"
+        "curl: (7) Failed to connect to localhost port 8080: Connection refused"
+        "fatal: Unable to create '/srv/app/.git/index.lock': File exists."
+        "sqlite3.OperationalError: database is locked" "Temporary failure in name resolution"
     ] {
         // Equal failures of any calls are found at the fourth.
         assert_eq!(first(said), Some(4), "{said}");
     }
-    for said in [
-        "HTTP 404 Not Found",
-        "no such city: Berlim",
-        "permission denied",
-        "error: unexpected token at line 503 column 2",
+    for said in texts![
+        "HTTP 404 Not Found" "no such city: Berlim" "permission denied"
+        "error: unexpected token at line 503 column 2"
     ] {
         assert_eq!(first(said), Some(3), "{said}");
     }
@@ -208,25 +203,13 @@ fn work_that_goes_on_is_not_accused() {
 fn searches_that_find_nothing_are_found_by_their_patterns() {
     let grep = |name: &str, answer| shell(format!("grep -rn '{name}' src | head"), answer);
     let like = ["foo", "fo0", "f00", "f0o", "foo", "food", "foot"];
-    let names = [
-        "runOldApply",
-        "shouldSkip",
-        "ApplyAttemptedAt",
-        "legacyTimer",
-        "waitForIdle",
-        "printAll",
-        "CACHE_DIR",
-        "mkTemp",
-        "emitClose",
-        "xor_bits",
-        "quoteJson",
-        "hashKey",
+    let names = texts![
+        "runOldApply" "shouldSkip" "ApplyAttemptedAt" "legacyTimer" "waitForIdle" "printAll"
+        "CACHE_DIR" "mkTemp" "emitClose" "xor_bits" "quoteJson" "hashKey"
     ];
-    for answer in [
-        "",
-        "(no output)",
-        "Exit code 1",
-        "Your command ran successfully and did not produce any output.",
+    for answer in texts![
+        "" "(no output)" "Exit code 1"
+        "Your command ran successfully and did not produce any output."
     ] {
         let first = |names: &[&str]| {
             judged(names.iter().map(|name| grep(name, answer))).0.map(|(at, _)| at)
@@ -388,19 +371,11 @@ fn weak_answers_to_many_calls_are_found_later() {
 
 #[test]
 fn a_run_in_which_most_calls_fail_gets_one_nudge() {
-    let errors = [
-        "no such flag: -x",
-        "cannot open a.db",
-        "port 80 is in use",
-        "division by zero",
-        "missing bracket",
-        "the table users has no column b",
-        "unknown host db1",
-        "the image has no layers",
-        "it is not a tarball",
-        "checksum mismatch",
-        "invalid utf-8 in line 4",
-        "the lock file is newer",
+    let errors = texts![
+        "no such flag: -x" "cannot open a.db" "port 80 is in use" "division by zero"
+        "missing bracket" "the table users has no column b" "unknown host db1"
+        "the image has no layers" "it is not a tarball" "checksum mismatch"
+        "invalid utf-8 in line 4" "the lock file is newer"
     ];
     let fails = |(n, error): (usize, &str)| {
         let tools = ["build", "query", "deploy", "convert"];

@@ -4,8 +4,10 @@
 //! call went.
 
 mod properties;
-#[path = "../support/mod.rs"]
+#[path = "../support/cases.rs"]
 mod support;
+#[path = "../support/texts.rs"]
+mod texts;
 
 use support::{Case, cases, spelled};
 use unstuck_text::{Report, report};

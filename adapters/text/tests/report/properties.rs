@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use unstuck_text::{complaint, finds_nothing, is_pending, report};
 
-use crate::support::{cases, spelled, texts};
+use crate::support::{cases, spelled};
+use crate::texts::texts;
 
 /// Lines that readers look for, and pieces of them.
 const PIECES: &[&str] = &texts![

@@ -35,9 +35,3 @@ pub(crate) fn cases(file: &str) -> Vec<Case<'_>> {
 pub(crate) fn spelled(text: &str) -> String {
     text.replace('␛', "\x1b").replace('␉', "\t").replace('␊', "\n").replace('␍', "\r")
 }
-
-/// Creates an array of texts, of which several stand on a line.
-macro_rules! texts {
-    [$($text:literal)+] => { [$($text),+] };
-}
-pub(crate) use texts;
