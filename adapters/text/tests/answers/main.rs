@@ -4,9 +4,10 @@
 mod support;
 
 use support::{Case, cases, spelled};
+use unstuck_core::Tag;
 use unstuck_text::{
-    Cause, Envelope, Unescaped, complaint, finds_nothing, is_pending, is_placeholder, is_refusal,
-    is_silent, report,
+    Answer, Cause, Envelope, LoopCause, PastCall, Recipe, Unescaped, complaint, finds_nothing,
+    is_pending, is_placeholder, is_refusal, is_silent, report,
 };
 
 /// Asks `reader` for each line of `file` under the heading `name`, which it says yes to, and under `not name`.
@@ -29,6 +30,16 @@ fn a_line_may_tell_a_failure_or_a_time_out() {
     let lines = include_str!("lines.txt");
     ask(lines, "failed", |line| report(line).failed == Some(true));
     ask(lines, "timed out", |line| report(line).timed_out);
+}
+
+#[test]
+fn of_a_tool_that_writes_the_first_line_is_read() {
+    let fails = |text| {
+        let answer = Answer { kind: Tag::Write, ..Answer::new("edit", text, false) };
+        Recipe::BALANCED.outcome_of(&answer).has_failed()
+    };
+    assert!(fails("String to replace not found in file.\nString: let x = 1;"));
+    assert!(!fails("The file a.log has been updated:\nerror: no such command"));
 }
 
 #[test]
@@ -110,4 +121,29 @@ fn every_wrapper_is_taken_off_and_nothing_else_is() {
             assert_eq!((Some(opened.body.trim()), &*told), (body.as_deref(), heading), "{text}");
         }
     }
+}
+
+#[test]
+fn earlier_calls_tell_more_of_a_cause() {
+    for Case { group, heading, text } in cases(include_str!("clues.txt")) {
+        let text = text.lines().map(spelled).collect::<Vec<_>>();
+        let calls: Vec<_> = text.iter().map(|line| call(line)).collect();
+        let (mut memory, answer) = (Unescaped::default(), calls.last().expect("a call").answer);
+        let cause = LoopCause::of(answer, calls.iter().rev().copied(), &mut memory);
+        let cause = cause.map(|cause| cause.to_string()).unwrap_or_default();
+        let is_told = match heading.strip_prefix("no ") {
+            _ if heading == "nothing" => cause.is_empty(),
+            Some(unsaid) => !cause.contains(unsaid),
+            None => cause.contains(heading),
+        };
+        assert!(is_told, "{cause}\n{heading}\n{group}");
+    }
+}
+
+/// Returns the call on a line.
+fn call(line: &str) -> PastCall<'_> {
+    let failed = line.contains('✗');
+    let (call, answer) = line.split_once(['✓', '✗']).expect("a call and an answer");
+    let (tool, args) = call.split_once(' ').expect("a tool");
+    PastCall { tool, args: args.trim_end(), answer: answer.trim_start_matches(' '), failed }
 }
