@@ -106,7 +106,7 @@ pub use pending::is_pending;
 pub use recipe::{
     Answer, Failures, Likeness, Near, PRESETS, Preset, ReadAnswer, ReadCall, Recipe, ResultPart,
 };
-pub use report::{Report, complaint, is_refusal, opens_with_complaint, report};
+pub use report::{Report, complaint, is_refusal, report};
 pub use silence::{is_placeholder, is_silent};
 pub use similar_calls::{GROUPS_MAX, SimilarCalls};
 #[cfg(feature = "similarity")]

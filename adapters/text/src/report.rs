@@ -54,7 +54,6 @@ use crate::envelope::{Envelope, Unescaped};
 use crate::find;
 use crate::words::report;
 
-pub use complaint::opens_with_complaint;
 pub(crate) use complaint::{is_complaint, opens};
 pub(crate) use failing::failing_tests;
 pub(crate) use refusal::asks_for_another;

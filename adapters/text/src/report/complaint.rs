@@ -47,22 +47,8 @@ fn shown_timed_out(line: &str) -> bool {
     says_timed_out(untagged(&plain(line)))
 }
 
-/// Returns whether the first line of `result` says that the call failed. O(length of that line).
-///
-/// This is the question to ask about a tool that writes: behind its first line, the result may quote
-/// the file.
-///
-/// ```
-/// use unstuck_text::opens_with_complaint;
-///
-/// assert!(opens_with_complaint("String to replace not found in file.\nString: let x = 1;"));
-/// assert!(!opens_with_complaint("The file a.log has been updated:\nerror: no such command"));
-/// ```
-pub fn opens_with_complaint(result: &str) -> bool {
-    opens(&Body::of(result))
-}
-
-/// Returns whether the first line of `body` says that the call failed.
+/// Returns whether the first line of `body` says that the call failed. This is the question to ask about a tool that writes:
+/// behind its first line, the answer may quote the file.
 pub(crate) fn opens(body: &Body<'_>) -> bool {
     let inner = untagged(body.first);
     is_complaint(body.first)
