@@ -55,19 +55,12 @@ fn has_pending_member(json: &str) -> bool {
 
 /// Returns whether `value` is the state of a running job, such as `queued` or `CREATE_IN_PROGRESS`.
 fn is_progress(value: &str) -> bool {
-    is_state(value) || ends_with(value, "in_progress")
+    is_state(value) || ends_with_any(value, &["in_progress"])
 }
 
 /// Returns whether `name` is the name of a state, such as `status`, `readyState` or `StackStatus`.
 fn names_state(name: &str) -> bool {
-    NAMES.contains_in_any_case(name)
-        || ["status", "state", "phase"].iter().any(|end| ends_with(name, end))
-}
-
-/// Returns whether `text` ends with `end`, ignoring ASCII case.
-fn ends_with(text: &str, end: &str) -> bool {
-    let start = text.len().checked_sub(end.len());
-    start.and_then(|at| text.get(at..)).is_some_and(|last| last.eq_ignore_ascii_case(end))
+    NAMES.contains_in_any_case(name) || ends_with_any(name, &["status", "state", "phase"])
 }
 
 /// Returns whether an element holds a pending state.

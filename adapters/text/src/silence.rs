@@ -3,6 +3,7 @@
 use crate::body::Body;
 use crate::envelope::{Envelope, Unescaped};
 use crate::find;
+use crate::phrases::is_any;
 use crate::tokens::values;
 use crate::words::silence::{EXIT_CODES, GONE, HEADINGS, HISTORY, PHRASE, SILENT};
 
@@ -40,29 +41,18 @@ pub(crate) fn says_nothing(body: &Body<'_>) -> bool {
 fn is_silent_line(line: &str) -> bool {
     let line = find::trim(line);
     let bare = line.trim_matches(['(', ')', '[', ']']);
-    is_word(line) || is_exit_code(bare) || is_heading(line) || is_phrase(bare)
-}
-
-fn is_word(text: &str) -> bool {
-    SILENT.iter().any(|word| word.eq_ignore_ascii_case(text))
+    is_any(line, SILENT) || is_exit_code(bare) || is_any(line, &HEADINGS) || is_phrase(bare)
 }
 
 fn is_exit_code(text: &str) -> bool {
     let words = text.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
-    words.len() < text.len()
-        && EXIT_CODES.iter().any(|name| name.eq_ignore_ascii_case(words.trim_end()))
-}
-
-/// Returns whether `line` is the heading of an output.
-fn is_heading(line: &str) -> bool {
-    HEADINGS.iter().any(|heading| heading.eq_ignore_ascii_case(line))
+    words.len() < text.len() && is_any(words.trim_end(), EXIT_CODES)
 }
 
 /// Returns whether `text` only says that a command ran. "With errors" says more.
 fn is_phrase(text: &str) -> bool {
     let words = || text.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
-    let is = |word: &str, known: &str| word.eq_ignore_ascii_case(known);
-    let has = |known: &[&str]| words().any(|word| known.iter().any(|known| is(word, known)));
+    let has = |known: &[&str]| words().any(|word| is_any(word, known));
     // Most texts end here at their first word.
     words().all(|word| PHRASE.contains_in_any_case(word))
         && words().nth(1).is_some()
@@ -77,7 +67,7 @@ fn is_silent_object(json: &str) -> bool {
     values(json).all(|value| match value {
         "0" => coded,
         "false" => false,
-        value => is_word(value),
+        value => is_any(value, SILENT),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::body::Body;
 use crate::find;
-use crate::phrases::is_alphabetic;
+use crate::phrases::{before, is_alphabetic, is_any};
 use crate::words::status::{DEEDS, NAMES};
 
 /// The number of lines at either end of a result that are read: hosts put the status there, some
@@ -70,13 +70,13 @@ fn status(line: &str, words: usize) -> Option<u32> {
     // AutoGen also adds the meaning of the status.
     let line = find::split_once(line, " (execution ").map_or(line, |(line, _)| line);
     let line = line.trim_matches(['[', ']', '(', ')', '.']);
-    let before = line.trim_end_matches(|c: char| c.is_ascii_digit());
-    let code = line.strip_prefix(before).filter(|code| !code.is_empty())?;
-    let before = before.strip_suffix('-').unwrap_or(before);
-    let before = before.strip_suffix(' ').unwrap_or(before).trim_end_matches([':', '=']);
-    let subject = NAMES.iter().find_map(|name| without_end(before, name))?;
-    let said = subject.is_empty() || is_deed(before, words);
-    said.then(|| code.parse().unwrap_or(u32::MAX))
+    let said = line.trim_end_matches(|c: char| c.is_ascii_digit());
+    let code = line.strip_prefix(said).filter(|code| !code.is_empty())?;
+    let said = said.strip_suffix('-').unwrap_or(said);
+    let said = said.strip_suffix(' ').unwrap_or(said).trim_end_matches([':', '=']);
+    let subject = NAMES.iter().find_map(|name| without_end(said, name))?;
+    let is_status = subject.is_empty() || is_deed(said, words);
+    is_status.then(|| code.parse().unwrap_or(u32::MAX))
 }
 
 /// Returns whether `line` looks like one that names a status: it ends with a number, or with the meaning of a status.
@@ -89,11 +89,9 @@ fn may_name_one(line: &str) -> bool {
     end.ends_with(|c: char| c.is_ascii_digit()) || in_words
 }
 
-/// Returns `text` without `end`, ignoring ASCII case.
+/// Returns `text` without the words `end` behind it, ignoring ASCII case.
 fn without_end<'a>(text: &'a str, end: &str) -> Option<&'a str> {
-    let (start, found) = text.split_at_checked(text.len().checked_sub(end.len())?)?;
-    let is_word = start.is_empty() || start.ends_with(' ');
-    (is_word && found.eq_ignore_ascii_case(end)).then_some(start)
+    before(text, end).filter(|start| start.is_empty() || start.ends_with(' '))
 }
 
 /// Returns whether `text` says that a process ended. It ends with the name of a status and has at
@@ -108,7 +106,7 @@ fn is_deed(text: &str, words: usize) -> bool {
     });
     let is_short = said.nth(words.saturating_add(NAME_MAX - 1)).is_none();
     let mut last = text.split_whitespace().rev().take(NAME_MAX + 2);
-    let is_done = last.any(|word| DEEDS.iter().any(|deed| deed.eq_ignore_ascii_case(word)));
+    let is_done = last.any(|word| is_any(word, &DEEDS));
     is_named && is_short && is_done
 }
 
