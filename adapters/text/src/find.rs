@@ -93,6 +93,11 @@ pub(crate) fn lines_back(text: &str) -> impl Iterator<Item = &str> + Clone {
     })
 }
 
+/// Returns the characters in the first `length` bytes of `text`.
+pub(crate) fn head(text: &str, length: usize) -> &str {
+    (0..4).find_map(|less| text.get(..length.checked_sub(less)?)).unwrap_or(text)
+}
+
 fn position(text: &str, needle: &str) -> Option<usize> {
     let (first, rest) = needle.as_bytes().split_first()?;
     let bytes = text.as_bytes();

@@ -48,13 +48,18 @@ impl<'t> Lexer<'t> {
 
     /// Skips a colon. Returns whether it was the next token.
     pub(crate) fn skip_colon(&mut self) -> bool {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let rest = self.rest().as_bytes();
         let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let is_colon = rest.get(blanks) == Some(&b':');
         if is_colon {
             self.at += blanks + 1;
         }
         is_colon
+    }
+
+    /// Returns the text that was not read yet.
+    pub(crate) fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
     }
 
     /// Returns the raw text of the value that comes next, and does not skip it.

@@ -2,6 +2,7 @@
 
 use core::iter::from_fn;
 
+use crate::find;
 use crate::lexer::{Lexer, Token};
 
 /// The longest part of a text that is read, in bytes. Errors and states occur at the start.
@@ -25,7 +26,7 @@ pub(crate) struct Member<'t> {
 /// it. Python's single quotes are accepted. Stops at the first text that is not JSON. O(n) of at most
 /// 4096 bytes.
 pub(crate) fn members(json: &str) -> impl Iterator<Item = Member<'_>> + Clone {
-    whole_members(head(json))
+    whole_members(find::head(json, LOOK_MAX))
 }
 
 /// Like [`members`], but reads all of `json`. O(n · depth).
@@ -67,11 +68,6 @@ pub(crate) fn is_void(value: &str) -> bool {
     VOID.iter().any(|void| void.eq_ignore_ascii_case(inner))
         || is_empty('[', ']')
         || is_empty('{', '}')
-}
-
-/// Returns the first [`LOOK_MAX`] bytes of `text`.
-fn head(text: &str) -> &str {
-    (0..4).find_map(|less| text.get(..LOOK_MAX - less)).unwrap_or(text)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 
 use crate::clue::PastCall;
+use crate::find;
 
 /// The largest number of calls.
 const CALLS_MAX: usize = 12;
@@ -46,7 +47,7 @@ impl PastCalls {
         let oldest = if is_full { self.0.pop_front() } else { None };
         let mut call = Remembered { number, failed: false, ..oldest.unwrap_or_default() };
         call.tool.clear();
-        call.tool.push_str(head(tool, BEGINNING));
+        call.tool.push_str(find::head(tool, BEGINNING));
         shorten(&mut call.args, args);
         call.answer.clear();
         self.0.push_back(call);
@@ -81,17 +82,12 @@ fn shorten(short: &mut String, text: &str) {
         return short.push_str(text);
     }
     let is_space = |c: char| c.is_ascii_whitespace();
-    let beginning = head(text, BEGINNING);
+    let beginning = find::head(text, BEGINNING);
     short.push_str(beginning.rsplit_once(is_space).map_or("", |(words, _)| words));
     short.push('\n');
     let from = text.len().saturating_sub(END);
     let end = (from..text.len()).find_map(|from| text.get(from..)).unwrap_or_default();
     short.push_str(end.split_once(is_space).map_or("", |(_, words)| words));
-}
-
-/// Returns the first bytes of `text`, as many as fit.
-fn head(text: &str, bytes: usize) -> &str {
-    (0..4).find_map(|less| text.get(..bytes.checked_sub(less)?)).unwrap_or(text)
 }
 
 impl core::fmt::Debug for PastCalls {

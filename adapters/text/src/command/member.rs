@@ -4,21 +4,23 @@ use core::str::from_utf8;
 
 use memchr::memchr2;
 
+use crate::find;
+use crate::lexer::{Lexer, Token};
+
 /// The members that hold a shell's command, by agent: most call it `command`, Codex `cmd`.
-const KEYS: [&[u8]; 3] = [b"command", b"cmd", b"script"];
+const KEYS: [&str; 3] = ["command", "cmd", "script"];
 
 /// The command that `args` holds, which is JSON. Of a list of words, as `["bash", "-lc", "…"]`, it is
 /// what the shell is given, or all words. A longer command than `buffer` is cut, and only one with
 /// escapes is copied. O(length of `args`), and no more than leads to the command.
 pub(crate) fn command<'b>(args: &'b str, buffer: &'b mut [u8]) -> Option<&'b str> {
-    let mut reader = Reader { text: args.as_bytes(), at: 0 };
-    reader.find()?;
+    let value = value(args)?;
+    let mut reader = Reader { text: value.as_bytes(), at: 0 };
     let first = reader.byte();
     if first == b'"'
         && let Some(length) = reader.length_without_escapes()
     {
-        let start = reader.at + 1;
-        return args.get(start..start + length).map(|command| head(command, buffer.len()));
+        return value.get(1..=length).map(|command| find::head(command, buffer.len()));
     }
     let mut writer = Writer { buffer, length: 0 };
     match first {
@@ -35,12 +37,19 @@ pub(crate) fn command<'b>(args: &'b str, buffer: &'b mut [u8]) -> Option<&'b str
     }
 }
 
-/// Returns the characters in the first `length` bytes of `text`.
-fn head(text: &str, length: usize) -> &str {
-    if text.len() <= length {
-        return text;
+/// Returns the rest of `args` from the value of the command's member in the outermost object on.
+fn value(args: &str) -> Option<&str> {
+    let (mut lexer, mut depth) = (Lexer::json(args), 0_usize);
+    loop {
+        match lexer.next()?.1 {
+            Token::Open(_) => depth += 1,
+            Token::Close(_) => depth = depth.saturating_sub(1),
+            Token::Text(name) if lexer.skip_colon() && depth == 1 && KEYS.contains(&name) => {
+                return Some(lexer.rest().trim_ascii_start());
+            }
+            _ => {}
+        }
     }
-    (0..4).find_map(|less| text.get(..length.checked_sub(less)?)).unwrap_or_default()
 }
 
 struct Reader<'a> {
@@ -90,53 +99,6 @@ impl Reader<'_> {
         let mut ahead = Reader { text: self.text, at: self.at + 1 };
         let length = ahead.run().len();
         (ahead.byte() != b'\\').then_some(length)
-    }
-
-    /// Goes to the value of the command's member in the outermost object.
-    fn find(&mut self) -> Option<()> {
-        let mut depth = 0_usize;
-        while self.at < self.text.len() {
-            match self.byte() {
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => depth = depth.saturating_sub(1),
-                b'"' => {
-                    let start = self.at + 1;
-                    self.skip_string();
-                    let name = self.text.get(start..self.at).unwrap_or_default();
-                    self.at += 1;
-                    self.skip_spaces();
-                    if depth == 1 && self.byte() == b':' {
-                        self.at += 1;
-                        self.skip_spaces();
-                        if KEYS.contains(&name) {
-                            return Some(());
-                        }
-                    }
-                    continue;
-                }
-                _ => {}
-            }
-            self.at += 1;
-        }
-        None
-    }
-
-    fn skip_spaces(&mut self) {
-        while self.byte().is_ascii_whitespace() {
-            self.at += 1;
-        }
-    }
-
-    /// Goes from the quote at the start of a string to the one at its end.
-    fn skip_string(&mut self) {
-        self.at += 1;
-        loop {
-            self.run();
-            if self.byte() != b'\\' {
-                return;
-            }
-            self.at += 2;
-        }
     }
 
     /// Writes the string that begins here, and goes behind it.
