@@ -6,7 +6,9 @@ mod split;
 
 pub(crate) use effect::{Nature, effect, pattern};
 
-use crate::list::{Filter, List, list};
+use crate::find;
+use crate::list::{Filter, List, Word, list};
+use crate::phrases::texts;
 
 /// The longest part of a command that is read, in bytes. A longer command nearly always continues
 /// with the text of a script.
@@ -64,42 +66,36 @@ fn unquoted(word: &str) -> Option<&str> {
 }
 
 /// Commands that run tests, by their first words.
-const TEST_RUNS: [&[&str]; 24] = [
-    &["pytest"],
-    &["py.test"],
-    &["python", "-m", "pytest"],
-    &["python3", "-m", "pytest"],
-    &["python", "-m", "unittest"],
-    &["python3", "-m", "unittest"],
-    &["tox"],
-    &["cargo", "test"],
-    &["cargo", "nextest"],
-    &["go", "test"],
-    &["npm", "test"],
-    &["npm", "run", "test"],
-    &["yarn", "test"],
-    &["pnpm", "test"],
-    &["npx", "jest"],
-    &["npx", "vitest"],
-    &["jest"],
-    &["vitest"],
-    &["ctest"],
-    &["make", "test"],
-    &["make", "check"],
-    &["mvn", "test"],
-    &["gradle", "test"],
-    &["dotnet", "test"],
+const TEST_RUNS: &[&str] = &texts![
+    "pytest" "py.test" "python -m pytest" "python3 -m pytest" "python -m unittest"
+    "python3 -m unittest" "tox" "cargo test" "cargo nextest" "go test" "npm test" "npm run test"
+    "yarn test" "pnpm test" "npx jest" "npx vitest" "jest" "vitest" "ctest" "make test" "make check"
+    "mvn test" "gradle test" "dotnet test"
 ];
 
 /// The first words of these commands.
 static TEST_STARTS: Filter = {
     let (mut filter, mut n) = (Filter::NONE, 0);
     while n < TEST_RUNS.len() {
-        filter = filter.with(TEST_RUNS[n][0]);
+        let (run, mut end) = (TEST_RUNS[n], 0);
+        while end < run.len() && run.as_bytes()[end] != b' ' {
+            end += 1;
+        }
+        filter = filter.with(run.split_at(end).0);
         n += 1;
     }
     filter
 };
+
+/// Returns whether `words` begin as a command that runs tests.
+fn begins_test_run<'c>(words: impl Iterator<Item = &'c str> + Clone) -> bool {
+    let is = |run: &&str| {
+        let mut words = words.clone();
+        find::split(run, " ").all(|word| words.next() == Some(word))
+    };
+    let first = words.clone().next().unwrap_or_default();
+    Word::new(first).may_be_in(&TEST_STARTS) && TEST_RUNS.iter().any(is)
+}
 
 /// Interpreters that run a script given as their first argument.
 static INTERPRETERS: List = list!["sh" "bash" "zsh" "python" "python3" "node" "ruby" "perl"];
@@ -109,9 +105,8 @@ static INTERPRETERS: List = list!["sh" "bash" "zsh" "python" "python3" "node" "r
 pub(crate) fn runs_tests(command: &str) -> bool {
     command.split(['\n', ';', '|', '&']).any(|part| {
         let words = part.split_ascii_whitespace().skip_while(|word| word.contains('='));
-        let is = |first: &&[&str]| words.clone().take(first.len()).eq(first.iter().copied());
         let mut script = words.clone().skip_while(|word| INTERPRETERS.contains(word));
-        TEST_RUNS.iter().any(is) || script.next().is_some_and(is_test_script)
+        begins_test_run(words) || script.next().is_some_and(is_test_script)
     })
 }
 

@@ -3,7 +3,7 @@
 use unstuck_core::Tag;
 
 use super::split::{Part, parts};
-use super::{INTERPRETERS, TEST_RUNS, TEST_STARTS, is_test_script};
+use super::{INTERPRETERS, begins_test_run, is_test_script};
 use crate::find;
 use crate::list::{List, Word, list};
 use crate::phrases::texts;
@@ -206,23 +206,16 @@ fn does(words: &[&str], part: &Part<'_>) -> Does {
         "gh" | "glab" => github(rest),
         "kubectl" | "oc" => kubernetes(rest),
         "docker" | "podman" => docker(rest),
-        "systemctl" | "service" | "supervisorctl" => {
-            if has(&["status", "is-active", "show", "list-units"]) {
-                Does::Looks
-            } else {
-                Does::Runs
-            }
+        "systemctl" | "service" | "supervisorctl"
+            if has(&["status", "is-active", "show", "list-units"]) =>
+        {
+            Does::Looks
         }
         "tmux" if has(&["send-keys", "send"]) => Does::Acts,
         "adb" if has(&["input"]) => Does::Acts,
         "curl" => curl(rest),
-        "wget" => {
-            if has(&["-qO-", "-O-", "--spider"]) {
-                Does::Reads
-            } else {
-                Does::Writes
-            }
-        }
+        "wget" if has(&["-qO-", "-O-", "--spider"]) => Does::Reads,
+        "wget" => Does::Writes,
         "tar" | "bsdtar" => tar(rest),
         "prettier" | "eslint" | "ruff" | "rubocop" | "biome" | "black" | "isort" | "gofmt"
         | "goimports" | "clang-format" | "rustfmt" | "autopep8" | "yapf" | "shfmt" => {
@@ -238,11 +231,8 @@ fn does(words: &[&str], part: &Part<'_>) -> Does {
 
 /// Returns whether the simple command of these words runs tests.
 fn tests(words: &[&str]) -> bool {
-    let is = |first: &&[&str]| words.get(..first.len()) == Some(first);
     let mut script = words.iter().skip_while(|word| INTERPRETERS.contains(word));
-    let first = words.first().copied().unwrap_or_default();
-    Word::new(first).may_be_in(&TEST_STARTS) && TEST_RUNS.iter().any(is)
-        || script.next().is_some_and(|word| is_test_script(word))
+    begins_test_run(words.iter().copied()) || script.next().is_some_and(|word| is_test_script(word))
 }
 
 static NEUTRAL: List = list![
