@@ -7,6 +7,7 @@ use core::fmt;
 
 use crate::body::Body;
 use crate::envelope::{Envelope, Unescaped};
+use crate::find;
 use crate::phrases::{Letters, Phrases};
 use crate::report::complaint_of;
 use crate::words::cause as words;
@@ -210,24 +211,8 @@ const fn is_quote(byte: u8) -> bool {
 }
 
 /// Returns whether `byte` may stand in a name that is repeated: it is one word, which no model takes for an order.
-pub(crate) const fn is_plain(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(
-            byte,
-            b'_' | b'-'
-                | b'.'
-                | b':'
-                | b'/'
-                | b'@'
-                | b'\\'
-                | b'~'
-                | b'+'
-                | b'%'
-                | b'$'
-                | b'*'
-                | b'='
-                | b'#'
-        )
+pub(crate) fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || br"_-.:/@\~+%$*=#".contains(&byte)
 }
 
 /// Returns the part of `text` before its first byte in `ends`.
@@ -389,96 +374,66 @@ impl CauseKind {
         }
     }
 
-    /// Returns the sentence before the subject, the sentence behind it, and one way out. Without a subject, the noun
-    /// stands there.
-    const fn words(self) -> [&'static str; 3] {
+    /// Returns what is wrong, and one way out. The subject stands in the place of `{}`.
+    const fn sentences(self) -> &'static str {
         match self {
-            Self::TextRepeated => [
-                "The text to replace",
-                " stands in the file more than once",
-                "Add lines around it until it is the only one",
-            ],
-            Self::TextMissing => [
-                "The text to replace",
-                " is not in the file",
-                "Read that place again, and copy it exactly",
-            ],
+            Self::TextRepeated => {
+                "The text to replace{} stands in the file more than once. Add lines around it until it is the only one."
+            }
+            Self::TextMissing => {
+                "The text to replace{} is not in the file. Read that place again, and copy it exactly."
+            }
             Self::FileChanged => {
-                ["The file", " has changed since you read it", "Read it again before you edit it"]
+                "The file{} has changed since you read it. Read it again before you edit it."
             }
-            Self::FileUnread => ["The file", " was not read before", "Read it, then edit it"],
-            Self::EditEmpty => [
-                "The edit",
-                " changes nothing",
-                "Look at what stands in the file now: it may be done",
-            ],
-            Self::ArgumentRefused => [
-                "The argument",
-                " is not as the tool wants it",
-                "Look at the tool's description or help, and give what that asks for",
-            ],
-            Self::FolderWrong => [
-                "The command",
-                " does not run in the folder of its project",
-                "Find that folder, and run it there",
-            ],
-            Self::NameUnknown => [
-                "The name",
-                " is not in the database",
-                "List the tables and their columns, and use a name that is there",
-            ],
-            Self::SyntaxWrong => [
-                "The code or command",
-                " cannot be parsed",
-                "Check its quotes and brackets, or write it in smaller parts",
-            ],
-            Self::TimedOut => [
-                "The call",
-                " takes longer than it may",
-                "Do less in one call, or let it run in the background",
-            ],
-            Self::PackageMissing => {
-                ["The package", " is not installed", "Install it, or do without it"]
+            Self::FileUnread => "The file{} was not read before. Read it, then edit it.",
+            Self::EditEmpty => {
+                "The edit{} changes nothing. Look at what stands in the file now: it may be done."
             }
-            Self::ProgramMissing => {
-                ["The program", " is not there", "Install it, or use another one"]
+            Self::ArgumentRefused => {
+                "The argument{} is not as the tool wants it. \
+                 Look at the tool's description or help, and give what that asks for."
             }
-            Self::PortHeld => [
-                "The port",
-                " is held by another program",
-                "Use another port, or end what you started there",
-            ],
-            Self::RateLimit => ["The requests", " are too many", "Wait before the next one"],
-            Self::HostAway => [
-                "The other side",
-                " cannot be reached",
-                "Check its address and whether it runs, or go on without it",
-            ],
+            Self::FolderWrong => {
+                "The command{} does not run in the folder of its project. Find that folder, and run it there."
+            }
+            Self::NameUnknown => {
+                "The name{} is not in the database. List the tables and their columns, and use a name that is there."
+            }
+            Self::SyntaxWrong => {
+                "The code or command{} cannot be parsed. Check its quotes and brackets, or write it in smaller parts."
+            }
+            Self::TimedOut => {
+                "The call{} takes longer than it may. Do less in one call, or let it run in the background."
+            }
+            Self::PackageMissing => "The package{} is not installed. Install it, or do without it.",
+            Self::ProgramMissing => "The program{} is not there. Install it, or use another one.",
+            Self::PortHeld => {
+                "The port{} is held by another program. Use another port, or end what you started there."
+            }
+            Self::RateLimit => "The requests{} are too many. Wait before the next one.",
+            Self::HostAway => {
+                "The other side{} cannot be reached. Check its address and whether it runs, or go on without it."
+            }
             Self::PermissionDenied => {
-                ["Permission", " is denied", "Use a place that is yours, or ask for the permission"]
+                "Permission{} is denied. Use a place that is yours, or ask for the permission."
             }
-            Self::UserRefused => [
-                "The call",
-                " was refused by the user",
-                "Ask what to do instead, and wait for the answer",
-            ],
-            Self::LoginRefused => [
-                "The credentials",
-                " are refused",
-                "Ask the user to log in or for a valid key, or go on without it",
-            ],
-            Self::TestFails => {
-                ["The test", " has failed in each run", "Read what it asserts before you go on"]
-            }
-            Self::NothingFound => [
-                "The search",
-                " finds nothing",
-                "Look for a shorter part of the name, or list what is there",
-            ],
-            Self::JobRuns => ["The job", " still runs", "Do something else meanwhile"],
             Self::PathMissing => {
-                ["The path", " does not exist", "List what is there, and take the path from that"]
+                "The path{} does not exist. List what is there, and take the path from that."
             }
+            Self::UserRefused => {
+                "The call{} was refused by the user. Ask what to do instead, and wait for the answer."
+            }
+            Self::LoginRefused => {
+                "The credentials{} are refused. Ask the user to log in or for a valid key, or go on without it."
+            }
+            Self::TestFails => {
+                "The test{} has failed in each run. Read what it asserts before you go on."
+            }
+            Self::NothingFound => {
+                "The search{} finds nothing. Look for a shorter part of the name, or list what is there."
+            }
+            Self::JobRuns => "The job{} still runs. Do something else meanwhile.",
         }
     }
 }
@@ -496,7 +451,8 @@ impl Cause<'_> {
         f: &mut fmt::Formatter<'_>,
         clue: Option<&dyn fmt::Display>,
     ) -> fmt::Result {
-        let [noun, says, way_out] = self.kind.words();
+        let (wrong, way_out) = find::split_once(self.kind.sentences(), ". ").unwrap_or_default();
+        let (noun, says) = find::split_once(wrong, "{}").unwrap_or_default();
         match (self.kind, self.subject) {
             (CauseKind::RateLimit, Some(time)) => {
                 return write!(f, "{noun}{says}. Wait {time} before the next one.");
@@ -508,7 +464,7 @@ impl Cause<'_> {
         if let Some(clue) = clue {
             write!(f, " {clue}")?;
         }
-        write!(f, " {way_out}.")
+        write!(f, " {way_out}")
     }
 }
 
