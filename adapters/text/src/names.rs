@@ -41,6 +41,7 @@ pub(crate) fn named(name: &str) -> Named {
     let words = words.map(Word::new);
     let words = words.get(..count).unwrap_or(&words);
     let has = |list: &List| words.iter().any(|word| word.is_in_any_case(list));
+    let has_word = |one: &str| words.iter().any(|word| word.text.eq_ignore_ascii_case(one));
     let verb = words.iter().find_map(verb);
     let changes = matches!(verb, Some(Verb::Writes | Verb::Sets | Verb::Acts));
     let ends_with = |list: &List| words.last().is_some_and(|word| word.is_in_any_case(list));
@@ -48,18 +49,18 @@ pub(crate) fn named(name: &str) -> Named {
         _ if has(&PLANS) => Named::acting(Tag::Think),
         _ if has(&NEXT) || ends_with(&CLOCKS) => Named::acting(Tag::Act),
         _ if has(&WAITS) && !changes => Named::acting(Tag::Poll),
-        _ if has(&STATES) && !changes && !has(&GIT) => Named::acting(Tag::Poll),
+        _ if has(&STATES) && !changes && !has_word("git") => Named::acting(Tag::Poll),
         _ if has(&TASKS) && has(&OUTPUTS) && !changes => Named::acting(Tag::Poll),
         _ if has(&TESTS) && has(&RUNS) => Named::acting(Tag::Test),
-        _ if has(&PICTURES) && (!changes || has(&TAKES)) => Named::acting(Tag::Read),
+        _ if has(&PICTURES) && (!changes || has_word("take")) => Named::acting(Tag::Read),
         None if has(&RECEIVES) => Named::acting(Tag::Read),
-        Some(Verb::Reads) if has(&AND) => Named::acting(Tag::Act),
+        Some(Verb::Reads) if has_word("and") => Named::acting(Tag::Act),
         Some(Verb::Reads) => Named::idempotent(Tag::Read),
         Some(Verb::Searches) => Named::idempotent(Tag::Search),
         Some(Verb::Asks) => Named::acting(Tag::Search),
         Some(Verb::Sets) if has(&CELLS) => Named::acting(Tag::Write),
         Some(Verb::Sets) => Named::idempotent(Tag::Write),
-        Some(Verb::Writes) if has(&CREATES) && has(&FOLDERS) => Named::idempotent(Tag::Write),
+        Some(Verb::Writes) if has_word("create") && has(&FOLDERS) => Named::idempotent(Tag::Write),
         Some(Verb::Writes) => Named::acting(Tag::Write),
         Some(Verb::Acts) => Named::acting(Tag::Act),
         None => Named::acting(Tag::Other),
@@ -148,21 +149,14 @@ static TASKS: List = list![
 
 static OUTPUTS: List = list!["output" "result" "results" "logs" "log"];
 
-/// The verb for a picture, which changes nothing.
-static TAKES: List = list!["take"];
-
 /// Pictures of a screen, which change by themselves.
 static PICTURES: List = list!["snapshot" "screenshot" "screen"];
 
 /// Notes that an agent keeps for itself.
 static PLANS: List = list!["think" "thinking" "thought" "todo" "todos" "plan"];
 
-static GIT: List = list!["git"];
 static TESTS: List = list!["test" "tests"];
 static RUNS: List = list!["run" "execute"];
-static AND: List = list!["and"];
-static CREATES: List = list!["create"];
-
 /// Splits `name` into words, at signs, digits and changes of case; returns how many there are.
 fn split<'n>(name: &'n str, words: &mut [&'n str; WORDS_MAX]) -> usize {
     let (mut count, mut start) = (0, 0);
