@@ -132,11 +132,6 @@ impl Mask {
         }
     }
 
-    /// The mask that is called `name`.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mask| mask.name() == name)
-    }
-
     const fn bit(self) -> u16 {
         1 << self as u16
     }

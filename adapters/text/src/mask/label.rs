@@ -60,10 +60,10 @@ impl<'t> Label<'t> {
     /// `floor` is a part of it.
     #[inline]
     pub(super) fn before(text: &'t [u8], start: usize, floor: usize) -> Option<Self> {
-        let opened = without(text.get(floor..start)?, b"$~#\"'*`");
+        let opened = without_end(text.get(floor..start)?, b"$~#\"'*`");
         let spaced = without_gap(opened);
         // The colon of `**Cost:** 1` stands inside of the emphasis.
-        let signed = without(spaced, b"*`");
+        let signed = without_end(spaced, b"*`");
         let (link, name) = match signed.split_last()? {
             (b'=', name) => (Link::Member, without_gap(name)),
             (b':', name) => (Link::Colon, without_gap(name)),
@@ -73,7 +73,7 @@ impl<'t> Label<'t> {
         let is_quoted = matches!(name.last(), Some(b'"' | b'\''));
         let link = if link == Link::Colon && is_quoted { Link::Member } else { link };
         // The unit of `elapsed (ms)` stands in brackets.
-        let text = without(name, b"\"'*`)");
+        let text = without_end(name, b"\"'*`)");
         text.last()?.is_ascii_alphabetic().then_some(Self { text, link })
     }
 
@@ -130,7 +130,7 @@ fn is_link(byte: u8) -> bool {
 }
 
 /// `text` without the bytes at its end that are among `bytes`.
-fn without<'t>(text: &'t [u8], bytes: &[u8]) -> &'t [u8] {
+pub(super) fn without_end<'t>(text: &'t [u8], bytes: &[u8]) -> &'t [u8] {
     let end = text.iter().rposition(|byte| !bytes.contains(byte)).map_or(0, |last| last + 1);
     text.get(..end).unwrap_or_default()
 }

@@ -1,5 +1,6 @@
 //! Rows of decimal digits: times, durations, process ids, ports, labelled counters, and numbers.
 
+use super::label::without_end;
 use super::pieces::{Part, Span};
 use super::scan::{gap, gap_before, is_blank};
 use super::word_end::{self, AHEAD, BEHIND, Letters};
@@ -345,15 +346,6 @@ pub(super) fn ends_with(text: &[u8], word: &[u8]) -> bool {
 fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
     let before = text.len().checked_sub(word.len() + 1).map(|at| byte(text, at));
     ends_with(text, word) && !before.is_some_and(|byte| byte.is_ascii_alphanumeric())
-}
-
-/// `text` without the bytes at its end that are among `bytes`.
-fn without_end<'t>(text: &'t [u8], bytes: &[u8]) -> &'t [u8] {
-    let end = text
-        .iter()
-        .rposition(|byte| bytes.iter().all(|other| other != byte))
-        .map_or(0, |at| at + 1);
-    text.get(..end).unwrap_or_default()
 }
 
 /// At most the 32 bytes in front of `at`: no longer word is looked for.
