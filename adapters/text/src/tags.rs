@@ -213,76 +213,18 @@ fn kind(command: &str) -> Option<Tag> {
 mod tests {
     use std::collections::HashSet;
 
-    use unstuck_core::Tag;
-
     use super::{TOOLS, nature};
 
+    /// Each line of the file has the kind of a call, its tool and its arguments. A `+` marks those for which an equal answer
+    /// is a proof.
     #[test]
-    fn a_tool_is_known_by_what_it_takes_if_its_name_says_nothing() {
-        for (tool, args, expected) in [
-            ("knowledge_base", r#"{"query":"refunds"}"#, Tag::Search),
-            ("vector_db", r#"{"top_k":5,"Query":"refunds"}"#, Tag::Search),
-            ("docs", r#"{"keywords":["refund","rule"]}"#, Tag::Search),
-            ("docs", r#"{"page":{"query":"refunds"}}"#, Tag::Other),
-            ("docs", r#"{"query":7}"#, Tag::Other),
-            ("create_page", r#"{"query":"refunds"}"#, Tag::Write),
-            ("runner", r#"{"query":"a","command":"cargo test"}"#, Tag::Test),
-        ] {
-            assert_eq!(nature(tool, args).tag, expected, "{tool} {args}");
-        }
-    }
-
-    #[test]
-    fn a_look_at_the_output_of_a_job_proves_nothing() {
-        for (tool, args, is_idempotent) in [
-            ("Read", r#"{"file_path":"/tmp/claude-0/-w/5e1c/tasks/bbxt27rmh.output"}"#, false),
-            ("Read", r#"{"file_path":"C:\\Temp\\tasks\\b-1_x.output","limit":9}"#, false),
-            ("Bash", r#"{"command":"tail -n 5 /tmp/c/tasks/b1.output"}"#, false),
-            ("Grep", r#"{"pattern":"ready","path":"/tmp/c/tasks/b1.output"}"#, false),
-            ("Read", r#"{"file_path":"/tmp/c/tasks/.output"}"#, true),
-            ("Read", r#"{"file_path":"/w/tasks.output"}"#, true),
-            ("Read", r#"{"file_path":"/w/mytasks/a/b.output"}"#, true),
-            ("Read", r#"{"file_path":"/w/mytasks/b.output"}"#, true),
-            ("Read", r#"{"file_path":"/w/tasks/b1.rs"}"#, true),
-        ] {
-            assert_eq!(nature(tool, args).idempotent, is_idempotent, "{tool} {args}");
-        }
-    }
-
-    #[test]
-    fn a_tool_that_calls_others_is_of_their_kind() {
-        for (tool, args, expected) in [
-            (
-                "exec",
-                r#"const r = await tools.write_stdin({session_id: 3, chars: ""}); text(r)"#,
-                Tag::Poll,
-            ),
-            ("exec", r#"{"input":"await tools.apply_patch(`*** Begin Patch`)"}"#, Tag::Write),
-            (
-                "exec",
-                r#"await tools.read_file({path: "a"}); await tools.read_file({path: "b"})"#,
-                Tag::Read,
-            ),
-            (
-                "exec",
-                r#"await tools.view_image({path: "a"}); await tools.apply_patch(p)"#,
-                Tag::Write,
-            ),
-            (
-                "exec",
-                r#"await tools.exec_command({cmd: "ls"}); await tools.read_file({path: "b"})"#,
-                Tag::Shell,
-            ),
-            ("exec", r#"{"command":"cargo test"}"#, Tag::Test),
-            (
-                "multi_tool_use.parallel",
-                r#"{"tool_uses":[{"recipient_name":"functions.read_file","parameters":{"path":"a"}}]}"#,
-                Tag::Read,
-            ),
-            ("functions.apply_patch", "{}", Tag::Write),
-            ("other", "tools.apply_patch(p)", Tag::Other),
-        ] {
-            assert_eq!(nature(tool, args).tag, expected, "{tool} {args}");
+    fn a_call_is_known_by_its_tool_and_by_what_it_takes() {
+        for line in include_str!("tags.txt").lines() {
+            let (expected, call) = line.split_once(": ").expect("a kind");
+            let (tool, args) = call.split_once(' ').expect("a tool and arguments");
+            let nature = nature(tool, args);
+            let mark = if nature.idempotent { "+" } else { "" };
+            assert_eq!(format!("{}{mark}", nature.tag.name()), expected, "{call}");
         }
     }
 
