@@ -192,24 +192,13 @@ impl<'c> Reader<'c> {
     }
 
     fn input(&mut self) -> Token<'c> {
-        self.at += 1;
-        if self.byte(0) != b'<' {
-            self.skip_blanks();
-            self.word();
-            return Token::Input;
-        }
-        self.at += 1;
-        if self.byte(0) == b'<' {
-            self.at += 1;
-            self.skip_blanks();
-            self.word();
-            return Token::Input;
-        }
-        if self.byte(0) == b'-' {
-            self.at += 1;
-        }
+        // `<` is followed by a file, `<<` by the end of a here-document, and `<<<` by a word.
+        let signs = (0..3).take_while(|ahead| self.byte(*ahead) == b'<').count();
+        let is_document = signs == 2;
+        self.at += signs + usize::from(is_document && self.byte(2) == b'-');
         self.skip_blanks();
-        Token::Document(unquoted(self.word()))
+        let word = self.word();
+        if is_document { Token::Document(unquoted(word)) } else { Token::Input }
     }
 
     /// Returns the word that starts here, with its quotes, or an empty one.
