@@ -86,44 +86,30 @@ fn each_wish_of_the_user_is_another_refusal() {
     assert!(judged((0..5).map(|n| edit(n, ""))).0.is_some());
 }
 
+/// In the arguments, `#` stands for a text and `%` for a number, which are others in each call.
 #[test]
 fn what_only_describes_or_limits_a_call_makes_no_other_call() {
-    let sensor =
-        |n: usize| call("get_scan", format!("{{\"topic\":\"/scan\",\"timeout_sec\":{n}}}"), "none");
-    assert_eq!(judged((0..5).map(sensor)).0, Some((5, "alike")));
-    let words =
+    const UNMADE: &str = "make: *** No rule to make target 'all'.  Stop.";
+    const TWICE: &str = "The old text matches more than one position in the file.";
+    const ABSENT: &str = "Failed to edit, 0 occurrences found for old_string.";
+    let texts =
         ["Add a check", "Insert a nil guard", "Handle empty URLs", "Fix parse", "Be careful"];
-    let edits = words.map(|why| {
-        let args = format!("{{\"display_description\":{why:?},\"path\":\"url.go\"}}");
-        call("edit_file", args, "The old text matches more than one position in the file.")
-    });
-    assert_eq!(judged(edits).0, Some((3, "same-effect")));
-    let described = words.map(|why| {
-        let args = format!("{{\"command\":\"make\",\"description\":{why:?}}}");
-        call("bash", args, "make: *** No rule to make target 'all'.  Stop.")
-    });
-    assert_eq!(judged(described).0, Some((3, "same-effect")));
-    let limited = |n: usize| {
-        let args = format!("{{\"command\":\"make\",\"timeout\":{n}000}}");
-        call("run_command", args, "make: *** No rule to make target 'all'.  Stop.")
-    };
-    assert_eq!(judged((1..4).map(limited)).0, Some((3, "same-effect")));
-    let replaced = words.map(|why| {
-        let args = format!("{{\"instruction\":{why:?},\"old_string\":\"a\"}}");
-        call("replace", args, "Failed to edit, 0 occurrences found for old_string.")
-    });
-    assert_eq!(judged(replaced).0, Some((3, "same-effect")));
-    let logged = words.map(|text| {
-        call("log_event", format!("{{\"level\":\"info\",\"description\":{text:?}}}"), "logged")
-    });
-    assert_eq!(judged(logged).0, None, "the description is what is logged");
-    let notes =
-        words.map(|text| call("create_issue", format!("{{\"description\":{text:?}}}"), "created"));
-    assert_eq!(judged(notes).0, None, "the description is the content");
-    let asked = words.map(|text| {
-        call("request_approval", format!("{{\"id\":4,\"justification\":{text:?}}}"), "noted")
-    });
-    assert_eq!(judged(asked).0, None, "each justification is another request");
+    let same = Some((3, "same-effect"));
+    for (tool, args, answer, expected) in [
+        ("get_scan", r#"{"topic":"/scan","timeout_sec":%}"#, "none", Some((5, "alike"))),
+        ("edit_file", r##"{"display_description":"#","path":"url.go"}"##, TWICE, same),
+        ("bash", r##"{"command":"make","description":"#"}"##, UNMADE, same),
+        ("run_command", r#"{"command":"make","timeout":%000}"#, UNMADE, same),
+        ("replace", r##"{"instruction":"#","old_string":"a"}"##, ABSENT, same),
+        // What is logged, the content, and another request.
+        ("log_event", r##"{"level":"info","description":"#"}"##, "logged", None),
+        ("create_issue", r##"{"description":"#"}"##, "created", None),
+        ("request_approval", r##"{"id":4,"justification":"#"}"##, "noted", None),
+    ] {
+        let args = |(n, text): (u8, &str)| args.replace('#', text).replace('%', &n.to_string());
+        let calls = (1..).zip(texts).map(|it| call(tool, args(it), answer));
+        assert_eq!(judged(calls).0, expected, "{tool}");
+    }
 }
 
 #[test]
