@@ -120,25 +120,6 @@ fn a_text_without_end_is_not_read_to_its_end() {
 }
 
 #[test]
-fn other_lines_stand_around_what_a_program_prints() {
-    let call = r#"{"type":"item.completed","item":{"id":"1","type":"command_execution","command":"ls","aggregated_output":"x"}}"#;
-    let log = format!(
-        "Run codex\n[build] 1 of 2\n{call}\n{{\"not\": a record\n2026-11-21T21:33:55.048Z {call}\nDone.\n"
-    );
-    let reading = reading(log.as_bytes(), None);
-    let expected = [
-        r#"#0 main/1 command_execution {"command":"ls"}"#,
-        r#"#0 main -> "x""#,
-        r#"#1 main/2 command_execution {"command":"ls"}"#,
-        r#"#1 main -> "x""#,
-    ];
-    assert_eq!(reading.events, expected);
-    let problems = reading.problems();
-    assert!(problems.concat().starts_with("line 4: not a JSON object"), "{problems:?}");
-    assert_eq!(problems.len(), 1);
-}
-
-#[test]
 fn a_single_key_is_no_evidence() {
     let table = [
         r#"{"type":"session_start","payload":{}}"#,

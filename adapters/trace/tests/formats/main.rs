@@ -1,40 +1,16 @@
-//! Transcripts of every format, in words: one small case for each trap that real files set.
+//! Transcripts of every format: `transcripts` has one small case for each trap that real files set, and the others
+//! test what no file shows.
 
-mod acp;
 mod aider;
-mod anthropic;
 mod archives;
-mod atif;
-mod autogen;
 mod browser_use;
-mod claude_code;
-mod cline;
-mod codex;
-mod codex_exec;
-mod copilot;
 mod costs;
-mod cursor;
 mod detection;
-mod gemini;
-mod gemini_stream;
-mod inspect;
-mod langchain;
-mod langfuse;
-mod langsmith;
-mod managed_agents;
-mod native;
-mod notes;
-mod openai;
-mod openai_responses;
-mod opencode;
-mod openhands;
+mod limits;
 mod otlp;
 mod otlp_limits;
-mod phoenix;
-mod pi;
 mod properties;
-mod pydantic_ai;
 mod reading;
 mod real_files;
-mod smolagents;
-mod swe_agent;
+mod redacted;
+mod transcripts;

@@ -1,10 +1,14 @@
 //! Events in words, so that a test reads like its transcript.
 
-use unstuck_trace::{Args, Event, Format, Problem, Trace, read};
+use unstuck_text::{Envelope, Unescaped};
+use unstuck_trace::{Args, Event, Format, Problem, Tokens, Trace, read};
 
 /// The events of an input, and how it ended.
 pub(crate) struct Reading {
+    /// The events without tokens and times.
     pub(crate) events: Vec<String>,
+    /// All events.
+    all: Vec<String>,
     pub(crate) end: Result<Trace, Problem>,
 }
 
@@ -16,22 +20,60 @@ impl Reading {
             Err(problem) => vec![problem.to_string()],
         }
     }
+
+    /// Returns all that is known of an input, a line each: its events, its problems, and a summary.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let problems = self.problems();
+        let problems = problems.iter().map(|problem| format!("! {problem}"));
+        let summary = self.end.as_ref().ok().map(summary);
+        self.all
+            .iter()
+            .map(|event| event.replace('\n', "⏎"))
+            .chain(problems)
+            .chain(summary)
+            .collect()
+    }
 }
 
-/// Reads an input and returns its events in words. Tokens and times have tests of their own, so that
-/// they only have to agree with the trace here.
+/// Returns the figures of a trace in words. What is usual is left out.
+fn summary(trace: &Trace) -> String {
+    let mut words = vec![format!("= {}", trace.format)];
+    words.extend(trace.session.as_ref().map(|session| format!("session {session}")));
+    for (count, usual, what) in [
+        (trace.runs, 1, "runs"),
+        (trace.workers, 1, "workers"),
+        (trace.forgotten, 0, "forgotten workers"),
+        (trace.without_args, 0, "calls without arguments"),
+        (trace.skipped, trace.problems.len(), "skipped"),
+    ] {
+        words.extend((count != usual).then(|| format!("{what} {count}")));
+    }
+    let errors = trace.errors.map_or("unknown".to_owned(), |errors| errors.to_string());
+    words.push(format!("errors {errors}"));
+    words.extend((!trace.notes.is_empty()).then(|| format!("notes at {:?}", trace.notes)));
+    words.join(", ")
+}
+
+/// Reads an input and returns its events in words. Its calls, tokens and times have to agree with the trace.
 pub(crate) fn reading(input: &[u8], from: Option<Format>) -> Reading {
-    let (mut events, mut tokens, mut times) = (Vec::new(), None, Vec::new());
-    let end = read(input, from, &mut |event| match event {
-        Event::Usage(usage) => *tokens.get_or_insert_default() += usage.tokens,
-        Event::Time(time) => times.push(time),
-        event => events.push(word(&event)),
+    let (mut events, mut all) = (Vec::new(), Vec::new());
+    let (mut calls, mut tokens, mut times) = (0, None, Vec::new());
+    let end = read(input, from, &mut |event| {
+        let word = word(&event);
+        calls += usize::from(matches!(event, Event::Call(_)));
+        match event {
+            Event::Usage(usage) => *tokens.get_or_insert_default() += usage.tokens,
+            Event::Time(time) => times.push(time),
+            _ => events.push(word.clone()),
+        }
+        all.push(word);
     });
-    let summary = end.as_ref().map_or((None, None, None), |end| (end.tokens, end.begin, end.end));
     let (begin, latest) = (times.iter().min().copied(), times.iter().max().copied());
-    assert_eq!(summary, (tokens, begin, latest));
+    let of_trace = |trace: &Trace| (trace.calls, trace.tokens, trace.begin, trace.end);
+    let found = end.as_ref().map_or((0, None, None, None), of_trace);
+    assert_eq!(found, (calls, tokens, begin, latest));
     assert!(times.is_sorted_by(|before, next| before != next), "{times:?}");
-    Reading { events, end }
+    Reading { events, all, end }
 }
 
 /// Returns the cases of a table: a line each, with the name of a format before the rest.
@@ -55,10 +97,14 @@ fn word(event: &Event<'_>) -> String {
             format!("#{index} {worker}/{step} {tool} {args}")
         }
         Event::Outcome(outcome) => {
+            let refused = if outcome.refused { "refused " } else { "" };
             let failed = if outcome.failed { "failed " } else { "" };
             let cut = outcome.cut.map_or(String::new(), |cut| format!(" +{cut}"));
             let (call, worker, text) = (outcome.call, outcome.worker, outcome.text);
-            format!("#{call} {worker} -> {failed}{text:?}{cut}")
+            let mut memory = Unescaped::default();
+            let body = Envelope::open(text, &mut memory).body;
+            let body = if body == text { String::new() } else { format!(" body {body:?}") };
+            format!("#{call} {worker} -> {refused}{failed}{text:?}{body}{cut}")
         }
         Event::Message(message) => {
             let only = if message.text_only { " only" } else { "" };
@@ -66,7 +112,10 @@ fn word(event: &Event<'_>) -> String {
             format!("{worker} {role:?}{only}: {text}")
         }
         Event::Begin(begin) => format!("begin {}", begin.session.unwrap_or("unnamed")),
-        Event::Usage(usage) => format!("{} tokens", usage.tokens.total()),
+        Event::Usage(usage) => {
+            let Tokens { input, cached, output } = usage.tokens;
+            format!("{} pays {input} {cached} {output}", usage.worker)
+        }
         Event::Time(time) => format!("at {time}"),
     }
 }
