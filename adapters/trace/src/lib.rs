@@ -165,9 +165,9 @@
 //! 5. Write `tests/formats/transcripts/my_agent.txt` with one small case for each trap of the format,
 //!    its tokens and its times (`transcripts.rs` says how), and a line with all that it has into
 //!    `costs.txt`. Add examples with their reasons to `recognised.txt`, an error to
-//!    `a_named_format_that_does_not_fit_is_an_error`, and a document to `documents.txt`, or lines that
-//!    are recognised one by one to `properties.rs`. Real files that are at hand belong into
-//!    `real_files.rs`, with another count of their tokens.
+//!    `transcripts/misfits.txt`, and a document to `documents.txt`, or lines that are recognised one by
+//!    one to `lines.txt`. Real files that are at hand belong into `real_files.rs`, with another count
+//!    of their tokens.
 //! 6. If the format was refused by name, remove its clue from `src/foreign.rs`. Add a row to the
 //!    table above, a line to the README of the project and of the command line, and the format's keys
 //!    to `fuzz/words.dict`. Its `--from` takes the new name from the list; one snapshot of its help
