@@ -11,131 +11,29 @@ use crate::harness::{
     unstuck_reading,
 };
 
-/// Command lines that are wrong. RUNS stands for the folder of recorded runs, so that the path
-/// itself is right.
-const MEANINGLESS: &[&[&str]] = &[
-    &[],
-    &["--nonsense"],
-    &["-x"],
-    &["nonsense"],
-    &["RUNS"],
-    &["--format", "json"],
-    &["help", "nonsense"],
-    &["scan"],
-    &["scan", ""],
-    &["scan", "--nonsense", "RUNS"],
-    &["scan", "-q", "--verbose", "RUNS"],
-    &["scan", "RUNS", "--only", "clean"],
-    &["scan", "RUNS", "--sort", "size"],
-    &["scan", "RUNS", "--since", "1"],
-    &["scan", "RUNS", "--since", "yesterday"],
-    &["scan", "RUNS", "--color", "maybe"],
-    &["scan", "RUNS", "--summary", "--explain", "1bff"],
-    &["scan", "--format", "jsonl"],
-    &["scan", "RUNS", "--format"],
-    &["scan", "RUNS", "--format", ""],
-    &["scan", "RUNS", "--format", "xml"],
-    &["scan", "RUNS", "--format", "JSON"],
-    &["scan", "RUNS", "--format", "json", "--format", "jsonl"],
-    &["scan", "RUNS", "--from", "nonsense"],
-    &["scan", "RUNS", "--from"],
-    &["scan", "RUNS", "--preset", "nonsense"],
-    &["scan", "RUNS", "--preset", ""],
-    &["scan", "RUNS", "--preset"],
-    &["scan", "RUNS", "--fail-on", "proceed"],
-    &["scan", "RUNS", "--fail-on", "sometimes"],
-    &["scan", "RUNS", "--fail-on"],
-    &["scan", "RUNS", "--fail-on", "new"],
-    &["scan", "RUNS", "--baseline"],
-    &["scan", "RUNS", "-o"],
-    &["scan", "RUNS", "--output"],
-    &["scan", "RUNS", "--help=yes"],
-    &["scan", "RUNS", "--jobs"],
-    &["scan", "RUNS", "--jobs", "0"],
-    &["scan", "RUNS", "--jobs", "-1"],
-    &["scan", "RUNS", "--jobs", "1000000"],
-    &["scan", "RUNS", "--jobs", "many"],
-    &["eval"],
-    &["eval", "RUNS"],
-    &["eval", "--labels", "LABELS"],
-    &["eval", "--labels", "LABELS", "RUNS", "RUNS"],
-    &["eval", "--labels", "LABELS", "RUNS", "--preset", "nonsense"],
-    &["eval", "--labels", "LABELS", "RUNS", "--format", "xml"],
-    &["eval", "--labels", "LABELS", "RUNS", "--nonsense"],
-    &["eval", "--labels", "LABELS", "RUNS", "--config"],
-    &["eval", "--labels", "LABELS", "RUNS", "--by"],
-    &["eval", "--labels", "LABELS", "RUNS", "--by", "preset"],
-    &["eval", "--labels", "LABELS", "RUNS", "--intervals=90"],
-    &["eval", "--labels", "LABELS", "RUNS", "--preset", "balanced,all"],
-    &["eval", "--labels", "LABELS", "RUNS", "--leave-one-source-out"],
-    &["tune"],
-    &["tune", "RUNS"],
-    &["tune", "--labels", "LABELS", "RUNS"],
-    &["tune", "--healthy"],
-    &["tune", "--healthy", "RUNS", "--preset", "all"],
-    &["tune", "--healthy", "RUNS", "--preset", "nudge", "--config", "x.toml"],
-    &["tune", "--healthy", "RUNS", "--false-alarms", "0"],
-    &["tune", "--healthy", "RUNS", "--false-alarms", "100"],
-    &["tune", "--healthy", "RUNS", "--false-alarms", "-1"],
-    &["tune", "--healthy", "RUNS", "--false-alarms", "few"],
-    &["tune", "--healthy", "RUNS", "--format", "jsonl"],
-    &["scan", "RUNS", "--preset", "all"],
-    &["presets", "nonsense"],
-    &["presets", "balanced", "nudge"],
-    &["presets", "--nonsense"],
-    &["presets", "--format", "json"],
-    &["scan", "RUNS", "--config"],
-    &["scan", "RUNS", "--config", "x.toml", "--preset", "balanced"],
-    &["mcp"],
-    &["mcp", "--"],
-    &["mcp", "--nonsense", "cat"],
-    &["mcp", "--preset", "nonsense", "cat"],
-    &["mcp", "--preset", "nudge", "--config", "x.toml", "cat"],
-    &["report", "--days", "0"],
-    &["report", "--days", "a"],
-    &["report", "--format", "json"],
-    &["completions"],
-    &["completions", "nonsense"],
-    &["completions", "bash", "zsh"],
-    &["man", "nonsense"],
-    &["man", "scan", "eval"],
-];
+/// Command lines that are wrong, and what their errors say. RUNS stands for the folder of recorded runs, so that the
+/// path itself is right, and LABELS for their labels.
+const REFUSED: &str = include_str!("refused.txt");
 
 /// The actions of `--fail-on`, the mildest first.
 const ACTIONS: [&str; 5] = ["nudge", "warn", "block", "start_over", "stop"];
 
-/// Returns the words of a command line, with the real paths in place of their names.
-fn words<'w>(line: &[&'w str], runs: &'w Path, labels: &'w Path) -> Vec<&'w OsStr> {
-    let word = |&word: &&'w str| match word {
-        "RUNS" => runs.as_os_str(),
-        "LABELS" => labels.as_os_str(),
-        word => OsStr::new(word),
-    };
-    line.iter().map(word).collect()
-}
-
 #[test]
-fn a_wrong_command_line_is_a_usage_error() {
+fn a_wrong_command_line_is_a_usage_error_that_says_what_would_be_right() {
     let (runs, labels) = (runs(), labels());
-    for line in MEANINGLESS {
-        let ran = unstuck(words(line, &runs, &labels));
-        assert_eq!(ran.exit, 64, "{line:?}: {}", ran.err);
-        assert_eq!(ran.out, "", "{line:?}");
-        assert!(ran.err.contains("Usage: unstuck") || ran.err.contains("--help"), "{}", ran.err);
-    }
-}
-
-#[test]
-fn a_usage_error_names_what_would_be_right() {
-    for (line, names) in [
-        (["scan", "x", "--preset", "nonsense"], ["balanced", "nudge"]),
-        (["scan", "x", "--format", "xml"], ["human", "jsonl"]),
-        (["scan", "x", "--from", "nonsense"], ["auto", "claude-code"]),
-        (["scan", "x", "--fail-on", "sometimes"], ["start_over", "never"]),
-    ] {
-        let ran = unstuck(line);
-        assert_eq!(ran.exit, 64);
-        assert!(names.iter().all(|name| ran.err.contains(name)), "{line:?}: {}", ran.err);
+    for line in REFUSED.lines() {
+        let (words, says) = line.split_once(" => ").unwrap_or((line, ""));
+        let ran = unstuck(words.split_whitespace().map(|word| match word {
+            "RUNS" => runs.as_os_str(),
+            "LABELS" => labels.as_os_str(),
+            "''" => OsStr::new(""),
+            word => OsStr::new(word),
+        }));
+        assert_eq!((ran.exit, ran.out.as_str()), (64, ""), "{line}: {}", ran.err);
+        assert!(says.split(" … ").all(|says| ran.err.contains(says)), "{line}: {}", ran.err);
+        let is_told = ["Usage: unstuck", "--help"].iter().any(|help| ran.err.contains(help));
+        assert!(is_told || !says.is_empty(), "{line}: {}", ran.err);
+        assert!(ran.err.starts_with("error: ") || words.is_empty(), "{line}: {}", ran.err);
     }
 }
 

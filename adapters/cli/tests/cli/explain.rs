@@ -31,35 +31,19 @@ fn first_loop_explained(words: &[&str]) -> String {
 }
 
 #[test]
-fn a_cycle_step_by_step() {
-    insta::assert_snapshot!(first_loop_explained(&["native/stuck-two-in-turns.jsonl"]));
-}
-
-#[test]
-fn a_loop_of_one_worker() {
-    insta::assert_snapshot!(first_loop_explained(&["native/stuck-worker.jsonl"]));
-}
-
-#[test]
-fn talk_turn_by_turn() {
-    insta::assert_snapshot!(first_loop_explained(&["native/stuck-talk.jsonl"]));
-}
-
-#[test]
-fn a_history_that_is_cleared() {
-    let words = ["native/stuck-parallel.jsonl", "--preset", "cycles"];
-    insta::assert_snapshot!(first_loop_explained(&words));
-}
-
-#[test]
-fn calls_without_an_outcome() {
+fn loops_are_explained() {
+    for (name, words) in [
+        ("a_cycle_step_by_step", &["native/stuck-two-in-turns.jsonl"][..]),
+        ("a_loop_of_one_worker", &["native/stuck-worker.jsonl"]),
+        ("talk_turn_by_turn", &["native/stuck-talk.jsonl"]),
+        ("a_history_that_is_cleared", &["native/stuck-parallel.jsonl", "--preset", "cycles"]),
+    ] {
+        insta::assert_snapshot!(name, first_loop_explained(words));
+    }
     let call = repeated(r#"{"type":"call","tool":"bash","args":{"command":"make"}}"#);
-    insta::assert_snapshot!(explained_from_input(call.as_bytes()));
-}
-
-#[test]
-fn an_echo() {
-    insta::assert_snapshot!(explained_from_input(echo().as_bytes()));
+    for (name, run) in [("calls_without_an_outcome", call), ("an_echo", echo())] {
+        insta::assert_snapshot!(name, explained_from_input(run.as_bytes()));
+    }
 }
 
 #[test]
@@ -131,19 +115,4 @@ fn the_first_digits_of_a_loop_are_enough() {
     let several = ran("a");
     assert_eq!((several.exit, several.out.as_str()), (64, ""));
     assert!(several.err.contains("aed4189061ec6324") && several.err.contains("a39339258307f402"));
-}
-
-#[test]
-fn a_wrong_id_and_a_format_for_programs_are_refused() {
-    for words in [
-        ["--explain", "7ab", "--format=human"],
-        ["--explain", "cycle", "--format=human"],
-        ["--explain", "7abd7265cf7d09f61", "--format=human"],
-        ["--explain", "7abd", "--format=json"],
-        ["--explain", "7abd", "--format=jsonl"],
-    ] {
-        let ran = scan(&runs(), &words);
-        assert_eq!((ran.exit, ran.out.as_str()), (64, ""), "{words:?}");
-        assert!(ran.err.starts_with("error: "), "{}", ran.err);
-    }
 }

@@ -381,18 +381,3 @@ fn a_limit_of_what_no_run_tells_has_one_error() {
         "runs/0.jsonl: has no tokens, like 19 other runs, and is left out of a limit of tokens";
     assert_eq!(ran.err, format!("error: {why}\n"));
 }
-
-#[test]
-fn options_of_a_limit_that_do_not_fit_are_refused() {
-    let folder = healthy(3, |_| 2);
-    for options in [
-        &["--limit", "dollars"][..],
-        &["--limit", "steps"],
-        &["--limit", "calls", "--config", "own.toml"],
-        &["--limit", "calls", "--preset", "nudge"],
-        &["--price", "input=3,output=15"],
-    ] {
-        let ran = run_in(&folder, &[&["tune", "--healthy", "runs"], options].concat());
-        assert_eq!((ran.exit, ran.out.as_str()), (64, ""), "{options:?}");
-    }
-}
