@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
+use crate::reading::cases;
 use serde_json::Value;
 use unstuck_trace::{Args, Event, Format, Problem, Tokens, Trace, read};
 
@@ -248,124 +249,43 @@ fn sum(value: &Value, pointers: &[&str]) -> u64 {
     pointers.iter().map(number).sum()
 }
 
-/// The places of a format's tokens.
+/// The places of a format's tokens, a line each: the object with the figures, from the object that holds it; the name
+/// of the answer, from the same object, without which each object counts; the figures of the input, those from a cache,
+/// and those of the output; and whether the cached tokens are part of the input.
+const PLACES: &str = "\
+claude-code | /usage | /id | /input_tokens /cache_creation_input_tokens | /cache_read_input_tokens | /output_tokens | apart
+codex | /last_token_usage | /total_token_usage | /input_tokens | /cached_input_tokens | /output_tokens | inclusive
+gemini | /tokens | /id | /input /tool | /cached | /output /thoughts | inclusive
+openai | /usage | /id | /prompt_tokens | /prompt_tokens_details/cached_tokens | /completion_tokens | inclusive
+opencode | /part/tokens | /part/id | /input /cache/write | /cache/read | /output /reasoning | apart
+pi | /usage | - | /input /cacheWrite | /cacheRead | /output | apart
+swe-agent | /model_stats | - | /tokens_sent | - | /tokens_received | apart
+atif | /metrics | - | /prompt_tokens | /cached_tokens | /completion_tokens | inclusive
+pydantic-ai | /usage | - | /input_tokens | /cache_read_tokens | /output_tokens | inclusive
+openhands | /usage | /id | /prompt_tokens | /prompt_tokens_details/cached_tokens | /completion_tokens | inclusive
+";
+
+/// A line of [`PLACES`].
 struct Places {
-    /// The object with the figures, from the object that holds it.
     usage: &'static str,
-    /// The name of the answer, from the same object. Objects without it count each.
     id: &'static str,
-    /// The figures of the input, those from a cache, and those of the output.
-    figures: [&'static [&'static str]; 3],
-    /// Whether the cached tokens are part of the input.
+    figures: [Vec<&'static str>; 3],
     is_inclusive: bool,
 }
 
-const PLACES: [(Format, Places); 10] = [
-    (
-        Format::CLAUDE_CODE,
-        Places {
-            usage: "/usage",
-            id: "/id",
-            figures: [
-                &["/input_tokens", "/cache_creation_input_tokens"],
-                &["/cache_read_input_tokens"],
-                &["/output_tokens"],
-            ],
-            is_inclusive: false,
-        },
-    ),
-    (
-        Format::CODEX,
-        Places {
-            usage: "/last_token_usage",
-            id: "/total_token_usage",
-            figures: [&["/input_tokens"], &["/cached_input_tokens"], &["/output_tokens"]],
-            is_inclusive: true,
-        },
-    ),
-    (
-        Format::GEMINI,
-        Places {
-            usage: "/tokens",
-            id: "/id",
-            figures: [&["/input", "/tool"], &["/cached"], &["/output", "/thoughts"]],
-            is_inclusive: true,
-        },
-    ),
-    (
-        Format::OPENAI,
-        Places {
-            usage: "/usage",
-            id: "/id",
-            figures: [
-                &["/prompt_tokens"],
-                &["/prompt_tokens_details/cached_tokens"],
-                &["/completion_tokens"],
-            ],
-            is_inclusive: true,
-        },
-    ),
-    (
-        Format::OPENCODE,
-        Places {
-            usage: "/part/tokens",
-            id: "/part/id",
-            figures: [&["/input", "/cache/write"], &["/cache/read"], &["/output", "/reasoning"]],
-            is_inclusive: false,
-        },
-    ),
-    (
-        Format::PI,
-        Places {
-            usage: "/usage",
-            id: "/none",
-            figures: [&["/input", "/cacheWrite"], &["/cacheRead"], &["/output"]],
-            is_inclusive: false,
-        },
-    ),
-    (
-        Format::SWE_AGENT,
-        Places {
-            usage: "/model_stats",
-            id: "/none",
-            figures: [&["/tokens_sent"], &[], &["/tokens_received"]],
-            is_inclusive: false,
-        },
-    ),
-    (
-        Format::ATIF,
-        Places {
-            usage: "/metrics",
-            id: "/none",
-            figures: [&["/prompt_tokens"], &["/cached_tokens"], &["/completion_tokens"]],
-            is_inclusive: true,
-        },
-    ),
-    (
-        Format::PYDANTIC_AI,
-        Places {
-            usage: "/usage",
-            id: "/none",
-            figures: [&["/input_tokens"], &["/cache_read_tokens"], &["/output_tokens"]],
-            is_inclusive: true,
-        },
-    ),
-    (
-        Format::OPENHANDS,
-        Places {
-            usage: "/usage",
-            id: "/id",
-            figures: [
-                &["/prompt_tokens"],
-                &["/prompt_tokens_details/cached_tokens"],
-                &["/completion_tokens"],
-            ],
-            is_inclusive: true,
-        },
-    ),
-];
-
 impl Places {
+    /// Returns the places of each format.
+    fn all() -> Vec<(Format, Self)> {
+        let places = |(format, line): (Format, &'static str)| {
+            let fields: Vec<&str> = line.split(" | ").collect();
+            let [usage, id, figures @ .., sum] = &fields[..] else { panic!("{line}") };
+            let figures = <[&str; 3]>::try_from(figures).expect("three lists");
+            let figures = figures.map(|list| list.split(' ').filter(|it| *it != "-").collect());
+            (format, Self { usage, id, figures, is_inclusive: *sum == "inclusive" })
+        };
+        cases(PLACES).into_iter().map(places).collect()
+    }
+
     /// Returns the tokens of a file: an answer counts once, with its largest figures.
     fn count(&self, path: &Path) -> Tokens {
         let mut answers: BTreeMap<String, [u64; 3]> = BTreeMap::new();
@@ -375,7 +295,7 @@ impl Places {
             let unnamed = || format!("without name {}", answers.len());
             let id = object.pointer(self.id).map_or_else(unnamed, Value::to_string);
             let answer = answers.entry(id).or_default();
-            for (known, pointers) in answer.iter_mut().zip(self.figures) {
+            for (known, pointers) in answer.iter_mut().zip(&self.figures) {
                 *known = (*known).max(sum(usage, pointers));
             }
         };
@@ -427,10 +347,10 @@ fn tokens_are_those_of_a_total_that_the_program_kept() {
 #[test]
 fn tokens_are_those_of_another_count() {
     let Some(root) = shared("formats") else { return };
-    let mut with_tokens = BTreeMap::new();
+    let (all, mut with_tokens) = (Places::all(), BTreeMap::new());
     for (name, path) in files(&root) {
         let Some(format) = format_of(&name) else { continue };
-        let Some((_, places)) = PLACES.iter().find(|(of, _)| *of == format) else { continue };
+        let Some((_, places)) = all.iter().find(|(of, _)| *of == format) else { continue };
         if TOTALS.iter().any(|(file, ..)| *file == name) {
             continue;
         }
@@ -439,7 +359,7 @@ fn tokens_are_those_of_another_count() {
         assert_eq!(trace.tokens.unwrap_or_default(), expected, "{name}");
         *with_tokens.entry(format.name()).or_insert(0) += usize::from(trace.tokens.is_some());
     }
-    assert!(with_tokens.len() == PLACES.len() && with_tokens.values().all(|files| *files > 0));
+    assert!(with_tokens.len() == all.len() && with_tokens.values().all(|files| *files > 0));
 }
 
 /// Returns a time as text, by counting days, months and years: `2026-11-21T21:33:55.048Z`.
