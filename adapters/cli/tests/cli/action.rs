@@ -37,7 +37,7 @@ fn run(folder: &Folder, paths: &str, options: &str) -> Ran {
     command.env("RUNNER_TEMP", folder.path().join("temp dir"));
     command.env("GITHUB_OUTPUT", folder.path().join("output"));
     command.env("GITHUB_STEP_SUMMARY", folder.path().join("summary.md"));
-    Ran::of(command.output().expect("a shell"))
+    Ran::by(&mut command)
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Folder, Ran, program, scan, shared, stuck};
+use crate::harness::{Folder, Ran, run_in, scan, shared, stuck};
 use crate::hook::{Hooks, Wire, repeat};
 
 /// Returns the hooks of an agent with this budget, and the folder of the file.
@@ -236,9 +236,7 @@ fn a_mistake_in_a_budget_is_shown_in_its_line() {
     ] {
         let name = "unstuck.toml";
         folder.file(name, format!("preset = \"balanced\"\n{budget}\n"));
-        let mut command = program();
-        command.current_dir(folder.path()).args(["scan", "--config", name, "--quiet"]);
-        let Ran { exit, out, err } = Ran::of(command.output().expect("a program that starts"));
+        let Ran { exit, out, err } = run_in(folder.path(), &["scan", "--config", name, "--quiet"]);
         assert_eq!((exit, out.as_str()), (4, ""), "{budget}: {err}");
         writeln!(printed, "{err}").expect("room");
     }

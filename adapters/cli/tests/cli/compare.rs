@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::harness::{CLEAN, Folder, PRESETS, Ran, evaluated, labels, program, runs, unstuck};
+use crate::harness::{CLEAN, Folder, PRESETS, Ran, evaluated, labels, run_in, runs, unstuck};
 use crate::published::RULE_SETS;
 
 /// A policy that speaks at the second equal call in a row, refuses at the third, and ends the run at the fifth.
@@ -65,11 +65,9 @@ fn folder() -> Folder {
     folder
 }
 
-/// Runs `unstuck scan --compare` in `folder`, so that the text contains no path of this machine.
+/// Runs `unstuck scan --compare` in `folder`.
 fn compared(folder: &Folder, policies: &str, options: &[&str]) -> Ran {
-    let mut command = program();
-    command.current_dir(folder.path()).args(["scan", "runs", "--compare", policies]);
-    Ran::of(command.args(options).output().expect("a program that starts"))
+    run_in(folder.path(), &[&["scan", "runs", "--compare", policies], options].concat())
 }
 
 /// Returns the lines for programs. There must be no error.

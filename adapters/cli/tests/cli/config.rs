@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use unstuck_core::RULES_MAX;
 
 use crate::harness::{
-    CLEAN, Folder, PRESETS, Ran, evaluated, is_exhaustive, labels, program, runs, scan, shared,
+    CLEAN, Folder, PRESETS, Ran, evaluated, is_exhaustive, labels, run_in, runs, scan, shared,
     stuck, unstuck,
 };
 
@@ -26,10 +26,8 @@ ladder.rungs = [{ count = 3, action = "warn" }]
 fn scan_by(folder: &Folder, config: impl AsRef<[u8]>) -> Ran {
     folder.file("unstuck.toml", config);
     folder.file("run.jsonl", stuck());
-    let mut command = program();
-    command.current_dir(folder.path());
-    command.args(["scan", "run.jsonl", "--config", "unstuck.toml", "--format", "jsonl"]);
-    Ran::of(command.output().expect("a program that starts"))
+    let words = ["scan", "run.jsonl", "--config", "unstuck.toml", "--format", "jsonl"];
+    run_in(folder.path(), &words)
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::process::Command;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::harness::{Folder, Ran, at_home, effort, program};
+use crate::harness::{Folder, Ran, at_home, effort, program_at};
 use crate::hook::AGENTS;
 
 /// A home folder, with programs that come first in `PATH` and a project to work in.
@@ -31,8 +31,7 @@ impl Home {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = program();
-        at_home(&mut command, self.0.path());
+        let mut command = program_at(self.0.path());
         for variable in ["GEMINI_CLI_HOME", "UNSTUCK", "UNSTUCK_STATE_DIR", "XDG_STATE_HOME"] {
             command.env_remove(variable);
         }
@@ -43,7 +42,7 @@ impl Home {
     }
 
     fn run(&self, arguments: &[&str]) -> Ran {
-        Ran::of(self.command(arguments).output().expect("a program that starts"))
+        Ran::by(&mut self.command(arguments))
     }
 
     /// Puts a script in the place of the program.
@@ -118,7 +117,7 @@ fn one_agent_is_checked_by_its_name() {
 fn settings_and_state_are_in_one_home_without_its_variable() {
     let home = Home::new();
     let mut command = home.command(&["doctor", "pi", "--format", "json"]);
-    let ran = Ran::of(command.env_remove("HOME").output().expect("a program that starts"));
+    let ran = Ran::by(command.env_remove("HOME"));
     let report: Value = serde_json::from_str(&ran.out).expect("JSON");
     let settings = report["places"][0]["settings"].as_str().expect("a path");
     let base = settings.strip_suffix("/.pi/agent/extensions/unstuck.js").expect("the usual place");
@@ -366,10 +365,10 @@ fn the_state_and_its_log_are_reported() {
     home.run(&["install", "codex"]);
     home.trust_codex();
     let mut command = home.command(&["hook", "codex", "--preset", "none"]);
-    assert_eq!(Ran::of(command.output().expect("a program that starts")).exit, 0);
+    assert_eq!(Ran::by(&mut command).exit, 0);
     let mut doctor = home.command(&["doctor", "--format", "json"]);
     doctor.env("UNSTUCK", "off");
-    let ran = Ran::of(doctor.output().expect("a program that starts"));
+    let ran = Ran::by(&mut doctor);
     let report: Value = serde_json::from_str(&ran.out).expect("JSON");
     let state = &report["state"];
     let folder = home.path(".local/state/unstuck");
@@ -391,7 +390,7 @@ fn a_hook_that_the_environment_turns_off_is_reported() {
     let home = Home::new();
     home.run(&["install", "claude-code"]);
     let mut doctor = home.command(&["doctor"]);
-    let ran = Ran::of(doctor.env("UNSTUCK", "off").output().expect("a program that starts"));
+    let ran = Ran::by(doctor.env("UNSTUCK", "off"));
     assert_eq!(ran.exit, 0);
     assert!(ran.out.contains("  user     turned off     "), "{}", ran.out);
     assert!(ran.out.ends_with("hooks that inherit it do nothing and let every call run.\n"));
@@ -601,7 +600,7 @@ fn the_hooks_of_the_plugins_find_the_program_or_say_how_to_get_it() {
                     .args(["-c", line])
                     .env("PATH", path)
                     .stdin(fs::File::open(input).expect("a file"));
-                Ran::of(shell.output().expect("a shell"))
+                Ran::by(&mut shell)
             };
             let missing = run(home.path("nothing"));
             assert_eq!((missing.exit, missing.err.as_str()), (0, ""), "{event}");

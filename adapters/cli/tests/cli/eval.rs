@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    CLEAN, Folder, Ran, evaluated, labels, listed, program, record, runs, scan, stuck, unstuck,
+    CLEAN, Folder, Ran, evaluated, labels, listed, record, run_in, runs, scan, stuck, unstuck,
 };
 use crate::published::RULE_SETS;
 
@@ -79,11 +79,9 @@ fn labelled() -> Folder {
     folder
 }
 
-/// Runs `unstuck eval` in `folder`, so that the text contains no path of this machine.
+/// Runs `unstuck eval` in `folder`.
 fn eval(folder: &Folder, options: &[&str]) -> Ran {
-    let mut command = program();
-    command.current_dir(folder.path()).args(["eval", "--labels", "labels.jsonl", "runs"]);
-    Ran::of(command.args(options).output().expect("a program that starts"))
+    run_in(folder.path(), &[&["eval", "--labels", "labels.jsonl", "runs"], options].concat())
 }
 
 /// Returns the report for people. There must be no error.

@@ -193,7 +193,7 @@ fn help_that_cannot_be_written_is_4() {
         &["presets"],
     ] {
         let full = fs::File::options().write(true).open("/dev/full").expect("a full device");
-        let ran = Ran::of(program().args(line).stdout(full).output().expect("a program"));
+        let ran = Ran::by(program().args(line).stdout(full));
         assert_eq!(ran.exit, 4, "{line:?}: {}", ran.err);
         assert!(ran.err.contains("standard output: cannot be written"), "{}", ran.err);
     }

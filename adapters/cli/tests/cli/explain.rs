@@ -6,9 +6,7 @@ use crate::harness::{
 
 /// Explains a loop in the recorded runs, from their folder.
 fn explained(words: &[&str]) -> Ran {
-    let mut command = program();
-    command.current_dir(runs()).arg("scan").args(words);
-    Ran::of(command.output().expect("a program that starts"))
+    Ran::by(program().current_dir(runs()).arg("scan").args(words))
 }
 
 /// Returns the explanation of the first loop that `scan` finds in `input`, its standard input.

@@ -5,8 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::harness::{
-    CLEAN, Folder, Ran, loops_that_begin_alike, program, runs, scan, scanned, stuck,
-    unstuck_reading,
+    CLEAN, Folder, Ran, loops_that_begin_alike, run_in, runs, scan, scanned, stuck, unstuck_reading,
 };
 
 /// Scans the recorded runs with the feedback in `file`.
@@ -120,9 +119,7 @@ fn a_wrong_id_is_4_and_shown_in_its_line() {
     let mut printed = String::new();
     for line in ["9f0", "loop 9f0c5e8b2a7d4411", "{\"schema\":1}", "{\"loop\":\"cycle\"}"] {
         folder.file("wrong", format!("# these were none\n\n{line}\n"));
-        let mut command = program();
-        command.current_dir(folder.path()).args(["scan", "run.jsonl", "--feedback", "wrong"]);
-        let ran = Ran::of(command.output().expect("a program that starts"));
+        let ran = run_in(folder.path(), &["scan", "run.jsonl", "--feedback", "wrong"]);
         assert_eq!((ran.exit, ran.out.as_str()), (4, ""), "{}", ran.err);
         printed.push_str(&ran.err);
     }

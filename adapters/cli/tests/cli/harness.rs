@@ -21,6 +21,30 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
+    /// Returns the result of a command that needs no input.
+    pub(crate) fn by(command: &mut Command) -> Self {
+        Self::of(command.output().expect("a program that starts"))
+    }
+
+    /// Returns the result of a command with `input` on standard input. It may stop reading early.
+    pub(crate) fn by_reading(command: &mut Command, input: &[u8]) -> Self {
+        Self::fed(command, input).0
+    }
+
+    /// Returns the result of a command that reads all of `input`.
+    pub(crate) fn by_reading_all(command: &mut Command, input: &[u8]) -> Self {
+        let (ran, written) = Self::fed(command, input);
+        written.expect("a program that reads all it is given");
+        ran
+    }
+
+    fn fed(command: &mut Command, input: &[u8]) -> (Self, std::io::Result<()>) {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("a program that starts");
+        let written = child.stdin.take().expect("a pipe").write_all(input);
+        (Self::of(child.wait_with_output().expect("a program that ends")), written)
+    }
+
     /// Returns the result of a process, after the checks that hold for every run.
     pub(crate) fn of(output: Output) -> Self {
         let exit = output.status.code().expect("a program that ends by itself");
@@ -98,21 +122,26 @@ pub(crate) fn at_home(command: &mut Command, home: &Path) {
     }
 }
 
+/// Returns the program with a home folder.
+pub(crate) fn program_at(home: &Path) -> Command {
+    let mut command = program();
+    at_home(&mut command, home);
+    command
+}
+
 /// Runs the program with these arguments.
 pub(crate) fn unstuck<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Ran {
-    Ran::of(program().args(arguments).output().expect("a program that starts"))
+    Ran::by(program().args(arguments))
+}
+
+/// Runs the program with these arguments in `folder`, so that the text contains no path of this machine.
+pub(crate) fn run_in(folder: &Path, arguments: &[&str]) -> Ran {
+    Ran::by(program().current_dir(folder).args(arguments))
 }
 
 /// Runs the program with these arguments and with `input` on standard input.
 pub(crate) fn unstuck_reading(arguments: &[&str], input: &[u8]) -> Ran {
-    let mut command = program();
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("a program that starts");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    // A program may stop reading early.
-    let _ = stdin.write_all(input);
-    drop(stdin);
-    Ran::of(child.wait_with_output().expect("a program that ends"))
+    Ran::by_reading(program().args(arguments), input)
 }
 
 /// Runs `unstuck scan` on `path`, with these options.

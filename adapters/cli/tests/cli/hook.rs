@@ -110,11 +110,7 @@ impl Hooks {
 
 /// Returns the answer to `payload`, after checking that the program ended like every hook must.
 pub(crate) fn answered(command: &mut Command, payload: &[u8]) -> String {
-    let mut child = command.spawn().expect("a program that starts");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    stdin.write_all(payload).expect("a program that reads all it is given");
-    drop(stdin);
-    let ran = Ran::of(child.wait_with_output().expect("a program that ends"));
+    let ran = Ran::by_reading_all(command, payload);
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{}", String::from_utf8_lossy(payload));
     assert!(ran.out.lines().count() <= 1, "{}", ran.out);
     ran.out
@@ -447,7 +443,7 @@ fn pipes_in_the_state_folder_hang_nothing() {
     for words in [&["status"][..], &["report"], &["doctor"]] {
         let mut command = program();
         command.env("XDG_STATE_HOME", hooks.folder().parent().expect("a folder")).args(words);
-        let ran = Ran::of(command.output().expect("a program that ends"));
+        let ran = Ran::by(&mut command);
         assert!(ran.exit <= 3, "{words:?}: {ran:?}");
         if words[0] == "doctor" {
             assert!(ran.out.contains("a pipe stands in its place"), "{}", ran.out);

@@ -197,7 +197,7 @@ fn a_pipe_is_read_without_a_name() {
     let piped = unstuck_reading(&["scan", "--format", "jsonl"], stuck().as_bytes());
     let mut command = program();
     command.args(["scan", "--format", "jsonl"]).stdin(fs::File::open(&path).expect("the run"));
-    let redirected = Ran::of(command.output().expect("a program that starts"));
+    let redirected = Ran::by(&mut command);
     for ran in [piped, redirected] {
         assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
         assert_eq!(ran.only_line()["path"], "-");

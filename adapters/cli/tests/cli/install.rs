@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::harness::{Folder, Ran, at_home, program};
+use crate::harness::{Folder, Ran, at_home, program_at};
 use crate::hook::{AGENTS, PLUGINS};
 
 /// Settings of Claude Code with a comment and a hook of another program.
@@ -35,13 +35,12 @@ impl Home {
     }
 
     fn run_with(&self, arguments: &[&str], variables: &[(&str, &Path)]) -> Ran {
-        let mut command = program();
-        at_home(&mut command, self.0.path());
+        let mut command = program_at(self.0.path());
         command.env_remove("GEMINI_CLI_HOME").current_dir(self.0.path()).args(arguments);
         // Agents on this machine must not be found, because their version would be checked.
         command.env("PATH", self.0.path().join("bin"));
         command.envs(variables.iter().copied());
-        Ran::of(command.output().expect("a program that starts"))
+        Ran::by(&mut command)
     }
 
     /// Runs the program, checks that it succeeds without a complaint, and returns its output.
@@ -329,11 +328,10 @@ fn a_project_is_the_nearest_folder_with_a_repository() {
     home.0.file("project/src/deep/a.rs", "");
     home.0.file("elsewhere/a.rs", "");
     for (folder, written) in [("project/src/deep", "project"), ("elsewhere", "elsewhere")] {
-        let mut command = program();
-        at_home(&mut command, home.0.path());
+        let mut command = program_at(home.0.path());
         command.current_dir(home.0.path().join(folder));
         command.args(["install", "gemini", "--scope", "project"]);
-        let ran = Ran::of(command.output().expect("a program that starts"));
+        let ran = Ran::by(&mut command);
         assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
         assert!(home.0.path().join(written).join(".gemini/settings.json").is_file(), "{folder}");
     }
@@ -344,11 +342,10 @@ fn copilot_reads_the_hooks_of_a_project_in_another_folder() {
     let home = Home::new();
     home.0.file("project/.git/HEAD", "");
     for verb in ["install", "uninstall"] {
-        let mut command = program();
-        at_home(&mut command, home.0.path());
+        let mut command = program_at(home.0.path());
         command.current_dir(home.0.path().join("project"));
         command.args([verb, "copilot", "--scope", "project"]);
-        let ran = Ran::of(command.output().expect("a program that starts"));
+        let ran = Ran::by(&mut command);
         assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
         let file = home.0.path().join("project/.github/hooks/unstuck.json");
         assert_eq!(file.is_file(), verb == "install");
@@ -362,11 +359,10 @@ fn a_second_scope_is_reported() {
     home.0.file("project/.git/HEAD", "");
     let user = home.output(&["install", "claude-code"]);
     assert!(!user.contains("also installed"), "{user}");
-    let mut command = program();
-    at_home(&mut command, home.0.path());
+    let mut command = program_at(home.0.path());
     command.current_dir(home.0.path().join("project")).env("PATH", "");
     command.args(["install", "claude-code", "--scope", "project"]);
-    let ran = Ran::of(command.output().expect("a program that starts"));
+    let ran = Ran::by(&mut command);
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
     insta::assert_snapshot!(home.masked(&ran.out));
 }
@@ -445,7 +441,7 @@ mod unix {
             let mut bash = std::process::Command::new("bash");
             at_home(&mut bash, home.0.path());
             bash.args(["-c", line.expect("a line")]).stdin(std::process::Stdio::null());
-            Ran::of(bash.output().expect("a shell"))
+            Ran::by(&mut bash)
         };
         let state = home.0.path().join(".local/state/unstuck/hook.log");
         fs::remove_file(path.join("unstuck")).expect("a link");

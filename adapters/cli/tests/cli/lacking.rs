@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::harness::{Folder, Ran, at_home, program, runs, unstuck};
+use crate::harness::{Folder, Ran, program, program_at, runs, unstuck};
 use crate::hook::Hooks;
 
 const MARK: &str = "(not in this build)";
@@ -87,16 +87,9 @@ fn a_hook_that_was_installed_with_a_swarm_watches_alone() {
 fn the_doctor_says_that_a_swarm_cannot_be_asked() {
     let home = Folder::new();
     let run = |arguments: &[&str]| {
-        let mut command: Command = program();
-        at_home(&mut command, home.path());
+        let mut command = program_at(home.path());
         command.env_remove("XDG_STATE_HOME").env_remove("UNSTUCK_STATE_DIR");
-        Ran::of(
-            command
-                .args(arguments)
-                .current_dir(home.path())
-                .output()
-                .expect("a program that starts"),
-        )
+        Ran::by(command.args(arguments).current_dir(home.path()))
     };
     let ran = run(&["install", "gemini"]);
     assert_eq!(ran.exit, 0, "{ran:?}");

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Folder, Ran, at_home, program};
+use crate::harness::{Folder, Ran, program_at};
 
 /// A plugin that is installed in a home folder of its own, with a script in place of this program.
 struct Plugin {
@@ -46,11 +46,10 @@ impl Plugin {
 
     /// Installs the plugin with `stand_in` as the program. A program that hangs is given up soon.
     fn installed(&self, stand_in: &Path, hangs: bool) -> PathBuf {
-        let mut install = program();
-        at_home(&mut install, self.folder.path());
+        let mut install = program_at(self.folder.path());
         install.env("PI_CODING_AGENT_DIR", self.folder.path().join("config/pi"));
         install.env("XDG_CONFIG_HOME", self.folder.path().join("config"));
-        let ran = Ran::of(install.args(["install", self.agent]).output().expect("a program"));
+        let ran = Ran::by(install.args(["install", self.agent]));
         assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
         let inside = if self.agent == "pi" { "pi/extensions" } else { "opencode/plugin" };
         let path = self.folder.path().join("config").join(inside).join("unstuck.js");

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::harness::{Folder, Ran, at_home, program, unstuck};
+use crate::harness::{Folder, Ran, program, program_at, unstuck};
 use crate::hook::{Hooks, repeat};
 use crate::mcp::session::{Outcome, Session};
 
@@ -158,9 +158,8 @@ fn nothing_that_happens_to_a_notification_disturbs_the_hook() {
 #[test]
 fn a_notification_that_fails_says_so() {
     let desktop = Desktop::of("echo no bus >&2\nexit 7");
-    let run = |place: &str, path: PathBuf| {
-        Ran::of(program().args(["notify", place]).env("PATH", path).output().expect("a program"))
-    };
+    let run =
+        |place: &str, path: PathBuf| Ran::by(program().args(["notify", place]).env("PATH", path));
     let ran = run("desktop", desktop.path());
     assert_eq!((ran.exit, ran.out.as_str()), (4, ""));
     assert!(ran.err.contains("notify-send failed (exit status: 7): no bus"), "{}", ran.err);
@@ -207,11 +206,10 @@ fn the_proxy_tells_a_person_once_of_a_loop() {
 fn install_and_doctor_know_where_a_person_is_told() {
     let home = Folder::new();
     let run = |arguments: &[&str], path: PathBuf| {
-        let mut command = program();
-        at_home(&mut command, home.path());
+        let mut command = program_at(home.path());
         command.env_remove("XDG_STATE_HOME").env_remove("UNSTUCK_STATE_DIR");
         command.args(arguments).current_dir(home.path()).env("PATH", path);
-        Ran::of(command.output().expect("a program that starts"))
+        Ran::by(&mut command)
     };
     let desktop = Desktop::of("");
     let ran =
@@ -295,7 +293,7 @@ mod at_a_webhook {
             }
         }
         // The third request is of another session. A second one of the first would come before it.
-        let ran = Ran::of(program().args(["notify", &place]).output().expect("a program"));
+        let ran = Ran::by(program().args(["notify", &place]));
         assert_eq!(ran.exit, 0, "{}", ran.err);
         let requests = in_time(move || requests.join().expect("three requests"));
         let [first, again, example] = <[Vec<u8>; 3]>::try_from(requests).expect("three").map(parts);
@@ -331,7 +329,7 @@ mod at_a_webhook {
     fn a_server_that_refuses_is_named_without_the_rest_of_its_url() {
         let (port, requests) = server(vec![404]);
         let place = format!("http://127.0.0.1:{port}/services/hush");
-        let ran = Ran::of(program().args(["notify", &place]).output().expect("a program"));
+        let ran = Ran::by(program().args(["notify", &place]));
         assert_eq!(ran.exit, 4, "{}", ran.err);
         assert!(
             ran.err.contains("127.0.0.1 answered 404") && !ran.err.contains("hush"),
@@ -347,7 +345,7 @@ mod at_a_webhook {
         let dry = |url: &str, secret: &str| {
             let mut command = program();
             command.args(["install", "codex", "--dry-run", "--notify", url]);
-            Ran::of(command.env("UNSTUCK_WEBHOOK_SECRET", secret).output().expect("a program"))
+            Ran::by(command.env("UNSTUCK_WEBHOOK_SECRET", secret))
         };
         let open = dry("http://hooks.example.com/a", SECRET);
         assert_eq!(open.exit, 0, "{open:?}");

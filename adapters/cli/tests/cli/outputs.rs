@@ -40,8 +40,7 @@ fn a_reader_that_leaves_ends_the_program_quietly() {
     ] {
         let (reader, writer) = pipe().expect("a pipe");
         drop(reader);
-        let output = program().args(&words).stdout(writer).output().expect("a program that starts");
-        let ran = Ran::of(output);
+        let ran = Ran::by(program().args(&words).stdout(writer));
         assert!([0, 1].contains(&ran.exit), "{words:?}: exit {}", ran.exit);
         assert_eq!(ran.err, "", "{words:?}");
     }
@@ -68,8 +67,7 @@ fn without_standard_error_the_exit_code_is_the_same() {
     for (words, exit) in [(&["scan", "missing.jsonl"][..], 3), (&["scan", "--nonsense"], 64)] {
         let (reader, writer) = pipe().expect("a pipe");
         drop(reader);
-        let output = program().args(words).stderr(writer).output().expect("a program that starts");
-        assert_eq!(Ran::of(output).exit, exit, "{words:?}");
+        assert_eq!(Ran::by(program().args(words).stderr(writer)).exit, exit, "{words:?}");
     }
 }
 
@@ -130,7 +128,7 @@ fn no_colour_reaches_a_pipe() {
         {
             let mut command = program();
             command.args(words).arg(runs()).envs(variables.iter().copied());
-            drop(Ran::of(command.output().expect("a program that starts")));
+            drop(Ran::by(&mut command));
         }
     }
 }

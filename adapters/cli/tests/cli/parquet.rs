@@ -10,7 +10,7 @@ use parquet::file::reader::SerializedFileReader;
 use parquet::record::{Row, RowAccessor as _};
 use serde_json::Value;
 
-use crate::harness::{CLEAN, Folder, Ran, program, repeated, runs, stuck};
+use crate::harness::{CLEAN, Folder, Ran, program, repeated, run_in, runs, stuck};
 
 /// Scans in the folder `here` and returns the rows.
 fn table(here: &Path, words: &[&str]) -> (Ran, Vec<Row>) {
@@ -23,7 +23,7 @@ fn table(here: &Path, words: &[&str]) -> (Ran, Vec<Row>) {
 fn scan(here: &Path, words: &[&str], out: &Path) -> Ran {
     let mut command = program();
     command.current_dir(here).arg("scan").args(words).args(["--format", "parquet", "-o"]).arg(out);
-    Ran::of(command.output().expect("a program that starts"))
+    Ran::by(&mut command)
 }
 
 fn rows(path: &Path) -> Vec<Row> {
@@ -53,9 +53,7 @@ fn the_rows_of_a_few_runs() {
 
 #[test]
 fn each_run_is_there_once_with_the_findings_of_the_other_formats() {
-    let mut command = program();
-    command.current_dir(runs()).args(["scan", ".", "--format", "jsonl"]);
-    let lines = Ran::of(command.output().expect("a program that starts")).out;
+    let lines = run_in(&runs(), &["scan", ".", "--format", "jsonl"]).out;
     let mut expected = Vec::new();
     for line in lines.lines() {
         let line: Value = serde_json::from_str(line).expect("JSON");

@@ -7,7 +7,6 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -33,13 +32,8 @@ fn pitfall_01_a_usage_error_blocks_no_call() {
         let hooks = Hooks::of("codex");
         let mut command = crate::harness::program();
         command.args(words).env("XDG_STATE_HOME", hooks.folder().parent().expect("a folder"));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("a program that starts");
         let payload = Wire("codex").before("1", &"x".repeat(1 << 20)).to_string();
-        let mut stdin = child.stdin.take().expect("a pipe");
-        stdin.write_all(payload.as_bytes()).expect("a program that reads all it is given");
-        drop(stdin);
-        let ran = Ran::of(child.wait_with_output().expect("a program that ends"));
+        let ran = Ran::by_reading_all(&mut command, payload.as_bytes());
         assert_eq!((ran.exit, ran.out.as_str()), (0, ""), "{words:?}");
         // The person who installs the hook sees the error, in a terminal or later.
         assert!(!ran.err.is_empty() && hooks.log().len() == 1, "{words:?}: {:?}", hooks.log());

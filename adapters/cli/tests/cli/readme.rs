@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::harness::{program, shared, unstuck};
+use crate::harness::{run_in, shared, unstuck};
 
 /// The presets whose scores the root README shows as well.
 const PRESETS_SHOWN: [&str; 4] = ["balanced", "graduated", "cline", "openhands"];
@@ -23,10 +23,7 @@ fn the_first_command_prints_what_the_readme_shows() {
     let readme = read("README.md");
     let (_, shown) = readme.split_once("-- scan adapters/trace/runs\n").expect("the command");
     let (shown, _) = shown.split_once("```").expect("the end of what it prints");
-    let mut command = program();
-    command.current_dir(root()).args(["scan", "adapters/trace/runs"]);
-    let printed = command.output().expect("a program that starts").stdout;
-    let printed = String::from_utf8(printed).expect("UTF-8");
+    let printed = run_in(&root(), &["scan", "adapters/trace/runs"]).out;
     let parts: Vec<&str> = shown.split("…\n").filter(|part| !part.is_empty()).collect();
     assert_eq!(parts.len(), 2, "a finding, and the last line");
     for part in parts {

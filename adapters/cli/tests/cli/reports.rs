@@ -24,7 +24,7 @@ fn written(here: &Path, format: &str, words: &[&str]) -> (Ran, String) {
     let out = folder.path().join("report");
     let mut command = program();
     command.current_dir(here).arg("scan").args(words).args(["--format", format, "-o"]).arg(&out);
-    let ran = Ran::of(command.output().expect("a program that starts"));
+    let ran = Ran::by(&mut command);
     (ran, fs::read_to_string(out).expect("a report"))
 }
 
@@ -364,7 +364,7 @@ fn on_github(folder: &Folder, summary: &Path) -> Ran {
     let mut command = program();
     command.current_dir(folder.path()).args(["scan", "run.jsonl", "--format", "github"]);
     command.env("GITHUB_STEP_SUMMARY", summary);
-    Ran::of(command.output().expect("a program that starts"))
+    Ran::by(&mut command)
 }
 
 #[test]
@@ -401,7 +401,7 @@ fn the_category_of_a_job_is_stable() {
         let mut command = program();
         command.current_dir(folder.path()).args(["scan", "run.jsonl", "--format", "sarif"]);
         command.envs(job.map(|job| ("GITHUB_JOB", job)));
-        let ran = Ran::of(command.output().expect("a program that starts"));
+        let ran = Ran::by(&mut command);
         assert_eq!(sarif_run(&ran.out)["automationDetails"]["id"], id);
     }
 }

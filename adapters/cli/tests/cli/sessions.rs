@@ -4,14 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::harness::{CLEAN, Folder, Ran, at_home, program, runs, stuck};
+use crate::harness::{CLEAN, Folder, Ran, program_at, runs, stuck};
 
 /// Runs `unstuck scan --format jsonl` without a path, with the home folder `home`.
 fn scan_home(home: &Path, options: &[&str], variables: &[(&str, &Path)]) -> Ran {
-    let mut command = program();
-    at_home(&mut command, home);
+    let mut command = program_at(home);
     command.envs(variables.iter().copied()).args(["scan", "--format", "jsonl"]).args(options);
-    Ran::of(command.output().expect("a program that starts"))
+    Ran::by(&mut command)
 }
 
 /// A session of Claude Code.

@@ -42,9 +42,7 @@ fn edit(folder: &Folder) {
 
 /// Runs `unstuck start-over` with these arguments in `folder`.
 fn start_over(folder: &Path, words: &[&str]) -> Ran {
-    let mut command = program();
-    command.current_dir(folder).arg("start-over").args(words);
-    Ran::of(command.output().expect("a program that starts"))
+    Ran::by(program().current_dir(folder).arg("start-over").args(words))
 }
 
 /// Returns the output, with names in place of the commits `known`.
@@ -242,7 +240,7 @@ fn a_missing_git_is_reported() {
     let (folder, nothing) = (repository(), Folder::new());
     let mut command = program();
     command.current_dir(folder.path()).env("PATH", nothing.path()).args(["start-over", "begin"]);
-    let ran = Ran::of(command.output().expect("a program that starts"));
+    let ran = Ran::by(&mut command);
     assert_eq!((ran.exit, ran.err.contains("install it")), (4, true), "{}", ran.err);
 }
 
@@ -256,7 +254,7 @@ fn git_variables_of_the_environment_are_ignored() {
         command.current_dir(folder.path()).arg("start-over").args(words);
         command.env("GIT_DIR", other.path().join(".git")).env("GIT_WORK_TREE", other.path());
         command.env("GIT_INDEX_FILE", other.path().join(".git/index"));
-        let ran = Ran::of(command.output().expect("a program that starts"));
+        let ran = Ran::by(&mut command);
         assert_eq!(ran.exit, 0, "{}", ran.err);
     }
     assert_eq!(files(other.path()), before);

@@ -1,17 +1,16 @@
 //! `unstuck status` and `unstuck report`: the sessions that are watched, and their findings.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Folder, Ran, at_home, program};
+use crate::harness::{Folder, Ran, program_at};
+use crate::hook::answered;
 
 /// The program, with its state in `folder`.
 fn command(folder: &Folder, arguments: &[&str]) -> Command {
-    let mut command = program();
-    at_home(&mut command, folder.path());
+    let mut command = program_at(folder.path());
     command.env("UNSTUCK_STATE_DIR", folder.path().join("state")).env_remove("UNSTUCK");
     command.args(arguments);
     command
@@ -19,12 +18,12 @@ fn command(folder: &Folder, arguments: &[&str]) -> Command {
 
 fn status(folder: &Folder, options: &[&str]) -> Ran {
     let words: Vec<_> = ["status"].iter().chain(options).copied().collect();
-    Ran::of(command(folder, &words).output().expect("a program that starts"))
+    Ran::by(&mut command(folder, &words))
 }
 
 fn report(folder: &Folder, options: &[&str]) -> Ran {
     let words: Vec<_> = ["report"].iter().chain(options).copied().collect();
-    Ran::of(command(folder, &words).output().expect("a program that starts"))
+    Ran::by(&mut command(folder, &words))
 }
 
 /// Sends one event of Claude Code to the hook.
@@ -35,15 +34,7 @@ fn happens(folder: &Folder, event: &Value) {
 /// Sends one event to the hook, which has these options. Returns its answer.
 fn happens_with(folder: &Folder, event: &Value, options: &[&str]) -> String {
     let words: Vec<_> = ["hook", "claude-code"].iter().chain(options).copied().collect();
-    let mut command = command(folder, &words);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("a program that starts");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    stdin.write_all(event.to_string().as_bytes()).expect("a reader");
-    drop(stdin);
-    let ran = Ran::of(child.wait_with_output().expect("a program that ends"));
-    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
-    ran.out
+    answered(&mut command(folder, &words), event.to_string().as_bytes())
 }
 
 /// Sends a call that fails in the same way each time.
@@ -328,11 +319,7 @@ fn wordings_of_notes_are_compared() {
 
 /// Returns what the status line shows for this input.
 fn shown(folder: &Folder, input: &str) -> String {
-    let mut command = command(folder, &["status", "--line"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("a program that starts");
-    let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
-    let ran = Ran::of(child.wait_with_output().expect("a program that ends"));
+    let ran = Ran::by_reading(&mut command(folder, &["status", "--line"]), input.as_bytes());
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{input}");
     ran.out
 }

@@ -12,7 +12,7 @@ use unstuck_swarm::redis::{RedisStore, Settings};
 use unstuck_swarm::{Digest, Observation, Tool, Worker};
 
 use self::server::Server;
-use crate::harness::{Folder, Ran, at_home, program};
+use crate::harness::{Folder, Ran, program, program_at};
 use crate::hook::{Hooks, Wire, answered};
 
 const SECRET: &str = "UNSTUCK_SWARM_SECRET";
@@ -44,9 +44,7 @@ fn answers(hooks: &Hooks, session: &str) -> [String; 2] {
 }
 
 fn watch(arguments: &[&str]) -> Ran {
-    let mut command = program();
-    let output = command.arg("swarm").args(arguments).env(SECRET, HUSH).output();
-    Ran::of(output.expect("a program that starts"))
+    Ran::by(program().arg("swarm").args(arguments).env(SECRET, HUSH))
 }
 
 /// Reports `calls` calls of `tool` by `workers` workers to a swarm.
@@ -79,7 +77,7 @@ fn sessions_that_are_stuck_together_get_a_note() {
     assert!(after.contains("workers have made the same `run` call 1"), "{after}");
     let mut status = program();
     status.arg("status").env("XDG_STATE_HOME", hooks.folder().parent().expect("a folder"));
-    let status = Ran::of(status.output().expect("a program that starts")).out;
+    let status = Ran::by(&mut status).out;
     assert!(status.contains(" workers, failing alike: nudge"), "{status}");
 }
 
@@ -94,10 +92,9 @@ fn a_call_of_this_machine_is_shown_with_its_arguments() {
     }
     let home = Folder::new();
     let watched = || {
-        let mut command = program();
-        at_home(&mut command, home.path());
+        let mut command = program_at(home.path());
         let words = ["swarm", "watch", "--swarm", &url, "--once", "--calls", "2"];
-        Ran::of(command.args(words).env(SECRET, HUSH).output().expect("a program that starts")).out
+        Ran::by(command.args(words).env(SECRET, HUSH)).out
     };
     assert!(!watched().contains("npm ci"), "no session of this machine has the call");
     let use_id = "toolu_1";
@@ -196,21 +193,18 @@ fn an_unreachable_server_is_reported() {
         assert_eq!(ran.exit, exit, "{arguments:?}: {ran:?}");
         assert!(!ran.err.is_empty() || ran.out.contains("cannot be asked"), "{ran:?}");
     }
-    let mut command = program();
-    at_home(&mut command, folder.path());
-    let output = command.args(["swarm", "watch", "--once", "--swarm", &gone]).output();
-    let ran = Ran::of(output.expect("a program that starts"));
+    let mut command = program_at(folder.path());
+    let ran = Ran::by(command.args(["swarm", "watch", "--once", "--swarm", &gone]));
     assert!(ran.exit == 4 && ran.err.contains("UNSTUCK_SWARM_SECRET is not set"), "{ran:?}");
 }
 
 #[test]
 fn a_password_in_the_address_is_kept_and_not_shown() {
     let home = Folder::new();
-    let mut command = program();
-    at_home(&mut command, home.path());
+    let mut command = program_at(home.path());
     let url = "redis://agent:hush-hush@10.0.0.7:6379/0?swarm=nightly";
     command.args(["install", "codex", "--swarm", url]).env_remove("CODEX_HOME");
-    let ran = Ran::of(command.output().expect("a program that starts"));
+    let ran = Ran::by(&mut command);
     assert!(ran.exit == 0 && !ran.out.contains("hush"), "{ran:?}");
     let settings = fs::read_to_string(home.path().join(".codex/hooks.json")).expect("settings");
     assert!(settings.contains(&format!("hook codex --swarm '{url}'")), "{settings}");
@@ -225,11 +219,10 @@ fn a_password_in_the_address_is_kept_and_not_shown() {
 fn an_installation_without_the_secret_says_how_to_set_it() {
     for secret in [None, Some("16 bytes, or so.")] {
         let home = Folder::new();
-        let mut command = program();
-        at_home(&mut command, home.path());
+        let mut command = program_at(home.path());
         command.args(["install", "claude-code", "--swarm", "redis://127.0.0.1:1?swarm=a"]);
         command.env_remove(SECRET).envs(secret.map(|secret| (SECRET, secret)));
-        let ran = Ran::of(command.output().expect("a program that starts"));
+        let ran = Ran::by(&mut command);
         assert_eq!(ran.exit, 0, "{ran:?}");
         assert_eq!(ran.out.contains("export UNSTUCK_SWARM_SECRET="), secret.is_none(), "{ran:?}");
     }
@@ -242,7 +235,7 @@ fn a_short_secret_is_refused() {
     {
         let mut command = program();
         command.args(["swarm", "watch", "--once", "--swarm", url]).env(SECRET, secret);
-        let ran = Ran::of(command.output().expect("a program that starts"));
+        let ran = Ran::by(&mut command);
         assert_eq!(ran.exit, if too_short { 4 } else { 3 }, "{ran:?}");
         let said =
             "UNSTUCK_SWARM_SECRET is too short: the secret of the swarm has fewer than 16 bytes";
@@ -284,7 +277,7 @@ fn a_server_is_asked_over_tls_with_a_password_from_the_environment() {
         let mut command = program();
         command.args(["swarm", "watch", "--once", "--swarm", url]).current_dir(server.folder());
         command.env(SECRET, HUSH).envs(variables.iter().copied());
-        let ran = Ran::of(command.output().expect("a program that starts"));
+        let ran = Ran::by(&mut command);
         assert!(!ran.out.contains("sesame") && !ran.err.contains("sesame"), "{ran:?}");
         ran
     };
@@ -321,11 +314,9 @@ fn the_doctor_checks_the_swarm_server() {
     let server = Server::start();
     let home = Folder::new();
     let run = |arguments: &[&str], secret: &str| {
-        let mut command = program();
-        at_home(&mut command, home.path());
+        let mut command = program_at(home.path());
         command.env_remove("XDG_STATE_HOME").env_remove("UNSTUCK_STATE_DIR");
-        let output = command.args(arguments).env(SECRET, secret).current_dir(home.path()).output();
-        Ran::of(output.expect("a program that starts")).out
+        Ran::by(command.args(arguments).env(SECRET, secret).current_dir(home.path())).out
     };
     let url = server.url("nightly");
     let said = run(&["install", "gemini", "--swarm", &url], HUSH);

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::harness::{CLEAN, Folder, Ran, program, record, unstuck};
+use crate::harness::{CLEAN, Folder, Ran, record, run_in, unstuck};
 
 /// Returns a policy with one rule that finds a call made `times` times in a row.
 fn policy(times: u32) -> String {
@@ -30,13 +30,6 @@ fn run(times: usize) -> String {
     format!("{CLEAN}{again}{CLEAN}")
 }
 
-/// Runs the program in `folder`, so that the text contains no path of this machine.
-fn run_in(folder: &Folder, words: &[&str]) -> Ran {
-    let mut command = program();
-    command.current_dir(folder.path()).args(words);
-    Ran::of(command.output().expect("a program that starts"))
-}
-
 /// Returns a folder of healthy runs, of which the `n`th has a call made `times(n)` times, and a
 /// policy.
 fn healthy(runs: usize, times: impl Fn(usize) -> usize) -> Folder {
@@ -50,7 +43,10 @@ fn healthy(runs: usize, times: impl Fn(usize) -> usize) -> Folder {
 
 /// Fits the policy in `folder` to its healthy runs.
 fn tune(folder: &Folder, options: &[&str]) -> Ran {
-    run_in(folder, &[&["tune", "--config", "own.toml", "--healthy", "runs"], options].concat())
+    run_in(
+        folder.path(),
+        &[&["tune", "--config", "own.toml", "--healthy", "runs"], options].concat(),
+    )
 }
 
 /// Returns the number of the only rule of a printed policy.
@@ -93,7 +89,7 @@ fn a_policy_without_false_alarms_is_written_unchanged() {
         assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{config}");
         assert!(ran.out.ends_with("No rule changed.\n"), "{config}: {}", ran.out);
         let scan = |config: &str| {
-            run_in(&folder, &["scan", "stuck", "--format", "jsonl", "--config", config])
+            run_in(folder.path(), &["scan", "stuck", "--format", "jsonl", "--config", config])
         };
         let (before, after) = (scan("own.toml"), scan("tuned.toml"));
         assert_eq!((before.exit, before.err), (1, String::new()));
@@ -156,7 +152,8 @@ fn accused_runs_are_those_with_findings_of_scan() {
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
     for (rows, config) in [(&["as it is"][..], "own.toml"), (&["fitted", "unseen"], "tuned.toml")] {
         let reports =
-            run_in(&folder, &["scan", "runs", "--format", "jsonl", "--config", config]).lines();
+            run_in(folder.path(), &["scan", "runs", "--format", "jsonl", "--config", config])
+                .lines();
         let stuck = reports.iter().filter(|report| report["findings"] != json!([])).count();
         let accused = |row: &&str| {
             let line = ran.out.lines().find(|line| line.starts_with(row)).expect("a row");
@@ -175,7 +172,7 @@ fn an_impossible_fit_is_an_error_and_writes_nothing() {
     let said = json!({ "type": "message", "role": "assistant", "text": "I will look at it now." });
     let mut printed = String::new();
     let mut tell = |folder: &Folder, words: &[&str], exit: i32| {
-        let ran = run_in(folder, &[words, &["-o", "tuned.toml"]].concat());
+        let ran = run_in(folder.path(), &[words, &["-o", "tuned.toml"]].concat());
         assert_eq!((ran.exit, ran.out.as_str()), (exit, ""), "{words:?}: {}", ran.err);
         assert!(!folder.path().join("tuned.toml").exists(), "{words:?}");
         printed += &(ran.err + "\n");
@@ -267,7 +264,7 @@ fn paid_runs(runs: usize, calls: impl Fn(usize) -> usize) -> Folder {
 
 /// Computes a limit from the runs in `folder`.
 fn limit(folder: &Folder, of: &str, options: &[&str]) -> Ran {
-    run_in(folder, &[&["tune", "--healthy", "runs", "--limit", of], options].concat())
+    run_in(folder.path(), &[&["tune", "--healthy", "runs", "--limit", of], options].concat())
 }
 
 /// Returns the value in the table `[budget]` of a printed policy.
@@ -321,7 +318,8 @@ fn a_limit_counts_what_it_is_named_after() {
         assert_eq!(ran.exit, 0, "{}", ran.err);
         assert!((budget(&ran.out, of) - expected).abs() < 1e-9, "{of}: {}", ran.out);
         let policy = folder.file("policy.toml", format!("preset = \"balanced\"\n{}", ran.out));
-        let ran = run_in(&folder, &["scan", "runs", "--config", policy.to_str().expect("UTF-8")]);
+        let ran =
+            run_in(folder.path(), &["scan", "runs", "--config", policy.to_str().expect("UTF-8")]);
         assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{of}");
     }
 }

@@ -7,14 +7,12 @@ use std::process::Command;
 
 #[cfg(unix)]
 use crate::harness::Folder;
-use crate::harness::{Ran, echo, program, runs, unstuck, unstuck_reading};
+use crate::harness::{Ran, echo, run_in, runs, unstuck, unstuck_reading};
 
-/// Runs the program in the folder of recorded runs, so that the text contains no path of this
-/// machine.
+/// Runs the program in the folder of recorded runs.
 fn printed(words: &str) -> String {
-    let mut command = program();
-    command.current_dir(runs()).args(words.split_whitespace());
-    let Ran { exit, out, err } = Ran::of(command.output().expect("a program that starts"));
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let Ran { exit, out, err } = run_in(&runs(), &words);
     format!("{out}{err}exit {exit}\n")
 }
 
@@ -74,7 +72,7 @@ fn the_example_in_the_help_of_hook_works() {
     let programs = Path::new(env!("CARGO_BIN_EXE_unstuck")).parent().expect("a folder");
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", line]).env("PATH", programs).env("UNSTUCK_STATE_DIR", state.path());
-    let ran = Ran::of(shell.env_remove("UNSTUCK").output().expect("a shell"));
+    let ran = Ran::by(shell.env_remove("UNSTUCK"));
     assert_eq!((ran.exit, ran.out.as_str(), ran.err.as_str()), (0, "", ""));
     assert!(state.path().join("sessions").is_dir(), "the event is understood");
 }
