@@ -146,7 +146,8 @@
 //!      the run, and `begin` if another run begins;
 //!    - `call` for a call, then `expect` with its id as text, if it has one. (`pairing.issue` also takes a
 //!      digest of the content, which matters only to `mirrors`.) `Step::Same` says that the call
-//!      belongs to the same answer of the model as the call before. If the format has no id of turns,
+//!      belongs to the same answer of the model as the call before. `together` gives the steps of a
+//!      list of calls. If the format has no id of turns,
 //!      `Turn::call` of `Recorder::turn` has the step: the same if a call came and no result since;
 //!    - `answer` for a result with the id of its call. It takes out notes of this project; if the agent
 //!      puts other words around them, add these to `notes.rs`. A result with more to say takes the index

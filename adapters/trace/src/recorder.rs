@@ -62,6 +62,22 @@ pub(crate) enum Step {
     Same,
 }
 
+/// Delivers the calls of one answer, which share a step. One that cannot be read is reported after the others are
+/// delivered.
+pub(crate) fn together<T>(
+    calls: impl IntoIterator<Item = T>,
+    mut deliver: impl FnMut(T, Step) -> Result<(), ProblemKind>,
+) -> Result<(), ProblemKind> {
+    let (mut step, mut outcome) = (Step::New, Ok(()));
+    for call in calls {
+        match deliver(call, step) {
+            Ok(()) => step = Step::Same,
+            Err(kind) => outcome = Err(kind),
+        }
+    }
+    outcome
+}
+
 /// The state of a worker's turn, kept for the format's reader.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Turn {

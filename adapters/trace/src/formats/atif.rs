@@ -26,7 +26,7 @@ use crate::field::{
 };
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step};
+use crate::recorder::{MAIN, Recorder, together};
 use crate::time::time;
 
 /// The depth to which subagents of subagents are read. Real ones have one or two levels.
@@ -158,22 +158,18 @@ fn issue(
     calls: &[&RawValue],
     recorder: &mut Recorder<'_>,
 ) -> (Option<usize>, Result<(), ProblemKind>) {
-    let (mut step, mut first, mut outcome) = (Step::New, None, Ok(()));
-    for call in calls {
+    let mut first = None;
+    let outcome = together(calls, |call, step| {
         let names = ["tool_call_id", "function_name", "arguments"];
         let [id, name, arguments] = members(Some(call), names).unwrap_or_default();
-        match required(name, "a tool call", "function_name") {
-            Ok(name) => {
-                let arguments = Arguments::new(arguments);
-                let index = recorder.call(worker, step, &name, arguments.as_args());
-                step = Step::Same;
-                first.get_or_insert(index);
-                let id = string(id).filter(|id| !is_redacted(id));
-                recorder.expect(worker, id.as_deref(), index);
-            }
-            Err(kind) => outcome = Err(kind),
-        }
-    }
+        let name = required(name, "a tool call", "function_name")?;
+        let arguments = Arguments::new(arguments);
+        let index = recorder.call(worker, step, &name, arguments.as_args());
+        first.get_or_insert(index);
+        let id = string(id).filter(|id| !is_redacted(id));
+        recorder.expect(worker, id.as_deref(), index);
+        Ok(())
+    });
     (first, outcome)
 }
 

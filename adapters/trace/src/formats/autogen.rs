@@ -24,7 +24,7 @@ use crate::field::{
 };
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step};
+use crate::recorder::{MAIN, Recorder, together};
 use crate::time::time;
 use crate::{document, lines};
 
@@ -171,21 +171,15 @@ impl Message<'_> {
         Ok(())
     }
 
-    /// Delivers the calls of an event. One that cannot be read is reported after the others are delivered.
+    /// Delivers the calls of an event.
     fn request(&self, worker: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-        let (mut step, mut outcome) = (Step::New, Ok(()));
-        for call in records::<FunctionCall<'_>>(self.content) {
-            match required(call.name, "a tool call", "name") {
-                Ok(name) => {
-                    let arguments = Arguments::new(call.arguments);
-                    let index = recorder.call(worker, step, &name, arguments.as_args());
-                    step = Step::Same;
-                    recorder.expect(worker, string(call.id).as_deref(), index);
-                }
-                Err(kind) => outcome = Err(kind),
-            }
-        }
-        outcome
+        together(records::<FunctionCall<'_>>(self.content), |call, step| {
+            let name = required(call.name, "a tool call", "name")?;
+            let arguments = Arguments::new(call.arguments);
+            let index = recorder.call(worker, step, &name, arguments.as_args());
+            recorder.expect(worker, string(call.id).as_deref(), index);
+            Ok(())
+        })
     }
 }
 

@@ -26,7 +26,7 @@ use crate::field::{
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines;
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step};
+use crate::recorder::{MAIN, Recorder, together};
 
 impl Format {
     /// Messages of `LangChain` and `LangGraph`, alone or in a state.
@@ -151,25 +151,19 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// Replays the agent's turn. A call that cannot be read is reported after the others are delivered.
+    /// Replays the agent's turn.
     fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         let calls = self.calls();
         if !text.is_empty() || calls.is_empty() {
             recorder.say(MAIN, text);
         }
-        let (mut step, mut outcome) = (Step::New, Ok(()));
-        for call in calls {
-            match required(call.name, "a tool call", "name") {
-                Ok(name) => {
-                    let arguments = Arguments::new(call.args);
-                    let index = recorder.call(MAIN, step, &name, arguments.as_args());
-                    step = Step::Same;
-                    recorder.expect(MAIN, string(call.id).as_deref(), index);
-                }
-                Err(kind) => outcome = Err(kind),
-            }
-        }
-        outcome
+        together(calls, |call, step| {
+            let name = required(call.name, "a tool call", "name")?;
+            let arguments = Arguments::new(call.args);
+            let index = recorder.call(MAIN, step, &name, arguments.as_args());
+            recorder.expect(MAIN, string(call.id).as_deref(), index);
+            Ok(())
+        })
     }
 
     /// Returns the calls, from the first place that has some.

@@ -23,7 +23,7 @@ use crate::field::{
 };
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step};
+use crate::recorder::{MAIN, Recorder, Step, together};
 
 impl Format {
     /// OpenAI chat messages: a JSON array, or an object with `messages`.
@@ -87,23 +87,14 @@ impl Message<'_> {
         }
     }
 
-    /// Replays an assistant's turn. A call that cannot be read is reported after the others are
-    /// delivered.
+    /// Replays an assistant's turn.
     fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         let mut calls: Vec<ToolCall<'_>> = records(self.tool_calls).collect();
         calls.extend(self.function_call.map(ToolCall::legacy));
         if !text.is_empty() || calls.is_empty() {
             recorder.say(MAIN, text);
         }
-        let mut step = Step::New;
-        let mut outcome = Ok(());
-        for call in calls {
-            match call.replay(step, recorder) {
-                Ok(()) => step = Step::Same,
-                Err(kind) => outcome = Err(kind),
-            }
-        }
-        outcome
+        together(calls, |call, step| call.replay(step, recorder))
     }
 }
 

@@ -28,7 +28,7 @@ use crate::field::{
 use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::pairing::digest;
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step};
+use crate::recorder::{MAIN, Recorder, Step, together};
 use crate::time::time_in_seconds;
 
 /// The lists of steps in a result of a run. Older versions name it like messages.
@@ -115,21 +115,17 @@ impl MemoryStep<'_> {
         Ok(())
     }
 
-    /// Delivers the calls of an action step and its result. A call that cannot be read is reported after the others
-    /// are delivered.
+    /// Delivers the calls of an action step and its result.
     fn act(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         let words = texts(self.model_output);
         if !words.is_empty() {
             recorder.say(MAIN, &words);
         }
-        let (mut calls, mut outcome) = (Vec::new(), Ok(()));
-        for call in self.calls() {
-            let step = if calls.is_empty() { Step::New } else { Step::Same };
-            match issue(call, step, recorder) {
-                Ok(call) => calls.push(call),
-                Err(kind) => outcome = Err(kind),
-            }
-        }
+        let mut calls = Vec::new();
+        let outcome = together(self.calls(), |call, step| {
+            calls.push(issue(call, step, recorder)?);
+            Ok(())
+        });
         self.answer(&calls, recorder);
         outcome
     }

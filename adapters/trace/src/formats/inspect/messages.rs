@@ -7,7 +7,7 @@ use super::attachments::Attachments;
 use crate::event::{Outcome, Role};
 use crate::field::{Raw, elements, json_args, members, object, required, string, texts};
 use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step};
+use crate::recorder::{MAIN, Recorder, together};
 
 /// Replays a message.
 pub(super) fn replay(
@@ -51,27 +51,19 @@ impl Message<'_> {
         recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, MAIN, &text) });
     }
 
-    /// Replays the agent's turn. A call that cannot be read is reported after the others are delivered.
+    /// Replays the agent's turn.
     fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
         let calls = elements(self.tool_calls);
         if !text.is_empty() || calls.is_empty() {
             recorder.say(MAIN, text);
         }
-        let (mut step, mut outcome) = (Step::New, Ok(()));
-        for call in calls {
-            let Some([id, name, args]) = members(Some(call), ["id", "function", "arguments"])
-            else {
-                continue;
-            };
-            match required(name, "a tool call", "function") {
-                Ok(name) => {
-                    let index = recorder.call(MAIN, step, &name, json_args(args));
-                    step = Step::Same;
-                    recorder.expect(MAIN, Some(&*string(id).unwrap_or_default()), index);
-                }
-                Err(kind) => outcome = Err(kind),
-            }
-        }
-        outcome
+        let names = ["id", "function", "arguments"];
+        let calls = calls.into_iter().filter_map(|call| members(Some(call), names));
+        together(calls, |[id, name, args], step| {
+            let name = required(name, "a tool call", "function")?;
+            let index = recorder.call(MAIN, step, &name, json_args(args));
+            recorder.expect(MAIN, Some(&*string(id).unwrap_or_default()), index);
+            Ok(())
+        })
     }
 }
