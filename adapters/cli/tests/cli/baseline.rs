@@ -45,8 +45,7 @@ fn each_loop_is_new_again_or_gone() {
     // The run of the first night that was left, and a new one.
     night(&folder, &[("a", stuck()), ("b", CLEAN.to_owned())]);
 
-    let ran = compared(&folder, &both, &[]);
-    assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+    let ran = compared(&folder, &both, &[]).quiet(1);
     assert!(ran.out.contains("\nloops: 1 new, 0 again, 1 gone\n  gone: loop "), "{}", ran.out);
     assert!(ran.out.contains("; new\n"), "{}", ran.out);
 
@@ -123,9 +122,7 @@ fn a_wrong_baseline_is_4_and_named() {
         assert_eq!((ran.exit, ran.out.as_str()), (4, ""), "{name}");
         assert!(ran.err.contains(why) && ran.err.contains(text(&file)), "{}", ran.err);
     }
-    let ran = compared(&folder, &folder.path().join("missing"), &[]);
-    assert_eq!((ran.exit, ran.out.as_str()), (4, ""));
-    assert!(ran.err.contains("missing: cannot be read"), "{}", ran.err);
+    compared(&folder, &folder.path().join("missing"), &[]).fails(4, "missing: cannot be read");
 }
 
 #[test]
@@ -136,8 +133,7 @@ fn the_baseline_may_be_in_the_folder_and_may_be_the_output() {
     fs::rename(&former, &inside).expect("a file");
     for exit in [0, 0] {
         let options = ["--fail-on=new", "--format=jsonl", "-o", text(&inside)];
-        let ran = compared(&folder, &inside, &options);
-        assert_eq!((ran.exit, ran.err.as_str()), (exit, ""));
+        compared(&folder, &inside, &options).quiet(exit);
     }
     let ran = compared(&folder, &inside, &["--fail-on=new"]);
     assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "it is no recording");

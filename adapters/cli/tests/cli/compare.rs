@@ -82,15 +82,13 @@ const PRICE: [&str; 2] = ["--price", "input=3,output=15"];
 #[test]
 fn a_table_for_people() {
     let options = [&["--good", "good.txt"], &PRICE[..]].concat();
-    let ran = compared(&folder(), "balanced,strict.toml,openhands,steps:60", &options);
-    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    let ran = compared(&folder(), "balanced,strict.toml,openhands,steps:60", &options).quiet(0);
     insta::assert_snapshot!(ran.out);
 }
 
 #[test]
 fn a_table_without_a_price_and_without_a_list() {
-    let ran = compared(&folder(), "graduated_conservative,steps:5", &[]);
-    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    let ran = compared(&folder(), "graduated_conservative,steps:5", &[]).quiet(0);
     insta::assert_snapshot!(ran.out);
 }
 
@@ -99,8 +97,7 @@ fn a_table_for_a_page() {
     let folder = folder();
     folder.file("odd.toml", STRICT.replace("a policy of one's own", "| <b> `code`"));
     let options = [&["--good", "good.txt", "--format", "markdown"], &PRICE[..]].concat();
-    let ran = compared(&folder, "balanced,odd.toml,steps:60", &options);
-    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    let ran = compared(&folder, "balanced,odd.toml,steps:60", &options).quiet(0);
     insta::assert_snapshot!(ran.out);
 }
 
@@ -108,8 +105,7 @@ fn a_table_for_a_page() {
 fn a_picture_and_a_page_of_the_same_figures() {
     let folder = folder();
     let options = ["--good", "good.txt", "--format", "svg", "-o", "bill.svg", "--format", "html"];
-    let ran = compared(&folder, "balanced,strict.toml,steps:60", &options);
-    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    let ran = compared(&folder, "balanced,strict.toml,steps:60", &options).quiet(0);
     let svg = fs::read_to_string(folder.path().join("bill.svg")).expect("a picture");
     for text in [&ran.out, &svg] {
         for part in ["steps:60", "2 of 5", "1 of 3", "3 listed as good"] {
@@ -253,9 +249,7 @@ fn two_policies_of_one_name_cannot_be_compared() {
     let folder = folder();
     folder
         .file("same.toml", STRICT.replace("a policy of one's own, and a strict one", "openhands"));
-    let ran = compared(&folder, "openhands,same.toml", &[]);
-    assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
-    assert!(ran.err.contains("has openhands twice"), "{}", ran.err);
+    compared(&folder, "openhands,same.toml", &[]).fails(64, "has openhands twice");
 }
 
 #[test]

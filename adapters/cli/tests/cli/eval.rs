@@ -237,9 +237,7 @@ fn missing_runs_are_reported_together_and_the_others_scored() {
 fn without_any_run_there_are_no_scores() {
     let folder = labelled();
     fs::rename(folder.path().join("runs"), folder.path().join("elsewhere")).expect("runs");
-    let ran = eval(&folder, &[]);
-    assert_eq!((ran.exit, ran.out.as_str()), (3, ""));
-    assert!(ran.err.contains("7 of 7 labelled runs"), "{}", ran.err);
+    eval(&folder, &[]).fails(3, "7 of 7 labelled runs");
 }
 
 #[test]

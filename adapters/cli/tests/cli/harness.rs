@@ -60,6 +60,21 @@ impl Ran {
         Self { exit, out, err }
     }
 
+    /// Checks that the program ended with this code and without a complaint.
+    #[track_caller]
+    pub(crate) fn quiet(self, exit: i32) -> Self {
+        assert_eq!((self.exit, self.err.as_str()), (exit, ""), "{}", self.out);
+        self
+    }
+
+    /// Checks that the program ended with this code, that it printed nothing, and what its error says.
+    #[track_caller]
+    pub(crate) fn fails(self, exit: i32, says: &str) -> Self {
+        assert_eq!((self.exit, self.out.as_str()), (exit, ""), "{}", self.err);
+        assert!(self.err.contains(says), "{}", self.err);
+        self
+    }
+
     /// Returns standard output as JSON Lines.
     pub(crate) fn lines(&self) -> Vec<Value> {
         self.out.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()

@@ -697,7 +697,6 @@ fn the_end_of_a_session_removes_its_state() {
 
 #[test]
 fn the_help_of_hook_lists_the_agents() {
-    let ran = crate::harness::unstuck(["hook", "--help"]);
-    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    let ran = crate::harness::unstuck(["hook", "--help"]).quiet(0);
     assert!(AGENTS.iter().all(|agent| ran.out.contains(agent)), "{}", ran.out);
 }

@@ -126,8 +126,7 @@ fn paths_are_followed_in_their_order_and_folders_by_name() {
     }
     folder.file("runs/c/notes.txt", "left out");
     let extra = folder.file("extra.log", CLEAN);
-    let ran = scanned_all(&[&extra, &folder.path().join("runs")]);
-    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    let ran = scanned_all(&[&extra, &folder.path().join("runs")]).quiet(0);
     assert_eq!(names(&ran), ["extra.log", "z.json", "b.jsonl", "1.NDJSON", "x.jsonl"]);
 }
 
@@ -139,8 +138,7 @@ fn trajectories_of_swe_agent_in_a_folder_are_read() {
     let run = json!({ "trajectory": vec![step; 6], "history": [], "info": {} });
     folder.file("runs/a/one.traj", run.to_string());
     folder.file("runs/two.TRAJ", run.to_string());
-    let ran = scanned(&folder.path().join("runs"));
-    assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+    let ran = scanned(&folder.path().join("runs")).quiet(1);
     assert_eq!(names(&ran), ["one.traj", "two.TRAJ"]);
     for report in ran.lines() {
         assert_eq!((&report["format"], &report["calls"]), (&json!("swe-agent"), &json!(6)));
@@ -266,8 +264,7 @@ fn byte_order_marks_line_ends_and_blank_lines_are_ignored() {
     let unended = stuck().trim_end().to_owned();
     let expected = scanned(&folder.file("plain.jsonl", stuck())).only_line();
     for content in [windows, unended] {
-        let ran = scanned(&folder.file("run.jsonl", content));
-        assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+        let ran = scanned(&folder.file("run.jsonl", content)).quiet(1);
         assert_eq!(ran.only_line()["findings"], expected["findings"]);
     }
 }
@@ -288,8 +285,7 @@ fn each_of_many_workers_is_judged_separately() {
     for &count in counts {
         // The workers alternate, so that no worker has two consecutive calls.
         let calls = calls_of((0..3 * count).map(|n| n % count));
-        let ran = scanned(&folder.file("run.jsonl", calls));
-        assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+        let ran = scanned(&folder.file("run.jsonl", calls)).quiet(1);
         let report = ran.only_line();
         assert_eq!((&report["calls"], &report["workers"]), (&(3 * count).into(), &count.into()));
         let findings = report["findings"].as_array().expect("findings");
@@ -434,8 +430,7 @@ mod unix {
             (&paths[1], &["caf\\xe9.jsonl"]),
             (folder.path(), &["caf\\xe8.jsonl", "caf\\xe9.jsonl"]),
         ] {
-            let ran = scanned(path);
-            assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+            let ran = scanned(path).quiet(0);
             assert_eq!(names(&ran), expected);
         }
     }

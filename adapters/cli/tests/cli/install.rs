@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -35,12 +36,20 @@ impl Home {
     }
 
     fn run_with(&self, arguments: &[&str], variables: &[(&str, &Path)]) -> Ran {
+        Ran::by(self.command(arguments).envs(variables.iter().copied()))
+    }
+
+    /// Runs the program in this folder of the home.
+    fn run_in(&self, folder: &str, arguments: &[&str]) -> Ran {
+        Ran::by(self.command(arguments).current_dir(self.0.path().join(folder)))
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = program_at(self.0.path());
         command.env_remove("GEMINI_CLI_HOME").current_dir(self.0.path()).args(arguments);
         // Agents on this machine must not be found, because their version would be checked.
         command.env("PATH", self.0.path().join("bin"));
-        command.envs(variables.iter().copied());
-        Ran::by(&mut command)
+        command
     }
 
     /// Runs the program, checks that it succeeds without a complaint, and returns its output.
@@ -275,8 +284,7 @@ fn the_settings_are_where_the_agent_looks_for_them() {
         ("droid", "FACTORY_HOME_OVERRIDE", ".factory/settings.json"),
         ("codebuddy", "CODEBUDDY_CONFIG_DIR", "settings.json"),
     ] {
-        let ran = home.run_with(&["install", agent], &[(variable, other.path())]);
-        assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+        home.run_with(&["install", agent], &[(variable, other.path())]).quiet(0);
         assert!(other.path().join(file).is_file(), "{agent}");
         fs::remove_file(other.path().join(file)).expect("a file");
     }
@@ -328,11 +336,7 @@ fn a_project_is_the_nearest_folder_with_a_repository() {
     home.0.file("project/src/deep/a.rs", "");
     home.0.file("elsewhere/a.rs", "");
     for (folder, written) in [("project/src/deep", "project"), ("elsewhere", "elsewhere")] {
-        let mut command = program_at(home.0.path());
-        command.current_dir(home.0.path().join(folder));
-        command.args(["install", "gemini", "--scope", "project"]);
-        let ran = Ran::by(&mut command);
-        assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+        home.run_in(folder, &["install", "gemini", "--scope", "project"]).quiet(0);
         assert!(home.0.path().join(written).join(".gemini/settings.json").is_file(), "{folder}");
     }
 }
@@ -342,11 +346,7 @@ fn copilot_reads_the_hooks_of_a_project_in_another_folder() {
     let home = Home::new();
     home.0.file("project/.git/HEAD", "");
     for verb in ["install", "uninstall"] {
-        let mut command = program_at(home.0.path());
-        command.current_dir(home.0.path().join("project"));
-        command.args([verb, "copilot", "--scope", "project"]);
-        let ran = Ran::by(&mut command);
-        assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+        home.run_in("project", &[verb, "copilot", "--scope", "project"]).quiet(0);
         let file = home.0.path().join("project/.github/hooks/unstuck.json");
         assert_eq!(file.is_file(), verb == "install");
     }
@@ -359,11 +359,7 @@ fn a_second_scope_is_reported() {
     home.0.file("project/.git/HEAD", "");
     let user = home.output(&["install", "claude-code"]);
     assert!(!user.contains("also installed"), "{user}");
-    let mut command = program_at(home.0.path());
-    command.current_dir(home.0.path().join("project")).env("PATH", "");
-    command.args(["install", "claude-code", "--scope", "project"]);
-    let ran = Ran::by(&mut command);
-    assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+    let ran = home.run_in("project", &["install", "claude-code", "--scope", "project"]).quiet(0);
     insta::assert_snapshot!(home.masked(&ran.out));
 }
 
@@ -398,8 +394,7 @@ mod unix {
             let home = Home::new();
             let path = linked(&home, folder);
             for agent in AGENTS {
-                let ran = home.run_with(&["install", agent], &[("PATH", &path)]);
-                assert_eq!((ran.exit, ran.err.as_str()), (0, ""));
+                home.run_with(&["install", agent], &[("PATH", &path)]).quiet(0);
                 let program = path.join("unstuck").to_str().expect("UTF-8").to_owned();
                 let text = home.read(settings(agent));
                 if PLUGINS.contains(&agent) {
@@ -423,7 +418,7 @@ mod unix {
                 // The words that a shell reads from the line, without a test of the program before it.
                 let command = command.rsplit_once(" || ").map_or(command, |(_, line)| line);
                 let shown = format!("for word in {command}; do printf '%s\\n' \"$word\"; done");
-                let out = std::process::Command::new("sh").args(["-c", &shown]).output();
+                let out = Command::new("sh").args(["-c", &shown]).output();
                 let out = String::from_utf8(out.expect("a shell").stdout).expect("UTF-8");
                 assert_eq!(out, format!("{program}\nhook\n{agent}\n"));
             }
@@ -438,7 +433,7 @@ mod unix {
         let hooks: Value = serde_json::from_str(&home.read(settings("gemini"))).expect("JSON");
         let line = hooks["hooks"]["BeforeAgent"][0]["hooks"][0]["command"].as_str();
         let run = || {
-            let mut bash = std::process::Command::new("bash");
+            let mut bash = Command::new("bash");
             at_home(&mut bash, home.0.path());
             bash.args(["-c", line.expect("a line")]).stdin(std::process::Stdio::null());
             Ran::by(&mut bash)

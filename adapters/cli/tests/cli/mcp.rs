@@ -109,7 +109,7 @@ fn an_error_of_the_protocol_is_a_failure() {
 }
 
 #[test]
-fn a_successful_call_is_never_blocked() {
+fn a_successful_call_is_noted_and_neither_blocked_nor_threatened() {
     let mut session = Session::new(&[]);
     let fine = r#""result":{"content":[{"type":"text","text":"No errors in 14 files."}]}"#;
     let mut noted = 0;
@@ -117,23 +117,15 @@ fn a_successful_call_is_never_blocked() {
         // For example after an edit by a tool of another server.
         match session.call(id, fine) {
             Outcome::AsIs => {}
-            Outcome::Noted(_) => noted += 1,
+            Outcome::Noted(response) => {
+                noted += 1;
+                let threat = ["stopped", "blocked"].iter().find(|word| response.contains(**word));
+                assert_eq!(threat, None, "{response}");
+            }
             Outcome::Refused(response) => panic!("the call {id}: {response}"),
         }
     }
     assert!(noted > 0, "the loop is noted");
-    session.end();
-}
-
-#[test]
-fn no_note_on_a_successful_call_says_that_it_will_be_stopped() {
-    let mut session = Session::new(&[]);
-    let fine = r#""result":{"content":[{"type":"text","text":"No errors in 14 files."}]}"#;
-    for id in 1..=20 {
-        if let Outcome::Noted(response) = session.call(id, fine) {
-            assert!(!response.contains("stopped") && !response.contains("blocked"), "{response}");
-        }
-    }
     session.end();
 }
 

@@ -160,9 +160,7 @@ fn a_notification_that_fails_says_so() {
     let desktop = Desktop::of("echo no bus >&2\nexit 7");
     let run =
         |place: &str, path: PathBuf| Ran::by(program().args(["notify", place]).env("PATH", path));
-    let ran = run("desktop", desktop.path());
-    assert_eq!((ran.exit, ran.out.as_str()), (4, ""));
-    assert!(ran.err.contains("notify-send failed (exit status: 7): no bus"), "{}", ran.err);
+    run("desktop", desktop.path()).fails(4, "notify-send failed (exit status: 7): no bus");
     let ran = run("desktop", desktop.0.path().to_owned());
     assert!(ran.exit == 4 && ran.err.contains("notify-send cannot be started"), "{}", ran.err);
     let ran = run("pigeon", desktop.path());

@@ -23,7 +23,7 @@ fn the_first_command_prints_what_the_readme_shows() {
     let readme = read("README.md");
     let (_, shown) = readme.split_once("-- scan adapters/trace/runs\n").expect("the command");
     let (shown, _) = shown.split_once("```").expect("the end of what it prints");
-    let printed = run_in(&root(), &["scan", "adapters/trace/runs"]).out;
+    let printed = run_in(root(), &["scan", "adapters/trace/runs"]).out;
     let parts: Vec<&str> = shown.split("…\n").filter(|part| !part.is_empty()).collect();
     assert_eq!(parts.len(), 2, "a finding, and the last line");
     for part in parts {

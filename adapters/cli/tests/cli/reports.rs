@@ -374,8 +374,7 @@ fn the_summary_of_a_step_is_appended_and_bounded() {
     folder.file("run.jsonl", stuck());
     let summary = folder.path().join("summary.md");
     for sections in 1..=2 {
-        let ran = on_github(&folder, &summary);
-        assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
+        on_github(&folder, &summary).quiet(1);
         let text = fs::read_to_string(&summary).expect("a summary");
         assert_eq!(text.matches("## unstuck: 1 of 1 run stuck").count(), sections);
     }

@@ -19,40 +19,12 @@ fn claude() -> String {
     fs::read_to_string(runs().join(name)).expect("a recorded run")
 }
 
-/// A session of Codex.
-const CODEX: &str = concat!(
-    r#"{"timestamp":"t","type":"session_meta","payload":{"id":"c"}}"#,
-    "\n",
-    r#"{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"1"}}"#,
-    "\n",
-);
-
-/// A session of Gemini CLI.
-const GEMINI: &str = r#"{"sessionId":"g","projectHash":"h","messages":[{"id":"1","type":"gemini","content":"","toolCalls":[{"id":"1","name":"ls","args":{}}]}]}"#;
-
-/// A session of GitHub Copilot CLI.
-const COPILOT: &str = concat!(
-    r#"{"type":"session.start","data":{"sessionId":"s","version":1}}"#,
-    "\n",
-    r#"{"type":"tool.execution_start","data":{"toolCallId":"1","toolName":"bash","arguments":{"command":"ls"}}}"#,
-    "\n",
-);
-
-/// A session of Qwen Code.
-const QWEN: &str = concat!(
-    r#"{"uuid":"1","parentUuid":null,"sessionId":"q","type":"user","provenance":"real_user","message":{"role":"user","parts":[{"text":"Go"}]}}"#,
-    "\n",
-    r#"{"uuid":"2","parentUuid":"1","sessionId":"q","type":"assistant","provenance":"model","message":{"role":"model","parts":[{"functionCall":{"id":"1","name":"ls","args":{}}}]}}"#,
-    "\n",
-);
-
-/// A session of pi.
-const PI: &str = concat!(
-    r#"{"type":"session","version":3,"id":"s","timestamp":"t","cwd":"/"}"#,
-    "\n",
-    r#"{"type":"message","id":"1","parentId":null,"message":{"role":"assistant","content":[{"type":"toolCall","id":"1","name":"bash","arguments":{}}]}}"#,
-    "\n",
-);
+/// A session of each of the other agents.
+const CODEX: &str = include_str!("sessions/codex.jsonl");
+const GEMINI: &str = include_str!("sessions/gemini.json");
+const COPILOT: &str = include_str!("sessions/copilot.jsonl");
+const QWEN: &str = include_str!("sessions/qwen.jsonl");
+const PI: &str = include_str!("sessions/pi.jsonl");
 
 /// A home folder with a session of each agent, and with other files of the agents.
 fn home() -> Folder {
@@ -101,9 +73,7 @@ fn every_agent_is_read_and_named() {
 fn a_format_selects_its_agent() {
     let home = home();
     assert_eq!(formats(&scan_home(home.path(), &["--from", "codex"], &[])), ["codex"]);
-    let ran = scan_home(home.path(), &["--from", "openai"], &[]);
-    assert_eq!((ran.exit, ran.out.as_str()), (64, ""), "{}", ran.err);
-    assert!(ran.err.contains("whose folder is known"), "{}", ran.err);
+    scan_home(home.path(), &["--from", "openai"], &[]).fails(64, "whose folder is known");
 }
 
 #[test]

@@ -4,9 +4,7 @@ use crate::harness::unstuck;
 
 #[test]
 fn without_a_terminal_it_is_a_usage_error_that_names_scan() {
-    let ran = unstuck(["view", "no-such-file"]);
-    assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
-    assert!(ran.err.contains("view needs a terminal"), "{}", ran.err);
+    let ran = unstuck(["view", "no-such-file"]).fails(64, "view needs a terminal");
     assert!(ran.err.contains("unstuck scan --format html"), "{}", ran.err);
 }
 
