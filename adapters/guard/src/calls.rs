@@ -190,18 +190,18 @@ impl Calls {
         self.0.iter_mut().rev().find(|entry| entry.ticket == ticket)
     }
 
-    /// Gives the latest call with `ticket` the host's id.
-    pub(crate) fn name(&mut self, ticket: Ticket, id: &str) {
-        if let Some(entry) = self.find(ticket) {
+    /// Gives the latest call with `ticket` the host's id, if there is one.
+    pub(crate) fn name(&mut self, ticket: Ticket, id: Option<&str>) {
+        if let (Some(id), Some(entry)) = (id, self.find(ticket)) {
             entry.host_id = Some(Digest::of(id.as_bytes()));
         }
     }
 
-    /// Sets the state of a call.
-    pub(crate) fn set(&mut self, ticket: Ticket, state: CallState) {
-        if let Some(entry) = self.find(ticket) {
-            entry.state = state;
-        }
+    /// Ends a call in `state`. Returns the call as the swarm will hear of it, if it will.
+    pub(crate) fn end(&mut self, ticket: Ticket, state: CallState) -> Option<SharedCall> {
+        let entry = self.find(ticket)?;
+        entry.state = state;
+        entry.shared.take()
     }
 
     /// Records the first outcome of a call. Returns the digest and the kind of the call, unless it had an
@@ -389,7 +389,7 @@ mod tests {
             let ticket = guard.before("t", format!("[{n}]")).ticket().expect("a call has one");
             let digest = Digest::of(&n.to_le_bytes());
             calls.add(CallEntry::new(ticket, digest, digest, 7).awaited());
-            calls.name(ticket, &n.to_string());
+            calls.name(ticket, Some(&n.to_string()));
             calls.share(ticket, SharedCall { digest, writes: false });
             tickets.push(ticket);
         }

@@ -3,7 +3,6 @@
 use unstuck_core::{Action, LoopId, Nearness, Statistics};
 
 use crate::asked::Asked;
-use crate::builder::Mode;
 use crate::calls::CallEntry;
 use crate::decision::{Decision, Evidence, Ticket};
 use crate::guard::{Blocks, Guard};
@@ -60,7 +59,7 @@ impl Guard {
     /// assert!(!guard.peek(&Asked::new("bash", "ls")).is_blocked());
     /// ```
     pub fn peek(&self, asked: &Asked<'_>) -> Decision {
-        if self.setup.mode == Mode::Off || self.is_exempt(asked) {
+        if !self.watches(asked) {
             return Decision::PROCEED;
         }
         if self.is_stopped(asked) {

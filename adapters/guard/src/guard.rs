@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::{
-    Action, Call, Detector, Digest, Finding, Kind, LoopId, Outcome, Policy, Tag, Tool, Verdict,
+    Action, Detector, Digest, Finding, Kind, LoopId, Outcome, Policy, Tag, Tool, Verdict,
 };
 use unstuck_text::{Answer, Digester, LINE_WORDS, Worker, is_notification};
 
@@ -154,6 +154,16 @@ impl IntoIterator for Verdicts {
     }
 }
 
+/// A call that was announced to the engine.
+struct Announced {
+    ticket: Ticket,
+    /// Whether a run was stopped for this call, and nothing has lifted that.
+    is_stopped: bool,
+    verdict: Verdict,
+    /// The verdicts on earlier calls, which settle with this one.
+    settled: Verdicts,
+}
+
 /// The blocked calls of the loop that was blocked last.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Blocks {
@@ -234,7 +244,7 @@ impl Guard {
     /// A call that comes again with the same id is not counted again: it is blocked if it was, and else
     /// may proceed.
     pub fn announce(&mut self, asked: &Asked<'_>) -> Decision {
-        if self.setup.mode == Mode::Off || self.is_exempt(asked) {
+        if !self.watches(asked) {
             return Decision::PROCEED;
         }
         if let Some(entry) = self.announced_before(asked) {
@@ -249,19 +259,22 @@ impl Guard {
             return refusal;
         }
         let begun = telemetry::now();
-        let call = self.call(asked);
-        if self.state.stopped.refuses(call.digest()) {
-            let decision = self.block_stopped(asked, call);
-            self.trace(begun, &decision);
-            return decision;
-        }
-        let (ticket, own, settled) = self.record(asked, call);
-        let decision = self.decide_ahead(ticket, own, settled);
+        let announced = self.record(asked);
+        let Announced { ticket, is_stopped, .. } = announced;
+        let decision = self.decide_ahead(announced);
+        let state = &mut *self.state;
         if decision.is_blocked() {
-            self.block(ticket);
-            self.state.blocks.latest = asked.step.map(|step| (step, asked.digest()));
+            // The model reads the refusal before it asks for anything else.
+            state.steps.answered(&mut state.calls, ticket.call.id);
+            state.calls.end(ticket, CallState::Blocked);
+            state.tally.blocked = state.tally.blocked.saturating_add(1);
+            // A call for which a run was stopped is told so each time.
+            if !is_stopped {
+                state.blocks.latest = asked.step.map(|step| (step, asked.digest()));
+            }
         }
-        self.name(ticket, asked);
+        // The id is known even if the call ended the run.
+        state.calls.name(ticket, asked.id);
         self.trace(begun, &decision);
         decision
     }
@@ -314,8 +327,7 @@ impl Guard {
         result: impl Into<Payload<'a>>,
         failed: bool,
     ) -> Decision {
-        let is_off = self.setup.mode == Mode::Off;
-        if is_off || self.is_exempt(asked) || self.announced_before(asked).is_some() {
+        if !self.watches(asked) || self.announced_before(asked).is_some() {
             return Decision::PROCEED;
         }
         self.count_call();
@@ -323,10 +335,9 @@ impl Guard {
         if asked.step.is_none() {
             self.end_step();
         }
-        let call = self.call(asked);
-        let (ticket, own, mut verdicts) = self.record(asked, call);
-        verdicts.push(own);
-        self.name(ticket, asked);
+        let Announced { ticket, verdict, settled: mut verdicts, .. } = self.record(asked);
+        verdicts.push(verdict);
+        self.state.calls.name(ticket, asked.id);
         let (result, declared) = (result.into(), Arc::clone(&self.declared));
         self.settle(ticket, begun, Some(&result), |state, each| {
             verdicts.into_iter().for_each(&mut *each);
@@ -473,60 +484,27 @@ impl Guard {
         self.state.stopped.is_any() && self.state.stopped.refuses(call().digest())
     }
 
-    /// Refuses a call for which a run was stopped. The engine does not count it.
-    fn block_stopped(&mut self, asked: &Asked<'_>, call: Call) -> Decision {
-        let (ticket, _, mut settled) = self.record(asked, call);
-        let each = |verdict| settled.push(verdict);
-        self.state.worker.detector.cancel_each(ticket.call.id, each);
-        self.block(ticket);
-        self.name(ticket, asked);
-        // Earlier calls may settle with it.
-        let earlier = self.decide(Some(ticket), settled);
-        earlier.or_stronger(Decision { ticket: Some(ticket), ..stopped_calls::again() })
-    }
-
-    /// Records that a call is blocked. The model reads the refusal before it asks for anything else.
-    fn block(&mut self, ticket: Ticket) {
-        let state = &mut *self.state;
-        state.steps.answered(&mut state.calls, ticket.call.id);
-        state.calls.take_shared(ticket);
-        state.calls.set(ticket, CallState::Blocked);
-        state.tally.blocked = state.tally.blocked.saturating_add(1);
-    }
-
-    /// Stores the host's id of a call. It is known even if the call ended the run.
-    fn name(&mut self, ticket: Ticket, asked: &Asked<'_>) {
-        if let Some(id) = asked.id {
-            self.state.calls.name(ticket, id);
-        }
-    }
-
     /// Returns the call, if it was announced before with the same id.
     fn announced_before(&self, asked: &Asked<'_>) -> Option<&CallEntry> {
         let entry = self.state.calls.by_id(asked.id?)?;
         entry.is(asked.digest()).then_some(entry)
     }
 
-    /// Returns whether the tool was declared exempt at run time.
-    pub(crate) fn is_exempt(&self, asked: &Asked<'_>) -> bool {
-        self.declared.exempts(asked.tool, self.policy())
+    /// Returns whether the guard watches the call: it is not off, and the tool was not declared exempt.
+    pub(crate) fn watches(&self, asked: &Asked<'_>) -> bool {
+        self.setup.mode != Mode::Off && !self.declared.exempts(asked.tool, self.policy())
     }
 
-    /// Makes the call of `asked`, and compares it with earlier ones.
-    fn call(&mut self, asked: &Asked<'_>) -> Call {
+    /// Makes the call of `asked`, compares it with earlier ones, and announces it to the engine.
+    fn record(&mut self, asked: &Asked<'_>) -> Announced {
         let policy = self.policy();
-        self.declared.call(policy, &mut self.state.worker.digester, asked)
-    }
-
-    /// Announces `call`, which was made of `asked`, to the engine. Returns its ticket, the verdict on it, and the
-    /// verdicts on earlier calls that settle with it.
-    fn record(&mut self, asked: &Asked<'_>, call: Call) -> (Ticket, Verdict, Verdicts) {
         let state = &mut *self.state;
+        let call = self.declared.call(policy, &mut state.worker.digester, asked);
         let numbered = || state.steps.next(self.setup.outcomes, &state.calls);
         let step = asked.step.unwrap_or_else(numbered);
         let mut settled = Verdicts::default();
         let each = |verdict| settled.push(verdict);
-        let (announced, own) = state.worker.announce_each(call.step(step), each);
+        let (announced, verdict) = state.worker.announce_each(call.step(step), each);
         let tool = state.names.add(asked.tool);
         telemetry::count_call(&state.names.shared(tool));
         let ticket = Ticket { call: announced, tool };
@@ -536,17 +514,23 @@ impl Guard {
             state.past.announce(seq, asked.tool, asked.args.as_str());
         }
         self.share(ticket, &call);
-        (ticket, own, settled)
+        let is_stopped = self.state.stopped.refuses(call.digest());
+        Announced { ticket, is_stopped, verdict, settled }
     }
 
     /// Decides on a call that was announced, and reports to the engine if it is blocked.
-    fn decide_ahead(&mut self, ticket: Ticket, own: Verdict, settled: Verdicts) -> Decision {
-        let own = self.decide(Some(ticket), [own]);
-        let mut decision = self.look_in_swarm(ticket, own);
-        if self.setup.mode == Mode::Act && decision.judged == Action::Block {
-            let end = self.report_block(ticket, &decision);
-            decision = decision.or_stronger(end);
-        }
+    fn decide_ahead(&mut self, announced: Announced) -> Decision {
+        let Announced { ticket, is_stopped, verdict, mut settled } = announced;
+        let decision = if is_stopped {
+            // The engine does not count a call for which a run was stopped.
+            let each = |verdict| settled.push(verdict);
+            self.state.worker.detector.cancel_each(ticket.call.id, each);
+            Decision { ticket: Some(ticket), ..stopped_calls::again() }
+        } else {
+            let own = self.decide(Some(ticket), [verdict]);
+            let decision = self.look_in_swarm(ticket, own);
+            self.attempted(ticket, decision)
+        };
         if settled.first.is_none() {
             return decision;
         }
@@ -558,8 +542,14 @@ impl Guard {
         decision.or_stronger(earlier)
     }
 
-    /// Reports a blocked call to the engine, where it counts as an attempt. Too many attempts end the run.
-    fn report_block(&mut self, ticket: Ticket, decision: &Decision) -> Decision {
+    /// Reports to the engine that the call is not run, if `decision` blocks it. That counts as an attempt, and too
+    /// many attempts end the run.
+    fn attempted(&mut self, ticket: Ticket, decision: Decision) -> Decision {
+        let Some(evidence) =
+            decision.evidence.as_ref().filter(|_| decision.action == Action::Block)
+        else {
+            return decision;
+        };
         let mut verdicts = Verdicts::default();
         self.state.worker.detector.vetoed_each(ticket.call.id, |verdict| {
             // The block itself is known already.
@@ -567,15 +557,15 @@ impl Guard {
                 verdicts.push(verdict);
             }
         });
-        let attempted = self.decide(Some(ticket), verdicts);
-        if attempted.action >= Action::StartOver {
-            return attempted;
+        let mut end = self.decide(Some(ticket), verdicts);
+        if end.action < Action::StartOver {
+            if self.state.blocks.add(evidence.finding.loop_id) < BLOCKS_MAX {
+                return decision;
+            }
+            let stop = Evidence { action: Action::Stop, fresh: true, ..evidence.clone() };
+            end = self.ruled(Some(ticket), stop);
         }
-        let Some(evidence) = &decision.evidence else { return Decision::PROCEED };
-        if self.state.blocks.add(evidence.finding.loop_id) < BLOCKS_MAX {
-            return Decision::PROCEED;
-        }
-        self.ruled(Some(ticket), Evidence { action: Action::Stop, fresh: true, ..evidence.clone() })
+        decision.or_stronger(end)
     }
 
     /// Takes in that a call has ended. `event` reports the end to the engine, and returns the outcome if
@@ -593,10 +583,8 @@ impl Guard {
         let mut verdicts = Verdicts::default();
         let state = &mut *self.state;
         state.steps.answered(&mut state.calls, ticket.call.id);
-        state.calls.set(ticket, CallState::Ended);
+        let shared = state.calls.end(ticket, CallState::Ended);
         let outcome = event(state, &mut |verdict| verdicts.push(verdict));
-        // The decision may end the run, and with it what is known about the call.
-        let shared = state.calls.take_shared(ticket);
         let reported = outcome.as_ref().and_then(|outcome| {
             let call = state.calls.report(ticket.call.id, outcome)?;
             Some(state.stopped.report(call, outcome))
@@ -697,31 +685,24 @@ impl Guard {
 
     /// Takes the action of `evidence`.
     pub(crate) fn carried_out(&mut self, ticket: Option<Ticket>, evidence: Evidence) -> Decision {
-        if evidence.fresh && self.state.tally.add(evidence.finding.loop_id) {
+        let (state, acts) = (&mut *self.state, self.setup.mode == Mode::Act);
+        if evidence.fresh && state.tally.add(evidence.finding.loop_id) {
             telemetry::count_loop(evidence.finding.kind);
         }
+        // Someone else is asked about a loop that is blocked for the first time.
+        let is_first = acts && evidence.fresh && evidence.action == Action::Block;
+        let escalates = is_first && state.escalations < self.setup.escalations_max;
+        state.escalations += u8::from(escalates);
+        if acts && evidence.action == Action::Stop {
+            state.stopped.add(&evidence.finding, &state.calls);
+        }
         if evidence.action >= Action::StartOver {
-            if evidence.action == Action::Stop && self.setup.mode == Mode::Act {
-                let state = &mut *self.state;
-                state.stopped.add(&evidence.finding, &state.calls);
-            }
             self.begin_anew();
         }
-        let escalates = self.escalates(&evidence);
-        let mut decision = self.decision(ticket, evidence);
-        decision.escalates = escalates;
-        decision
+        Decision { escalates, ..self.decision(ticket, evidence) }
     }
 
-    /// Returns whether someone else is asked about the loop now, because it is blocked for the first time.
-    fn escalates(&mut self, evidence: &Evidence) -> bool {
-        let is_first = evidence.fresh && evidence.action == Action::Block;
-        let is_left = self.state.escalations < self.setup.escalations_max;
-        let escalates = is_first && is_left && self.setup.mode == Mode::Act;
-        self.state.escalations += u8::from(escalates);
-        escalates
-    }
-
+    /// Returns the decision on `evidence`, with its message.
     pub(crate) fn decision(&self, ticket: Option<Ticket>, evidence: Evidence) -> Decision {
         let judged = evidence.action;
         let has_message = judged >= Action::Block || (evidence.fresh && judged > Action::Proceed);
