@@ -4,7 +4,7 @@ use std::env;
 use std::fmt;
 use std::sync::Arc;
 
-use unstuck_core::{Policy, PolicyError, Tag, Tool, ToolRule};
+use unstuck_core::{Action, Policy, PolicyError, Tag, Tool, ToolRule};
 use unstuck_text::{Effect, PRESETS, Preset, Recipe, ToolDeclaration};
 
 #[cfg(feature = "budgets")]
@@ -13,7 +13,6 @@ use crate::budget::Budget;
 use crate::checkpoint::RestoreError;
 use crate::decision::Evidence;
 use crate::guard::Guard;
-use crate::ruling::Ruling;
 use crate::wording::Wording;
 
 /// The environment variable that turns every guard off if it is `off`, `0` or `false`.
@@ -72,6 +71,30 @@ pub(crate) enum Outcomes {
 pub(crate) enum End {
     Possible,
     Impossible,
+}
+
+/// The host's answer to a finding, for [`Builder::on_finding`](crate::Builder::on_finding).
+///
+/// ```
+/// use unstuck::{Evidence, Guard, Ruling};
+///
+/// // No harm is done if the same page is reloaded.
+/// let judge = |evidence: &Evidence| match &*evidence.tool {
+///     "reload" => Ruling::FalsePositive,
+///     _ => Ruling::Agree,
+/// };
+/// let guard = Guard::builder().on_finding(judge).build()?;
+/// # Ok::<(), unstuck::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ruling {
+    /// Takes the action that the rule asks for.
+    Agree,
+    /// Takes this action instead.
+    Instead(Action),
+    /// Does nothing, because this is no loop. It is not found again, and its rule becomes more patient with
+    /// that tool.
+    FalsePositive,
 }
 
 /// Sets up a [`Guard`].

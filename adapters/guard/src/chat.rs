@@ -7,8 +7,8 @@ mod transcript;
 use std::fmt;
 
 use crate::guard::Guard;
+use crate::payload::ToolOutput;
 use crate::recovery::Recovery;
-use crate::tool_output::ToolOutput;
 
 pub use error::{ChatError, LoopDetected};
 pub use run::{Next, Run};

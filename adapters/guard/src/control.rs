@@ -62,12 +62,12 @@ impl Guard {
         if !self.watches(asked) {
             return Decision::PROCEED;
         }
-        if self.is_stopped(asked) {
-            return stopped_calls::again();
-        }
         let state = &*self.state;
         let mut digester = state.worker.digester.clone();
         let call = self.declared.call(self.policy(), &mut digester, asked);
+        if state.stopped.refuses(call.digest()) {
+            return stopped_calls::again();
+        }
         let upcoming = || state.steps.upcoming(self.setup.outcomes, &state.calls);
         let step = asked.step.unwrap_or_else(upcoming);
         let verdict = state.worker.detector.peek(call.step(step));

@@ -9,7 +9,7 @@ use unstuck_core::{Action, Finding, Kind, RuleIndex, Tool};
 use unstuck_text::CauseKind;
 
 use crate::builder::End;
-use crate::tool_output::ToolOutput;
+use crate::payload::ToolOutput;
 use crate::wording::Wording;
 
 /// The name of an announced call, for its outcome. It is valid for the guard that issued it.

@@ -14,18 +14,17 @@ use serde::{Deserialize, Serialize};
 use unstuck_core::{
     Action, Detector, Digest, Finding, Kind, LoopId, Outcome, Policy, Tag, Tool, Verdict,
 };
-use unstuck_text::{Answer, Digester, LINE_WORDS, Worker, is_notification};
+use unstuck_text::{Answer, LINE_WORDS, Worker, is_notification};
 
 use crate::asked::Asked;
 use crate::budget::Account;
-use crate::builder::{Builder, Mode, Setup};
+use crate::builder::{Builder, Mode, Ruling, Setup};
 use crate::calls::{CallEntry, CallState, Calls, Names};
 use crate::decision::{Cause, Decision, Evidence, Message, Ticket};
 use crate::declared::Declared;
 use crate::known::Known;
 use crate::past::Past;
 use crate::payload::Payload;
-use crate::ruling::Ruling;
 use crate::steps::Steps;
 use crate::stopped_calls::{self, StoppedCalls};
 use crate::swarm_memory::SwarmMemory;
@@ -475,13 +474,6 @@ impl Guard {
         let decision = self.decide(None, verdicts);
         self.trace(begun, &decision);
         decision
-    }
-
-    /// Returns whether a run was stopped for this call, and no change has lifted that.
-    pub(crate) fn is_stopped(&self, asked: &Asked<'_>) -> bool {
-        let digester = || Digester::<0>::new(self.setup.preset.recipe);
-        let call = || self.declared.call(self.policy(), &mut digester(), asked);
-        self.state.stopped.is_any() && self.state.stopped.refuses(call().digest())
     }
 
     /// Returns the call, if it was announced before with the same id.

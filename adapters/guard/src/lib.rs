@@ -81,15 +81,12 @@ mod known;
 mod past;
 mod payload;
 mod prepared;
-mod prompt_notes;
 mod recovery;
-mod ruling;
 mod steps;
 mod stopped_calls;
 mod swarm;
 mod swarm_memory;
 mod telemetry;
-mod tool_output;
 #[cfg(feature = "json")]
 mod wire;
 mod wording;
@@ -97,7 +94,7 @@ mod wording;
 pub use asked::Asked;
 #[cfg(feature = "budgets")]
 pub use budget::{Account, AtLimit, Budget, Limits, Share, Spent};
-pub use builder::{BuildError, Builder, SWITCH, is_off};
+pub use builder::{BuildError, Builder, Ruling, SWITCH, is_off};
 pub use chat::{
     CALLS_MAX, Chat, ChatError, Entry, LoopDetected, Next, Reply, Run, START_OVERS_MAX, TURNS_MAX,
     ToolCall,
@@ -108,11 +105,8 @@ pub use decision::Clue;
 pub use decision::{Cause, Decision, Evidence, Message, SIGN, Ticket};
 pub use declared::{DECLARED_MAX, Declaration, KEY_MAX};
 pub use guard::{BLOCKS_MAX, Guard};
-pub use payload::Payload;
-pub use prompt_notes::{SYSTEM_NOTE, TOOL_NOTE};
+pub use payload::{Payload, ToolOutput};
 pub use recovery::{GitError, GitWorkTree, Recovery, RecoveryError, SavedState, Undone, WentBack};
-pub use ruling::Ruling;
-pub use tool_output::ToolOutput;
 pub use unstuck_core::{
     Action, Finding, Kind, LoopId, Nearness, Policy, Statistics, Tag, Tool, ToolRule,
 };
@@ -120,7 +114,7 @@ pub use unstuck_swarm::SwarmStore;
 #[cfg(feature = "clues")]
 pub use unstuck_text::ClueKind;
 pub use unstuck_text::{CauseKind, Effect, Mask, Masks, Preset, Recipe, ToolDeclaration};
-pub use wording::Wording;
+pub use wording::{SYSTEM_NOTE, TOOL_NOTE, Wording};
 
 /// The examples of the READMEs.
 #[cfg(doctest)]

@@ -176,7 +176,8 @@ mod tests {
             unread.ahead.clone_from(&result.ahead);
             let (one, other) = (guard.announce(&asked), expected.before(tool, args));
             assert_eq!(format!("{one:?}"), format!("{other:?}"));
-            assert_eq!(guard.is_stopped(&asked), expected.is_stopped(&ahead));
+            let peeked = [guard.peek(&asked), expected.peek(&ahead)].map(|one| format!("{one:?}"));
+            assert_eq!(peeked[0], peeked[1]);
             assert_eq!(guard.open_call(&asked), other.ticket());
             let (one, other) = (
                 guard.after(one.ticket(), unread, false),

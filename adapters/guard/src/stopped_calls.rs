@@ -72,11 +72,6 @@ impl StoppedCalls {
         }
     }
 
-    /// Returns whether there is a call that may be refused.
-    pub(crate) fn is_any(&self) -> bool {
-        !self.0.is_empty()
-    }
-
     /// Returns whether `call` is refused.
     pub(crate) fn refuses(&self, call: Digest) -> bool {
         self.0.iter().any(|stopped| stopped.call == call && !stopped.is_lifted)

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::decision::Message;
-use crate::tool_output::ToolOutput;
+use crate::payload::ToolOutput;
 
 impl Message {
     /// Returns a message of the user, for `OpenAI` chat completions, `OpenAI` responses, Anthropic

@@ -15,7 +15,7 @@ use super::{
 use crate::asked::Asked;
 use crate::builder::End;
 use crate::decision::{Decision, Evidence, Message, SIGN};
-use crate::tool_output::ToolOutput;
+use crate::payload::ToolOutput;
 
 /// The next step of a [`Run`].
 #[derive(Clone, Debug, PartialEq, Eq)]

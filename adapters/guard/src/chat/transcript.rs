@@ -1,6 +1,6 @@
 //! The conversation between a user, a model and its tools, in a form that fits every provider.
 
-use crate::tool_output::ToolOutput;
+use crate::payload::ToolOutput;
 
 /// One entry of a conversation. The entries stand in the order in which they were made.
 ///
