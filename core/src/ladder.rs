@@ -125,6 +125,20 @@ pub enum Basis {
     AllFindings,
 }
 
+impl Basis {
+    /// All quantities.
+    pub const ALL: [Self; 3] = [Self::Repetitions, Self::LoopFindings, Self::AllFindings];
+
+    /// Returns the name that configurations use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Repetitions => "repetitions",
+            Self::LoopFindings => "loop_findings",
+            Self::AllFindings => "all_findings",
+        }
+    }
+}
+
 /// The actions at rising counts. Below the first rung the action is [`Action::Proceed`].
 ///
 /// The counts and actions are checked when a [`Policy`](crate::Policy) is made from the ladder.

@@ -38,6 +38,9 @@ pub enum Args {
 }
 
 impl Args {
+    /// All values.
+    pub const ALL: [Self; 4] = [Self::Same, Self::Similar, Self::SameTool, Self::Any];
+
     /// Returns the number of this value in loop ids.
     pub(crate) const fn code(self) -> u8 {
         match self {
@@ -78,6 +81,9 @@ pub enum Results {
 }
 
 impl Results {
+    /// All values.
+    pub const ALL: [Self; 3] = [Self::Ignored, Self::Same, Self::Near];
+
     /// Returns the number of this value in loop ids.
     pub(crate) const fn code(self) -> u8 {
         match self {
@@ -188,6 +194,18 @@ pub enum Outcomes {
 }
 
 impl Outcomes {
+    /// All values.
+    pub const ALL: [Self; 3] = [Self::Any, Self::Failed, Self::Failures];
+
+    /// Returns the name that configurations use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Failed => "failed",
+            Self::Failures => "failures",
+        }
+    }
+
     /// Returns whether the outcome of `record` is one of these.
     pub(crate) fn includes(self, record: &Record) -> bool {
         match self {
@@ -338,6 +356,20 @@ pub enum Progress {
     Anywhere,
 }
 
+impl Progress {
+    /// All values.
+    pub const ALL: [Self; 3] = [Self::Respect, Self::Ignore, Self::Anywhere];
+
+    /// Returns the name that configurations use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Respect => "respect",
+            Self::Ignore => "ignore",
+            Self::Anywhere => "anywhere",
+        }
+    }
+}
+
 /// The results that are evidence between different calls. Between equal calls all are.
 ///
 /// ```
@@ -361,6 +393,20 @@ pub enum Silence {
     /// Only [telling](crate::Outcome::telling) results are evidence. This suits calls that have
     /// little in common.
     Telling,
+}
+
+impl Silence {
+    /// All values.
+    pub const ALL: [Self; 3] = [Self::Ignored, Self::Evidence, Self::Telling];
+
+    /// Returns the name that configurations use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ignored => "ignored",
+            Self::Evidence => "evidence",
+            Self::Telling => "telling",
+        }
+    }
 }
 
 /// The condition under which a rule may ask for more than a warning.
@@ -389,6 +435,9 @@ pub enum Force {
 }
 
 impl Force {
+    /// All values.
+    pub const ALL: [Self; 2] = [Self::Always, Self::Proven];
+
     /// Returns the name that configurations use.
     pub const fn name(self) -> &'static str {
         match self {
@@ -639,6 +688,9 @@ pub enum Texts {
 }
 
 impl Texts {
+    /// All values.
+    pub const ALL: [Self; 4] = [Self::Any, Self::Same, Self::Prompt, Self::Inside];
+
     /// Returns the name that reports and configurations use.
     pub const fn name(self) -> &'static str {
         match self {

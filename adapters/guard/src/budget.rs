@@ -74,6 +74,20 @@ pub enum AtLimit {
     Refuse,
 }
 
+impl AtLimit {
+    /// All values, the mildest first.
+    pub const ALL: [Self; 3] = [Self::Note, Self::Ask, Self::Refuse];
+
+    /// Returns the name that configurations use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Ask => "ask",
+            Self::Refuse => "refuse",
+        }
+    }
+}
+
 /// Something that was spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spent {

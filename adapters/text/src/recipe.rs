@@ -59,6 +59,19 @@ pub enum Failures {
     Read,
 }
 
+impl Failures {
+    /// All sources.
+    pub const ALL: [Self; 2] = [Self::Told, Self::Read];
+
+    /// Returns the name that configurations use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Told => "told",
+            Self::Read => "read",
+        }
+    }
+}
+
 /// When two answers are near each other, by the digest of [`Outcome::near`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Near {
@@ -68,6 +81,19 @@ pub enum Near {
     /// searches that found nothing; or reads with hardly a new line. Answers of no class are near only if
     /// they are equal.
     Class,
+}
+
+impl Near {
+    /// All values.
+    pub const ALL: [Self; 2] = [Self::Numbers, Self::Class];
+
+    /// Returns the name that configurations use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Numbers => "numbers",
+            Self::Class => "class",
+        }
+    }
 }
 
 /// When two calls are similar.

@@ -6,7 +6,6 @@ use toml::de::DeValue;
 use unstuck::{AtLimit, Budget, Limits};
 
 use super::fields::{self, Fields, Node, entries, number, other, text};
-use super::words::Word;
 use crate::cost::Prices;
 use crate::mistake::Mistake;
 
@@ -16,18 +15,6 @@ const LIMITS: [&str; 4] = ["calls", "tokens", "dollars", "minutes"];
 /// The fields of `[budget]`. The limits are those of the session, for short.
 const BUDGET: [&str; 8] =
     ["calls", "tokens", "dollars", "minutes", "turn", "session", "day", "at_limit"];
-
-impl Word for AtLimit {
-    const ALL: &'static [Self] = &[Self::Note, Self::Ask, Self::Refuse];
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Ask => "ask",
-            Self::Refuse => "refuse",
-        }
-    }
-}
 
 /// Reads the `[budget]` table.
 pub(super) fn budget(node: &Node<'_>) -> Result<Budget, Mistake> {

@@ -89,7 +89,7 @@ pub(crate) fn word<W: Word>(node: &Node<'_>) -> Result<W, Mistake> {
     let DeValue::String(found) = node.get_ref() else {
         return Err(other(node, &format!("one of {}", listed(&known))));
     };
-    W::ALL.iter().copied().find(|word| word.word() == found).ok_or_else(|| unknown(node, &known))
+    W::ALL.iter().copied().find(|word| word.name() == found).ok_or_else(|| unknown(node, &known))
 }
 
 /// Returns the mistake that the word is not among those `known`.

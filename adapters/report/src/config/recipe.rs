@@ -7,7 +7,7 @@ use unstuck_text::{
 };
 
 use super::fields::{Fields, Node, elements, entries, number, other, text, unknown, word};
-use super::words::{Word as _, quoted};
+use super::words::quoted;
 use crate::mistake::Mistake;
 
 const FIELDS: [&str; 6] = ["likeness", "result", "masks", "counters", "failures", "near"];
@@ -58,7 +58,7 @@ fn agrees(own: &ToolDeclaration<'_>, table: &DeTable<'_>) -> Result<(), Mistake>
     if let (Some(tag), Some(node)) = (own.tag, table.get("tag")) {
         if let Some(effect) = own.effect.filter(|effect| !effect.allows(tag)) {
             let known: Vec<_> = Tag::ALL.into_iter().filter(|tag| effect.allows(*tag)).collect();
-            let known: Vec<_> = known.iter().map(|tag| quoted(tag.word())).collect();
+            let known: Vec<_> = known.iter().map(|tag| quoted(tag.name())).collect();
             let what = format!(
                 "the tag \"{tag}\" contradicts the effect \"{effect}\": leave the tag out, or use {}",
                 known.join(", ")
@@ -172,7 +172,7 @@ pub(super) fn table(recipe: &Recipe) -> String {
         ResultPart::Whole => quoted("whole"),
         ResultPart::Head(characters) => format!("{{ head = {characters} }}"),
     };
-    let masks: Vec<String> = recipe.masks.iter().map(|mask| quoted(mask.word())).collect();
+    let masks: Vec<String> = recipe.masks.iter().map(|mask| quoted(mask.name())).collect();
     let counters = recipe.counters.iter().map(|counter| quoted(counter.text()));
     let counters: Vec<String> = counters.collect();
     format!(
@@ -180,7 +180,7 @@ pub(super) fn table(recipe: &Recipe) -> String {
          failures = {}\nnear = {}\n",
         masks.join(", "),
         counters.join(", "),
-        quoted(recipe.failures.word()),
-        quoted(recipe.near.word())
+        quoted(recipe.failures.name()),
+        quoted(recipe.near.name())
     )
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use unstuck_core::{Ladder, Pattern, Phase, Policy, Rule, Rung, Select, Tag, TextRule};
 use unstuck_text::Preset;
 
-use super::words::{Word, quoted};
+use super::words::quoted;
 use super::{published, recipe};
 
 /// The optional tables that no preset has, as comments for the end of a configuration.
@@ -65,7 +65,7 @@ pub fn config(preset: &Preset) -> String {
     let policy = preset.policy;
     let mut text = format!("name = {}\nwindow = {}\n", quoted(policy.name()), policy.window());
     let exempt = Tag::ALL.into_iter().filter(|tag| policy.exempt().contains(*tag));
-    let exempt: Vec<String> = exempt.map(|tag| quoted(tag.word())).collect();
+    let exempt: Vec<String> = exempt.map(|tag| quoted(tag.name())).collect();
     // Writing to a string cannot fail.
     let _ = writeln!(text, "exempt = [{}]", exempt.join(", "));
     text.push_str(&recipe::table(&preset.recipe));
@@ -94,15 +94,15 @@ fn line(name: &str, phase: Phase) -> String {
 fn rule_table(rule: &Rule<'_>) -> Option<String> {
     let fields = [
         ("name", quoted(rule.name)),
-        ("args", quoted(rule.args.word())),
-        ("results", quoted(rule.results.word())),
+        ("args", quoted(rule.args.name())),
+        ("results", quoted(rule.results.name())),
         ("select", select(rule.select)?),
-        ("outcomes", quoted(rule.outcomes.word())),
+        ("outcomes", quoted(rule.outcomes.name())),
         ("pattern", pattern(rule.pattern)),
-        ("progress", quoted(rule.progress.word())),
-        ("silence", quoted(rule.silence.word())),
-        ("silent_max", quoted(rule.silent_max.word())),
-        ("force", quoted(rule.force.word())),
+        ("progress", quoted(rule.progress.name())),
+        ("silence", quoted(rule.silence.name())),
+        ("silent_max", quoted(rule.silent_max.name())),
+        ("force", quoted(rule.force.name())),
     ];
     Some(table("rule", &fields, &rule.ladder))
 }
@@ -110,14 +110,14 @@ fn rule_table(rule: &Rule<'_>) -> Option<String> {
 fn text_table(rule: &TextRule<'_>) -> String {
     let fields = [
         ("name", quoted(rule.name)),
-        ("texts", quoted(rule.texts.word())),
+        ("texts", quoted(rule.texts.name())),
         ("times", rule.times.to_string()),
     ];
     table("text", &fields, &rule.ladder)
 }
 
 fn table(name: &str, fields: &[(&str, String)], ladder: &Ladder<'_>) -> String {
-    let basis = ("ladder.basis", quoted(ladder.basis.word()));
+    let basis = ("ladder.basis", quoted(ladder.basis.name()));
     let rungs = ("ladder.rungs", rungs(ladder.rungs));
     let fields = fields.iter().chain([&basis, &rungs]);
     let lines = fields.map(|(key, value)| format!("{key} = {value}\n"));
@@ -126,7 +126,7 @@ fn table(name: &str, fields: &[(&str, String)], ladder: &Ladder<'_>) -> String {
 
 fn rungs(rungs: &[Rung]) -> String {
     let line = |rung: &Rung| {
-        format!("    {{ count = {}, action = {} }},\n", rung.count, quoted(rung.action.word()))
+        format!("    {{ count = {}, action = {} }},\n", rung.count, quoted(rung.action.name()))
     };
     format!("[\n{}]", rungs.iter().map(line).collect::<String>())
 }
@@ -135,8 +135,8 @@ fn select(select: Select) -> Option<String> {
     Some(match select {
         Select::Every => quoted("every"),
         Select::Unreported => quoted("unreported"),
-        Select::Tag(tag) => format!("{{ tag = {} }}", quoted(tag.word())),
-        Select::Except(tag) => format!("{{ except = {} }}", quoted(tag.word())),
+        Select::Tag(tag) => format!("{{ tag = {} }}", quoted(tag.name())),
+        Select::Except(tag) => format!("{{ except = {} }}", quoted(tag.name())),
         Select::Tool(_) => return None,
     })
 }
