@@ -3,7 +3,7 @@
 
 use super::dialect::Dialect;
 use super::event::{Ending, shown};
-use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
+use super::hooks::{HookEvent, Hooks, Timeout};
 use super::host::{Diagnosis, Ends, Home, Host, Quirks, Wire};
 use super::payload::HookPayload;
 use super::version::{Needs, Version};
@@ -13,27 +13,18 @@ pub(super) const HOST: Host = Host {
     title: "Auggie",
     home: Home::Fixed,
     folder: ".augment",
-    project_folder: None,
     file: "settings.json",
     hooks: Hooks {
+        timeout: Timeout::Milliseconds(5000),
         // Auggie reads a matcher as a regular expression, of which `*` is none.
-        events: &[
+        ..Hooks::at(&[
             HookEvent::plain("PreToolUse"),
             HookEvent::plain("PostToolUse"),
             HookEvent::plain("PromptSubmit"),
             HookEvent::plain("SessionStart"),
             HookEvent::plain("SessionEnd"),
-        ],
-        shape: Shape::Grouped,
-        form: Form::Bash,
-        timeout: Timeout::Milliseconds(5000),
-        label: None,
+        ])
     },
-    needs: Some(Needs {
-        program: "auggie",
-        version: Version([0, 36, 0]),
-        otherwise: "may not know each of these events",
-    }),
     advice: "These hooks follow Auggie's package and were not run with it. No hook can end a turn of Auggie: a \
              loop stays refused until you speak.",
     sample: concat!(
@@ -42,7 +33,14 @@ pub(super) const HOST: Host = Host {
     ),
     wire: Wire::of::<Auggie>(),
     ends: Ends::Nothing,
-    quirks: Quirks::NONE,
+    quirks: Quirks {
+        needs: Some(Needs {
+            program: "auggie",
+            version: Version([0, 36, 0]),
+            otherwise: "may not know each of these events",
+        }),
+        ..Quirks::NONE
+    },
     transcripts: None,
     diagnose: |_| Diagnosis::default(),
 };

@@ -8,7 +8,7 @@ use std::env;
 use unstuck_trace::Format;
 
 use super::dialect;
-use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
+use super::hooks::{Form, HookEvent, Hooks};
 use super::host::{Diagnosis, Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
 use super::published::Published;
 use super::version::{Needs, Version};
@@ -18,11 +18,11 @@ pub(super) const HOST: Host = Host {
     title: "Claude Code",
     home: Home::Folder("CLAUDE_CONFIG_DIR"),
     folder: ".claude",
-    project_folder: None,
     file: "settings.json",
     hooks: Hooks {
+        form: Form::Exec,
         // A call that fails or is denied has an event of its own, and so has a finished batch of calls.
-        events: &[
+        ..Hooks::at(&[
             HookEvent::matched("PreToolUse"),
             HookEvent::matched("PostToolUse"),
             HookEvent::matched("PostToolUseFailure"),
@@ -33,19 +33,8 @@ pub(super) const HOST: Host = Host {
             HookEvent::plain("Stop"),
             HookEvent::matched("SubagentStop"),
             HookEvent::matched("SessionEnd"),
-        ],
-        shape: Shape::Grouped,
-        form: Form::Exec,
-        timeout: Timeout::Seconds(5),
-        label: None,
+        ])
     },
-    // This version introduced `args`. Somewhat older ones ignore an unknown event, and still older
-    // ones ignore the whole file because of it.
-    needs: Some(Needs {
-        program: "claude",
-        version: Version([2, 1, 139]),
-        otherwise: "cannot start a program without a shell, and may skip settings that ask for it",
-    }),
     advice: "Sessions that begin from now on are watched.",
     sample: concat!(
         r#"{"session_id":"unstuck-doctor","cwd":"/","hook_event_name":"PreToolUse","#,
@@ -54,6 +43,13 @@ pub(super) const HOST: Host = Host {
     wire: Wire { decode: wire::decode, encode: dialect::encode::<wire::ClaudeCode> },
     ends: Ends::Turns,
     quirks: Quirks {
+        // This version introduced `args`. Somewhat older ones ignore an unknown event, and still older
+        // ones ignore the whole file because of it.
+        needs: Some(Needs {
+            program: "claude",
+            version: Version([2, 1, 139]),
+            otherwise: "cannot start a program without a shell, and may skip settings that ask for it",
+        }),
         steps: Steps::Reported(transcript::is_behind_another),
         is_attended: Some(is_attended),
         answer: Some(transcript::answer),

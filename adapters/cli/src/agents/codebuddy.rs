@@ -2,7 +2,7 @@
 
 mod wire;
 
-use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
+use super::hooks::{HookEvent, Hooks};
 use super::host::{Diagnosis, Ends, Home, Host, Quirks, Wire};
 
 pub(super) const HOST: Host = Host {
@@ -10,26 +10,17 @@ pub(super) const HOST: Host = Host {
     title: "CodeBuddy Code",
     home: Home::Folder("CODEBUDDY_CONFIG_DIR"),
     folder: ".codebuddy",
-    project_folder: None,
     file: "settings.json",
-    hooks: Hooks {
-        events: &[
-            HookEvent::matched("PreToolUse"),
-            HookEvent::matched("PostToolUse"),
-            HookEvent::matched("PostToolUseFailure"),
-            HookEvent::plain("UserPromptSubmit"),
-            HookEvent::plain("SessionStart"),
-            HookEvent::plain("Stop"),
-            HookEvent::plain("SubagentStop"),
-            HookEvent::plain("SessionEnd"),
-        ],
-        shape: Shape::Grouped,
-        form: Form::Bash,
-        timeout: Timeout::Seconds(5),
-        label: None,
-    },
-    // Every version ignores an event that it does not know.
-    needs: None,
+    hooks: Hooks::at(&[
+        HookEvent::matched("PreToolUse"),
+        HookEvent::matched("PostToolUse"),
+        HookEvent::matched("PostToolUseFailure"),
+        HookEvent::plain("UserPromptSubmit"),
+        HookEvent::plain("SessionStart"),
+        HookEvent::plain("Stop"),
+        HookEvent::plain("SubagentStop"),
+        HookEvent::plain("SessionEnd"),
+    ]),
     advice: "Sessions that begin from now on are watched. No hook can end a turn of CodeBuddy Code: a loop \
              stays refused until you speak.",
     sample: concat!(

@@ -6,7 +6,7 @@ mod wire;
 
 use unstuck_trace::Format;
 
-use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
+use super::hooks::{Form, HookEvent, Hooks, Timeout};
 use super::host::{Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
 use super::published::Published;
 
@@ -15,10 +15,10 @@ pub(super) const HOST: Host = Host {
     title: "Codex",
     home: Home::Folder("CODEX_HOME"),
     folder: ".codex",
-    project_folder: None,
     file: "hooks.json",
     hooks: Hooks {
-        events: &[
+        form: Form::LoginShell,
+        ..Hooks::at(&[
             HookEvent::matched("PreToolUse"),
             HookEvent::matched("PostToolUse"),
             HookEvent::plain("UserPromptSubmit"),
@@ -28,14 +28,8 @@ pub(super) const HOST: Host = Host {
             HookEvent::plain("Interrupt").limited(Timeout::Seconds(3)),
             HookEvent::matched("SubagentStop"),
             HookEvent::plain("SessionEnd").limited(Timeout::Seconds(3)),
-        ],
-        shape: Shape::Grouped,
-        form: Form::LoginShell,
-        timeout: Timeout::Seconds(5),
-        label: None,
+        ])
     },
-    // Every version ignores an event that it does not know.
-    needs: None,
     advice: "Codex ignores hooks until you trust them: type /hooks in Codex and trust these. It asks \
              again when their command line changes.",
     sample: concat!(

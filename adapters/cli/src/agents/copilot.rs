@@ -1,25 +1,25 @@
 //! GitHub Copilot CLI: hooks in a file of their own, as lines for `bash`. VS Code's local agent runs
 //! them, too.
 
-mod doctor;
 mod wire;
 
 use unstuck_trace::Format;
 
-use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Ends, Home, Host, Quirks, Transcripts, Wire};
+use super::hooks::{HookEvent, Hooks, Shape};
+use super::host::{Diagnosis, Ends, Home, Host, Installation, Quirks, Scope, Transcripts, Wire};
+use super::settings::switch;
 
 pub(super) const HOST: Host = Host {
     name: "copilot",
     title: "GitHub Copilot CLI",
     home: Home::Folder("COPILOT_HOME"),
     folder: ".copilot",
-    project_folder: Some(".github"),
     file: "hooks/unstuck.json",
     hooks: Hooks {
+        shape: Shape::Flat,
         // Under these names the payloads name their event. Under Copilot's own names, such as
         // `preToolUse`, they do not.
-        events: &[
+        ..Hooks::at(&[
             HookEvent::plain("PreToolUse"),
             HookEvent::plain("PostToolUse"),
             HookEvent::plain("PostToolUseFailure"),
@@ -27,14 +27,8 @@ pub(super) const HOST: Host = Host {
             HookEvent::plain("SessionStart"),
             HookEvent::plain("PreCompact"),
             HookEvent::plain("SessionEnd"),
-        ],
-        shape: Shape::Flat,
-        form: Form::Bash,
-        timeout: Timeout::Seconds(5),
-        label: None,
+        ])
     },
-    // Every version ignores an event that it does not know.
-    needs: None,
     advice: "Sessions that begin from now on are watched. No hook can end a turn of GitHub Copilot CLI: a \
              loop stays refused until you speak.",
     sample: concat!(
@@ -43,12 +37,30 @@ pub(super) const HOST: Host = Host {
     ),
     wire: Wire { decode: wire::decode, encode: wire::encode },
     ends: Ends::Nothing,
-    quirks: Quirks::NONE,
+    quirks: Quirks { project_folder: Some(".github"), ..Quirks::NONE },
     transcripts: Some(Transcripts {
         format: Format::COPILOT,
         folder: "session-state",
         within: None,
         extensions: &["jsonl"],
     }),
-    diagnose: doctor::diagnose,
+    diagnose,
 };
+
+/// Returns the reasons in GitHub Copilot CLI's settings why it does not run an installed hook.
+fn diagnose(found: &Installation<'_>) -> Diagnosis {
+    let mut obstacles = Vec::new();
+    if let Err(error) = serde_json::from_str::<serde_json::Value>(found.text) {
+        obstacles.push(format!(
+            "GitHub Copilot CLI skips this file, because it is not plain JSON: {error}"
+        ));
+    }
+    if switch(found.text, "/disableAllHooks") == Some(true) {
+        obstacles
+            .push("disableAllHooks is true, so no hook of this file runs: remove it".to_owned());
+    }
+    let advice = (found.scope == Scope::Project).then(|| {
+        "GitHub Copilot CLI runs the hooks of a project once its folder is trusted.".to_owned()
+    });
+    Diagnosis { obstacles, advice: advice.into_iter().collect(), trusted: None }
+}

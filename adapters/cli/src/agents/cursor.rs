@@ -1,20 +1,23 @@
 //! Cursor: hooks in `hooks.json`, as lines for a shell. Not run: the facts are from its documentation.
 
-mod doctor;
 mod wire;
 
-use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Ends, Home, Host, Quirks, Wire};
+use std::fs;
+
+use super::claude_code;
+use super::hooks::{HookEvent, Hooks, Shape};
+use super::host::{Diagnosis, Ends, Home, Host, Installation, Quirks, Scope, Wire};
+use super::settings::listed;
 
 pub(super) const HOST: Host = Host {
     name: "cursor",
     title: "Cursor",
     home: Home::Fixed,
     folder: ".cursor",
-    project_folder: None,
     file: "hooks.json",
     hooks: Hooks {
-        events: &[
+        shape: Shape::Flat,
+        ..Hooks::at(&[
             HookEvent::plain("preToolUse"),
             HookEvent::plain("postToolUse"),
             HookEvent::plain("postToolUseFailure"),
@@ -22,14 +25,8 @@ pub(super) const HOST: Host = Host {
             HookEvent::plain("afterAgentResponse"),
             HookEvent::plain("sessionStart"),
             HookEvent::plain("sessionEnd"),
-        ],
-        shape: Shape::Flat,
-        form: Form::Bash,
-        timeout: Timeout::Seconds(5),
-        label: None,
+        ])
     },
-    // Every version ignores an event that it does not know.
-    needs: None,
     advice: "These hooks follow Cursor's documentation and were not run with it. No hook can end a turn of \
              Cursor: a loop stays refused until you speak. Cursor may also run the hooks of Claude Code's \
              settings; then install unstuck in only one of them.",
@@ -42,5 +39,21 @@ pub(super) const HOST: Host = Host {
     ends: Ends::Nothing,
     quirks: Quirks { silence: "{}", ..Quirks::NONE },
     transcripts: None,
-    diagnose: doctor::diagnose,
+    diagnose,
 };
+
+/// Returns a warning if there are hooks of Claude Code, which Cursor may run as well.
+fn diagnose(_: &Installation<'_>) -> Diagnosis {
+    let is_installed = |scope| {
+        let text = fs::read_to_string(claude_code::HOST.settings(scope)).unwrap_or_default();
+        listed(&text).is_ok_and(|entries| !entries.is_empty())
+    };
+    let advice = Scope::ALL.into_iter().find(|scope| is_installed(*scope)).map(|scope| {
+        format!(
+            "Cursor may also run the hooks in {}: then each call reaches unstuck twice. Turn third-party \
+             hooks off in Cursor's settings, or uninstall one of the two.",
+            claude_code::HOST.settings(scope).display()
+        )
+    });
+    Diagnosis { obstacles: Vec::new(), advice: advice.into_iter().collect(), trusted: None }
+}

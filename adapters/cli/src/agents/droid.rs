@@ -1,35 +1,27 @@
 //! Factory Droid: hooks in `settings.json`, as lines for `sh`.
 
-mod doctor;
+use std::fs;
 
 use super::dialect::Dialect;
 use super::event::{Event, EventKind};
-use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
-use super::host::{Ends, Home, Host, Quirks, Wire};
+use super::hooks::{HookEvent, Hooks};
+use super::host::{Diagnosis, Ends, Home, Host, Installation, Quirks, Wire};
+use super::settings::meaning;
 
 pub(super) const HOST: Host = Host {
     name: "droid",
     title: "Factory Droid",
     home: Home::Parent("FACTORY_HOME_OVERRIDE"),
     folder: ".factory",
-    project_folder: None,
     file: "settings.json",
-    hooks: Hooks {
-        // A call that fails or is refused has no event but the first.
-        events: &[
-            HookEvent::matched("PreToolUse"),
-            HookEvent::matched("PostToolUse"),
-            HookEvent::plain("UserPromptSubmit"),
-            HookEvent::plain("SessionStart"),
-            HookEvent::plain("SessionEnd"),
-        ],
-        shape: Shape::Grouped,
-        form: Form::Bash,
-        timeout: Timeout::Seconds(5),
-        label: None,
-    },
-    // Every version ignores an event that it does not know.
-    needs: None,
+    // A call that fails or is refused has no event but the first.
+    hooks: Hooks::at(&[
+        HookEvent::matched("PreToolUse"),
+        HookEvent::matched("PostToolUse"),
+        HookEvent::plain("UserPromptSubmit"),
+        HookEvent::plain("SessionStart"),
+        HookEvent::plain("SessionEnd"),
+    ]),
     advice: "Sessions that begin from now on are watched. Factory Droid tells no hook that a call has failed: \
              only loops of calls that work are found.",
     sample: concat!(
@@ -40,7 +32,7 @@ pub(super) const HOST: Host = Host {
     ends: Ends::Turns,
     quirks: Quirks::NONE,
     transcripts: None,
-    diagnose: doctor::diagnose,
+    diagnose,
 };
 
 /// Factory Droid's dialect. Calls have no ids: a result belongs to the earliest open call with the same tool and
@@ -51,4 +43,20 @@ impl Dialect for Droid {
     const NOTED: &'static [&'static str] = &["PostToolUse"];
     const ENDS: Option<fn(&Event<'_>) -> bool> =
         Some(|event| matches!(event.kind, EventKind::Before(_) | EventKind::After(..)));
+}
+
+/// The file beside the settings whose hooks take the place of those that the settings list for the same event.
+const RIVAL: &str = "hooks.json";
+
+/// Returns the reasons in Factory Droid's settings why it does not run an installed hook.
+fn diagnose(found: &Installation<'_>) -> Diagnosis {
+    let mut diagnosis = Diagnosis::of_switch(found, "/hooks/hooksDisabled");
+    let path = found.path.with_file_name(RIVAL);
+    let rival = meaning(&fs::read_to_string(&path).unwrap_or_default()).unwrap_or_default();
+    let hidden = found.entries.iter().find(|entry| rival.get(&entry.event).is_some());
+    diagnosis.obstacles.extend(hidden.map(|entry| {
+        let (path, event) = (path.display(), &entry.event);
+        format!("{path} lists hooks of {event}, so that those in settings.json do not run: move them there")
+    }));
+    diagnosis
 }

@@ -80,6 +80,20 @@ impl Timeout {
     }
 }
 
+impl Hooks {
+    /// The hooks of most agents at these events: lines for `bash` in groups, with five seconds each.
+    pub(super) const fn at(events: &'static [HookEvent]) -> Self {
+        let timeout = Timeout::Seconds(5);
+        Self { events, shape: Shape::Grouped, form: Form::Bash, timeout, label: None }
+    }
+
+    /// The hooks of an agent that loads a plugin, which has five seconds for each.
+    pub(super) const fn plugin(plugin: Plugin) -> Self {
+        let timeout = Timeout::Milliseconds(5000);
+        Self { form: Form::Plugin(plugin), timeout, ..Self::at(&[]) }
+    }
+}
+
 impl HookEvent {
     /// An event that takes a matcher.
     pub(crate) const fn matched(name: &'static str) -> Self {

@@ -31,13 +31,9 @@ pub(crate) struct Host {
     pub(crate) home: Home,
     /// The agent's folder, in the user's home folder and in a project.
     pub(crate) folder: &'static str,
-    /// The folder in a project, if it is another.
-    pub(crate) project_folder: Option<&'static str>,
     /// The file in that folder that lists hooks, or the plugin.
     pub(crate) file: &'static str,
     pub(crate) hooks: Hooks,
-    /// The oldest version that understands these settings, or `None` if every version with hooks does.
-    pub(crate) needs: Option<Needs>,
     /// The text that `install` prints last: the steps that are left to the user.
     pub(crate) advice: &'static str,
     /// The payload of a call that is about to run, with which `doctor` tries the hook.
@@ -67,6 +63,11 @@ pub(crate) enum Ends {
 /// The ways in which an agent differs from most.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quirks {
+    /// The agent's folder in a project, if it is another than in the user's home folder.
+    pub(crate) project_folder: Option<&'static str>,
+    /// The oldest version that understands these settings, or `None` if every version with hooks does, because it
+    /// ignores an event that it does not know.
+    pub(crate) needs: Option<Needs>,
     /// The text that the agent reads as no answer.
     pub(crate) silence: &'static str,
     /// The number of equal calls in a row after which the agent itself ends the run, if it does. The hook
@@ -99,6 +100,8 @@ pub(crate) type Unreported =
 impl Quirks {
     /// The quirks of an agent without any.
     pub(crate) const NONE: Self = Self {
+        project_folder: None,
+        needs: None,
         silence: "",
         equal_calls_max: None,
         steps: Steps::Guessed,
@@ -250,7 +253,7 @@ impl Host {
     pub(crate) fn settings(&self, scope: Scope) -> PathBuf {
         let folder = match scope {
             Scope::User => self.user_folder(),
-            Scope::Project => project().join(self.project_folder.unwrap_or(self.folder)),
+            Scope::Project => project().join(self.quirks.project_folder.unwrap_or(self.folder)),
         };
         folder.join(parts(self.file))
     }
@@ -323,7 +326,7 @@ impl Host {
 
     /// Returns the complaint if the agent in `PATH` is too old for the settings that `install` writes.
     pub(crate) fn too_old(&self) -> Option<String> {
-        self.needs.as_ref()?.complaint(self.title)
+        self.quirks.needs.as_ref()?.complaint(self.title)
     }
 
     /// The names of the events at which the hook is installed.

@@ -1,6 +1,6 @@
 //! Kilo Code: the plugin of opencode, of which it is a fork, in a folder of its own.
 
-use super::hooks::{Form, Hooks, Shape, Timeout};
+use super::hooks::Hooks;
 use super::host::{Ends, Home, Host, Quirks, Wire};
 use super::opencode::PLUGIN;
 use super::plugin::{diagnose, wire};
@@ -10,16 +10,8 @@ pub(super) const HOST: Host = Host {
     title: "Kilo Code",
     home: Home::Config("kilo"),
     folder: ".kilo",
-    project_folder: None,
     file: "plugin/unstuck.js",
-    hooks: Hooks {
-        events: &[],
-        shape: Shape::Grouped,
-        form: Form::Plugin(PLUGIN),
-        timeout: Timeout::Milliseconds(5000),
-        label: None,
-    },
-    needs: None,
+    hooks: Hooks::plugin(PLUGIN),
     advice: "Sessions that begin from now on are watched.",
     sample: wire::SAMPLE,
     wire: Wire { decode: wire::decode, encode: wire::encode },

@@ -1,6 +1,6 @@
 //! opencode: a plugin in its folder of configurations.
 
-use super::hooks::{Form, Hooks, Shape, Timeout};
+use super::hooks::Hooks;
 use super::host::{Ends, Home, Host, Quirks, Wire};
 use super::plugin::{Plugin, diagnose, wire};
 
@@ -12,16 +12,8 @@ pub(super) const HOST: Host = Host {
     title: "opencode",
     home: Home::Config("opencode"),
     folder: ".opencode",
-    project_folder: None,
     file: "plugin/unstuck.js",
-    hooks: Hooks {
-        events: &[],
-        shape: Shape::Grouped,
-        form: Form::Plugin(PLUGIN),
-        timeout: Timeout::Milliseconds(5000),
-        label: None,
-    },
-    needs: None,
+    hooks: Hooks::plugin(PLUGIN),
     advice: "Sessions that begin from now on are watched.",
     sample: wire::SAMPLE,
     wire: Wire { decode: wire::decode, encode: wire::encode },

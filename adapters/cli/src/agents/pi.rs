@@ -2,7 +2,7 @@
 
 use unstuck_trace::Format;
 
-use super::hooks::{Form, Hooks, Shape, Timeout};
+use super::hooks::Hooks;
 use super::host::{Ends, Home, Host, Quirks, Transcripts, Wire};
 use super::plugin::{Plugin, diagnose, wire};
 
@@ -11,16 +11,8 @@ pub(super) const HOST: Host = Host {
     title: "pi",
     home: Home::Within("PI_CODING_AGENT_DIR", ".pi/agent"),
     folder: ".pi",
-    project_folder: None,
     file: "extensions/unstuck.js",
-    hooks: Hooks {
-        events: &[],
-        shape: Shape::Grouped,
-        form: Form::Plugin(Plugin::new(include_str!("pi/extension.js"))),
-        timeout: Timeout::Milliseconds(5000),
-        label: None,
-    },
-    needs: None,
+    hooks: Hooks::plugin(Plugin::new(include_str!("pi/extension.js"))),
     advice: "Sessions that begin from now on are watched. pi loads the extensions of a project only if it \
              trusts the project.",
     sample: wire::SAMPLE,

@@ -5,7 +5,7 @@ mod wire;
 
 use unstuck_trace::Format;
 
-use super::hooks::{Form, HookEvent, Hooks, Shape, Timeout};
+use super::hooks::{HookEvent, Hooks};
 use super::host::{Diagnosis, Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
 
 pub(super) const HOST: Host = Host {
@@ -13,10 +13,10 @@ pub(super) const HOST: Host = Host {
     title: "Qwen Code",
     home: Home::Folder("QWEN_HOME"),
     folder: ".qwen",
-    project_folder: None,
     file: "settings.json",
     hooks: Hooks {
-        events: &[
+        label: Some("unstuck"),
+        ..Hooks::at(&[
             HookEvent::matched("PreToolUse"),
             HookEvent::matched("PostToolUse"),
             HookEvent::matched("PostToolUseFailure"),
@@ -26,14 +26,8 @@ pub(super) const HOST: Host = Host {
             HookEvent::plain("Stop"),
             HookEvent::matched("SubagentStop"),
             HookEvent::matched("SessionEnd"),
-        ],
-        shape: Shape::Grouped,
-        form: Form::Bash,
-        timeout: Timeout::Seconds(5),
-        label: Some("unstuck"),
+        ])
     },
-    // Every version ignores an event that it does not know.
-    needs: None,
     advice: "Sessions that begin from now on are watched.",
     sample: concat!(
         r#"{"session_id":"unstuck-doctor","cwd":"/","hook_event_name":"PreToolUse","prompt_id":"1","#,

@@ -21,7 +21,7 @@ impl fmt::Display for Version {
 }
 
 /// The oldest version of an agent that understands the settings that `install` writes.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Needs {
     /// The agent's program, which prints its version for `--version`.
     pub(crate) program: &'static str,
