@@ -4,7 +4,6 @@
 //! counts nothing.
 
 mod account;
-mod of_guard;
 
 use std::fmt;
 use std::ops::{Add, AddAssign};
