@@ -10,28 +10,26 @@ mod lines;
 mod message;
 pub(crate) mod options;
 mod server;
-mod shared;
 #[cfg(unix)]
 mod signals;
 mod tools;
 mod watch;
 
 use std::io::{self, Read, Write};
-use std::panic;
+use std::panic::{self, AssertUnwindSafe};
 use std::process::ChildStdin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use lines::{Extent, LINE_MAX, Lines};
+use server::Server;
 use unstuck::{Action, Guard, Ruling};
 use unstuck_text::PRESETS;
+use watch::{Link, NAME, Passage};
 
 use crate::exit::Exit;
 use crate::mcp::options::Mcp;
 use crate::output::{complain, remark};
-use lines::{Extent, LINE_MAX, Lines};
-use server::Server;
-use shared::Shared;
-use watch::{Link, NAME, Passage};
 
 /// Runs the server to its end. Returns its exit code.
 pub(crate) fn run(mcp: &Mcp) -> Result<i32, Exit> {
@@ -136,4 +134,40 @@ fn send(lines: &[u8]) -> io::Result<()> {
     let mut client = io::stdout().lock();
     client.write_all(lines)?;
     client.flush()
+}
+
+/// The shared state of both directions. After an internal error, messages pass unwatched.
+struct Shared(Mutex<Option<Link>>);
+
+impl Shared {
+    const fn new(watch: Link) -> Self {
+        Self(Mutex::new(Some(watch)))
+    }
+
+    /// Returns the result of `judge`, or `None` after an internal error.
+    fn judged<T>(&self, judge: impl FnOnce(&mut Link) -> T) -> Option<T> {
+        let mut watch = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let watching = watch.as_mut()?;
+        let judged = panic::catch_unwind(AssertUnwindSafe(|| judge(watching))).ok();
+        if judged.is_none() {
+            *watch = None;
+            remark(NAME, "an internal error; from here on everything passes unwatched");
+        }
+        judged
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use unstuck::Guard;
+
+    use super::*;
+
+    #[test]
+    fn after_an_internal_error_nothing_is_judged() {
+        let shared = Shared::new(Link::new(Guard::new()));
+        assert_eq!(shared.judged(|_| 1), Some(1));
+        assert_eq!(shared.judged(|_| panic!("a bug")), None::<()>);
+        assert_eq!(shared.judged(|_| 1), None);
+    }
 }

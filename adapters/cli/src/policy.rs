@@ -1,7 +1,43 @@
 //! Policies from files, and the command `presets`.
 
-mod file;
 pub(crate) mod options;
 pub(crate) mod presets;
 
-pub(crate) use file::{beside_rules, load, load_config, load_whole};
+use std::path::Path;
+
+use toml::Table;
+use unstuck_report::config::{Config, config_of, preset};
+use unstuck_text::Preset;
+
+use crate::exit::Exit;
+use crate::setup;
+
+/// The tables that a policy does not keep: it has digests instead of names, no words and no budget.
+const OTHER_TABLES: [&str; 5] = ["tools", "allow", "messages", "budget", "prices"];
+
+/// Reads the policy in the file `path`. Prints an error if the file is wrong.
+pub(crate) fn load(path: &Path) -> Result<&'static Preset, Exit> {
+    setup::load(path, "a policy in TOML", preset)
+}
+
+/// Reads the whole configuration in the file `path`, like [`load`].
+pub(crate) fn load_config(path: &Path) -> Result<Config, Exit> {
+    setup::load(path, "a policy in TOML", config_of)
+}
+
+/// Like [`load`], and returns the tables that a policy does not keep as well, see [`other_tables`].
+pub(crate) fn load_whole(path: &Path) -> Result<(&'static Preset, String), Exit> {
+    setup::load(path, "a policy in TOML", |text| Ok((preset(text)?, other_tables(text))))
+}
+
+/// Returns the tables of the configuration `text` that a policy does not keep, to be appended to
+/// another one.
+pub(crate) fn other_tables(text: &str) -> String {
+    // A text that was read as a policy is a TOML table.
+    let table: Table = toml::from_str(text).unwrap_or_default();
+    let beside: Table =
+        table.into_iter().filter(|(key, _)| OTHER_TABLES.contains(&&**key)).collect();
+    // Every value that was read can be written.
+    let text = toml::to_string(&beside).unwrap_or_default();
+    if text.is_empty() { text } else { format!("\n{text}") }
+}

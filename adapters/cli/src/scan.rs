@@ -4,7 +4,6 @@ pub(crate) mod command;
 mod effect;
 pub(crate) mod feedback;
 mod format;
-mod job;
 pub(crate) mod judge;
 pub(crate) mod options;
 pub(crate) mod targets;

@@ -15,8 +15,8 @@ use unstuck_core::LoopId;
 
 use crate::agents::state::Folder;
 use crate::exit::Exit;
-use crate::output::columns::filled;
 use crate::output::complain;
+use crate::output::filled;
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();

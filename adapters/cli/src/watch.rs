@@ -19,7 +19,6 @@ pub(crate) mod options;
 mod outputs;
 mod protobuf;
 mod receiver;
-mod request;
 mod server;
 mod session;
 mod sessions;

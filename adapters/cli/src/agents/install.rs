@@ -1,14 +1,16 @@
 //! `unstuck install` and `unstuck uninstall`: add this program to an agent's settings or remove it,
 //! without any other change to them.
 
-mod difference;
 #[cfg(test)]
 mod laws;
-mod program;
 
-use std::fs;
+use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
+use anstyle::{AnsiColor, Style};
+use similar::{ChangeTag, TextDiff};
 use unstuck_report::mistake::Mistake;
 use unstuck_report::shown::{counted, plain};
 
@@ -16,9 +18,7 @@ use crate::agents::host::{Host, Scope};
 use crate::agents::options::{Install, Uninstall};
 use crate::agents::settings::{Copy, Line, Settings, uninstalled};
 use crate::exit::Exit;
-use crate::output::columns::filled;
-use crate::output::{Reader, complain, print, show};
-use difference::shown;
+use crate::output::{Reader, complain, filled, print, show};
 
 pub(crate) fn install(install: &Install) -> Exit {
     finish(put_in(install))
@@ -41,7 +41,7 @@ fn put_in(install: &Install) -> Result<String, Exit> {
     if cfg!(windows) && host.hooks.form.is_for_a_shell() {
         return Err(fails(host.title, NOT_ON_WINDOWS));
     }
-    let program = program::path().map_err(|why| fails("the path of this program", &why))?;
+    let program = program().map_err(|why| fails("the path of this program", &why))?;
     let line = Line::new(&program, host.name, install.options()?);
     let path = host.settings(install.scope);
     let settings = settings(&path)?;
@@ -239,4 +239,53 @@ fn backup_line(backup: Option<&Path>) -> String {
     backup.map_or_else(String::new, |backup| {
         format!("  backup: {}\n", plain(&backup.display().to_string()))
     })
+}
+
+const GONE: Style = AnsiColor::Red.on_default();
+const NEW: Style = AnsiColor::Green.on_default();
+const PLACE: Style = AnsiColor::Cyan.on_default();
+
+/// The number of unchanged lines around each change.
+const AROUND: usize = 3;
+
+/// Returns the lines in which `new` differs from `old`, with some lines around them.
+fn shown(old: &str, new: &str) -> String {
+    let difference = TextDiff::from_lines(old, new);
+    let mut text = String::new();
+    for hunk in difference.unified_diff().context_radius(AROUND).iter_hunks() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{PLACE}{}{PLACE:#}", hunk.header().to_string().trim_end());
+        for change in hunk.iter_changes() {
+            let (sign, style) = match change.tag() {
+                ChangeTag::Delete => ('-', GONE),
+                ChangeTag::Insert => ('+', NEW),
+                ChangeTag::Equal => (' ', Style::new()),
+            };
+            let line = plain(change.value().trim_end_matches(['\n', '\r']));
+            let _ = writeln!(text, "{style}{sign}{line}{style:#}");
+        }
+    }
+    text
+}
+
+/// Returns the path with which agents start this program.
+///
+/// This is the first `unstuck` in `PATH` that leads to this program, because an upgrade keeps that path
+/// even if it moves the file behind it. Without such an entry it is the file itself.
+fn program() -> Result<String, String> {
+    let this = env::current_exe().map_err(|error| format!("cannot be found: {error}"))?;
+    let path = env::var_os("PATH").and_then(|path| in_path(&this, &path)).unwrap_or(this);
+    path.into_os_string().into_string().map_err(|path| {
+        format!("{} is not UTF-8, as settings need: install it elsewhere", path.to_string_lossy())
+    })
+}
+
+/// Returns the first entry of `path` that leads to `this`.
+fn in_path(this: &Path, path: &OsStr) -> Option<PathBuf> {
+    let real = fs::canonicalize(this).ok()?;
+    let name = format!("unstuck{}", env::consts::EXE_SUFFIX);
+    let found = env::split_paths(path).map(|folder| folder.join(&name));
+    found
+        .filter(|found| found.is_absolute())
+        .find(|found| fs::canonicalize(found).is_ok_and(|found| found == real))
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use unstuck::{Action, Decision, Evidence, SIGN, Share, Wording};
 use unstuck_report::redact::masked;
 
-use crate::output::evidence::what_was_found;
+use crate::output::what_was_found;
 
 /// The reply to one event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -119,7 +119,7 @@ impl Tune {
             || {
                 Ok((
                     preset(&self.preset),
-                    config::text(&self.preset).map_or_else(String::new, policy::beside_rules),
+                    config::text(&self.preset).map_or_else(String::new, policy::other_tables),
                 ))
             },
             policy::load_whole,

@@ -8,7 +8,7 @@ use unstuck_report::effect::{Counts, Effect, SOON};
 use unstuck_report::shown::counted;
 
 use crate::calibrate::figures::{Column, name, percent, percents, table};
-use crate::output::columns::filled;
+use crate::output::filled;
 
 /// A note, or the place of one that nobody read.
 #[derive(Clone, Copy)]

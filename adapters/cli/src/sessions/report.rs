@@ -13,8 +13,8 @@ use unstuck_report::shown::{COLUMNS, counted, plain, shortened};
 
 use crate::agents::state::{Entry, FindingRecord, Folder, Line, Said, Session, What};
 use crate::exit::Exit;
-use crate::output::columns::filled;
 use crate::output::effect::tables;
+use crate::output::filled;
 use crate::sessions::effect::{Note, Workers};
 use crate::sessions::options::Report;
 use crate::sessions::{STRONG, folder, loop_lines};

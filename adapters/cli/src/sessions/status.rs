@@ -12,7 +12,7 @@ use unstuck_report::shown::{counted, plain, shortened};
 use crate::agents::Agent;
 use crate::agents::state::{Entry, FindingRecord, Folder, Key, Said, Session, What};
 use crate::exit::Exit;
-use crate::output::columns::filled;
+use crate::output::filled;
 use crate::sessions::options::Status;
 use crate::sessions::{FAINT, INDENT, STRONG, folder, line, loop_lines};
 use crate::time::{ago, now};

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use unstuck_json::{Hash64 as _, Rapid};
 use unstuck_text::Preset;
 
+use super::body::{Decoded, decode, why};
 use super::clock::{Clock, Moment, StoredTime, Time};
 use super::finding::Finding;
 use super::journal::{Encoding, Entry, Store, Stored};
 use super::lines::Place;
 use super::metrics::{Metrics, labelled};
 use super::outputs::{Output, Outputs, Waiting};
-use super::request::{Decoded, decode, why};
 use super::sessions::{Made, Sessions};
 use crate::output::{Closed, complain, remark};
 

@@ -9,7 +9,7 @@ use super::Report;
 use super::examination::{CommandReport, Examination};
 use super::state::State;
 use crate::agents::state::LOG;
-use crate::output::columns::filled;
+use crate::output::filled;
 use crate::time::ago;
 
 const BAD: Style = AnsiColor::Red.on_default().bold();

@@ -7,7 +7,7 @@ use unstuck_report::effect::is_left;
 use crate::agents::Agent;
 use crate::agents::host::Ends;
 use crate::agents::notify::Told;
-use crate::output::evidence::what_was_found;
+use crate::output::what_was_found;
 
 /// The worker that a state belongs to. Subagents share the session of the agent that started them.
 #[derive(Clone, Copy, Debug)]
