@@ -58,15 +58,6 @@ pub use crate::shown::plain;
 ///
 /// # Errors
 ///
-/// A message with the line and the column of the mistake, and the line itself.
-pub fn policy_of(config: &str) -> Result<&'static Preset, String> {
-    check_policy(config).map_err(|wrong| wrong.to_string())
-}
-
-/// Like [`policy_of`], with the parts of the error apart.
-///
-/// # Errors
-///
 /// The first mistake in the text.
 pub fn check_policy(config: &str) -> Result<&'static Preset, WrongPolicy> {
     Ok(check_config(config)?.preset)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use anstyle::Style;
 use serde::Serialize;
@@ -11,6 +11,7 @@ use unstuck_report::json::json_line;
 use unstuck_report::shown::{counted, plain};
 
 use super::changed::{Change, newest};
+use crate::time::millis;
 
 /// The version of the output's format. A new field does not change it.
 const SCHEMA: u32 = 1;
@@ -159,7 +160,7 @@ pub(super) fn lines(kept: &[SavedState]) -> String {
             number: kept.number,
             r#ref: &kept.reference,
             commit: &kept.commit,
-            time: kept.time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+            time: millis(kept.time) / 1000,
             branch: kept.branch.as_deref(),
             head: kept.head.as_deref(),
             here: kept.is_here,

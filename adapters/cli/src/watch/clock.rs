@@ -1,8 +1,10 @@
 //! The time of the receiver, which goes on at its pace when the clock of the machine is set.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
+
+use crate::time::now;
 
 /// The time in milliseconds that a span may end after the clock of this machine. A later span does not move
 /// [`Clock::Spans`].
@@ -33,17 +35,9 @@ pub(super) struct Moment {
 impl Moment {
     /// Looks at the clocks.
     pub(super) fn since(start: Instant) -> Self {
-        Self { passed: milliseconds(start.elapsed()), wall: wall() }
+        let passed = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Self { passed, wall: now() }
     }
-}
-
-/// Returns the time in milliseconds since 1970.
-pub(super) fn wall() -> u64 {
-    milliseconds(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
-}
-
-fn milliseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The time, as a snapshot stores it.

@@ -15,12 +15,12 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 use unstuck_report::shown::plain;
 
-use super::clock::wall;
 use super::finding::Finding;
 use super::outputs::Output;
 use super::server::Shared;
 use super::wire::Message;
 use crate::output::remark;
+use crate::time::now;
 use crate::webhook::{Answer, Secret, Target, sign};
 
 /// The first and the longest pause before another attempt.
@@ -111,10 +111,10 @@ impl Sender {
         let (kind, body) = match self.output {
             Output::Lines | Output::Webhook => {
                 let Finding { id, line, .. } = &findings[0];
-                sign(&mut headers, id, line, wall() / 1000, self.secret.as_ref());
+                sign(&mut headers, id, line, now() / 1000, self.secret.as_ref());
                 ("application/json", Bytes::from(line.clone()))
             }
-            Output::Forward => ("application/x-protobuf", Bytes::from(logs(findings, wall()))),
+            Output::Forward => ("application/x-protobuf", Bytes::from(logs(findings, now()))),
         };
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         self.target.post(&headers, body).await

@@ -9,67 +9,55 @@ use std::time::Duration;
 
 use unstuck_report::shown::{plain, shortened};
 
-/// The metrics: name, type and help. The dashboard and the alert rules use no other name.
-pub(super) const METRICS: [(&str, &str, &str); 23] = [
-    ("unstuck_build_info", "gauge", "The version of the program and the policy. Always 1."),
+/// The time of the checks, the only histogram.
+const CHECKS: &str = "unstuck_check_seconds";
+
+/// The metrics: name and help. The dashboard and the alert rules use no other name.
+pub(super) const METRICS: [(&str, &str); 23] = [
+    ("unstuck_build_info", "The version of the program and the policy. Always 1."),
     (
         "unstuck_calls_total",
-        "counter",
         "Calls that were judged, by tool. Tools beyond the first 200 are `other`.",
     ),
-    ("unstuck_calls_without_content_total", "counter", "Calls whose spans have no arguments."),
-    ("unstuck_findings_total", "counter", "Findings, by rule and action."),
-    (
-        "unstuck_wasted_calls_total",
-        "counter",
-        "Calls after the first finding of their session, by its rule.",
-    ),
-    ("unstuck_wasted_tokens_total", "counter", "Tokens after the first finding of their session."),
+    ("unstuck_calls_without_content_total", "Calls whose spans have no arguments."),
+    ("unstuck_findings_total", "Findings, by rule and action."),
+    ("unstuck_wasted_calls_total", "Calls after the first finding of their session, by its rule."),
+    ("unstuck_wasted_tokens_total", "Tokens after the first finding of their session."),
     (
         "unstuck_runs_total",
-        "counter",
         "Sessions that ended, by outcome: clean (no finding), freed (went on after its last loop), stopped (a rule asked for its end), stuck.",
     ),
-    ("unstuck_rescued_total", "counter", "Sessions that went on after a finding."),
-    ("unstuck_check_seconds", "histogram", "The time to judge one call."),
-    ("unstuck_spans_total", "counter", "Spans that were taken in."),
+    ("unstuck_rescued_total", "Sessions that went on after a finding."),
+    (CHECKS, "The time to judge one call."),
+    ("unstuck_spans_total", "Spans that were taken in."),
     (
         "unstuck_spans_dropped_total",
-        "counter",
         "Spans that were not taken in, lost a part of their order, or did not move the clock, by reason.",
     ),
     (
         "unstuck_clock_steps_total",
-        "counter",
         "Steps of the clock of this machine, by direction. A sleep of the machine counts as one.",
     ),
-    ("unstuck_requests_total", "counter", "Requests, by path and status code."),
+    ("unstuck_requests_total", "Requests, by path and status code."),
     (
         "unstuck_connections_refused_total",
-        "counter",
         "Connections that were refused because there were too many.",
     ),
-    ("unstuck_connections", "gauge", "Open connections."),
-    ("unstuck_sessions", "gauge", "Sessions in memory."),
+    ("unstuck_connections", "Open connections."),
+    ("unstuck_sessions", "Sessions in memory."),
     (
         "unstuck_sessions_bytes",
-        "gauge",
         "The memory of sessions that rest and of words that wait for a call, in bytes.",
     ),
     (
         "unstuck_sessions_evicted_total",
-        "counter",
         "Sessions that were ended before their quiet time, by the limit that was reached.",
     ),
-    ("unstuck_outputs_queued", "gauge", "Findings that wait for an output."),
-    ("unstuck_outputs_sent_total", "counter", "Findings that an output has taken."),
-    (
-        "unstuck_outputs_dropped_total",
-        "counter",
-        "Findings that an output did not take, by reason.",
-    ),
-    ("unstuck_journal_bytes", "gauge", "The length of the journal, in bytes. 0 without --state."),
-    ("unstuck_ready", "gauge", "1 if spans are taken in, 0 if the last one could not be stored."),
+    ("unstuck_outputs_queued", "Findings that wait for an output."),
+    ("unstuck_outputs_sent_total", "Findings that an output has taken."),
+    ("unstuck_outputs_dropped_total", "Findings that an output did not take, by reason."),
+    ("unstuck_journal_bytes", "The length of the journal, in bytes. 0 without --state."),
+    ("unstuck_ready", "1 if spans are taken in, 0 if the last one could not be stored."),
 ];
 
 /// The most tools that have a label of their own.
@@ -130,14 +118,20 @@ impl Metrics {
     /// Returns all metrics in the text format of Prometheus.
     pub(super) fn text(&self, gauges: &[Gauge]) -> String {
         let mut text = String::new();
-        for (name, kind, help) in METRICS {
+        for (name, help) in METRICS {
+            let kind = match name {
+                CHECKS => "histogram",
+                // Prometheus asks for this end of a counter's name.
+                name if name.ends_with("_total") => "counter",
+                _ => "gauge",
+            };
             // Writing to a string cannot fail.
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
             let mut value = |labels: &str, value: u64| {
                 let _ = writeln!(text, "{name}{labels} {value}");
             };
             match name {
-                "unstuck_check_seconds" => self.histogram(name, &mut text),
+                CHECKS => self.histogram(name, &mut text),
                 "unstuck_calls_total" => {
                     for (tool, count) in &self.tools {
                         value(&labelled(&[("tool", tool)]), *count);

@@ -1,7 +1,7 @@
 //! Notifications at a webhook: one JSON object, which Slack understands, too.
 
 use std::env;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use hyper::body::Bytes;
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -13,6 +13,7 @@ use unstuck_report::json::json;
 
 use super::{escaped, text};
 use crate::agents::state::{Entry, Line, What, digest};
+use crate::time::now;
 use crate::webhook::{Answer, SECRET, Secret, Target, sign, target};
 
 /// The number of attempts, and the pause between two.
@@ -55,8 +56,7 @@ pub(super) fn send(url: &str, finding: &Entry) -> Result<(), String> {
     let body = json(&Body { text: escaped(&text(finding)), id: &id, finding: line });
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    sign(&mut headers, &id, &body, now, secret.as_ref());
+    sign(&mut headers, &id, &body, now() / 1000, secret.as_ref());
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
     match LocalSet::new().block_on(&runtime, posted(&target, &headers, body.into())) {
