@@ -156,19 +156,19 @@ fn begin(Begin { run, again, folder }: &Begin) -> Result<Exit, GitError> {
 }
 
 fn list(List { run, folder, format }: &List) -> Result<Exit, GitError> {
-    let mut kept = GitWorkTree::list(folder)?;
+    let mut saved = GitWorkTree::list(folder)?;
     if let Some(run) = run {
-        kept.retain(|kept| kept.run == *run);
-        if kept.is_empty() {
+        saved.retain(|one| one.run == *run);
+        if saved.is_empty() {
             return Err(GitError::NoRun { run: Some(run.clone()), folder: folder.clone() });
         }
     }
     Ok(match format {
         ListFormat::Human => {
-            let change = Change::latest(folder, &kept);
-            print(Reader::Person, &messages::list(&kept, change.as_ref()), Exit::Clean)
+            let change = Change::latest(folder, &saved);
+            print(Reader::Person, &messages::list(&saved, change.as_ref()), Exit::Clean)
         }
-        ListFormat::Jsonl => print(Reader::Program, &messages::lines(&kept), Exit::Clean),
+        ListFormat::Jsonl => print(Reader::Program, &messages::lines(&saved), Exit::Clean),
     })
 }
 

@@ -29,13 +29,13 @@ pub struct Asked<'a> {
     pub(crate) id: Option<&'a str>,
     pub(crate) step: Option<u64>,
     /// The digests, if the call was read ahead.
-    pub(crate) ahead: Option<Arc<PreparedCall>>,
+    pub(crate) prepared: Option<Arc<PreparedCall>>,
 }
 
 impl<'a> Asked<'a> {
     /// Creates a call of `tool` with `args`, a JSON text. Other text is taken literally.
     pub fn new(tool: &'a str, args: impl Into<Payload<'a>>) -> Self {
-        Self { tool, args: args.into(), id: None, step: None, ahead: None }
+        Self { tool, args: args.into(), id: None, step: None, prepared: None }
     }
 
     /// Sets the host's id of the call. If the same call comes twice with the same id, as events from
@@ -56,6 +56,6 @@ impl<'a> Asked<'a> {
     pub(crate) fn digest(&self) -> Digest {
         let hash = |text: &str| Digest::new(HASH.hash(text.as_bytes()));
         let read = || hash(self.tool).mix(hash(self.args.as_str()));
-        self.ahead.as_ref().map_or_else(read, |ahead| ahead.raw())
+        self.prepared.as_ref().map_or_else(read, |prepared| prepared.raw())
     }
 }

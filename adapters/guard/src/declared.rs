@@ -113,8 +113,9 @@ impl Declared {
                 declaration.with(Tool::named(tool), |own| digester.call_as(own, tool, args))
             }
             _ => {
-                let ahead = asked.ahead.as_ref().and_then(|ahead| ahead.among(digester));
-                ahead.unwrap_or_else(|| digester.call(tool, args))
+                let prepared =
+                    asked.prepared.as_ref().and_then(|prepared| prepared.among(digester));
+                prepared.unwrap_or_else(|| digester.call(tool, args))
             }
         }
     }

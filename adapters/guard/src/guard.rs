@@ -136,7 +136,7 @@ impl Verdicts {
     }
 
     /// Returns the first loop among them of which the model is told, one whose latest call failed before others.
-    fn told(&self) -> Option<&Finding> {
+    fn to_tell(&self) -> Option<&Finding> {
         let told = |verdict: &&Verdict| verdict.fresh || verdict.action >= Action::Block;
         let findings = self.first.iter().chain(&self.others).filter(told);
         let mut findings = findings.filter_map(|verdict| verdict.finding.as_ref());
@@ -243,19 +243,8 @@ impl Guard {
     /// A call that comes again with the same id is not counted again: it is blocked if it was, and else
     /// may proceed.
     pub fn announce(&mut self, asked: &Asked<'_>) -> Decision {
-        if !self.watches(asked) {
-            return Decision::PROCEED;
-        }
-        if let Some(entry) = self.announced_before(asked) {
-            let decision = Decision { ticket: Some(entry.ticket()), ..Decision::PROCEED };
-            let is_blocked = entry.state() == CallState::Blocked;
-            return if is_blocked { decision.again() } else { decision };
-        }
-        if asked.step.is_some_and(|step| self.state.blocks.has(step, asked)) {
-            return Decision::PROCEED.again();
-        }
-        if let Some(refusal) = self.over_budget() {
-            return refusal;
+        if let Some(decision) = self.unjudged(asked) {
+            return decision;
         }
         let begun = telemetry::now();
         let announced = self.record(asked);
@@ -476,6 +465,23 @@ impl Guard {
         decision
     }
 
+    /// Returns the decision on a call that is not judged: the guard does not watch it, it comes again, or it is over
+    /// the budget.
+    fn unjudged(&mut self, asked: &Asked<'_>) -> Option<Decision> {
+        if !self.watches(asked) {
+            return Some(Decision::PROCEED);
+        }
+        if let Some(entry) = self.announced_before(asked) {
+            let decision = Decision { ticket: Some(entry.ticket()), ..Decision::PROCEED };
+            let is_blocked = entry.state() == CallState::Blocked;
+            return Some(if is_blocked { decision.again() } else { decision });
+        }
+        if asked.step.is_some_and(|step| self.state.blocks.has(step, asked)) {
+            return Some(Decision::PROCEED.again());
+        }
+        self.over_budget()
+    }
+
     /// Returns the call, if it was announced before with the same id.
     fn announced_before(&self, asked: &Asked<'_>) -> Option<&CallEntry> {
         let entry = self.state.calls.by_id(asked.id?)?;
@@ -519,8 +525,8 @@ impl Guard {
             self.state.worker.detector.cancel_each(ticket.call.id, each);
             Decision { ticket: Some(ticket), ..stopped_calls::again() }
         } else {
-            let own = self.decide(Some(ticket), [verdict]);
-            let decision = self.look_in_swarm(ticket, own);
+            let of_worker = self.decide(Some(ticket), [verdict]);
+            let decision = self.ask_swarm(ticket, of_worker);
             self.attempted(ticket, decision)
         };
         if settled.first.is_none() {
@@ -581,7 +587,7 @@ impl Guard {
             let call = state.calls.report(ticket.call.id, outcome)?;
             Some(state.stopped.report(call, outcome))
         });
-        if let (Some(result), Some(found)) = (result, verdicts.told()) {
+        if let (Some(result), Some(found)) = (result, verdicts.to_tell()) {
             let cause = state.cause_of(ticket, result.as_str(), found);
             state.cause = cause.map(|cause| (found.loop_id, cause));
         }
@@ -759,8 +765,9 @@ impl State {
         let said = declared.of(ticket.tool);
         let answer = Answer { kind, said, ..Answer::new(tool, text, failed) };
         let digester = &mut self.worker.digester;
-        let ahead = result.ahead.as_ref().and_then(|ahead| ahead.among(digester, &answer));
-        if let Some(outcome) = ahead {
+        let prepared = result.prepared.as_ref();
+        let prepared = prepared.and_then(|prepared| prepared.among(digester, &answer));
+        if let Some(outcome) = prepared {
             return outcome;
         }
         // A tool whose name was forgotten is no other one.

@@ -21,7 +21,7 @@ use crate::prepared::PreparedResult;
 pub struct Payload<'a> {
     text: Cow<'a, str>,
     /// The digests, if the text was read ahead as a result.
-    pub(crate) ahead: Option<Arc<PreparedResult>>,
+    pub(crate) prepared: Option<Arc<PreparedResult>>,
 }
 
 impl Payload<'_> {
@@ -69,7 +69,7 @@ impl From<String> for Payload<'_> {
 
 impl<'a> From<Cow<'a, str>> for Payload<'a> {
     fn from(text: Cow<'a, str>) -> Self {
-        Self { text, ahead: None }
+        Self { text, prepared: None }
     }
 }
 

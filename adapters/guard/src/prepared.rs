@@ -78,7 +78,7 @@ impl Asked<'_> {
     /// ```
     pub fn read_ahead(mut self, recipe: &Recipe) -> Self {
         let read = recipe.read_call(self.tool, self.args.as_str());
-        self.ahead = Some(Arc::new(PreparedCall { recipe: *recipe, raw: self.digest(), read }));
+        self.prepared = Some(Arc::new(PreparedCall { recipe: *recipe, raw: self.digest(), read }));
         self
     }
 }
@@ -88,13 +88,13 @@ impl Payload<'_> {
     /// the host will report to [`Guard::after`](crate::Guard::after).
     #[must_use]
     pub fn read_ahead(mut self, recipe: &Recipe, asked: &Asked<'_>, failed: bool) -> Self {
-        let call = asked.ahead.as_ref().and_then(|ahead| ahead.alone(recipe));
+        let call = asked.prepared.as_ref().and_then(|prepared| prepared.alone(recipe));
         let call = call.unwrap_or_else(|| recipe.call(asked.tool, asked.args.as_str()));
         let (tool, kind, mut lines) = (shown(asked.tool), call.kind(), Vec::new());
         let answer = Answer { kind, ..Answer::new(&tool, self.as_str(), failed) };
         let read = recipe.read_answer(&answer, |line| lines.push(line));
-        let ahead = PreparedResult { recipe: *recipe, tool, kind, failed, read, lines };
-        self.ahead = Some(Arc::new(ahead));
+        let prepared = PreparedResult { recipe: *recipe, tool, kind, failed, read, lines };
+        self.prepared = Some(Arc::new(prepared));
         self
     }
 }
@@ -173,7 +173,7 @@ mod tests {
         for _ in 0..4 {
             let asked = Asked { args: "unread".into(), ..ahead.clone() };
             let mut unread = Payload::from("unread");
-            unread.ahead.clone_from(&result.ahead);
+            unread.prepared.clone_from(&result.prepared);
             let (one, other) = (guard.announce(&asked), expected.before(tool, args));
             assert_eq!(format!("{one:?}"), format!("{other:?}"));
             let peeked = [guard.peek(&asked), expected.peek(&ahead)].map(|one| format!("{one:?}"));

@@ -34,21 +34,21 @@ impl Guard {
         }
     }
 
-    /// Joins `own`, the decision on a call before it runs, with the store's verdict on the call.
-    pub(crate) fn look_in_swarm(&mut self, ticket: Ticket, own: Decision) -> Decision {
+    /// Joins `of_worker`, the decision on a call before it runs, with the store's verdict on the call.
+    pub(crate) fn ask_swarm(&mut self, ticket: Ticket, of_worker: Decision) -> Decision {
         let (Some(store), Some(call)) = (&self.setup.store, self.state.calls.shared(ticket)) else {
-            return own;
+            return of_worker;
         };
-        if own.is_blocked() {
-            return own;
+        if of_worker.is_blocked() {
+            return of_worker;
         }
         let looked = shielded(|| store.look(call.digest));
         let decision = match self.state.swarm.blocked(call.digest, looked, now()) {
             // A worker that has not made the call yet is blocked at most.
             Some((one, rung)) => {
-                self.joined(own, self.swarm_evidence(ticket, Action::Block, &one, rung), rung)
+                self.joined(of_worker, self.swarm_evidence(ticket, Action::Block, &one, rung), rung)
             }
-            None => own,
+            None => of_worker,
         };
         if decision.is_blocked() || self.setup.outcomes == Outcomes::Reported {
             return decision;
@@ -57,19 +57,19 @@ impl Guard {
         self.report_to_swarm(ticket, decision, call, None)
     }
 
-    /// Reports to the store that the call has ended with `outcome`. Returns `own`, the decision on that,
+    /// Reports to the store that the call has ended with `outcome`. Returns `of_worker`, the decision on that,
     /// joined with the store's answer.
     pub(crate) fn report_to_swarm(
         &mut self,
         ticket: Ticket,
-        own: Decision,
+        of_worker: Decision,
         call: SharedCall,
         outcome: Option<Outcome>,
     ) -> Decision {
-        let Some(store) = &self.setup.store else { return own };
+        let Some(store) = &self.setup.store else { return of_worker };
         let worked = outcome.is_some_and(|outcome| !outcome.has_failed());
         if self.state.swarm.end_call(call, outcome) && worked {
-            return own;
+            return of_worker;
         }
         let observation = Observation::new(self.swarm_name(), ticket.tool, call.digest);
         let observation = match outcome {
@@ -80,21 +80,21 @@ impl Guard {
         let tool = self.state.names.of(ticket.tool);
         let verdict = shielded(|| store.record_named(&observation, tool));
         // The run ends in any case.
-        if own.judged >= Action::StartOver {
-            return own;
+        if of_worker.judged >= Action::StartOver {
+            return of_worker;
         }
         let one = self.state.swarm.take_in(call.digest, verdict, now());
-        let Some(one) = one else { return own };
+        let Some(one) = one else { return of_worker };
         let evidence = self.swarm_evidence(ticket, verdict.action, &one, verdict.rung);
-        self.joined(own, evidence, verdict.rung)
+        self.joined(of_worker, evidence, verdict.rung)
     }
 
     /// Joins both decisions, after the host has ruled on `evidence`. The rung counts as announced only if
     /// its message is the one that the model reads.
-    fn joined(&mut self, own: Decision, evidence: Evidence, rung: u8) -> Decision {
+    fn joined(&mut self, of_worker: Decision, evidence: Evidence, rung: u8) -> Decision {
         let loop_id = evidence.finding.loop_id;
-        let swarm = self.ruled(own.ticket, evidence);
-        let decision = own.or_stronger(swarm);
+        let swarm = self.ruled(of_worker.ticket, evidence);
+        let decision = of_worker.or_stronger(swarm);
         if decision.evidence.as_ref().is_some_and(Evidence::is_of_swarm) {
             self.state.swarm.announced(loop_id, rung);
         }

@@ -153,7 +153,7 @@ mod tests {
         loops: usize,
         calls: usize,
         observer: &mut W,
-        mut look: impl FnMut(&JudgedInput, &W),
+        mut check: impl FnMut(&JudgedInput, &W),
     ) -> JudgedInput {
         let mut replay = Replay::new(&PRESETS[0]);
         let mut judged = JudgedInput::new(loops);
@@ -166,7 +166,7 @@ mod tests {
             let outcome = Outcome { call: index, worker, text, failed, cut, refused };
             replay.take(&Event::Outcome(outcome));
             judged.take_from(&mut replay, observer);
-            look(&judged, observer);
+            check(&judged, observer);
         }
         let findings = replay.finish();
         assert!(findings.ends.len() <= loops, "{} ends", findings.ends.len());

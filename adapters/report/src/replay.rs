@@ -54,7 +54,7 @@ pub struct Replay {
     /// The active workers. The first is active all the time if it is the only one.
     workers: Vec<Worker>,
     /// The idle workers, and what else a checkpoint has.
-    kept: ReplayCheckpoint,
+    state: ReplayCheckpoint,
     idle_bytes: usize,
     places: HashMap<Arc<str>, Place>,
     limits: Limits,
@@ -91,7 +91,7 @@ impl Replay {
             preset,
             wanted: None,
             workers: Vec::new(),
-            kept: ReplayCheckpoint::default(),
+            state: ReplayCheckpoint::default(),
             idle_bytes: 0,
             places: HashMap::new(),
             limits: Limits { active: ACTIVE_MAX, workers: WORKERS_MAX, idle_bytes: IDLE_BYTES_MAX },
@@ -121,7 +121,7 @@ impl Replay {
 
     /// Takes in one event of the trace.
     pub fn take(&mut self, event: &Event<'_>) {
-        self.kept.clock += 1;
+        self.state.clock += 1;
         match event {
             Event::Call(call) => self.call(call),
             Event::Outcome(outcome) => self.outcome(outcome),
@@ -142,8 +142,8 @@ impl Replay {
         };
         Findings {
             list: self.findings,
-            ends: self.kept.open_loops.ends,
-            forgotten: self.kept.forgotten,
+            ends: self.state.open_loops.ends,
+            forgotten: self.state.forgotten,
             explained: self.explained,
             picture: self.drawing.map(|drawing| drawing.finish()),
             nearest,
@@ -158,12 +158,12 @@ impl Replay {
 
     /// Forgets where a loop was found last.
     pub fn leave(&mut self, key: LoopKey) {
-        self.kept.open_loops.ends.remove(&key);
+        self.state.open_loops.ends.remove(&key);
     }
 
     /// Ends the run. Later events belong to another run.
     fn end_run(&mut self) {
-        while let Some((_, worker)) = self.kept.idle.pop_first() {
+        while let Some((_, worker)) = self.state.idle.pop_first() {
             self.end_idle(worker);
         }
         for index in 0..self.workers.len() {
@@ -172,7 +172,7 @@ impl Replay {
         self.workers.clear();
         self.idle_bytes = 0;
         self.places.clear();
-        self.kept.open_loops.end_run();
+        self.state.open_loops.end_run();
     }
 
     /// Ends the run of one active worker.
@@ -194,13 +194,13 @@ impl Replay {
     fn place_of(&mut self, name: &str) -> usize {
         match self.places.get(name) {
             Some(&Place::Active(index)) => {
-                self.workers[index].seen = self.kept.clock;
+                self.workers[index].seen = self.state.clock;
                 index
             }
             Some(&Place::Idle(key)) => {
                 self.make_room();
                 // The worker that made room may have been one too many.
-                match self.kept.idle.remove(&key) {
+                match self.state.idle.remove(&key) {
                     Some(worker) => {
                         self.idle_bytes -= worker.size();
                         self.activate(worker.resume(self.preset))
@@ -219,14 +219,14 @@ impl Replay {
     }
 
     fn add(&mut self, name: &str) -> usize {
-        let worker = Worker::new(name.into(), self.kept.workers_ever, self.preset);
-        self.kept.workers_ever += 1;
+        let worker = Worker::new(name.into(), self.state.workers_ever, self.preset);
+        self.state.workers_ever += 1;
         self.activate(worker.explaining(self.wanted))
     }
 
     fn activate(&mut self, mut worker: Worker) -> usize {
         let index = self.workers.len();
-        worker.seen = self.kept.clock;
+        worker.seen = self.state.clock;
         self.places.insert(Arc::clone(&worker.name), Place::Active(index));
         self.workers.push(worker);
         index
@@ -257,25 +257,25 @@ impl Replay {
         let (key, worker) = (worker.seen, worker.idle());
         self.places.insert(Arc::clone(&worker.name), Place::Idle(key));
         self.idle_bytes += worker.size();
-        self.kept.idle.insert(key, worker);
-        while self.idle_bytes > self.limits.idle_bytes && self.kept.idle.len() > 1 {
+        self.state.idle.insert(key, worker);
+        while self.idle_bytes > self.limits.idle_bytes && self.state.idle.len() > 1 {
             self.forget_stalest();
         }
     }
 
     /// Finishes the worker that had no event for longest.
     fn forget_stalest(&mut self) {
-        let Some((_, worker)) = self.kept.idle.pop_first() else { return };
+        let Some((_, worker)) = self.state.idle.pop_first() else { return };
         self.idle_bytes -= worker.size();
         self.places.remove(&worker.name);
-        self.kept.forgotten += 1;
+        self.state.forgotten += 1;
         self.end_idle(worker);
     }
 
     fn call(&mut self, call: &Call<'_>) {
         let place = self.place_of(call.worker);
         let judged = self.workers[place].call(call);
-        self.kept.calls = call.index + 1;
+        self.state.calls = call.index + 1;
         if let Some(drawing) = &mut self.drawing {
             drawing.call(&self.workers[place].name, call, judged.digests.digest());
         }
@@ -333,10 +333,10 @@ impl Replay {
         // A loop is over after as many calls as fill the windows of all workers.
         let longest = usize::from(self.preset.policy.window()) * self.places.len();
         let worker = &self.workers[place];
-        let elapsed = Elapsed { calls: self.kept.calls, longest };
+        let elapsed = Elapsed { calls: self.state.calls, longest };
         let id = (worker.number, finding.loop_id);
-        let first_key = self.kept.open_loops.count;
-        let (key, rung) = self.kept.open_loops.follow(id, verdict, at, elapsed);
+        let first_key = self.state.open_loops.count;
+        let (key, rung) = self.state.open_loops.follow(id, verdict, at, elapsed);
         if let Some(drawing) = &mut self.drawing {
             drawing.evidence(key, worker.evidence(&finding));
         }
@@ -359,7 +359,7 @@ impl Replay {
         }
         let location = worker.location(&finding, at);
         if let (Some(drawing), Location::Calls { at, .. }) = (&mut self.drawing, location) {
-            drawing.told(at, verdict.action);
+            drawing.acted(at, verdict.action);
         }
         self.findings.push(ReplayFinding {
             rule: finding.rule_name(self.preset.policy),
@@ -377,7 +377,7 @@ impl Replay {
             is_first,
             calls_before: match location {
                 Location::Calls { at, .. } => at,
-                Location::Messages { .. } => self.kept.calls,
+                Location::Messages { .. } => self.state.calls,
             },
         });
     }
@@ -455,11 +455,11 @@ mod tests {
     fn check_places(replay: &Replay) {
         let is_there = |(name, place): (&Arc<str>, &Place)| match place {
             Place::Active(index) => replay.workers[*index].name == *name,
-            Place::Idle(key) => replay.kept.idle[key].name == *name,
+            Place::Idle(key) => replay.state.idle[key].name == *name,
         };
         assert!(replay.places.iter().all(is_there));
-        assert_eq!(replay.places.len(), replay.workers.len() + replay.kept.idle.len());
-        let bytes = replay.kept.idle.values().map(IdleWorker::size).sum::<usize>();
+        assert_eq!(replay.places.len(), replay.workers.len() + replay.state.idle.len());
+        let bytes = replay.state.idle.values().map(IdleWorker::size).sum::<usize>();
         assert_eq!(replay.idle_bytes, bytes);
     }
 
@@ -485,7 +485,7 @@ mod tests {
     fn hundreds_of_workers_in_turn_stay_ready() {
         let mut replay = Replay::new(&PRESETS[0]);
         (0..900).for_each(|n| show(&mut replay, &format!("w{}", n % 300), n, "1"));
-        assert_eq!((replay.workers.len(), replay.kept.idle.len()), (300, 0));
+        assert_eq!((replay.workers.len(), replay.state.idle.len()), (300, 0));
     }
 
     #[test]
@@ -496,9 +496,9 @@ mod tests {
             show(&mut replay, &format!("w{}", n * n % 211), n, "1");
             check_places(&replay);
             let oldest = replay.workers.iter().map(|worker| worker.seen).min();
-            assert!(replay.kept.idle.last_key_value().map(|(seen, _)| *seen) < oldest);
+            assert!(replay.state.idle.last_key_value().map(|(seen, _)| *seen) < oldest);
         }
-        assert!(!replay.kept.idle.is_empty());
+        assert!(!replay.state.idle.is_empty());
     }
 
     #[test]
@@ -510,7 +510,7 @@ mod tests {
             check_places(&replay);
             assert!(replay.idle_bytes <= 20_000);
         }
-        assert!(replay.kept.idle.len() > 5);
+        assert!(replay.state.idle.len() > 5);
         assert!(replay.finish().forgotten > 300);
     }
 
@@ -540,7 +540,7 @@ mod tests {
                     for replay in &mut replays {
                         replay.take(&Event::Message(between));
                     }
-                    resumed += replays[1].kept.idle.len();
+                    resumed += replays[1].state.idle.len();
                 })
                 .expect("a trace");
                 let [active, idle] = replays.map(Replay::finish);

@@ -158,8 +158,8 @@ fn take_out(uninstall: &Uninstall) -> Result<String, Exit> {
     let backup = backup.and_then(|backup| settings.forget(undone.text()).map(|()| backup));
     let backup = backup.map_err(|why| fails(&path.display().to_string(), &why))?;
     let events = events(host, entries.len());
-    let rest = undone.rest();
-    let report = format!("{}: uninstalled, {events} in {place}{rest}\n", host.title);
+    let state = undone.state();
+    let report = format!("{}: uninstalled, {events} in {place}{state}\n", host.title);
     Ok(report + &backup_line(backup.as_deref()))
 }
 
@@ -183,7 +183,7 @@ impl Undone {
     }
 
     /// Returns the end of the sentence that reports on them.
-    fn rest(&self) -> &'static str {
+    fn state(&self) -> &'static str {
         match self {
             Self::Absent => ", which held nothing else and was removed",
             Self::Restored(_) => ", which is as before the installation",

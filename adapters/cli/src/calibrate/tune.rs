@@ -47,7 +47,7 @@ pub(crate) fn run(tune: &Tune) -> Exit {
 }
 
 fn tuned(tune: &Tune) -> Result<Exit, Exit> {
-    let (preset, beside) = tune.preset()?;
+    let (preset, other_tables) = tune.preset()?;
     let (runs, exit) = patience_of_each(tune, preset)?;
     let fit = Fit::of(&runs, tune.false_alarms).map_err(|why| {
         complain("--healthy", &why);
@@ -59,7 +59,7 @@ fn tuned(tune: &Tune) -> Result<Exit, Exit> {
     let tuned = patient(preset, fit.patience, &name);
     let what = fit.description(before.name(), tune.false_alarms);
     let report = fit.report(&what) + &moved(before, tuned.policy);
-    let config = format!("{}\n{}{beside}", fit.remark(&what), config::config(tuned));
+    let config = format!("{}\n{}{other_tables}", fit.remark(&what), config::config(tuned));
     write(tune, &report, &config, exit)
 }
 

@@ -17,10 +17,10 @@ pub(super) struct Change<'k> {
 
 impl<'k> Change<'k> {
     /// Returns the change in the latest run, or `None` if there is none or if git fails.
-    pub(super) fn latest(folder: &Path, kept: &'k [SavedState]) -> Option<Self> {
-        let start = newest(kept)?;
+    pub(super) fn latest(folder: &Path, saved: &'k [SavedState]) -> Option<Self> {
+        let start = newest(saved)?;
         let ends: Vec<_> =
-            kept.iter().filter(|one| one.run == start.run && one.number.is_some()).collect();
+            saved.iter().filter(|one| one.run == start.run && one.number.is_some()).collect();
         let commits = [start].into_iter().chain(ends.iter().copied());
         let trees = trees(folder, commits.map(|one| &*one.commit))?;
         let (first, others) = trees.split_first()?;
@@ -30,8 +30,8 @@ impl<'k> Change<'k> {
 }
 
 /// Returns the start of the latest run.
-pub(super) fn newest(kept: &[SavedState]) -> Option<&SavedState> {
-    kept.iter().filter(|one| one.number.is_none()).max_by_key(|one| one.time)
+pub(super) fn newest(saved: &[SavedState]) -> Option<&SavedState> {
+    saved.iter().filter(|one| one.number.is_none()).max_by_key(|one| one.time)
 }
 
 /// Returns the tree of each of these commits.

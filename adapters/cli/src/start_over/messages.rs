@@ -102,21 +102,21 @@ fn named(what: &str, paths: &[PathBuf]) -> String {
 }
 
 /// Lists the saved states for people, with the commands that show a `change`.
-pub(super) fn list(kept: &[SavedState], change: Option<&Change<'_>>) -> String {
-    if kept.is_empty() {
+pub(super) fn list(saved: &[SavedState], change: Option<&Change<'_>>) -> String {
+    if saved.is_empty() {
         return "No run was begun here; to begin one: unstuck start-over begin\n".to_owned();
     }
     let mut text = String::new();
-    for kept in kept {
-        let elsewhere = if kept.is_here { "" } else { ", in another work tree" };
-        let when = ago(kept.time);
-        let what = checked_out(kept.branch.as_deref(), kept.head.as_deref());
+    for one in saved {
+        let elsewhere = if one.is_here { "" } else { ", in another work tree" };
+        let when = ago(one.time);
+        let what = checked_out(one.branch.as_deref(), one.head.as_deref());
         // Writing to a string cannot fail.
-        let _ = match kept.number {
+        let _ = match one.number {
             None => writeln!(
                 text,
                 "{STRONG}{}{STRONG:#}  begun {when}{elsewhere}, with {what}",
-                kept.run
+                one.run
             ),
             Some(number) => writeln!(text, "  {number}  kept {when}, with {what}"),
         };
@@ -125,7 +125,7 @@ pub(super) fn list(kept: &[SavedState], change: Option<&Change<'_>>) -> String {
         let (start, end) = (&start.reference, &end.reference);
         let _ = writeln!(text, "To see the changes:\n  git diff {start} {end}");
     }
-    if let Some(SavedState { run, .. }) = newest(kept) {
+    if let Some(SavedState { run, .. }) = newest(saved) {
         let _ = writeln!(
             text,
             "To delete {run}:\n  git for-each-ref --format='delete %(refname)' \
@@ -136,7 +136,7 @@ pub(super) fn list(kept: &[SavedState], change: Option<&Change<'_>>) -> String {
 }
 
 #[derive(Serialize)]
-struct KeptLine<'a> {
+struct SavedLine<'a> {
     schema: u32,
     run: &'a str,
     /// Null for the start of a run.
@@ -152,21 +152,21 @@ struct KeptLine<'a> {
 }
 
 /// Lists the saved states for programs.
-pub(super) fn lines(kept: &[SavedState]) -> String {
-    let line = |kept: &SavedState| {
-        json_line(&KeptLine {
+pub(super) fn lines(saved: &[SavedState]) -> String {
+    let line = |one: &SavedState| {
+        json_line(&SavedLine {
             schema: SCHEMA,
-            run: &kept.run,
-            number: kept.number,
-            r#ref: &kept.reference,
-            commit: &kept.commit,
-            time: millis(kept.time) / 1000,
-            branch: kept.branch.as_deref(),
-            head: kept.head.as_deref(),
-            here: kept.is_here,
+            run: &one.run,
+            number: one.number,
+            r#ref: &one.reference,
+            commit: &one.commit,
+            time: millis(one.time) / 1000,
+            branch: one.branch.as_deref(),
+            head: one.head.as_deref(),
+            here: one.is_here,
         })
     };
-    kept.iter().map(line).collect()
+    saved.iter().map(line).collect()
 }
 
 /// Describes what is checked out, for example "main at 0123456789ab".

@@ -99,31 +99,31 @@ async fn collected(
 ) -> Result<(Vec<u8>, SemaphorePermit<'_>), Unread> {
     let take = |bytes| room.try_acquire_many(u32::try_from(bytes).unwrap_or(u32::MAX));
     let (mut length, mut bytes) = (0_usize, Vec::new());
-    let mut kept = take(0).map_err(|_| Unread::NoRoom);
+    let mut taken = take(0).map_err(|_| Unread::NoRoom);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Unread::BrokenOff)?;
         let Some(data) = frame.data_ref() else { continue };
         length = length.saturating_add(data.len());
         if length > most {
-            kept = Err(Unread::TooLong);
+            taken = Err(Unread::TooLong);
         }
-        if let Ok(taken) = &mut kept {
+        if let Ok(permits) = &mut taken {
             match take(data.len()) {
                 Ok(more) => {
-                    taken.merge(more);
+                    permits.merge(more);
                     bytes.extend_from_slice(data);
                 }
-                Err(_) => kept = Err(Unread::NoRoom),
+                Err(_) => taken = Err(Unread::NoRoom),
             }
         }
-        if kept.is_err() {
+        if taken.is_err() {
             bytes = Vec::new();
         }
         if length > most.saturating_add(DROPPED_MAX) {
             break;
         }
     }
-    kept.map(|taken| (bytes, taken))
+    taken.map(|permits| (bytes, permits))
 }
 
 /// Reads a body and drops it.

@@ -93,7 +93,7 @@ impl Time {
 
     /// Takes in a look at the clocks. The first one tells for how long the program did not run, unless the clock of
     /// the machine was set back since. Returns the milliseconds by which that clock was set, if it was.
-    pub(super) fn look(&mut self, moment: Moment) -> Option<i64> {
+    pub(super) fn update(&mut self, moment: Moment) -> Option<i64> {
         let passed = match self.passed.replace(moment.passed) {
             Some(before) => moment.passed.saturating_sub(before),
             None => moment.wall.saturating_sub(self.wall),
@@ -108,7 +108,7 @@ impl Time {
     }
 
     /// Takes in the ends of spans, in milliseconds. Returns how many of them are too far in the future.
-    pub(super) fn see(&mut self, ends: impl Iterator<Item = u64> + Clone) -> usize {
+    pub(super) fn take_ends(&mut self, ends: impl Iterator<Item = u64> + Clone) -> usize {
         if self.clock == Clock::Wall {
             return 0;
         }
@@ -137,7 +137,7 @@ mod tests {
     const YEAR: u64 = 365 * 24 * 3_600_000;
 
     fn look(time: &mut Time, passed: u64, wall: u64) -> Option<i64> {
-        time.look(Moment { passed, wall })
+        time.update(Moment { passed, wall })
     }
 
     #[test]
@@ -188,13 +188,13 @@ mod tests {
     fn the_clock_of_the_spans_goes_on_after_a_wrong_clock() {
         let mut time = Time::new(Clock::Spans);
         look(&mut time, 0, 2 * YEAR);
-        time.see([2 * YEAR].into_iter());
+        time.take_ends([2 * YEAR].into_iter());
         look(&mut time, 1000, YEAR);
         for (end, passed) in [(YEAR - 5000, 0), (YEAR, 5000), (YEAR - 1, 5000), (YEAR + 9, 5009)] {
-            assert_eq!(time.see([end].into_iter()), 0);
+            assert_eq!(time.take_ends([end].into_iter()), 0);
             assert_eq!(time.now(), 2 * YEAR + passed, "{end}");
         }
-        assert_eq!(time.see([2 * YEAR, YEAR].into_iter()), 1);
+        assert_eq!(time.take_ends([2 * YEAR, YEAR].into_iter()), 1);
         assert_eq!(time.now(), 2 * YEAR + 5009);
     }
 }

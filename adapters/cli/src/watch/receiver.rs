@@ -180,11 +180,11 @@ impl Receiver {
         }
         let Decoded { spans, broken, beyond } =
             decode(encoding, body).map_err(Refused::Malformed)?;
-        self.look(moment);
-        let ahead = self.time.see(spans.iter().map(|span| span.end / 1_000_000));
+        self.read_clocks(moment);
+        let in_future = self.time.take_ends(spans.iter().map(|span| span.end / 1_000_000));
         let now = self.time.now();
         self.store(Entry::Spans { at: now, encoding, body })?;
-        let reasons = [("broken", broken), ("request_too_long", beyond), ("future", ahead)];
+        let reasons = [("broken", broken), ("request_too_long", beyond), ("future", in_future)];
         for (reason, count) in reasons {
             self.metrics.add("unstuck_spans_dropped_total", &[("reason", reason)], count as u64);
         }
@@ -216,7 +216,7 @@ impl Receiver {
     /// Advances the time: judges records that have waited, and ends quiet sessions, a [`PART`] of them. Returns
     /// whether there is more to judge at this time.
     pub(super) fn advance(&mut self, moment: Moment) -> bool {
-        self.look(moment);
+        self.read_clocks(moment);
         let (now, mut is_more) = (self.time.now(), false);
         self.judge(|sessions, made| is_more = sessions.advance_part(now, PART, made));
         is_more
@@ -237,8 +237,8 @@ impl Receiver {
     }
 
     /// Takes in a look at the clocks, and prints a message if the clock of this machine was set.
-    fn look(&mut self, moment: Moment) {
-        let Some(step) = self.time.look(moment) else { return };
+    fn read_clocks(&mut self, moment: Moment) {
+        let Some(step) = self.time.update(moment) else { return };
         let direction = if step < 0 { "back" } else { "forward" };
         let seconds = step.unsigned_abs() / 1000;
         let what = format!(

@@ -17,15 +17,15 @@ use super::sessions::Made;
 
 /// The latest calls and messages of a session whose spans are kept as evidence. No rule looks back further,
 /// unless many workers take turns.
-const CALLS_KEPT: usize = 256;
-const MESSAGES_KEPT: usize = 32;
+const CALLS_MAX: usize = 256;
+const MESSAGES_MAX: usize = 32;
 
 /// The most workers of a session whose latest words wait, and the most bytes of these words.
-const SAID_KEPT: usize = 16;
+const SAID_MAX: usize = 16;
 const SAID_BYTES_MAX: usize = 1 << 20;
 
 /// The most loops of a session whose last calls are remembered.
-const LOOPS_KEPT: usize = 32;
+const LOOPS_MAX: usize = 32;
 
 /// The most workers of a session, and the most bytes of its idle workers.
 const WORKERS_MAX: usize = 1000;
@@ -47,8 +47,8 @@ pub(super) struct History {
     pub(super) seen: u64,
     calls: usize,
     messages: usize,
-    calls_kept: VecDeque<Origin>,
-    messages_kept: VecDeque<Origin>,
+    call_origins: VecDeque<Origin>,
+    message_origins: VecDeque<Origin>,
     /// The latest words of each worker. They are a turn of their own unless a call follows.
     said: BTreeMap<String, (Origin, String)>,
     /// The rule of the first finding.
@@ -59,14 +59,14 @@ pub(super) struct History {
     loops: VecDeque<LoopKey>,
     texts_at: Option<usize>,
     /// The bytes of the session when it was last idle.
-    resting_bytes: usize,
+    idle_bytes: usize,
 }
 
 impl History {
     /// Returns the bytes that the limit of memory counts: of the session when it was last idle, and of the texts that
     /// wait for a call.
     pub(super) fn bytes(&self) -> usize {
-        self.resting_bytes + self.said_bytes()
+        self.idle_bytes + self.said_bytes()
     }
 
     fn said_bytes(&self) -> usize {
@@ -88,11 +88,11 @@ impl Session {
     }
 
     /// Frees the engine.
-    pub(super) fn rest(&mut self) {
+    pub(super) fn make_idle(&mut self) {
         let Self { id, replay, history, .. } = self;
-        let kept = history.calls_kept.len() + history.messages_kept.len();
-        history.resting_bytes =
-            size_of::<Self>() + id.len() + kept * size_of::<Origin>() + replay.rest();
+        let origins = history.call_origins.len() + history.message_origins.len();
+        history.idle_bytes =
+            size_of::<Self>() + id.len() + origins * size_of::<Origin>() + replay.make_all_idle();
     }
 
     /// Judges a record, and adds what it makes to `made`.
@@ -137,7 +137,7 @@ impl Session {
         made: &mut Made<'_>,
     ) {
         let history = &mut self.history;
-        push(&mut history.calls_kept, origin, CALLS_KEPT);
+        push(&mut history.call_origins, origin, CALLS_MAX);
         history.calls += 1;
         if let Some(rule) = &history.rule {
             made.metrics.add("unstuck_wasted_calls_total", &[("rule", rule)], 1);
@@ -157,7 +157,7 @@ impl Session {
 
     /// Counts a message, and keeps its span.
     fn message(&mut self, origin: Origin) -> Origin {
-        push(&mut self.history.messages_kept, origin, MESSAGES_KEPT);
+        push(&mut self.history.message_origins, origin, MESSAGES_MAX);
         self.history.messages += 1;
         origin
     }
@@ -166,7 +166,7 @@ impl Session {
     /// one of the workers become a turn at once.
     fn hold(&mut self, worker: &str, origin: Origin, text: String, made: &mut Made<'_>) {
         self.history.said.insert(worker.to_owned(), (origin, text));
-        while (self.history.said.len() > SAID_KEPT || self.history.said_bytes() > SAID_BYTES_MAX)
+        while (self.history.said.len() > SAID_MAX || self.history.said_bytes() > SAID_BYTES_MAX)
             && let Some((worker, (origin, text))) = self.history.said.pop_first()
         {
             self.turn(&worker, origin, &text, made);
@@ -190,24 +190,24 @@ impl Session {
         let history = &mut self.history;
         history.rule.get_or_insert_with(|| found.rule.to_owned());
         history.asked_to_end |= found.action >= Action::StartOver;
-        let kept = match found.location {
+        let known = match found.location {
             Location::Calls { .. } => {
                 if !history.loops.contains(&found.key)
-                    && let Some(oldest) = push(&mut history.loops, found.key, LOOPS_KEPT)
+                    && let Some(oldest) = push(&mut history.loops, found.key, LOOPS_MAX)
                 {
                     self.replay.leave(oldest);
                 }
-                &history.calls_kept
+                &history.call_origins
             }
             Location::Messages { .. } => {
                 history.texts_at = Some(history.calls);
                 self.replay.leave(found.key);
-                &history.messages_kept
+                &history.message_origins
             }
         };
         let origins = |index| {
-            let at = kept.binary_search_by_key(&index, |origin| origin.index).ok()?;
-            kept.get(at).copied()
+            let at = known.binary_search_by_key(&index, |origin| origin.index).ok()?;
+            known.get(at).copied()
         };
         let labels = [("rule", found.rule), ("action", found.action.name())];
         made.metrics.add("unstuck_findings_total", &labels, 1);
@@ -219,7 +219,8 @@ impl Session {
         while let Some((worker, (origin, text))) = self.history.said.pop_first() {
             self.turn(&worker, origin, &text, made);
         }
-        let latest = self.history.calls_kept.back().or(self.history.messages_kept.back()).copied();
+        let latest =
+            self.history.call_origins.back().or(self.history.message_origins.back()).copied();
         let preset = self.replay.preset();
         let findings = std::mem::replace(&mut self.replay, Replay::new(preset)).finish();
         if let Some(latest) = latest {

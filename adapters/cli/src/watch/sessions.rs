@@ -189,7 +189,7 @@ impl Sessions {
     /// Adds the state to what is to be stored. All sessions rest, as they do after a restart.
     pub(super) fn snapshot(&mut self, before: Vec<u8>) -> Vec<u8> {
         while let Some((_, id)) = self.awake.pop_first() {
-            self.rest(&id);
+            self.make_idle(&id);
         }
         let sessions = self.followed.iter_mut();
         let sessions: Vec<(&str, &History, &ReplayCheckpoint)> = sessions
@@ -262,16 +262,16 @@ impl Sessions {
         if self.awake.len() > AWAKE_MAX
             && let Some((_, id)) = self.awake.pop_first()
         {
-            self.rest(&id);
+            self.make_idle(&id);
         }
         self.evict(made);
     }
 
     /// Puts a session to rest, which frees its engine.
-    fn rest(&mut self, id: &str) {
+    fn make_idle(&mut self, id: &str) {
         let Some(session) = self.followed.get_mut(id) else { return };
         self.bytes -= session.history.bytes();
-        session.rest();
+        session.make_idle();
         self.bytes += session.history.bytes();
     }
 

@@ -50,7 +50,7 @@ pub struct Account {
     budget: Budget,
     /// What others have spent in each scope.
     #[serde(skip)]
-    beside: [Spent; SCOPES.len()],
+    others: [Spent; SCOPES.len()],
     spent: [Spent; SCOPES.len()],
     /// The number of days since 1970 in UTC.
     today: u64,
@@ -98,8 +98,8 @@ impl Account {
     }
 
     /// Sets what others have spent of the same session and of the same day.
-    pub fn set_beside(&mut self, session: Spent, day: Spent) {
-        self.beside = [Spent::default(), session, day];
+    pub fn set_others(&mut self, session: Spent, day: Spent) {
+        self.others = [Spent::default(), session, day];
     }
 
     /// Returns what this agent has spent in the session.
@@ -141,8 +141,8 @@ impl Account {
 
     fn shares(&self) -> impl Iterator<Item = Share> + use<> {
         let mut spent = self.spent;
-        for (total, beside) in spent.iter_mut().zip(self.beside) {
-            *total += beside;
+        for (total, others) in spent.iter_mut().zip(self.others) {
+            *total += others;
         }
         self.budget.shares(spent)
     }

@@ -129,7 +129,7 @@ impl GitWorkTree {
     /// If the state cannot be saved.
     pub fn begin_next(folder: &Path) -> Result<Self, GitError> {
         let taken = Self::list(folder)?;
-        let numbers = taken.iter().filter_map(|kept| kept.run.strip_prefix("run-")?.parse().ok());
+        let numbers = taken.iter().filter_map(|saved| saved.run.strip_prefix("run-")?.parse().ok());
         let mut number: u64 = numbers.max().unwrap_or(0);
         loop {
             number = number.saturating_add(1);
@@ -170,7 +170,10 @@ impl GitWorkTree {
     /// If `folder` is in no repository.
     pub fn list(folder: &Path) -> Result<Vec<SavedState>, GitError> {
         let place = WorkTree::of(folder)?;
-        Ok(saved_state::all(&place.git)?.into_iter().map(|entry| entry.kept(&place)).collect())
+        Ok(saved_state::all(&place.git)?
+            .into_iter()
+            .map(|entry| entry.saved_state(&place))
+            .collect())
     }
 
     /// Saves the present state and goes back to the start of the run.
@@ -204,7 +207,7 @@ impl GitWorkTree {
         let reference = saved_state::start(&self.run);
         let all = saved_state::all(&self.place.git)?;
         let entry = all.into_iter().find(|entry| entry.reference == reference);
-        Ok(entry.ok_or_else(|| self.no_run())?.kept(&self.place))
+        Ok(entry.ok_or_else(|| self.no_run())?.saved_state(&self.place))
     }
 
     /// Checks the name of a run.
@@ -311,7 +314,7 @@ impl GitWorkTree {
             run: self.run.clone(),
             number,
             reference: saved_state::numbered(&self.run, number),
-            to: target.entry.clone().kept(place),
+            to: target.entry.clone().saved_state(place),
             changed: figures.changed,
             returned: figures.returned,
             removed: figures.removed,

@@ -43,11 +43,11 @@ impl Replay {
     }
 
     /// Makes all workers idle. Returns the bytes that they take.
-    pub fn rest(&mut self) -> usize {
+    pub fn make_all_idle(&mut self) -> usize {
         self.idle_stalest(self.workers.len());
         self.workers = Vec::new();
         // The workers themselves are counted.
-        let free = self.kept.idle.len().next_multiple_of(NODE) - self.kept.idle.len();
+        let free = self.state.idle.len().next_multiple_of(NODE) - self.state.idle.len();
         self.idle_bytes + free * size_of::<(u64, IdleWorker)>()
     }
 
@@ -59,21 +59,21 @@ impl Replay {
     /// Makes all workers idle and returns the state. Findings have to be taken before, and the steps of a loop to
     /// explain are left out.
     pub fn checkpoint(&mut self) -> &ReplayCheckpoint {
-        self.rest();
-        &self.kept
+        self.make_all_idle();
+        &self.state
     }
 
     /// Returns the replay as it was at its checkpoint, by the same policy. Returns `None` if the bytes of
     /// a worker cannot be read.
-    pub fn resumed(preset: &'static Preset, kept: ReplayCheckpoint) -> Option<Self> {
-        let idle = || kept.idle.iter();
+    pub fn resumed(preset: &'static Preset, state: ReplayCheckpoint) -> Option<Self> {
+        let idle = || state.idle.iter();
         if !idle().all(|(_, worker)| worker.can_resume(preset)) {
             return None;
         }
         let places = idle().map(|(seen, worker)| (Arc::clone(&worker.name), Place::Idle(*seen)));
         let (places, idle_bytes) =
-            (places.collect(), kept.idle.values().map(IdleWorker::size).sum());
-        Some(Self { kept, idle_bytes, places, ..Self::new(preset) })
+            (places.collect(), state.idle.values().map(IdleWorker::size).sum());
+        Some(Self { state, idle_bytes, places, ..Self::new(preset) })
     }
 }
 

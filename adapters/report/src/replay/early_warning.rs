@@ -90,7 +90,7 @@ impl EarlyWarning {
 
     /// Looks at the nearest rule after an event, if it may have changed. A finding or a cleared
     /// history starts afresh.
-    pub(super) fn look(
+    pub(super) fn update(
         &mut self,
         nearest: impl FnOnce() -> Option<Nearness>,
         judged: Judged,
@@ -138,7 +138,7 @@ mod tests {
         for (seq, &(nearest, judged)) in (0..).zip(events) {
             early.call(seq, seq, &BALANCED);
             early.outcome(seq);
-            early.look(|| nearest, judged, &BALANCED);
+            early.update(|| nearest, judged, &BALANCED);
         }
         early.warning(events.len() as u64)
     }
@@ -172,7 +172,7 @@ mod tests {
         (0..4).for_each(|seq| early.call(seq, 7, &BALANCED));
         early.outcome(0);
         early.outcome(1);
-        early.look(|| Some(near(1, 3, 4)), Quiet, &BALANCED);
+        early.update(|| Some(near(1, 3, 4)), Quiet, &BALANCED);
         assert_eq!(early.warning(3), Some((near(1, 3, 4), 2)));
     }
 
@@ -180,11 +180,11 @@ mod tests {
     fn a_look_is_skipped_if_no_rule_can_have_changed() {
         let mut early = EarlyWarning::default();
         early.call(0, 0, &BALANCED);
-        early.look(|| panic!("its outcome is not known"), Quiet, &BALANCED);
+        early.update(|| panic!("its outcome is not known"), Quiet, &BALANCED);
         early.outcome(0);
-        early.look(|| Some(near(0, 2, 3)), Quiet, &BALANCED);
+        early.update(|| Some(near(0, 2, 3)), Quiet, &BALANCED);
         early.call(1, 1, &BALANCED);
-        early.look(|| panic!("the one before has settled long since"), Quiet, &BALANCED);
+        early.update(|| panic!("the one before has settled long since"), Quiet, &BALANCED);
         assert_eq!(early.warning(1), Some((near(0, 2, 3), 1)));
     }
 }

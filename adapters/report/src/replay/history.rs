@@ -184,7 +184,7 @@ impl LoopHistory {
     }
 
     /// Returns the part of a result that is kept.
-    pub(super) fn kept<'t>(&self, text: &'t str) -> &'t str {
+    pub(super) fn excerpt<'t>(&self, text: &'t str) -> &'t str {
         beginning(text, self.wanted.text_max)
     }
 

@@ -147,7 +147,7 @@ impl Drawing {
     }
 
     /// Notes the action that a guard would have taken at the call `at`.
-    pub(super) fn told(&mut self, at: usize, action: Action) {
+    pub(super) fn acted(&mut self, at: usize, action: Action) {
         if let Some(call) = self.picture.calls.get_mut(at) {
             call.told = call.told.max(action);
         }

@@ -245,7 +245,7 @@ impl Worker {
         let refusal = || recipe.result(tool, outcome.text, outcome.cut).result;
         CallResult {
             digest: known.map_or_else(refusal, |known| known.digest()),
-            text: history.kept(outcome.text).to_owned(),
+            text: history.excerpt(outcome.text).to_owned(),
             failed: outcome.failed,
             refused: outcome.refused,
         }
@@ -317,7 +317,7 @@ impl Worker {
     /// Measures how near the rules are after an event with these verdicts.
     pub(super) fn watch(&mut self, judged: Judged) {
         let detector = &self.engine.detector;
-        self.early_warning.look(|| detector.nearest(), judged, detector.policy());
+        self.early_warning.update(|| detector.nearest(), judged, detector.policy());
     }
 
     /// Returns the early warning of `finding`, which was just made. Findings about text have none.

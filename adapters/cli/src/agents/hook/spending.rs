@@ -63,7 +63,7 @@ impl Spending {
         let of_day = budget.day != Limits::default();
         if of_day || budget.session != Limits::default() {
             let (session, day) = folder.spent_beside(key, of_day, Duration::from_millis(now));
-            account.set_beside(session, day);
+            account.set_others(session, day);
         }
         let has_tokens = [budget.turn, budget.session, budget.day]
             .iter()

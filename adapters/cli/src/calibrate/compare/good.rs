@@ -24,8 +24,8 @@ impl Good {
     /// Reads the file of `--good`, if there is one. Prints an error if it is wrong.
     pub(super) fn load(scan: &Scan) -> Result<Self, Exit> {
         let Some(path) = &scan.good else { return Ok(Self::EndedWell) };
-        let beside = path.parent().unwrap_or(Path::new("")).to_owned();
-        let folders = [PathBuf::new(), beside].into_iter().chain(scan.paths.iter().cloned());
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let folders = [PathBuf::new(), folder].into_iter().chain(scan.paths.iter().cloned());
         let folders: Vec<PathBuf> = folders.collect();
         setup::load(path, "paths or labels, one a line", |text| listed(text, &folders))
             .map(Self::Listed)

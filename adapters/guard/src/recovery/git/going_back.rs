@@ -9,7 +9,7 @@ use super::command::Blobs;
 use super::disk;
 use super::error::GitError;
 use super::path::{file_name, parents, path};
-use super::snapshot::{Files, Kind, Mode, PathState, list, look};
+use super::snapshot::{Files, Kind, Mode, PathState, list, path_state};
 use super::work_tree::WorkTree;
 
 /// The counts of changed files.
@@ -155,7 +155,7 @@ impl<'w> Way<'w> {
     /// Makes room for a file `name`, and makes the folders around it. Returns whether there is room now.
     fn clear(&mut self, name: &[u8]) -> Result<bool, GitError> {
         for parent in parents(name) {
-            match look(&self.place.top, parent)? {
+            match path_state(&self.place.top, parent)? {
                 PathState::Folder => continue,
                 PathState::File(_) if !self.take_away(parent)? => return Ok(false),
                 PathState::Other | PathState::Blocked(_) => return Ok(false),
@@ -163,7 +163,7 @@ impl<'w> Way<'w> {
             }
             disk::make_folder(&self.at(parent)).map_err(wrong(parent))?;
         }
-        match look(&self.place.top, name)? {
+        match path_state(&self.place.top, name)? {
             PathState::Nothing => Ok(true),
             PathState::File(_) => self.take_away(name),
             PathState::Folder => self.empty(name),
@@ -177,7 +177,7 @@ impl<'w> Way<'w> {
         let now = self.now;
         let kept = now.range(inside.clone()..).take_while(|(name, _)| name.starts_with(&inside));
         for (file, _) in kept {
-            if let PathState::File(_) = look(&self.place.top, file)? {
+            if let PathState::File(_) = path_state(&self.place.top, file)? {
                 self.take_away(file)?;
             }
         }

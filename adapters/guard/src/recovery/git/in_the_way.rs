@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use super::error::GitError;
 use super::path::{bytes, path};
-use super::snapshot::{Listed, PathState, look};
+use super::snapshot::{Listed, PathState, path_state};
 use super::work_tree::WorkTree;
 
 /// Adds to `listed` the ignored files that have to be removed before there can be a file `name`.
 pub(super) fn add(place: &WorkTree, name: &[u8], listed: &mut Listed) -> Result<(), GitError> {
-    match look(&place.top, name)? {
+    match path_state(&place.top, name)? {
         PathState::Nothing => Ok(()),
         PathState::File(mode) => {
             listed.files.entry(name.to_owned()).or_insert(mode);
@@ -18,7 +18,7 @@ pub(super) fn add(place: &WorkTree, name: &[u8], listed: &mut Listed) -> Result<
         }
         PathState::Folder => folder(place, name, listed),
         PathState::Other => Err(other(name)),
-        PathState::Blocked(parent) => match look(&place.top, parent)? {
+        PathState::Blocked(parent) => match path_state(&place.top, parent)? {
             PathState::File(mode) => {
                 listed.files.entry(parent.to_owned()).or_insert(mode);
                 Ok(())
@@ -40,7 +40,7 @@ fn folder(place: &WorkTree, name: &[u8], listed: &mut Listed) -> Result<(), GitE
                 return Err(GitError::InTheWay { path: folder, what });
             }
             let entry_name = bytes(&entry);
-            match look(&place.top, &entry_name)? {
+            match path_state(&place.top, &entry_name)? {
                 PathState::File(mode) => {
                     listed.files.entry(entry_name).or_insert(mode);
                 }

@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::command::pieces;
 use super::error::GitError;
 use super::path::path;
-use super::snapshot::{PathState, look};
+use super::snapshot::{PathState, path_state};
 use super::work_tree::WorkTree;
 
 /// A temporary index beside the user's. It is removed on drop.
@@ -87,7 +87,7 @@ pub(super) fn intend<'n>(
 ) -> Result<(), GitError> {
     let mut present = Vec::new();
     for name in names {
-        if let PathState::File(_) = look(&place.top, name)? {
+        if let PathState::File(_) = path_state(&place.top, name)? {
             present.push(path(name).into_os_string());
         }
     }

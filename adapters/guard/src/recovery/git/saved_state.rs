@@ -142,7 +142,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn kept(self, place: &WorkTree) -> SavedState {
+    pub(super) fn saved_state(self, place: &WorkTree) -> SavedState {
         SavedState {
             is_here: self.state.work_tree == place.name,
             branch: self.state.head.branch_name(),

@@ -82,7 +82,7 @@ pub(super) fn list(place: &WorkTree) -> Result<Listed, GitError> {
             listed.nested.push(path(folder));
             continue;
         }
-        match look(&place.top, name)? {
+        match path_state(&place.top, name)? {
             PathState::File(mode) => {
                 listed.files.insert(name.to_owned(), mode);
             }
@@ -111,7 +111,7 @@ pub(super) enum PathState<'p> {
 }
 
 /// Returns what is at `name`. Links are not followed.
-pub(super) fn look<'p>(top: &Path, name: &'p [u8]) -> Result<PathState<'p>, GitError> {
+pub(super) fn path_state<'p>(top: &Path, name: &'p [u8]) -> Result<PathState<'p>, GitError> {
     for parent in parents(name) {
         match metadata(top, parent)? {
             None => return Ok(PathState::Nothing),
@@ -208,8 +208,8 @@ pub(super) fn tree(place: &WorkTree, files: &Files) -> Result<String, GitError> 
     git.fed(&["update-index", "-z", "--index-info"], &lines)?;
     let tree = git.line(&["write-tree"])?;
     // Git silently leaves out names that could lead into its own folder on some system.
-    let kept = read(&place.git, &tree)?;
-    match files.iter().find(|(name, kind)| kept.get(*name) != Some(kind)) {
+    let written = read(&place.git, &tree)?;
+    match files.iter().find(|(name, kind)| written.get(*name) != Some(kind)) {
         Some((name, _)) => Err(GitError::Name { path: path(name) }),
         None => Ok(tree),
     }
@@ -220,7 +220,7 @@ pub(super) fn read(git: &Git, id: &str) -> Result<Files, GitError> {
     let listing = git.run(&["ls-tree", "-r", "-z", "--full-tree", id])?;
     pieces(&listing)
         .map(|line| {
-            kept(line).ok_or_else(|| GitError::Damaged {
+            file_of(line).ok_or_else(|| GitError::Damaged {
                 reference: id.to_owned(),
                 what: format!("the entry {:?}", String::from_utf8_lossy(line)),
             })
@@ -229,7 +229,7 @@ pub(super) fn read(git: &Git, id: &str) -> Result<Files, GitError> {
 }
 
 /// Parses a line of a tree's listing: `mode type id TAB path`.
-fn kept(line: &[u8]) -> Option<(Vec<u8>, Kind)> {
+fn file_of(line: &[u8]) -> Option<(Vec<u8>, Kind)> {
     let tab = line.iter().position(|&byte| byte == b'\t')?;
     let (entry, name) = (line.get(..tab)?, line.get(tab + 1..)?);
     let mut words = std::str::from_utf8(entry).ok()?.split(' ');
@@ -255,7 +255,7 @@ mod tests {
             (format!("100644 blob {id}\t.git/hooks/post-checkout"), None),
             (format!("100644 blob {id}"), None),
         ] {
-            assert_eq!(kept(line.as_bytes()).map(|(_, kind)| kind.mode), mode, "{line}");
+            assert_eq!(file_of(line.as_bytes()).map(|(_, kind)| kind.mode), mode, "{line}");
         }
     }
 }

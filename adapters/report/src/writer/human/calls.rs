@@ -68,8 +68,9 @@ impl<'a> Rows<'a> {
         let numbers = calls.iter().map(|(call, _)| call.index.to_string().len() + "#".len());
         let number_width = numbers.max().unwrap_or(0);
         let tool_width = calls.iter().map(|(call, _)| tool(call).width()).max().unwrap_or(0);
-        let beside = INDENT + number_width + if tool_width > 0 { 2 + tool_width } else { 0 } + 2;
-        let room = columns.saturating_sub(beside);
+        let before_text =
+            INDENT + number_width + if tool_width > 0 { 2 + tool_width } else { 0 } + 2;
+        let room = columns.saturating_sub(before_text);
         let mut texts: HashMap<Option<&str>, Vec<&str>> = HashMap::new();
         for (call, text) in calls {
             texts.entry(call.tool.as_deref()).or_default().push(text);
