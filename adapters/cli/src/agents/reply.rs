@@ -37,7 +37,7 @@ impl Reply {
     /// The reply to a call that has not run yet, for an agent whose turn a hook can end or cannot.
     pub(crate) fn before(decision: &Decision, ends_turn: bool) -> Self {
         let words = |what| Words {
-            model: told(&decision.refusal()),
+            model: for_model(&decision.refusal()),
             person: person(what, decision.evidence()),
         };
         match (decision.action(), decision.message()) {
@@ -46,14 +46,14 @@ impl Reply {
             (Action::Stop, Some(_)) if ends_turn => Self::Stop(words(ENDED)),
             (Action::Stop, Some(_)) => Self::Stop(words(REFUSED)),
             (Action::Block, Some(_)) => Self::Refuse(words(REFUSED)),
-            (_, Some(message)) => Self::Tell(told(&message.note())),
+            (_, Some(message)) => Self::Tell(for_model(&message.note())),
         }
     }
 
     /// The reply to anything that has happened. It is too late to refuse that call; the next one can be.
     pub(crate) fn after(decision: &Decision) -> Self {
         let Some(message) = decision.message() else { return Self::Nothing };
-        let model = told(&message.note());
+        let model = for_model(&message.note());
         match decision.action() {
             Action::StartOver => Self::start_over(decision),
             Action::Stop => Self::Stop(Words { model, person: person(ENDED, decision.evidence()) }),
@@ -73,7 +73,7 @@ impl Reply {
             (Action::Block, Some(evidence), Some(_)) if !evidence.is_of_swarm() => {
                 let warning = evidence.finding.nudge(Action::Warn, &evidence.tool).to_string();
                 let warning = wording.of(warning, &evidence.tool);
-                Self::Tell(told(&format!("{SIGN} {warning}")))
+                Self::Tell(for_model(&format!("{SIGN} {warning}")))
             }
             _ => Self::after(decision),
         }
@@ -83,7 +83,7 @@ impl Reply {
     pub(crate) fn refused(evidence: &Evidence, wording: Wording) -> Self {
         let nudge = evidence.finding.nudge(Action::Block, &evidence.tool).to_string();
         let nudge = wording.of(nudge, &evidence.tool);
-        let model = told(&format!("{SIGN} This call was not run. {nudge}"));
+        let model = for_model(&format!("{SIGN} This call was not run. {nudge}"));
         Self::Refuse(Words { model, person: person(REFUSED, Some(evidence)) })
     }
 
@@ -101,7 +101,7 @@ impl Reply {
             (&mut self, clue)
         {
             text.push(' ');
-            text.push_str(&told(clue));
+            text.push_str(&for_model(clue));
         }
         self
     }
@@ -150,7 +150,7 @@ impl Reply {
 }
 
 /// Returns a text for a model. It names tools, and their names come from others.
-fn told(text: &str) -> String {
+fn for_model(text: &str) -> String {
     masked(text).into_owned()
 }
 

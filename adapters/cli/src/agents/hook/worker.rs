@@ -72,7 +72,7 @@ pub(super) struct Worker {
     /// The time of the event that is answered, in milliseconds since 1970.
     now: u64,
     /// The evidence of which the model is told at this event.
-    told: Option<Evidence>,
+    shown: Option<Evidence>,
     /// What was spent, if there is a budget.
     spending: Option<Spending>,
     /// The way back, if the user has allowed it.
@@ -99,7 +99,7 @@ impl Worker {
             asks: false,
             wording: Wording::Named,
             now,
-            told: None,
+            shown: None,
             spending: None,
             start_over: None,
         };
@@ -184,9 +184,9 @@ impl Worker {
         }
         let unreported = self.settle_unreported(event);
         let silent = self.settle_silent(&event.kind);
-        self.told = None;
+        self.shown = None;
         let reply = self.reply(read);
-        let told = self.told.as_ref().filter(|_| reply != Reply::Nothing);
+        let told = self.shown.as_ref().filter(|_| reply != Reply::Nothing);
         let clue = told.and_then(|evidence| clue(self.session.agent, read, evidence));
         let reply = reply.with(clue.as_deref()).or(silent).or(unreported);
         self.session.last_seen = self.now;
@@ -298,7 +298,7 @@ impl Worker {
         if is_new {
             self.position.pending = Reply::Nothing;
         }
-        self.told(&decision)
+        self.reply_after(&decision)
     }
 
     /// Takes in the last words of a turn. Only a turn without a call is a turn of mere text.
@@ -309,7 +309,7 @@ impl Worker {
             return Reply::Nothing;
         }
         let decision = self.guard.text_turn(text);
-        self.told(&decision)
+        self.reply_after(&decision)
     }
 
     fn cancel_open(&mut self) {
@@ -333,7 +333,7 @@ impl Worker {
     }
 
     /// Stores the evidence on something that has happened, and returns the reply.
-    fn told(&mut self, decision: &Decision) -> Reply {
+    fn reply_after(&mut self, decision: &Decision) -> Reply {
         self.note(decision, Said::after);
         Reply::after(decision)
     }
@@ -341,7 +341,7 @@ impl Worker {
     /// Stores the evidence for `unstuck status` and the journal, unless it says nothing new.
     fn note(&mut self, decision: &Decision, said: fn(Action, Ends) -> Said) {
         if decision.message().is_some() {
-            self.told = decision.evidence().cloned();
+            self.shown = decision.evidence().cloned();
         }
         let said = said(decision.judged(), self.host().ends);
         let new = FindingRecord::news(decision, said, self.session.calls, self.now);

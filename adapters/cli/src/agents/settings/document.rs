@@ -417,7 +417,7 @@ fn list<'o, 't>(group: &'o Value<'t>) -> Option<&'o Array<'t>> {
 fn entries(text: &str) -> Result<Vec<Entry>, Mistake> {
     let root = read(text)?;
     let places = places(&root).into_iter();
-    Ok(places.filter_map(|place| own(&Path::of(&root, place)?, place)).collect())
+    Ok(places.filter_map(|place| entry_of_program(&Path::of(&root, place)?, place)).collect())
 }
 
 /// Returns the indices of all entries, including entries of other programs.
@@ -440,7 +440,7 @@ fn places(root: &Object<'_>) -> Vec<Place> {
 }
 
 /// Reads the entry at `path` if it runs this program.
-fn own(path: &Path<'_, '_>, place: Place) -> Option<Entry> {
+fn entry_of_program(path: &Path<'_, '_>, place: Place) -> Option<Entry> {
     let member = |name| last(path.entry, name).map(|member| &member.value);
     let command = member("command")?.as_string_lit()?.value.to_string();
     let args = match member(ARGS) {

@@ -96,7 +96,7 @@ impl Worker {
         };
         let decision = self.guard.after(ticket, "", true);
         self.session.errors += 1;
-        let reply = self.told(&decision);
+        let reply = self.reply_after(&decision);
         self.position.store(&id).after = Some(reply.clone());
         reply
     }
