@@ -12,7 +12,6 @@ mod expiry;
 mod file;
 mod folder;
 mod journal;
-mod line;
 mod log;
 #[cfg(feature = "fleet")]
 mod pause;
@@ -28,7 +27,6 @@ pub(crate) use file::{StateFile, Trouble};
 pub(crate) use folder::Folder;
 #[cfg(feature = "fleet")]
 pub(crate) use folder::digest;
-pub(crate) use journal::{Entry, JOURNAL, What};
-pub(crate) use line::Line;
+pub(crate) use journal::{Entry, JOURNAL, Line, What};
 pub(crate) use log::LOG;
 pub(crate) use session::{FindingRecord, Key, LoopRecord, Said, Session};

@@ -148,7 +148,7 @@ const F1: Column<Score> = ("F1", |score| number(score.f1));
 const F1_INTERVAL: Column<Score> = ("95 %", |score| ends(score.f1_interval));
 const FALSE_ALARMS: Column<Score> = ("false alarms", |score| percent(score.false_alarm_rate));
 const RATE_INTERVAL: Column<Score> = ("95 %", |score| percents(score.false_alarm_rate_interval));
-const EARLY: Column<Score> = ("early", |score| score.early.to_string());
+const EARLY: Column<Score> = ("early", |score| score.counts.early.to_string());
 const LAG: Column<Score> =
     ("lag", |score| score.median_lag.map_or_else(|| NONE.to_owned(), |lag| lag.to_string()));
 const SAVED: Column<Score> = ("saved", |score| score.saved.to_string());

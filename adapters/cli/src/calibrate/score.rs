@@ -8,12 +8,13 @@ use super::interval::{Interval, Intervals};
 use super::labels::Outcome;
 
 /// The number of runs with each outcome.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Counts {
     hits: usize,
     missed: usize,
-    early: usize,
+    pub(super) early: usize,
     false_alarms: usize,
+    #[serde(skip)]
     quiet: usize,
 }
 
@@ -58,10 +59,8 @@ pub(super) struct Score {
     /// The source of the runs, or `None` for runs of all sources.
     pub(super) source: Option<String>,
     pub(super) runs: usize,
-    hits: usize,
-    missed: usize,
-    pub(super) early: usize,
-    false_alarms: usize,
+    #[serde(flatten)]
+    pub(super) counts: Counts,
     /// Ratios are `None` if the divisor is 0.
     pub(super) recall: Option<f64>,
     pub(super) precision: Option<f64>,
@@ -93,10 +92,7 @@ impl Score {
             preset,
             source: None,
             runs: outcomes.len(),
-            hits: counts.hits,
-            missed: counts.missed,
-            early: counts.early,
-            false_alarms: counts.false_alarms,
+            counts,
             recall: counts.recall(),
             precision: counts.precision(),
             f1: counts.f1(),

@@ -2,6 +2,7 @@
 //!
 //! The state of a session holds no arguments and no results, so none are shown.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -48,9 +49,8 @@ pub(crate) fn run(status: &Status) -> Exit {
         sessions.retain(|Listed { session, .. }| now.saturating_sub(session.last_seen) <= LIVE);
     }
     // The latest come first. Ties are ordered by session and worker, so that the order is stable.
-    sessions.sort_by(|Listed { session: a, .. }, Listed { session: b, .. }| {
-        let order = |one: &Session| (u64::MAX - one.last_seen, one.session.clone());
-        order(a).cmp(&order(b)).then_with(|| a.worker.cmp(&b.worker))
+    sessions.sort_by_cached_key(|Listed { session, .. }| {
+        (Reverse(session.last_seen), session.session.clone(), session.worker.clone())
     });
     let human = || human(&sessions, all - sessions.len(), now);
     status.format.print(human, sessions.iter().map(json_line_of))
@@ -191,33 +191,12 @@ struct Line<'a> {
     last_seen: u64,
     /// The session is over.
     ended: bool,
-    findings: Vec<FindingLine<'a>>,
-}
-
-#[derive(Serialize)]
-struct FindingLine<'a> {
-    rule: &'a str,
-    kind: &'a str,
-    /// The action that the policy asks for.
-    action: &'a str,
-    /// What the agent was told, or would have been told if the hook did not only observe.
-    said: Said,
-    observed: bool,
-    tool: &'a str,
-    /// A description of what recurs.
-    what: &'a str,
-    period: u64,
-    laps: u64,
-    r#loop: String,
-    /// The number of calls of the worker until then.
-    call: u64,
-    at: u64,
+    findings: &'a [FindingRecord],
 }
 
 /// Returns the JSON line of a session.
 fn json_line_of(Listed { session, ended }: &Listed) -> String {
-    let findings = session.findings.iter();
-    let line = Line {
+    json_line(&Line {
         schema: SCHEMA,
         agent: session.agent.name(),
         session: &session.session,
@@ -230,24 +209,8 @@ fn json_line_of(Listed { session, ended }: &Listed) -> String {
         begun: session.begun,
         last_seen: session.last_seen,
         ended: *ended,
-        findings: findings
-            .map(|finding| FindingLine {
-                rule: &finding.rule,
-                kind: &finding.kind,
-                action: &finding.action,
-                said: finding.said,
-                observed: finding.observed,
-                tool: &finding.tool,
-                what: &finding.what,
-                period: finding.period,
-                laps: finding.laps,
-                r#loop: finding.loop_id.to_string(),
-                call: finding.call,
-                at: finding.at,
-            })
-            .collect(),
-    };
-    json_line(&line)
+        findings: &session.findings,
+    })
 }
 
 #[cfg(test)]

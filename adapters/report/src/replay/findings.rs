@@ -89,7 +89,7 @@ impl Location {
 }
 
 /// The rule about calls that came nearest before a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
     pub(crate) rule: &'static str,
     /// The calls that matched the rule, and the calls that it needs.

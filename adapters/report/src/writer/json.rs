@@ -140,7 +140,7 @@ struct TraceLine<'a> {
 #[derive(Serialize)]
 struct CostLine {
     #[serde(skip_serializing_if = "Option::is_none")]
-    tokens: Option<TokensLine>,
+    tokens: Option<Tokens>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,31 +148,22 @@ struct CostLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     calls_after: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tokens_after: Option<TokensLine>,
+    tokens_after: Option<Tokens>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds_after: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dollars_after: Option<f64>,
 }
 
-#[derive(Serialize)]
-struct TokensLine {
-    input: u64,
-    cached: u64,
-    output: u64,
-}
-
 impl CostLine {
     fn of(Cost { total, after }: Cost) -> Self {
-        let tokens =
-            |Tokens { input, cached, output }: Tokens| TokensLine { input, cached, output };
         let seconds = |spent: Spent| spent.time.map(|time| time.as_secs());
         Self {
-            tokens: total.tokens.map(tokens),
+            tokens: total.tokens,
             seconds: seconds(total),
             dollars: total.dollars,
             calls_after: after.map(|after| after.calls),
-            tokens_after: after.and_then(|after| after.tokens).map(tokens),
+            tokens_after: after.and_then(|after| after.tokens),
             seconds_after: after.and_then(seconds),
             dollars_after: after.and_then(|after| after.dollars),
         }
@@ -205,26 +196,11 @@ pub struct FindingLine<'a> {
     baseline: Option<&'static str>,
     /// Null for text, for a later finding of the same loop, and if no rule came near since the
     /// finding before.
-    warning: Option<WarningLine>,
+    warning: Option<Warning>,
     /// Absent if it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<&'a Cause>,
     message: Cow<'a, str>,
-}
-
-/// The rule that came nearest before the finding, and the number of calls in between.
-#[derive(Serialize)]
-struct WarningLine {
-    rule: &'static str,
-    held: u16,
-    needed: u16,
-    lead: u64,
-}
-
-impl WarningLine {
-    fn of(Warning { rule, held, needed, lead }: Warning) -> Self {
-        Self { rule, held, needed, lead }
-    }
 }
 
 impl<'a> TraceLine<'a> {
@@ -271,7 +247,7 @@ impl<'a> FindingLine<'a> {
             r#loop: finding.loop_id.to_string(),
             confidence: finding.confidence,
             baseline: novelty.map(Novelty::name),
-            warning: found.warning.map(WarningLine::of),
+            warning: found.warning,
             cause: found.cause.as_ref(),
             message: found.message.as_str().into(),
         }

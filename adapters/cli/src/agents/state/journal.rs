@@ -116,6 +116,28 @@ impl Entry {
     }
 }
 
+/// The version of the JSON lines. An added field does not change it.
+const SCHEMA: u32 = 1;
+
+/// A finding as `unstuck report` and webhooks have it in JSON, with the session that it belongs to.
+#[derive(Serialize)]
+pub(crate) struct Line<'a> {
+    schema: u32,
+    agent: &'a str,
+    session: &'a str,
+    worker: &'a str,
+    cwd: Option<&'a str>,
+    #[serde(flatten)]
+    finding: &'a FindingRecord,
+}
+
+impl<'a> Line<'a> {
+    pub(crate) fn of(entry: &'a Entry, finding: &'a FindingRecord) -> Self {
+        let Entry { agent, session, worker, cwd, .. } = entry;
+        Self { schema: SCHEMA, agent, session, worker, cwd: cwd.as_deref(), finding }
+    }
+}
+
 impl Folder {
     /// Appends `entries` to the journal.
     pub(crate) fn record(&self, entries: &[Entry]) -> Result<(), Trouble> {

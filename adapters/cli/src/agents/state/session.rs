@@ -91,7 +91,7 @@ pub(crate) struct FindingRecord {
     pub(crate) period: u64,
     pub(crate) laps: u64,
     /// JSON holds it as people see it, because not every reader of JSON keeps numbers of 64 bits.
-    #[serde(with = "loop_id")]
+    #[serde(rename = "loop", alias = "loop_id", with = "loop_id")]
     pub(crate) loop_id: LoopId,
     /// The number of calls of the worker until then.
     pub(crate) call: u64,
