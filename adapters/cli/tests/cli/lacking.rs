@@ -1,11 +1,9 @@
 //! The commands and options that a program for one machine lacks: marked in the help, and answered with the way to
 //! get them.
 
-use std::process::Command;
-
 use serde_json::json;
 
-use crate::harness::{Folder, Ran, program, program_at, runs, unstuck};
+use crate::harness::{Folder, Ran, program_at, runs, unstuck};
 use crate::hook::Hooks;
 
 const MARK: &str = "(not in this build)";
