@@ -8,7 +8,9 @@ use unstuck::Evidence;
 use unstuck_report::recurring::{TOOL_MAX, result, what_recurs};
 use unstuck_report::shown::{COLUMNS, tool_name};
 
-pub(crate) use terminal::{Closed, Output, Reader, complain, misused, print, remark, show, usage};
+pub(crate) use terminal::{
+    Closed, Output, Reader, Replacement, complain, misused, print, remark, show, usage,
+};
 
 /// Returns `text` in lines of the usual width that begin with `indent`.
 pub(crate) fn filled(text: &str, indent: &str) -> String {

@@ -34,11 +34,11 @@ pub(crate) struct Output {
     name: String,
     columns: usize,
     /// The temporary file that is written, if it becomes the output only at the end.
-    temporary: Option<Temporary>,
+    temporary: Option<Replacement>,
 }
 
 /// A temporary file that replaces another file. It is removed if it is not committed.
-struct Temporary {
+pub(crate) struct Replacement {
     file: File,
     path: TempPath,
     target: PathBuf,
@@ -86,7 +86,7 @@ impl Output {
         if path.metadata().is_ok_and(|file| !file.is_file() && !file.is_dir()) {
             return Self::file(path, Reader::Program);
         }
-        let opened = Temporary::beside(path).and_then(|new| Ok((new.file.try_clone()?, new)));
+        let opened = Replacement::of(path).and_then(|new| Ok((new.file.try_clone()?, new)));
         let (file, temporary) = opened.map_err(|error| {
             complain(&name, &format!("cannot be written: {error}"));
             Exit::Setup
@@ -116,7 +116,7 @@ impl Output {
 
     /// Ends the output. A temporary file, if it was written, replaces its target.
     pub(crate) fn commit(&mut self) -> Result<(), Closed> {
-        let committed = self.temporary.take().map_or(Ok(()), Temporary::commit);
+        let committed = self.temporary.take().map_or(Ok(()), Replacement::commit);
         self.checked(committed)
     }
 
@@ -137,9 +137,10 @@ impl Output {
     }
 }
 
-impl Temporary {
-    /// Creates a file beside `path`, or beside its target if it is a symbolic link.
-    fn beside(path: &Path) -> io::Result<Self> {
+impl Replacement {
+    /// Creates a file beside `path`, or beside its target if it is a symbolic link. It has the permissions of the one that
+    /// it replaces.
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
         if path.is_dir() {
             return Err(io::Error::other("it is a folder, but a file is expected"));
         }
@@ -156,16 +157,26 @@ impl Temporary {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let (file, path) = builder.tempfile_in(folder)?.into_parts();
+        if let Ok(replaced) = target.metadata() {
+            file.set_permissions(replaced.permissions())?;
+        }
         Ok(Self { file, path, target })
     }
 
-    /// Puts the file into its place, with the permissions of the one that it replaces.
-    fn commit(self) -> io::Result<()> {
-        if let Ok(replaced) = self.target.metadata() {
-            self.file.set_permissions(replaced.permissions())?;
-        }
+    /// Writes the whole content.
+    pub(crate) fn write(mut self, text: &str) -> io::Result<Self> {
+        self.file.write_all(text.as_bytes()).map(|()| self)
+    }
+
+    /// Puts the file into its place.
+    pub(crate) fn commit(self) -> io::Result<()> {
         self.file.sync_all()?;
-        Ok(self.path.persist(self.target)?)
+        self.path.persist(&self.target)?;
+        // The file is complete on disk; losing the rename in a crash does little harm.
+        if let Some(folder) = self.target.parent().and_then(|folder| File::open(folder).ok()) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
     }
 }
 

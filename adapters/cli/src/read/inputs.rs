@@ -60,7 +60,7 @@ impl Input {
     }
 
     /// Returns the time of the last change, or `None` if it is unknown.
-    fn modified(&self) -> Option<SystemTime> {
+    pub(crate) fn modified(&self) -> Option<SystemTime> {
         match self {
             Self::Stdin => None,
             Self::File(path) => path.metadata().and_then(|file| file.modified()).ok(),

@@ -49,11 +49,7 @@ const SESSIONS_MAX: usize = 100;
 /// Returns the runs of the page: all that were given, or the newest sessions, the newest first.
 pub(super) fn shown(mut found: Vec<Input>, order: Order) -> Vec<Input> {
     if order == Order::Newest {
-        let modified = |input: &Input| match input {
-            Input::File(path) => path.metadata().and_then(|file| file.modified()).ok(),
-            Input::Stdin => None,
-        };
-        found.sort_by_cached_key(|input| Reverse(modified(input)));
+        found.sort_by_cached_key(|input| Reverse(input.modified()));
         found.truncate(SESSIONS_MAX);
     }
     found

@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::output::Replacement;
+
 /// The suffix of a backup's file name.
 const BACKUP: &str = ".unstuck-backup";
 
@@ -94,12 +96,12 @@ impl Settings {
             Ok(file) => Some(file.permissions()),
             Err(_) => None,
         };
-        let new = Temporary::new(&self.target, text, permissions.as_ref()).map_err(cannot)?;
+        let new = Replacement::of(&self.target).and_then(|new| new.write(text)).map_err(cannot)?;
         let kept = keep(permissions.as_ref()).map_err(cannot)?;
         if Self::read(&self.path)?.text != self.text {
             return Err("was changed by another program meanwhile: try again".to_owned());
         }
-        new.rename(&self.target).map_err(cannot)?;
+        new.commit().map_err(cannot)?;
         Ok(kept)
     }
 
@@ -155,37 +157,6 @@ fn fill(mut file: File, text: &str, permissions: Option<&Permissions>) -> io::Re
         file.set_permissions(permissions.clone())?;
     }
     file.sync_all()
-}
-
-/// A temporary file, which replaces another one or is removed on drop.
-struct Temporary(PathBuf);
-
-impl Temporary {
-    /// Creates a file beside `target`, so that a rename replaces it atomically.
-    fn new(target: &Path, text: &str, permissions: Option<&Permissions>) -> io::Result<Self> {
-        let mut name = target.as_os_str().to_owned();
-        name.push(format!(".unstuck-{}", std::process::id()));
-        let file = OpenOptions::new().write(true).create_new(true).open(&name)?;
-        let temporary = Self(name.into());
-        fill(file, text, permissions)?;
-        Ok(temporary)
-    }
-
-    fn rename(self, target: &Path) -> io::Result<()> {
-        fs::rename(&self.0, target)?;
-        // The file is complete on disk; losing the rename in a crash does little harm.
-        if let Some(folder) = target.parent().and_then(|folder| File::open(folder).ok()) {
-            let _ = folder.sync_all();
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // After the rename there is nothing to remove.
-        let _ = fs::remove_file(&self.0);
-    }
 }
 
 #[cfg(test)]
