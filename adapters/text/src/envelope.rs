@@ -11,6 +11,7 @@
 use crate::find;
 #[cfg(feature = "alloc")]
 use crate::lexer::unescape;
+use crate::list::{List, list};
 use crate::members::{Member, unquoted, whole_members};
 use crate::said::{Clocks, uncoloured};
 
@@ -129,28 +130,17 @@ const ELEMENTS: [(&str, &str, Says); 14] = [
 ];
 
 /// The members of an object around a file or the output of a command (Codex before 2026, Cursor, many SDKs).
-const MEMBERS: [(&str, Says); 21] = [
-    ("content", Body),
-    ("output", Body),
-    ("stdout", Body),
-    ("stderr", Body),
-    ("exit_code", Exit),
-    ("exitCode", Exit),
-    ("exit_status", Exit),
-    ("returncode", Exit),
-    ("return_code", Exit),
-    ("metadata", Nothing),
-    ("backgroundTaskId", Running),
-    ("cwd", Nothing),
-    ("duration", Nothing),
-    ("duration_ms", Nothing),
-    ("durationMs", Nothing),
-    ("duration_seconds", Nothing),
-    ("executionTime", Nothing),
-    ("interrupted", Nothing),
-    ("isImage", Nothing),
-    ("pid", Nothing),
-    ("wall_time_seconds", Nothing),
+static MEMBERS: [(Says, List); 4] = [
+    (Body, list!["content" "output" "stdout" "stderr"]),
+    (Exit, list!["exit_code" "exitCode" "exit_status" "returncode" "return_code"]),
+    (Running, list!["backgroundTaskId"]),
+    (
+        Nothing,
+        list![
+            "metadata" "cwd" "duration" "duration_ms" "durationMs" "duration_seconds" "executionTime"
+            "interrupted" "isImage" "pid" "wall_time_seconds"
+        ],
+    ),
 ];
 
 /// The states of a job that still runs.
@@ -294,7 +284,8 @@ impl<'t> Envelope<'t> {
     fn object(&mut self, text: &'t str, memory: &mut Option<&'t mut Unescaped>) -> Option<&'t str> {
         // Most objects have another first member, and need not be read to their end.
         let first = text.get(1..)?.trim_ascii_start().get(1..)?;
-        MEMBERS.iter().find(|(name, _)| first.starts_with(name))?;
+        let mut names = MEMBERS.iter().flat_map(|(_, names)| names.words());
+        names.find(|name| first.starts_with(name))?;
         let (mut told, mut body, mut is_plain) = (*self, None, true);
         for member in whole_members(text) {
             let says = says(&member)?;
@@ -383,7 +374,7 @@ impl Unescaped {
 
 /// Returns what a member of an object around an output says.
 fn says(member: &Member<'_>) -> Option<Says> {
-    MEMBERS.iter().find(|(name, _)| *name == member.name).map(|(_, says)| *says)
+    MEMBERS.iter().find(|(_, names)| names.contains(member.name)).map(|(says, _)| *says)
 }
 
 /// Returns the output in the value of `member`, without the end of its last line, or `None` if it is no text.
