@@ -14,6 +14,7 @@ use crate::find;
 use crate::members::{members, unquoted};
 use crate::nothing::finds_nothing;
 use crate::pending::is_pending;
+use crate::phrases::is_any;
 use crate::report::failing_tests;
 use crate::silence::is_silent;
 use crate::tags::tag;
@@ -143,8 +144,9 @@ impl<'t> LoopCause<'t> {
         earlier: impl Iterator<Item = PastCall<'t>> + Clone,
     ) -> Option<Self> {
         // A search for flights has no name of which to look for a part.
-        let by_name = || PATTERNS.iter().chain(&COMMANDS).any(|name| has(latest.args, name));
-        let is_search = tag(latest.tool, latest.args) == Tag::Search && by_name();
+        let by_name = |names| values(latest.args, names).next().is_some();
+        let is_search = tag(latest.tool, latest.args) == Tag::Search
+            && (by_name(&PATTERNS[..]) || by_name(&COMMANDS));
         let (kind, subject) = if is_search && (is_silent(answer) || finds_nothing(answer)) {
             (CauseKind::NothingFound, argument(latest.args, &PATTERNS))
         } else if is_pending(answer) {
@@ -233,18 +235,16 @@ fn failing_in_all_rounds<'t>(
     tests.find(|test| runs.clone().all(|call| fails(call, test)))
 }
 
-/// Returns the argument with one of these names, if it is one plain word.
-fn argument<'t>(args: &'t str, names: &[&str]) -> Option<&'t str> {
-    let is_named = |name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
-    let mut values = members(args).filter(|member| member.depth == 1 && is_named(member.name));
-    let value = values.next().map(|member| unquoted(member.value));
-    // A value with a backslash is not what its text says.
-    value.filter(|value| is_plain_word(value) && !value.contains('\\'))
+/// Returns the values of the arguments with one of these names.
+fn values<'t>(args: &'t str, names: &[&str]) -> impl Iterator<Item = &'t str> {
+    let named = members(args).filter(|it| it.depth == 1 && is_any(it.name, names));
+    named.map(|member| unquoted(member.value))
 }
 
-/// Returns whether there is an argument with this name.
-fn has(args: &str, name: &str) -> bool {
-    members(args).any(|member| member.depth == 1 && member.name.eq_ignore_ascii_case(name))
+/// Returns the argument with one of these names, if it is one plain word.
+fn argument<'t>(args: &'t str, names: &[&str]) -> Option<&'t str> {
+    // A value with a backslash is not what its text says.
+    values(args, names).next().filter(|value| is_plain_word(value) && !value.contains('\\'))
 }
 
 /// Returns whether `word` stands in `text`.
