@@ -484,8 +484,7 @@ pub(crate) mod silence {
 
     /// Participles that say what happened to a result.
     pub(crate) static GONE: List = list![
-        "omitted" "elided" "cleared" "pruned" "truncated" "compacted" "removed" "trimmed"
-        "dropped"
+        "omitted" "elided" "cleared" "pruned" "truncated" "compacted" "removed" "trimmed" "dropped"
     ];
 
     /// Nouns for a result.
