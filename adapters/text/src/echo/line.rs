@@ -174,40 +174,14 @@ fn fence(line: &str) -> Option<(char, usize, &str)> {
 #[cfg(test)]
 mod tests {
     use super::{Fences, Shape, shape};
-    use crate::phrases::texts;
 
     #[test]
     fn a_sentence_is_told_from_code_tables_lists_and_logs() {
-        for (expected, lines) in [
-            (Shape::Blank, &["", "  \t"][..]),
-            (Shape::Signs, &["| --- | --- |", ". . X", "00 1f 00", "}", "---", "===== 1 ====="]),
-            (
-                Shape::Line,
-                &texts![
-                    "| name | ok |" "name,state,result" "- [x] The parser was checked by hand."
-                    "* It works as it should now." "12. Run the tests once more."
-                    "# What I have done so far." "> The server said that it is busy."
-                    "    let me see what it does." "assert!(list.is_empty());"
-                    "return the value of it;" r#"{ "name": "a", "state": "ok" },"#
-                    "test tests::a ... ok" "Test passed." "PASS"
-                    "[INFO] The server was started and is listening now."
-                    "12:00:01 The server was started and is listening now." "Next steps:"
-                ],
-            ),
-            (
-                Shape::Sentence,
-                &texts![
-                    "I am stuck." "Let me check the file again and then once more"
-                    "**Note:** I will try it once more." "\"Wait, let me think.\""
-                    "and so on and so on and so on and so on"
-                    "Was it `main.rs` that failed? I will look again." "我们需要再检查一下文件。"
-                ],
-            ),
-        ] {
-            for line in lines {
-                assert_eq!(shape(line), expected, "{line}");
-            }
+        for case in include_str!("line.txt").lines() {
+            let (expected, line) = case.split_once(": ").expect("a shape and a line");
+            assert_eq!(format!("{:?}", shape(line)).to_lowercase(), expected, "{line}");
         }
+        assert_eq!(["", "  \t"].map(shape), [Shape::Blank; 2]);
     }
 
     #[test]
