@@ -11,9 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use unstuck_core::{
-    Action, Detector, Digest, Finding, Kind, LoopId, Outcome, Policy, Tag, Tool, Verdict,
-};
+use unstuck_core::{Action, Detector, Digest, Finding, Kind, LoopId, Outcome, Policy, Verdict};
 use unstuck_text::{Answer, LINE_WORDS, Worker, is_notification};
 
 use crate::asked::Asked;
@@ -22,7 +20,7 @@ use crate::builder::{Builder, Mode, Ruling, Setup};
 use crate::calls::{CallEntry, CallState, Calls, Names};
 use crate::decision::{Cause, Decision, Evidence, Message, Ticket};
 use crate::declared::Declared;
-use crate::known::Known;
+use crate::known_results::KnownResults;
 use crate::past::Past;
 use crate::payload::Payload;
 use crate::steps::Steps;
@@ -107,9 +105,7 @@ pub(crate) struct State {
     pub(crate) cause: Option<(LoopId, Cause)>,
     /// The latest calls, which are clues to causes.
     past: Past,
-    /// The outcomes of the latest results, by their tool, by the kind of their call, and by whether the host reports a
-    /// failure.
-    outcomes: Known<(Tool, Tag, bool), Outcome>,
+    known: KnownResults,
     pub(crate) stopped: StoppedCalls,
     pub(crate) swarm: SwarmMemory,
     pub(crate) tally: Tally,
@@ -728,7 +724,7 @@ impl State {
             blocks: Blocks::default(),
             cause: None,
             past: Past::default(),
-            outcomes: Known::default(),
+            known: KnownResults::default(),
             stopped: StoppedCalls::default(),
             swarm: SwarmMemory::default(),
             tally: Tally::default(),
@@ -774,13 +770,7 @@ impl State {
         if said.is_some() || tool.is_empty() || answer.compares_lines() {
             return digester.outcome(&answer);
         }
-        let circumstances = (ticket.tool, kind, failed);
-        if let Some(outcome) = self.outcomes.find(&circumstances, text) {
-            return *outcome;
-        }
-        let outcome = digester.outcome(&answer);
-        self.outcomes.add(circumstances, text, outcome);
-        outcome
+        self.known.outcome((ticket.tool, kind, failed), text, || digester.outcome(&answer))
     }
 
     /// Returns the cause of `found`, as the `answer` to the call of `ticket` and the calls before it tell it.

@@ -77,7 +77,7 @@ mod control;
 mod decision;
 mod declared;
 mod guard;
-mod known;
+mod known_results;
 mod past;
 mod payload;
 mod prepared;

@@ -1,0 +1,91 @@
+//! The outcomes of the latest short results, so that an equal result is not read again: an agent in a loop gets the same
+//! answer each time.
+
+use std::collections::VecDeque;
+
+use unstuck_core::{Outcome, Tag, Tool};
+
+/// The number of results that are remembered: those of a few calls in turns.
+const RESULTS_MAX: usize = 4;
+
+/// The longest result that is remembered, in bytes. Nearly all that come again are shorter.
+const LENGTH_MAX: usize = 512;
+
+/// What the outcome of a result depends on beside its text: the tool, the kind of the call, and whether the host reports a
+/// failure.
+type Circumstances = (Tool, Tag, bool);
+
+/// The latest short results, the oldest first. They are not part of a saved state. Once there are four, nothing is
+/// allocated.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KnownResults(VecDeque<KnownResult>);
+
+#[derive(Clone, Debug)]
+struct KnownResult {
+    circumstances: Circumstances,
+    text: String,
+    outcome: Outcome,
+}
+
+impl KnownResults {
+    /// Returns the outcome of `text` if it is known in the same `circumstances`, or else the one that `read` returns. That
+    /// is remembered, unless the text is long. O(length of `text`).
+    pub(crate) fn outcome(
+        &mut self,
+        circumstances: Circumstances,
+        text: &str,
+        read: impl FnOnce() -> Outcome,
+    ) -> Outcome {
+        let is_it = |it: &&KnownResult| it.text == text && it.circumstances == circumstances;
+        if let Some(known) = self.0.iter().rev().find(is_it) {
+            return known.outcome;
+        }
+        let outcome = read();
+        if text.len() <= LENGTH_MAX {
+            self.add(circumstances, text, outcome);
+        }
+        outcome
+    }
+
+    /// Adds a result. Forgets the oldest one if there are too many.
+    fn add(&mut self, circumstances: Circumstances, text: &str, outcome: Outcome) {
+        let is_full = self.0.len() >= RESULTS_MAX;
+        let oldest = if is_full { self.0.pop_front() } else { None };
+        let mut room = oldest.map_or_else(|| String::with_capacity(LENGTH_MAX), |it| it.text);
+        room.clear();
+        room.push_str(text);
+        self.0.push_back(KnownResult { circumstances, text: room, outcome });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use unstuck_core::{Digest, Outcome, Tag, Tool};
+
+    use super::{KnownResults, LENGTH_MAX, RESULTS_MAX};
+
+    #[test]
+    fn the_latest_short_results_are_known_in_their_circumstances() {
+        let (mut known, long) = (KnownResults::default(), "x".repeat(LENGTH_MAX + 1));
+        let outcome = |n| Outcome::ok(Digest::new(n));
+        let here = (Tool::named("bash"), Tag::Shell, false);
+        let others = [
+            (Tool::named("make"), Tag::Shell, false),
+            (here.0, Tag::Test, false),
+            (here.0, Tag::Shell, true),
+        ];
+        let texts = ["a", "b", &long, "c", "d", "e"];
+        for (n, text) in (0..).zip(texts) {
+            assert_eq!(known.outcome(here, text, || outcome(n)), outcome(n));
+        }
+        for (n, text) in (0..).zip(texts).skip(texts.len() - RESULTS_MAX) {
+            let expected = if text.len() > LENGTH_MAX { 9 } else { n };
+            let again = known.clone().outcome(here, text, || outcome(9));
+            assert_eq!(again, outcome(expected), "{text}");
+            for other in others {
+                assert_eq!(known.clone().outcome(other, text, || outcome(9)), outcome(9));
+            }
+        }
+        assert_eq!(known.outcome(here, "a", || outcome(9)), outcome(9));
+    }
+}
