@@ -237,8 +237,8 @@ fn failing_in_all_rounds<'t>(
 
 /// Returns the values of the arguments with one of these names.
 fn values<'t>(args: &'t str, names: &[&str]) -> impl Iterator<Item = &'t str> {
-    let named = members(args).filter(|it| it.depth == 1 && is_any(it.name, names));
-    named.map(|member| unquoted(member.value))
+    let found = members(args).filter(|it| it.depth == 1 && is_any(it.name, names));
+    found.map(|member| unquoted(member.value))
 }
 
 /// Returns the argument with one of these names, if it is one plain word.

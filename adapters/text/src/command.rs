@@ -88,7 +88,7 @@ static TEST_STARTS: Filter = {
 };
 
 /// Returns whether `words` begin as a command that runs tests.
-fn begins_test_run<'c>(words: impl Iterator<Item = &'c str> + Clone) -> bool {
+fn begins_test_run<'c>(words: &(impl Iterator<Item = &'c str> + Clone)) -> bool {
     let is = |run: &&str| {
         let mut words = words.clone();
         find::split(run, " ").all(|word| words.next() == Some(word))
@@ -106,7 +106,7 @@ pub(crate) fn runs_tests(command: &str) -> bool {
     command.split(['\n', ';', '|', '&']).any(|part| {
         let words = part.split_ascii_whitespace().skip_while(|word| word.contains('='));
         let mut script = words.clone().skip_while(|word| INTERPRETERS.contains(word));
-        begins_test_run(words) || script.next().is_some_and(is_test_script)
+        begins_test_run(&words) || script.next().is_some_and(is_test_script)
     })
 }
 

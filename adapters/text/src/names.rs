@@ -186,7 +186,7 @@ fn split<'n>(name: &'n str, words: &mut [&'n str; WORDS_MAX]) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{WORDS_MAX, named, split};
+    use super::{Named, WORDS_MAX, named, split};
 
     fn words(name: &str) -> Vec<&str> {
         let mut words = [""; WORDS_MAX];
@@ -214,11 +214,11 @@ mod tests {
     #[test]
     fn a_tool_is_known_by_the_words_of_its_name() {
         for line in include_str!("names.txt").lines() {
-            let (expected, names) = line.split_once(": ").expect("a kind and names");
-            for name in names.split(' ') {
-                let named = named(name);
-                let mark = if named.idempotent { "+" } else { "" };
-                assert_eq!(format!("{}{mark}", named.tag.name()), expected, "{name}");
+            let (expected, tools) = line.split_once(": ").expect("a kind and names");
+            for tool in tools.split(' ') {
+                let Named { tag, idempotent } = named(tool);
+                let mark = if idempotent { "+" } else { "" };
+                assert_eq!(format!("{}{mark}", tag.name()), expected, "{tool}");
             }
         }
         assert_eq!(named(""), named("deploy"));

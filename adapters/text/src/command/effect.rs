@@ -232,7 +232,8 @@ fn does(words: &[&str], part: &Part<'_>) -> Does {
 /// Returns whether the simple command of these words runs tests.
 fn tests(words: &[&str]) -> bool {
     let mut script = words.iter().skip_while(|word| INTERPRETERS.contains(word));
-    begins_test_run(words.iter().copied()) || script.next().is_some_and(|word| is_test_script(word))
+    begins_test_run(&words.iter().copied())
+        || script.next().is_some_and(|word| is_test_script(word))
 }
 
 static NEUTRAL: List = list![
