@@ -124,117 +124,6 @@ fn only_call(span: &Value) -> ToolCall {
 }
 
 #[test]
-fn every_dialect_has_calls() {
-    let event = |name: &str, texts: &[(&str, &str)]| json!({"name": name, "timeUnixNano": "5", "attributes": attributes(texts)});
-    let plain = |texts: &[(&str, &str)]| span(1, 0, (1, 2), texts);
-    let of_strands = [
-        event("gen_ai.tool.message", &[("role", "tool"), ("content", r#"{"path":"a"}"#)]),
-        event("gen_ai.choice", &[("message", r#"[{"text":"ok"}]"#)]),
-    ];
-    let details = "gen_ai.client.inference.operation.details";
-    let asked = r#"[{"role":"tool","parts":[{"type":"tool_call","name":"read","arguments":{"path":"a"}}]}]"#;
-    let answered = r#"[{"role":"tool","parts":[{"type":"tool_call_response","response":"ok"}]}]"#;
-    let of_details = [
-        event(details, &[("gen_ai.input.messages", asked)]),
-        event(details, &[("gen_ai.output.messages", answered)]),
-    ];
-    let name = ("gen_ai.tool.name", "read");
-    let args = r#"{"path":"a"}"#;
-    let spans = [
-        plain(&[
-            TOOL,
-            name,
-            ("gen_ai.tool.call.arguments", args),
-            ("gen_ai.tool.call.result", "ok"),
-        ]),
-        plain(&[TOOL, name, ("tool_arguments", args), ("tool_response", "ok")]),
-        with(plain(&[TOOL, name]), json!({"events": of_strands})),
-        with(plain(&[TOOL, name]), json!({"events": of_details})),
-        plain(&[
-            TOOL,
-            name,
-            ("gcp.vertex.agent.tool_call_args", args),
-            ("gcp.vertex.agent.tool_response", "ok"),
-        ]),
-        plain(&[
-            ("openinference.span.kind", "TOOL"),
-            ("tool.name", "read"),
-            ("tool.parameters", r#"{"type":"object"}"#),
-            ("input.value", args),
-            ("output.value", r#"{"type":"tool","data":{"content":"ok","tool_call_id":"c8"}}"#),
-        ]),
-        with(
-            plain(&[
-                ("langfuse.observation.type", "tool"),
-                ("langfuse.observation.input", r#"{"args":[],"kwargs":{"path":"a"}}"#),
-                ("langfuse.observation.output", "\"ok\""),
-            ]),
-            json!({"name": "read"}),
-        ),
-        plain(&[
-            ("traceloop.span.kind", "tool"),
-            ("traceloop.entity.name", "read"),
-            ("traceloop.entity.input", args),
-            ("traceloop.entity.output", "ok"),
-        ]),
-        plain(&[
-            ("ai.operationId", "ai.toolCall"),
-            ("ai.toolCall.name", "read"),
-            ("ai.toolCall.args", args),
-            ("ai.toolCall.result", "\"ok\""),
-        ]),
-    ];
-    for span in spans {
-        let call = only_call(&span);
-        let found = (&*call.tool, call.args.as_deref(), call.result.as_deref(), call.failed);
-        assert_eq!(found, ("read", Some(args), Some("ok"), false), "{span}");
-    }
-}
-
-#[test]
-fn every_dialect_has_failures() {
-    let plain = |texts: &[(&str, &str)]| {
-        let mut all = vec![TOOL, ("gen_ai.tool.name", "read")];
-        all.extend_from_slice(texts);
-        span(1, 0, (1, 2), &all)
-    };
-    let exception = attributes(&[("exception.type", "OSError"), ("exception.message", "no file")]);
-    let exception = json!([{"name": "exception", "attributes": exception}]);
-    let table = [
-        (with(plain(&[]), json!({"status": {"code": 2, "message": "no file"}})), Some("no file")),
-        (
-            with(plain(&[]), json!({"status": {"code": "STATUS_CODE_ERROR"}})),
-            Some("failed without a message"),
-        ),
-        (with(plain(&[]), json!({"events": exception})), Some("no file")),
-        (with(plain(&[]), json!({"events": exception, "status": {"code": 1}})), None),
-        (plain(&[("error.type", "timeout")]), Some("timeout")),
-        (plain(&[("gen_ai.tool.status", "error")]), Some("failed without a message")),
-        (
-            plain(&[
-                ("langfuse.observation.level", "ERROR"),
-                ("langfuse.observation.status_message", "no file"),
-            ]),
-            Some("no file"),
-        ),
-        (
-            plain(&[(
-                "gen_ai.tool.call.result",
-                r#"{"content":[{"text":"no file"}],"isError":true}"#,
-            )]),
-            Some("no file"),
-        ),
-        (plain(&[("gen_ai.tool.status", "success")]), None),
-        (plain(&[]), None),
-    ];
-    for (span, error) in table {
-        let call = only_call(&span);
-        assert_eq!(call.result.as_deref(), error, "{span}");
-        assert_eq!(call.failed, error.is_some(), "{span}");
-    }
-}
-
-#[test]
 fn what_was_left_out_is_absent() {
     let redacted = [
         "",
@@ -288,46 +177,6 @@ fn arguments_that_were_cut_off_or_redacted_within_are_absent() {
     }
     let cut = [("gen_ai.tool.call.result", r#"{"rows":[1,2"#), TOOL];
     assert_eq!(only_call(&span(1, 0, (1, 2), &cut)).result, None);
-}
-
-#[test]
-fn adk_puts_a_text_into_an_object() {
-    let result = ("gen_ai.tool.call.result", r#"{"result": "a text"}"#);
-    let event = ("gcp.vertex.agent.event_id", "8bababc9");
-    let of = |texts: &[(&str, &str)]| only_call(&span(1, 0, (1, 2), texts)).result;
-    let tool = ("gen_ai.tool.name", "read");
-    assert_eq!(of(&[TOOL, tool, result, event]).as_deref(), Some("a text"));
-    assert_eq!(of(&[TOOL, tool, result]).as_deref(), Some(result.1));
-}
-
-#[test]
-fn adk_has_one_span_for_several_calls_in_addition() {
-    let merged = span(3, 0, (5, 6), &[TOOL, ("gen_ai.tool.name", "(merged tools)")]);
-    let one = call(1, 0, (1, 2), "read", "{}");
-    assert_eq!(words(&[one, merged]), ["main/1 read"]);
-}
-
-#[test]
-fn langchain_has_the_arguments_by_name_around_the_tool() {
-    let metadata = r#"{"lc_agent_name":"fixer"}"#;
-    let kind = |kind| ("openinference.span.kind", kind);
-    let tool = [
-        kind("TOOL"),
-        ("tool.name", "read"),
-        ("input.value", "a.txt"),
-        ("output.value", "ok"),
-        ("metadata", metadata),
-    ];
-    let asked = r#"[{"name":"read","args":{"path":"a.txt"},"id":"c1","type":"tool_call"}]"#;
-    let chain = with(
-        span(1, 0, (0, 9), &[kind("CHAIN"), ("metadata", metadata)]),
-        json!({"name": "fixer"}),
-    );
-    let around =
-        span(2, 1, (1, 8), &[kind("CHAIN"), ("input.value", asked), ("metadata", metadata)]);
-    let line = request(&[span(3, 2, (2, 3), &tool), around, chain]);
-    let expected = [r#"#0 fixer/1 read {"path":"a.txt"}"#, r#"#0 fixer -> "ok""#];
-    assert_eq!(reading(line.as_bytes(), None).events, expected);
 }
 
 /// Decodes the only span of a request.
@@ -422,13 +271,6 @@ fn values_of_all_types_become_json() {
 }
 
 #[test]
-fn half_a_character_costs_nothing() {
-    let line = request(&[call(1, 0, (1, 2), "read", "HALF")]).replace("HALF", "\\ud83d");
-    let first = &reading(line.as_bytes(), None).events[0];
-    assert!(first.starts_with("#0 main/1 read text \"\u{fffd}"), "{first}");
-}
-
-#[test]
 fn broken_spans_are_skipped_and_reported() {
     let good = call(1, 0, (1, 2), "read", "{}");
     let bad = [
@@ -450,15 +292,6 @@ fn broken_spans_are_skipped_and_reported() {
         assert!(spans_of_json(text.as_bytes(), &mut |_| {}).is_err(), "{text}");
     }
     assert!(spans_of_json(b"\xff", &mut |_| {}).is_err());
-}
-
-#[test]
-fn lines_of_logs_and_metrics_are_passed_over() {
-    let line = request(&[call(1, 0, (1, 2), "read", "{}")]);
-    let input = format!("{{\"resourceLogs\":[]}}\n{line}\n{{\"resourceMetrics\":[]}}\n");
-    let reading = reading(input.as_bytes(), None);
-    assert_eq!(reading.events.len(), 2);
-    assert_eq!(reading.problems(), Vec::<String>::new());
 }
 
 #[test]
@@ -669,42 +502,6 @@ fn only_new_messages_of_a_person_are_delivered() {
         model(5, 7, json!([user("go"), results, user("go")])),
     ];
     assert_eq!(words(&spans), ["main hears go", "main hears go"]);
-    let event = |name: &str, content: &str| json!({"name": name, "attributes": attributes(&[("content", content), ("message", content)])});
-    let text = r#"[{"text":"go"}]"#;
-    let of_events =
-        |events: &[Value]| words(&[with(span(2, 1, (1, 2), &[MODEL]), json!({"events": events}))]);
-    let asked =
-        [event("gen_ai.user.message", text), event("gen_ai.choice", r#"[{"text":"well"}]"#)];
-    assert_eq!(of_events(&asked), ["main hears go", "main says well"]);
-    let answered = [event("gen_ai.user.message", text), event("gen_ai.tool.message", text)];
-    assert_eq!(of_events(&answered), Vec::<String>::new());
-    let flat = [
-        ("openinference.span.kind", "LLM"),
-        ("llm.input_messages.0.message.role", "system"),
-        ("llm.input_messages.0.message.content", "be brief"),
-        ("llm.input_messages.1.message.role", "user"),
-        ("llm.input_messages.1.message.content", "go"),
-        ("llm.output_messages.0.message.role", "assistant"),
-        ("llm.output_messages.0.message.content", "well"),
-    ];
-    assert_eq!(words(&[span(2, 1, (1, 2), &flat)]), ["main hears go", "main says well"]);
-    let of_langfuse = [
-        ("langfuse.observation.type", "generation"),
-        ("langfuse.observation.input", r#"[{"role":"user","content":"go"}]"#),
-        ("langfuse.observation.output", r#"{"role":"assistant","content":"well"}"#),
-    ];
-    assert_eq!(words(&[span(2, 1, (1, 2), &of_langfuse)]), ["main hears go", "main says well"]);
-    let of_adk = [
-        (
-            "gcp.vertex.agent.llm_request",
-            r#"{"contents":[{"parts":[{"text":"go"}],"role":"user"}]}"#,
-        ),
-        (
-            "gcp.vertex.agent.llm_response",
-            r#"{"content":{"parts":[{"text":"well"}],"role":"model"}}"#,
-        ),
-    ];
-    assert_eq!(words(&[span(2, 1, (1, 2), &of_adk)]), ["main hears go", "main says well"]);
 }
 
 #[test]
