@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use unstuck_core::Action;
-use unstuck_report::effect::is_left;
 use unstuck_report::html::IncludeArgs;
 use unstuck_report::replay::{Location, LoopKey, Replay, ReplayFinding, push};
 use unstuck_trace::otlp::{Record, ToolCall, What, hexadecimal};
@@ -26,6 +25,9 @@ const SAID_BYTES_MAX: usize = 1 << 20;
 
 /// The most loops of a session whose last calls are remembered.
 const LOOPS_MAX: usize = 32;
+
+/// The number of calls after the last loop at which a session counts as freed.
+const FREED: usize = 10;
 
 /// The most workers of a session, and the most bytes of its idle workers.
 const WORKERS_MAX: usize = 1000;
@@ -229,11 +231,10 @@ impl Session {
             }
         }
         let last = findings.ends.into_values().chain(self.history.texts_at).max();
-        let calls = self.history.calls as u64;
+        let since = self.history.calls.saturating_sub(last.map_or(0, |last| last + 1));
         let outcome = match last {
             None => "clean",
-            // Calls are counted from 0 here.
-            Some(last) if is_left(last as u64 + 1, calls) => "freed",
+            Some(_) if since >= FREED => "freed",
             Some(_) if self.history.asked_to_end => "stopped",
             Some(_) => "stuck",
         };
