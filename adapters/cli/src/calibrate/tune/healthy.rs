@@ -1,6 +1,7 @@
 //! Reads the runs that are known to be healthy, in an order that is random and always the same.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use unstuck_json::{Hash64 as _, Rapid};
 use unstuck_report::shown::counted;
@@ -34,7 +35,7 @@ pub(super) fn read<T: Send + 'static>(
         let what = format!("left out {} in which the agent did nothing", counted(empty, "run"));
         remark("--healthy", &what);
     }
-    runs.sort_by_cached_key(|(name, _)| (hash(name), name.clone()));
+    runs.sort_by_cached_key(|(name, _)| (hash(within(&tune.healthy, name)), name.clone()));
     let exit = if inputs.errors.is_empty() { unread } else { Exit::Input };
     Ok((runs.into_iter().flat_map(|(_, results)| results).collect(), exit))
 }
@@ -50,18 +51,39 @@ fn spare<'i>(tune: &Tune, inputs: impl IntoIterator<Item = &'i Path>) -> Result<
     Ok(())
 }
 
+/// Returns the part of the name of a run that is behind one of the paths that were given, however these are spelled, or
+/// the name of its file.
+fn within<'n>(given: &[PathBuf], name: &'n str) -> &'n Path {
+    let path = Path::new(name);
+    let behind = given.iter().find_map(|folder| path.strip_prefix(folder).ok());
+    let behind = behind.filter(|behind| !behind.as_os_str().is_empty());
+    behind.or_else(|| path.file_name().map(Path::new)).unwrap_or(path)
+}
+
 /// Returns the hash that orders runs. The seed is fixed, so that the same runs are always split
 /// alike.
-fn hash(name: &str) -> u64 {
-    Rapid::new(0).hash(name.as_bytes())
+fn hash(path: &Path) -> u64 {
+    let parts: Vec<_> = path.iter().map(OsStr::to_string_lossy).collect();
+    Rapid::new(0).hash(parts.join("/").as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::hash;
+    use std::path::{Path, PathBuf};
+
+    use super::{hash, within};
 
     #[test]
-    fn runs_are_split_alike_on_every_machine() {
-        assert_eq!(hash("a/0.jsonl"), 10_358_128_424_165_992_904);
+    fn runs_are_split_alike_on_every_machine_and_from_every_folder() {
+        assert_eq!(hash(Path::new("a/0.jsonl")), 10_358_128_424_165_992_904);
+        for (given, name, expected) in [
+            ("good", "good/a/0.jsonl", "a/0.jsonl"),
+            ("/home/me/good/", "/home/me/good/a/0.jsonl", "a/0.jsonl"),
+            ("../good", "../good/a/0.jsonl", "a/0.jsonl"),
+            ("good/a/0.jsonl", "good/a/0.jsonl", "0.jsonl"),
+            ("-", "-", "-"),
+        ] {
+            assert_eq!(within(&[PathBuf::from(given)], name), Path::new(expected), "{given}");
+        }
     }
 }
