@@ -6,7 +6,9 @@ pub(crate) mod presets;
 use std::path::Path;
 
 use toml::Table;
+use unstuck_core::Select;
 use unstuck_report::config::{Config, config_of, preset};
+use unstuck_report::mistake::Mistake;
 use unstuck_text::Preset;
 
 use crate::exit::Exit;
@@ -25,9 +27,19 @@ pub(crate) fn load_config(path: &Path) -> Result<Config, Exit> {
     setup::load(path, "a policy in TOML", config_of)
 }
 
+/// The mistake of a policy that is to be written again.
+const OF_ONE_TOOL: &str = "a policy with a rule for one tool cannot be written again, because it does not keep the tool's \
+                           name: leave such rules out, and add them to what is written";
+
 /// Like [`load`], and returns the tables that a policy does not keep as well, see [`other_tables`].
 pub(crate) fn load_whole(path: &Path) -> Result<(&'static Preset, String), Exit> {
-    setup::load(path, "a policy in TOML", |text| Ok((preset(text)?, other_tables(text))))
+    setup::load(path, "a policy in TOML", |text| {
+        let preset = preset(text)?;
+        if preset.policy.rules().iter().any(|rule| matches!(rule.select, Select::Tool(_))) {
+            return Err(Mistake::new(0..0, OF_ONE_TOOL));
+        }
+        Ok((preset, other_tables(text)))
+    })
 }
 
 /// Returns the tables of the configuration `text` that a policy does not keep, to be appended to

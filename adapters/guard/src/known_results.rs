@@ -2,6 +2,7 @@
 //! answer each time.
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use unstuck_core::{Outcome, Tag, Tool};
 
@@ -17,14 +18,21 @@ type Circumstances = (Tool, Tag, bool);
 
 /// The latest short results, the oldest first. They are not part of a saved state. Once there are four, nothing is
 /// allocated.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct KnownResults(VecDeque<KnownResult>);
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct KnownResult {
     circumstances: Circumstances,
     text: String,
     outcome: Outcome,
+}
+
+impl fmt::Debug for KnownResults {
+    /// Writes the number of results, and not their texts, which may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("KnownResults").field(&self.0.len()).finish()
+    }
 }
 
 impl KnownResults {

@@ -119,6 +119,8 @@ ladder = { basis = "repetitions", rungs = [{ count = 2, action = "block" }] }
         let mistake = read::preset(&of_all).expect_err("not for one tool");
         assert_eq!(mistake.place(&of_all), (3, 1));
         assert!(mistake.what().contains("must be for one tool"), "{}", mistake.what());
+        let unnamed = config.replace("\"deploy\"", "\"\"");
+        assert_eq!(read::preset(&unnamed).expect_err("no name").place(&unnamed), (7, 19));
         let many = format!("{config}{rule}{rule}");
         let mistake = read::preset(&many).expect_err("three rules");
         assert_eq!(mistake.place(&many), (19, 1));

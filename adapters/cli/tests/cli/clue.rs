@@ -106,20 +106,43 @@ fn the_lines_of_a_text_that_stands_in_a_file_are_told() {
     assert!(said.contains("That text stands in line 2 now."), "{said}");
 }
 
+/// Hunks that are not what failed: of another file, for one or several places, of blank lines, and behind the end.
+const PATCH: &str = "*** Begin Patch
+*** Add File: src/b.rs
++    let count = 4;
+*** Update File: src/a.rs
+*** Move to: src/c.rs
+@@
+ 
++use std::fmt;
+@@
+-fn main() {
++fn run() {
+@@ fn main
+-}
++}  // end
+@@ fn main
+     let count = 4;
+-    println!(\"{count}\");
++    print!(\"{count}\");
+*** End Patch
+
+EOF
+";
+
 #[test]
 fn the_hunk_of_a_patch_that_stands_nowhere_is_looked_up() {
     let mut session = Session::new();
-    session.write("src/a.rs", TEXT);
-    let patch = "*** Begin Patch\n*** Add File: src/b.rs\n+    let count = 4;\n*** Update File: src/a.rs\n\
-                 *** Move to: src/c.rs\n@@\n-fn main() {\n+fn run() {\n@@ fn main\n     let count = 4;\n-    println!(\"{count}\");\n\
-                 +    print!(\"{count}\");\n*** End Patch";
+    session.write("src/a.rs", &format!("{TEXT}}}\nEOF\nEOF\n"));
     let error = "apply_patch verification failed: Failed to find expected lines in src/a.rs";
-    let input = json!({ "input": patch });
+    let input = json!({ "input": PATCH });
     let said: String =
         (0..6).flat_map(|_| session.call("apply_patch", &input, error, true)).collect();
     let expected =
         r#"Nearest to it is lines 2 to 3:\n    let count = 3;\n    println!(\"{count}\");"#;
     assert!(said.contains(expected), "{said}");
+    let blank = session.edit("src/a.rs", "\n\n\n", MISSING, 3);
+    assert!(blank.contains("not in the file") && !blank.contains("Nearest"), "{blank}");
 }
 
 #[test]

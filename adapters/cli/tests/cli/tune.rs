@@ -186,6 +186,11 @@ fn an_impossible_fit_is_an_error_and_writes_nothing() {
     }
     few.file("own.toml", policy(2) + talk);
     tell(&few, &by("10"), 3);
+    few.file(
+        "own.toml",
+        policy(2).replacen("results", "select = { tool = \"deploy\" }\nresults", 1),
+    );
+    tell(&few, &by("10"), 4);
     let user = json!({ "type": "message", "role": "user", "text": "hello" });
     let nothing = healthy(0, |_| 0);
     nothing.file("runs/a.jsonl", format!("{user}\n"));

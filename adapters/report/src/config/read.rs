@@ -323,7 +323,10 @@ fn select(node: &Node<'_>) -> Result<Select, Mistake> {
             match KEYS.map(|key| fields.optional(key)) {
                 [Some(tag), None, None] => Ok(Select::Tag(word::<Tag>(tag)?)),
                 [None, Some(tag), None] => Ok(Select::Except(word::<Tag>(tag)?)),
-                [None, None, Some(tool)] => Ok(Select::Tool(Tool::named(text(tool)?))),
+                [None, None, Some(tool)] => match text(tool)? {
+                    "" => Err(Mistake::new(tool.span(), "expected the name of a tool")),
+                    name => Ok(Select::Tool(Tool::named(name))),
+                },
                 _ => Err(Mistake::new(node.span(), "expected one of `tag`, `except` and `tool`")),
             }
         }

@@ -20,13 +20,13 @@ pub(super) const HINT: &str = r#"
 # tag = "read"          # its kind, if neither its name nor its effect shows it
 # masks = ["spaces"]    # the volatile parts of its results
 #
-# [[rule]]              # beside a preset: at most two, each for one tool, before its own
-# name = "no-second-deploy"
+# [[rule]]              # for the calls of one tool, also beside a preset (two beside `balanced`)
+# name = "few-deploys"
 # args = "same_tool"
 # results = "ignored"
 # select = { tool = "deploy" }
-# pattern = { times = 2 }
-# ladder = { basis = "repetitions", rungs = [{ count = 2, action = "block" }] }
+# pattern = { times = 3 }
+# ladder = { basis = "repetitions", rungs = [{ count = 3, action = "nudge" }, { count = 5, action = "block" }] }
 #
 # [[allow]]             # a call that may repeat
 # tool = "bash"

@@ -27,6 +27,9 @@ const LINE_MAX: usize = 160;
 /// The most places of a text that are named.
 const PLACES_MAX: usize = 5;
 
+/// The most hunks of a patch that are looked up.
+const HUNKS_MAX: usize = 32;
+
 /// The share of equal text from which on lines are near, in thousandths.
 const NEAR: usize = 700;
 
@@ -97,11 +100,12 @@ fn in_file(event: &ReadEvent<'_>) -> Option<String> {
         return whereabouts(&content(folder, Path::new(path))?, wanted);
     }
     let patch = args.values().filter_map(Value::as_str).find(|text| text.contains(UPDATE))?;
-    hunks(patch).into_iter().find_map(|(path, lines)| {
+    // A patch takes the first place behind its header, so a hunk that stands anywhere is not what failed.
+    let missing = hunks(patch).into_iter().find_map(|(path, lines)| {
         let (text, wanted) = (content(folder, Path::new(path))?, lines.join("\n"));
-        // A hunk with one place is not what failed.
-        if places(&text, &wanted).len() == 1 { None } else { whereabouts(&text, &wanted) }
-    })
+        places(&text, &wanted).is_empty().then_some((text, wanted))
+    });
+    missing.and_then(|(text, wanted)| nearest(&text, &wanted))
 }
 
 /// Returns the lines where `wanted` stands in `text`, or those that are nearest to it.
@@ -118,7 +122,7 @@ fn whereabouts(text: &str, wanted: &str) -> Option<String> {
 fn hunks(patch: &str) -> Vec<(&str, Vec<&str>)> {
     let (mut hunks, mut file) = (Vec::new(), None);
     for line in patch.lines() {
-        if line.starts_with("*** ") && line.contains(" File: ") {
+        if line.starts_with("*** ") && (line.contains(" File: ") || line == "*** End Patch") {
             file = line.strip_prefix(UPDATE);
         }
         let Some(name) = file else { continue };
@@ -128,7 +132,8 @@ fn hunks(patch: &str) -> Vec<(&str, Vec<&str>)> {
             lines.push(line.strip_prefix([' ', '-']).unwrap_or(line));
         }
     }
-    hunks.retain(|(_, lines)| !lines.is_empty());
+    hunks.retain(|(_, lines)| lines.iter().any(|line| !line.trim().is_empty()));
+    hunks.truncate(HUNKS_MAX);
     hunks
 }
 
@@ -150,10 +155,21 @@ fn content(folder: &Path, path: &Path) -> Option<String> {
 
 /// Returns whether files and folders of this name hold secrets.
 fn is_secret(name: &OsStr) -> bool {
-    const NAMES: [&str; 8] =
-        [".ssh", ".aws", ".gnupg", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".git"];
+    const NAMES: [&str; 11] = [
+        ".ssh",
+        ".aws",
+        ".gnupg",
+        ".kube",
+        ".netrc",
+        ".npmrc",
+        ".pypirc",
+        ".pgpass",
+        ".htpasswd",
+        ".git-credentials",
+        ".git",
+    ];
     const BEGINNINGS: [&str; 4] = [".env", "id_", "credentials", "secret"];
-    const ENDINGS: [&str; 5] = [".pem", ".key", ".p12", ".pfx", ".kdbx"];
+    const ENDINGS: [&str; 6] = [".pem", ".key", ".p12", ".pfx", ".kdbx", ".env"];
     let name = name.to_string_lossy().to_lowercase();
     NAMES.contains(&&*name)
         || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
@@ -185,11 +201,14 @@ fn nearest(text: &str, wanted: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let wanted: Vec<&str> = wanted.lines().skip_while(|line| line.trim().is_empty()).collect();
     let wanted = &wanted[..wanted.len().min(WANTED_MAX)];
+    if wanted.is_empty() {
+        return None;
+    }
     let score = |at: usize| {
         let pairs = wanted.iter().zip(lines.iter().skip(at));
         pairs.map(|(one, other)| likeness(one.trim(), other.trim())).sum::<usize>()
     };
-    let starts = 0..(lines.len() + 1).saturating_sub(wanted.len().max(1));
+    let starts = 0..(lines.len() + 1).saturating_sub(wanted.len());
     let scores = starts.map(|at| (at, score(at)));
     let (at, score) = scores.max_by_key(|(at, score)| (*score, Reverse(*at)))?;
     let count = wanted.len();
