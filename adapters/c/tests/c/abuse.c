@@ -411,7 +411,7 @@ static void rules_of_ones_own(void) {
     IS(UNSTUCK_STORAGE_MISALIGNED,
        unstuck_policy_of_rules(room + 1, sizeof room - 1, &rules, &policy));
     IS(UNSTUCK_STORAGE_SHORT, unstuck_policy_of_rules(room, 64, &rules, &policy));
-    rules.count = 19;
+    rules.count = 21;
     IS(UNSTUCK_RULES, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));
     rules.count = 0;
     IS(UNSTUCK_RULES, unstuck_policy_of_rules(room, sizeof room, &rules, &policy));
