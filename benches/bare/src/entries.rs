@@ -259,7 +259,8 @@ fn rule<'p>(rungs: &'p [Rung], input: &mut Input) -> Rule<'p> {
     let results = one_of([Results::Ignored, Results::Same, Results::Near], input);
     let tag = input.tag();
     let one_tool = Select::Tool(input.tool());
-    let selections = [Select::Every, Select::Tag(tag), Select::Except(tag), Select::Unreported, one_tool];
+    let selections =
+        [Select::Every, Select::Tag(tag), Select::Except(tag), Select::Unreported, one_tool];
     let rule = Rule::new(input.text(), args, results, pattern(input), ladder(rungs, input));
     let mut rule = rule.select(one_of(selections, input));
     for _ in 0..5 {
