@@ -252,7 +252,7 @@ impl Guard {
             state.steps.answered(&mut state.calls, ticket.call.id);
             state.calls.end(ticket, CallState::Blocked);
             state.tally.blocked = state.tally.blocked.saturating_add(1);
-            // A call for which a run was stopped is told so each time.
+            // Each such call is told again that its run was stopped, also within one step.
             if !is_stopped {
                 state.blocks.latest = asked.step.map(|step| (step, asked.digest()));
             }

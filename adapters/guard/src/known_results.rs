@@ -6,7 +6,7 @@ use std::fmt;
 
 use unstuck_core::{Outcome, Tag, Tool};
 
-/// The number of results that are remembered: those of a few calls in turns.
+/// The number of results that are remembered, which is enough for a few calls in turns.
 const RESULTS_MAX: usize = 4;
 
 /// The longest result that is remembered, in bytes. Nearly all that come again are shorter.

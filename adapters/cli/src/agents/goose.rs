@@ -39,7 +39,7 @@ pub(super) const HOST: Host = Host {
     diagnose,
 };
 
-/// The name of the plugin, which is that of its folder.
+/// The name of the plugin and of its folder.
 const PLUGIN: &str = "unstuck";
 
 /// Returns the reasons in goose's settings why it does not run an installed hook.

@@ -223,8 +223,8 @@ fn a_hook_that_only_fails_in_its_log_is_reported() {
     assert!(fault.starts_with("lets every call pass; its log says: "), "{fault}");
 }
 
-/// What keeps hooks from running, a line each: the agent, its file, what is in it, and a part of what is reported. `⏎` is
-/// a line break.
+/// Settings that keep hooks from running. Each line has the agent, its file, the content of the file, and a part of the
+/// report. `⏎` is a line break.
 const OBSTACLES: &str = r#"codex | .codex/hooks.json | {} // none yet | not plain JSON: trailing characters
 codex | .codex/hooks.json | {"version": 1} | not know the member "version"
 claude-code | .claude/settings.json | {"disableAllHooks": true} | disableAllHooks

@@ -1,5 +1,5 @@
 //! Clues to the cause of a loop that the answer of the call does not hold. They come from the agent's transcript and from
-//! the file that the call names, which are read only if the model is told of a loop.
+//! the files that the call names. Both are read only if the model is told of a loop.
 
 use std::cmp::Reverse;
 use std::ffi::OsStr;
@@ -38,7 +38,7 @@ const FILES: [&str; 5] = ["file_path", "filePath", "path", "filename", "target_f
 const OLD_TEXTS: [&str; 6] =
     ["old_string", "oldString", "old_str", "oldText", "old_text", "search"];
 
-/// What stands before the name of a file in a patch.
+/// The words before the name of a file in a patch.
 const UPDATE: &str = "*** Update File: ";
 
 /// Returns what else is known of the loop of `evidence`, in a sentence or more, if anything is.

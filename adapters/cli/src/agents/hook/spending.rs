@@ -23,7 +23,7 @@ pub(super) struct Spending {
     prices: Prices,
 }
 
-/// What the log says if the file cannot be read.
+/// The line of the log for a file that cannot be read.
 const LOST: &str = "the budget is counted from zero: what was spent is in a file that is damaged or of another version";
 
 /// The content of the file.
@@ -35,7 +35,8 @@ struct SavedSpending {
 
 impl Spending {
     /// Opens what a worker has spent, at the time `now` in milliseconds since 1970. If its agent cannot ask a person,
-    /// calls at a limit are refused. `note` is told if what was spent is lost.
+    /// calls at a limit are refused. A file that cannot be read counts as nothing spent, and
+    /// `note` gets the line for the log.
     pub(super) fn open(
         folder: &Folder,
         key: &Key<'_>,
