@@ -63,8 +63,9 @@ impl Guard {
             return Decision::PROCEED;
         }
         let state = &*self.state;
-        let mut digester = state.worker.digester.clone();
-        let call = self.declared.call(self.policy(), &mut digester, asked);
+        let (mut known, mut digester) = (state.known_calls.clone(), state.worker.digester.clone());
+        let call =
+            self.declared.call(self.policy(), &mut known, &mut digester, (asked, asked.digest()));
         if state.stopped.refuses(call.digest()) {
             return stopped_calls::again();
         }

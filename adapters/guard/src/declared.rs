@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use unstuck_core::{Call, Policy, Tool};
+use unstuck_core::{Call, Digest, Policy, Tool};
 use unstuck_text::{Digester, Effect, ToolDeclaration};
 
 use crate::asked::Asked;
 use crate::guard::Guard;
+use crate::known::KnownCalls;
 
 /// The largest number of tools that are declared at run time. A server may list any number of tools;
 /// the guard judges the others by their names.
@@ -93,12 +94,13 @@ impl Declared {
         is_exempt && policy.tools().iter().all(|rule| rule.tool != tool)
     }
 
-    /// Makes the call `asked`.
+    /// Makes the call `asked`, whose raw digest is `raw`.
     pub(crate) fn call<const WORDS: usize>(
         &self,
         policy: &Policy<'_>,
+        known: &mut KnownCalls,
         digester: &mut Digester<WORDS>,
-        asked: &Asked<'_>,
+        (asked, raw): (&Asked<'_>, Digest),
     ) -> Call {
         let (tool, args) = (asked.tool, asked.args.as_str());
         let declaration = if self.0.is_empty() { None } else { self.0.get(&Tool::named(tool)) };
@@ -115,7 +117,7 @@ impl Declared {
             _ => {
                 let prepared =
                     asked.prepared.as_ref().and_then(|prepared| prepared.among(digester));
-                prepared.unwrap_or_else(|| digester.call(tool, args))
+                prepared.unwrap_or_else(|| known.call(digester, raw, (tool, args)))
             }
         }
     }

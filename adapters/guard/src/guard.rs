@@ -20,7 +20,7 @@ use crate::builder::{Builder, Mode, Ruling, Setup};
 use crate::calls::{CallEntry, CallState, Calls, Names};
 use crate::decision::{Cause, Decision, Evidence, Message, Ticket};
 use crate::declared::Declared;
-use crate::known_results::KnownResults;
+use crate::known::{KnownCalls, KnownResults};
 use crate::past::Past;
 use crate::payload::Payload;
 use crate::steps::Steps;
@@ -105,7 +105,8 @@ pub(crate) struct State {
     pub(crate) cause: Option<(LoopId, Cause)>,
     /// The latest calls, which are clues to causes.
     past: Past,
-    known: KnownResults,
+    pub(crate) known_calls: KnownCalls,
+    known_results: KnownResults,
     pub(crate) stopped: StoppedCalls,
     pub(crate) swarm: SwarmMemory,
     pub(crate) tally: Tally,
@@ -493,7 +494,9 @@ impl Guard {
     fn record(&mut self, asked: &Asked<'_>) -> Announced {
         let policy = self.policy();
         let state = &mut *self.state;
-        let call = self.declared.call(policy, &mut state.worker.digester, asked);
+        let State { known_calls, worker, .. } = state;
+        let raw = asked.digest();
+        let call = self.declared.call(policy, known_calls, &mut worker.digester, (asked, raw));
         let numbered = || state.steps.next(self.setup.outcomes, &state.calls);
         let step = asked.step.unwrap_or_else(numbered);
         let mut settled = Verdicts::default();
@@ -502,7 +505,7 @@ impl Guard {
         let tool = state.names.add(asked.tool);
         telemetry::count_call(&state.names.shared(tool));
         let ticket = Ticket { call: announced, tool };
-        let entry = CallEntry::new(ticket, call.digest(), asked.digest(), step);
+        let entry = CallEntry::new(ticket, call.digest(), raw, step);
         state.calls.add(if asked.step.is_none() { entry.awaited() } else { entry });
         if let Some(seq) = announced.id.seq() {
             state.past.announce(seq, asked.tool, asked.args.as_str());
@@ -724,7 +727,8 @@ impl State {
             blocks: Blocks::default(),
             cause: None,
             past: Past::default(),
-            known: KnownResults::default(),
+            known_calls: KnownCalls::default(),
+            known_results: KnownResults::default(),
             stopped: StoppedCalls::default(),
             swarm: SwarmMemory::default(),
             tally: Tally::default(),
@@ -770,7 +774,7 @@ impl State {
         if said.is_some() || tool.is_empty() || answer.compares_lines() {
             return digester.outcome(&answer);
         }
-        self.known.outcome((ticket.tool, kind, failed), text, || digester.outcome(&answer))
+        self.known_results.outcome((ticket.tool, kind, failed), text, || digester.outcome(&answer))
     }
 
     /// Returns the cause of `found`, as the `answer` to the call of `ticket` and the calls before it tell it.

@@ -77,7 +77,7 @@ mod control;
 mod decision;
 mod declared;
 mod guard;
-mod known_results;
+mod known;
 mod past;
 mod payload;
 mod prepared;

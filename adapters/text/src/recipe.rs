@@ -141,9 +141,10 @@ impl<'a> Answer<'a> {
         Self { tool, text, cut: None, failed, kind: Tag::Other, said: None }
     }
 
-    /// Returns whether the outcome may depend on earlier answers, because its lines are compared with theirs.
+    /// Returns whether the outcome may depend on earlier answers, because its lines are compared with theirs. Those of a
+    /// failure and of a short answer are not.
     pub const fn compares_lines(&self) -> bool {
-        compares_lines(self.kind)
+        !self.failed && self.text.len() >= TELLING_MIN && compares_lines(self.kind)
     }
 }
 
@@ -801,6 +802,7 @@ mod tests {
     use unstuck_core::{Tag, Tool, presets};
 
     use super::{Answer, PRESETS, Preset, Recipe, ToolDeclaration, head};
+    use crate::lines::Lines;
     use crate::mask::Masks;
 
     #[test]
@@ -837,6 +839,30 @@ mod tests {
             ("12:00:01 the door is open", "12:00:07 the door is open", false),
         ] {
             assert_eq!(of(one) == of(other), is_same, "{one} and {other}");
+        }
+    }
+
+    #[test]
+    fn only_an_answer_that_compares_lines_depends_on_earlier_ones() {
+        let page = "a long enough line of a file\nand one more of the same file";
+        let short = "a line of the file";
+        for (kind, text, failed, expected) in [
+            (Tag::Read, page, false, true),
+            (Tag::Search, page, false, true),
+            (Tag::Read, short, false, false),
+            (Tag::Read, page, true, false),
+            (Tag::Search, "", true, false),
+            (Tag::Shell, page, false, false),
+        ] {
+            let answer = Answer { kind, ..Answer::new("t", text, failed) };
+            let mut lines: Lines = Lines::new();
+            lines.show(text);
+            let (alone, again) = (
+                Recipe::BALANCED.outcome_of(&answer),
+                Recipe::BALANCED.outcome_among(&mut lines, &answer),
+            );
+            assert_eq!(answer.compares_lines(), expected, "{answer:?}");
+            assert_eq!(alone != again, expected, "{answer:?}");
         }
     }
 

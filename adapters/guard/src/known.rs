@@ -1,10 +1,45 @@
-//! The outcomes of the latest short results, so that an equal result is not read again: an agent in a loop gets the same
-//! answer each time.
+//! What was read of the latest calls and of the latest short results, so that equal ones are not read again: an agent in a
+//! loop asks for the same and gets the same answer each time. None of it is part of a saved state.
 
 use std::collections::VecDeque;
 use std::fmt;
 
-use unstuck_core::{Outcome, Tag, Tool};
+use unstuck_core::{Call, Digest, Outcome, Tag, Tool};
+use unstuck_text::{Digester, ReadCall};
+
+/// The number of calls that are remembered, which is enough for a few calls in turns.
+const CALLS_MAX: usize = 4;
+
+/// What was read of the latest calls, by the digests of the raw calls.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KnownCalls {
+    calls: [Option<(Digest, ReadCall)>; CALLS_MAX],
+    /// The place of the oldest call.
+    oldest: usize,
+}
+
+impl KnownCalls {
+    /// Makes the call of `tool` with `args`, whose raw digest is `raw`, by `digester`. O(length of `args`), and O(1) for a
+    /// known call.
+    pub(crate) fn call<const WORDS: usize>(
+        &mut self,
+        digester: &mut Digester<WORDS>,
+        raw: Digest,
+        (tool, args): (&str, &str),
+    ) -> Call {
+        let known = self.calls.iter().flatten().find(|(known, _)| *known == raw);
+        if let Some((_, read)) = known {
+            return digester.join(read);
+        }
+        let read = digester.recipe.read_call(tool, args);
+        let call = digester.join(&read);
+        if let Some(place) = self.calls.get_mut(self.oldest) {
+            *place = Some((raw, read));
+        }
+        self.oldest = (self.oldest + 1) % CALLS_MAX;
+        call
+    }
+}
 
 /// The number of results that are remembered, which is enough for a few calls in turns.
 const RESULTS_MAX: usize = 4;
@@ -16,8 +51,7 @@ const LENGTH_MAX: usize = 512;
 /// failure.
 type Circumstances = (Tool, Tag, bool);
 
-/// The latest short results, the oldest first. They are not part of a saved state. Once there are four, nothing is
-/// allocated.
+/// The latest short results, the oldest first. Once there are four, nothing is allocated.
 #[derive(Clone, Default)]
 pub(crate) struct KnownResults(VecDeque<KnownResult>);
 
@@ -69,8 +103,34 @@ impl KnownResults {
 #[cfg(test)]
 mod tests {
     use unstuck_core::{Digest, Outcome, Tag, Tool};
+    use unstuck_text::{Digester, Recipe};
 
-    use super::{KnownResults, LENGTH_MAX, RESULTS_MAX};
+    use super::{CALLS_MAX, KnownCalls, KnownResults, LENGTH_MAX, RESULTS_MAX};
+
+    #[test]
+    fn a_known_call_is_the_one_that_reading_makes() {
+        let (mut known, mut digester) =
+            (KnownCalls::default(), Digester::<0>::new(Recipe::BALANCED));
+        let mut plain = digester.clone();
+        let mut is_known = 0;
+        // Variants that join each other's groups, in an order without a period.
+        for n in 0..400_u64 {
+            let args = format!(
+                "{{\"query\":\"red {} door\"}}",
+                "big ".repeat(n as usize * n as usize % 7)
+            );
+            let raw = Digest::of(args.as_bytes());
+            is_known += usize::from(known.calls.iter().flatten().any(|(known, _)| *known == raw));
+            let call = known.call(&mut digester, raw, ("search", &args));
+            assert_eq!(call, plain.call("search", &args), "{args}");
+            let mut digests: Vec<_> =
+                known.calls.iter().flatten().map(|(raw, _)| raw.bits()).collect();
+            digests.sort_unstable();
+            digests.dedup();
+            assert_eq!(digests.len(), known.calls.iter().flatten().count(), "each call once");
+        }
+        assert!(is_known > 100 && known.calls.iter().flatten().count() == CALLS_MAX, "{is_known}");
+    }
 
     #[test]
     fn the_latest_short_results_are_known_in_their_circumstances() {
