@@ -8,7 +8,7 @@ use core::fmt;
 use crate::body::Body;
 use crate::envelope::{Envelope, Unescaped};
 use crate::find;
-use crate::phrases::{Letters, Phrases};
+use crate::phrases::{Pairs, Phrases};
 use crate::report::complaint_of;
 use crate::words::cause as words;
 use crate::words::complaint::ABSENT;
@@ -162,10 +162,10 @@ impl<'t> Cause<'t> {
 
     /// Returns the cause that a sentence tells.
     fn in_sentence(sentence: &'t str) -> Option<Self> {
-        let letters = Letters::of(sentence);
+        let pairs = Pairs::of(sentence);
         SIGNS.iter().find_map(|&(phrases, kind, place)| {
             let split = |(before, behind)| subject(place, sentence, before, behind);
-            let subject = phrases.splits_of(sentence, letters).find_map(split)?;
+            let subject = phrases.splits_of(sentence, &pairs).find_map(split)?;
             // A module in a file of the project is no package.
             let is_file = kind == CauseKind::PackageMissing
                 && subject.is_some_and(|name| name.starts_with(['.', '/']));

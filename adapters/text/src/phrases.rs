@@ -99,36 +99,43 @@ impl Phrases {
 
     /// Splits `text` at each of the phrases that it contains.
     pub(crate) fn splits<'t>(&self, text: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
-        self.splits_of(text, Letters::ALL)
+        self.splits_of(text, &Pairs::ALL)
     }
 
-    /// Like [`Phrases::splits`], for a `text` of these `letters` that is searched for many phrases.
+    /// Like [`Phrases::splits`], for a `text` of these `pairs` that is searched for many phrases.
     pub(crate) fn splits_of<'t>(
         &self,
         text: &'t str,
-        letters: Letters,
+        pairs: &Pairs,
     ) -> impl Iterator<Item = (&'t str, &'t str)> {
         let places = self.rarest.iter().map(|&place| usize::from(place));
-        let phrases = self.iter().zip(places).filter(move |(phrase, _)| letters.may_spell(phrase));
+        let phrases = self.iter().zip(places).filter(move |(phrase, _)| pairs.may_spell(phrase));
         phrases.filter_map(|(phrase, place)| around(text, phrase, place))
     }
 }
 
-/// The letters of a text as bits. Upper and lower case share a bit, and so do some signs and letters.
+/// The pairs of neighbouring bytes in a text, as bits. Upper and lower case share a bit, and so do some other pairs.
 #[derive(Clone, Copy)]
-pub(crate) struct Letters(u32);
+pub(crate) struct Pairs([u64; 2]);
 
-impl Letters {
-    const ALL: Self = Self(u32::MAX);
+impl Pairs {
+    const ALL: Self = Self([u64::MAX; 2]);
 
-    /// Returns the letters of `text`. O(n).
+    /// Returns the pairs of `text`. O(n).
     pub(crate) fn of(text: &str) -> Self {
-        Self(text.bytes().fold(0, |bits, byte| bits | 1 << (byte % 32)))
+        let (mut pairs, mut before) = ([0; 2], 0);
+        for &byte in text.as_bytes() {
+            let slot = slot(before, byte);
+            pairs[slot / 64] |= 1 << (slot % 64);
+            before = byte;
+        }
+        Self(pairs)
     }
 
-    /// Returns `false` only if `phrase` has other letters, too.
-    fn may_spell(self, phrase: &str) -> bool {
-        self.0 == u32::MAX || phrase.bytes().all(|byte| self.0 >> (byte % 32) & 1 == 1)
+    /// Returns `false` only if `phrase` has other pairs, too: for nearly every phrase that a text does not contain.
+    fn may_spell(&self, phrase: &str) -> bool {
+        let mut pairs = phrase.as_bytes().windows(2);
+        pairs.all(|pair| matches!(pair, [one, two] if holds(&self.0, *one, *two)))
     }
 }
 

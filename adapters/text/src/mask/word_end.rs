@@ -8,6 +8,12 @@ pub(super) type Letters = [u8; 4];
 /// Returns the last letters of the word that ends at the end of `text`, or spaces. A capital behind a small letter
 /// begins a word.
 pub(super) fn last(text: &[u8]) -> Letters {
+    // Most words are longer, and in lower case.
+    if let Some(four) = text.last_chunk::<4>()
+        && four.iter().all(u8::is_ascii_lowercase)
+    {
+        return *four;
+    }
     let mut letters = [b' '; 4];
     let mut rest = text;
     for place in letters.iter_mut().rev() {
