@@ -189,32 +189,36 @@ fn read(body: &Body<'_>, keyword: Option<usize>) -> Reading {
         return read_those(body, true, |_, _| true);
     }
     let mut keyword = keyword;
-    read_those(body, body.clocks.any(), |range, line| {
+    read_those(body, body.clocks.any(), |range, start| {
         if keyword.is_some_and(|place| place < range.start) {
             keyword = report::ANY.next(text, range.start);
         }
         let rest = keyword.and_then(|place| text.get(place..range.end));
-        is_telling(line, rest.unwrap_or_default())
+        is_telling(start, rest.unwrap_or_default())
     })
 }
 
-/// Returns whether a reader may know `line`, which has its first keyword in `rest`, if it has any.
-fn is_telling(line: &str, rest: &[u8]) -> bool {
-    opens_telling(line) || report::LINES.may_be_in(rest)
+/// Returns whether a reader may know a line that begins with `start`, behind white space, and has its first keyword in `rest`,
+/// if it has any.
+fn is_telling(start: &str, rest: &[u8]) -> bool {
+    opens_telling(start) || report::LINES.may_be_in(rest)
 }
 
-/// Returns whether a reader may know `line` by its first letters.
-fn opens_telling(line: &str) -> bool {
+/// Returns whether a reader may know a line by the letters that it begins with, behind white space.
+fn opens_telling(start: &str) -> bool {
     matches!(
-        line.trim_ascii_start().as_bytes(),
+        start.as_bytes(),
         [b'o' | b'O', b'k' | b'K', ..] | [b'n', b'o', ..] | [b'1', b'.', ..] | [b'!', ..]
     )
 }
 
-/// Reads the lines of `body` for which `tell` returns true, given their place, without samples: what a document holds in a
-/// fence of Markdown, or on a page of HTML, was printed at another time. A fence around all of the body was put there by
-/// the host. The places are right if no line ends with a carriage return. Lines are `stamped` if a clock or a colour may
-/// stand before them.
+/// Begins and ends a part of a document in Markdown.
+const FENCE: &str = "```";
+
+/// Reads the lines of `body` for which `tell` returns true, given their place and their text behind white space, without
+/// samples: what a document holds in a fence of Markdown, or on a page of HTML, was printed at another time. A fence around
+/// all of the body was put there by the host. The places are right if no line ends with a carriage return. Lines are
+/// `stamped` if a clock or a colour may stand before them.
 fn read_those(
     body: &Body<'_>,
     stamped: bool,
@@ -232,18 +236,18 @@ fn read_those(
     ];
     let (mut compiler, mut crash) = (Compiler::default(), Crash::default());
     let text = if is_page(body.text) { "" } else { body.whole };
-    let is_fence = |line: &str| line.trim_ascii_start().starts_with("```");
-    let is_document = !is_fence(body.text);
+    let is_document = !body.text.starts_with(FENCE);
     let (mut next, mut before, mut is_inside) = (0, "", false);
     for line in find::lines(text) {
         let range = next..next + line.len();
         next = range.end + 1;
         let line = if stamped { body.clocks.off(line) } else { line };
-        is_inside ^= is_document && is_fence(line);
+        let start = line.trim_ascii_start();
+        is_inside ^= is_document && start.starts_with(FENCE);
         if is_inside {
             continue;
         }
-        if !crash.happened() && !tell(range, line) {
+        if !crash.happened() && !tell(range, start) {
             crash.pass(line);
             before = line;
             continue;

@@ -152,7 +152,7 @@ fn closely(masker: Masker<'_>, text: &[u8], row: number::Digits, words: &mut Wor
     let is_coloured = words.control == Some(place);
     let tail = label::tail(text, place, words.floor);
     if masker.masks.contains(Mask::Ids)
-        && (id::is_named(text, place, words.floor)
+        && (id::is_name(text, place, tail)
             || id::is_part(row.before)
             || matches!(row.before, b'+' | b'/'))
         && let Some(found) = id::labelled(text, place, words.floor)

@@ -3,6 +3,8 @@
 use core::ops::Deref;
 use core::str;
 
+use memchr::memchr2;
+
 use crate::find;
 
 /// The longest line that is rid of its colours, in bytes: a summary is far shorter.
@@ -39,6 +41,10 @@ impl Deref for Shown<'_> {
 /// is. O(n).
 pub(crate) fn plain(line: &str) -> Shown<'_> {
     let line = line.trim_end();
+    // Most lines have neither.
+    if memchr2(b'\r', b'\x1B', line.as_bytes()).is_none() {
+        return Shown::Part(line);
+    }
     let line = find::rsplit_once(line, "\r").map_or(line, |(_, shown)| shown);
     if find::contains(line, "\x1b") { uncoloured(line) } else { Shown::Part(line) }
 }
@@ -93,10 +99,11 @@ pub(crate) fn is_log_entry(line: &str) -> bool {
 /// Returns whether `text` opens with a date (`2024-05-01`) or a clock time (`12:00:01`).
 fn is_time(text: &str) -> bool {
     let part = |text| number(text).map(|(_, rest)| rest);
-    ['-', '/', ':'].iter().any(|separator| {
+    let is_parted = |separator: &char| {
         let second = part(text).and_then(|rest| part(rest.strip_prefix(*separator)?));
         second.and_then(|rest| part(rest.strip_prefix(*separator)?)).is_some()
-    })
+    };
+    text.starts_with(|c: char| c.is_ascii_digit()) && ['-', '/', ':'].iter().any(is_parted)
 }
 
 #[cfg(test)]
