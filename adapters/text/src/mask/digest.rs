@@ -102,9 +102,11 @@ struct Lines<'t, 'e> {
 
 impl Lines<'_, '_> {
     /// Returns the start of the line of which a piece stands at `at`.
+    #[inline]
     fn start(&mut self, at: usize) -> usize {
         let text = self.text;
-        *self.start.get_or_insert_with(|| at + unsaid(text.get(at..).unwrap_or_default()))
+        let opened = || at + unsaid(text.get(at..).unwrap_or_default());
+        *self.start.get_or_insert_with(opened)
     }
 
     /// Adds the `text` at `at`.
@@ -130,6 +132,7 @@ impl Lines<'_, '_> {
 
 /// Returns the length of the white space at the start of a line, and of the number and the sign that `cat -n`, `nl` and
 /// `grep -n` put before it.
+#[inline(never)]
 fn unsaid(line: &[u8]) -> usize {
     let from = |at: usize| line.get(at..).unwrap_or_default();
     let blanks = |at: usize| {
