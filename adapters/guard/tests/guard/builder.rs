@@ -3,7 +3,7 @@
 use std::env;
 use std::process::Command;
 
-use unstuck::{Action, BuildError, Guard, Tag, Tool, ToolDeclaration, ToolRule, is_off};
+use unstuck::{Action, BuildError, Guard, Tool, ToolRule, is_off};
 
 use super::{ARGS, actions, fail};
 
@@ -15,29 +15,6 @@ fn a_guard_for_another_worker_has_the_setup_and_has_seen_nothing() {
     assert_eq!((second.session(), second.worker()), ("run 7", "scout"));
     assert_eq!(second.statistics().checks(), 0);
     assert_eq!(actions(&mut second, 3).last(), Some(&Action::Stop));
-}
-
-#[test]
-fn rules_for_single_tools_hold() {
-    let tool = |rule: fn(ToolRule) -> ToolRule| {
-        let guard = Guard::builder().tool(rule(ToolRule::new(Tool::named("bash"))));
-        actions(&mut guard.build().expect("a guard"), 6)
-    };
-    assert_eq!(tool(|rule| rule).get(2), Some(&Action::Nudge));
-    assert_eq!(tool(ToolRule::exempt), [Action::Proceed; 6]);
-    assert_eq!(tool(|rule| rule.patience(2))[2..4], [Action::Proceed; 2]);
-}
-
-#[test]
-fn a_tool_may_be_of_a_kind_that_its_name_does_not_tell() {
-    let kind = ToolDeclaration::new(Tool::named("look")).tag(Tag::Poll);
-    let mut guard = Guard::builder().kind(kind).build().expect("a guard");
-    let mut look = || {
-        let ticket = guard.before("look", "{}").ticket().expect("a ticket");
-        guard.after(ticket, "still running", false).action()
-    };
-    assert_eq!([(); 7].map(|()| look()), [Action::Proceed; 7], "a poll may find the same");
-    assert_eq!(look(), Action::Nudge);
 }
 
 #[test]

@@ -2,20 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use unstuck::Action::{Block, Nudge, Proceed, Stop};
-use unstuck::{Action, BLOCKS_MAX, Decision, Evidence, Guard, Ruling, ToolOutput};
+use unstuck::Action::Proceed;
+use unstuck::{Action, Guard, Ruling, ToolOutput};
 
 use super::{ARGS, actions, fail};
-
-#[test]
-fn a_loop_is_nudged_warned_of_blocked_and_stopped() {
-    let mut guard = Guard::new();
-    let ladder = [Proceed, Proceed, Nudge, Nudge, Block, Block, Block, Stop];
-    assert_eq!(actions(&mut guard, 8), ladder);
-    assert_eq!(actions(&mut guard, 8), [Stop; 8], "and it stays refused");
-    let _ = guard.user_message("Try once more.");
-    assert_eq!(actions(&mut guard, 8), ladder, "and then from the beginning");
-}
 
 #[test]
 fn every_message_of_a_loop_reads_well() {
@@ -94,76 +84,6 @@ fn a_result_has_the_shape_of_each_provider() {
 }
 
 #[test]
-fn an_agent_that_insists_is_stopped_by_presets_that_only_block() {
-    let mut guard = Guard::builder().named("nudge").expect("a preset").build().expect("a guard");
-    let mut blocked = 0;
-    let stopped = loop {
-        let (before, _) = fail(&mut guard, ARGS);
-        match before.action() {
-            Action::Block => blocked += 1,
-            Action::Stop => break before,
-            _ => assert_eq!(blocked, 0, "what was blocked once stays so"),
-        }
-    };
-    assert_eq!(blocked, BLOCKS_MAX - 1);
-    assert!(stopped.ends_the_run() && stopped.is_blocked());
-    let message = stopped.message().expect("who stops says why").text();
-    assert!(message.ends_with("The run ends here."), "{message}");
-    assert_eq!(fail(&mut guard, ARGS).0.action(), Action::Stop, "it stays refused");
-}
-
-#[test]
-fn the_host_may_overrule_that_an_agent_that_insists_is_stopped() {
-    let never_stop = |found: &Evidence| match found.action {
-        Stop => Ruling::Instead(Block),
-        _ => Ruling::Agree,
-    };
-    let guard = Guard::builder().named("nudge").expect("a preset").on_finding(never_stop);
-    let mut guard = guard.build().expect("a guard");
-    let decided = actions(&mut guard, 20);
-    assert_eq!(decided.iter().max(), Some(&Block), "{decided:?}");
-    assert!(decided.ends_with(&[Block; 10]), "{decided:?}");
-}
-
-#[test]
-fn blocks_are_counted_for_each_loop_and_forgotten_with_a_new_instruction() {
-    let guard = Guard::builder().named("nudge").expect("a preset").build().expect("a guard");
-    let mut told = guard.begin("", "main");
-    for message in ["Build it.", "Try once more."] {
-        let _ = told.user_message(message);
-        assert!(actions(&mut told, 5 + 3).iter().all(|action| *action < Action::Stop));
-    }
-}
-
-#[test]
-fn while_it_observes_it_only_says_what_it_would_do() {
-    let mut guard = Guard::builder().observe_only().build().expect("a guard");
-    let mut judged = Vec::new();
-    for _ in 0..8 {
-        let (before, after) = fail(&mut guard, ARGS);
-        let after = after.expect("nothing is blocked");
-        assert_eq!((before.action(), after.action()), (Action::Proceed, Action::Proceed));
-        assert!(before.message().is_none() && after.message().is_none());
-        judged.push(before.judged().max(after.judged()));
-    }
-    assert_eq!(judged, [Proceed, Proceed, Nudge, Nudge, Block, Block, Block, Stop]);
-}
-
-#[test]
-fn a_host_may_do_something_else() {
-    let instead = |action| move |_: &Evidence| Ruling::Instead(action);
-    for (ruling, expected) in [
-        (Action::Proceed, Action::Proceed),
-        (Action::Block, Action::Block),
-        (Action::Stop, Action::Stop),
-    ] {
-        let guard = Guard::builder().on_finding(instead(ruling)).build();
-        let decided = actions(&mut guard.expect("a guard"), 3);
-        assert_eq!(decided, [Action::Proceed, Action::Proceed, expected]);
-    }
-}
-
-#[test]
 fn what_the_host_calls_wrong_is_not_found_again() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&seen);
@@ -179,40 +99,4 @@ fn what_the_host_calls_wrong_is_not_found_again() {
     let mut once = seen.clone();
     once.dedup();
     assert_eq!(once.len(), seen.len(), "each rule asks once");
-}
-
-#[test]
-fn talk_without_action_is_found() {
-    let mut guard = Guard::new();
-    let said = [(); 3].map(|()| guard.text_turn("Let me look into this.").action());
-    assert_eq!(said, [Action::Proceed, Action::Proceed, Action::Nudge]);
-    let mut guard = Guard::new();
-    let said = [(); 9].map(|()| guard.text_turn("  ").action());
-    assert_eq!(
-        said[..5],
-        [[Action::Proceed; 4].as_slice(), &[Action::Nudge]].concat(),
-        "empty turns"
-    );
-}
-
-#[test]
-fn a_new_instruction_begins_afresh_and_an_automatic_one_does_not() {
-    let mut guard = Guard::new();
-    let _ = guard.user_message("Please continue.");
-    for round in 0..3 {
-        assert_eq!(actions(&mut guard, 1) == [Action::Nudge], round == 2);
-        let _ = guard.user_message("Please continue.");
-    }
-    let said = |(_, after): (Decision, Option<Decision>)| after.map(|after| after.action());
-    let _ = guard.user_message("Now build the other one.");
-    let others = [(); 2].map(|()| said(fail(&mut guard, r#"{"command":"make other"}"#)));
-    assert_eq!(others, [Some(Action::Proceed); 2]);
-    // Whoever fails as before does not begin afresh.
-    for n in 0..3 {
-        let _ = guard.user_message(&format!("Try again, for the {n}th time."));
-        let again = said(fail(&mut guard, r#"{"command":"make other"}"#));
-        assert_eq!(again == Some(Action::Nudge), n >= 1, "{n}");
-    }
-    guard.clear();
-    assert_eq!(actions(&mut guard, 2), [Action::Proceed; 2]);
 }

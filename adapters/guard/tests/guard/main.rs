@@ -12,6 +12,7 @@ mod feedback;
 mod ladder;
 mod repeated;
 mod scenarios;
+mod scripts;
 mod swarm;
 mod wording;
 

@@ -47,25 +47,6 @@ fn calls_of_one_step_that_fail_alike_count_once() {
     assert!(decisions.iter().any(|said| said.judged() == Action::Nudge), "the fourth step");
 }
 
-#[test]
-fn the_same_message_without_a_call_between_is_found_at_the_fifth() {
-    let mut guard = Guard::new();
-    let said = [(); 9].map(|()| guard.user_message("please continue").action());
-    let [none, told, warned] = [Action::Proceed, Action::Nudge, Action::Warn];
-    assert_eq!(said[..5], [none, none, none, none, told]);
-    assert_eq!(said.iter().max(), Some(&warned), "{said:?}");
-}
-
-#[test]
-fn the_same_message_before_each_call_is_no_loop() {
-    let mut guard = Guard::new();
-    for n in 0..9 {
-        assert_eq!(guard.user_message("next").judged(), Action::Proceed);
-        let command = format!("./migrate {}", ["users", "orders", "items"][n % 3]);
-        assert_eq!(works(&mut guard, &command, &format!("migrated {n} tables")), Action::Proceed);
-    }
-}
-
 /// Makes these calls of `tool`, each with its arguments and its answer. Returns the judged actions.
 fn judged(tool: &str, calls: impl IntoIterator<Item = (Value, String)>) -> Vec<Action> {
     let mut guard = Guard::new();
