@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use unstuck_core::{
     Action, Args, Call, CallId, Detector, Digest, Finding, Kind, Ladder, LoopId, OPEN_MAX, Outcome,
-    Pattern, Phase, Policy, RAISE_MAX, Results, Rule, Rung, SILENCED_MAX, Select, Tag, Tool,
-    ToolRule, Verdict, presets,
+    Pattern, Policy, RAISE_MAX, Results, Rule, Rung, SILENCED_MAX, Select, Tag, Tool, ToolRule,
+    Verdict, presets,
 };
 
-use crate::{Balanced, answer, balanced, call, read, with_rule};
+use crate::{Balanced, answer, balanced, call, with_rule};
 
 fn run<const W: usize>(detector: &mut Detector<'_, W>, call: Call, outcome: Outcome) -> Verdict {
     let announced = detector.announce(call);
@@ -24,21 +24,6 @@ fn finding(detector: &mut Balanced) -> Finding {
 }
 
 #[test]
-fn calls_that_are_sent_again_are_counted_once() {
-    let mut detector = balanced();
-    assert_eq!(actions(&mut detector, 2), ["proceed", "proceed"]);
-    for _ in 0..5 {
-        assert_eq!(detector.retry(1), 1);
-        assert_eq!(actions(&mut detector, 1), ["proceed"]);
-    }
-    assert_eq!(actions(&mut detector, 1), ["nudge"]);
-    // A nudge that was taken back is given again when its call comes again.
-    detector.retry(1);
-    let again = run(&mut detector, call(0), answer(0));
-    assert_eq!((again.action, again.fresh), (Action::Nudge, true));
-}
-
-#[test]
 fn no_more_is_taken_back_than_is_held() {
     let mut detector = balanced();
     assert_eq!(detector.retry(3), 0);
@@ -47,22 +32,6 @@ fn no_more_is_taken_back_than_is_held() {
     assert_eq!(detector.retry(usize::MAX), 3);
     assert_eq!(detector.outcome(open, answer(0)), Verdict::PROCEED, "it was taken back");
     assert_eq!(detector.announce(call(0)).id.seq(), Some(0), "numbers are given again");
-}
-
-#[test]
-fn a_late_outcome_of_a_call_taken_back_is_ignored() {
-    let mut detector = balanced();
-    let old = detector.announce(call(0)).id;
-    detector.retry(1);
-    let new = detector.announce(call(1)).id;
-    assert_eq!(old.seq(), new.seq());
-    let _ = detector.outcome(old, Outcome::failed(Digest::of(b"lost connection")));
-    let _ = detector.cancel(old);
-    let _ = detector.vetoed(old);
-    let _ = detector.outcome(new, answer(1));
-    for expected in ["proceed", "nudge"] {
-        assert_eq!(run(&mut detector, call(1), answer(1)).action.name(), expected);
-    }
 }
 
 #[test]
@@ -75,63 +44,6 @@ fn a_step_goes_on_after_a_part_was_taken_back() {
     // The first call still waits, and the second is its duplicate.
     let _ = detector.outcome(first, answer(0));
     assert_eq!(detector.nearness().next().map(|near| near.held), Some(1));
-}
-
-#[test]
-fn a_cancelled_call_leaves_no_trace() {
-    let mut detector = balanced();
-    let _ = actions(&mut detector, 2);
-    let cancelled = detector.announce(call(1)).id;
-    assert_eq!(detector.cancel(cancelled), Verdict::PROCEED);
-    assert_eq!(detector.outcome(cancelled, answer(1)), Verdict::PROCEED);
-    assert_eq!(actions(&mut detector, 1), ["nudge"], "nothing came between");
-}
-
-#[test]
-fn calls_behind_a_cancelled_call_settle() {
-    let mut detector = balanced();
-    let _ = actions(&mut detector, 2);
-    let [first, second] = [1, 0].map(|args| detector.announce(call(args).step(3)).id);
-    assert_eq!(detector.outcome(second, answer(0)), Verdict::PROCEED);
-    assert_eq!(detector.cancel(first).action, Action::Nudge);
-}
-
-#[test]
-fn a_rule_that_is_judged_early_forgets_a_cancelled_call() {
-    let mut detector: Detector<'_, 20> = Detector::new(&presets::REPEAT).unwrap();
-    let _ = detector.announce(call(0));
-    for _ in 0..9 {
-        let announced = detector.announce(call(0).step(1));
-        assert_eq!(announced.verdict.action, Action::Proceed);
-        let _ = detector.cancel(announced.id);
-    }
-}
-
-#[test]
-fn progress_reported_by_the_host_counts() {
-    let mut detector = balanced();
-    for _ in 0..4 {
-        assert_eq!(actions(&mut detector, 2), ["proceed", "proceed"]);
-        detector.progress();
-    }
-    // A call that follows progress is not blocked either.
-    for _ in 0..5 {
-        let _ = run(&mut detector, read(0), answer(0));
-    }
-    assert_eq!(detector.peek(read(0)).action, Action::Block);
-    detector.progress();
-    assert_eq!(detector.peek(read(0)).action, Action::Proceed);
-}
-
-#[test]
-fn progress_survives_counting_again() {
-    let mut detector = balanced();
-    let _ = actions(&mut detector, 2);
-    detector.progress();
-    let _ = actions(&mut detector, 2);
-    let _ = detector.announce(call(1));
-    detector.retry(1);
-    assert_eq!(actions(&mut detector, 1), ["nudge"], "three since the progress, not five");
 }
 
 #[test]
@@ -149,28 +61,6 @@ fn a_better_score_is_progress_and_a_worse_one_is_not() {
     assert_eq!(scored([5, 5, 4, 4]), ["proceed"; 4]);
     let worst = u32::MAX;
     assert_eq!(scored([worst, worst - 1, worst, 0]), ["proceed", "proceed", "nudge", "proceed"]);
-}
-
-#[test]
-fn each_tag_has_a_best_score_of_its_own() {
-    let mut detector = balanced();
-    let scored = |tag, score| (call(0).tag(tag), answer(0).score(score));
-    let judged = [(Tag::Test, 3), (Tag::Shell, 9), (Tag::Shell, 8)].map(|(tag, score)| {
-        let (call, outcome) = scored(tag, score);
-        run(&mut detector, call, outcome).action.name()
-    });
-    assert_eq!(judged, ["proceed"; 3], "the last was the best of its tag");
-}
-
-#[test]
-fn a_score_that_was_taken_back_is_progress_again() {
-    let mut detector = balanced();
-    for score in [9, 9, 7] {
-        let verdict = run(&mut detector, call(0), answer(0).score(score));
-        assert_eq!(verdict.action, Action::Proceed);
-    }
-    detector.retry(1);
-    assert_eq!(run(&mut detector, call(0), answer(0).score(7)).action, Action::Proceed);
 }
 
 #[test]
@@ -300,86 +190,6 @@ fn a_dropped_call_stays_dropped_when_others_are_taken_back() {
 }
 
 #[test]
-fn progress_reported_before_a_call_survives_its_retry() {
-    let mut detector = balanced();
-    let _ = actions(&mut detector, 2);
-    detector.progress();
-    let _ = detector.announce(call(0));
-    detector.retry(1);
-    assert_eq!(actions(&mut detector, 1), ["proceed"]);
-}
-
-#[test]
-fn scores_that_were_taken_back_are_progress_again() {
-    let mut detector = balanced();
-    let score = |detector: &mut Balanced, score| {
-        run(detector, call(0), answer(0).score(score)).action.name()
-    };
-    for n in [90, 60, 30, 20, 10] {
-        assert_eq!(score(&mut detector, n), "proceed");
-    }
-    detector.retry(4);
-    for n in [60, 30, 20, 10] {
-        assert_eq!(score(&mut detector, n), "proceed");
-    }
-}
-
-/// Produces a finding three times, each in a run of its own, and calls it wrong. Returns the
-/// number of the event in each run that had the finding.
-fn wrong_three_times(
-    mut event: impl FnMut(&mut Detector<'static, 20>, u8) -> Verdict,
-) -> Vec<Option<usize>> {
-    let mut detector: Detector<'_, 20> = Detector::new(&presets::NUDGE).unwrap();
-    let runs = (0..3_u8).map(|round| {
-        let _ = detector.user_message(Digest::of(&[round]));
-        let mut found = None;
-        let place = (0..9).position(|n| {
-            found = event(&mut detector, 10 * round + n).finding;
-            found.is_some()
-        });
-        detector.false_positive(&found.unwrap());
-        place
-    });
-    runs.collect()
-}
-
-#[test]
-fn one_report_of_a_false_positive_raises_all_rules_that_compare_the_same() {
-    let mut detector = balanced();
-    let mut first = |args: u8| {
-        let found = (1..9).find_map(|n| {
-            let found = run(&mut detector, call(args), answer(0)).finding?;
-            detector.false_positive(&found);
-            Some(n)
-        });
-        detector.clear();
-        found
-    };
-    assert_eq!([0, 1, 2].map(&mut first), [Some(3), Some(4), Some(5)]);
-}
-
-#[test]
-fn a_rule_that_names_no_call_is_never_silenced_as_a_whole() {
-    let tests = wrong_three_times(|detector, n| {
-        let tests = Call::new(Tool::new(1), Digest::of(&[n])).tag(Tag::Test);
-        run(detector, tests, Outcome::failed(Digest::of(&[n])))
-    });
-    assert_eq!(tests, [Some(2), Some(3), Some(4)], "later each time, and never not at all");
-    let talk = wrong_three_times(|detector, n| detector.text_turn(Digest::of(&[n])));
-    assert_eq!(talk, [Some(2), Some(3), Some(4)]);
-}
-
-#[test]
-fn silencing_one_kind_leaves_the_other_kinds() {
-    let mut detector = balanced();
-    let ragged = [0, 1, 0, 2, 0].map(|args| run(&mut detector, call(args), answer(args)).finding);
-    let ragged = ragged[4].filter(|found| found.kind == Kind::Recurrence);
-    detector.false_positive(&ragged.expect("three among twelve"));
-    let row = [(); 9].map(|()| run(&mut detector, read(0), answer(0)).action);
-    assert!(row.contains(&Action::Block));
-}
-
-#[test]
 fn a_false_positive_does_not_count_on_a_ladder_of_all_findings() {
     let mut detector: Detector<'_, 20> = Detector::new(&presets::GRADUATED).unwrap();
     for tool in 0..9 {
@@ -398,23 +208,6 @@ fn streak() -> Rule<'static> {
 }
 
 #[test]
-fn a_patient_tool_climbs_the_same_ladder_later() {
-    let rules = [streak()];
-    for (patience, expected) in [
-        (0, ["proceed", "proceed", "nudge", "nudge", "warn", "warn", "warn"]),
-        (2, ["proceed", "proceed", "proceed", "proceed", "nudge", "nudge", "warn"]),
-        (-1, ["proceed", "nudge", "nudge", "warn", "warn", "warn", "warn"]),
-        (i8::MIN, ["proceed", "nudge", "nudge", "warn", "warn", "warn", "warn"]),
-        (i8::MAX, ["proceed"; 7]),
-    ] {
-        let tools = [ToolRule::new(Tool::new(1)).patience(patience)];
-        let policy = Policy::new("p", 20, &rules).unwrap().with_tools(&tools).unwrap();
-        let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
-        assert_eq!(actions(&mut detector, 7), expected, "{patience}");
-    }
-}
-
-#[test]
 fn an_exempt_tool_and_an_allowed_call_are_not_recorded() {
     let rules = [streak()];
     let tools = [ToolRule::new(Tool::new(1)).exempt()];
@@ -430,35 +223,6 @@ fn an_exempt_tool_and_an_allowed_call_are_not_recorded() {
         let other = detector.announce(Call::new(Tool::new(2), Digest::of(b"x")));
         assert_eq!(other.id.seq(), Some(0));
     }
-}
-
-#[test]
-fn a_policy_can_declare_a_tool_a_poll() {
-    let tools = [ToolRule::new(Tool::new(1)).poll()];
-    let policy = presets::BALANCED.with_tools(&tools).unwrap();
-    let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
-    let judged = actions(&mut detector, 8);
-    assert_eq!(
-        judged.iter().position(|action| *action == "nudge"),
-        Some(7),
-        "eight times among 20"
-    );
-}
-
-#[test]
-fn a_run_can_be_judged_patiently_at_first_and_strictly_late() {
-    let rules = [streak()];
-    let policy = Policy::new("p", 20, &rules).unwrap();
-    let policy = policy.with_phases(Phase::new(4, 2), Phase::new(10, -1)).unwrap();
-    let mut detector: Detector<'_, 20> = Detector::new(&policy).unwrap();
-    // The fourth call is early and the fifth is not. By then the streak is longer than three.
-    assert_eq!(actions(&mut detector, 5), ["proceed", "proceed", "proceed", "proceed", "warn"]);
-    for n in 1..=5 {
-        let _ = run(&mut detector, call(n), answer(n));
-    }
-    assert_eq!(actions(&mut detector, 2), ["proceed", "nudge"], "late: two are enough");
-    detector.clear();
-    assert_eq!(actions(&mut detector, 3), ["proceed"; 3], "a new run is early again");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use unstuck_core::{
-    Action, Args, Call, CallId, Detector, Digest, Ladder, OPEN_MAX, Outcome, Pattern, Results,
-    Rule, Rung, Tag, Tool, Turn, Verdict, presets,
+    Action, Args, CallId, Detector, Digest, Ladder, OPEN_MAX, Outcome, Pattern, Results, Rule,
+    Rung, Tag, Turn, Verdict, presets,
 };
 
 use crate::{Balanced, answer, balanced, call, read, with_rule};
@@ -12,39 +12,6 @@ use crate::{Balanced, answer, balanced, call, read, with_rule};
 fn run(detector: &mut Balanced, args: u8, result: u8) -> Verdict {
     let announced = detector.announce(call(args));
     detector.outcome(announced.id, answer(result))
-}
-
-#[test]
-fn a_blocked_loop_stays_blocked_until_something_moves() {
-    let mut detector = balanced();
-    for expected in ["proceed", "proceed", "nudge", "nudge", "block"] {
-        let announced = detector.announce(read(0));
-        assert_eq!(detector.outcome(announced.id, answer(0)).action.name(), expected);
-    }
-    // The next call is blocked before it runs, and the veto does not end the loop.
-    let announced = detector.announce(read(0));
-    assert_eq!((announced.verdict.action, announced.verdict.fresh), (Action::Block, false));
-    assert_eq!(detector.vetoed(announced.id).action, Action::Block);
-    let again = detector.announce(read(0));
-    assert_eq!(again.verdict.action, Action::Block);
-    let ids = [announced, again].map(|announced| announced.verdict.finding.unwrap().loop_id);
-    assert_eq!(ids[0], ids[1]);
-    // Another call may run. After a different answer, the first call may run again too.
-    assert_eq!(run(&mut detector, 1, 1).action, Action::Proceed);
-    assert_eq!(run(&mut detector, 0, 9).action, Action::Proceed);
-    assert_eq!(detector.announce(call(0)).verdict.action, Action::Proceed);
-}
-
-#[test]
-fn a_host_that_runs_a_blocked_call_is_judged_by_what_came_back() {
-    let mut detector = balanced();
-    for _ in 0..5 {
-        let announced = detector.announce(read(0));
-        let _ = detector.outcome(announced.id, answer(0));
-    }
-    let announced = detector.announce(read(0));
-    assert_eq!(announced.verdict.action, Action::Block);
-    assert_eq!(detector.outcome(announced.id, answer(7)), Verdict::PROCEED);
 }
 
 #[test]
@@ -68,26 +35,6 @@ fn a_blocked_call_is_reported_with_the_outcome_before_it() {
 }
 
 #[test]
-fn every_further_attempt_climbs_to_the_stop() {
-    let mut detector = balanced();
-    let mut actions = Vec::new();
-    for _ in 0..8 {
-        let announced = detector.announce(read(0));
-        let verdict = if announced.verdict.action >= Action::Block {
-            detector.vetoed(announced.id)
-        } else {
-            detector.outcome(announced.id, answer(0))
-        };
-        actions.push(verdict.action.name());
-    }
-    let expected = ["proceed", "proceed", "nudge", "nudge", "block", "block", "block", "stop"];
-    assert_eq!(actions, expected);
-    // The history is empty, but the sequence numbers go on.
-    let announced = detector.announce(call(0));
-    assert_eq!((announced.verdict.action, announced.id.seq()), (Action::Proceed, Some(8)));
-}
-
-#[test]
 fn a_finding_names_the_calls_that_prove_it() {
     let mut detector = balanced();
     let _ = run(&mut detector, 9, 9);
@@ -98,38 +45,6 @@ fn a_finding_names_the_calls_that_prove_it() {
     assert_eq!((finding.first, finding.last), (1, 4));
     assert_eq!(finding.calls().collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert_eq!(finding.confidence, 100);
-}
-
-#[test]
-fn a_loop_has_one_id_wherever_it_is_entered() {
-    let ids = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1]].map(|lap| {
-        let mut detector = balanced();
-        let verdicts = [lap, lap].concat().into_iter().map(|n| run(&mut detector, n, n));
-        verdicts.last().unwrap().finding.unwrap().loop_id
-    });
-    assert_eq!((ids[0], ids[0]), (ids[1], ids[2]));
-    assert_ne!(ids[0], ids[3], "the other way round is another loop");
-}
-
-#[test]
-fn a_verdict_is_fresh_once_for_each_rung() {
-    let mut detector = balanced();
-    let fresh: Vec<usize> = (1..24).filter(|_| run(&mut detector, 0, 0).fresh).collect();
-    assert_eq!(fresh, [3, 5, 8, 13, 21], "a call that acts is warned of ever more seldom");
-}
-
-#[test]
-fn a_ladder_is_armed_again_when_the_loop_has_ended() {
-    let mut detector = balanced();
-    for _ in 0..3 {
-        let _ = run(&mut detector, 0, 0);
-    }
-    for n in 1..=25 {
-        let _ = run(&mut detector, n, n);
-    }
-    let again = [(); 3].map(|()| run(&mut detector, 0, 0));
-    assert_eq!(again.map(|verdict| verdict.action.name()), ["proceed", "proceed", "nudge"]);
-    assert!(again[2].fresh);
 }
 
 #[test]
@@ -156,22 +71,6 @@ fn calls_that_are_exempt_have_no_number() {
 }
 
 #[test]
-fn the_oldest_of_too_many_open_calls_settles_as_unreported() {
-    let mut detector = balanced();
-    let open: Vec<CallId> = (0..=u8::try_from(OPEN_MAX).unwrap())
-        .map(|n| detector.announce(call(n).step(1)).id)
-        .collect();
-    assert_eq!(detector.outcome(open[0], answer(0)), Verdict::PROCEED);
-    // The other calls still wait. Once reported, the same calls are a lap with equal results.
-    for (n, id) in (1..).zip(&open[1..]) {
-        assert_eq!(detector.outcome(*id, answer(n)), Verdict::PROCEED);
-    }
-    let again: Vec<Verdict> =
-        (1..=u8::try_from(OPEN_MAX).unwrap()).map(|n| run(&mut detector, n, n)).collect();
-    assert_eq!(again.last().unwrap().action, Action::Nudge);
-}
-
-#[test]
 fn each_verdict_of_one_event_is_available() {
     const ONCE: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
     let mut detector: Detector<'_, 8> =
@@ -192,55 +91,6 @@ fn each_verdict_of_one_event_is_available() {
 }
 
 #[test]
-fn two_rungs_in_one_event_are_both_reported() {
-    const RUNGS: [Rung; 3] =
-        [Rung::new(1, Action::Nudge), Rung::new(2, Action::Warn), Rung::new(9, Action::Block)];
-    let pattern = Pattern::cycle(2, 2, 2);
-    let ladder = Ladder::by_loop_findings(&RUNGS);
-    let mut detector: Detector<'_, 8> =
-        with_rule(Rule::new("r", Args::Same, Results::Same, pattern, ladder));
-    // The calls are A, then B and A, then B and A. The last two settle with one event.
-    let first = detector.announce(call(0).step(0)).id;
-    let _ = detector.outcome(first, answer(0));
-    let judged = [1, 2, 3].map(|step| {
-        let [b, a] = [1, 0].map(|args| detector.announce(call(args).step(step)).id);
-        assert_eq!(detector.outcome(a, answer(0)), Verdict::PROCEED);
-        let verdict = detector.outcome(b, answer(1));
-        (verdict.action, verdict.fresh)
-    });
-    let expected = [(Action::Proceed, false), (Action::Warn, true), (Action::Warn, false)];
-    assert_eq!(judged, expected);
-}
-
-#[test]
-fn nothing_is_blocked_ahead_while_other_calls_are_open() {
-    let mut detector = balanced();
-    for _ in 0..5 {
-        let _ = run(&mut detector, 0, 0);
-    }
-    let other = detector.announce(call(1).step(7));
-    let same = detector.announce(call(0).step(7));
-    assert_eq!([other, same].map(|a| a.verdict.action), [Action::Proceed; 2]);
-    let alone = detector.announce(call(0).step(8));
-    assert_eq!(alone.verdict.action, Action::Proceed, "another call came between");
-}
-
-#[test]
-fn a_failure_is_blocked_ahead_by_a_rule_about_failures() {
-    const BLOCK: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Block)]);
-    let pattern = Pattern::Streak { times: 2 };
-    let mut detector: Detector<'_, 8> =
-        with_rule(Rule::new("r", Args::Same, Results::Same, pattern, BLOCK).failed());
-    for expected in [Action::Proceed, Action::Block] {
-        let announced = detector.announce(call(0));
-        assert_eq!(announced.verdict.action, Action::Proceed);
-        let outcome = Outcome::failed(Digest::of(b"no"));
-        assert_eq!(detector.outcome(announced.id, outcome).action, expected);
-    }
-    assert_eq!(detector.announce(call(0)).verdict.action, Action::Block);
-}
-
-#[test]
 fn calls_that_settle_at_the_end_are_judged() {
     const NUDGE: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
     let pattern = Pattern::recurrence(2, 8);
@@ -256,19 +106,6 @@ fn calls_that_settle_at_the_end_are_judged() {
 }
 
 #[test]
-fn silence_never_stops_a_run() {
-    let mut detector = balanced();
-    let mut strongest = Action::Proceed;
-    for _ in 0..20 {
-        let announced = detector.announce(call(0));
-        let silence = Outcome::ok(Digest::of(b"")).silent();
-        let verdict = announced.verdict.or_stronger(detector.outcome(announced.id, silence));
-        strongest = strongest.max(verdict.action);
-    }
-    assert_eq!(strongest, Action::Warn);
-}
-
-#[test]
 fn a_detector_can_have_room_for_more_open_calls() {
     let mut detector: Detector<'_, 20, 12> = Detector::new(&presets::BALANCED).unwrap();
     let mut last = Verdict::PROCEED;
@@ -279,20 +116,6 @@ fn a_detector_can_have_room_for_more_open_calls() {
         }
     }
     assert_eq!(last.finding.map(|finding| finding.period), Some(9));
-}
-
-#[test]
-fn an_automatic_message_is_no_new_instruction() {
-    let mut detector = balanced();
-    let go_on = Digest::of(b"please continue");
-    let mut actions = Vec::new();
-    for _ in 0..3 {
-        let _ = detector.user_message(go_on);
-        actions.push(run(&mut detector, 0, 0).action.name());
-    }
-    assert_eq!(actions, ["proceed", "proceed", "nudge"]);
-    let _ = detector.user_message(Digest::of(b"something else"));
-    assert_eq!(run(&mut detector, 0, 0).action, Action::Proceed);
 }
 
 #[test]
@@ -312,38 +135,6 @@ fn a_streak_is_counted_beyond_the_window() {
     assert_eq!(finding.calls().collect::<Vec<_>>(), [25, 26, 27, 28, 29]);
 }
 
-/// Returns the actions of `count` equal calls that read.
-fn reads(detector: &mut Balanced, count: usize) -> Vec<Action> {
-    let mut read = || {
-        let announced = detector.announce(read(0));
-        detector.outcome(announced.id, answer(0)).or_stronger(announced.verdict).action
-    };
-    (0..count).map(|_| read()).collect()
-}
-
-#[test]
-fn nothing_is_proved_while_something_is_under_way() {
-    let mut detector = balanced();
-    let job = detector.announce(call(9));
-    let _ = detector.outcome(job.id, answer(9).pending());
-    let actions = reads(&mut detector, 19);
-    assert!(actions.iter().all(|action| *action < Action::Block), "{actions:?}");
-    // The job has left the window.
-    assert!(reads(&mut detector, 3).iter().any(|action| *action >= Action::Block));
-}
-
-#[test]
-fn the_first_block_after_reminders_is_fresh() {
-    let mut detector = balanced();
-    let acts = (0..30).map(|_| {
-        let announced = detector.announce(call(0));
-        detector.outcome(announced.id, answer(0))
-    });
-    let fresh: Vec<_> =
-        acts.filter(|verdict| verdict.fresh).map(|verdict| verdict.action).collect();
-    assert!(fresh.contains(&Action::Block), "{fresh:?}");
-}
-
 #[test]
 fn news_of_the_host_ends_a_row_of_turns() {
     let mut detector = balanced();
@@ -353,107 +144,6 @@ fn news_of_the_host_ends_a_row_of_turns() {
     }
     let row = (0..3).map(|_| detector.text_turn(Digest::of(b"Waiting.")).action);
     assert_eq!(row.last(), Some(Action::Nudge));
-}
-
-#[test]
-fn a_tool_that_works_again_after_a_time_out_is_no_loop_without_a_rule_about_tools() {
-    const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Warn)]);
-    const RULE: Rule<'_> =
-        Rule::new("late", Args::Any, Results::Near, Pattern::recurrence(2, 8), LADDER).failures();
-    for works in [false, true] {
-        let mut detector: Detector<'_, 8> = with_rule(RULE);
-        let late = Outcome::failed(Digest::of(b"timed out")).near(Digest::of(b"late")).transient();
-        let first = detector.announce(call(0));
-        assert_eq!(detector.outcome(first.id, late).finding, None);
-        if works {
-            let between = detector.announce(call(1));
-            assert_eq!(detector.outcome(between.id, answer(1)).finding, None);
-        }
-        let again = detector.announce(call(2));
-        assert_eq!(detector.outcome(again.id, late).finding.is_none(), works);
-    }
-}
-
-#[test]
-fn a_failing_call_goes_on_whatever_the_user_says() {
-    let said = |detector: &mut Balanced, n: u8| {
-        assert_eq!(detector.user_message(Digest::of(&[n])).finding, None);
-    };
-    let fails = |detector: &mut Balanced, call: Call| {
-        let announced = detector.announce(call);
-        assert_eq!(announced.verdict.finding, None, "nothing is refused that the user asked for");
-        detector.outcome(announced.id, Outcome::failed(Digest::of(b"no seat"))).action
-    };
-    let mut detector = balanced();
-    let actions: Vec<_> = (0..9)
-        .map(|n| {
-            said(&mut detector, n);
-            fails(&mut detector, call(0))
-        })
-        .collect();
-    let [none, nudge, warn] = [Action::Proceed, Action::Nudge, Action::Warn];
-    assert_eq!(actions[..4], [none, none, none, nudge]);
-    assert_eq!(actions.iter().max(), Some(&warn));
-    // What the agent does otherwise is a new run.
-    said(&mut detector, 20);
-    assert_eq!([1, 0, 0].map(|args| fails(&mut detector, read(args).tag(Tag::Read))), [none; 3]);
-    // A blocked call may run again if the user asks for it.
-    let mut detector = balanced();
-    let refused = (0..9).find_map(|_| {
-        let asked = detector.announce(call(0));
-        let is_refused = asked.verdict.action >= Action::Block;
-        let _ = detector.outcome(asked.id, Outcome::failed(Digest::of(b"no seat")));
-        is_refused.then_some(asked.id)
-    });
-    assert!(refused.is_some());
-    said(&mut detector, 1);
-    fails(&mut detector, call(0));
-    // A tool that writes tries again what failed, however the arguments differ.
-    let mut detector = balanced();
-    let tries = |n: u8| {
-        said(&mut detector, n);
-        let call = call(n).tag(Tag::Write);
-        let announced = detector.announce(call);
-        let error = Outcome::failed(Digest::of(b"no seat")).near(Digest::of(b"no seat"));
-        detector.outcome(announced.id, error).action
-    };
-    assert_eq!([0, 1, 2, 3].map(tries), [none, none, none, nudge]);
-}
-
-#[test]
-fn different_things_that_do_not_exist_are_found_later_than_one_error() {
-    let first = |is_absent: bool, asked: fn(u8) -> u8| {
-        let mut detector = balanced();
-        (0..9).find(|n| {
-            let error = Outcome::failed(Digest::of(b"not found")).near(Digest::of(b"not found"));
-            let announced = detector.announce(call(asked(*n)));
-            let error = if is_absent { error.weak() } else { error };
-            detector.outcome(announced.id, error).finding.is_some()
-        })
-    };
-    assert_eq!([false, true].map(|is_absent| first(is_absent, |n| n)), [Some(3), Some(6)]);
-    assert_eq!(first(true, |_| 0), Some(2), "the same thing");
-}
-
-#[test]
-fn searches_that_find_nothing_are_judged_by_what_they_have_in_common() {
-    let first = |is_alike: bool, wrote: bool| {
-        let mut detector = balanced();
-        if wrote {
-            let write =
-                detector.announce(Call::new(Tool::new(9), Digest::of(b"w")).tag(Tag::Write));
-            assert_eq!(detector.outcome(write.id, answer(9)).finding, None);
-        }
-        (0..12).find(|n| {
-            let group = Digest::of(&[if is_alike { 0 } else { *n }]);
-            let search = call(*n).tag(Tag::Search).similar(group);
-            let announced = detector.announce(search);
-            let nothing = Outcome::ok(Digest::of(&[*n])).near(Digest::of(b"nothing"));
-            detector.outcome(announced.id, nothing).finding.is_some()
-        })
-    };
-    assert_eq!(first(true, false), Some(4));
-    assert_eq!([first(false, false), first(true, true)], [Some(9); 2]);
 }
 
 #[test]

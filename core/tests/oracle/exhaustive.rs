@@ -644,3 +644,24 @@ fn every_filter_on_every_alphabet() {
         assert!(compare(&alphabet, &filters, length - 1) > 0);
     }
 }
+
+/// A step of more calls than are held is taken back in part. The step goes on, although the remaining records do not show
+/// its beginning.
+#[test]
+fn a_long_step_goes_on_after_a_retry() {
+    const LADDER: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
+    let rules = [Rule::new("r", Args::Same, Results::Same, Pattern::Streak { times: 2 }, LADDER)];
+    let policy = Policy::new("p", 8, &rules).unwrap();
+    let ask = Event::Announce(CallSpec { step: Some(1), ..CallSpec::PLAIN });
+    let answer = |call| Event::Outcome(call, OutcomeSpec::PLAIN);
+    for (calls, taken) in (9..20).flat_map(|calls| (1..=8).map(move |taken| (calls, taken))) {
+        let mut pair: Pair<'_, 8> = Pair::new(&policy);
+        let mut ids = Ids::default();
+        let step = (0..calls).flat_map(|call| [ask, answer(call)]);
+        let more =
+            [Event::Retry(taken), ask, answer(calls), Event::Retry(1), ask, answer(calls + 1)];
+        for event in step.chain(more) {
+            pair.take(event, &mut ids).unwrap();
+        }
+    }
+}

@@ -4,11 +4,11 @@
 //! `UNSTUCK_EXHAUSTIVE` compares more: 1 takes a minute or two, 2 some ten minutes, and a greater number `n` adds
 //! `n - 2` symbols to each sequence, of which every one takes three to five times as long.
 
-mod cases;
 mod exhaustive;
 mod model;
 mod pair;
 mod random;
+mod scripts;
 
 /// Returns the value of `UNSTUCK_EXHAUSTIVE`, or `None` if the variable is not set.
 fn exhaustive() -> Option<usize> {

@@ -97,10 +97,9 @@ impl PlainVerdict {
     pub(crate) const NOTHING: Self =
         Self { action: Action::Proceed, rung: 0, fresh: false, finding: None };
 
-    /// Returns the verdict of an event: its own, or else the first among the settled ones.
-    pub(crate) fn found(self, settled: Vec<Self>) -> Self {
-        let found = |said: &Self| said.finding.is_some();
-        if found(&self) { self } else { settled.into_iter().find(found).unwrap_or(self) }
+    /// Returns the strongest verdict of an event: its own, or one of the settled ones.
+    pub(crate) fn strongest(self, settled: Vec<Self>) -> Self {
+        settled.into_iter().fold(self, Self::or_stronger)
     }
 
     fn or_stronger(self, other: Self) -> Self {

@@ -88,7 +88,7 @@ impl<'p, const W: usize> Pair<'p, W> {
         }
         let mut latest_first = [&verdict].into_iter().chain(settled.iter().rev());
         self.last = latest_first.find_map(|verdict| verdict.finding).or(self.last);
-        Ok(said.found(said_settled))
+        Ok(said.strongest(said_settled))
     }
 
     /// Returns the engine's verdict on an announcement by [`Detector::peek`].
