@@ -74,23 +74,6 @@ fn what_is_under_way_is_to_be_ended_first() {
 }
 
 #[test]
-fn nothing_is_begun_while_git_is_at_work() {
-    let repository = Repository::new();
-    repository.write("a", "a");
-    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
-    repository.write("b", "b");
-    repository.git(["add", "b"]);
-    repository.write(".git/index.lock", "");
-    let files = repository.files();
-    let error = tree.start_over().expect_err("a lock");
-    assert!(matches!(error, GitError::Busy { .. }), "{error:?}");
-    assert!(error.to_string().contains("index.lock"), "{error}");
-    assert_eq!(repository.files(), files);
-    repository.remove(".git/index.lock");
-    assert_eq!(tree.start_over().expect("the start").number, 1);
-}
-
-#[test]
 fn outside_of_a_work_tree_nothing_can_be_kept() {
     let folder = tempfile::tempdir().expect("a folder");
     let bare = folder.path().join("bare.git");
@@ -134,16 +117,6 @@ fn a_submodule_needs_a_branch() {
 }
 
 #[test]
-fn a_sparse_checkout_is_refused() {
-    let repository = Repository::new();
-    repository.write("a/b", "b");
-    repository.commit();
-    repository.git(["sparse-checkout", "set", "a"]);
-    let error = GitWorkTree::begin(repository.top(), "run").expect_err("a sparse checkout");
-    assert!(matches!(error, GitError::Sparse { .. }), "{error:?}");
-}
-
-#[test]
 fn a_name_that_is_no_part_of_a_ref_is_refused() {
     let repository = Repository::new();
     for name in ["", "../heads/main", "a b", "-d", "a.lock"] {
@@ -175,19 +148,4 @@ fn what_git_takes_into_no_tree_is_not_taken_away() {
         repository.remove(name);
         assert!(tree.start_over().is_ok());
     }
-}
-
-#[test]
-fn after_the_last_number_there_is_none() {
-    let repository = Repository::new();
-    repository.write("a", "a");
-    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
-    let start = tree.start().expect("a start").reference;
-    let last = start.replace("start", &u32::MAX.to_string());
-    repository.git(["update-ref", &last, &start]);
-    repository.write("a", "b");
-    let files = repository.files();
-    let error = tree.start_over().expect_err("no number");
-    assert!(matches!(error, GitError::Damaged { .. }), "{error:?}");
-    assert_eq!(repository.files(), files);
 }

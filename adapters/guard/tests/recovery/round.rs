@@ -39,28 +39,6 @@ fn to_keep_a_tree_is_not_to_touch_it() {
     assert!(names.is_empty(), "{names:?}");
 }
 
-#[test]
-fn it_is_counted_what_became_of_the_files() {
-    let repository = Repository::new();
-    for name in ["a", "b", "c"] {
-        repository.write(name, name);
-    }
-    repository.commit();
-    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
-    repository.write("a", "changed");
-    repository.write("b", "changed");
-    repository.remove("c");
-    repository.write("new/d", "new");
-    let went = tree.start_over().expect("the start");
-    assert_eq!((went.changed, went.returned, went.removed), (2, 1, 1));
-    assert_eq!(went.files(), "2 files changed back, 1 brought back, 1 removed");
-    assert!(went.is_change() && !went.has_moved() && !went.was_staged);
-    assert!(!repository.top().join("new").exists());
-
-    let went = tree.start_over().expect("the start");
-    assert!(!went.is_change() && went.files().is_empty(), "{went:?}");
-}
-
 /// Returns the message for the model after these edits.
 fn message(edit: impl Fn(&Repository)) -> String {
     let repository = Repository::new();

@@ -5,25 +5,7 @@ use std::thread;
 
 use unstuck::{GitError, GitWorkTree};
 
-use crate::repository::{Repository, beginning, edits};
-
-#[test]
-fn a_run_is_begun_once_unless_it_is_begun_again() {
-    let repository = Repository::new();
-    repository.write("a", "first");
-    GitWorkTree::begin(repository.top(), "run").expect("a start");
-    repository.write("a", "second");
-    let error = GitWorkTree::begin(repository.top(), "run").expect_err("a run that is there");
-    assert!(matches!(error, GitError::AlreadyBegun { .. }), "{error}");
-    let second = repository.files();
-    let mut tree = GitWorkTree::begin_again(repository.top(), "run").expect("another start");
-    repository.write("a", "third");
-    tree.start_over().expect("the start");
-    assert_eq!(repository.files(), second);
-    // The first start is not lost.
-    tree.restore(1).expect("the first start");
-    assert_eq!(std::fs::read(repository.top().join("a")).expect("a file"), b"first");
-}
+use crate::repository::{Repository, beginning, edits, git};
 
 #[test]
 fn the_run_that_was_begun_last_is_meant() {
@@ -38,22 +20,6 @@ fn the_run_that_was_begun_last_is_meant() {
     assert!(matches!(open(Some("c")), Err(GitError::NoRun { run: Some(_), .. })));
     GitWorkTree::begin_again(repository.top(), "b").expect("another start");
     assert_eq!(open(None).expect("a run").run(), "b");
-}
-
-#[test]
-fn a_run_without_a_name_gets_the_next_that_is_free() {
-    let repository = Repository::new();
-    let next = || GitWorkTree::begin_next(repository.top()).expect("a start").run().to_owned();
-    assert_eq!([next(), next()], ["run-1", "run-2"]);
-    GitWorkTree::begin(repository.top(), "run-7").expect("a start");
-    assert_eq!(next(), "run-8");
-}
-
-#[test]
-fn a_number_that_is_not_there_is_refused() {
-    let repository = Repository::new();
-    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
-    assert!(matches!(tree.restore(1), Err(GitError::NoNumber { number: 1, .. })));
 }
 
 #[test]
@@ -100,15 +66,31 @@ fn two_at_once_lose_nothing() {
 }
 
 #[test]
-fn a_ref_of_somebody_else_is_left_out() {
+fn each_work_tree_of_a_repository_has_its_own_runs() {
     let repository = Repository::new();
-    repository.write("a", "a");
+    repository.write("a", "at the start");
     repository.commit();
-    for name in ["refs/unstuck/run/1", "refs/unstuck/other", "refs/unstuck/run/x"] {
-        repository.git(["update-ref", name, "HEAD"]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let linked = folder.path().join("linked");
+    let add =
+        ["worktree".as_ref(), "add".as_ref(), "-q".as_ref(), "-bother".as_ref(), linked.as_path()];
+    repository.git(add);
+    GitWorkTree::begin(repository.top(), "one").expect("a start");
+    let mut other = GitWorkTree::begin(&linked, "two").expect("a start");
+    for (folder, run) in [(repository.top(), "one"), (linked.as_path(), "two")] {
+        assert_eq!(GitWorkTree::open(folder, None).expect("a run").run(), run);
     }
-    let mut tree = GitWorkTree::begin(repository.top(), "run").expect("a start");
-    assert_eq!(GitWorkTree::list(repository.top()).expect("a list").len(), 1);
-    assert!(matches!(tree.restore(1), Err(GitError::NoNumber { .. })));
-    assert_eq!(tree.start_over().expect("the start").number, 2);
+    let error = GitWorkTree::open(&linked, Some("one")).expect_err("a run elsewhere");
+    assert!(matches!(error, GitError::OtherWorkTree { .. }), "{error}");
+
+    std::fs::write(linked.join("b"), "b").expect("a file");
+    git(&linked, ["add", "b"]);
+    git(&linked, ["commit", "-q", "-m", "by the agent"]);
+    let went = other.start_over().expect("the start");
+    assert_eq!((went.removed, went.has_moved()), (1, true));
+    assert_eq!(git(&linked, ["status", "--porcelain"]), "");
+    let kept = GitWorkTree::list(repository.top()).expect("a list");
+    let here: Vec<_> =
+        kept.iter().map(|kept| (kept.run.as_str(), kept.number, kept.is_here)).collect();
+    assert_eq!(here, [("one", None, true), ("two", None, false), ("two", Some(1), false)]);
 }
