@@ -129,7 +129,7 @@ pub(crate) static CHECKS: [Check; 18] = [
         tools: "",
         work: Commands(&[
             "RUSTC_WORKSPACE_WRAPPER={root}/xtask/narrow.sh cargo test --locked --package unstuck-json \
-                --lib --test known --test pairs",
+                --lib --test known --test tables",
         ]),
     },
     Check {

@@ -295,95 +295,12 @@ mod tests {
     use std::string::{String, ToString as _};
 
     use super::{CanonicalError, Member, canonicalize};
-    use crate::error::JsonErrorKind::{
-        DepthLimit, ExpectedCommaOrBrace, NumberRange, RepeatedName, TrailingData,
-    };
+    use crate::error::JsonErrorKind::DepthLimit;
     use crate::{DEPTH_MAX, JsonError};
 
     fn text(json: &str) -> Result<String, CanonicalError> {
         let mut text = String::new();
         canonicalize(json.as_bytes(), &mut text).map(|()| text)
-    }
-
-    #[test]
-    fn each_document_has_its_text() {
-        for (json, expected) in [
-            (" null ", "null"),
-            ("[ true , false ]", "[true,false]"),
-            ("[ ]", "[]"),
-            ("{ }", "{}"),
-            (r#"{ "" : { } }"#, r#"{"":{}}"#),
-            (r#"{"b":1,"a":2}"#, r#"{"a":2,"b":1}"#),
-            (
-                r#"{"c":[{"z":0,"y":1},{}],"b":{"a":[]}}"#,
-                r#"{"b":{"a":[]},"c":[{"y":1,"z":0},{}]}"#,
-            ),
-            (r#"[{"b":1,"a":2},{"b":1,"a":2},3]"#, r#"[{"a":2,"b":1},{"a":2,"b":1},3]"#),
-            // One name in two objects, one of which is in the other.
-            (r#"{"b":{"b":1,"a":2},"a":{"a":3}}"#, r#"{"a":{"a":3},"b":{"a":2,"b":1}}"#),
-            // Names are sorted by the characters they stand for, not by their spelling: a line feed
-            // is less than A.
-            (r#"{"A":1,"\n":2}"#, r#"{"\n":2,"A":1}"#),
-            // Names are sorted by code units, not by characters: the second name consists of
-            // surrogates.
-            ("{\"\u{FB33}\":1,\"😂\":2}", "{\"😂\":2,\"\u{FB33}\":1}"),
-            (r#""\u0041\/\u000A\u001F\u007f\u20AC\ud83d\uDE02""#, "\"A/\\n\\u001f\u{7F}€😂\""),
-        ] {
-            assert_eq!(text(json).as_deref(), Ok(expected), "{json}");
-        }
-    }
-
-    #[test]
-    fn each_number_has_its_text() {
-        for (numbers, expected) in [
-            (&["0", "-0", "0.0", "-0e9", "1e-400", "-1e-99999999999999999999"][..], "0"),
-            (&["1", "1.0", "10e-1"], "1"),
-            (&["-100", "-1e2", "-100.00"], "-100"),
-            (&["9007199254740992", "9007199254740993", "9007199254740992.9"], "9007199254740992"),
-            (&["-9007199254740992"], "-9007199254740992"),
-            (&["9007199254740995", "9007199254740996"], "9007199254740996"),
-            (&["1000000000000000128", "1000000000000000100"], "1000000000000000100"),
-            (&["9999999999999999999"], "10000000000000000000"),
-            (&["123456789012345678901"], "123456789012345680000"),
-            (&["999999999999999900000"], "999999999999999900000"),
-            (&["1000000000000000000000", "1e21"], "1e+21"),
-            (&["0.000001", "1e-6", "0.1e-5"], "0.000001"),
-            (&["0.0000001", "1E-7"], "1e-7"),
-            (&["333333333.33333329"], "333333333.3333333"),
-            // In the middle between two shortest ones, the even one.
-            (&["1156210071091174.25", "1156210071091174.3"], "1156210071091174.2"),
-            (&["1.7976931348623157e308"], "1.7976931348623157e+308"),
-            (&["5e-324", "3e-324"], "5e-324"),
-        ] {
-            for number in numbers {
-                assert_eq!(text(number).as_deref(), Ok(expected), "{number}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_has_no_text_is_an_error_and_nothing_is_written() {
-        for (json, kind, offset) in [
-            (r#"{"a":1,"a":1}"#, RepeatedName, 7),
-            (r#"{"a":1, "\u0061":2}"#, RepeatedName, 8),
-            (r#"{"":0,"":0}"#, RepeatedName, 6),
-            (r#"{"\u0000":0,"":0,"\u0000":0}"#, RepeatedName, 17),
-            // The first that is one too many, wherever its name comes in the order.
-            (r#"{"b":1,"a":1,"c":1,"b":1,"a":1,"a":1}"#, RepeatedName, 19),
-            (r#"{"a long name":1,"b":1,"a long nam\u0065":1}"#, RepeatedName, 23),
-            ("{\"😂\":1,\"\\ud83d\\ude02\":1}", RepeatedName, 10),
-            (r#"[{"a":{"b":1,"b":2},"a":1}]"#, RepeatedName, 13),
-            (r#"[{"a":{"b":1},"a":1},{"c":1,"c":1}]"#, RepeatedName, 14),
-            // An error before the end of the object is found first.
-            (r#"{"a":1,"a":1]"#, ExpectedCommaOrBrace, 12),
-            (r#"{"a":1,"a":1e400}"#, NumberRange, 11),
-            (r#"{"b":1,"a":1} {"#, TrailingData, 14),
-        ] {
-            let mut written = String::new();
-            let error = canonicalize(json.as_bytes(), &mut written);
-            assert_eq!(error, Err(CanonicalError::Json(JsonError { kind, offset })), "{json}");
-            assert_eq!(written, "", "{json}");
-        }
     }
 
     #[test]
