@@ -7,6 +7,8 @@
 //! 3x bash make !> no rule => proceed*2 nudge     three calls that fail, and three decisions
 //! ask a bash make ; answer a -> done             a call and its outcome; `{n}` is the number of the round
 //! says You have made                             a part of the last message
+//! swarm 2                                        a store that finds loops of so many calls, and its worker `a`
+//! worker b                                       goes on as another worker of the swarm
 //! ```
 //!
 //! A decision is the stronger one before and after a call. It is in capitals if the call is refused, in parentheses if
@@ -14,11 +16,14 @@
 //! line in parentheses is a comment.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use unstuck::{
     Action, Asked, AtLimit, Budget, Builder, Decision, Evidence, Guard, Limits, Message, Ruling,
     Spent, Tag, Ticket, Tool, ToolDeclaration, ToolRule,
 };
+
+use super::swarm::{Counting, Looking, rule};
 
 #[test]
 fn ladder() {
@@ -33,6 +38,11 @@ fn calls() {
 #[test]
 fn ended() {
     play(include_str!("scripts/ended.txt"));
+}
+
+#[test]
+fn swarm() {
+    play(include_str!("scripts/swarm.txt"));
 }
 
 #[test]
@@ -143,6 +153,12 @@ fn set(budget: &mut Budget, name: &str, value: &str) {
 struct Host {
     options: String,
     guard: Guard,
+    /// The store of the swarm, its name for this guard, and the other workers.
+    store: Option<(Arc<Counting>, bool)>,
+    worker: String,
+    workers: HashMap<String, Guard>,
+    /// The number of events, which is `{new}` in a script.
+    events: usize,
     tickets: HashMap<String, Option<Ticket>>,
     /// The latest decision, and the latest with evidence.
     last: Option<Decision>,
@@ -155,7 +171,19 @@ impl Host {
     fn new(options: &str) -> Self {
         let guard = with(options).build().expect("a guard");
         let (options, tickets) = (options.to_owned(), HashMap::new());
-        Self { options, guard, tickets, last: None, found: None, missing: None }
+        let (store, worker, workers) = (None, "a".to_owned(), HashMap::new());
+        let (last, found, missing) = (None, None, None);
+        Self { options, guard, store, worker, workers, events: 0, tickets, last, found, missing }
+    }
+
+    /// Returns the builder of a guard like this one.
+    fn builder(&self) -> Builder {
+        let builder = with(&self.options).worker(&self.worker);
+        match self.store.clone() {
+            None => builder,
+            Some((store, true)) => builder.swarm(Arc::new(Looking(store))),
+            Some((store, false)) => builder.swarm(store),
+        }
     }
 
     /// Plays the events of a line, and returns the decisions.
@@ -173,7 +201,10 @@ impl Host {
 
     /// Plays an event. Returns the decision, if there is one.
     fn take(&mut self, event: &str) -> Option<String> {
-        let (word, rest) = event.split_once(' ').unwrap_or((event, ""));
+        self.events += 1;
+        let event = event.replace("{new}", &self.events.to_string());
+        let event = event.replace("{worker}", &self.worker);
+        let (word, rest) = event.split_once(' ').unwrap_or((&event, ""));
         let text = rest.trim_matches('"');
         let mut refused = false;
         let decision = match word {
@@ -182,7 +213,33 @@ impl Host {
                 return None;
             }
             "restart" => {
-                self.guard = with(&self.options).restore(&self.guard.save()).expect("its own");
+                self.guard = self.builder().restore(&self.guard.save()).expect("its own");
+                return None;
+            }
+            "swarm" => {
+                let mut words = rest.split(' ');
+                let calls = words.next().map_or(0, |word| word.parse().expect("a number"));
+                let options: Vec<&str> = words.collect();
+                let rule = if options.contains(&"stops") {
+                    rule(calls).strongest(Action::Stop)
+                } else {
+                    rule(calls)
+                };
+                self.store = Some((Counting::new(rule), options.contains(&"looks")));
+                self.options =
+                    options.iter().filter(|word| **word == "without-outcomes").copied().collect();
+                self.guard = self.builder().build().expect("a guard");
+                return None;
+            }
+            "worker" => {
+                let before = std::mem::replace(&mut self.worker, rest.to_owned());
+                let guard = self.workers.remove(rest);
+                let guard = guard.unwrap_or_else(|| self.builder().build().expect("a guard"));
+                self.workers.insert(before, std::mem::replace(&mut self.guard, guard));
+                return None;
+            }
+            "leave" => {
+                self.store = None;
                 return None;
             }
             "clear" => return self.done(Guard::clear),
@@ -206,7 +263,7 @@ impl Host {
                 }
                 return self.done(|guard| guard.spend(&spent));
             }
-            "says" | "begins" | "ends" | "asks" | "silent" | "counts" => {
+            "says" | "begins" | "ends" | "asks" | "silent" | "counts" | "found" | "reported" => {
                 self.missing = self.differs(word, rest);
                 return None;
             }
@@ -232,7 +289,7 @@ impl Host {
                 decision
             }
             _ => {
-                let (call, result, failed) = result(event).expect("a known event, or a result");
+                let (call, result, failed) = result(&event).expect("a known event, or a result");
                 let before = self.ask("-", call);
                 refused = before.is_blocked();
                 if refused {
@@ -283,6 +340,19 @@ impl Host {
             "asks" => {
                 let question = self.last.as_ref().and_then(Decision::question).unwrap_or_default();
                 (question.contains(expected), question)
+            }
+            "found" => {
+                let found = self.last.as_ref().and_then(Decision::evidence);
+                let found = found.map(|found| format!("{} of {}", found.rule, found.workers));
+                (found.as_deref() == Some(expected), found.unwrap_or_default())
+            }
+            "reported" => {
+                let reported =
+                    self.store.as_ref().map_or(Vec::new(), |(store, _)| store.reported());
+                let calls = reported.iter().filter(|one| one.tool == Tool::named("bash"));
+                let results = calls.clone().filter(|one| one.result.is_some()).count();
+                let found = format!("{} calls, {results} with results", calls.count());
+                (found == expected, found)
             }
             _ => {
                 let (guard, statistics) = (&self.guard, self.guard.statistics());

@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use unstuck::Action::{Block, Nudge, Proceed, Stop, Warn};
-use unstuck::{
-    Action, Asked, BLOCKS_MAX, Builder, Decision, Guard, Ruling, SwarmStore, Tool, ToolRule,
-};
+use unstuck::{Action, Asked, Builder, Decision, Guard, Ruling, SwarmStore, Tool, ToolRule};
 use unstuck_swarm::{
     Allowance, CallResult, Counts, Digest, Finding, Key, LoopId, Observation, Outcome, Rule,
     Verdict, Worker,
@@ -17,17 +15,17 @@ use unstuck_swarm::{
 use super::ARGS;
 
 /// A store that counts without a limit and remembers the observations.
-struct Counting {
+pub(super) struct Counting {
     rule: Rule,
     reported: Mutex<Vec<Observation>>,
 }
 
 impl Counting {
-    fn new(rule: Rule) -> Arc<Self> {
+    pub(super) fn new(rule: Rule) -> Arc<Self> {
         Arc::new(Self { rule, reported: Mutex::default() })
     }
 
-    fn reported(&self) -> Vec<Observation> {
+    pub(super) fn reported(&self) -> Vec<Observation> {
         self.reported.lock().expect("nobody panicked").clone()
     }
 
@@ -63,7 +61,7 @@ impl SwarmStore for Counting {
 }
 
 /// The same store, which also answers before a call runs.
-struct Looking(Arc<Counting>);
+pub(super) struct Looking(pub(super) Arc<Counting>);
 
 impl SwarmStore for Looking {
     fn record(&self, observation: &Observation) -> Verdict {
@@ -96,7 +94,7 @@ fn number(many: usize) -> u32 {
 }
 
 /// Returns the rule that finds this many calls of two workers.
-fn rule(calls: u32) -> Rule {
+pub(super) fn rule(calls: u32) -> Rule {
     Rule::default().calls(calls).check().expect("a rule")
 }
 
@@ -139,53 +137,6 @@ fn stroll(guard: &mut Guard, from: u32) {
 }
 
 #[test]
-fn workers_that_are_stuck_together_hear_of_each_rung_once() {
-    let store = Counting::new(rule(2));
-    let mut workers = ["a", "b", "c"].map(|name| worker(name, &store));
-    let mut said = Vec::new();
-    for n in 0..3 {
-        for (guard, name) in workers.iter_mut().zip("abc".chars()) {
-            said.push((name, fail(guard)));
-            stroll(guard, 100 * n);
-        }
-    }
-    let first = [('a', Proceed), ('b', Nudge), ('c', Nudge)];
-    let second = [('a', Warn), ('b', Warn), ('c', Block)];
-    let third = [('a', Block), ('b', Block), ('c', Block)];
-    assert_eq!(said, [first, second, third].concat());
-    assert_eq!(store.reported().iter().filter(|one| one.tool == Tool::named("bash")).count(), 8);
-    // Another call is in no loop.
-    assert_eq!(workers[2].before("bash", r#"{"command":"ls"}"#).judged(), Proceed);
-}
-
-#[test]
-fn a_rung_has_one_message_and_one_that_was_drowned_out_comes_later() {
-    let store = Counting::new(rule(3));
-    let (mut one, mut other) = (worker("a", &store), worker("b", &store));
-    assert_eq!([fail(&mut one), fail(&mut one)], [Proceed; 2]);
-    let [_, after] =
-        make(&mut other, "bash", ARGS, ("make: *** No rule to make target 'all'.", true));
-    assert_eq!(after.evidence().map(|found| (found.rule, found.workers)), Some(("swarm", 2)));
-    // Now the message is about its own third call in a row.
-    let [_, after] =
-        make(&mut one, "bash", ARGS, ("make: *** No rule to make target 'all'.", true));
-    assert_eq!(after.evidence().map(|found| (found.rule, found.workers)), Some(("same-effect", 1)));
-    // Its own failures are then too far back for a rule of its own.
-    stroll(&mut one, 0);
-    stroll(&mut one, 6);
-    let heard = |guard: &mut Guard| {
-        let error = "make: *** No rule to make target 'all'.";
-        let [_, after] = make(guard, "bash", ARGS, (error, true));
-        after.message().map(ToString::to_string).unwrap_or_default()
-    };
-    let said = heard(&mut one);
-    assert!(said.starts_with("2 workers have made the same `bash` call 5 times"), "{said}");
-    assert!(heard(&mut other).contains("6 times"), "the second rung");
-    stroll(&mut other, 0);
-    assert_eq!(heard(&mut other), "", "it knows");
-}
-
-#[test]
 fn every_message_of_a_swarm_reads_well() {
     let store = Counting::new(rule(2).strongest(Stop));
     let mut workers = ["a", "b"].map(|name| worker(name, &store));
@@ -200,97 +151,6 @@ fn every_message_of_a_swarm_reads_well() {
     }
     let said: Vec<_> = said.into_iter().map(|(found, note)| format!("{found}\n{note}")).collect();
     insta::assert_snapshot!(said.join("\n\n"));
-}
-
-#[test]
-fn an_agent_that_insists_is_stopped() {
-    let store = Counting::new(rule(2));
-    let mut workers = ["a", "b", "c", "d", "e", "f"].map(|name| worker(name, &store));
-    let first: Vec<_> = workers.iter_mut().map(fail).collect();
-    assert_eq!(first, [Proceed, Nudge, Nudge, Warn, Warn, Block]);
-    let [.., last] = &mut workers;
-    let mut refused = Vec::new();
-    for n in 0..BLOCKS_MAX {
-        stroll(last, 100 * u32::from(n));
-        refused.push(fail(last));
-    }
-    assert_eq!(refused, [Block, Block, Block, Block, Stop]);
-    assert_eq!(fail(last), Stop, "it stays refused");
-}
-
-#[test]
-fn a_look_up_blocks_the_first_call_of_a_worker() {
-    let store = Counting::new(rule(2).strongest(Stop));
-    let looking = || on(Arc::new(Looking(Arc::clone(&store))));
-    let mut others =
-        [1, 2, 3, 4].map(|n: u8| looking().worker(&n.to_string()).build().expect("one"));
-    for n in 0..2 {
-        for guard in &mut others {
-            let _ = fail(guard);
-            stroll(guard, 100 * n);
-        }
-    }
-    let mut late = looking().worker("late").build().expect("a guard");
-    let before = late.before("bash", ARGS);
-    assert_eq!(before.action(), Block, "who has not made the call is not stopped");
-    assert!(before.refusal().contains("4 workers have made the same `bash` call"), "{before:?}");
-    // The written file may be the missing one, so that it may try.
-    let makefile = r#"{"path":"Makefile","content":"all:"}"#;
-    let [_, wrote] = make(&mut late, "write_file", makefile, ("written", false));
-    assert_eq!((wrote.judged(), late.before("bash", ARGS).action()), (Proceed, Proceed));
-}
-
-#[test]
-fn a_user_message_lifts_a_block_until_the_store_answers() {
-    let store = Counting::new(rule(2));
-    let looking = || on(Arc::new(Looking(Arc::clone(&store))));
-    let mut workers = ["a", "b"].map(|name| looking().worker(name).build().expect("a guard"));
-    for n in 0..3 {
-        for guard in &mut workers {
-            let _ = fail(guard);
-            stroll(guard, 100 * n);
-        }
-    }
-    let [_, blocked] = &mut workers;
-    assert_eq!(blocked.before("bash", ARGS).action(), Block);
-    let _ = blocked.user_message("There is a Makefile now.");
-    stroll(blocked, 300);
-    let [before, after] = make(blocked, "bash", ARGS, ("Nothing to be done for 'all'.", false));
-    assert_eq!([before.action(), after.action()], [Proceed; 2]);
-    let [before, after] =
-        make(blocked, "bash", ARGS, ("make: *** No rule to make target 'all'.", true));
-    assert_eq!([before.action(), after.action()], [Proceed, Block], "they are stuck all the same");
-    assert_eq!(blocked.before("bash", ARGS).action(), Block);
-}
-
-#[test]
-fn what_was_said_is_part_of_a_checkpoint() {
-    let store = Counting::new(rule(2));
-    let (mut one, mut other) = (worker("a", &store), worker("b", &store));
-    let mut said = Vec::new();
-    for n in 0..3 {
-        for guard in [&mut one, &mut other] {
-            let before = guard.before("bash", ARGS);
-            // A process for each event, as hooks are.
-            let builder = on(Arc::clone(&store) as Arc<dyn SwarmStore>).worker(guard.worker());
-            *guard = builder.restore(&guard.save()).expect("what was just written");
-            let error = "make: *** No rule to make target 'all'.";
-            let after = guard.after(before.ticket(), error, true);
-            said.push((before.action(), after.action()));
-            stroll(guard, 100 * n);
-        }
-    }
-    let last = [(Proceed, Warn), (Proceed, Warn), (Proceed, Block)];
-    assert_eq!(
-        said,
-        [&[(Proceed, Proceed), (Proceed, Nudge), (Proceed, Nudge)], &last[..]].concat()
-    );
-    let builder = || Guard::builder().worker("b");
-    let bytes = other.save();
-    let mut with = builder().swarm(store).restore(&bytes).expect("a checkpoint");
-    let mut without = builder().restore(&bytes).expect("a checkpoint");
-    assert_eq!(with.before("bash", ARGS).action(), Block);
-    assert_eq!(without.before("bash", ARGS).action(), Proceed, "who left the swarm is free");
 }
 
 #[test]
@@ -413,26 +273,6 @@ fn who_looks_again_after_a_change_is_not_stuck() {
         reported.push(runs(&store) > before);
     }
     assert_eq!(reported, [true, false, false, true, true, true]);
-}
-
-#[test]
-fn without_outcomes_calls_are_reported_before_they_run() {
-    let store = Counting::new(rule(2));
-    let guard = |name| on(store.clone()).without_outcomes().worker(name).build().expect("a guard");
-    let (mut one, mut other) = (guard("a"), guard("b"));
-    let mut said = Vec::new();
-    for n in 0..4 {
-        for guard in [&mut one, &mut other] {
-            said.push(guard.before("bash", ARGS).action());
-            for call in 0..6 {
-                let _ = guard.before("note", format!("[{n},{call}]"));
-            }
-        }
-    }
-    assert_eq!(said, [Proceed, Nudge, Nudge, Warn, Warn, Block, Block, Block]);
-    let reported = store.reported();
-    assert!(reported.iter().all(|one| one.result.is_none()));
-    assert_eq!(reported.iter().filter(|one| one.tool == Tool::named("bash")).count(), 7);
 }
 
 #[test]

@@ -117,12 +117,11 @@ fn errors() -> Vec<Case> {
     let (mut cases, mut head) = (Vec::new(), ("", ""));
     for row in rows(ERRORS) {
         let (first, rest) = row.split_once(' ').unwrap_or((row, ""));
-        match first.strip_suffix(':') {
-            Some(kind) => head = (kind, rest),
-            None => {
-                let offset = first.parse().expect("an offset");
-                cases.push((head.0.to_owned(), offset, head.1.to_owned(), bytes(rest)));
-            }
+        if let Some(kind) = first.strip_suffix(':') {
+            head = (kind, rest);
+        } else {
+            let offset = first.parse().expect("an offset");
+            cases.push((head.0.to_owned(), offset, head.1.to_owned(), bytes(rest)));
         }
     }
     let message = "expected arrays and objects to nest at most 64 deep";
