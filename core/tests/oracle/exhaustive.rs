@@ -3,6 +3,8 @@
 //! A symbol is a call with its fate. Each alphabet exercises one part of the definitions. The
 //! window is short, so that sequences of ten symbols cross its edge.
 
+use std::collections::HashMap;
+
 use unstuck_core::{
     Action, Args, Force, Ladder, Outcomes, Pattern, Policy, Progress, Results, Rule, Rung, Select,
     Silence, Tag, TextRule, Texts, Tool,
@@ -12,6 +14,7 @@ use Symbol::{Calls, Other};
 
 use crate::model::{CallSpec, Event, OutcomeSpec};
 use crate::pair::{Ids, Pair};
+use crate::scripts;
 
 const WINDOW: u8 = 5;
 
@@ -26,210 +29,50 @@ const PATTERNS: [Pattern; 6] = [
 
 /// Calls with their fates, or another event. Calls of one symbol are issued together and answered
 /// in reverse.
-#[derive(Clone, Copy)]
 enum Symbol {
-    Calls(&'static [(CallSpec, Fate)]),
+    Calls(Vec<(CallSpec, Fate)>),
     Other(Event),
 }
 
-#[derive(Clone, Copy)]
 enum Fate {
+    /// An event of the call with this index.
+    Ended(fn(usize) -> Event),
     Answered(OutcomeSpec),
-    Vetoed,
-    Cancelled,
     /// No outcome ever comes.
     Lost,
 }
 
-const fn asked(tool: u8, args: u8, similar: u8, tag: Tag) -> CallSpec {
-    CallSpec { tool, args, similar, tag, ..CallSpec::PLAIN }
+/// Returns an alphabet of `scripts/alphabets.txt`. Its symbols are written as in the other scripts.
+fn alphabet(name: &str) -> Vec<Symbol> {
+    let mut abbreviations = HashMap::new();
+    for line in include_str!("scripts/alphabets.txt").lines() {
+        if let Some((name, meaning)) = line.strip_prefix("let ").and_then(|it| it.split_once(" = "))
+        {
+            abbreviations.insert(name, scripts::written(meaning, &abbreviations));
+        } else if let Some(symbols) = line.strip_prefix(name).and_then(|it| it.strip_prefix(": ")) {
+            let symbols = scripts::written(symbols, &abbreviations);
+            return symbols.split(" | ").map(symbol).collect();
+        }
+    }
+    panic!("no alphabet `{name}`")
 }
 
-const fn answer(result: u8, near: u8) -> Fate {
-    Fate::Answered(OutcomeSpec { result, near: Some(near), ..OutcomeSpec::PLAIN })
+fn symbol(text: &str) -> Symbol {
+    let call = |part: &str| {
+        let (call, fate) = part.strip_prefix("call ")?.split_once(" = ")?;
+        let (word, words) = fate.split_once(' ').unwrap_or((fate, ""));
+        let fate = match word {
+            "lost" => Fate::Lost,
+            "veto" => Fate::Ended(Event::Veto),
+            "cancel" => Fate::Ended(Event::Cancel),
+            _ => Fate::Answered(scripts::outcome(word == "failed", words)),
+        };
+        Some((scripts::call(call), fate))
+    };
+    let (word, words) = text.split_once(' ').unwrap_or((text, ""));
+    let calls: Option<Vec<_>> = text.split(" ; ").map(call).collect();
+    calls.map_or_else(|| Other(scripts::event(word, words)), Calls)
 }
-
-const fn failure(result: u8) -> Fate {
-    Fate::Answered(OutcomeSpec { result, near: Some(result), failed: true, ..OutcomeSpec::PLAIN })
-}
-
-/// Returns an answer with the bytes `raw` and the same result as every other such answer.
-const fn bytes(raw: u8) -> Fate {
-    Fate::Answered(OutcomeSpec { raw, ..OutcomeSpec::PLAIN })
-}
-
-/// Returns an answer without a near digest from the host.
-const fn alone(result: u8) -> Fate {
-    Fate::Answered(OutcomeSpec { result, near: None, ..OutcomeSpec::PLAIN })
-}
-
-/// Returns a failure with the bytes `raw` and the same result as every other such failure.
-const fn complaint(raw: u8) -> Fate {
-    Fate::Answered(OutcomeSpec { raw, failed: true, ..OutcomeSpec::PLAIN })
-}
-
-const fn scored(score: u8) -> Fate {
-    Fate::Answered(OutcomeSpec { score: Some(score), ..OutcomeSpec::PLAIN })
-}
-
-const SILENCE: Fate =
-    Fate::Answered(OutcomeSpec { result: 9, near: Some(9), silent: true, ..OutcomeSpec::PLAIN });
-
-const PENDING: Fate = Fate::Answered(OutcomeSpec { pending: true, ..OutcomeSpec::PLAIN });
-const LATE: Fate = Fate::Answered(OutcomeSpec { failed: true, late: true, ..OutcomeSpec::PLAIN });
-
-const A: CallSpec = asked(0, 0, 0, Tag::Test);
-/// The same call, which the host declares idempotent.
-const READ: CallSpec = CallSpec { idempotent: true, ..A };
-const OTHER_READ: CallSpec = CallSpec { idempotent: true, ..B };
-const B: CallSpec = asked(0, 1, 0, Tag::Shell);
-const W: CallSpec = asked(2, 3, 2, Tag::Write);
-/// A call that acts.
-const K: CallSpec = asked(3, 5, 3, Tag::Act);
-/// Another call of the tool that writes.
-const V: CallSpec = asked(2, 4, 2, Tag::Write);
-const C: CallSpec = asked(1, 2, 1, Tag::Test);
-
-/// Calls that are equal, similar, of one tool, or different.
-const CALLS: [Symbol; 3] =
-    [Calls(&[(A, answer(0, 0))]), Calls(&[(B, answer(0, 0))]), Calls(&[(C, answer(0, 0))])];
-/// One call with two near answers, and another call.
-const ANSWERS: [Symbol; 3] =
-    [Calls(&[(A, answer(0, 0))]), Calls(&[(A, answer(1, 0))]), Calls(&[(B, answer(1, 1))])];
-/// Answers of two calls of one tool. Some have a near digest, and the others do not.
-const ALONE: [Symbol; 4] = [
-    Calls(&[(A, alone(0))]),
-    Calls(&[(A, alone(1))]),
-    Calls(&[(B, alone(0))]),
-    Calls(&[(B, answer(0, 0))]),
-];
-/// The same, with similar calls that do not run.
-const ALONE_OR_VETOED: [Symbol; 3] =
-    [Calls(&[(A, alone(0))]), Calls(&[(B, alone(0))]), Calls(&[(B, Fate::Vetoed)])];
-/// Failures and successes of tools with two tags.
-const FAILURES: [Symbol; 3] =
-    [Calls(&[(A, failure(0))]), Calls(&[(A, answer(0, 0))]), Calls(&[(B, failure(0))])];
-/// Missing outcomes of calls that ran or did not run.
-const GAPS: [Symbol; 3] =
-    [Calls(&[(A, answer(0, 0))]), Calls(&[(A, Fate::Lost)]), Calls(&[(A, Fate::Vetoed)])];
-/// Silent answers, and vetoes of another call.
-const SILENCES: [Symbol; 3] =
-    [Calls(&[(A, SILENCE)]), Calls(&[(B, SILENCE)]), Calls(&[(B, Fate::Vetoed)])];
-/// Calls issued together, some of them twice.
-const STEPS: [Symbol; 3] = [
-    Calls(&[(A, answer(0, 0)), (B, answer(1, 1)), (A, answer(0, 0))]),
-    Calls(&[(A, answer(0, 0))]),
-    Calls(&[(B, answer(1, 1)), (A, Fate::Lost)]),
-];
-/// A check, and possible changes between two of its runs.
-const WORK: [Symbol; 3] =
-    [Calls(&[(A, answer(0, 0))]), Calls(&[(A, SILENCE)]), Calls(&[(W, answer(1, 1))])];
-/// Repeated work by two calls that write, and other calls between.
-const REPEATED_WORK: [Symbol; 4] = [
-    Calls(&[(W, answer(0, 0))]),
-    Calls(&[(V, answer(0, 0))]),
-    Calls(&[(W, SILENCE)]),
-    Calls(&[(A, answer(0, 0))]),
-];
-/// Failures with one complaint or another, and work between them.
-const WORK_ON_FAILURES: [Symbol; 5] = [
-    Calls(&[(A, complaint(0))]),
-    Calls(&[(A, complaint(1))]),
-    Calls(&[(A, Fate::Vetoed)]),
-    Calls(&[(W, answer(0, 0))]),
-    Calls(&[(B, complaint(0))]),
-];
-/// Calls of which some are taken back: one that still waits, or three.
-const RETRIES: [Symbol; 4] = [
-    Calls(&[(A, answer(0, 0)), (B, Fate::Lost)]),
-    Calls(&[(A, answer(0, 0))]),
-    Other(Event::Retry(1)),
-    Other(Event::Retry(3)),
-];
-/// Calls that are cancelled, alone or before others of their step.
-const CANCELS: [Symbol; 3] = [
-    Calls(&[(A, answer(0, 0))]),
-    Calls(&[(B, Fate::Cancelled), (A, answer(0, 0))]),
-    Calls(&[(A, Fate::Cancelled)]),
-];
-/// Statements of the host: progress, or a false positive.
-const WORDS: [Symbol; 4] = [
-    Calls(&[(A, answer(0, 0))]),
-    Calls(&[(B, answer(0, 0)), (A, Fate::Lost)]),
-    Other(Event::Progress),
-    Other(Event::FalsePositive),
-];
-/// Scores of two tags, one of which is taken back.
-const SCORES: [Symbol; 4] = [
-    Calls(&[(A, scored(2))]),
-    Calls(&[(A, scored(1))]),
-    Calls(&[(B, scored(2))]),
-    Other(Event::Retry(1)),
-];
-
-/// Calls that do or do not prove something: other bytes, a veto, and the same call that the host
-/// does not declare idempotent.
-const PROOFS: [Symbol; 4] = [
-    Calls(&[(READ, bytes(0))]),
-    Calls(&[(READ, bytes(1))]),
-    Calls(&[(READ, Fate::Vetoed)]),
-    Calls(&[(A, bytes(0))]),
-];
-/// Equal and different failures of a call that acts, and a success.
-const FAILED_PROOFS: [Symbol; 4] = [
-    Calls(&[(A, failure(0))]),
-    Calls(&[(A, failure(1))]),
-    Calls(&[(A, Fate::Vetoed)]),
-    Calls(&[(READ, answer(0, 0))]),
-];
-/// Proofs of laps: two idempotent calls, one with other bytes, and one that waits.
-const LAPS_OF_PROOFS: [Symbol; 4] = [
-    Calls(&[(READ, bytes(0))]),
-    Calls(&[(OTHER_READ, bytes(0))]),
-    Calls(&[(OTHER_READ, bytes(1))]),
-    Calls(&[(OTHER_READ, PENDING)]),
-];
-/// Failures with successes between them, some of both issued together.
-const AMONG: [Symbol; 5] = [
-    Calls(&[(A, failure(0))]),
-    Calls(&[(A, answer(0, 0))]),
-    Calls(&[(A, answer(0, 0)), (A, failure(0)), (A, failure(0))]),
-    Calls(&[(B, failure(0))]),
-    Calls(&[(A, Fate::Vetoed)]),
-];
-/// Pending answers of a tool that may wait and of a tool that tests.
-const WAITING: [Symbol; 5] = [
-    Calls(&[(OTHER_READ, PENDING)]),
-    Calls(&[(OTHER_READ, bytes(0))]),
-    Calls(&[(OTHER_READ, Fate::Vetoed)]),
-    Calls(&[(READ, PENDING)]),
-    Other(Event::Retry(1)),
-];
-/// Time-outs, and failures in time, some of which are taken back.
-const LATENESS: [Symbol; 5] = [
-    Calls(&[(A, LATE)]),
-    Calls(&[(A, failure(0))]),
-    Calls(&[(B, LATE)]),
-    Calls(&[(A, Fate::Vetoed)]),
-    Other(Event::Retry(1)),
-];
-/// A call that acts: it works, fails, or waits.
-const ACTS: [Symbol; 3] =
-    [Calls(&[(K, answer(0, 0))]), Calls(&[(K, failure(0))]), Calls(&[(K, PENDING)])];
-/// Laps of two calls, one of which acts, and a veto of that call.
-const LAPS_OF_ACTS: [Symbol; 3] = [
-    Calls(&[(K, answer(0, 0)), (A, answer(0, 0))]),
-    Calls(&[(A, answer(0, 0)), (K, answer(0, 0))]),
-    Calls(&[(K, Fate::Vetoed)]),
-];
-/// Messages of the user, and other events between them.
-const PROMPTS: [Symbol; 5] = [
-    Other(Event::UserMessage(0)),
-    Other(Event::UserMessage(1)),
-    Other(Event::Text(0, 0)),
-    Other(Event::FalsePositive),
-    Calls(&[(A, answer(0, 0))]),
-];
 
 /// Ladders that go beyond a warning at the second repetition after the pattern's own number. The
 /// first row is for patterns that ask for two repetitions, the second for patterns that ask for
@@ -371,7 +214,8 @@ fn length_of(alphabet: &[Symbol], whole: usize) -> usize {
 
 /// Compares both detectors on every sequence over `alphabet` up to `length` (see [`length_of`]) under
 /// every rule, and returns the number of findings.
-fn compare(alphabet: &[Symbol], filters: &Filters, length: usize) -> usize {
+fn compare(name: &str, filters: &Filters, length: usize) -> usize {
+    let alphabet = &alphabet(name);
     let mut findings = 0;
     for rule in filters.rules() {
         let rules = [rule];
@@ -403,7 +247,7 @@ fn walk(
         // The last symbol needs no copy.
         let pair = if n + 1 < alphabet.len() { start.clone() } else { start.take() };
         let mut pair = pair.unwrap();
-        match play(&mut pair, *symbol, trail.len(), ids) {
+        match play(&mut pair, symbol, trail.len(), ids) {
             Ok(found) => findings += found,
             Err(difference) => panic!("after {trail:?}:\n{difference}"),
         }
@@ -415,13 +259,13 @@ fn walk(
 
 fn play(
     pair: &mut Pair<'_, 8>,
-    symbol: Symbol,
+    symbol: &Symbol,
     step: usize,
     ids: &mut Ids,
 ) -> Result<usize, String> {
     let calls = match symbol {
         Calls(calls) => calls,
-        Other(event) => return Ok(usize::from(pair.take(event, ids)?.finding.is_some())),
+        Other(event) => return Ok(usize::from(pair.take(*event, ids)?.finding.is_some())),
     };
     let first = pair.calls();
     let step = u8::try_from(step).ok();
@@ -431,10 +275,9 @@ fn play(
         findings += usize::from(said.finding.is_some());
     }
     for (n, (_, fate)) in calls.iter().enumerate().rev() {
-        let event = match *fate {
-            Fate::Answered(answer) => Event::Outcome(first + n, answer),
-            Fate::Vetoed => Event::Veto(first + n),
-            Fate::Cancelled => Event::Cancel(first + n),
+        let event = match fate {
+            Fate::Answered(answer) => Event::Outcome(first + n, *answer),
+            Fate::Ended(event) => event(first + n),
             Fate::Lost => continue,
         };
         let said = pair.take(event, ids)?;
@@ -446,7 +289,7 @@ fn play(
 #[test]
 fn calls_that_are_equal_alike_or_different() {
     let filters = Filters { args: EVERY_ARGS, ..PLAIN };
-    assert!(compare(&CALLS, &filters, 10) > 0);
+    assert!(compare("calls", &filters, 10) > 0);
 }
 
 #[test]
@@ -457,7 +300,7 @@ fn answers_that_are_equal_near_or_different() {
         progress: EVERY_PROGRESS,
         ..PLAIN
     };
-    assert!(compare(&ANSWERS, &filters, 10) > 0);
+    assert!(compare("answers", &filters, 10) > 0);
 }
 
 #[test]
@@ -468,10 +311,10 @@ fn answers_that_are_near_to_equal_ones_alone() {
         progress: &[Progress::Respect, Progress::Ignore, Progress::Anywhere],
         ..PLAIN
     };
-    assert!(compare(&ALONE, &filters, 6) > 0);
+    assert!(compare("alone", &filters, 6) > 0);
     // Ladders that block, so that there are vetoes.
     let args = &[Args::Same, Args::Similar];
-    assert!(compare(&ALONE_OR_VETOED, &Filters { args, ..filters }, 8) > 0);
+    assert!(compare("alone_or_vetoed", &Filters { args, ..filters }, 8) > 0);
 }
 
 #[test]
@@ -481,26 +324,26 @@ fn outcomes_that_failed_or_did_not() {
         outcomes: EVERY_OUTCOME,
         ..PLAIN
     };
-    assert!(compare(&FAILURES, &filters, 10) > 0);
+    assert!(compare("failures", &filters, 10) > 0);
 }
 
 #[test]
 fn outcomes_that_never_came() {
     let filters = Filters { select: &[Select::Every, Select::Unreported], ..PLAIN };
-    assert!(compare(&GAPS, &filters, 10) > 0);
+    assert!(compare("gaps", &filters, 10) > 0);
 }
 
 #[test]
 fn answers_that_say_nothing() {
     let results = &[Results::Same];
     let filters = Filters { args: EVERY_ARGS, results, silence: EVERY_SILENCE, ..PLAIN };
-    assert!(compare(&SILENCES, &filters, 10) > 0);
+    assert!(compare("silences", &filters, 10) > 0);
 }
 
 #[test]
 fn work_between_equal_answers() {
     let filters = Filters { progress: EVERY_PROGRESS, ..PLAIN };
-    assert!(compare(&WORK, &filters, 10) > 0);
+    assert!(compare("work", &filters, 10) > 0);
 }
 
 #[test]
@@ -511,7 +354,7 @@ fn work_that_is_itself_repeated() {
         silence: EVERY_SILENCE,
         ..PLAIN
     };
-    assert!(compare(&REPEATED_WORK, &filters, 7) > 0);
+    assert!(compare("repeated_work", &filters, 7) > 0);
 }
 
 #[test]
@@ -521,60 +364,60 @@ fn work_between_failures() {
         outcomes: &[Outcomes::Failed, Outcomes::Failures],
         ..PLAIN
     };
-    assert!(compare(&WORK_ON_FAILURES, &filters, 6) > 0);
+    assert!(compare("work_on_failures", &filters, 6) > 0);
 }
 
 #[test]
 fn calls_issued_together() {
-    assert!(compare(&STEPS, &PLAIN, 10) > 0);
+    assert!(compare("steps", &PLAIN, 10) > 0);
 }
 
 #[test]
 fn calls_that_are_taken_back() {
     let filters = Filters { progress: EVERY_PROGRESS, ..PLAIN };
-    assert!(compare(&RETRIES, &filters, 8) > 0);
+    assert!(compare("retries", &filters, 8) > 0);
 }
 
 #[test]
 fn calls_that_are_cancelled() {
     let filters = Filters { args: EVERY_ARGS, ..PLAIN };
-    assert!(compare(&CANCELS, &filters, 9) > 0);
+    assert!(compare("cancels", &filters, 9) > 0);
 }
 
 #[test]
 fn statements_of_the_host() {
     let filters = Filters { progress: EVERY_PROGRESS, ..PLAIN };
-    assert!(compare(&WORDS, &filters, 8) > 0);
+    assert!(compare("words", &filters, 8) > 0);
 }
 
 #[test]
 fn scores_of_two_tags() {
     let filters = Filters { progress: EVERY_PROGRESS, ..PLAIN };
-    assert!(compare(&SCORES, &filters, 8) > 0);
+    assert!(compare("scores", &filters, 8) > 0);
 }
 
 #[test]
 fn calls_that_prove_something_or_not() {
-    assert!(compare(&PROOFS, &PROVEN, 7) > 0);
+    assert!(compare("proofs", &PROVEN, 7) > 0);
 }
 
 #[test]
 fn failures_that_prove_something_or_not() {
     let filters = Filters { outcomes: EVERY_OUTCOME, progress: &[Progress::Ignore], ..PROVEN };
-    assert!(compare(&FAILED_PROOFS, &filters, 6) > 0);
+    assert!(compare("failed_proofs", &filters, 6) > 0);
 }
 
 #[test]
 fn laps_that_prove_something_or_not() {
     let filters = Filters { results: &[Results::Same], ..PROVEN };
-    assert!(compare(&LAPS_OF_PROOFS, &filters, 8) > 0);
+    assert!(compare("laps_of_proofs", &filters, 8) > 0);
 }
 
 #[test]
 fn failures_among_successes() {
     let outcomes = &[Outcomes::Failures];
     let filters = Filters { outcomes, progress: EVERY_PROGRESS, ..PLAIN };
-    assert!(compare(&AMONG, &filters, 7) > 0);
+    assert!(compare("among", &filters, 7) > 0);
 }
 
 #[test]
@@ -582,7 +425,7 @@ fn answers_that_say_that_the_call_waits() {
     const SELECT: &[Select] = &[Select::Every, Select::Tag(Tag::Poll), Select::Except(Tag::Poll)];
     for filters in [PLAIN, PROVEN] {
         let filters = Filters { select: SELECT, ..filters };
-        assert!(compare(&WAITING, &filters, 5) > 0);
+        assert!(compare("waiting", &filters, 5) > 0);
     }
 }
 
@@ -590,7 +433,7 @@ fn answers_that_say_that_the_call_waits() {
 fn failures_that_came_too_late() {
     for filters in [PLAIN, PROVEN] {
         let filters = Filters { outcomes: EVERY_OUTCOME, ..filters };
-        assert!(compare(&LATENESS, &filters, 5) > 0);
+        assert!(compare("lateness", &filters, 5) > 0);
     }
 }
 
@@ -599,8 +442,8 @@ fn calls_that_act() {
     let results = &[Results::Same, Results::Near];
     for filters in [PLAIN, PROVEN] {
         let filters = Filters { results, args: &[Args::Same], ..filters };
-        assert!(compare(&ACTS, &filters, 9) > 0);
-        assert!(compare(&LAPS_OF_ACTS, &filters, 8) > 0);
+        assert!(compare("acts", &filters, 9) > 0);
+        assert!(compare("laps_of_acts", &filters, 8) > 0);
     }
 }
 
@@ -611,7 +454,7 @@ fn messages_that_come_again() {
     let rules = [Rule::new("r", Args::Same, Results::Same, PATTERNS[0], LADDER)];
     let texts = [Texts::Prompt, Texts::Same].map(|texts| TextRule::new("t", texts, 2, LADDER));
     let policy = Policy::new("tried", WINDOW, &rules).unwrap().with_texts(&texts).unwrap();
-    assert!(compare_by(&policy, &PROMPTS, 8) > 0);
+    assert!(compare_by(&policy, &alphabet("prompts"), 8) > 0);
 }
 
 #[test]
@@ -632,16 +475,16 @@ fn every_filter_on_every_alphabet() {
         Some(1) => 6,
         Some(_) => 7,
     };
-    for alphabet in [CALLS, ANSWERS, FAILURES, GAPS, STEPS, CANCELS] {
-        assert!(compare(&alphabet, &filters, length) > 0);
+    for alphabet in ["calls", "answers", "failures", "gaps", "steps", "cancels"] {
+        assert!(compare(alphabet, &filters, length) > 0);
     }
     let silences = Filters { silence: EVERY_SILENCE, ..filters };
-    for alphabet in [SILENCES, WORK] {
-        assert!(compare(&alphabet, &silences, length) > 0);
+    for alphabet in ["silences", "work"] {
+        assert!(compare(alphabet, &silences, length) > 0);
     }
     // One more symbol gives as many sequences with one call less.
-    for alphabet in [RETRIES, WORDS, SCORES] {
-        assert!(compare(&alphabet, &filters, length - 1) > 0);
+    for alphabet in ["retries", "words", "scores"] {
+        assert!(compare(alphabet, &filters, length - 1) > 0);
     }
 }
 

@@ -77,7 +77,7 @@ fn play_on<const W: usize>(file: &'static str, thorough: bool) {
 }
 
 /// Returns the line with all abbreviations written out.
-fn written(line: &str, abbreviations: &HashMap<&str, String>) -> String {
+pub(crate) fn written(line: &str, abbreviations: &HashMap<&str, String>) -> String {
     let words = line.split(' ');
     let words = words.map(|word| abbreviations.get(word).map_or(word, String::as_str));
     words.collect::<Vec<_>>().join(" ")
@@ -242,19 +242,26 @@ impl<const W: usize> Host<W> {
             "ok" | "failed" => Event::Outcome(call(), outcome(word == "failed", words)),
             "veto" => Event::Veto(call()),
             "cancel" => Event::Cancel(call()),
-            "retry" => Event::Retry(number(words)),
-            "user" => Event::UserMessage(number(words)),
-            "text" => {
-                let (text, laps) = words.split_once(' ').unwrap_or((words, "0"));
-                Event::Text(number(text), number(laps))
-            }
-            "finish" => Event::Finish,
-            "clear" => Event::Clear,
-            "compacted" => Event::Compacted,
-            "progress" => Event::Progress,
-            "false-positive" => Event::FalsePositive,
-            _ => panic!("no event `{word}`"),
+            _ => event(word, words),
         }
+    }
+}
+
+/// Parses an event that is about no call.
+pub(crate) fn event(word: &str, words: &str) -> Event {
+    match word {
+        "retry" => Event::Retry(number(words)),
+        "user" => Event::UserMessage(number(words)),
+        "text" => {
+            let (text, laps) = words.split_once(' ').unwrap_or((words, "0"));
+            Event::Text(number(text), number(laps))
+        }
+        "finish" => Event::Finish,
+        "clear" => Event::Clear,
+        "compacted" => Event::Compacted,
+        "progress" => Event::Progress,
+        "false-positive" => Event::FalsePositive,
+        _ => panic!("no event `{word}`"),
     }
 }
 
@@ -265,7 +272,7 @@ fn shown(said: &PlainVerdict, refused: bool) -> String {
 }
 
 /// Parses the number of a call's arguments, and what it is else.
-fn call(words: &str) -> CallSpec {
+pub(crate) fn call(words: &str) -> CallSpec {
     let mut words = words.split(' ');
     let args = number(words.next().unwrap_or_default());
     let mut call = CallSpec { tool: 1, args, similar: args, ..CallSpec::PLAIN };
@@ -284,7 +291,7 @@ fn call(words: &str) -> CallSpec {
 }
 
 /// Parses the number of a result, which is also that of its bytes, and what it is else.
-fn outcome(failed: bool, words: &str) -> OutcomeSpec {
+pub(crate) fn outcome(failed: bool, words: &str) -> OutcomeSpec {
     let mut words = words.split(' ');
     let result = number(words.next().unwrap_or_default());
     let plain = OutcomeSpec { near: None, telling: false, ..OutcomeSpec::PLAIN };
