@@ -205,68 +205,12 @@ impl Host {
         let event = event.replace("{new}", &self.events.to_string());
         let event = event.replace("{worker}", &self.worker);
         let (word, rest) = event.split_once(' ').unwrap_or((&event, ""));
+        if self.changed(word, rest) {
+            return None;
+        }
         let text = rest.trim_matches('"');
         let mut refused = false;
         let decision = match word {
-            "guard" => {
-                *self = Self::new(rest);
-                return None;
-            }
-            "restart" => {
-                self.guard = self.builder().restore(&self.guard.save()).expect("its own");
-                return None;
-            }
-            "swarm" => {
-                let mut words = rest.split(' ');
-                let calls = words.next().map_or(0, |word| word.parse().expect("a number"));
-                let options: Vec<&str> = words.collect();
-                let rule = if options.contains(&"stops") {
-                    rule(calls).strongest(Action::Stop)
-                } else {
-                    rule(calls)
-                };
-                self.store = Some((Counting::new(rule), options.contains(&"looks")));
-                self.options =
-                    options.iter().filter(|word| **word == "without-outcomes").copied().collect();
-                self.guard = self.builder().build().expect("a guard");
-                return None;
-            }
-            "worker" => {
-                let before = std::mem::replace(&mut self.worker, rest.to_owned());
-                let guard = self.workers.remove(rest);
-                let guard = guard.unwrap_or_else(|| self.builder().build().expect("a guard"));
-                self.workers.insert(before, std::mem::replace(&mut self.guard, guard));
-                return None;
-            }
-            "leave" => {
-                self.store = None;
-                return None;
-            }
-            "clear" => return self.done(Guard::clear),
-            "compacted" => return self.done(Guard::compacted),
-            "progress" => return self.done(Guard::progress),
-            "end-step" => return self.done(Guard::end_step),
-            "silence" => {
-                let id = self.found.as_ref().expect("a loop").finding.loop_id;
-                return self.done(|guard| guard.silence(id));
-            }
-            "false-positive" => {
-                let found = self.found.clone().expect("a loop");
-                return self.done(|guard| guard.false_positive(&found));
-            }
-            "spend" => {
-                let (unit, amount) = rest.split_once('=').expect("an amount");
-                let mut spent = Spent::default();
-                match unit {
-                    "tokens" => spent.tokens = amount.parse().expect("a number"),
-                    _ => spent.dollars = amount.parse().expect("a number"),
-                }
-                return self.done(|guard| guard.spend(&spent));
-            }
-            "says" | "begins" | "ends" | "asks" | "silent" | "counts" | "found" | "reported" => {
-                self.missing = self.differs(word, rest);
-                return None;
-            }
             "user" => self.guard.user_message(text),
             "text" => self.guard.text_turn(text),
             "finish" => self.guard.finish(),
@@ -315,9 +259,56 @@ impl Host {
         Some(shown)
     }
 
-    fn done(&mut self, event: impl FnOnce(&mut Guard)) -> Option<String> {
-        event(&mut self.guard);
-        None
+    /// Plays an event on which nothing is decided, or states a fact. Returns whether `word` is one.
+    fn changed(&mut self, word: &str, rest: &str) -> bool {
+        match word {
+            "guard" => *self = Self::new(rest),
+            "restart" => {
+                self.guard = self.builder().restore(&self.guard.save()).expect("its own");
+            }
+            "swarm" => self.found_swarm(rest),
+            "worker" => {
+                let before = std::mem::replace(&mut self.worker, rest.to_owned());
+                let guard = self.workers.remove(rest);
+                let guard = guard.unwrap_or_else(|| self.builder().build().expect("a guard"));
+                self.workers.insert(before, std::mem::replace(&mut self.guard, guard));
+            }
+            "leave" => self.store = None,
+            "clear" => self.guard.clear(),
+            "compacted" => self.guard.compacted(),
+            "progress" => self.guard.progress(),
+            "end-step" => self.guard.end_step(),
+            "silence" => {
+                self.guard.silence(self.found.as_ref().expect("a loop").finding.loop_id);
+            }
+            "false-positive" => self.guard.false_positive(self.found.as_ref().expect("a loop")),
+            "spend" => {
+                let (unit, amount) = rest.split_once('=').expect("an amount");
+                let mut spent = Spent::default();
+                match unit {
+                    "tokens" => spent.tokens = amount.parse().expect("a number"),
+                    _ => spent.dollars = amount.parse().expect("a number"),
+                }
+                self.guard.spend(&spent);
+            }
+            "says" | "begins" | "ends" | "asks" | "silent" | "counts" | "found" | "reported" => {
+                self.missing = self.differs(word, rest);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Begins a swarm whose store finds loops of so many calls, with options.
+    fn found_swarm(&mut self, words: &str) {
+        let (calls, options) = words.split_once(' ').unwrap_or((words, ""));
+        let has = |option: &str| options.split(' ').any(|word| word == option);
+        let rule = rule(calls.parse().expect("a number"));
+        let rule = if has("stops") { rule.strongest(Action::Stop) } else { rule };
+        self.store = Some((Counting::new(rule), has("looks")));
+        self.options.clear();
+        self.options.push_str(if has("without-outcomes") { "without-outcomes" } else { "" });
+        self.guard = self.builder().build().expect("a guard");
     }
 
     /// Announces a call by a name, behind which `@` may give its step.
