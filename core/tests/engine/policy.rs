@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use unstuck_core::{
-    Action, Args, Call, Detector, Digest, Ladder, Pattern, Phase, Policy, PolicyErrorKind,
-    RULES_MAX, RUNGS_MAX, Results, Rule, Rung, TEXT_RULES_MAX, TOOL_RULES_MAX, TextRule, Texts,
-    Tool, ToolRule,
+    Action, Args, Call, Detector, Digest, Ladder, Pattern, Phase, Policy, PolicyErrorKind, Results,
+    Rule, Rung, TEXT_RULES_MAX, TOOL_RULES_MAX, TextRule, Texts, Tool, ToolRule,
 };
 
 const NUDGE: &[Rung] = &[Rung::new(3, Action::Nudge)];
@@ -16,70 +15,7 @@ fn rule(pattern: Pattern) -> Rule<'static> {
     Rule::new("r", Args::Same, Results::Same, pattern, ONCE)
 }
 
-fn with_ladder(pattern: Pattern, rungs: &[(u16, Action)]) -> Result<(), String> {
-    let rungs: Vec<Rung> = rungs.iter().map(|&(count, action)| Rung::new(count, action)).collect();
-    let rules = [rule(pattern).ladder(Ladder::by_repetitions(&rungs))];
-    Policy::new("p", 20, &rules).map(drop).map_err(|error| error.to_string())
-}
-
-fn with_rules(window: u8, patterns: &[Pattern]) -> Result<(), String> {
-    let rules: Vec<Rule<'_>> = patterns.iter().copied().map(rule).collect();
-    Policy::new("p", window, &rules).map(drop).map_err(|error| error.to_string())
-}
-
 const STREAK: Pattern = Pattern::Streak { times: 3 };
-
-#[test]
-fn policies_that_cannot_work_are_refused_with_a_reason() {
-    let within_12 = Pattern::recurrence(3, 12);
-    let cases = [
-        with_rules(0, &[STREAK]),
-        with_rules(65, &[STREAK]),
-        with_rules(20, &[]),
-        with_rules(20, &[STREAK; RULES_MAX + 1]),
-        with_rules(20, &[Pattern::Streak { times: 1 }]),
-        with_rules(20, &[Pattern::recurrence(1, 5)]),
-        with_rules(20, &[Pattern::recurrence(3, 21)]),
-        with_rules(20, &[Pattern::recurrence(6, 5)]),
-        with_rules(20, &[Pattern::cycle(2, 5, 1)]),
-        with_rules(20, &[Pattern::cycle(1, 5, 2)]),
-        with_rules(20, &[Pattern::cycle(5, 4, 2)]),
-        with_rules(4, &[Pattern::cycle(2, 5, 2)]),
-        with_rules(64, &[STREAK, Pattern::cycle(2, 20, 2), Pattern::cycle(2, 5, 2)]),
-        with_ladder(STREAK, &[]),
-        with_ladder(STREAK, &[(3, Action::Nudge); 11]),
-        with_ladder(STREAK, &[(0, Action::Nudge)]),
-        with_ladder(within_12, &[(13, Action::Nudge)]),
-        with_ladder(STREAK, &[(4, Action::Nudge), (4, Action::Warn)]),
-        with_ladder(STREAK, &[(3, Action::Warn), (4, Action::Nudge)]),
-        with_ladder(STREAK, &[(2, Action::Nudge), (3, Action::Warn)]),
-        with_ladder(STREAK, &[(3, Action::StartOver), (5, Action::Stop)]),
-    ];
-    let messages: Vec<String> = cases.into_iter().map(Result::unwrap_err).collect();
-    insta::assert_snapshot!(messages.join("\n"));
-}
-
-#[test]
-fn policies_just_inside_each_limit_work() {
-    let rungs: Vec<_> = (3..).map(|count| (count, Action::Warn)).take(RUNGS_MAX + 1).collect();
-    assert!(with_ladder(STREAK, &rungs).is_err());
-    for result in [
-        with_rules(1, &[STREAK]),
-        with_rules(64, &[STREAK]),
-        with_rules(20, &[STREAK; 8]),
-        with_rules(20, &[Pattern::Streak { times: 2 }]),
-        with_rules(20, &[Pattern::recurrence(2, 20)]),
-        with_rules(20, &[Pattern::recurrence(20, 20)]),
-        with_rules(5, &[Pattern::cycle(2, 5, 2)]),
-        with_rules(64, &[Pattern::cycle(2, 20, 2), Pattern::cycle(2, 4, 2)]),
-        with_ladder(STREAK, &[(1, Action::Nudge)]),
-        with_ladder(Pattern::recurrence(3, 12), &[(12, Action::Nudge)]),
-        with_ladder(STREAK, &[(3, Action::Warn), (4, Action::Warn), (5, Action::Stop)]),
-        with_ladder(STREAK, &rungs[1..]),
-    ] {
-        assert_eq!(result, Ok(()));
-    }
-}
 
 #[test]
 fn rules_about_tools_calls_and_phases_are_checked() {

@@ -38,6 +38,26 @@ fn proof() {
     play(include_str!("scripts/proof.txt"));
 }
 
+/// Policies on both sides of each limit, and the error of those that cannot work.
+#[test]
+fn policies() {
+    let file = include_str!("scripts/policies.txt");
+    for line in file.lines().filter(|line| !line.starts_with('(')) {
+        let (policy, expected) = line.split_once(" => ").expect("an error, or `ok`");
+        let (window, rest) = policy.split_once(" |").expect("patterns");
+        let (patterns, ladder) = rest.split_once(" | ").unwrap_or((rest, "loop_findings 1 nudge"));
+        let mut rules = Vec::new();
+        for pattern in patterns.trim().split(", ").filter(|pattern| !pattern.is_empty()) {
+            let (times, pattern) = pattern.split_once("x ").unwrap_or(("1", pattern));
+            let rule = rule(&format!("same same {pattern}, {ladder}"));
+            rules.extend(vec![rule; number(times)]);
+        }
+        let found = Policy::new("p", number(window), &rules);
+        let found = found.map_or_else(|error| error.to_string(), |_| "ok".to_owned());
+        assert_eq!(found, expected, "{policy}");
+    }
+}
+
 /// Plays all cases with windows of two capacities, and lists every line that differs.
 fn play(file: &'static str) {
     play_on::<24>(file, false);
