@@ -35,18 +35,6 @@ fn no_more_is_taken_back_than_is_held() {
 }
 
 #[test]
-fn a_step_goes_on_after_a_part_was_taken_back() {
-    let mut detector = balanced();
-    let first = detector.announce(call(0).step(7)).id;
-    let _ = detector.announce(call(1).step(7));
-    detector.retry(1);
-    let _ = detector.announce(call(0).step(7));
-    // The first call still waits, and the second is its duplicate.
-    let _ = detector.outcome(first, answer(0));
-    assert_eq!(detector.nearness().next().map(|near| near.held), Some(1));
-}
-
-#[test]
 fn a_better_score_is_progress_and_a_worse_one_is_not() {
     let scored = |scores: [u32; 4]| {
         let mut detector = balanced();
@@ -223,48 +211,6 @@ fn an_exempt_tool_and_an_allowed_call_are_not_recorded() {
         let other = detector.announce(Call::new(Tool::new(2), Digest::of(b"x")));
         assert_eq!(other.id.seq(), Some(0));
     }
-}
-
-#[test]
-fn nearness_grows_until_the_finding() {
-    let mut detector = balanced();
-    let near = |detector: &mut Balanced| {
-        let _ = run(detector, call(0), answer(0));
-        let near: Vec<_> = detector.nearness().map(|near| (near.held, near.needed)).collect();
-        near
-    };
-    let first = near(&mut detector);
-    assert_eq!(first.len(), 17, "fourteen rules about calls, three about text");
-    assert_eq!((first[0], first[2], first[13]), ((1, 3), (1, 3), (0, 8)));
-    let second = near(&mut detector);
-    assert_eq!((second[0], second[1], second[2]), ((2, 3), (0, 4), (2, 3)));
-    let third = near(&mut detector);
-    assert_eq!((third[0], third[2]), ((3, 3), (3, 3)));
-    let fourth = near(&mut detector);
-    assert_eq!(fourth[0], (3, 3), "at most what a finding takes");
-}
-
-#[test]
-fn the_nearness_of_a_cycle_uses_its_nearest_period() {
-    let mut detector = balanced();
-    let near: Vec<_> = [0, 1, 2, 0, 1, 2]
-        .map(|args| {
-            let _ = run(&mut detector, call(args), answer(args));
-            detector.nearness().nth(1).map(|near| (near.held, near.needed)).unwrap()
-        })
-        .to_vec();
-    assert_eq!(near, [(0, 4), (0, 4), (0, 4), (4, 6), (5, 6), (6, 6)]);
-}
-
-#[test]
-fn nearness_skips_what_the_rule_skips() {
-    let mut detector: Detector<'_, 20> =
-        with_rule(streak().select(unstuck_core::Select::Tag(Tag::Test)));
-    for args in [0, 9, 0, 8] {
-        let tag = if args == 0 { Tag::Test } else { Tag::Read };
-        let _ = run(&mut detector, call(args).tag(tag), answer(args));
-    }
-    assert_eq!(detector.nearness().next().map(|near| near.held), Some(2));
 }
 
 proptest! {

@@ -64,6 +64,11 @@ impl<'p, const W: usize> Pair<'p, W> {
         self.calls.len()
     }
 
+    /// Returns the engine's nearness of the rule in this place, if there is such a rule.
+    pub(crate) fn near(&self, place: usize) -> Option<(u16, u16)> {
+        self.engine.nearness().nth(place).map(|near| (near.held, near.needed))
+    }
+
     /// Gives the event to both detectors. Returns their disagreement as an error.
     pub(crate) fn take(&mut self, event: Event, ids: &mut Ids) -> Result<PlainVerdict, String> {
         if self.thorough {

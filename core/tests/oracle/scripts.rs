@@ -10,8 +10,9 @@
 //! ```
 //!
 //! A verdict on a call with its outcome is the stronger of both. It is in capitals if the call is blocked before it
-//! runs, and has an exclamation mark if it is fresh. `try` is a call that does not run if it is blocked. `let $name = …`
-//! abbreviates what follows, and a line in parentheses is a comment.
+//! runs, and has an exclamation mark if it is fresh. `try` is a call that does not run if it is blocked, and `near 2` shows
+//! how much of the third rule's pattern is there. `let $name = …` abbreviates what follows, and a line in parentheses is a
+//! comment.
 
 use std::collections::HashMap;
 
@@ -231,6 +232,12 @@ impl<const W: usize> Host<W> {
         let (name, rest) = event.split_once(": ").unwrap_or(("it", event));
         let (asked, outcome) = rest.split_once(" = ").unwrap_or((rest, ""));
         let (word, words) = asked.split_once(' ').unwrap_or((asked, ""));
+        if word == "near" {
+            let near = self.pair.near(number(words));
+            return Some(
+                near.map_or("none".to_owned(), |(held, needed)| format!("{held}/{needed}")),
+            );
+        }
         if !["call", "try"].contains(&word) {
             let said = self.take(self.event(name, word, words));
             let is_silent = ["clear", "compacted", "progress", "retry", "false-positive"];
