@@ -1,20 +1,15 @@
 //! Policies in TOML files, for `--config`, the policies of other agents, and `presets --format
 //! toml`.
 
-mod budget;
 pub(crate) mod choice;
 mod fields;
-mod messages;
-mod published;
 mod read;
-mod recipe;
-mod tools;
-mod words;
+mod tables;
 mod write;
 
-pub use messages::Variant;
-pub use published::{names, text};
+pub use choice::{names, text};
 pub use read::{Config, config_of, named, preset};
+pub use tables::Variant;
 pub use write::{config, editable};
 
 #[cfg(test)]
@@ -33,7 +28,7 @@ mod tests {
         ResultPart, ToolDeclaration,
     };
 
-    use super::words::Word;
+    use super::fields::Word;
     use super::write::HINT;
     use super::{config, named, names, read};
 

@@ -10,8 +10,6 @@ macro_rules! texts {
     [$($text:literal)+] => { [$($text),+] };
 }
 
-mod extent;
-mod labels;
 mod names;
 mod pattern;
 mod rules;
@@ -195,12 +193,12 @@ impl<'t> Scanner<'t> {
         {
             return Some(secret);
         }
-        if let Some(label) = labels::label(text, name) {
+        if let Some(label) = names::label(text, name) {
             self.labelled = label.end + NEAR;
-            return labels::element(text, &label);
+            return names::element(text, &label);
         }
-        if labels::is_content(name)
-            && (self.at < self.labelled || labels::is_labelled_later(text, name))
+        if names::is_content(name)
+            && (self.at < self.labelled || names::is_labelled_later(text, name))
         {
             self.labelled = 0;
             return Place::after(text, name, Kind::Strong).first(NAMED.iter().map(|rule| rule.1));

@@ -7,9 +7,6 @@ mod checkpoint;
 mod early_warning;
 mod findings;
 mod history;
-mod nearest;
-mod numbering;
-mod open_loops;
 mod picture;
 mod worker;
 
@@ -21,14 +18,14 @@ use unstuck_core::{Action, Verdict};
 use unstuck_text::Preset;
 use unstuck_trace::{Call, Event, Message, Outcome, WORKERS_MAX};
 
+use checkpoint::Elapsed;
 pub use checkpoint::ReplayCheckpoint;
 use early_warning::Judged;
+pub use early_warning::Nearest;
 pub use findings::{Cause, Clue, Excerpt, Location, ReplayFinding, ResultLine};
 pub use findings::{Findings, LoopKey, Warning};
 pub use history::LoopPrefix;
 pub use history::{CallResult, Explained, Step, Wanted};
-pub use nearest::Nearest;
-use open_loops::Elapsed;
 use picture::Drawing;
 pub use picture::{CALLS_MAX, Drawn, Ending, Picture};
 use worker::{IdleWorker, VerdictAt, Worker};

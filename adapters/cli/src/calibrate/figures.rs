@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use unstuck_report::shown::{plain, shortened};
 
-use unstuck_report::interval::Interval;
+use unstuck_report::effect::Interval;
 
 /// The most columns of a name: the length of the longest preset's name.
 const NAME_MAX: usize = 22;

@@ -1,7 +1,7 @@
 //! Confidence intervals: how much a figure would vary with other runs of the same kind.
 
 use fastrand::Rng;
-pub(super) use unstuck_report::interval::{Interval, wilson};
+pub(super) use unstuck_report::effect::{Interval, wilson};
 
 use super::labels::Outcome;
 use super::score::Counts;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-pub(super) use unstuck_report::interval::ratio;
+pub(super) use unstuck_report::effect::ratio;
 
 use super::interval::{Interval, Intervals};
 use super::labels::Outcome;

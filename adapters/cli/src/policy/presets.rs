@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use unstuck_core::{Action, Phase, Policy, Tag};
 use unstuck_report::config;
-use unstuck_report::rules::{condition, ladder, turns};
+use unstuck_report::recurring::{condition, ladder, turns};
 use unstuck_text::PRESETS;
 
 use crate::exit::Exit;

@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal as _};
 
 use unstuck_core::{Action, LoopId};
 use unstuck_report::baseline::Baseline;
+use unstuck_report::baseline::Tally;
 use unstuck_report::parts::{FullReport, Needs};
-use unstuck_report::tally::Tally;
 use unstuck_report::writer::Writer;
 use unstuck_report::writer::human::View;
 use unstuck_report::{Settings, too_many_workers};

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use unstuck_report::baseline::Tally;
 use unstuck_report::effect::NoteEffect;
 use unstuck_report::parts::{FullReport, Needs};
-use unstuck_report::tally::Tally;
 use unstuck_report::writer::Writer;
 use unstuck_report::writer::human::Human;
 

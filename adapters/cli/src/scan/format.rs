@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use unstuck_core::Policy;
-use unstuck_report::folder::Folder;
+use unstuck_report::baseline::Tally;
 use unstuck_report::parts::{FullReport, Needs};
-use unstuck_report::tally::Tally;
+use unstuck_report::writer::Folder;
 use unstuck_report::writer::csv::Csv;
 use unstuck_report::writer::explain::Explanation;
 use unstuck_report::writer::github::GitHub;

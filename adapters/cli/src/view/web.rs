@@ -18,9 +18,9 @@ use std::thread;
 use std::time::Duration;
 
 use unstuck_report::Settings;
+use unstuck_report::baseline::Tally;
 use unstuck_report::html::IncludeArgs;
 use unstuck_report::parts::FullReport;
-use unstuck_report::tally::Tally;
 use unstuck_report::writer::Writer as _;
 use unstuck_report::writer::html::WholePage;
 

@@ -1,11 +1,14 @@
-//! Reads the fields of a TOML table, each with its type.
+//! Reads the fields of a TOML table, each with its type, and lists the words that a field may have.
 
 use std::ops;
 
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
+use unstuck::AtLimit;
+use unstuck_core::{Action, Args, Basis, Force, Outcomes, Progress, Results, Silence, Tag, Texts};
+use unstuck_text::{Effect, Failures, Mask, Near};
 
-use super::words::{self, Word};
+use super::tables::Variant;
 use crate::mistake::Mistake;
 
 /// A value with its span.
@@ -85,7 +88,7 @@ impl<'d> Fields<'d> {
 
 /// Reads `node` as one of the words of `W`.
 pub(crate) fn word<W: Word>(node: &Node<'_>) -> Result<W, Mistake> {
-    let known = words::list::<W>();
+    let known = list::<W>();
     let DeValue::String(found) = node.get_ref() else {
         return Err(other(node, &format!("one of {}", listed(&known))));
     };
@@ -183,7 +186,7 @@ pub(crate) fn other(node: &Node<'_>, expected: &str) -> Mistake {
 
 /// Returns the end of a message: what would be right instead of `word`.
 fn right(word: &str, known: &[&str]) -> String {
-    match words::meant(word, known) {
+    match meant(word, known) {
         Some(meant) => format!(": did you mean `{meant}`? Expected one of {}", listed(known)),
         None => format!("; expected one of {}", listed(known)),
     }
@@ -191,4 +194,70 @@ fn right(word: &str, known: &[&str]) -> String {
 
 fn listed(known: &[&str]) -> String {
     known.join(", ")
+}
+
+/// A type whose values are written by their names.
+pub(crate) trait Word: Copy + PartialEq + 'static {
+    /// All values.
+    const ALL: &'static [Self];
+
+    /// Returns the name of this value.
+    fn name(self) -> &'static str;
+}
+
+/// Returns `text` as a TOML string.
+pub(super) fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+/// Takes the words of each type from its names.
+macro_rules! named {
+    ($($type:ty),+) => {$(
+        impl Word for $type {
+            const ALL: &'static [Self] = &<$type>::ALL;
+
+            fn name(self) -> &'static str {
+                self.name()
+            }
+        }
+    )+};
+}
+
+named!(
+    Args, Results, Outcomes, Progress, Silence, Force, Basis, Action, Tag, Texts, Failures, Near,
+    Effect, Mask, Variant, AtLimit
+);
+
+/// Returns every word for a `W`.
+pub(crate) fn list<W: Word>() -> Vec<&'static str> {
+    W::ALL.iter().map(|word| word.name()).collect()
+}
+
+/// Returns the word among `known` that the writer of `word` probably meant.
+pub(crate) fn meant<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+    let distance = |known: &&str| strsim::damerau_levenshtein(&word.to_lowercase(), known);
+    // At most a third of the letters may be wrong.
+    let near = known.iter().filter(|known| distance(known) <= known.len().div_ceil(3));
+    near.min_by_key(|known| distance(known)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::meant;
+
+    #[test]
+    fn a_typo_is_corrected_and_another_word_is_not() {
+        let known = ["same", "similar", "same_tool", "any"];
+        for (word, expected) in [
+            ("sam", Some("same")),
+            ("Same", Some("same")),
+            ("smilar", Some("similar")),
+            ("same-tool", Some("same_tool")),
+            ("anny", Some("any")),
+            ("different", None),
+            ("", None),
+        ] {
+            assert_eq!(meant(word, &known), expected, "{word}");
+        }
+    }
 }

@@ -11,8 +11,8 @@ use unstuck_core::{
 use unstuck_text::{Preset, Recipe};
 
 use super::fields::{Fields, Node, elements, number, other, text, unknown, word};
-use super::messages::{self, Variant};
-use super::{budget, published, recipe, tools};
+use super::tables::Variant;
+use super::{choice, tables};
 use crate::cost::Prices;
 use crate::mistake::Mistake;
 use crate::shown::is_plain;
@@ -42,7 +42,7 @@ const OF_PRESET: [&str; 4] = ["name", "window", "recipe", "text"];
 /// Returns the policy called `name`: a preset, or the rule set of another agent, which is parsed
 /// now.
 pub fn named(name: &str) -> Option<&'static Preset> {
-    let published = || preset(published::text(name)?).ok();
+    let published = || preset(choice::text(name)?).ok();
     Preset::named(name).or_else(published)
 }
 
@@ -92,14 +92,14 @@ pub fn config_of(config: &str) -> Result<Config, Mistake> {
         Some(named) => named_preset(&fields, named)?,
         None => whole(&fields)?,
     };
-    let tools = fields.optional("tools").map_or(Ok(&[][..]), recipe::of_tools)?;
+    let tools = fields.optional("tools").map_or(Ok(&[][..]), tables::of_tools)?;
     let recipe = Recipe { tools, ..recipe };
     let policy: &'static Policy<'static> = Box::leak(Box::new(adapted(policy, &recipe, &fields)?));
     Ok(Config {
         preset: Box::leak(Box::new(Preset { policy, recipe })),
-        variants: fields.optional("messages").map_or(Ok(Vec::new()), messages::variants)?,
-        budget: fields.optional("budget").map(budget::budget).transpose()?,
-        prices: fields.optional("prices").map_or(Ok(Prices::default()), budget::prices)?,
+        variants: fields.optional("messages").map_or(Ok(Vec::new()), tables::variants)?,
+        budget: fields.optional("budget").map(tables::budget).transpose()?,
+        prices: fields.optional("prices").map_or(Ok(Prices::default()), tables::prices)?,
     })
 }
 
@@ -113,13 +113,13 @@ fn adapted(
         policy = policy.with_exempt(exempt(tags)?);
     }
     if let Some(tools) = fields.optional("tools") {
-        policy = tools::with_tools(policy, tools)?;
+        policy = tables::with_tools(policy, tools)?;
     }
     if let Some(calls) = fields.optional("allow") {
-        policy = tools::with_allowed(policy, recipe, calls)?;
+        policy = tables::with_allowed(policy, recipe, calls)?;
     }
     match fields.optional("adaptive") {
-        Some(phases) => tools::with_phases(policy, phases),
+        Some(phases) => tables::with_phases(policy, phases),
         None => Ok(policy),
     }
 }
@@ -130,7 +130,7 @@ fn named_preset(
     node: &Node<'_>,
 ) -> Result<(Policy<'static>, Recipe), Mistake> {
     let Some(preset) = named(text(node)?) else {
-        return Err(unknown(node, &published::names().collect::<Vec<_>>()));
+        return Err(unknown(node, &choice::names().collect::<Vec<_>>()));
     };
     let name = preset.policy.name();
     let why = format!(
@@ -180,7 +180,7 @@ fn whole(fields: &Fields<'_>) -> Result<(Policy<'static>, Recipe), Mistake> {
         Some(texts) => with_texts(policy, texts)?,
         None => policy,
     };
-    Ok((policy, fields.optional("recipe").map_or(Ok(Recipe::EXACT), recipe::read)?))
+    Ok((policy, fields.optional("recipe").map_or(Ok(Recipe::EXACT), tables::recipe)?))
 }
 
 /// A rule and its spans.

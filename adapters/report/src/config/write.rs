@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use unstuck_core::{Ladder, Pattern, Phase, Policy, Rule, Rung, Select, Tag, TextRule};
-use unstuck_text::Preset;
+use unstuck_text::{Likeness, Preset, Recipe, ResultPart};
 
-use super::words::quoted;
-use super::{published, recipe};
+use super::choice;
+use super::fields::quoted;
+use super::tables::{EQUAL, PRIMARY_KEYS};
 
 /// The optional tables that no preset has, as comments for the end of a configuration.
 pub(super) const HINT: &str = r#"
@@ -50,7 +51,7 @@ pub(super) const HINT: &str = r#"
 /// Returns the policy `preset`, which has a name, as a configuration that a user can edit.
 pub fn editable(preset: &Preset) -> String {
     let name = preset.policy.name();
-    if let Some(text) = published::text(name) {
+    if let Some(text) = choice::text(name) {
         return text.to_owned();
     }
     let head = format!("# The preset {name}: edit it, and use it with `unstuck scan --config`.");
@@ -68,7 +69,7 @@ pub fn config(preset: &Preset) -> String {
     let exempt: Vec<String> = exempt.map(|tag| quoted(tag.name())).collect();
     // Writing to a string cannot fail.
     let _ = writeln!(text, "exempt = [{}]", exempt.join(", "));
-    text.push_str(&recipe::table(&preset.recipe));
+    text.push_str(&recipe_table(&preset.recipe));
     text.extend(policy.rules().iter().filter_map(rule_table));
     for rule in policy.texts() {
         text.push_str(&text_table(rule));
@@ -154,4 +155,28 @@ fn pattern(pattern: Pattern) -> String {
             format!("{{ period = [{period_min}, {period_max}], laps = {laps} }}")
         }
     }
+}
+
+/// Returns the `[recipe]` table for `recipe`.
+fn recipe_table(recipe: &Recipe) -> String {
+    let likeness = match recipe.likeness {
+        Likeness::Equal => quoted(EQUAL),
+        Likeness::PrimaryKeys => quoted(PRIMARY_KEYS),
+        Likeness::Words(percent) => format!("{{ words = {percent} }}"),
+    };
+    let result = match recipe.result {
+        ResultPart::Whole => quoted("whole"),
+        ResultPart::Head(characters) => format!("{{ head = {characters} }}"),
+    };
+    let masks: Vec<String> = recipe.masks.iter().map(|mask| quoted(mask.name())).collect();
+    let counters = recipe.counters.iter().map(|counter| quoted(counter.text()));
+    let counters: Vec<String> = counters.collect();
+    format!(
+        "\n[recipe]\nlikeness = {likeness}\nresult = {result}\nmasks = [{}]\ncounters = [{}]\n\
+         failures = {}\nnear = {}\n",
+        masks.join(", "),
+        counters.join(", "),
+        quoted(recipe.failures.name()),
+        quoted(recipe.near.name())
+    )
 }

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use super::extent::Extent;
 use super::names::{Kind, Name};
 use super::symbol::{Symbol, after_spaces, next, rest};
-use super::values::{self, Form};
+use super::values::{self, Extent, Form};
 
 /// A set of bytes.
 pub(super) type Class = fn(u8) -> bool;

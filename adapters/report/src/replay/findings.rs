@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Finding};
 use unstuck_text::{CauseKind, ClueKind, Envelope, LoopCause, PastCall, Unescaped, complaint};
 
+use super::early_warning::Nearest;
 use super::history::Explained;
-use super::nearest::Nearest;
 use super::picture::Picture;
 
 /// The most bytes of arguments or a text that are kept. A line of a terminal shows fewer.

@@ -10,13 +10,13 @@ use std::io::{self, Write};
 use unstuck_core::LoopId;
 
 use crate::baseline::Known;
+use crate::baseline::Tally;
 use crate::cost::Spent;
 use crate::loops::{Loop, Novelty};
 use crate::parts::{FullReport, Needs};
 use crate::report::Report;
 use crate::rows::FindingRow;
 use crate::shown::plain;
-use crate::tally::Tally;
 use crate::writer::Writer;
 
 /// The columns.

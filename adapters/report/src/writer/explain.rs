@@ -7,11 +7,11 @@ use std::io::{self, Write};
 use anstyle::Style;
 use unstuck_core::{LoopId, Policy};
 
+use crate::baseline::Tally;
 use crate::parts::{Explainable, FullReport, NAMED_MAX, Needs};
 use crate::replay::{Explained, LoopPrefix};
 use crate::shown::{COLUMNS, counted, plain, shortened};
 use crate::table;
-use crate::tally::Tally;
 use crate::writer::human::WORKER_MAX;
 use crate::writer::{Failure, Writer};
 

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
+use crate::baseline::Tally;
 use crate::cost::Spent;
-use crate::evidence::{LOOPS_MAX, by_cost};
-use crate::folder::Folder;
 use crate::parts::{FullReport, Needs};
 use crate::shown::{counted, plain};
-use crate::tally::Tally;
+use crate::words::{LOOPS_MAX, by_cost};
+use crate::writer::Folder;
 use crate::writer::Writer;
 
 /// The most annotations of each kind that GitHub shows for a step.

@@ -8,10 +8,10 @@ use std::io::{self, Write};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use unstuck_core::Policy;
 
+use crate::baseline::Tally;
 use crate::html::{Html, IncludeArgs, SCRIPT, STYLE};
 use crate::parts::{FullReport, Needs};
 use crate::spool::{OpenDisk, Spool};
-use crate::tally::Tally;
 use crate::writer::Writer;
 
 /// The hashes of [`STYLE`] and [`SCRIPT`] for the policy of the page: SHA-256 as base64.

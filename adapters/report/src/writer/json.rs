@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use unstuck_trace::Tokens;
 
+use crate::baseline::Tally;
 use crate::cost::{Cost, Spent};
 use crate::json::json;
 use crate::loops::Novelty;
@@ -13,7 +14,6 @@ use crate::parts::{FullReport, Needs};
 use crate::replay::{Cause, Location, ReplayFinding, Warning};
 use crate::report::Report;
 use crate::shown::{plain, shortened};
-use crate::tally::Tally;
 use crate::writer::Writer;
 
 /// The version of the output's format. A new field does not change it.

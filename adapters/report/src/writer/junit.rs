@@ -8,13 +8,13 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use crate::evidence::LOOPS_MAX;
+use crate::baseline::Tally;
 use crate::loops::Loop;
 use crate::parts::{FullReport, Needs};
 use crate::report::Report;
 use crate::shown::{counted, plain};
 use crate::spool::{OpenDisk, Spool};
-use crate::tally::Tally;
+use crate::words::LOOPS_MAX;
 use crate::writer::Writer;
 
 /// The most bytes of evidence of one run.

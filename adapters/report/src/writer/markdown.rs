@@ -10,15 +10,15 @@ use std::ops::Add as _;
 use unstuck_core::{Action, LoopId};
 
 use crate::baseline::Difference;
+use crate::baseline::Tally;
 use crate::cost::{Spent, known};
-use crate::evidence::{LOOPS_MAX, by_cost};
-use crate::folder::Folder;
 use crate::loops::{Loop, Novelty};
 use crate::parts::{FullReport, Needs};
 use crate::recurring::unquoted;
 use crate::report::Report;
 use crate::shown::{counted, plain, shortened};
-use crate::tally::Tally;
+use crate::words::{LOOPS_MAX, by_cost};
+use crate::writer::Folder;
 use crate::writer::Writer;
 
 /// The most rows of the table, and the most loops with their evidence.

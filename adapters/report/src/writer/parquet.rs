@@ -14,9 +14,9 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 
+use crate::baseline::Tally;
 use crate::parts::{FullReport, Needs};
 use crate::rows::{FindingRow, RunRow};
-use crate::tally::Tally;
 use crate::writer::{Failure, Writer};
 
 /// The columns, in the order in which [`cells`] returns them. They are also the columns of `scan_batches`

@@ -9,16 +9,16 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 use unstuck_core::{Action, Policy};
 
+use crate::baseline::Tally;
 use crate::cost::Spent;
-use crate::evidence::step;
-use crate::folder::Folder;
 use crate::json::json;
 use crate::loops::{Loop, Novelty};
 use crate::parts::{FullReport, Needs};
+use crate::recurring;
 use crate::report::Report;
-use crate::rules;
 use crate::shown::{counted, plain};
-use crate::tally::Tally;
+use crate::words::step;
+use crate::writer::Folder;
 use crate::writer::Writer;
 
 const SCHEMA: &str =
@@ -211,15 +211,16 @@ impl Writer for Sarif {
 
 /// Returns the rules of a policy.
 fn rules(policy: &Policy<'_>) -> impl Iterator<Item = Value> {
-    let calls = policy.rules().iter().map(|rule| (rule.name, rules::condition(rule), &rule.ladder));
-    let texts = policy.texts().iter().map(|rule| (rule.name, rules::turns(rule), &rule.ladder));
+    let calls =
+        policy.rules().iter().map(|rule| (rule.name, recurring::condition(rule), &rule.ladder));
+    let texts = policy.texts().iter().map(|rule| (rule.name, recurring::turns(rule), &rule.ladder));
     calls.chain(texts).map(|(name, condition, ladder)| {
         let help = "The agent repeats itself without progress. Read the calls of the loop: a wrong path, a missing \
                     tool or an unclear task is the usual cause.";
         json!({
             "id": name,
             "shortDescription": {"text": condition},
-            "fullDescription": {"text": format!("{condition}; {}", rules::ladder(ladder))},
+            "fullDescription": {"text": format!("{condition}; {}", recurring::ladder(ladder))},
             "help": {"text": help},
             "defaultConfiguration": {"level": "warning"},
             "properties": {"tags": ["agent", "loop"]},

@@ -6,12 +6,12 @@ use maud::{Markup, PreEscaped, html};
 use unicode_width::UnicodeWidthStr as _;
 use unstuck_core::{LoopId, Policy};
 
+use crate::baseline::Tally;
 use crate::draw::{CELL, Key, cells, hatch};
 use crate::parts::{FullReport, Needs};
 use crate::recurring::unquoted;
 use crate::replay::{Excerpt, Explained, LoopPrefix, Picture, Step};
 use crate::shown::{counted, plain, shortened, tool_name};
-use crate::tally::Tally;
 use crate::writer::Writer;
 use crate::writer::explain::Explanation;
 

@@ -9,7 +9,7 @@ use anstyle::Style;
 use unicode_width::UnicodeWidthStr as _;
 use unstuck_trace::Tokens;
 
-use super::block::Headline;
+use super::Headline;
 use crate::cost::Spent;
 use crate::groups::groups;
 use crate::recurring::kind_of;
