@@ -7,14 +7,14 @@ use crate::agents::hook::options::Hook;
 use crate::agents::notify::Tell;
 use crate::agents::options::{Doctor, Install, Uninstall};
 use crate::calibrate::options::{Eval, Tune};
-use crate::json::options::Json;
+use crate::json::Json;
 use crate::lacking::marked;
 #[cfg(not(feature = "fleet"))]
 use crate::lacking::{Lacking as Swarm, Lacking as Watch};
-use crate::mcp::options::Mcp;
+use crate::mcp::Mcp;
 use crate::policy::options::Presets;
 use crate::scan::options::{EXIT_CODES, Scan};
-use crate::sessions::options::{Report, Status};
+use crate::sessions::{Report, Status};
 use crate::start_over::StartOver;
 #[cfg(feature = "fleet")]
 use crate::swarm::options::Swarm;

@@ -4,7 +4,6 @@
 pub(crate) mod compare;
 pub(crate) mod eval;
 pub(crate) mod figures;
-mod interval;
 mod labels;
 pub(crate) mod options;
 mod runs;

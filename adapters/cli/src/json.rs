@@ -2,15 +2,15 @@
 //! same.
 
 mod documents;
-pub(crate) mod options;
 
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use unstuck_core::Digest;
 use unstuck_json::{CanonicalError, Exact, Fingerprinter, JsonError, Rfc8785, canonicalize};
@@ -19,7 +19,6 @@ use unstuck_report::mistake::Mistake;
 use unstuck_trace::LINE_BYTES_MAX;
 
 use crate::exit::Exit;
-use crate::json::options::{DocumentFormat, Json};
 use crate::output::{Closed, Output, Reader, complain, remark};
 use documents::{Document, each_document};
 
@@ -274,4 +273,26 @@ fn line(document: &Document<'_>, fingerprints: &Result<Fingerprints, Unread>) ->
             json_line(&ErrorLine { line: document.line, error, offset })
         }
     }
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 all documents were read, 3 the file cannot be read or has a document that is \
+                          not JSON, 4 the output could not be written, 64 a usage error.";
+
+#[derive(Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Json {
+    /// A file with one document, or one document a line, of at most 64 MiB; - for standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub(crate) file: PathBuf,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = DocumentFormat::Human)]
+    pub(crate) format: DocumentFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DocumentFormat {
+    /// For people
+    Human,
+    /// One JSON object a line for each document
+    Jsonl,
 }

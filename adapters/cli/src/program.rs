@@ -71,7 +71,7 @@ pub fn run() -> ExitCode {
         Command::Hook(hook) => agents::hook::run(&hook),
         Command::Eval(eval) => calibrate::eval::run(&eval),
         Command::Tune(tune) => calibrate::tune::run(&tune),
-        Command::Presets(presets) => policy::presets::run(&presets),
+        Command::Presets(presets) => policy::run(&presets),
         Command::Json(json) => json::run(&json),
         Command::Completions(completions) => manual::completions(&completions),
         Command::Man(man) => manual::page(&man),

@@ -3,4 +3,3 @@
 pub(crate) mod inputs;
 pub(crate) mod jobs;
 pub(crate) mod progress;
-pub(crate) mod reading;

@@ -1,16 +1,15 @@
 //! `unstuck start-over`: saves what an agent did to a git work tree, and undoes it.
 
-mod changed;
 mod messages;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use clap::{Args, Subcommand, ValueEnum};
-use unstuck::{GitError, GitWorkTree, Undone, WentBack};
+use unstuck::{GitError, GitWorkTree, SavedState, Undone, WentBack};
 
 use crate::exit::Exit;
 use crate::output::{Reader, complain, print};
-use changed::Change;
 
 /// The origin in messages.
 const NAME: &str = "start-over";
@@ -198,4 +197,46 @@ fn exit(error: &GitError) -> Exit {
         GitError::RunName { .. } => Exit::Usage,
         _ => Exit::Setup,
     }
+}
+
+/// The environment variables that would lead git to another repository.
+const SURROUNDINGS: [&str; 4] =
+    ["GIT_DIR", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"];
+
+/// The start of a run, and its latest state with other files.
+struct Change<'k> {
+    start: &'k SavedState,
+    end: &'k SavedState,
+}
+
+impl<'k> Change<'k> {
+    /// Returns the change in the latest run, or `None` if there is none or if git fails.
+    fn latest(folder: &Path, saved: &'k [SavedState]) -> Option<Self> {
+        let start = newest(saved)?;
+        let ends: Vec<_> =
+            saved.iter().filter(|one| one.run == start.run && one.number.is_some()).collect();
+        let commits = [start].into_iter().chain(ends.iter().copied());
+        let trees = trees(folder, commits.map(|one| &*one.commit))?;
+        let (first, others) = trees.split_first()?;
+        let end = ends.into_iter().zip(others).rfind(|(_, tree)| *tree != first)?.0;
+        Some(Self { start, end })
+    }
+}
+
+/// Returns the start of the latest run.
+fn newest(saved: &[SavedState]) -> Option<&SavedState> {
+    saved.iter().filter(|one| one.number.is_none()).max_by_key(|one| one.time)
+}
+
+/// Returns the tree of each of these commits.
+fn trees<'c>(folder: &Path, commits: impl Iterator<Item = &'c str>) -> Option<Vec<String>> {
+    let mut git = Command::new("git");
+    for variable in SURROUNDINGS {
+        git.env_remove(variable);
+    }
+    git.arg("-C").arg(folder).arg("rev-parse");
+    git.args(commits.map(|commit| format!("{commit}^{{tree}}")));
+    let output = git.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let trees = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| trees.lines().map(str::to_owned).collect())
 }

@@ -5,7 +5,6 @@ mod load;
 mod state;
 mod terminal;
 mod text;
-mod watch;
 mod web;
 
 use std::io::{self, IsTerminal as _};
@@ -32,10 +31,9 @@ use crate::scan::feedback;
 use crate::scan::judge::loops_in;
 use crate::scan::options::from_names;
 use crate::sessions::transcripts;
-use load::Loader;
+use load::{Loader, Watch};
 use state::{News, Order, State, Task};
 use terminal::Terminal;
-use watch::Watch;
 
 /// The parts of the findings that a row and the page of a run show.
 const ROW: Needs = Needs::loops(1);

@@ -4,31 +4,34 @@
 //! A candidate first acts at its first finding, or at the call that a limit does not allow. What the run spent from
 //! there on is the most that it could have saved: nobody knows what the agent would have done instead.
 
-mod bill;
-mod candidate;
-mod ending;
-mod good;
 mod trial;
 mod written;
 
+use std::collections::HashSet;
 use std::convert::Infallible;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
+use unstuck_report::config;
 use unstuck_report::cost::Spent;
-use unstuck_report::shown::counted;
+use unstuck_report::mistake::Mistake;
+use unstuck_report::shown::{counted, plain};
+use unstuck_text::Preset;
 
+use crate::calibrate::labels;
 use crate::exit::Exit;
 use crate::output::{Closed, complain, remark};
+use crate::policy::options::preset;
 use crate::read::inputs::{Input, Inputs};
-use crate::read::reading::read_in_order;
+use crate::read::jobs::read_in_order;
 use crate::scan::command::{find, open};
 use crate::scan::options::Scan;
 use crate::scan::targets::OutputFormat;
-use bill::Bill;
-use candidate::Candidate;
-pub(crate) use candidate::CandidateName;
-use good::Good;
+use crate::{policy, setup};
 pub(super) use trial::spent;
-use trial::{TriedInput, tried};
+use trial::{TriedInput, TriedRun, tried};
+use written::Bill;
 use written::{FORMATS, written};
 
 /// Compares the candidates of `--compare`.
@@ -43,7 +46,7 @@ fn compare(scan: &Scan) -> Result<Exit, Exit> {
         let (name, all) = (other.format.name(), FORMATS.map(OutputFormat::name).join(", "));
         return Err(Scan::misused(format!("--compare has no --format {name}: give {all}")));
     }
-    let candidates = candidate::load(&scan.compare)?;
+    let candidates = load(&scan.compare)?;
     let good = Good::load(scan)?;
     let mut inputs = find(scan)?;
     let outputs = open(scan, &mut inputs)?;
@@ -130,4 +133,145 @@ impl Comparison {
             }
         }
     }
+}
+
+/// The beginning of the name of a limit of steps.
+const STEPS: &str = "steps:";
+
+/// A policy or a limit, as the command line names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CandidateName {
+    /// A policy that has a name.
+    Policy(String),
+    /// A policy in a file.
+    File(PathBuf),
+    /// A limit of the calls of a run.
+    Steps(NonZeroU32),
+}
+
+impl FromStr for CandidateName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(number) = text.strip_prefix(STEPS) {
+            return number.parse().map(Self::Steps).map_err(|_| {
+                format!("a limit of steps is a number of calls from 1 on, for example {STEPS}60")
+            });
+        }
+        if config::names().any(|name| name == text) {
+            return Ok(Self::Policy(text.to_owned()));
+        }
+        if Path::new(text).extension().is_some_and(|extension| extension == "toml") {
+            return Ok(Self::File(text.into()));
+        }
+        let names: Vec<_> = config::names().collect();
+        let names = names.join(", ");
+        Err(format!("no policy has this name; expected {STEPS}N, a FILE.toml, or one of {names}"))
+    }
+}
+
+impl CandidateName {
+    /// Returns the file that is read for it, if there is one.
+    pub(crate) const fn file(&self) -> Option<&PathBuf> {
+        if let Self::File(path) = self { Some(path) } else { None }
+    }
+}
+
+/// A policy or a limit that judges the runs.
+#[derive(Clone, Debug)]
+struct Candidate {
+    name: String,
+    judge: Judge,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Judge {
+    Policy(&'static Preset),
+    /// The run ends when it asks for one call more than this.
+    Steps(usize),
+}
+
+/// Loads what the command line names. Prints an error if a file is wrong, or if two have one name.
+fn load(names: &[CandidateName]) -> Result<Vec<Candidate>, Exit> {
+    let (mut candidates, mut seen) = (Vec::new(), HashSet::new());
+    for name in names {
+        let (name, judge) = match name {
+            CandidateName::Policy(name) => (name.clone(), Judge::Policy(preset(name))),
+            CandidateName::File(path) => {
+                let preset = policy::load(path)?;
+                (preset.policy.name().to_owned(), Judge::Policy(preset))
+            }
+            CandidateName::Steps(steps) => {
+                let most = usize::try_from(steps.get()).unwrap_or(usize::MAX);
+                (format!("{STEPS}{steps}"), Judge::Steps(most))
+            }
+        };
+        if !seen.insert(name.clone()) {
+            let what =
+                format!("--compare has {} twice: each needs a name of its own", plain(&name));
+            return Err(Scan::misused(what));
+        }
+        candidates.push(Candidate { name, judge });
+    }
+    Ok(candidates)
+}
+
+/// What makes a run a good one.
+enum Good {
+    /// Its file is one of these, which are canonical.
+    Listed(HashSet<PathBuf>),
+    /// It ended with passing tests or a commit.
+    EndedWell,
+}
+
+impl Good {
+    /// Reads the file of `--good`, if there is one. Prints an error if it is wrong.
+    fn load(scan: &Scan) -> Result<Self, Exit> {
+        let Some(path) = &scan.good else { return Ok(Self::EndedWell) };
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let folders = [PathBuf::new(), folder].into_iter().chain(scan.paths.iter().cloned());
+        let folders: Vec<PathBuf> = folders.collect();
+        setup::load(path, "paths or labels, one a line", |text| listed(text, &folders))
+            .map(Self::Listed)
+    }
+
+    /// Returns whether a run of `input` is good.
+    fn has(&self, input: &Input, run: &TriedRun) -> bool {
+        match (self, input) {
+            (Self::EndedWell, _) => run.ended_well,
+            (Self::Listed(_), Input::Stdin) => false,
+            (Self::Listed(files), Input::File(path)) => {
+                path.canonicalize().is_ok_and(|path| files.contains(&path))
+            }
+        }
+    }
+}
+
+/// Returns the files of the good runs that `text` lists. Each is looked for in the `folders`.
+fn listed(text: &str, folders: &[PathBuf]) -> Result<HashSet<PathBuf>, Mistake> {
+    let (mut files, mut start) = (HashSet::new(), 0);
+    for line in text.split_inclusive('\n') {
+        let entry = line.trim();
+        let span = start..start + line.trim_end().len();
+        start += line.len();
+        if entry.is_empty() {
+            continue;
+        }
+        let file = if entry.starts_with('{') {
+            let label = labels::label(entry).map_err(|why| Mistake::new(span.clone(), why))?;
+            if !label.is_good() {
+                continue;
+            }
+            label.file
+        } else {
+            PathBuf::from(entry)
+        };
+        let found = folders.iter().find_map(|folder| folder.join(&file).canonicalize().ok());
+        files.insert(found.ok_or_else(|| {
+            let what = "no such file: expected the path of a run, as it is scanned or relative to \
+                        this file, or a label of `unstuck eval`";
+            Mistake::new(span, what)
+        })?);
+    }
+    Ok(files)
 }

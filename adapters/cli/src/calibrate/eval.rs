@@ -1,25 +1,24 @@
 //! `unstuck eval`: replays labelled runs and prints how well each policy finds their loops.
 
-mod wrong;
-
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use anstyle::Style;
 use unstuck_report::json::json_line;
 use unstuck_report::replay::{Findings, Location, Nearest, Replay, ReplayFinding};
-use unstuck_report::shown::{COLUMNS, counted, plain};
+use unstuck_report::shown::{COLUMNS, counted, plain, tool_name};
 use unstuck_text::Preset;
 
 use super::figures::{self, Column, NONE, ends, number, percent, percents, table};
-use super::interval::RESAMPLINGS;
 use super::labels::{self, Count, Label, Outcome};
 use super::options::{By, Eval, TableFormat};
 use super::runs::{first, replayed};
+use super::score::RESAMPLINGS;
 use super::score::Score;
 use crate::exit::Exit;
 use crate::output::{Output, Reader, complain};
 use crate::read::inputs::Input;
-use crate::read::reading::read_each;
+use crate::read::jobs::read_each;
 
 /// A run, and the judgement of each policy.
 struct Run {
@@ -191,10 +190,10 @@ fn wrong_runs(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> String
             text.push_str(&heading(preset.policy.name()));
         }
         for run in runs {
-            let Some(line) = wrong::line(run, place) else { continue };
+            let Some(line) = wrong_line(run, place) else { continue };
             text.push_str(&line);
             if eval.verbose {
-                text.push_str(&wrong::evidence(run, place));
+                text.push_str(&wrong_evidence(run, place));
             }
         }
     }
@@ -205,4 +204,56 @@ fn wrong_runs(eval: &Eval, policies: &[&'static Preset], runs: &[Run]) -> String
 fn heading(name: &str) -> String {
     let strong = Style::new().bold();
     format!("{strong}{}{strong:#}\n", plain(name))
+}
+
+/// The most columns of a tool's name.
+const TOOL_MAX: usize = 24;
+
+const FAINT: Style = Style::new().dimmed();
+
+/// Returns a line if the policy at `place` judged the run wrong.
+fn wrong_line(run: &Run, place: usize) -> Option<String> {
+    let label = &run.label;
+    let Judged { outcome, first, .. } = &run.judged[place];
+    let at = first.as_ref().map(|(at, _)| *at).unwrap_or_default();
+    let what = match outcome {
+        Outcome::Missed => "missed".to_owned(),
+        Outcome::Early => format!("early at #{at}, begins at #{}", label.start.unwrap_or(0)),
+        Outcome::FalseAlarm => format!("false alarm at #{at}"),
+        Outcome::Hit { .. } | Outcome::Quiet => return None,
+    };
+    let (file, kind) = (plain(&label.file.display().to_string()), plain(&label.kind));
+    Some(format!("{what}: {file} ({kind})\n"))
+}
+
+/// Returns the evidence for the finding. For a missed loop, returns the call at which a supervisor
+/// would step in, and the nearest rule.
+fn wrong_evidence(run: &Run, place: usize) -> String {
+    let Judged { first, nearest, .. } = &run.judged[place];
+    let stuck_at = run.label.stuck_at.filter(|_| first.is_none());
+    let stuck_at = stuck_at.map(|at| format!("a supervisor would step in at #{at}"));
+    let found = first.as_ref().map(|(_, found)| of_finding(found));
+    let nearest = nearest.as_ref().filter(|_| first.is_none()).map(of_nearest);
+    let parts: Vec<String> = [stuck_at, found, nearest].into_iter().flatten().collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!("  {FAINT}{}{FAINT:#}\n", parts.join("; "))
+}
+
+fn of_finding(found: &ReplayFinding) -> String {
+    let mut text = format!("{} by rule {}", found.finding.kind, plain(found.rule));
+    // Writing to a string cannot fail.
+    let _ = match found.location {
+        Location::Calls { first, last, .. } => {
+            write!(text, ", tool {}, calls #{first} to #{last}", tool_name(&found.tool, TOOL_MAX))
+        }
+        Location::Messages { first, at } => write!(text, ", messages #{first} to #{at}"),
+    };
+    text
+}
+
+fn of_nearest(nearest: &Nearest) -> String {
+    let Nearest { rule, held, needed, at } = nearest;
+    format!("nearest rule {}, {held} of {needed} at #{at}", plain(rule))
 }

@@ -19,8 +19,8 @@ use unstuck_trace::Format;
 use crate::exit::Exit;
 use crate::output::{complain, remark};
 use crate::read::inputs::{self, Input};
+use crate::read::jobs::read_in_order;
 use crate::read::progress::Progress;
-use crate::read::reading::read_in_order;
 use crate::scan::feedback::{self, Feedback};
 use crate::scan::options::Scan;
 

@@ -1,13 +1,37 @@
-//! The outputs of `unstuck scan`: pairs of `--format` and `-o`.
+//! The outputs of `unstuck scan`: pairs of `--format` and `-o`, and the writer of each format.
 
-use std::path::PathBuf;
+use std::env;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
+use unstuck_core::Policy;
+use unstuck_report::baseline::Tally;
+use unstuck_report::effect::NoteEffect;
+use unstuck_report::parts::{FullReport, Needs};
+use unstuck_report::writer::csv::Csv;
+use unstuck_report::writer::explain::Explanation;
+use unstuck_report::writer::github::GitHub;
+use unstuck_report::writer::html::WholePage;
+use unstuck_report::writer::human::{Human, View};
+use unstuck_report::writer::json::{Document, Lines};
+use unstuck_report::writer::junit::Junit;
+use unstuck_report::writer::markdown::Markdown;
+#[cfg(feature = "fleet")]
+use unstuck_report::writer::parquet::Parquet;
+use unstuck_report::writer::sarif::Sarif;
+use unstuck_report::writer::svg::Svg;
+use unstuck_report::writer::{Failure, Folder, Writer};
 
 #[cfg(not(feature = "fleet"))]
 use crate::lacking::how;
 use crate::lacking::marked;
+use crate::output::Reader;
+use crate::output::effect::{ShownNote, tables};
+use crate::scan::judge::temporary;
+use crate::scan::options::Scan;
 
 /// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -146,6 +170,155 @@ fn with_places<T: Clone + Send + Sync + 'static>(
 ) -> Vec<(usize, T)> {
     let places = matches.indices_of(name).into_iter().flatten();
     places.zip(matches.get_many::<T>(name).into_iter().flatten().cloned()).collect()
+}
+
+impl OutputFormat {
+    /// Returns the reader that the format is made for.
+    pub(super) fn reader(self) -> Reader {
+        match self {
+            Self::Human => Reader::Person,
+            _ => Reader::Program,
+        }
+    }
+
+    /// Returns whether the format is a file of bytes that no terminal can show.
+    pub(super) const fn is_binary(self) -> bool {
+        matches!(self, Self::Parquet)
+    }
+
+    /// Returns whether the format can show the one loop that `--explain` names.
+    pub(super) const fn can_explain(self) -> bool {
+        matches!(self, Self::Human | Self::Svg)
+    }
+
+    /// Returns the writer of a scan by `policy`.
+    pub(super) fn writer(
+        self,
+        scan: &Scan,
+        policy: &'static Policy<'static>,
+        view: View,
+    ) -> Box<dyn Writer> {
+        let here = Folder::new(env::current_dir().unwrap_or_default());
+        let disk = Some(temporary as _);
+        match (self, scan.explain) {
+            (Self::Svg, Some(wanted)) => Box::new(Svg::new(wanted, policy)),
+            (_, Some(wanted)) => Box::new(Explanation::new(wanted, policy)),
+            (Self::Json, _) => Box::new(Document::default()),
+            (Self::Jsonl, _) => Box::new(Lines),
+            (Self::Html, _) => Box::new(WholePage::new(scan.include_args, policy, disk)),
+            (Self::Csv, _) => Box::new(Csv::default()),
+            #[cfg(feature = "fleet")]
+            (Self::Parquet, _) => Box::new(Parquet::default()),
+            #[cfg(not(feature = "fleet"))]
+            (Self::Parquet, _) => unreachable!("the command line refuses the format"),
+            (Self::Markdown, _) => Box::new(Markdown::new(here)),
+            (Self::Junit, _) => Box::new(Junit::new(scan.fails_on_new(), disk)),
+            (Self::Sarif, _) => Box::new(Sarif::new(policy, here, job_name())),
+            (Self::Github, _) => Box::new(Job::new(here)),
+            (Self::Human, _) if scan.effect => Box::new(WithEffects::new(Human::new(view))),
+            (Self::Human | Self::Svg, _) => Box::new(Human::new(view)),
+        }
+    }
+}
+
+/// The variable with the name of the job in GitHub Actions.
+const JOB: &str = "GITHUB_JOB";
+
+/// The variable with the file that GitHub shows as the summary of a step.
+const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// The longest summary of a step in bytes.
+const SUMMARY_MAX: usize = 1 << 20;
+
+/// Returns the name of the job.
+fn job_name() -> Option<String> {
+    env::var(JOB).ok()
+}
+
+/// The writer of annotations and of a summary.
+struct Job {
+    annotations: GitHub,
+    summary: Markdown,
+}
+
+impl Job {
+    fn new(here: Folder) -> Self {
+        Self { annotations: GitHub::new(here.clone()), summary: Markdown::new(here) }
+    }
+
+    /// Appends the summary to the file, whose other content counts for the limit.
+    fn append(&mut self, tally: &Tally, path: &Path) -> io::Result<()> {
+        let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+        let before = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+        let text = self.summary.document(tally, SUMMARY_MAX.saturating_sub(before));
+        file.write_all(text.as_bytes())
+    }
+}
+
+impl Writer for Job {
+    fn needs(&self) -> Needs {
+        self.annotations.needs().and(self.summary.needs())
+    }
+
+    fn report(&mut self, report: &mut FullReport, output: &mut dyn Write) -> io::Result<()> {
+        self.summary.report(report, output)?;
+        self.annotations.report(report, output)
+    }
+
+    fn unread(&mut self, path: &str, why: &str) {
+        self.summary.unread(path, why);
+        self.annotations.unread(path, why);
+    }
+
+    fn finish(&mut self, tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
+        self.annotations.finish(tally, output)?;
+        output.flush()?;
+        let Some(path) = env::var_os(SUMMARY).filter(|path| !path.is_empty()) else {
+            return Ok(());
+        };
+        let path = Path::new(&path);
+        self.append(tally, path).map_err(|error| {
+            Failure::error(&path.to_string_lossy(), format!("cannot be written: {error}"))
+        })
+    }
+}
+
+/// A report for people with these tables.
+pub(super) struct WithEffects {
+    report: Human,
+    notes: Vec<ShownNote<'static>>,
+}
+
+impl WithEffects {
+    pub(super) fn new(report: Human) -> Self {
+        Self { report, notes: Vec::new() }
+    }
+}
+
+impl Writer for WithEffects {
+    fn needs(&self) -> Needs {
+        self.report.needs()
+    }
+
+    fn report(&mut self, report: &mut FullReport, output: &mut dyn Write) -> io::Result<()> {
+        let agent = report.trace.format.name();
+        let note = |one: &NoteEffect| ShownNote {
+            rule: one.rule,
+            rung: one.rung(),
+            agent,
+            model: None,
+            wording: None,
+            told: one.told,
+            effect: Some(one.effect),
+        };
+        self.notes.extend(report.effects.iter().map(note));
+        self.report.report(report, output)
+    }
+
+    fn finish(&mut self, tally: &Tally, output: &mut dyn Write) -> io::Result<()> {
+        self.report.finish(tally, output)?;
+        write!(output, "\n{}", tables("All runs", &self.notes))
+    }
 }
 
 #[cfg(test)]

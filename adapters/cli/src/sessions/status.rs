@@ -1,21 +1,25 @@
 //! `unstuck status`: the sessions that hooks watch, and their findings.
 //!
 //! The state of a session holds no arguments and no results, so none are shown.
+//!
+//! An agent runs `unstuck status --line` after each answer of the model and shows whatever is printed. So that prints one
+//! line or none, and never fails.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use unstuck_report::json::json_line;
 use unstuck_report::shown::{counted, plain, shortened};
 
 use crate::agents::Agent;
+use crate::agents::hook::input;
 use crate::agents::state::{Entry, FindingRecord, Folder, Key, Said, Session, What};
 use crate::exit::Exit;
-use crate::output::filled;
-use crate::sessions::options::Status;
-use crate::sessions::{FAINT, INDENT, STRONG, folder, line, loop_lines};
+use crate::output::{Output, Reader, filled};
+use crate::sessions::Status;
+use crate::sessions::{FAINT, INDENT, STRONG, folder, loop_lines};
 use crate::time::{ago, now};
 
 /// The message if there is no session.
@@ -36,7 +40,7 @@ const SCHEMA: u32 = 1;
 
 pub(crate) fn run(status: &Status) -> Exit {
     if status.line {
-        return line::run();
+        return status_line();
     }
     let folder = match folder() {
         Ok(folder) => folder,
@@ -211,6 +215,42 @@ fn json_line_of(Listed { session, ended }: &Listed) -> String {
         ended: *ended,
         findings: &session.findings,
     })
+}
+
+/// What the agent gives to a status line. The rest is not needed.
+#[derive(Deserialize)]
+struct Given {
+    session_id: String,
+}
+
+/// Prints the line on the session that standard input names.
+fn status_line() -> Exit {
+    let given = input::payload().ok().and_then(|text| serde_json::from_slice::<Given>(&text).ok());
+    let folder = Folder::find().filter(|_| !unstuck::is_off());
+    let workers = folder
+        .zip(given)
+        .map(|(folder, Given { session_id })| folder.of_session(&session_id).collect::<Vec<_>>());
+    // An agent whose reader has gone shows no line.
+    let _ = Output::stdout(Reader::Person).write(&line(&workers.unwrap_or_default()));
+    Exit::Clean
+}
+
+/// Returns the line on the workers of a session. It is empty if hooks do not watch the session.
+fn line(workers: &[Session]) -> String {
+    if workers.is_empty() {
+        return String::new();
+    }
+    let loops: usize = workers.iter().map(|worker| worker.loops.len()).sum();
+    let freed: usize = workers.iter().map(Session::freed).sum();
+    let saved: u64 = workers.iter().map(|worker| worker.refused).sum();
+    let parts = [
+        (loops > 0).then(|| counted(loops, "loop")),
+        (freed > 0).then(|| format!("{freed} freed")),
+        (saved > 0).then(|| format!("{} saved", counted(saved, "call"))),
+    ];
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    let text = if parts.is_empty() { "no loop".to_owned() } else { parts.join(", ") };
+    format!("unstuck: {text}\n")
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use unstuck::{GitError, SavedState, WentBack};
 use unstuck_report::json::json_line;
 use unstuck_report::shown::{counted, plain};
 
-use super::changed::{Change, newest};
+use super::{Change, newest};
 use crate::time::millis;
 
 /// The version of the output's format. A new field does not change it.

@@ -24,8 +24,8 @@ use unstuck_report::parts::FullReport;
 use unstuck_report::writer::Writer as _;
 use unstuck_report::writer::html::WholePage;
 
+use super::load::Watch;
 use super::state::{News, Order};
-use super::watch::Watch;
 use crate::exit::Exit;
 use crate::output::{Output, Reader, complain};
 use crate::read::inputs::Input;

@@ -9,7 +9,7 @@ use unstuck_report::shown::{COLUMNS, counted};
 use unstuck_trace::Tokens;
 
 use super::conformal::quantile;
-use super::{ACCUSED, AccusedRuns, Rate, comment, healthy, too_few, write};
+use super::{ACCUSED, AccusedRuns, Rate, comment, read_healthy, too_few, write};
 use crate::calibrate::compare::spent;
 use crate::calibrate::figures::table;
 use crate::calibrate::options::{LimitOf, Tune};
@@ -19,7 +19,7 @@ use crate::output::complain;
 /// Computes the limit from the first half of the runs, and counts the runs of the other half that spent more.
 pub(super) fn limited(tune: &Tune, of: LimitOf) -> Result<Exit, Exit> {
     let price = tune.price;
-    let (runs, exit) = healthy::read(tune, move |input, progress| {
+    let (runs, exit) = read_healthy(tune, move |input, progress| {
         let score = |run: &Spent| of.score(run).ok_or_else(|| input.name());
         Ok(spent(input, progress, price)?.iter().map(score).collect())
     })?;
