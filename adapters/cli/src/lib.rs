@@ -10,6 +10,8 @@
 mod agents;
 mod args;
 mod calibrate;
+#[cfg(test)]
+mod cases;
 mod exit;
 #[cfg(test)]
 mod guarded;

@@ -224,80 +224,45 @@ pub(super) fn label(line: &str) -> Result<Label, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Count, HasLoop, Label, Outcome, parsed};
+    use super::*;
+    use crate::cases::cases;
 
-    const COUNT: Count = Count::Calls(11);
+    const CASES: &str = include_str!("labels.txt");
 
-    fn label(has_loop: HasLoop, start: Option<usize>, end: Option<usize>) -> Label {
-        Label {
-            file: "a.jsonl".into(),
-            r#loop: has_loop,
-            start,
-            stuck_at: Some(5),
-            end,
-            kind: String::new(),
-            calls: None,
-            text_only: false,
-            exclude: false,
-        }
+    /// Splits a case into its label and what stands behind it.
+    fn split(given: &str) -> (Label, &str) {
+        let end = given.find("} ").expect("a label") + 1;
+        let (labels, wrong) = parsed(&given[..end]);
+        assert_eq!(wrong, Vec::<String>::new(), "{given}");
+        (labels.into_iter().next().expect("a label"), given[end..].trim())
     }
 
     #[test]
     fn a_finding_is_judged_by_where_the_loop_begins_and_ends() {
-        let yes = label(HasLoop::Yes, Some(3), Some(8));
-        let hit = |lag, saved| Outcome::Hit { lag: Some(lag), saved };
-        assert_eq!(yes.outcome(None, COUNT), Outcome::Missed);
-        assert_eq!(yes.outcome(Some(2), COUNT), Outcome::Early);
-        assert_eq!(yes.outcome(Some(3), COUNT), hit(-2, 5));
-        assert_eq!(yes.outcome(Some(9), COUNT), hit(4, 0), "after the loop, nothing is saved");
-        assert_eq!(label(HasLoop::Yes, None, None).outcome(Some(0), COUNT), hit(-5, 10));
-        let no = label(HasLoop::No, None, None);
-        assert_eq!(no.outcome(None, COUNT), Outcome::Quiet);
-        assert_eq!(no.outcome(Some(9), COUNT), Outcome::FalseAlarm);
+        for (given, expected) in cases(CASES, "outcomes") {
+            let (label, at) = split(given);
+            let outcome = label.outcome(at.parse().ok(), Count::Calls(11));
+            assert_eq!(format!("{outcome:?}"), expected, "{given}");
+        }
     }
 
     #[test]
     fn a_run_comes_from_the_first_folder_of_its_file() {
-        for (file, source) in [
-            ("a.jsonl", "."),
-            ("x/a.jsonl", "x"),
-            ("./x/y/a.jsonl", "x"),
-            ("/x/a.jsonl", "x"),
-            ("../x/a.jsonl", "x"),
-            ("", "."),
-        ] {
-            let label = Label { file: file.into(), ..label(HasLoop::No, None, None) };
+        let (label, _) = split("{\"file\":\"a\",\"loop\":\"no\"} ");
+        for (file, source) in cases(CASES, "sources") {
+            let label = Label { file: file.into(), ..label.clone() };
             assert_eq!(label.source(), source, "{file}");
         }
     }
 
     #[test]
     fn labels_that_no_run_can_have_are_refused() {
-        for (members, why) in [
-            (r#""start":3,"stuck_at":3,"end":3"#, None),
-            (r#""start":null,"end":3"#, None),
-            (r#""start":3,"end":2"#, Some("\"end\" is 2, before \"start\", which is 3")),
-            (r#""start":3,"stuck_at":2"#, Some("\"stuck_at\" is 2, before \"start\"")),
-            (r#""stuck_at":3,"end":2"#, Some("\"end\" is 2, before \"stuck_at\"")),
-            (r#""start":-1"#, Some("not a label")),
-        ] {
-            let (labels, wrong) = parsed(&format!(r#"{{"file":"a","loop":"yes",{members}}}"#));
-            assert_eq!(labels.len() + wrong.len(), 1);
-            let found = wrong.first().map(String::as_str);
-            assert_eq!(found.is_some(), why.is_some(), "{members}: {found:?}");
-            assert!(found.unwrap_or_default().contains(why.unwrap_or_default()), "{found:?}");
+        for (label, expected) in cases(CASES, "refused") {
+            let (labels, wrong) = parsed(label);
+            assert_eq!(labels.len() + wrong.len(), 1, "{label}");
+            let found = wrong.first().map_or("fine", String::as_str);
+            assert!(found.contains(expected), "{label}: {found}");
         }
-    }
-
-    #[test]
-    fn a_label_without_a_loop_has_no_place_of_one() {
-        for name in ["start", "stuck_at", "end"] {
-            let (labels, wrong) = parsed(&format!(r#"{{"file":"a","loop":"no","{name}":0}}"#));
-            let why = format!("line 1: \"loop\" is \"no\", and the label has \"{name}\"");
-            assert_eq!((labels.len(), wrong), (0, vec![why]));
-        }
-        let (labels, _) = parsed(r#"{"file":"a","loop":"no","start":null,"calls":7}"#);
-        assert_eq!(labels.len(), 1);
     }
 
     #[test]
@@ -311,24 +276,13 @@ mod tests {
 
     #[test]
     fn a_label_is_of_its_run() {
-        let at = |start, end| label(HasLoop::Yes, start, end);
-        for (label, fits) in [
-            (at(Some(0), Some(10)), true),
-            (at(Some(11), None), false),
-            (at(None, Some(11)), false),
-            (Label { stuck_at: Some(11), ..at(None, None) }, false),
-            (Label { calls: Some(11), ..at(None, None) }, true),
-            (Label { calls: Some(10), ..at(None, None) }, false),
-            (Label { text_only: true, ..at(None, None) }, false),
-        ] {
-            assert_eq!(label.fits(COUNT).is_ok(), fits, "{label:?}");
+        for (given, expected) in cases(CASES, "runs") {
+            let (label, run) = split(given);
+            let (count, unit) = run.split_once(' ').expect("a number and a noun");
+            let of = if unit == "calls" { Count::Calls } else { Count::Messages };
+            let fits = label.fits(of(count.parse().expect("a number")));
+            let found = fits.map_or_else(|why| why, |()| "fits".to_owned());
+            assert!(found.contains(expected), "{given}: {found}");
         }
-        let texts = Label { text_only: true, ..at(None, None) };
-        assert_eq!(texts.fits(Count::Messages(11)), Ok(()));
-        let counted = Label { calls: Some(0), ..texts };
-        assert_eq!(counted.fits(Count::Messages(11)), Ok(()));
-        assert!(counted.fits(Count::Calls(11)).is_err());
-        let beyond = at(Some(11), None).fits(COUNT).unwrap_err();
-        assert_eq!(beyond, "the label has \"start\":11, and the run has 11 calls, from #0");
     }
 }

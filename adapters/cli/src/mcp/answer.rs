@@ -228,121 +228,30 @@ mod tests {
 
     const SAYS: &str = "It is \"stuck\".";
 
-    /// Returns the result in a line, and the line with a note in it.
-    fn read(line: &str) -> Option<(String, bool, String)> {
-        let Some(Line::One(message)) = Line::read(line.as_bytes()) else { return None };
-        let answer = CallResult::of(&message)?;
-        let noted = spliced(line.as_bytes(), answer.room(line.as_bytes(), SAYS, false));
-        let noted = String::from_utf8(noted).expect("UTF-8");
-        Some((answer.text.into_owned(), answer.failed, noted))
-    }
-
     #[test]
     fn an_answer_is_read_and_noted_in_its_place() {
         let block = r#"{"type":"text","text":"It is \"stuck\"."}"#;
-        for (body, text, failed, noted) in [
-            (
-                r#""result":{"content":[{"type":"text","text":"a\u000ab"}]}"#,
-                "a\nb",
-                false,
-                format!(r#""result":{{"content":[{{"type":"text","text":"a\u000ab"}},{block}]}}"#),
-            ),
-            (
-                r#""result": { "isError" : true, "content" : [ ] , "n": 1.0e+2 }"#,
-                "",
-                true,
-                format!(
-                    r#""result": {{ "isError" : true, "content" : [ {block}] , "n": 1.0e+2 }}"#
-                ),
-            ),
-            (
-                r#""result":{"content":[{"type":"image","data":"QQ=="},{"text":"t","type":"text"}]}"#,
-                "{\"type\":\"image\",\"data\":\"QQ==\"}\nt",
-                false,
-                format!(
-                    r#""result":{{"content":[{{"type":"image","data":"QQ=="}},{{"text":"t","type":"text"}},{block}]}}"#
-                ),
-            ),
-            (
-                r#""result":{"resultType":"complete","structuredContent":{"n":1}}"#,
-                r#"{"n":1}"#,
-                false,
-                format!(
-                    r#""result":{{"content":[{block}],"resultType":"complete","structuredContent":{{"n":1}}}}"#
-                ),
-            ),
-            (
-                r#""result":{"content":[{"type":"text","text":"1"}],"structuredContent":1}"#,
-                "1\n1",
-                false,
-                format!(
-                    r#""result":{{"content":[{{"type":"text","text":"1"}},{block}],"structuredContent":1}}"#
-                ),
-            ),
-            (
-                r#""error":{"code":-32602,"message":"no \"x\"","data":[]}"#,
-                "no \"x\"",
-                true,
-                r#""error":{"code":-32602,"message":"no \"x\"\n\nIt is \"stuck\".","data":[]}"#
-                    .to_owned(),
-            ),
-        ] {
-            let line = |body: &str| format!(" {{\"jsonrpc\":\"2.0\",{body} , \"id\":7}}\r\n");
-            let expected = (text.to_owned(), failed, line(&noted));
-            assert_eq!(read(&line(body)), Some(expected), "{body}");
-        }
-    }
-
-    #[test]
-    fn a_structured_result_has_room_for_a_note_as_its_last_member() {
-        let block = r#"{"type":"text","text":"It is \"stuck\"."}"#;
         let member = r#""unstuck_note":"It is \"stuck\".""#;
-        for (result, noted) in [
-            (
-                r#"{"structuredContent":{"n":1},"content":[]}"#,
-                format!(r#"{{"structuredContent":{{"n":1,{member}}},"content":[{block}]}}"#),
-            ),
-            (
-                r#"{"content":[],"structuredContent":{ } }"#,
-                format!(r#"{{"content":[{block}],"structuredContent":{{ {member}}} }}"#),
-            ),
-            (
-                r#"{"structuredContent":{"n":{}}}"#,
-                format!(r#"{{"content":[{block}],"structuredContent":{{"n":{{}},{member}}}}}"#),
-            ),
-            (
-                r#"{"structuredContent":[1],"content":[]}"#,
-                format!(r#"{{"structuredContent":[1],"content":[{block}]}}"#),
-            ),
-            (
-                r#"{"structuredContent":{"unstuck_note":1},"content":[]}"#,
-                format!(r#"{{"structuredContent":{{"unstuck_note":1}},"content":[{block}]}}"#),
-            ),
-        ] {
-            let line = format!(r#"{{"id":1,"result":{result}}}"#);
-            let Some(Line::One(message)) = Line::read(line.as_bytes()) else { panic!("{line}") };
-            let answer = CallResult::of(&message).expect("a result");
-            let insertions = answer.room(line.as_bytes(), SAYS, true);
-            let spliced = String::from_utf8(spliced(line.as_bytes(), insertions)).expect("UTF-8");
-            assert_eq!(spliced, format!(r#"{{"id":1,"result":{noted}}}"#));
-        }
-    }
-
-    #[test]
-    fn a_message_without_a_result_is_no_answer() {
-        for body in [
-            r#""method":"sampling/createMessage""#,
-            r#""result":{}"#,
-            r#""result":[]"#,
-            r#""result":{"content":"text"}"#,
-            r#""result":{"content":[],"isError":"yes"}"#,
-            r#""result":{"task":{"taskId":"1"}}"#,
-            r#""result":{"resultType":"input_required","content":[]}"#,
-            r#""result":{"content":[]},"error":{"message":"both"}"#,
-            r#""error":{"code":1}"#,
-            r#""error":{"message":1}"#,
-        ] {
-            assert_eq!(read(&format!("{{\"id\":1,{body}}}")), None, "{body}");
+        let cases = include_str!("answer.txt").trim_end().split("\n\n").skip(1);
+        for case in cases.inspect(|case| assert!(case.lines().count() >= 2, "{case}")) {
+            let lines: Vec<_> = case.lines().collect();
+            let line = |members: &str| {
+                let members = members.replace("NOTE", block).replace("MEMBER", member);
+                format!(" {{\"jsonrpc\":\"2.0\",{members} , \"id\":7}}\r\n")
+            };
+            let text = line(lines[0]);
+            let Some(Line::One(message)) = Line::read(text.as_bytes()) else { panic!("{text}") };
+            let Some(answer) = CallResult::of(&message) else {
+                assert_eq!(lines[1..], ["no result"], "{text}");
+                continue;
+            };
+            let end = if answer.failed { "failed" } else { "worked" };
+            assert_eq!(format!("{end}: {}", Value::from(&*answer.text)), lines[1], "{text}");
+            for (noted, has_room) in lines[2..].iter().zip([false, true]) {
+                let room = answer.room(text.as_bytes(), SAYS, has_room);
+                let found = String::from_utf8(spliced(text.as_bytes(), room)).expect("UTF-8");
+                assert_eq!(found, line(noted), "{has_room}");
+            }
         }
     }
 

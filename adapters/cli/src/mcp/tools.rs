@@ -283,78 +283,47 @@ impl Key {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::{Map, Value, json};
 
     use super::*;
+    use crate::cases::cases;
 
-    /// Returns the declaration of the tool `listed`.
-    fn declared(listed: &Value) -> Declaration {
-        let text = listed.to_string();
-        declaration(&serde_json::from_str(&text).expect("a tool"))
-    }
+    const CASES: &str = include_str!("tools.txt");
 
     #[test]
     fn hints_count_unless_the_name_contradicts_them() {
-        use Effect::{Acts, Idempotent, Reads};
-        let (yes, no, none) = (Some(true), Some(false), None);
-        for (name, read_only, idempotent, effect) in [
-            ("gizmo", yes, none, Some(Reads)),
-            ("gizmo", yes, no, Some(Reads)),
-            ("gizmo", none, yes, Some(Idempotent)),
-            ("gizmo", no, yes, Some(Idempotent)),
-            ("gizmo", no, none, None),
-            ("gizmo", none, none, None),
-            ("read_file", yes, none, Some(Reads)),
-            ("read_file", no, none, Some(Acts)),
-            ("read_file", no, yes, Some(Idempotent)),
-            ("search", none, no, None),
-            ("write_file", yes, none, None),
-            ("write_file", no, yes, Some(Idempotent)),
-            ("bash", yes, yes, None),
-            ("bash", none, yes, None),
-            ("run_tests", yes, yes, None),
-            ("sleep", yes, yes, None),
-            ("finish", yes, yes, None),
-        ] {
-            let hints = Hints { read_only_hint: read_only, idempotent_hint: idempotent };
-            assert_eq!(super::effect(name, &hints), effect, "{name} {read_only:?} {idempotent:?}");
+        for (tool, expected) in cases(CASES, "hints") {
+            let (name, hints) = tool.split_once(' ').expect("a name and annotations");
+            let hints = serde_json::from_str(hints).expect("hints");
+            assert_eq!(effect(name, &hints).map_or("none", Effect::name), expected, "{tool}");
+        }
+    }
+
+    #[test]
+    fn unknown_members_of_a_tool_are_ignored() {
+        for (members, expected) in cases(CASES, "members") {
+            let mut tool = json!({ "name": "gizmo", "inputSchema": { "type": "object" } });
+            let more: Map<String, Value> = serde_json::from_str(members).expect("members");
+            tool.as_object_mut().expect("a tool").extend(more);
+            let tool = tool.to_string();
+            let declared = declaration(&serde_json::from_str(&tool).expect("a tool"));
+            let none = Declaration::new();
+            let expected = match expected.split_once('=') {
+                Some((_, names)) => none.key(names.split(',')),
+                None if expected == "exempt" => none.exempt(),
+                None if expected == "reads" => none.effect(Effect::Reads),
+                None => {
+                    assert_eq!(expected, "none", "{members}");
+                    none
+                }
+            };
+            assert_eq!(declared, expected, "{members}");
         }
     }
 
     #[test]
     fn a_schema_has_room_for_a_note_unless_it_could_forbid_it() {
-        let listed = |object: &str| format!("{{{PROPERTY}{object}");
-        for (schema, with_room) in [
-            ("{}", Some("{}".to_owned())),
-            (
-                r#"{"type":"object","properties":{}}"#,
-                Some(r#"{"type":"object","properties":{}}"#.into()),
-            ),
-            (
-                r#"{"properties":{"a":{}},"additionalProperties":false}"#,
-                Some(format!(
-                    r#"{{"properties":{},"additionalProperties":false}}"#,
-                    listed(r#","a":{}}"#)
-                )),
-            ),
-            (
-                r#"{"properties":{ },"additionalProperties":{"type":"number"}}"#,
-                Some(format!(
-                    r#"{{"properties":{},"additionalProperties":{{"type":"number"}}}}"#,
-                    listed(" }")
-                )),
-            ),
-            (
-                r#"{"unevaluatedProperties":false}"#,
-                Some(format!(r#"{{"properties":{},"unevaluatedProperties":false}}"#, listed("}"))),
-            ),
-            (r#"{"type":"array"}"#, None),
-            (r#"{"$ref":"\#/$defs/a"}"#, None),
-            (r#"{"allOf":[],"properties":{}}"#, None),
-            (r#"{"properties":{"unstuck_note":{}}}"#, None),
-            (r#"{"properties":[]}"#, None),
-            ("true", None),
-        ] {
+        for (schema, expected) in cases(CASES, "schemas") {
             let found = Room::of(schema).map(|room| match room {
                 Room::There => schema.to_owned(),
                 Room::After(bracket, text) => {
@@ -363,48 +332,14 @@ mod tests {
                     changed
                 }
             });
-            assert_eq!(found, with_room, "{schema}");
-            let value = found.map(|schema| serde_json::from_str::<Value>(&schema));
-            assert!(value.is_none_or(|value| value.is_ok()), "{schema}");
+            let is_json = |text: &String| serde_json::from_str::<Value>(text).is_ok();
+            assert!(found.as_ref().is_none_or(is_json), "{schema}");
+            assert_eq!(found.unwrap_or("none".into()), expected.replace("NOTE", PROPERTY));
         }
     }
 
     #[test]
     fn the_property_is_the_member_of_the_note() {
         assert!(PROPERTY.starts_with(&format!("\"{NOTE}\":")));
-    }
-
-    #[test]
-    fn unknown_members_of_a_tool_are_ignored() {
-        let none = Declaration::new;
-        for (more, expected) in [
-            (json!({}), none()),
-            (json!({ "annotations": { "readOnlyHint": true } }), none().effect(Effect::Reads)),
-            (json!({ "annotations": { "destructiveHint": true, "openWorldHint": true } }), none()),
-            (json!({ "annotations": { "readOnlyHint": "yes" } }), none()),
-            (json!({ "annotations": null, "_meta": null }), none()),
-            (json!({ "annotations": [true], "_meta": "x" }), none()),
-            (json!({ "_meta": { "openrouter/loopKey": ["a", "b"] } }), none().key(["a", "b"])),
-            (json!({ "_meta": { "openrouter/loopKey": false } }), none().exempt()),
-            (json!({ "_meta": { "unstuck/key": false } }), none().exempt()),
-            (
-                json!({ "_meta": { "openrouter/loopKey": false, "unstuck/key": ["a"] } }),
-                none().key(["a"]),
-            ),
-            (
-                json!({ "_meta": { "openrouter/loopKey": ["a"], "unstuck/key": "b" } }),
-                none().key(["a"]),
-            ),
-            (json!({ "_meta": { "openrouter/loopKey": [] } }), none()),
-            (json!({ "_meta": { "openrouter/loopKey": true } }), none()),
-            (json!({ "_meta": { "openrouter/loopKey": null } }), none()),
-            (json!({ "_meta": { "openrouter/loopKey": ["a", 1] } }), none()),
-            (json!({ "_meta": { "openrouter/loopKey": { "a": 1 } } }), none()),
-        ] {
-            let mut tool = json!({ "name": "gizmo", "inputSchema": { "type": "object" } });
-            let members = more.as_object().expect("members").clone();
-            tool.as_object_mut().expect("a tool").extend(members);
-            assert_eq!(declared(&tool), expected, "{tool}");
-        }
     }
 }

@@ -360,99 +360,42 @@ mod tests {
     }
 
     #[test]
-    fn a_call_waits_until_its_end_and_no_longer() {
-        for (ends, line) in [
-            (true, r#"{"id":1,"result":{"content":[]}}"#),
-            (true, r#"[{"id":1,"result":{}}]"#),
-            (true, r#"{"id":1,"error":{"code":1,"message":""}}"#),
-            (true, r#"{"id":1}"#),
-            (false, r#"{"id":"1","result":{}}"#),
-            (false, r#"{"id":1,"method":"ping"}"#),
-            (false, r#"{"id":null,"result":{}}"#),
-            (false, r#"{"id":1,"result":{"content":[]}"#),
-        ] {
+    fn a_conversation_leaves_the_calls_that_wait_and_the_tools_that_are_known() {
+        let mut checks = 0;
+        for conversation in include_str!("watch.txt").split("\n\n") {
             let mut proxy = Link::new(Guard::new());
-            assert_eq!(proxy.pass_to_server(call("1").as_bytes()), Passage::AsIs);
-            assert_eq!(proxy.pass_to_client(line.as_bytes()), None);
-            assert_eq!(proxy.waiting.is_empty(), ends, "{line}");
-        }
-    }
-
-    /// A list with these tools, asked for and answered; neither changes.
-    fn listed(proxy: &mut Link, cursor: &str, tools: &str) {
-        let asked = format!(r#"{{"id":"l","method":"tools/list","params":{{{cursor}}}}}"#);
-        assert_eq!(proxy.pass_to_server(asked.as_bytes()), Passage::AsIs);
-        let answer = format!(r#"{{"id":"l","result":{{"tools":[{tools}]}}}}"#);
-        assert_eq!(proxy.pass_to_client(answer.as_bytes()), None);
-    }
-
-    const EXEMPT: &str = r#"{"name":"t","_meta":{"unstuck/key":false}}"#;
-    const READS: &str = r#"{"name":"u","annotations":{"readOnlyHint":true}}"#;
-
-    #[test]
-    fn a_list_is_learned_page_by_page() {
-        let mut proxy = Link::new(Guard::new());
-        for (cursor, tools, declared) in [
-            ("", EXEMPT, 1),
-            (r#""cursor":"2""#, READS, 2),
-            // What says nothing of itself, or cannot be read, leaves room for others.
-            (r#""cursor":"3""#, r#"{"name":"v"},{"name":1},7,{"name":"w","name":"x"}"#, 2),
-            (r#""cursor":null"#, READS, 1),
-            ("", "", 0),
-        ] {
-            listed(&mut proxy, cursor, tools);
-            assert_eq!(proxy.guard.declared(), declared, "{cursor} {tools}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_list_teaches_nothing() {
-        let asked = r#"{"id":1,"method":"tools/list"}"#;
-        let answer = |body: &str| format!(r#"{{"id":1,"result":{{"tools":[{EXEMPT}]}}{body}}}"#);
-        for (asked, answer) in [
-            (asked, answer(r#","method":"x""#)),
-            (asked, answer("").replace("\"id\":1", "\"id\":2")),
-            (asked, r#"{"id":1,"result":{"tools":{}}}"#.to_owned()),
-            (asked, r#"{"id":1,"error":{"code":1,"message":"no"}}"#.to_owned()),
-            (r#"{"id":1,"method":"prompts/list"}"#, answer("")),
-            (r#"{"method":"tools/list"}"#, answer("")),
-        ] {
-            let mut proxy = Link::new(Guard::new());
-            assert_eq!(proxy.pass_to_server(asked.as_bytes()), Passage::AsIs);
-            assert_eq!(proxy.pass_to_client(answer.as_bytes()), None);
-            assert_eq!(proxy.guard.declared(), 0, "{asked} {answer}");
-        }
-    }
-
-    #[test]
-    fn a_list_that_is_out_of_date_is_forgotten() {
-        let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
-        let batch = format!("[{changed}]");
-        for (by_server, line) in [
-            (true, changed),
-            (true, &batch),
-            (false, r#"{"id":0,"method":"initialize","params":{}}"#),
-        ] {
-            let mut proxy = Link::new(Guard::new());
-            listed(&mut proxy, "", &format!("{EXEMPT},{READS}"));
-            assert_eq!(proxy.guard.declared(), 2);
-            if by_server {
-                assert_eq!(proxy.pass_to_client(line.as_bytes()), None);
-            } else {
-                assert_eq!(proxy.pass_to_server(line.as_bytes()), Passage::AsIs);
+            for line in conversation.lines().filter(|line| !line.starts_with('#')) {
+                let (what, rest) = line.split_once(' ').unwrap_or((line, ""));
+                match what {
+                    ">" => assert_eq!(proxy.pass_to_server(rest.as_bytes()), Passage::AsIs),
+                    "<" => assert_eq!(proxy.pass_to_client(rest.as_bytes()), None, "{line}"),
+                    "waiting" => {
+                        let ids = rest.split_whitespace().map(|id| Id::Number(id.into()));
+                        let waiting = proxy.waiting.iter().map(|call| call.id.clone());
+                        assert!(waiting.eq(ids), "{conversation}");
+                        checks += 1;
+                    }
+                    _ => {
+                        let declared = format!("declared {}", proxy.guard.declared());
+                        assert_eq!(declared, line, "{conversation}");
+                        checks += 1;
+                    }
+                }
             }
-            assert_eq!(proxy.guard.declared(), 0, "{line}");
-            listed(&mut proxy, "", READS);
-            assert_eq!(proxy.guard.declared(), 1, "{line}");
         }
+        assert_eq!(checks, 36);
     }
+
+    const READS: &str = r#"{"name":"u","annotations":{"readOnlyHint":true}}"#;
 
     #[test]
     fn a_long_list_takes_bounded_memory() {
         let mut proxy = Link::new(Guard::new());
         let tools: Vec<String> =
             (0..10_000).map(|n| READS.replace("\"u\"", &format!("\"u{n}\""))).collect();
-        listed(&mut proxy, "", &tools.join(","));
+        assert_eq!(proxy.pass_to_server(br#"{"id":-1,"method":"tools/list"}"#), Passage::AsIs);
+        let list = format!(r#"{{"id":-1,"result":{{"tools":[{}]}}}}"#, tools.join(","));
+        assert_eq!(proxy.pass_to_client(list.as_bytes()), None);
         assert_eq!(proxy.guard.declared(), DECLARED_MAX);
         for id in 0..100 {
             let asked = format!(r#"{{"id":{id},"method":"tools/list"}}"#);
@@ -463,22 +406,6 @@ mod tests {
             let answer = format!(r#"{{"id":{id},"result":{{"tools":[{READS}]}}}}"#);
             assert_eq!(proxy.pass_to_client(answer.as_bytes()), None);
             assert_eq!(proxy.guard.declared(), declared, "{id}");
-        }
-    }
-
-    #[test]
-    fn the_client_may_give_a_call_up() {
-        let (cancel, anew) = (
-            r#"{"method":"notifications/cancelled","params":{"requestId":1}}"#,
-            r#"{"id":0,"method":"initialize"}"#,
-        );
-        for (line, left) in [(cancel, &["2"][..]), (anew, &[]), (&call("1"), &["2", "1"])] {
-            let mut proxy = Link::new(Guard::new());
-            for line in [&call("1"), &call("2"), line] {
-                assert_eq!(proxy.pass_to_server(line.as_bytes()), Passage::AsIs);
-            }
-            let waiting = proxy.waiting.iter().map(|call| call.id.clone());
-            assert!(waiting.eq(left.iter().map(|id| Id::Number((*id).into()))), "{line}");
         }
     }
 
@@ -495,21 +422,6 @@ mod tests {
             proxy.called_at(latest + Duration::from_secs(seconds));
             let passage = proxy.pass_to_server(call("5").as_bytes());
             assert_eq!(passage != Passage::AsIs, refused, "{seconds} s");
-        }
-    }
-
-    #[test]
-    fn only_whole_calls_reach_the_guard() {
-        let mut proxy = Link::new(Guard::new());
-        for line in [
-            r#"{"method":"tools/call","params":{"name":"t"}}"#,
-            r#"{"id":[1],"method":"tools/call","params":{"name":"t"}}"#,
-            r#"{"id":1,"method":"tools/call","params":{"name":1}}"#,
-            r#"{"id":1,"method":"tools/call"}"#,
-            r#"{"id":1,"method":"tools/list","params":{"name":"t"}}"#,
-        ] {
-            assert_eq!(proxy.pass_to_server(line.as_bytes()), Passage::AsIs);
-            assert!(proxy.waiting.is_empty(), "{line}");
         }
     }
 }
