@@ -271,6 +271,7 @@ mod tests {
     use unstuck_text::PRESETS;
 
     use super::*;
+    use crate::cases::cases;
     use crate::parts::{FullReport, Needs};
     use crate::report::Settings;
 
@@ -325,25 +326,9 @@ mod tests {
 
     #[test]
     fn the_effects_of_a_run_follow_the_definition() {
-        let table: &[(&str, &[&str])] = &[
-            ("fff.....", &["nudge 2 silent Left"]),
-            ("ffn.....", &["nudge 2 told Left"]),
-            ("ffn....", &["nudge 2 told Ended"]),
-            ("ffnf.....", &["nudge 2 told Left"]),
-            // A later rung, and one more attempt.
-            ("ffnfn.....", &["nudge 2 told Never", "refusal 4 told Left"]),
-            ("ffnfnr.....", &["nudge 2 told Never", "refusal 4 told Left"]),
-            ("ffnfnrr.....", &["nudge 2 told Never", "refusal 4 told Left"]),
-            ("ffn......fff.....", &["nudge 2 told Never", "nudge 9 silent Left"]),
-            // Calls of others and of another run are none of this worker's.
-            ("ffnFF...", &["nudge 2 told Ended"]),
-            ("ffnFF.....", &["nudge 2 told Left"]),
-            ("ffn..|...", &["nudge 2 told Ended"]),
-            ("ffn..|fff", &["nudge 2 told Ended", "nudge 7 silent Ended"]),
-            (".....", &[]),
-        ];
-        for (calls, expected) in table {
-            assert_eq!(effects(calls), *expected, "{calls}");
+        for (calls, expected) in cases(include_str!("effect.txt"), "courses") {
+            let expected: Vec<_> = expected.split(", ").filter(|one| *one != "none").collect();
+            assert_eq!(effects(calls), expected, "{calls}");
         }
     }
 

@@ -8,6 +8,8 @@
 //! The library opens no file and starts no thread, so that it also works in a browser.
 
 pub mod baseline;
+#[cfg(test)]
+mod cases;
 pub mod config;
 pub mod cost;
 pub mod draw;

@@ -191,9 +191,15 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::cases::cases;
 
-    fn written(preset: &str, config: Option<&str>, tools: Option<&str>) -> Result<String, String> {
-        Ok(match PolicyChoice::new("policy", preset, config, tools)? {
+    const CASES: &str = include_str!("choice.txt");
+
+    /// Returns what is chosen by a preset, a configuration and tools, of which the last two may be missing.
+    fn written(parts: &str) -> Result<String, String> {
+        let parts: Vec<_> = parts.split(" | ").map(|part| part.replace('␤', "\n")).collect();
+        let given = |n: usize| Some(parts[n].as_str()).filter(|part| *part != "-");
+        Ok(match PolicyChoice::new("policy", &parts[0], given(1), given(2))? {
             PolicyChoice::Named(name) => format!("the preset {name}"),
             PolicyChoice::Written(text) => text,
         })
@@ -201,42 +207,15 @@ mod tests {
 
     #[test]
     fn a_preset_completes_a_configuration_that_is_none_of_its_own() {
-        for (preset, config, tools, expected) in [
-            ("nudge", None, None, "the preset nudge"),
-            ("nudge", Some("exempt = []\n"), None, "exempt = []\npreset = \"nudge\"\n"),
-            ("balanced", Some("preset = \"cycles\""), None, "preset = \"cycles\""),
-            ("balanced", Some("= oops"), None, "= oops"),
-            (
-                "nudge",
-                None,
-                Some(r#"{"a": "waits", "b": {"exempt": true}}"#),
-                "preset = \"nudge\"\n\n[tools.a]\neffect = \"waits\"\n\n[tools.b]\nexempt = true\n",
-            ),
-            (
-                "balanced",
-                Some("preset = \"nudge\"\n[tools.a]\nexempt = true\n"),
-                Some(r#"{"a": "waits"}"#),
-                "preset = \"nudge\"\n\n[tools.a]\neffect = \"waits\"\nexempt = true\n",
-            ),
-        ] {
-            assert_eq!(written(preset, config, tools).as_deref(), Ok(expected));
+        for (parts, expected) in cases(CASES, "written") {
+            assert_eq!(written(parts), Ok(expected.replace('␤', "\n")), "{parts}");
         }
     }
 
     #[test]
     fn parts_that_cannot_go_together_are_refused() {
-        for (preset, config, tools, expected) in [
-            (
-                "nudge",
-                Some("window = 3"),
-                None,
-                "so the preset \"nudge\" does not apply: leave one",
-            ),
-            ("nudge", Some("preset = \"cycles\""), Some("{}"), "policy: it names a preset"),
-            ("nudge", Some("tools = 1"), Some("{}"), "policy: `tools` has to be a table"),
-            ("nudge", None, Some("[]"), "policy: invalid type: sequence, expected a map"),
-        ] {
-            let why = written(preset, config, tools).expect_err(expected);
+        for (parts, expected) in cases(CASES, "refused") {
+            let why = written(parts).expect_err(expected);
             assert!(why.contains(expected), "{why}");
         }
         let unknown = PolicyChoice::Named("oops".to_owned()).preset("policy");

@@ -247,24 +247,14 @@ fn is_status(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::cases;
 
     #[test]
     fn the_line_that_says_most_is_kept() {
-        for (text, line) in [
-            ("<returncode>1</returncode>\n<output>\nFAIL test_x\n</output>", "FAIL test_x"),
-            ("exit status 1", "exit status 1"),
-            ("\n  Exit code 1\nno such table", "no such table"),
-            ("Process exited with code 0\nOutput:\nhello\nworld", "hello"),
-            ("<html><body>Not here", "<html><body>Not here"),
-            ("42\nrows", "42"),
-            ("[]", "[]"),
-            ("<output>\n\n", "<output>"),
-            ("< 5 rows", "< 5 rows"),
-            ("exit <", "exit <"),
-            ("", ""),
-            ("  \n", ""),
-        ] {
-            assert_eq!(ResultLine::of(text, false, false).text, line, "{text:?}");
+        for (text, line) in cases(include_str!("findings.txt"), "lines") {
+            let [text, line]: [String; 2] =
+                [text, line].map(|json| serde_json::from_str(json).expect("a string"));
+            assert_eq!(ResultLine::of(&text, false, false).text, line, "{text:?}");
         }
         let failed = "Exit code 1\ncat: a.txt: No such file or directory";
         assert_eq!(
