@@ -99,6 +99,7 @@ mod tests {
     use std::io;
 
     use super::each_document;
+    use crate::cases::cases;
 
     /// Returns the line and the text of each document. A document that is too long has no text.
     fn documents(text: &str, bytes_max: usize) -> Vec<(usize, Option<String>)> {
@@ -112,51 +113,24 @@ mod tests {
         found
     }
 
-    #[test]
-    fn an_input_is_one_document_or_one_a_line() {
-        let cases: [(&str, &[(usize, &str)]); 14] = [
-            ("", &[]),
-            (" \n\r\n", &[]),
-            ("{}", &[(1, "{}")]),
-            ("\n [1] \n", &[(2, " [1] ")]),
-            ("[\n1\n]\n", &[(1, "[\n1\n]\n")]),
-            ("\n  [1,\n 2]", &[(2, "  [1,\n 2]")]),
-            ("[\n1\n2\n]", &[(1, "[\n1\n2\n]")]),
-            ("{}\n{\"a\":}\n{\"b\":}", &[(1, "{}"), (2, "{\"a\":}"), (3, "{\"b\":}")]),
-            ("{\"a\":}\n{}\n{}", &[(1, "{\"a\":}"), (2, "{}"), (3, "{}")]),
-            ("\u{c}[1,\n2]", &[(1, "\u{c}[1,\n2]")]),
-            ("{}\r\n\r\n[]\n", &[(1, "{}"), (3, "[]")]),
-            ("{}\n{\"a\":}\n", &[(1, "{}"), (2, "{\"a\":}")]),
-            ("{\n  \"a\": 1,\n  \"b\"\n}\n", &[(1, "{\n  \"a\": 1,\n  \"b\"\n}\n")]),
-            ("{\"a\": 01}", &[(1, "{\"a\": 01}")]),
-        ];
-        for (text, expected) in cases {
-            let found = documents(text, 64);
-            let found: Vec<_> =
-                found.iter().map(|(line, json)| (*line, json.as_deref().unwrap())).collect();
-            assert_eq!(found, expected, "{text:?}");
+    /// Checks the cases of a section, in which a document has at most this many bytes.
+    fn check(section: &str, bytes_max: usize) {
+        for (text, expected) in cases(include_str!("documents.txt"), section) {
+            let text: String = serde_json::from_str(text).expect("a string");
+            let expected: Vec<_> = serde_json::from_str(expected).expect("lines and documents");
+            assert_eq!(documents(&text, bytes_max), expected, "{text:?}");
+            assert!(documents(&text, 64).iter().all(|(_, json)| json.is_some()));
         }
     }
 
     #[test]
+    fn an_input_is_one_document_or_one_a_line() {
+        check("inputs", 64);
+    }
+
+    #[test]
     fn a_longer_input_is_read_line_by_line() {
-        let long = "[1,2,3]";
-        for (text, expected) in [
-            ("[1]\n[2]\n[3]\n", vec![(1, Some("[1]")), (2, Some("[2]")), (3, Some("[3]"))]),
-            ("[1]\r\n\n[]", vec![(1, Some("[1]")), (3, Some("[]"))]),
-            ("[1,2,3]", vec![(1, None)]),
-            ("\n[1,2,3]\n[4]\n", vec![(2, None), (3, Some("[4]"))]),
-            ("[1]\n[1,2,3]\n[4]", vec![(1, Some("[1]")), (2, None), (3, Some("[4]"))]),
-            ("[1,2]\n\n", vec![(1, Some("[1,2]"))]),
-            // One document that spans lines.
-            ("\n[\n1,\n2]\n", vec![(2, None)]),
-            ("      \n[1]", vec![(1, None), (2, Some("[1]"))]),
-        ] {
-            let found = documents(text, 5);
-            let found: Vec<_> = found.iter().map(|(line, json)| (*line, json.as_deref())).collect();
-            assert_eq!(found, expected, "{text:?}");
-            assert!(documents(text, long.len() + 9).iter().all(|(_, json)| json.is_some()));
-        }
+        check("long", 5);
     }
 
     #[test]

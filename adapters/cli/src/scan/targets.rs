@@ -324,53 +324,32 @@ impl Writer for WithEffects {
 #[cfg(test)]
 mod tests {
     use super::{OutputFormat, Targets};
-    use OutputFormat::{Human, Json, Jsonl};
+    use crate::cases::cases;
+    use clap::ValueEnum as _;
 
-    /// Parses `line`, whose words are formats and files that end with a dot.
-    fn targets(line: &str) -> Result<Vec<(OutputFormat, Option<String>)>, String> {
+    /// Describes the outputs of `line`, whose words are formats and files that end with a dot.
+    fn targets(line: &str) -> Result<String, String> {
         let (mut formats, mut paths) = (Vec::new(), Vec::new());
         for (place, word) in line.split_whitespace().enumerate() {
-            match word {
-                "human" => formats.push((place, Human)),
-                "json" => formats.push((place, Json)),
-                "jsonl" => formats.push((place, Jsonl)),
-                path => paths.push((place, path.into())),
+            match OutputFormat::from_str(word, false) {
+                Ok(format) => formats.push((place, format)),
+                Err(_) => paths.push((place, word.into())),
             }
         }
-        let path = |path: std::path::PathBuf| path.display().to_string();
-        let all = Targets::of(formats, paths)?.0.into_iter();
-        Ok(all.map(|target| (target.format, target.path.map(path))).collect())
+        let all = Targets::of(formats, paths)?.0.into_iter().map(|target| {
+            let path = target.path.map(|path| format!(" in {}", path.display()));
+            target.format.name() + &path.unwrap_or_default()
+        });
+        Ok(all.collect::<Vec<_>>().join(", "))
     }
 
     #[test]
-    fn a_file_belongs_to_the_format_before_it() {
-        let file = |name: &str| Some(name.to_owned());
-        for (line, expected) in [
-            ("", vec![(Human, None)]),
-            ("a.", vec![(Human, file("a."))]),
-            ("json", vec![(Json, None)]),
-            ("a. json", vec![(Json, file("a."))]),
-            ("json a.", vec![(Json, file("a."))]),
-            ("json a. human", vec![(Json, file("a.")), (Human, None)]),
-            ("human json a.", vec![(Human, None), (Json, file("a."))]),
-            ("json a. jsonl b.", vec![(Json, file("a.")), (Jsonl, file("b."))]),
-            ("json a. json b.", vec![(Json, file("a.")), (Json, file("b."))]),
-        ] {
-            assert_eq!(targets(line), Ok(expected), "{line}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_paired_is_an_error() {
-        for (line, why) in [
-            ("json human", "json and human would both go to standard output"),
-            ("json human a. jsonl", "json and jsonl would both go to standard output"),
-            ("json a. b.", "one --format has two files, a. and b."),
-            ("a. b.", "one --format has two files"),
-            ("a. json b. human", "one --format has two files, a. and b."),
-        ] {
-            let error = targets(line).expect_err(line);
-            assert!(error.starts_with(why), "{line}: {error}");
+    fn a_file_belongs_to_the_format_before_it_and_what_cannot_be_paired_is_an_error() {
+        for (line, expected) in cases(include_str!("targets.txt"), "targets") {
+            match targets(line) {
+                Ok(all) => assert_eq!(all, expected, "{line}"),
+                Err(why) => assert!(why.starts_with(expected), "{line}: {why}"),
+            }
         }
     }
 }

@@ -380,30 +380,7 @@ mod tests {
             found(&other, Said::Refusal, 2, 12, 50_000),
             found(&other, Said::Refusal, 2, 12, 49_000),
         ];
-        let expected = "\
-Last 7 days: findings in 3 of 3 watched sessions
-
-Last 24 hours
-  claude-code  1 session, 1 loop: 1 nudge, 1 warning, 6 refusals, 1 stop
-  codex        1 session, 1 loop: only observed: 1 nudge, 1 refusal
-
-3 days ago
-  claude-code  1 session, 1 loop: 1 nudge
-
-Rules
-  streak  2 loops
-  cycle   1 loop
-
-Most frequent loops
-  0000000100000000  `Ba\u{fffd}[2Jsh` 8 times in a row, failing alike; 6 findings in 2
-                    sessions, last 8 min ago in claude-code
-  0000000200000000  `Ba\u{fffd}[2Jsh` 12 times in a row, failing alike; 2 findings in 1
-                    session, last 49 s ago in codex
-
-1 of 2 loops ended after the first note: the session went on for 5 calls or
-more, and it was not found again.
-";
-        assert_eq!(shown(&journal, &[one, other], 7), expected);
+        assert_eq!(shown(&journal, &[one, other], 7), include_str!("report.txt"));
     }
 
     #[test]
