@@ -254,16 +254,17 @@ mod tests {
     use unstuck_trace::{Args, Call, Outcome};
 
     use super::*;
-    use crate::loops::JudgedInput;
+    use crate::loops::{JudgedInput, Loops};
     use crate::spool::OpenDisk;
 
     #[test]
-    fn the_findings_for_programs_do_not_grow_in_memory() {
+    fn neither_findings_for_programs_nor_loops_for_people_grow_in_memory() {
+        const SHOWN_MAX: usize = 10;
         let needs = Needs { lines: true, ..Needs::default() };
         let disk = Some((|| Ok(Box::new(Cursor::new(Vec::new())))) as OpenDisk);
         let settings = Settings { disk, ..Settings::new(&PRESETS[0], needs) };
         let mut parts = Parts::new(&settings);
-        let (mut replay, mut judged) = (Replay::new(&PRESETS[0]), JudgedInput::new(0));
+        let (mut replay, mut judged) = (Replay::new(&PRESETS[0]), JudgedInput::new(SHOWN_MAX));
         // A new loop every three calls.
         for index in 0..24_000 {
             let args = &*(index / 3).to_string();
@@ -275,8 +276,12 @@ mod tests {
             judged.take_from(&mut replay, &mut parts);
             let lines = parts.lines.as_ref().expect("lines");
             assert!(lines.bytes_in_memory() <= Spool::BYTES_MAX, "{}", lines.bytes_in_memory());
+            assert!(judged.loops.shown.len() <= SHOWN_MAX);
         }
-        judged.finish(replay.finish().list, |_| None, &mut parts);
+        let findings = replay.finish();
+        assert!(findings.ends.len() <= SHOWN_MAX, "{} ends", findings.ends.len());
+        judged.finish(findings.list, |key| findings.ends.get(&key).copied(), &mut parts);
+
         let lines = parts.lines.as_mut().expect("lines");
         assert!(lines.has_file());
         let mut places = Vec::new();
@@ -287,5 +292,10 @@ mod tests {
         };
         lines.each("x", each).expect("a file");
         assert!(places.into_iter().eq((0..8_000).map(|n| Some(3 * n + 2))));
+
+        let Loops { shown, count, .. } = judged.loops;
+        assert_eq!(count, 8_000);
+        assert!(shown.iter().map(|one| one.end).eq((0..SHOWN_MAX).map(|n| Some(3 * n + 2))));
+        assert!(shown.iter().all(|one| !one.rungs[0].proof.is_empty()));
     }
 }

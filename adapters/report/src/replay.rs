@@ -397,6 +397,7 @@ pub fn push<T>(queue: &mut VecDeque<T>, new: T, most: usize) -> Option<T> {
 mod tests {
     use std::fs::File;
     use std::io::BufReader;
+    use std::path::Path;
 
     use unstuck_text::PRESETS;
     use unstuck_trace::{Args, Role, read};
@@ -420,6 +421,16 @@ mod tests {
     fn show(replay: &mut Replay, worker: &str, index: usize, args: &str) {
         ask(replay, worker, index, index as u64, args);
         answer(replay, worker, index);
+    }
+
+    /// Passes each recorded run and each preset to `each`.
+    pub(super) fn each_run(mut each: impl FnMut(&Path, &'static Preset)) {
+        let runs = WalkDir::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs"));
+        for entry in runs.into_iter().map(|entry| entry.expect("a folder that can be listed")) {
+            for preset in PRESETS.iter().filter(|_| entry.file_type().is_file()) {
+                each(entry.path(), preset);
+            }
+        }
     }
 
     #[test]
@@ -513,43 +524,28 @@ mod tests {
 
     #[test]
     fn a_worker_that_was_idle_goes_on_as_if_it_had_not_been() {
-        let runs = WalkDir::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs"));
         let (mut found, mut resumed) = (0, 0);
-        for entry in runs.into_iter().map(|entry| entry.expect("a folder that can be listed")) {
-            for preset in PRESETS.iter().filter(|_| entry.file_type().is_file()) {
-                let mut replays = [Replay::new(preset), Replay::new(preset)];
-                replays[1].limits.active = 1;
-                let open = BufReader::new(File::open(entry.path()).expect("a file"));
-                let mut interleaved = 0;
-                read(open, None, &mut |event| {
-                    for replay in &mut replays {
-                        replay.take(&event);
-                    }
-                    // Another worker comes between any two events.
-                    interleaved += 1;
-                    let between = Message {
-                        index: interleaved,
-                        worker: "between",
-                        role: Role::Assistant,
-                        text: "",
-                        text_only: false,
-                    };
-                    for replay in &mut replays {
-                        replay.take(&Event::Message(between));
-                    }
-                    resumed += replays[1].state.idle.len();
-                })
-                .expect("a trace");
-                let [active, idle] = replays.map(Replay::finish);
-                assert_eq!(
-                    format!("{active:?}"),
-                    format!("{idle:?}"),
-                    "{}",
-                    entry.path().display()
-                );
-                found += active.list.len();
-            }
-        }
+        each_run(|path, preset| {
+            let mut replays = [Replay::new(preset), Replay::new(preset)];
+            replays[1].limits.active = 1;
+            let open = BufReader::new(File::open(path).expect("a file"));
+            let mut interleaved = 0;
+            read(open, None, &mut |event| {
+                // Another worker comes between any two events.
+                interleaved += 1;
+                let (index, role, text) = (interleaved, Role::Assistant, "");
+                let between = Message { index, worker: "between", role, text, text_only: false };
+                for replay in &mut replays {
+                    replay.take(&event);
+                    replay.take(&Event::Message(between));
+                }
+                resumed += replays[1].state.idle.len();
+            })
+            .expect("a trace");
+            let [active, idle] = replays.map(Replay::finish);
+            assert_eq!(format!("{active:?}"), format!("{idle:?}"), "{}", path.display());
+            found += active.list.len();
+        });
         assert!(found > 40 && resumed > 1000, "{found} findings, {resumed} times idle");
     }
 

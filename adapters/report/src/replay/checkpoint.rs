@@ -174,41 +174,36 @@ mod tests {
     use std::fs::File;
     use std::io::BufReader;
 
-    use unstuck_text::PRESETS;
     use unstuck_trace::read;
-    use walkdir::WalkDir;
 
+    use super::super::tests::each_run;
     use super::*;
 
     #[test]
     fn a_replay_goes_on_from_its_checkpoint_after_any_event() {
-        let runs = WalkDir::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/runs"));
         let (mut found, mut checkpoints) = (0, 0);
-        for entry in runs.into_iter().map(|entry| entry.expect("a folder that can be listed")) {
-            for preset in PRESETS.iter().filter(|_| entry.file_type().is_file()) {
-                let path = entry.path();
-                let open = || BufReader::new(File::open(path).expect("a file"));
-                let mut whole = Replay::new(preset);
-                let (mut parts, mut list) = (Some(Replay::new(preset)), Vec::new());
-                read(open(), None, &mut |event| whole.take(&event)).expect("a trace");
-                read(open(), None, &mut |event| {
-                    let mut replay = parts.take().expect("a replay");
-                    replay.take(&event);
-                    list.extend(replay.take_findings());
-                    let bytes = postcard::to_stdvec(replay.checkpoint()).expect("memory");
-                    let rest = postcard::from_bytes(&bytes).expect("its own bytes");
-                    parts = Replay::resumed(preset, rest);
-                    checkpoints += 1;
-                })
-                .expect("a trace");
-                let (whole, parts) = (whole.finish(), parts.expect("a replay").finish());
-                list.extend(parts.list);
-                list.sort_by_key(|found| found.calls_before);
-                assert_eq!(format!("{:?}", whole.list), format!("{list:?}"), "{}", path.display());
-                assert_eq!(whole.ends, parts.ends);
-                found += list.len();
-            }
-        }
+        each_run(|path, preset| {
+            let open = || BufReader::new(File::open(path).expect("a file"));
+            let mut whole = Replay::new(preset);
+            let (mut parts, mut list) = (Some(Replay::new(preset)), Vec::new());
+            read(open(), None, &mut |event| whole.take(&event)).expect("a trace");
+            read(open(), None, &mut |event| {
+                let mut replay = parts.take().expect("a replay");
+                replay.take(&event);
+                list.extend(replay.take_findings());
+                let bytes = postcard::to_stdvec(replay.checkpoint()).expect("memory");
+                let rest = postcard::from_bytes(&bytes).expect("its own bytes");
+                parts = Replay::resumed(preset, rest);
+                checkpoints += 1;
+            })
+            .expect("a trace");
+            let (whole, parts) = (whole.finish(), parts.expect("a replay").finish());
+            list.extend(parts.list);
+            list.sort_by_key(|found| found.calls_before);
+            assert_eq!(format!("{:?}", whole.list), format!("{list:?}"), "{}", path.display());
+            assert_eq!(whole.ends, parts.ends);
+            found += list.len();
+        });
         assert!(found > 40 && checkpoints > 1000, "{found} findings, {checkpoints} checkpoints");
     }
 
