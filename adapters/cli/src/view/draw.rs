@@ -374,38 +374,17 @@ pub(super) mod tests {
         assert!(bare.contains("\u{1b}[1m\u{1b}[4m"), "evidence is bold and underlined: {bare:?}");
     }
 
-    /// The keys that mean something, and one that does not.
-    const KEYS: [Key; 24] = [
-        Key::Char('j'),
-        Key::Char('k'),
-        Key::Char('l'),
-        Key::Char('h'),
-        Key::Char('g'),
-        Key::Char('G'),
-        Key::Char('n'),
-        Key::Char('N'),
-        Key::Char('s'),
-        Key::Char('o'),
-        Key::Char('/'),
-        Key::Char('?'),
-        Key::Char(' '),
-        Key::Char('\u{301}'),
-        Key::Up,
-        Key::Down,
-        Key::Left,
-        Key::Right,
-        Key::Enter,
-        Key::Esc,
-        Key::Backspace,
-        Key::PageUp,
-        Key::PageDown,
-        Key::End,
-    ];
+    /// Returns the keys that mean something, and one that does not.
+    fn all_keys() -> Vec<Key> {
+        use Key::{Backspace, Down, End, Enter, Esc, Left, PageDown, PageUp, Right, Up};
+        let others = [Up, Down, Left, Right, Enter, Esc, Backspace, PageUp, PageDown, End];
+        "jklhgGnNso/? \u{301}".chars().map(Key::Char).chain(others).collect()
+    }
 
     proptest! {
         #[test]
         fn any_keys_and_sizes_have_a_screen(
-            keys in proptest::collection::vec(proptest::sample::select(&KEYS), 0..60),
+            keys in proptest::collection::vec(proptest::sample::select(all_keys()), 0..60),
             columns in 0..100_usize,
             lines in 1..30_usize,
         ) {
