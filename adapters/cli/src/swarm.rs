@@ -17,8 +17,7 @@ use crate::output::{Closed, Output, Reader, complain, print};
 use crate::swarm::options::{Clear, Swarm, SwarmCommand, Watch};
 use crate::time::now;
 use frame::{Room, Title};
-use sampler::FindSessions;
-use sampler::{Sample, Sampler};
+use sampler::{FindSessions, Sample, Sampler};
 
 /// The environment variable with the secret of a swarm.
 pub(crate) const SECRET: &str = "UNSTUCK_SWARM_SECRET";

@@ -27,8 +27,8 @@ use serde::Serialize;
 use unstuck_core::Action;
 use unstuck_trace::Event;
 
-use crate::loops::Loop;
 use crate::replay::{Location, ReplayFinding};
+use crate::report::Loop;
 
 /// The number of calls that must follow the latest call of a loop before it counts as left. The next note on a loop
 /// comes after fewer.

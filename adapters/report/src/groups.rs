@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 
 use unstuck_core::Action;
 
-use crate::loops::Loop;
 use crate::replay::{Location, ReplayFinding};
+use crate::report::Loop;
 
 /// Loops over one stretch of calls of one worker.
 pub struct Group<'a> {

@@ -12,10 +12,9 @@ use unstuck_trace::Problem;
 
 use crate::html::{Html, IncludeArgs};
 use crate::json::json;
-use crate::loops::Observer;
 use crate::recurring::what_recurs;
 use crate::replay::ReplayFinding;
-use crate::report::{Report, Settings};
+use crate::report::{Observer, Report, Settings};
 use crate::shown::plain;
 use crate::writer;
 

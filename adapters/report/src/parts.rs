@@ -9,10 +9,9 @@ use unstuck_text::Preset;
 use unstuck_trace::{Event, Problem};
 
 use crate::baseline::Compared;
-use crate::loops::{Novelty, Observer};
 use crate::recurring::what_recurs;
 use crate::replay::{LoopPrefix, Replay, ReplayFinding, Wanted};
-use crate::report::{Report, Settings};
+use crate::report::{Novelty, Observer, Report, Settings};
 use crate::rows::FindingRow;
 use crate::spool::Spool;
 use crate::writer::json;
@@ -254,7 +253,7 @@ mod tests {
     use unstuck_trace::{Args, Call, Outcome};
 
     use super::*;
-    use crate::loops::{JudgedInput, Loops};
+    use crate::report::{JudgedInput, Loops};
     use crate::spool::OpenDisk;
 
     #[test]

@@ -9,10 +9,9 @@ use serde::{Deserialize, Serialize};
 use unstuck_text::Preset;
 use unstuck_trace::Format;
 
-use crate::loops::Observer;
 use crate::parts::Needs;
 use crate::replay::{Location, ReplayFinding};
-use crate::report::{Report, Settings};
+use crate::report::{Observer, Report, Settings};
 use crate::shown::plain;
 
 /// The columns about a run.

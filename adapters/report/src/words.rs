@@ -9,10 +9,9 @@ use unstuck_trace::Tokens;
 
 use crate::cost::Spent;
 use crate::groups::Group;
-use crate::loops::{Loop, Loops};
 use crate::recurring::what_recurs;
 use crate::replay::{Excerpt, ResultLine, Step};
-use crate::report::Report;
+use crate::report::{Loop, Loops, Report};
 use crate::shown::{counted, plain, shortened, tool_name};
 
 /// The most columns of a name.

@@ -31,8 +31,7 @@ use crate::scan::targets::OutputFormat;
 use crate::{policy, setup};
 pub(super) use trial::spent;
 use trial::{TriedInput, TriedRun, tried};
-use written::Bill;
-use written::{FORMATS, written};
+use written::{Bill, FORMATS, written};
 
 /// Compares the candidates of `--compare`.
 pub(crate) fn run(scan: &Scan) -> Exit {

@@ -13,8 +13,7 @@ use super::figures::{self, Column, NONE, ends, number, percent, percents, table}
 use super::labels::{self, Count, Label, Outcome};
 use super::options::{By, Eval, TableFormat};
 use super::runs::{first, replayed};
-use super::score::RESAMPLINGS;
-use super::score::Score;
+use super::score::{RESAMPLINGS, Score};
 use crate::exit::Exit;
 use crate::output::{Output, Reader, complain};
 use crate::read::inputs::Input;

@@ -1,9 +1,8 @@
 //! Labels: the judgement of a person who read a run.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::{fmt, fs};
 
 use serde::Deserialize;
 use unstuck_report::shown::counted;

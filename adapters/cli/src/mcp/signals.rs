@@ -2,9 +2,8 @@
 //!
 //! Many servers do not end when their input does, and the client knows only the process of the proxy.
 
-use std::io;
 use std::process::Child;
-use std::thread;
+use std::{io, thread};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use signal_hook::consts::SIGTERM;

@@ -1,8 +1,7 @@
 //! The link between a client and a server: passes their messages on, and asks the guard about the calls.
 
-use std::process;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{process, thread};
 
 use serde_json::value::RawValue;
 use unstuck::{Action, Decision, Guard, Ticket};

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use unstuck_core::LoopId;
 use unstuck_report::baseline::Baseline;
-use unstuck_report::loops::Observer;
 use unstuck_report::parts::{FullReport, Needs};
 use unstuck_report::replay::ReplayFinding;
+use unstuck_report::report::Observer;
 use unstuck_report::spool::Disk;
 use unstuck_report::{Report, Settings};
 use unstuck_text::Preset;

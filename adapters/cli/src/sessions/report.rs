@@ -15,9 +15,8 @@ use crate::agents::state::{Entry, FindingRecord, Folder, Line, Said, Session, Wh
 use crate::exit::Exit;
 use crate::output::effect::tables;
 use crate::output::filled;
-use crate::sessions::Report;
 use crate::sessions::effect::{Note, Workers};
-use crate::sessions::{STRONG, folder, loop_lines};
+use crate::sessions::{Report, STRONG, folder, loop_lines};
 use crate::time::{ago, now};
 
 /// A day in milliseconds.

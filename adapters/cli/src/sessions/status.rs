@@ -18,8 +18,7 @@ use crate::agents::hook::input;
 use crate::agents::state::{Entry, FindingRecord, Folder, Key, Said, Session, What};
 use crate::exit::Exit;
 use crate::output::{Output, Reader, filled};
-use crate::sessions::Status;
-use crate::sessions::{FAINT, INDENT, STRONG, folder, loop_lines};
+use crate::sessions::{FAINT, INDENT, STRONG, Status, folder, loop_lines};
 use crate::time::{ago, now};
 
 /// The message if there is no session.

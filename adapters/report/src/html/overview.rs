@@ -9,9 +9,8 @@ use super::titled;
 use crate::cost::{Spent, rounded, span};
 use crate::draw::{Key, Novelty, thumbnail};
 use crate::effect::Counts;
-use crate::loops::Loop;
 use crate::replay::Picture;
-use crate::report::Report;
+use crate::report::{Loop, Report};
 use crate::shown::{counted, plain, shortened};
 
 /// The most loops in the table of shared loops, and the most unreadable inputs that are listed.

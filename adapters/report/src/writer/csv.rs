@@ -9,12 +9,10 @@ use std::io::{self, Write};
 
 use unstuck_core::LoopId;
 
-use crate::baseline::Known;
-use crate::baseline::Tally;
+use crate::baseline::{Known, Tally};
 use crate::cost::Spent;
-use crate::loops::{Loop, Novelty};
 use crate::parts::{FullReport, Needs};
-use crate::report::Report;
+use crate::report::{Loop, Novelty, Report};
 use crate::rows::FindingRow;
 use crate::shown::plain;
 use crate::writer::Writer;

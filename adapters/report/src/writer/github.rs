@@ -7,8 +7,7 @@ use crate::cost::Spent;
 use crate::parts::{FullReport, Needs};
 use crate::shown::{counted, plain};
 use crate::words::{LOOPS_MAX, by_cost};
-use crate::writer::Folder;
-use crate::writer::Writer;
+use crate::writer::{Folder, Writer};
 
 /// The most annotations of each kind that GitHub shows for a step.
 const SHOWN_MAX: usize = 10;

@@ -9,10 +9,9 @@ use unstuck_trace::Tokens;
 use crate::baseline::Tally;
 use crate::cost::{Cost, Spent};
 use crate::json::json;
-use crate::loops::Novelty;
 use crate::parts::{FullReport, Needs};
 use crate::replay::{Cause, Location, ReplayFinding, Warning};
-use crate::report::Report;
+use crate::report::{Novelty, Report};
 use crate::shown::{plain, shortened};
 use crate::writer::Writer;
 

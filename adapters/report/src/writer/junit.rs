@@ -9,9 +9,8 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use crate::baseline::Tally;
-use crate::loops::Loop;
 use crate::parts::{FullReport, Needs};
-use crate::report::Report;
+use crate::report::{Loop, Report};
 use crate::shown::{counted, plain};
 use crate::spool::{OpenDisk, Spool};
 use crate::words::LOOPS_MAX;

@@ -9,17 +9,14 @@ use std::ops::Add as _;
 
 use unstuck_core::{Action, LoopId};
 
-use crate::baseline::Difference;
-use crate::baseline::Tally;
+use crate::baseline::{Difference, Tally};
 use crate::cost::{Spent, known};
-use crate::loops::{Loop, Novelty};
 use crate::parts::{FullReport, Needs};
 use crate::recurring::unquoted;
-use crate::report::Report;
+use crate::report::{Loop, Novelty, Report};
 use crate::shown::{counted, plain, shortened};
 use crate::words::{LOOPS_MAX, by_cost};
-use crate::writer::Folder;
-use crate::writer::Writer;
+use crate::writer::{Folder, Writer};
 
 /// The most rows of the table, and the most loops with their evidence.
 const ROWS_MAX: usize = 1000;

@@ -12,14 +12,12 @@ use unstuck_core::{Action, Policy};
 use crate::baseline::Tally;
 use crate::cost::Spent;
 use crate::json::json;
-use crate::loops::{Loop, Novelty};
 use crate::parts::{FullReport, Needs};
 use crate::recurring;
-use crate::report::Report;
+use crate::report::{Loop, Novelty, Report};
 use crate::shown::{counted, plain};
 use crate::words::step;
-use crate::writer::Folder;
-use crate::writer::Writer;
+use crate::writer::{Folder, Writer};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";

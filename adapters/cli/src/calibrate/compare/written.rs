@@ -9,12 +9,10 @@ use unstuck_report::writer::chart::{Chart, ChartRow, Share};
 use unstuck_report::writer::markdown::escaped;
 use unstuck_trace::Tokens;
 
-use super::Comparison;
-use super::Good;
 use super::trial::Deed;
+use super::{Comparison, Good};
 use crate::calibrate::figures::{Column, NONE, percent, percents, table};
-use crate::calibrate::score::ratio;
-use crate::calibrate::score::{Interval, wilson};
+use crate::calibrate::score::{Interval, ratio, wilson};
 use crate::scan::targets::OutputFormat;
 
 /// The formats of a comparison.

@@ -5,9 +5,9 @@ use unstuck_core::Action;
 use unstuck_report::Report;
 use unstuck_report::draw::{COLOURS, Key, flag};
 use unstuck_report::groups::groups;
-use unstuck_report::loops::Loop;
 use unstuck_report::recurring::what_recurs;
 use unstuck_report::replay::{CALLS_MAX, Drawn, Ending, Excerpt, Picture, Step};
+use unstuck_report::report::Loop;
 use unstuck_report::shown::{counted, plain, shortened, tool_name};
 use unstuck_report::words::Story;
 
