@@ -12,8 +12,51 @@ use super::shown::is_hidden;
 
 /// Returns `value` as JSON on one line, without a line break at the end. Secrets in its strings are masked.
 pub fn json(value: &impl Serialize) -> String {
-    // The values hold strings and numbers only, which always have a JSON form.
-    escaped(&without_secrets(&serde_json::to_string(value).unwrap_or_default()))
+    safe(&text(value))
+}
+
+/// Returns the JSON text of a value. It holds strings and numbers only, which always have one.
+fn text(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// Returns the JSON text `json` without secrets, and with invisible characters escaped.
+fn safe(json: &str) -> String {
+    escaped(&without_secrets(json))
+}
+
+/// A JSON object that is written member by member, in their order.
+#[derive(Default)]
+pub struct Object(String);
+
+impl Object {
+    /// Adds a member.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Serialize) -> Self {
+        let comma = if self.0.is_empty() { "" } else { "," };
+        // Writing to a string cannot fail.
+        let _ = write!(self.0, "{comma}\"{name}\":{}", text(&value));
+        self
+    }
+
+    /// Adds a member if its value is known.
+    #[must_use]
+    pub fn with_known(self, name: &str, value: Option<impl Serialize>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
+    /// Returns the object as [`json`] returns a value.
+    pub fn json(&self) -> String {
+        safe(&format!("{{{}}}", self.0))
+    }
+
+    /// Returns the object as one line of JSON Lines.
+    pub fn line(&self) -> String {
+        self.json() + "\n"
+    }
 }
 
 /// Returns the JSON text `json` with the secrets in its strings masked. A path stays as it is, because programs

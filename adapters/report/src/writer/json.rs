@@ -4,11 +4,10 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use unstuck_trace::Tokens;
 
 use crate::baseline::Tally;
 use crate::cost::{Cost, Spent};
-use crate::json::json;
+use crate::json::{Object, json};
 use crate::parts::{FullReport, Needs};
 use crate::replay::{Cause, Location, ReplayFinding, Warning};
 use crate::report::{Novelty, Report};
@@ -104,8 +103,30 @@ fn write(report: &mut FullReport, output: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Returns the report on a trace as JSON, up to its findings.
+///
+/// The errors are null if the format does not flag them. The numbers of calls without arguments and of workers that were
+/// not followed to their end are absent if they are 0, and what is not known of the cost is absent, too.
 fn before_findings(report: &Report) -> String {
-    let head = json(&TraceLine::of(report));
+    let Report { trace, cost: Cost { total, after }, forgotten, .. } = report;
+    let seconds = |spent: &Spent| spent.time.map(|time| time.as_secs());
+    let head = Object::default()
+        .with("schema", SCHEMA)
+        .with("path", &report.path)
+        .with("format", trace.format.name())
+        .with("session", &trace.session)
+        .with("calls", trace.calls)
+        .with("workers", trace.workers)
+        .with("errors", trace.errors)
+        .with_known("calls_without_arguments", Some(trace.without_args).filter(|n| *n > 0))
+        .with_known("forgotten_workers", Some(forgotten).filter(|n| **n > 0))
+        .with_known("tokens", total.tokens)
+        .with_known("seconds", seconds(total))
+        .with_known("dollars", total.dollars)
+        .with_known("calls_after", after.map(|after| after.calls))
+        .with_known("tokens_after", after.and_then(|after| after.tokens))
+        .with_known("seconds_after", after.as_ref().and_then(seconds))
+        .with_known("dollars_after", after.and_then(|after| after.dollars))
+        .json();
     head.strip_suffix('}').unwrap_or(&head).to_owned() + ",\"findings\":["
 }
 
@@ -113,60 +134,6 @@ fn before_findings(report: &Report) -> String {
 fn after_findings(report: &Report) -> String {
     let effects = report.needs_effects.then(|| format!(",\"effects\":{}", json(&report.effects)));
     format!("]{},\"skipped\":{}}}", effects.unwrap_or_default(), report.trace.skipped)
-}
-
-#[derive(Serialize)]
-struct TraceLine<'a> {
-    schema: u32,
-    path: &'a str,
-    format: &'static str,
-    session: Option<&'a str>,
-    calls: usize,
-    workers: usize,
-    /// The number of results flagged as failed, or null if the format has no flag.
-    errors: Option<usize>,
-    /// The number of calls whose arguments the recording left out. Absent if it is 0.
-    #[serde(skip_serializing_if = "is_zero")]
-    calls_without_arguments: usize,
-    /// The number of workers that were not followed to their end. Absent if it is 0.
-    #[serde(skip_serializing_if = "is_zero")]
-    forgotten_workers: usize,
-    #[serde(flatten)]
-    cost: CostLine,
-}
-
-/// The cost of a run. Absent if it is unknown, and after the first finding if there is none.
-#[derive(Serialize)]
-struct CostLine {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tokens: Option<Tokens>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dollars: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    calls_after: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tokens_after: Option<Tokens>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds_after: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dollars_after: Option<f64>,
-}
-
-impl CostLine {
-    fn of(Cost { total, after }: Cost) -> Self {
-        let seconds = |spent: Spent| spent.time.map(|time| time.as_secs());
-        Self {
-            tokens: total.tokens,
-            seconds: seconds(total),
-            dollars: total.dollars,
-            calls_after: after.map(|after| after.calls),
-            tokens_after: after.and_then(|after| after.tokens),
-            seconds_after: after.and_then(seconds),
-            dollars_after: after.and_then(|after| after.dollars),
-        }
-    }
 }
 
 /// A finding, to be serialised beside other members.
@@ -200,24 +167,6 @@ pub struct FindingLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<&'a Cause>,
     message: Cow<'a, str>,
-}
-
-impl<'a> TraceLine<'a> {
-    fn of(report: &'a Report) -> Self {
-        let trace = &report.trace;
-        Self {
-            schema: SCHEMA,
-            path: &report.path,
-            format: trace.format.name(),
-            session: trace.session.as_deref(),
-            calls: trace.calls,
-            workers: trace.workers,
-            errors: trace.errors,
-            calls_without_arguments: trace.without_args,
-            forgotten_workers: report.forgotten,
-            cost: CostLine::of(report.cost),
-        }
-    }
 }
 
 impl<'a> FindingLine<'a> {
@@ -258,9 +207,4 @@ impl<'a> FindingLine<'a> {
             *text = shortened(&plain(text), columns).into();
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
