@@ -11,10 +11,9 @@ use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 use unstuck_core::Digest;
 use unstuck_json::{CanonicalError, Exact, Fingerprinter, JsonError, Rfc8785, canonicalize};
-use unstuck_report::json::{escaped, json_line};
+use unstuck_report::json::{Object, escaped};
 use unstuck_report::mistake::Mistake;
 use unstuck_trace::LINE_BYTES_MAX;
 
@@ -238,39 +237,22 @@ fn indented(lines: &str) -> String {
     lines.concat()
 }
 
-#[derive(Serialize)]
-struct FingerprintsLine<'a> {
-    line: usize,
-    exact: Option<String>,
-    rfc8785: Option<String>,
-    canonical: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    canonical_error: Option<String>,
-}
-
-#[derive(Serialize)]
-struct ErrorLine {
-    line: usize,
-    error: String,
-    offset: usize,
-}
-
 /// Returns the report on a document for programs.
 fn line(document: &Document<'_>, fingerprints: &Result<Fingerprints, Unread>) -> String {
+    let line = Object::default().with("line", document.line);
     match fingerprints {
-        Ok(fingerprints) => json_line(&FingerprintsLine {
-            line: document.line,
-            exact: fingerprints.exact.ok().map(digits),
-            rfc8785: fingerprints.rfc8785.ok().map(digits),
-            canonical: fingerprints.canonical.as_deref().ok(),
-            canonical_error: fingerprints.canonical.as_ref().err().map(ToString::to_string),
-        }),
+        Ok(Fingerprints { exact, rfc8785, canonical }) => line
+            .with("exact", exact.ok().map(digits))
+            .with("rfc8785", rfc8785.ok().map(digits))
+            .with("canonical", canonical.as_ref().ok())
+            .with_known("canonical_error", canonical.as_ref().err().map(ToString::to_string))
+            .line(),
         Err(error) => {
             let (error, offset) = match error {
                 Unread::TooLong => (error.to_string(), DOCUMENT_BYTES_MAX),
                 Unread::Json(error) => (error.kind.to_string(), error.offset),
             };
-            json_line(&ErrorLine { line: document.line, error, offset })
+            line.with("error", error).with("offset", offset).line()
         }
     }
 }

@@ -9,8 +9,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use serde::{Deserialize, Serialize};
-use unstuck_report::json::json_line;
+use serde::Deserialize;
+use unstuck_report::json::Object;
 use unstuck_report::shown::{counted, plain, shortened};
 
 use crate::agents::Agent;
@@ -176,44 +176,24 @@ fn actions(findings: &[&FindingRecord]) -> String {
     format!("{would}{}", actions.join(", "))
 }
 
-#[derive(Serialize)]
-struct Line<'a> {
-    schema: u32,
-    agent: &'static str,
-    session: &'a str,
-    worker: &'a str,
-    cwd: Option<&'a str>,
-    calls: u64,
-    /// The calls that ran and failed.
-    errors: u64,
-    /// The calls that came back after a stop and were refused, without a new finding.
-    refused_again: u64,
-    events: u64,
-    /// In milliseconds since 1970.
-    begun: u64,
-    last_seen: u64,
-    /// The session is over.
-    ended: bool,
-    findings: &'a [FindingRecord],
-}
-
-/// Returns the JSON line of a session.
+/// Returns the JSON line of a session. Its times are in milliseconds since 1970. Its errors are the calls that ran and
+/// failed. Those that were refused again came back after a stop, without a new finding.
 fn json_line_of(Listed { session, ended }: &Listed) -> String {
-    json_line(&Line {
-        schema: SCHEMA,
-        agent: session.agent.name(),
-        session: &session.session,
-        worker: &session.worker,
-        cwd: session.cwd.as_deref(),
-        calls: session.calls,
-        errors: session.errors,
-        refused_again: session.refused_again,
-        events: session.events,
-        begun: session.begun,
-        last_seen: session.last_seen,
-        ended: *ended,
-        findings: &session.findings,
-    })
+    Object::default()
+        .with("schema", SCHEMA)
+        .with("agent", session.agent.name())
+        .with("session", &session.session)
+        .with("worker", &session.worker)
+        .with("cwd", &session.cwd)
+        .with("calls", session.calls)
+        .with("errors", session.errors)
+        .with("refused_again", session.refused_again)
+        .with("events", session.events)
+        .with("begun", session.begun)
+        .with("last_seen", session.last_seen)
+        .with("ended", ended)
+        .with("findings", &session.findings)
+        .line()
 }
 
 /// What the agent gives to a status line. The rest is not needed.

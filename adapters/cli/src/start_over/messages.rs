@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use anstyle::Style;
-use serde::Serialize;
 use unstuck::{GitError, SavedState, WentBack};
-use unstuck_report::json::json_line;
+use unstuck_report::json::Object;
 use unstuck_report::shown::{counted, plain};
 
 use super::{Change, newest};
@@ -135,36 +134,21 @@ pub(super) fn list(saved: &[SavedState], change: Option<&Change<'_>>) -> String 
     text
 }
 
-#[derive(Serialize)]
-struct SavedLine<'a> {
-    schema: u32,
-    run: &'a str,
-    /// Null for the start of a run.
-    number: Option<u32>,
-    r#ref: &'a str,
-    commit: &'a str,
-    /// Seconds since 1970.
-    time: u64,
-    branch: Option<&'a str>,
-    head: Option<&'a str>,
-    /// True if the state belongs to the work tree that was asked for.
-    here: bool,
-}
-
-/// Lists the saved states for programs.
+/// Lists the saved states for programs. The start of a run has no number, times are in seconds since 1970, and those that
+/// are here belong to the work tree that was asked for.
 pub(super) fn lines(saved: &[SavedState]) -> String {
     let line = |one: &SavedState| {
-        json_line(&SavedLine {
-            schema: SCHEMA,
-            run: &one.run,
-            number: one.number,
-            r#ref: &one.reference,
-            commit: &one.commit,
-            time: millis(one.time) / 1000,
-            branch: one.branch.as_deref(),
-            head: one.head.as_deref(),
-            here: one.is_here,
-        })
+        Object::default()
+            .with("schema", SCHEMA)
+            .with("run", &one.run)
+            .with("number", one.number)
+            .with("ref", &one.reference)
+            .with("commit", &one.commit)
+            .with("time", millis(one.time) / 1000)
+            .with("branch", &one.branch)
+            .with("head", &one.head)
+            .with("here", one.is_here)
+            .line()
     };
     saved.iter().map(line).collect()
 }

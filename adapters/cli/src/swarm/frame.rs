@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
-use serde::Serialize;
 use unstuck_core::Action;
-use unstuck_report::json::json_line;
+use unstuck_report::json::Object;
 use unstuck_report::shown::{counted, plain, shortened, tool_name};
 use unstuck_swarm::Outcome;
 
@@ -155,44 +154,25 @@ fn time(at: u64) -> String {
     format!("{:02}:{:02}:{:02} UTC", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-#[derive(Serialize)]
-struct Line<'a> {
-    schema: u32,
-    at: u64,
-    swarm: &'a str,
-    #[serde(rename = "loop")]
-    loop_id: String,
-    tool: &'a str,
-    calls: u32,
-    workers: u32,
-    per_minute: Option<f64>,
-    result: &'static str,
-    last_call_ms_ago: u64,
-    rung: u8,
-    action: &'static str,
-}
-
 /// Returns a look for programs: a line for each of at most `calls` calls.
 pub(super) fn lines(title: &Title<'_>, look: &Sample, calls: usize) -> String {
-    let json = |row| json_line(&line(title, look.at, row));
-    look.rows.iter().flatten().take(calls).map(json).collect()
-}
-
-fn line<'a>(title: &Title<'a>, at: u64, HotCall { hot, rate, .. }: &'a HotCall) -> Line<'a> {
-    Line {
-        schema: SCHEMA,
-        at,
-        swarm: title.swarm,
-        loop_id: hot.loop_id.to_string(),
-        tool: &hot.tool,
-        calls: hot.calls,
-        workers: hot.workers,
-        per_minute: *rate,
-        result: outcome(hot.outcome),
-        last_call_ms_ago: hot.last_seen_ms_ago,
-        rung: hot.rung,
-        action: hot.action.name(),
-    }
+    let line = |HotCall { hot, rate, .. }: &HotCall| {
+        Object::default()
+            .with("schema", SCHEMA)
+            .with("at", look.at)
+            .with("swarm", title.swarm)
+            .with("loop", hot.loop_id.to_string())
+            .with("tool", &hot.tool)
+            .with("calls", hot.calls)
+            .with("workers", hot.workers)
+            .with("per_minute", rate)
+            .with("result", outcome(hot.outcome))
+            .with("last_call_ms_ago", hot.last_seen_ms_ago)
+            .with("rung", hot.rung)
+            .with("action", hot.action.name())
+            .line()
+    };
+    look.rows.iter().flatten().take(calls).map(line).collect()
 }
 
 #[cfg(test)]

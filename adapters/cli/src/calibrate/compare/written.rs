@@ -3,11 +3,10 @@
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 use unstuck_report::cost::{Spent, rounded};
-use unstuck_report::json::json_line;
+use unstuck_report::json::Object;
 use unstuck_report::shown::{COLUMNS, counted, plain, shortened};
 use unstuck_report::writer::chart::{Chart, ChartRow, Share};
 use unstuck_report::writer::markdown::escaped;
-use unstuck_trace::Tokens;
 
 use super::trial::Deed;
 use super::{Comparison, Good};
@@ -50,8 +49,7 @@ pub(super) fn written(comparison: &Comparison, format: OutputFormat, has_price: 
     };
     match format {
         OutputFormat::Jsonl => {
-            let line = |bill: &Bill| json_line(&bill.line(&comparison.total));
-            comparison.bills.iter().map(line).collect()
+            comparison.bills.iter().map(|bill| bill.line(&comparison.total)).collect()
         }
         OutputFormat::Markdown => markdown(comparison, &columns(&WIDE)),
         OutputFormat::Html => chart(comparison, &columns(&WIDE)).page(),
@@ -180,46 +178,32 @@ impl Bill {
         (ratio(spoke, runs), wilson(spoke, runs))
     }
 
-    /// Returns the line for programs. All runs together cost `total`.
-    pub(super) fn line(&self, total: &Spent) -> BillLine<'_> {
-        let seconds = |spent: &Spent| spent.time.map(|time| time.as_secs());
-        let (good_share, good_interval) = self.good_share();
-        BillLine {
-            policy: &self.name,
-            all: self.all,
-            calls: total.calls,
-            tokens: total.tokens,
-            seconds: seconds(total),
-            dollars: total.dollars,
-            calls_after: self.after.calls,
-            tokens_after: self.after.tokens,
-            seconds_after: seconds(&self.after),
-            dollars_after: self.after.dollars,
-            good: self.good,
-            good_share,
-            good_interval,
-        }
+    /// Returns the line for programs. All runs together cost `total`, and what is unknown is null. The share of good runs
+    /// has its 95 % interval (Wilson).
+    fn line(&self, total: &Spent) -> String {
+        let (share, interval) = self.good_share();
+        let Touched { runs, spoke, refused, ended, .. } = self.all;
+        let line = Object::default()
+            .with("policy", &self.name)
+            .with("runs", runs)
+            .with("spoke", spoke)
+            .with("refused", refused)
+            .with("ended", ended);
+        with_spent(with_spent(line, "", total), "_after", &self.after)
+            .with("good", self.good)
+            .with("good_share", share)
+            .with("good_interval", interval)
+            .line()
     }
 }
 
-/// A bill as JSON. What is unknown is null.
-#[derive(Serialize)]
-pub(super) struct BillLine<'b> {
-    policy: &'b str,
-    #[serde(flatten)]
-    all: Touched,
-    calls: usize,
-    tokens: Option<Tokens>,
-    seconds: Option<u64>,
-    dollars: Option<f64>,
-    calls_after: usize,
-    tokens_after: Option<Tokens>,
-    seconds_after: Option<u64>,
-    dollars_after: Option<f64>,
-    good: Option<Touched>,
-    /// The share of good runs in which the policy would have spoken, and its 95 % interval (Wilson).
-    good_share: Option<f64>,
-    good_interval: Option<Interval>,
+/// Adds what was `spent`, in members whose names end with `end`.
+fn with_spent(line: Object, end: &str, spent: &Spent) -> Object {
+    let name = |what: &str| format!("{what}{end}");
+    line.with(&name("calls"), spent.calls)
+        .with(&name("tokens"), spent.tokens)
+        .with(&name("seconds"), spent.time.map(|time| time.as_secs()))
+        .with(&name("dollars"), spent.dollars)
 }
 
 /// The columns behind the name.
