@@ -27,7 +27,7 @@ pub(super) fn with_tools(
     policy.with_tools(rules.leak()).map_err(|error| refused(node, error))
 }
 
-/// The fields of a `[tools.NAME]` table. [`super::write::of_tools`] reads those that belong to the
+/// The fields of a `[tools.NAME]` table. [`of_tools`] reads those that belong to the
 /// recipe.
 const TOOL: [&str; 7] = ["effect", "key", "exempt", "poll", "patience", "tag", "masks"];
 
