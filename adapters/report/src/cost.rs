@@ -279,30 +279,16 @@ mod tests {
     use unstuck_trace::{Message, Role, Usage};
 
     use super::*;
+    use crate::cases::cases;
 
     #[test]
     fn numbers_are_short() {
-        for (number, short) in [
-            (0, "0"),
-            (999, "999"),
-            (1000, "1.0k"),
-            (1049, "1.0k"),
-            (1050, "1.1k"),
-            (9949, "9.9k"),
-            (9950, "10k"),
-            (12_345, "12k"),
-            (999_499, "999k"),
-            (999_950, "1.0M"),
-            (1_234_567, "1.2M"),
-            (45_000_000, "45M"),
-            (2_000_000_000, "2.0G"),
-        ] {
-            assert_eq!(rounded(number), short, "{number}");
+        let table = include_str!("cost.txt");
+        for (number, short) in cases(table, "numbers") {
+            assert_eq!(rounded(number.parse().expect("a number")), short, "{number}");
         }
-        for (seconds, short) in
-            [(0, "0 s"), (59, "59 s"), (61, "1 min"), (4800, "1 h 20 min"), (90_000, "1 d 1 h")]
-        {
-            assert_eq!(span(Duration::from_secs(seconds)), short);
+        for (seconds, short) in cases(table, "spans") {
+            assert_eq!(span(Duration::from_secs(seconds.parse().expect("a number"))), short);
         }
     }
 
