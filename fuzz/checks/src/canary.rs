@@ -21,7 +21,7 @@ pub fn check(bytes: &[u8]) {
     let mut planted = Model::new(&wrong, 12);
     let agreed = stream::replay(bytes, &mut pair, |event, said| {
         let (wrong, settled) = planted.take(event);
-        let wrong = wrong.found(settled);
+        let wrong = wrong.strongest(settled);
         if said == wrong { Ok(()) } else { Err(format!("{FOUND}: {said:?} is not {wrong:?}")) }
     });
     if let Err(difference) = agreed {
