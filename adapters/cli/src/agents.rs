@@ -30,6 +30,8 @@ pub(crate) mod install;
 pub(crate) mod notify;
 pub(crate) mod options;
 mod payload;
+#[cfg(test)]
+mod payloads;
 mod plugin;
 mod process;
 mod published;

@@ -61,35 +61,3 @@ impl Dialect for Auggie {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::agents::dialect::decode;
-    use crate::agents::event::EventKind;
-
-    #[test]
-    fn every_known_payload_is_an_event() {
-        let answered = |text: &'static str, failed| Ending::Answered { text: text.into(), failed };
-        for (rest, ending) in [
-            (r#""tool_output":"a","tool_error":null"#, answered("a", false)),
-            (r#""tool_output":"no","tool_error":"no""#, answered("no", true)),
-            (r#""tool_error":null"#, Ending::Untold),
-        ] {
-            let payload = format!(
-                r#"{{"hook_event_name":"PostToolUse","conversation_id":"s","tool_name":"view",{rest}}}"#
-            );
-            let event = decode::<Auggie>(payload.as_bytes()).expect("an event");
-            let EventKind::After(call, ended) = event.kind else { panic!("the end of a call") };
-            assert_eq!((call.id, ended), (None, ending), "{payload}");
-        }
-        let prompt =
-            br#"{"hook_event_name":"PromptSubmit","conversation_id":"s","workspace_roots":["/w"],
-            "user_prompt":"go"}"#;
-        let event = decode::<Auggie>(prompt).expect("an event");
-        assert_eq!(
-            (event.kind, event.cwd.as_deref()),
-            (EventKind::Prompt("go".into()), Some("/w"))
-        );
-    }
-}

@@ -44,30 +44,3 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
         _ => plain(false),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_known_shape_of_a_result_has_its_ending() {
-        let answered = |text: &'static str, failed| Ending::Answered { text: text.into(), failed };
-        for (response, ending) in [
-            (r#""a""#, answered("a", false)),
-            (r#"["a.rs:1"]"#, answered("a.rs:1", false)),
-            (r#"{"exitCode":0,"interrupted":false,"tool_error_code":"0"}"#, Ending::Untold),
-            (
-                r#"{"exitCode":2,"interrupted":false,"is_error":true,"error":"no"}"#,
-                answered("no", true),
-            ),
-            (
-                r#"{"is_error":true,"tool_error_code":"1001"}"#,
-                answered(r#"{"is_error":true,"tool_error_code":"1001"}"#, true),
-            ),
-            (r#"{"exitCode":null,"interrupted":true,"is_error":true}"#, Ending::Cancelled),
-            ("null", Ending::Untold),
-        ] {
-            assert_eq!(result(serde_json::from_str(response).expect("JSON")), ending, "{response}");
-        }
-    }
-}

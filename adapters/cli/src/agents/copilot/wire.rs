@@ -129,99 +129,16 @@ pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
 mod tests {
     use super::*;
 
-    fn event(name: &str, rest: &str) -> Event<'static> {
-        let payload = format!(r#"{{"session_id":"s","hook_event_name":"{name}",{rest}}}"#);
-        decode(payload.leak().as_bytes()).expect("an event")
-    }
-
-    #[test]
-    fn a_command_fails_if_its_exit_code_is_not_0() {
-        for (text, failed) in [
-            ("no <shellId: 17 completed with exit code 2>", false),
-            ("<shellId: 17 completed with exit code 2>", true),
-            ("<shellId: 3 completed with exit code 0>", false),
-            ("yes", false),
-        ] {
-            let rest = format!(
-                r#""tool_name":"Bash","tool_result":{{"result_type":"success","text_result_for_llm":"{text}"}}"#
-            );
-            let EventKind::After(_, ending) = event("PostToolUse", &rest).kind else {
-                panic!("the end of a call")
-            };
-            assert_eq!(ending, Ending::Answered { text: text.into(), failed }, "{text}");
-        }
-    }
-
-    #[test]
-    fn every_known_shape_of_a_result_has_its_ending() {
-        let failed = |text: &'static str| Ending::Answered { text: text.into(), failed: true };
-        for (name, rest, ending) in [
-            (
-                "PostToolUse",
-                r#""tool_result":{"result_type":"failure","text_result_for_llm":"a"}"#,
-                failed("a"),
-            ),
-            ("PostToolUse", r#""tool_result":{"result_type":"denied"}"#, Ending::Refused),
-            (
-                "PostToolUse",
-                r#""tool_result":"a""#,
-                Ending::Answered { text: "a".into(), failed: false },
-            ),
-            ("PostToolUseFailure", r#""error":"No match found""#, failed("No match found")),
-            ("PostToolUseFailure", r#""error":{"code":1}"#, failed(r#"{"code":1}"#)),
-        ] {
-            let rest = format!(r#""tool_name":"Edit",{rest}"#);
-            let EventKind::After(call, ended) = event(name, &rest).kind else {
-                panic!("the end of a call")
-            };
-            assert_eq!((call.tool.as_ref(), ended), ("edit", ending), "{rest}");
-        }
-    }
-
     #[test]
     fn a_call_with_an_id_is_answered_as_vs_code_reads_it() {
-        let note = Reply::Tell("no".to_owned());
-        let noted = |event| json!({ "hookEventName": event, "additionalContext": "no" });
-        let call = r#""tool_name":"run_in_terminal","tool_use_id":"c1""#;
-        for (name, output, ending) in [
-            ("PreToolUse", "", None),
-            ("PostToolUse", "a", Some(false)),
-            ("PostToolUse", r"a\n\nCommand exited with code 0", Some(false)),
-            ("PostToolUse", r"a\n\nCommand exited with code 2\n", Some(true)),
-            ("PostToolUse", r"Command exited with code 2\na", Some(false)),
-        ] {
-            let event = event(name, &format!(r#"{call},"tool_response":"{output}""#));
-            let answer = json!({ "hookSpecificOutput": noted(name) }).to_string();
-            assert_eq!(encode(&note, &event), Encoded::Whole(answer));
-            let failed = match event.kind {
-                EventKind::After(_, Ending::Answered { failed, .. }) => Some(failed),
-                _ => None,
-            };
-            assert_eq!(failed, ending, "{output}");
-        }
-    }
-
-    #[test]
-    fn a_subagent_belongs_to_the_session_of_its_parent() {
-        let rest = r#""tool_name":"Bash","agent_id":"a1","parent_agent_id":"p""#;
-        let event = event("PreToolUse", rest);
-        assert_eq!((event.session.as_ref(), event.worker()), ("p", "a1"));
-    }
-
-    #[test]
-    fn other_payloads_are_no_event_or_an_error() {
-        for name in ["Stop", "Notification", "SubagentStop"] {
-            assert_eq!(event(name, r#""stop_reason":"end_turn""#).kind, EventKind::Other);
-        }
-        for payload in [
-            "",
-            "[]",
-            // A payload under Copilot's own names of events does not name its event.
-            r#"{"sessionId":"s","toolName":"bash","toolArgs":{}}"#,
-            r#"{"hook_event_name":"PreToolUse","tool_name":"Bash"}"#,
-            r#"{"session_id":"s","hook_event_name":"PreToolUse"}"#,
-        ] {
-            assert!(decode(payload.as_bytes()).is_err(), "{payload}");
+        for name in ["PreToolUse", "PostToolUse"] {
+            let payload = format!(
+                r#"{{"session_id":"s","hook_event_name":"{name}","tool_name":"x","tool_use_id":"c1"}}"#
+            );
+            let event = decode(payload.as_bytes()).expect("an event");
+            let note = json!({ "hookEventName": name, "additionalContext": "no" });
+            let answer = json!({ "hookSpecificOutput": note }).to_string();
+            assert_eq!(encode(&Reply::Tell("no".to_owned()), &event), Encoded::Whole(answer));
         }
     }
 }

@@ -85,31 +85,3 @@ pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
         _ => return Encoded::Partial(String::new()),
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_text_of_a_result_is_what_the_model_reads() {
-        let table = [
-            (r#"{"llmContent":"a","returnDisplay":"b"}"#, "a", false),
-            (r#"{"llmContent":[{"text":"a"},{"text":"b"}]}"#, "a\nb", false),
-            (r#"{"llmContent":"no","error":{"message":"no","type":"x"}}"#, "no", true),
-            (
-                r#"{"llmContent":"no such file","error":{"message":"File not found: a"}}"#,
-                "File not found: a",
-                true,
-            ),
-            (r#"{"error":"no"}"#, "no", true),
-            (r#"{"llmContent":"a","error":null}"#, "a", false),
-            (r#""a""#, "a", false),
-        ];
-        for (response, text, failed) in table {
-            let ending = result(Some(serde_json::from_str(response).expect("JSON")));
-            assert_eq!(ending, Ending::Answered { text: text.into(), failed }, "{response}");
-        }
-        let cancelled = r#"{"llmContent":"Command was cancelled by user before it was done."}"#;
-        assert_eq!(result(serde_json::from_str(cancelled).ok()), Ending::Cancelled);
-    }
-}
