@@ -1,9 +1,13 @@
 //! CodeBuddy Code: hooks in `settings.json`, as lines for the user's shell.
 
-mod wire;
+use serde::Deserialize;
+use unstuck_trace::ToolResult;
 
+use super::dialect::Dialect;
+use super::event::{Ending, Raw, json, members, text};
 use super::hooks::{HookEvent, Hooks};
 use super::host::{Diagnosis, Ends, Home, Host, Quirks, Wire};
+use super::payload::HookPayload;
 
 pub(super) const HOST: Host = Host {
     name: "codebuddy",
@@ -27,9 +31,45 @@ pub(super) const HOST: Host = Host {
         r#"{"session_id":"unstuck-doctor","cwd":"/","hook_event_name":"PreToolUse","tool_name":"Bash","#,
         r#""tool_input":{"command":"true"},"tool_use_id":"call_unstuck_doctor"}"#,
     ),
-    wire: Wire::of::<wire::CodeBuddy>(),
+    wire: Wire::of::<CodeBuddy>(),
     ends: Ends::Nothing,
     quirks: Quirks::NONE,
     transcripts: None,
     diagnose: |found| Diagnosis::of_switch(found, "/disableAllHooks"),
 };
+
+/// CodeBuddy Code's dialect. The result of a command that fails has its output as the error. That of a command that works
+/// has no output at all, so that nothing proves that it did the same as another.
+struct CodeBuddy;
+
+impl Dialect for CodeBuddy {
+    const NOTED: &'static [&'static str] = &["PostToolUse", "PostToolUseFailure"];
+
+    fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+        result(payload.tool_response)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Response<'a> {
+    #[serde(rename = "exitCode")]
+    exit: Raw<'a>,
+    interrupted: Raw<'a>,
+    is_error: Raw<'a>,
+    error: Raw<'a>,
+}
+
+fn result(raw: Raw<'_>) -> Ending<'_> {
+    let Some(shape) = raw else { return Ending::Untold };
+    let plain = |failed| Ending::Answered { text: ToolResult::plain(shape).text, failed };
+    match members::<Response<'_>>(raw) {
+        Some(response) if json(response.interrupted) == "true" => Ending::Cancelled,
+        Some(response) if json(response.is_error) == "true" => match text(response.error) {
+            Some(text) => Ending::Answered { text, failed: true },
+            None => plain(true),
+        },
+        Some(response) if response.exit.is_some() => Ending::Untold,
+        _ => plain(false),
+    }
+}

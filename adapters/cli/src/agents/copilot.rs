@@ -5,6 +5,7 @@ mod wire;
 
 use unstuck_trace::Format;
 
+use super::dialect;
 use super::hooks::{HookEvent, Hooks, Shape};
 use super::host::{Diagnosis, Ends, Home, Host, Installation, Quirks, Scope, Transcripts, Wire};
 use super::settings::switch;
@@ -35,7 +36,7 @@ pub(super) const HOST: Host = Host {
         r#"{"hook_event_name":"PreToolUse","session_id":"unstuck-doctor","timestamp":"2026-01-01T00:00:00Z","#,
         r#""cwd":"/","tool_name":"Bash","tool_input":{"command":"true"}}"#,
     ),
-    wire: Wire { decode: wire::decode, encode: wire::encode },
+    wire: Wire { decode: dialect::decode::<wire::Copilot>, encode: wire::encode },
     ends: Ends::Nothing,
     quirks: Quirks { project_folder: Some(".github"), ..Quirks::NONE },
     transcripts: Some(Transcripts {

@@ -1,12 +1,17 @@
 //! Cursor: hooks in `hooks.json`, as lines for a shell. Not run: the facts are from its documentation.
 
-mod wire;
-
 use std::fs;
 
+use serde::Deserialize;
+use serde_json::{Value, json};
+
 use super::claude_code;
+use super::dialect::Dialect;
+use super::event::{Ending, Event, Object, Raw, shown, text};
 use super::hooks::{HookEvent, Hooks, Shape};
 use super::host::{Diagnosis, Ends, Home, Host, Installation, Quirks, Scope, Wire};
+use super::payload::HookPayload;
+use super::reply::Words;
 use super::settings::listed;
 
 pub(super) const HOST: Host = Host {
@@ -35,7 +40,7 @@ pub(super) const HOST: Host = Host {
         r#""workspace_roots":["/"],"tool_name":"Shell","tool_input":{"command":"true"},"#,
         r#""tool_use_id":"unstuck_doctor"}"#,
     ),
-    wire: Wire { decode: wire::decode, encode: wire::encode },
+    wire: Wire::of::<Cursor>(),
     ends: Ends::Nothing,
     quirks: Quirks { silence: "{}", ..Quirks::NONE },
     transcripts: None,
@@ -56,4 +61,62 @@ fn diagnose(_: &Installation<'_>) -> Diagnosis {
         )
     });
     Diagnosis { obstacles: Vec::new(), advice: advice.into_iter().collect(), trusted: None }
+}
+
+/// Cursor's dialect. Every answer is an object, and silence is the empty one. No answer ends a turn.
+struct Cursor;
+
+impl Dialect for Cursor {
+    const NAMES: &'static [(&'static str, &'static str)] = &[
+        ("preToolUse", "PreToolUse"),
+        ("postToolUse", "PostToolUse"),
+        ("postToolUseFailure", "PostToolUseFailure"),
+        ("beforeSubmitPrompt", "UserPromptSubmit"),
+        ("afterAgentResponse", "Stop"),
+        ("sessionStart", "SessionStart"),
+        ("sessionEnd", "SessionEnd"),
+    ];
+    const NOTED: &'static [&'static str] = &["postToolUse", "postToolUseFailure"];
+
+    fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+        result(payload.tool_output)
+    }
+
+    fn failure<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+        match text(payload.failure_type).as_deref() {
+            Some("permission_denied") => Ending::Refused,
+            _ => Ending::Answered { text: shown(payload.error_message), failed: true },
+        }
+    }
+
+    fn adapted<'a>(payload: &HookPayload<'a>, event: Event<'a>) -> Event<'a> {
+        let session = text(payload.conversation_id).unwrap_or(event.session);
+        Event { session, subagent: None, turn: text(payload.generation_id), ..event }
+    }
+
+    fn note(_: &Event<'_>, text: &str) -> Value {
+        json!({ "additional_context": text })
+    }
+
+    fn refusal(words: &Words) -> Value {
+        json!({
+            "permission": "deny", "agent_message": words.model, "user_message": words.person
+        })
+    }
+}
+
+/// Reads a result. That of a command is an object in a string, with its exit code.
+fn result(raw: Raw<'_>) -> Ending<'_> {
+    #[derive(Deserialize)]
+    struct Exit {
+        #[serde(rename = "exitCode")]
+        code: i64,
+    }
+    if raw.is_none() {
+        return Ending::Untold;
+    }
+    let text = shown(raw);
+    let exit = serde_json::from_str::<Object<Exit>>(&text);
+    let failed = exit.is_ok_and(|Object(exit)| exit.code != 0);
+    Ending::Answered { text, failed }
 }

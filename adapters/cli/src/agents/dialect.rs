@@ -1,20 +1,29 @@
 //! The shape of hooks that most agents have taken over from Claude Code, and the ways in which they differ.
 
-use serde_json::json;
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
 use unstuck_trace::ToolResult;
 
-use crate::agents::event::{BadPayload, Call, Ending, Event, EventKind, Raw, shown};
+use crate::agents::event::{BadPayload, Call, Ending, Event, EventKind, shown};
 use crate::agents::payload::HookPayload;
 use crate::agents::reply::{Encoded, Reply, Words};
 
 /// An agent whose payloads and answers have the shape of Claude Code's.
 pub(crate) trait Dialect {
-    /// The events whose answer may carry a note to the model.
+    /// The agent's own names of events, each with Claude Code's name of the same event.
+    const NAMES: &'static [(&'static str, &'static str)] = &[];
+    /// The events whose answer may carry a note to the model, by their own names.
     const NOTED: &'static [&'static str];
     /// Returns whether the answer to an event ends the turn. It is `None` if no answer does.
     const ENDS: Option<fn(&Event<'_>) -> bool> = None;
     /// The user reads the `systemMessage` beside a refusal.
     const SHOWS: bool = false;
+
+    /// Returns the event's own name.
+    fn name<'a>(payload: &HookPayload<'a>) -> Result<Cow<'a, str>, BadPayload> {
+        payload.name()
+    }
 
     /// Returns the end of a call from the payload of `PostToolUse`.
     fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
@@ -38,22 +47,28 @@ pub(crate) trait Dialect {
         Ok(payload.kind(name))
     }
 
-    /// Returns the id of the turn, if the agent has one.
-    fn turn<'a>(payload: &HookPayload<'a>) -> Raw<'a> {
-        payload.prompt_id()
+    /// Returns the event with what the agent tells in other members than Claude Code, for example the turn.
+    fn adapted<'a>(_: &HookPayload<'a>, event: Event<'a>) -> Event<'a> {
+        event
     }
 
-    /// Returns the text that the model reads in place of the result of a refused call.
-    fn reason(words: &Words) -> &str {
-        &words.model
+    /// Writes a note to the model.
+    fn note(event: &Event<'_>, text: &str) -> Value {
+        note(event, text)
+    }
+
+    /// Writes the refusal of a call.
+    fn refusal(words: &Words) -> Value {
+        decision("deny", &words.model, Self::SHOWS.then_some(&words.person))
     }
 }
 
 /// Reads a payload.
 pub(crate) fn decode<D: Dialect>(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
     let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
-    let name = payload.name()?;
-    let kind = match name.as_ref() {
+    let name = D::name(&payload)?;
+    let common = D::NAMES.iter().find(|(own, _)| *own == name).map(|(_, common)| *common);
+    let kind = match common.unwrap_or(&name) {
         "PreToolUse" => EventKind::Before(D::call(&payload)?),
         "PostToolUse" => EventKind::After(D::call(&payload)?, D::result(&payload)),
         "PostToolUseFailure" if payload.was_interrupted() => {
@@ -62,44 +77,44 @@ pub(crate) fn decode<D: Dialect>(payload: &[u8]) -> Result<Event<'_>, BadPayload
         "PostToolUseFailure" => EventKind::After(D::call(&payload)?, D::failure(&payload)),
         name => D::kind(&payload, name)?,
     };
-    let turn = D::turn(&payload);
-    payload.into_event(name, kind, turn)
+    let event = payload.event(name, kind)?;
+    Ok(D::adapted(&payload, event))
 }
 
 /// Writes a reply. Where no answer ends a turn, a stop is a refusal before a call, and a note after it.
 pub(crate) fn encode<D: Dialect>(reply: &Reply, event: &Event<'_>) -> Encoded {
-    let name = event.name.as_ref();
-    let is_noted = D::NOTED.contains(&name);
+    let is_noted = D::NOTED.contains(&event.name.as_ref());
     let ends = D::ENDS.map(|ends| ends(event));
-    Encoded::Whole(match (reply, &event.kind) {
+    let answer = match (reply, &event.kind) {
         (Reply::Stop(words), _) if ends == Some(true) => {
-            json!({ "continue": false, "stopReason": words.person }).to_string()
+            json!({ "continue": false, "stopReason": words.person })
         }
         // At the end of a turn there is nothing left to stop.
-        (Reply::Nothing, _) | (Reply::Stop(_), EventKind::HandedBack(_)) => String::new(),
+        (Reply::Nothing, _) | (Reply::Stop(_), EventKind::HandedBack(_)) => {
+            return Encoded::Whole(String::new());
+        }
         (Reply::Ask(question), EventKind::Before(_)) => decision("ask", question, None),
         // The turn goes on after a refused call; the answer to a later event ends it.
         (Reply::Stop(words), EventKind::Before(_)) if ends.is_some() => {
-            return Encoded::Partial(decision("deny", D::reason(words), None));
+            return Encoded::Partial(decision("deny", &words.model, None).to_string());
         }
-        (Reply::Refuse(words) | Reply::Stop(words), EventKind::Before(_)) => {
-            decision("deny", D::reason(words), D::SHOWS.then_some(&words.person))
-        }
-        (Reply::Tell(text), _) if is_noted => note(name, text),
+        (Reply::Refuse(words) | Reply::Stop(words), EventKind::Before(_)) => D::refusal(words),
+        (Reply::Tell(text), _) if is_noted => D::note(event, text),
         (Reply::Stop(words), EventKind::After(..)) if is_noted && ends.is_none() => {
-            note(name, &words.model)
+            D::note(event, &words.model)
         }
         _ => return Encoded::Partial(String::new()),
-    })
+    };
+    Encoded::Whole(answer.to_string())
 }
 
-fn note(event: &str, text: &str) -> String {
-    json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } })
-        .to_string()
+/// Writes a note to the model as Claude Code reads it.
+pub(crate) fn note(event: &Event<'_>, text: &str) -> Value {
+    json!({ "hookSpecificOutput": { "hookEventName": event.name, "additionalContext": text } })
 }
 
-/// Returns the decision on a call, for this reason, with a line for the user.
-fn decision(what: &str, reason: &str, line: Option<&String>) -> String {
+/// Writes the decision on a call as Claude Code reads it, for this reason, with a line for the user.
+pub(crate) fn decision(what: &str, reason: &str, line: Option<&String>) -> Value {
     let mut decision = json!({
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
@@ -110,5 +125,5 @@ fn decision(what: &str, reason: &str, line: Option<&String>) -> String {
     if let Some(line) = line {
         decision["systemMessage"] = line.as_str().into();
     }
-    decision.to_string()
+    decision
 }

@@ -1,12 +1,15 @@
 //! Gemini CLI: hooks in `settings.json`, as lines for `bash`, with time limits in milliseconds.
 
-mod wire;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use unstuck_trace::{Format, ToolResult};
 
-use serde_json::Value;
-use unstuck_trace::Format;
-
+use super::dialect::{self, Dialect};
+use super::event::{BadPayload, Call, Ending, Event, EventKind, Raw, members};
 use super::hooks::{HookEvent, Hooks, Timeout};
 use super::host::{Diagnosis, Ends, Home, Host, Installation, Quirks, Scope, Transcripts, Wire};
+use super::payload::HookPayload;
+use super::reply::Words;
 use super::settings::{meaning, switch};
 
 /// The name of the hook in the settings, by which a user can disable it.
@@ -35,7 +38,7 @@ pub(super) const HOST: Host = Host {
         r#"{"session_id":"unstuck-doctor","cwd":"/","hook_event_name":"BeforeTool","timestamp":"2026-01-01T00:00:00Z","#,
         r#""tool_name":"run_shell_command","tool_input":{"command":"true"}}"#,
     ),
-    wire: Wire { decode: wire::decode, encode: wire::encode },
+    wire: Wire::of::<Gemini>(),
     ends: Ends::Turns,
     quirks: Quirks::NONE,
     transcripts: Some(Transcripts {
@@ -65,4 +68,81 @@ fn diagnose(found: &Installation<'_>) -> Diagnosis {
             .to_owned()
     });
     Diagnosis { obstacles, advice: advice.into_iter().collect(), trusted: None }
+}
+
+/// The beginning of the result of a command that the user cancelled.
+const CANCELLED: &str = "Command was cancelled by user";
+
+/// Gemini CLI's dialect. Calls have no ids: a result belongs to the earliest open call with the same tool and arguments.
+/// The answer to `BeforeTool` has no place for a note to the model, so a warning comes with the result.
+struct Gemini;
+
+impl Dialect for Gemini {
+    const NAMES: &'static [(&'static str, &'static str)] = &[
+        ("BeforeTool", "PreToolUse"),
+        ("AfterTool", "PostToolUse"),
+        ("BeforeAgent", "UserPromptSubmit"),
+        ("AfterAgent", "Stop"),
+    ];
+    const NOTED: &'static [&'static str] = &["AfterTool"];
+    const ENDS: Option<fn(&Event<'_>) -> bool> = Some(|event| {
+        use EventKind::{After, Before, HandedBack};
+        matches!(event.kind, Before(_) | After(..) | HandedBack(_))
+    });
+
+    fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+        result(payload.tool_response)
+    }
+
+    fn call<'a>(payload: &HookPayload<'a>) -> Result<Call<'a>, BadPayload> {
+        Ok(Call { id: None, ..payload.call()? })
+    }
+
+    fn adapted<'a>(_: &HookPayload<'a>, event: Event<'a>) -> Event<'a> {
+        Event { subagent: None, turn: None, ..event }
+    }
+
+    fn note(event: &Event<'_>, note: &str) -> Value {
+        match &event.kind {
+            // Gemini CLI drops the context of a result with an error, but takes a reason in place of the error.
+            EventKind::After(_, Ending::Answered { text, failed: true }) => {
+                json!({ "decision": "deny", "reason": format!("{text}\n\n{note}") })
+            }
+            _ => dialect::note(event, note),
+        }
+    }
+
+    fn refusal(words: &Words) -> Value {
+        json!({ "decision": "deny", "reason": words.model, "systemMessage": words.person })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Response<'a> {
+    #[serde(rename = "llmContent")]
+    content: Raw<'a>,
+    error: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+struct Failure<'a> {
+    #[serde(borrow)]
+    message: Raw<'a>,
+}
+
+fn result(raw: Raw<'_>) -> Ending<'_> {
+    let response = members::<Response<'_>>(raw);
+    let failed = response.as_ref().is_some_and(|response| response.error.is_some());
+    // Of a failed call, the model reads the message of the error.
+    let shown = response.and_then(|response| {
+        let message = members::<Failure<'_>>(response.error).and_then(|failure| failure.message);
+        message.or(response.content).or(response.error)
+    });
+    let Some(shown) = shown.or(raw) else { return Ending::Untold };
+    let text = ToolResult::gemini(shown).text;
+    if text.starts_with(CANCELLED) {
+        return Ending::Cancelled;
+    }
+    Ending::Answered { text, failed }
 }

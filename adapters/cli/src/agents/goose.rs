@@ -1,14 +1,18 @@
 //! goose: hooks of a plugin, as lines for `sh`. Not run: the facts are from its documentation and source.
 
-mod wire;
-
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use unstuck_trace::ToolResult;
 
+use super::dialect::{self, Dialect};
+use super::event::{BadPayload, Ending, Event, EventKind, needed, text};
 use super::hooks::{HookEvent, Hooks};
 use super::host::{Diagnosis, Ends, Home, Host, Installation, Quirks, Wire};
+use super::payload::HookPayload;
+use super::reply::{Encoded, Reply};
 
 pub(super) const HOST: Host = Host {
     name: "goose",
@@ -32,7 +36,7 @@ pub(super) const HOST: Host = Host {
         r#"{"event":"PreToolUse","session_id":"unstuck-doctor","tool_name":"developer__shell","#,
         r#""tool_input":{"command":"true"},"tool_call_id":"unstuck_doctor","working_dir":"/"}"#,
     ),
-    wire: Wire { decode: wire::decode, encode: wire::encode },
+    wire: Wire { decode: dialect::decode::<Goose>, encode },
     ends: Ends::Nothing,
     quirks: Quirks::NONE,
     transcripts: None,
@@ -58,4 +62,43 @@ fn disables(settings: &Path) -> bool {
     let settings: Value = serde_json::from_str(&settings).unwrap_or_default();
     let disabled = settings.get("disabledPlugins").and_then(Value::as_array);
     disabled.is_some_and(|names| names.iter().any(|name| name == PLUGIN))
+}
+
+/// goose's dialect. The answer to `PreToolUse` can refuse the call, and no other answer is read: a note has no place, and
+/// no answer ends a turn. Some versions send no results, so that a loop of calls that work is not seen.
+struct Goose;
+
+impl Dialect for Goose {
+    const NOTED: &'static [&'static str] = &[];
+
+    fn name<'a>(payload: &HookPayload<'a>) -> Result<Cow<'a, str>, BadPayload> {
+        needed(text(payload.event), "event")
+    }
+
+    fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+        let output = payload.tool_output.map(|raw| ToolResult::plain(raw).text);
+        output.map_or(Ending::Untold, |text| Ending::Answered { text, failed: false })
+    }
+
+    fn failure<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+        let output = payload.tool_output.map(|raw| ToolResult::plain(raw).text);
+        Ending::Answered { text: output.unwrap_or_default(), failed: true }
+    }
+
+    fn adapted<'a>(_: &HookPayload<'a>, event: Event<'a>) -> Event<'a> {
+        Event { subagent: None, turn: None, ..event }
+    }
+}
+
+/// Writes a reply as goose reads it. A note, which has no place, is not kept for a later event.
+fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
+    match (reply, &event.kind) {
+        (Reply::Refuse(words) | Reply::Stop(words), EventKind::Before(_)) => Encoded::Whole(
+            json!({ "decision": "block", "reason": words.model.trim_end_matches('.') }).to_string(),
+        ),
+        (Reply::Ask(_) | Reply::Refuse(_), _) => Encoded::Partial(String::new()),
+        (Reply::Nothing | Reply::Tell(_) | Reply::Stop(_) | Reply::StartOver(_), _) => {
+            Encoded::Whole(String::new())
+        }
+    }
 }

@@ -16,7 +16,7 @@ use crate::agents::event::{
 pub(crate) struct HookPayload<'a, R = &'a RawValue> {
     pub(crate) event: Raw<'a>,
     hook_event_name: Raw<'a>,
-    pub(crate) session_id: Raw<'a>,
+    session_id: Raw<'a>,
     pub(crate) conversation_id: Raw<'a>,
     /// The id of a subagent. In an event of a subagent, Copilot sends this id as `session_id` and the session's own id as
     /// `parent_agent_id`.
@@ -48,9 +48,9 @@ pub(crate) struct HookPayload<'a, R = &'a RawValue> {
     pub(crate) error_message: Raw<'a>,
     prompt: Raw<'a>,
     user_prompt: Raw<'a>,
-    pub(crate) message: Raw<'a>,
-    pub(crate) text: Raw<'a>,
-    pub(crate) prompt_response: Raw<'a>,
+    message: Raw<'a>,
+    text: Raw<'a>,
+    prompt_response: Raw<'a>,
     last_assistant_message: Raw<'a>,
 }
 
@@ -92,7 +92,13 @@ impl<'a, R> HookPayload<'a, R> {
 
     /// Returns what the user said.
     pub(crate) fn said(&self) -> Cow<'a, str> {
-        text(self.prompt.or(self.user_prompt)).unwrap_or_default()
+        text(self.prompt.or(self.user_prompt).or(self.message)).unwrap_or_default()
+    }
+
+    /// Returns the text with which a turn ends.
+    fn last_words(&self) -> Cow<'a, str> {
+        let words = self.last_assistant_message.or(self.prompt_response).or(self.text);
+        text(words).unwrap_or_default()
     }
 
     /// Returns the kind of an event with this name that is no event of a call.
@@ -101,46 +107,39 @@ impl<'a, R> HookPayload<'a, R> {
             "UserPromptSubmit" | "PromptSubmit" => EventKind::Prompt(self.said()),
             // Without the id of the subagent its calls cannot be found.
             "SubagentStop" if self.agent_id.is_none() => EventKind::Other,
-            "Stop" | "SubagentStop" => {
-                EventKind::HandedBack(text(self.last_assistant_message).unwrap_or_default())
-            }
+            "Stop" | "SubagentStop" => EventKind::HandedBack(self.last_words()),
             "Interrupt" => EventKind::Interrupted,
             // Only the model's memory is compacted; the calls were made.
-            "SessionStart" | "sessionStart" => match text(self.source).as_deref() {
+            "SessionStart" => match text(self.source).as_deref() {
                 Some("compact" | "compress") => EventKind::Compacted,
                 _ => EventKind::Began,
             },
-            "SessionEnd" | "sessionEnd" => EventKind::Ended,
+            "SessionEnd" => EventKind::Ended,
             _ => EventKind::Other,
         }
     }
 
-    /// Returns the id of the prompt of the main agent's turn. A subagent goes on when the main agent gets another one,
-    /// for example the news that another subagent has finished.
-    pub(crate) fn prompt_id(&self) -> Raw<'a> {
-        self.prompt_id.filter(|_| full(self.agent_id).is_none())
-    }
-
-    /// Returns the event with this name, of this kind, in the turn with this id.
-    pub(crate) fn into_event(
-        self,
+    /// Returns the event with this name, of this kind. Its turn is that of the prompt of the main agent. A subagent goes
+    /// on when the main agent gets another prompt, for example the news that another subagent has finished.
+    pub(crate) fn event(
+        &self,
         name: Cow<'a, str>,
         kind: EventKind<'a>,
-        turn: Raw<'a>,
     ) -> Result<Event<'a>, BadPayload> {
         let root = || {
             let roots: Vec<Cow<'a, str>> =
                 serde_json::from_str(self.workspace_roots?.get()).ok()?;
             roots.into_iter().next()
         };
+        let subagent = full(self.agent_id);
         Ok(Event {
             name,
             session: needed(text(self.session_id.or(self.conversation_id)), "session_id")?,
-            subagent: full(self.agent_id),
             cwd: text(self.cwd).or_else(|| text(self.working_dir)).or_else(root),
             model: full(self.model),
             transcript: text(self.transcript_path),
-            turn: text(turn),
+            turn: text(self.prompt_id.filter(|_| subagent.is_none())),
+            subagent,
             kind,
         })
     }

@@ -71,14 +71,11 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
 /// result in the same pass saves a second one over a result of a megabyte.
 fn of_object(payload: &[u8]) -> Option<Event<'_>> {
     memmem::find(payload, br#""tool_response":{"#)?;
-    let mut payload: HookPayload<'_, Object<Response<'_>>> =
-        serde_json::from_slice(payload).ok()?;
-    let Object(response) = payload.tool_response.take()?;
+    let payload: HookPayload<'_, Object<Response<'_>>> = serde_json::from_slice(payload).ok()?;
+    let Object(response) = payload.tool_response.as_ref()?;
     let ending = response.ending()?;
     let name = payload.name().ok().filter(|name| name == "PostToolUse")?;
-    let kind = EventKind::After(payload.call().ok()?, ending);
-    let turn = payload.prompt_id();
-    payload.into_event(name, kind, turn).ok()
+    payload.event(name, EventKind::After(payload.call().ok()?, ending)).ok()
 }
 
 /// Returns the end of a call with this error.

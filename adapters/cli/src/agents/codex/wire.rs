@@ -7,11 +7,11 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use unstuck_trace::ToolResult;
 
-use crate::agents::dialect::Dialect;
-use crate::agents::event::{BadPayload, Call, Ending, Raw, json, members};
+use crate::agents::dialect::{Dialect, decision};
+use crate::agents::event::{BadPayload, Call, Ending, Event, Raw, json, members, text};
 use crate::agents::payload::HookPayload;
 use crate::agents::reply::Words;
 
@@ -26,7 +26,6 @@ pub(crate) struct Codex;
 
 impl Dialect for Codex {
     const NOTED: &'static [&'static str] = &["PreToolUse", "PostToolUse"];
-    const SHOWS: bool = true;
 
     fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
         result(payload.tool_response)
@@ -38,13 +37,13 @@ impl Dialect for Codex {
         Ok(Call { id, tool, args: command(payload.tool_input) })
     }
 
-    fn turn<'a>(payload: &HookPayload<'a>) -> Raw<'a> {
-        payload.turn_id
+    fn adapted<'a>(payload: &HookPayload<'a>, event: Event<'a>) -> Event<'a> {
+        Event { turn: text(payload.turn_id), ..event }
     }
 
-    fn reason(words: &Words) -> &str {
+    fn refusal(words: &Words) -> Value {
         // Codex adds a full stop.
-        words.model.trim_end_matches('.')
+        decision("deny", words.model.trim_end_matches('.'), Some(&words.person))
     }
 }
 

@@ -10,13 +10,14 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use unstuck_trace::ToolResult;
 
 use crate::agents::dialect::{self, Dialect};
-use crate::agents::event::{BadPayload, Call, Ending, Event, EventKind, Raw, members, shown, text};
+use crate::agents::event::{BadPayload, Call, Ending, Event, EventKind, Raw, members, text};
 use crate::agents::payload::HookPayload;
-use crate::agents::reply::{Encoded, Reply};
+use crate::agents::reply::{Encoded, Reply, Words};
 
 /// The names that the payloads give to tools, and the names that the model knows.
 const TOOLS: [(&str, &str); 7] = [
@@ -32,36 +33,45 @@ const TOOLS: [(&str, &str); 7] = [
 /// The beginning of the last line of a command's result in VS Code.
 const EXITED: &str = "Command exited with code ";
 
-/// Reads a payload.
-pub(crate) fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
-    let payload: HookPayload<'_> = serde_json::from_slice(payload)?;
-    let call = || {
-        payload.call().map(|call| {
-            let known = TOOLS.iter().find(|(name, _)| *name == call.tool);
-            let tool = known.map_or(call.tool, |&(_, name)| Cow::Borrowed(name));
-            Call { tool, ..call }
+/// GitHub Copilot CLI's dialect, and in payloads VS Code's.
+pub(crate) struct Copilot;
+
+impl Dialect for Copilot {
+    const NOTED: &'static [&'static str] = &["PreToolUse", "PostToolUse", "PostToolUseFailure"];
+
+    fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+        payload.tool_response.map_or_else(|| result(payload.tool_result), result_in_vs_code)
+    }
+
+    fn call<'a>(payload: &HookPayload<'a>) -> Result<Call<'a>, BadPayload> {
+        let call = payload.call()?;
+        let known = TOOLS.iter().find(|(name, _)| *name == call.tool);
+        let tool = known.map_or(call.tool, |&(_, name)| Cow::Borrowed(name));
+        Ok(Call { tool, ..call })
+    }
+
+    fn kind<'a>(payload: &HookPayload<'a>, name: &str) -> Result<EventKind<'a>, BadPayload> {
+        Ok(match name {
+            // No event tells of its end.
+            "PreCompact" => EventKind::Compacted,
+            // They have no text.
+            "Stop" | "SubagentStop" => EventKind::Other,
+            name => payload.kind(name),
         })
-    };
-    let name = payload.name()?;
-    let kind = match name.as_ref() {
-        "PreToolUse" => EventKind::Before(call()?),
-        "PostToolUse" if payload.tool_response.is_some() => {
-            EventKind::After(call()?, VsCode::result(&payload))
-        }
-        "PostToolUse" => EventKind::After(call()?, result(payload.tool_result)),
-        "PostToolUseFailure" => {
-            let text = shown(payload.error);
-            EventKind::After(call()?, Ending::Answered { text, failed: true })
-        }
-        // No event tells of its end.
-        "PreCompact" => EventKind::Compacted,
-        // They have no text.
-        "Stop" | "SubagentStop" => EventKind::Other,
-        name => payload.kind(name),
-    };
-    let (parent, event) = (text(payload.parent_agent_id), payload.into_event(name, kind, None)?);
-    let session = parent.filter(|_| event.subagent.is_some());
-    Ok(Event { session: session.unwrap_or(event.session), ..event })
+    }
+
+    fn adapted<'a>(payload: &HookPayload<'a>, event: Event<'a>) -> Event<'a> {
+        let parent = text(payload.parent_agent_id).filter(|_| event.subagent.is_some());
+        Event { session: parent.unwrap_or(event.session), turn: None, ..event }
+    }
+
+    fn note(_: &Event<'_>, text: &str) -> Value {
+        json!({ "additionalContext": text })
+    }
+
+    fn refusal(words: &Words) -> Value {
+        json!({ "permissionDecision": "deny", "permissionDecisionReason": words.model })
+    }
 }
 
 #[derive(Deserialize)]
@@ -88,41 +98,29 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
     }
 }
 
-/// VS Code's local agent.
+/// VS Code's local agent, as it reads answers.
 struct VsCode;
 
 impl Dialect for VsCode {
     const NOTED: &'static [&'static str] = &["PreToolUse", "PostToolUse"];
-
-    /// The last line of a failed command tells its exit code.
-    fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
-        let Some(raw) = payload.tool_response else { return Ending::Untold };
-        let text = ToolResult::plain(raw).text;
-        let last = text.trim_end().lines().next_back().unwrap_or_default();
-        let failed = last.strip_prefix(EXITED).is_some_and(|code| code != "0");
-        Ending::Answered { text, failed }
-    }
 }
 
-/// Writes a reply as the agent reads it that sent the event. No answer ends a turn. A stop is written as a refusal
-/// before a call, and as a note after it.
+/// Returns the end of a call in VS Code: the last line of a failed command tells its exit code.
+fn result_in_vs_code(raw: &RawValue) -> Ending<'_> {
+    let text = ToolResult::plain(raw).text;
+    let last = text.trim_end().lines().next_back().unwrap_or_default();
+    let failed = last.strip_prefix(EXITED).is_some_and(|code| code != "0");
+    Ending::Answered { text, failed }
+}
+
+/// Writes a reply as the agent reads it that sent the event.
 pub(crate) fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
-    if let EventKind::Before(call) | EventKind::After(call, _) = &event.kind
-        && call.id.is_some()
-    {
-        return dialect::encode::<VsCode>(reply, event);
+    match &event.kind {
+        EventKind::Before(call) | EventKind::After(call, _) if call.id.is_some() => {
+            dialect::encode::<VsCode>(reply, event)
+        }
+        _ => dialect::encode::<Copilot>(reply, event),
     }
-    let context = |text: &str| json!({ "additionalContext": text }).to_string();
-    Encoded::Whole(match (reply, &event.kind) {
-        (Reply::Nothing, _) => String::new(),
-        (Reply::Tell(text), EventKind::Before(_) | EventKind::After(..)) => context(text),
-        (Reply::Refuse(words) | Reply::Stop(words), EventKind::Before(_)) => json!({
-            "permissionDecision": "deny", "permissionDecisionReason": words.model
-        })
-        .to_string(),
-        (Reply::Stop(words), EventKind::After(..)) => context(&words.model),
-        _ => return Encoded::Partial(String::new()),
-    })
 }
 
 #[cfg(test)]
@@ -135,7 +133,7 @@ mod tests {
             let payload = format!(
                 r#"{{"session_id":"s","hook_event_name":"{name}","tool_name":"x","tool_use_id":"c1"}}"#
             );
-            let event = decode(payload.as_bytes()).expect("an event");
+            let event = dialect::decode::<Copilot>(payload.as_bytes()).expect("an event");
             let note = json!({ "hookEventName": name, "additionalContext": "no" });
             let answer = json!({ "hookSpecificOutput": note }).to_string();
             assert_eq!(encode(&Reply::Tell("no".to_owned()), &event), Encoded::Whole(answer));
