@@ -208,156 +208,132 @@ fn is_open(tail: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use super::*;
 
-    use super::{answered, failed, has_failed, is_batch_open, is_open, unreported};
-    use crate::agents::event::Ending;
-
-    /// Returns the lines of a transcript: `c` is a call, `o` an output, `m` a message, `.` something else.
-    fn lines(kinds: &str) -> String {
-        let line = |kind: char| match kind {
-            'c' => {
-                r#"{"type":"response_item","payload":{"type":"custom_tool_call","name":"exec"}}"#
+    /// Returns the lines of a transcript, a word for each: a call `a?`, its output `a=text` and its item `a:status`, the
+    /// message of a `user` or `developer`, and anything else. A call may name its tool, `a?tool`, with a server before it,
+    /// and `_` is a space.
+    fn lines(words: &str) -> String {
+        let line = |word: &str| {
+            if let Some((id, tool)) = word.split_once('?') {
+                let (server, tool) = tool.rsplit_once('/').unwrap_or(("", tool));
+                let server = match server {
+                    "" => String::new(),
+                    server => format!(r#","namespace":"{server}""#),
+                };
+                let (kind, input) = match tool {
+                    "exec" | "apply_patch" => ("custom_tool_call", "input"),
+                    _ => ("function_call", "arguments"),
+                };
+                let tool = if tool.is_empty() { "look" } else { tool };
+                item(&format!(
+                    r#""type":"{kind}","call_id":"{id}","name":"{tool}","{input}":"{{}}"{server}"#
+                ))
+            } else if let Some((id, text)) = word.split_once('=') {
+                let text = text.replace('_', " ");
+                item(&format!(
+                    r#""type":"function_call_output","call_id":"{id}","output":"{text}""#
+                ))
+            } else if let Some((id, status)) = word.split_once(':') {
+                completed(&format!(r#""type":"McpToolCall","id":"{id}","status":"{status}""#))
+            } else {
+                item(&format!(r#""type":"message","role":"{word}""#))
             }
-            'o' => r#"{"type":"response_item","payload":{"type":"custom_tool_call_output"}}"#,
-            'm' => r#"{"type":"response_item","payload":{"type":"message","role":"developer"}}"#,
-            _ => r#"{"type":"event_msg","payload":{"type":"token_count"}}"#,
         };
-        kinds.chars().flat_map(|kind| [line(kind), "\n"]).collect()
+        words.split_whitespace().map(line).collect()
+    }
+
+    fn item(members: &str) -> String {
+        format!(r#"{{"type":"response_item","payload":{{{members}}}}}"#) + "\n"
+    }
+
+    fn completed(members: &str) -> String {
+        let item = format!(r#"{{"type":"item_completed","item":{{{members}}}}}"#);
+        format!(r#"{{"type":"event_msg","payload":{item}}}"#) + "\n"
     }
 
     #[test]
     fn a_batch_is_open_until_its_last_output() {
-        for (kinds, expected) in [
+        for (words, expected) in [
             ("", false),
-            ("mc", false),
-            ("mc.o", false),
-            ("mcoc", false),
-            ("mcocococ", false),
-            ("mcc", false),
-            ("mcc.o", true),
-            ("mccmo.", true),
-            ("mcccc.ooo", true),
-            ("mcccc.oooo", false),
-            ("mccoomc", false),
-            ("mccoomcc", false),
-            ("mccoomcco", true),
+            ("developer a?", false),
+            ("developer a? a:done a=", false),
+            ("developer a? a= b?", false),
+            ("developer a? a= b? b= c? c= d?", false),
+            ("developer a? b?", false),
+            ("developer a? b? a:done a=", true),
+            ("developer a? b? developer a= a:done", true),
+            ("developer a? b? c? d? a:done a= b= c=", true),
+            ("developer a? b? c? d? a:done a= b= c= d=", false),
+            ("developer a? b? a= b= developer c?", false),
+            ("developer a? b? a= b= developer c? d?", false),
+            ("developer a? b? a= b= developer c? d? c=", true),
         ] {
-            assert_eq!(is_open(&lines(kinds)), expected, "{kinds}");
+            assert_eq!(is_open(&lines(words)), expected, "{words}");
+            assert_eq!(is_open(&lines(&words.replace('?', "?exec"))), expected, "{words}");
         }
-        assert!(is_open(&format!("broken off\"}}\n{}", lines("cco"))));
+        assert!(is_open(&format!("broken off\"}}\n{}", lines("a? b? a="))));
     }
 
     #[test]
     fn the_exit_code_of_a_command_is_found_by_its_id() {
-        let item = |id: &str, rest: &str| {
-            format!(
-                r#"{{"type":"event_msg","payload":{{"type":"item_completed","item":{{"type":"CommandExecution","id":"{id}"{rest}}}}}}}"#
-            )
-        };
-        let lines = [
-            item("a", r#","exit_code":1"#),
-            item("b", r#","exit_code":0,"aggregated_output":"a""#),
-            item("c", ""),
-            item("d", r#","exit_code":null"#),
-            r#"{"type":"response_item","payload":{"type":"function_call_output","call_id":"e","output":"x"}}"#.to_owned(),
-        ];
-        let text = lines.join("\n");
+        let command = |members: &str| completed(&format!(r#""type":"CommandExecution",{members}"#));
+        let text = command(r#""id":"a","exit_code":1"#)
+            + &command(r#""id":"b","exit_code":0,"aggregated_output":"a""#)
+            + &command(r#""id":"c""#)
+            + &command(r#""id":"d","exit_code":null"#)
+            + &lines("e=x");
         let all = ["a", "b", "c", "d", "e", "f"];
         assert_eq!(all.map(|id| failed(&text, id)), [true, false, false, false, false, false]);
         let missing = "/no/such/file".as_ref();
         assert!(!has_failed(missing, "a") && is_batch_open(missing, "a").is_none());
-    }
-
-    /// Returns lines of a transcript with these items.
-    fn items(items: &[Value]) -> String {
-        let line = |item: &Value| json!({ "type": "response_item", "payload": item });
-        items.iter().map(|item| line(item).to_string() + "\n").collect()
-    }
-
-    fn called(id: &str) -> Value {
-        json!({ "type": "function_call", "call_id": id, "name": "look", "arguments": "{}" })
-    }
-
-    fn output(id: &str, text: &str) -> Value {
-        json!({ "type": "function_call_output", "call_id": id, "output": text })
+        assert_eq!(unreported(missing, &|_| false), []);
     }
 
     #[test]
     fn calls_that_have_ended_are_found_back_to_one_whose_end_is_known() {
-        let said = |role| json!({ "type": "message", "role": role });
-        for (lines, expected) in [
-            (vec![], ""),
-            (vec![called("a")], ""),
-            (vec![called("a"), output("a", "no"), called("b")], "a"),
-            (vec![called("a"), output("a", "no"), called("b"), output("b", "no")], "ab"),
-            (vec![called("a"), called("b"), output("b", "no"), output("a", "no")], "ab"),
-            (vec![called("a"), output("a", "no"), said("developer"), called("b")], "a"),
-            (vec![called("a"), output("a", "no"), said("user"), called("b"), output("b", "")], "b"),
-            (
-                vec![
-                    called("a"),
-                    output("a", ""),
-                    called("x"),
-                    output("x", ""),
-                    called("b"),
-                    output("b", ""),
-                ],
-                "b",
-            ),
-            (vec![output("a", "of an earlier call")], ""),
+        for (words, expected) in [
+            ("", ""),
+            ("a?", ""),
+            ("a? a=no b?", "a"),
+            ("a? a=no b? b=no", "ab"),
+            ("a? b? b=no a=no", "ab"),
+            ("a? a=no developer b?", "a"),
+            ("a? a=no user b? b=", "b"),
+            ("a? a= x? x= b? b=", "b"),
+            ("a=of_an_earlier_call", ""),
         ] {
-            let calls = answered(&items(&lines), &|id| id == "x");
+            let calls = answered(&lines(words), &|id| id == "x");
             let ids: String = calls.into_iter().filter_map(|(call, _)| call.id).collect();
-            assert_eq!(ids, expected, "{lines:?}");
-        }
-        assert_eq!(unreported("/no/such/file".as_ref(), &|_| false), []);
-    }
-
-    #[test]
-    fn a_call_without_an_event_failed_unless_its_item_or_its_text_says_otherwise() {
-        let item = |status: &str| {
-            let item = json!({ "type": "McpToolCall", "id": "a", "status": status });
-            json!({ "type": "event_msg", "payload": { "type": "item_completed", "item": item } })
-        };
-        let answered_with = |text: &'static str, status: &str| {
-            let text = items(&[called("a")])
-                + &item(status).to_string()
-                + "\n"
-                + &items(&[output("a", text)]);
-            answered(&text, &|_| false).pop().expect("a call").1
-        };
-        let told = |text: &'static str, failed| Ending::Answered { text: text.into(), failed };
-        for (text, status, expected) in [
-            ("unsupported call: look", "", told("unsupported call: look", true)),
-            ("no", "failed", told("no", true)),
-            ("yes", "completed", told("yes", false)),
-            ("exec command rejected by user", "declined", Ending::Refused),
-            ("Command blocked by PreToolUse hook: no. Command: ls", "", Ending::Refused),
-            ("aborted by user after 1.5s", "", Ending::Cancelled),
-        ] {
-            assert_eq!(answered_with(text, status), expected, "{text}");
+            assert_eq!(ids, expected, "{words}");
         }
     }
 
+    /// A call without an event failed, unless its item or its text says otherwise.
     #[test]
-    fn tools_have_their_servers_name_and_programs_are_no_calls() {
-        let call = |call: Value, members: Value| {
-            let mut call = call;
-            let others = members.as_object().expect("an object").clone();
-            call.as_object_mut().expect("an object").extend(others);
-            let calls = answered(&items(&[call, output("a", "no")]), &|_| false);
-            calls.into_iter().next().map(|(call, _)| format!("{} {}", call.tool, call.args))
-        };
-        let custom = json!({ "type": "custom_tool_call", "call_id": "a", "input": "x" });
-        for (base, members, expected) in [
-            (called("a"), json!({ "namespace": "mcp__desk" }), Some("mcp__desk__look {}")),
-            (custom.clone(), json!({ "name": "apply_patch" }), Some("apply_patch x")),
-            (custom.clone(), json!({ "name": "exec" }), None),
-            (custom, json!({ "name": "exec", "namespace": "functions" }), None),
-            (called("a"), json!({ "namespace": "functions" }), Some("look {}")),
+    fn a_call_without_an_event_has_its_tool_arguments_and_end() {
+        for (words, expected) in [
+            ("a? a=no", r#"look {} Answered { text: "no", failed: true }"#),
+            ("a? a:failed a=no", r#"look {} Answered { text: "no", failed: true }"#),
+            ("a? a:completed a=yes", r#"look {} Answered { text: "yes", failed: false }"#),
+            ("a? a:declined a=exec_command_rejected_by_user", "look {} Refused"),
+            ("a? a=Command_blocked_by_PreToolUse_hook:_no.", "look {} Refused"),
+            ("a? a=aborted_by_user_after_1.5s", "look {} Cancelled"),
+            // A tool has the name of its server, and a program is no call.
+            (
+                "a?mcp__desk/look a:completed a=",
+                r#"mcp__desk__look {} Answered { text: "", failed: false }"#,
+            ),
+            ("a?functions/look a=aborted_by_user", "look {} Cancelled"),
+            ("a?apply_patch a=aborted_by_user", "apply_patch {} Cancelled"),
+            ("a?exec a=no", ""),
+            ("a?functions/exec a=no", ""),
         ] {
-            assert_eq!(call(base, members.clone()).as_deref(), expected, "{members}");
+            let calls = answered(&lines(words), &|_| false).into_iter();
+            let shown = |(call, end): (Call<'_>, Ending<'_>)| {
+                format!("{} {} {end:?}", call.tool, call.args)
+            };
+            assert_eq!(calls.map(shown).collect::<String>(), expected, "{words}");
         }
     }
 }
