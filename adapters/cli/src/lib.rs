@@ -13,6 +13,7 @@ mod calibrate;
 #[cfg(test)]
 mod cases;
 mod exit;
+mod frame;
 #[cfg(test)]
 mod guarded;
 mod json;
@@ -21,6 +22,7 @@ mod manual;
 mod mcp;
 mod output;
 mod policy;
+mod private;
 mod program;
 mod read;
 mod scan;

@@ -7,26 +7,19 @@
 //! history. The checkpoints of the engine and of the guard inside have checksums of their own, because both are
 //! also read alone.
 
-mod envelope;
-mod expiry;
 mod file;
 mod folder;
 mod journal;
-mod log;
 #[cfg(feature = "fleet")]
 mod pause;
 mod session;
-mod spent;
-mod trial;
 
 /// The file with the pause after a swarm server failed to answer.
 const PAUSES: &str = "swarm.rest";
 
-pub(crate) use envelope::Damage;
-pub(crate) use file::{StateFile, Trouble};
+pub(crate) use file::{Damage, StateFile, Trouble};
 pub(crate) use folder::Folder;
 #[cfg(feature = "fleet")]
 pub(crate) use folder::digest;
-pub(crate) use journal::{Entry, JOURNAL, Line, What};
-pub(crate) use log::LOG;
+pub(crate) use journal::{Entry, JOURNAL, LOG, Line, What};
 pub(crate) use session::{FindingRecord, Key, LoopRecord, Said, Session};

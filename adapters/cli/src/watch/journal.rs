@@ -4,25 +4,26 @@
 //! on from it, so a kill at any moment leaves a pair that belongs together: first the next journal is created,
 //! then the snapshot is renamed into place, then the old journal is removed.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use fs4::{FileExt, TryLockError};
-use unstuck_json::{Hash64 as _, Rapid};
 
 use super::lines::is_elsewhere;
+use crate::frame::Frame;
 use crate::output::remark;
+use crate::private;
 
 /// The version of both files. Every change of their format raises it.
 pub(super) const VERSION: u16 = 5;
 
-/// The first bytes of the journal and of the snapshot.
-const JOURNAL: [u8; 4] = *b"ustj";
-const SNAPSHOT: [u8; 4] = *b"usts";
+/// The formats of the journal and of the snapshot.
+const JOURNAL: Frame = Frame { magic: *b"ustj", version: VERSION };
+const SNAPSHOT: Frame = Frame { magic: *b"usts", version: VERSION };
 
-/// The length of magic bytes and version.
-const HEAD: u64 = 6;
+/// The length of the head of a file.
+const HEAD: u64 = Frame::HEAD as u64;
 
 /// The longest entry: a request with the largest body that can be allowed, and its head.
 const ENTRY_MAX: usize = (1 << 30) + 64;
@@ -45,7 +46,7 @@ pub(super) enum Encoding {
 
 impl<'a> Entry<'a> {
     pub(super) fn written(self) -> Vec<u8> {
-        let mut body = vec![0; 12];
+        let mut body = vec![0; Frame::BEFORE];
         match self {
             Self::Spans { at, encoding, body: spans } => {
                 body.reserve(spans.len() + 9);
@@ -58,11 +59,7 @@ impl<'a> Entry<'a> {
                 body.extend(id.as_bytes());
             }
         }
-        let (head, rest) = body.split_at_mut(12);
-        // The largest body has less than 4 GiB.
-        let length = u32::try_from(rest.len()).unwrap_or(u32::MAX);
-        head[..4].copy_from_slice(&length.to_le_bytes());
-        head[4..].copy_from_slice(&sum(rest));
+        JOURNAL.seal(&mut body);
         body
     }
 
@@ -127,7 +124,7 @@ impl Store {
     pub(super) fn open(path: &Path) -> Result<(Self, Stored), String> {
         let folder = path.to_owned();
         let failed = failed(path);
-        create(&folder).map_err(failed)?;
+        private::make(&folder).map_err(failed)?;
         let lock = match locked(&folder) {
             Ok(lock) => lock,
             Err(TryLockError::WouldBlock) => {
@@ -207,13 +204,13 @@ impl Store {
         }
         let next = self.generation + 1;
         let path = journal_path(&self.folder, next);
-        let mut journal = private().truncate(true).open(&path)?;
-        journal.write_all(&head(JOURNAL))?;
+        let mut journal = private::options().truncate(true).open(&path)?;
+        journal.write_all(&JOURNAL.head())?;
         let unfinished = self.folder.join("snapshot.new");
-        let mut file = private().truncate(true).open(&unfinished)?;
-        file.write_all(&head(SNAPSHOT))?;
+        let mut file = private::options().truncate(true).open(&unfinished)?;
+        file.write_all(&SNAPSHOT.head())?;
         file.write_all(&next.to_le_bytes())?;
-        file.write_all(&sum(state))?;
+        file.write_all(&SNAPSHOT.sum(state))?;
         file.write_all(state)?;
         file.sync_data()?;
         fs::rename(&unfinished, self.folder.join("snapshot"))?;
@@ -229,27 +226,15 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> String + Copy {
     move |error| format!("{}: {error}", path.display())
 }
 
-fn head(magic: [u8; 4]) -> Vec<u8> {
-    [&magic[..], &VERSION.to_le_bytes()].concat()
-}
-
-/// Checks the first bytes of a file. Returns the bytes after them, or `None` if they are damaged.
-fn behind_head<'b>(
-    path: &Path,
-    bytes: &'b [u8],
-    magic: [u8; 4],
-) -> Result<Option<&'b [u8]>, String> {
-    let Some((found, rest)) = bytes.split_first_chunk::<4>() else { return Ok(None) };
-    let Some((version, rest)) = rest.split_first_chunk() else { return Ok(None) };
-    match u16::from_le_bytes(*version) {
-        _ if *found != magic => Ok(None),
-        VERSION => Ok(Some(rest)),
-        found => Err(format!(
+/// Checks the head of a file. Returns the bytes behind it, or `None` if they are damaged.
+fn behind_head<'b>(path: &Path, bytes: &'b [u8], of: Frame) -> Result<Option<&'b [u8]>, String> {
+    of.behind_head(bytes).map_err(|found| {
+        format!(
             "{} has version {found} of the format, and this program reads {VERSION}: finish with the program that \
              wrote it, or name another folder",
             path.display()
-        )),
-    }
+        )
+    })
 }
 
 /// Reads the snapshot and the number of its journal. A damaged one is put aside.
@@ -263,7 +248,7 @@ fn read_snapshot(folder: &Path) -> Result<(Option<u64>, Option<Vec<u8>>), String
     let whole = behind_head(&path, &bytes, SNAPSHOT)?.and_then(|rest| {
         let (generation, rest) = rest.split_first_chunk()?;
         let (expected, state) = rest.split_first_chunk::<8>()?;
-        (sum(state) == *expected).then(|| (u64::from_le_bytes(*generation), state.len()))
+        (SNAPSHOT.sum(state) == *expected).then(|| (u64::from_le_bytes(*generation), state.len()))
     });
     if let Some((generation, length)) = whole {
         // A state is large, so it is not copied.
@@ -279,15 +264,15 @@ fn read_snapshot(folder: &Path) -> Result<(Option<u64>, Option<Vec<u8>>), String
 fn read_journal(path: &Path) -> Result<(File, Vec<u8>), String> {
     let failed = failed(path);
     let mut bytes = Vec::new();
-    let mut file = private().open(path).map_err(failed)?;
+    let mut file = private::options().open(path).map_err(failed)?;
     file.read_to_end(&mut bytes).map_err(failed)?;
     let Some(entries) = behind_head(path, &bytes, JOURNAL)? else {
-        if !bytes.is_empty() && !head(JOURNAL).starts_with(&bytes) {
+        if !bytes.is_empty() && !JOURNAL.head().starts_with(&bytes) {
             put_aside(path, "is damaged: the spans in it are lost")?;
-            file = private().open(path).map_err(failed)?;
+            file = private::options().open(path).map_err(failed)?;
         }
         file.set_len(0).and_then(|()| file.rewind()).map_err(failed)?;
-        file.write_all(&head(JOURNAL)).map_err(failed)?;
+        file.write_all(&JOURNAL.head()).map_err(failed)?;
         return Ok((file, Vec::new()));
     };
     let mut rest = entries;
@@ -298,8 +283,10 @@ fn read_journal(path: &Path) -> Result<(File, Vec<u8>), String> {
     if is_damaged(rest) {
         let name = path.display().to_string();
         let copy = path.with_extension("damaged");
-        let copied =
-            private().truncate(true).open(&copy).and_then(|mut copy| copy.write_all(&bytes));
+        let copied = private::options()
+            .truncate(true)
+            .open(&copy)
+            .and_then(|mut copy| copy.write_all(&bytes));
         copied.map_err(failed)?;
         let what = format!(
             "is damaged behind byte {}: the {} bytes that follow are lost, and kept in {}",
@@ -320,16 +307,7 @@ fn read_journal(path: &Path) -> Result<(File, Vec<u8>), String> {
 
 /// Returns the body of the first entry, and the bytes after it. Returns `None` if the entry is incomplete.
 pub(super) fn entry(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (length, rest) = bytes.split_first_chunk()?;
-    let (expected, rest) = rest.split_first_chunk::<8>()?;
-    let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
-    let (body, rest) = rest.split_at_checked(length).filter(|_| length <= ENTRY_MAX)?;
-    (sum(body) == *expected).then_some((body, rest))
-}
-
-/// Returns the checksum of an entry or of a snapshot.
-pub(super) fn sum(body: &[u8]) -> [u8; 8] {
-    Rapid::new(u64::from(VERSION)).hash(body).to_le_bytes()
+    JOURNAL.body(bytes).filter(|(body, _)| body.len() <= ENTRY_MAX)
 }
 
 /// Returns whether the end of a journal is damaged, and not just an entry that a kill cut off.
@@ -353,7 +331,7 @@ fn lock_path(folder: &Path) -> PathBuf {
 
 /// Opens and locks the lock of a folder.
 fn locked(folder: &Path) -> Result<File, TryLockError> {
-    let lock = private().open(lock_path(folder)).map_err(TryLockError::Error)?;
+    let lock = private::options().open(lock_path(folder)).map_err(TryLockError::Error)?;
     FileExt::try_lock(&lock).map(|()| lock)
 }
 
@@ -372,27 +350,6 @@ fn journals(folder: &Path) -> io::Result<Vec<u64>> {
     }
     numbers.sort_unstable();
     Ok(numbers)
-}
-
-/// Creates the folder, readable by this user only.
-fn create(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-/// Returns options to read and write a file that only this user can read. A link is not followed.
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
-    }
-    options
 }
 
 #[cfg(test)]
@@ -460,13 +417,13 @@ mod tests {
         let folder = folder();
         fill(folder.path());
         // The next journal is there, and the snapshot is not in its place.
-        fs::write(journal_path(folder.path(), 1), head(JOURNAL)).expect("a journal");
+        fs::write(journal_path(folder.path(), 1), JOURNAL.head()).expect("a journal");
         fs::write(folder.path().join("snapshot.new"), b"us").expect("a snapshot");
         let (mut store, stored) = open(folder.path());
         assert!(stored.entries().eq(ENTRIES));
         store.snapshot(b"state").expect("a snapshot");
         // The old journal was not removed.
-        fs::write(journal_path(folder.path(), 0), head(JOURNAL)).expect("a journal");
+        fs::write(journal_path(folder.path(), 0), JOURNAL.head()).expect("a journal");
         drop(store);
         let (_store, stored) = open(folder.path());
         assert_eq!(
@@ -531,7 +488,7 @@ mod tests {
         let again = Store::open(folder.path()).err();
         assert_eq!(again.as_deref(), Some("another process uses this folder: give each its own"));
         drop(store);
-        let newer = [&JOURNAL[..], &(VERSION + 1).to_le_bytes(), b"entries"].concat();
+        let newer = [&JOURNAL.magic[..], &(VERSION + 1).to_le_bytes(), b"entries"].concat();
         fs::write(journal_path(folder.path(), 0), &newer).expect("a journal");
         let trouble = Store::open(folder.path()).err();
         let versions =

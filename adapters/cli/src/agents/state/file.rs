@@ -1,6 +1,6 @@
 //! The files of the state folder, and the state of one worker under an exclusive lock.
 
-use std::fs::{self, DirBuilder, File, FileType, OpenOptions};
+use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,8 +10,15 @@ use fs4::{FileExt, TryLockError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::envelope::{self, Damage};
 use super::folder::STATES;
+use crate::frame::Frame;
+use crate::private;
+
+/// The format of a state file. Every change of a stored type raises its version.
+const STATE: Frame = Frame { magic: *b"ustk", version: 12 };
+
+/// The longest state that is read: ten times the size of a detector with full tables.
+const STATE_MAX: usize = 256 * 1024;
 
 /// The shortest time after which a hook stops waiting for a lock. Missing one event does less harm than
 /// holding up the agent for longer. The work under the lock takes a fifth of a millisecond.
@@ -25,6 +32,29 @@ const BYTES_MAX: u64 = 16 << 20;
 
 /// The pause between two attempts to take a lock.
 const PAUSE: Duration = Duration::from_micros(250);
+
+/// The reason why a state file cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Damage {
+    /// A later version of this program wrote it. A copy of the file is kept for that version.
+    Newer,
+    /// An earlier version of this program wrote it.
+    Older,
+    /// The file is incomplete or another program wrote to it.
+    Torn,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Newer => {
+                "a newer version of unstuck wrote the state, of which a copy is kept; the session begins anew"
+            }
+            Self::Older => "an older version of unstuck wrote the state; the session begins anew",
+            Self::Torn => "the state is damaged; the session begins anew",
+        })
+    }
+}
 
 /// The reason why a state cannot be read or written.
 #[derive(Debug)]
@@ -71,7 +101,7 @@ impl StateFile {
         let wait = taken.clamp(WAIT_MIN, WAIT_MAX);
         let begun = Instant::now();
         loop {
-            let file = create(&mut options(), path)?;
+            let file = create(&mut private::options(), path)?;
             lock(&file, begun, wait)?;
             // The previous holder of the lock may have removed the file. Then `path` is another file.
             if is_linked(&file) {
@@ -84,13 +114,13 @@ impl StateFile {
     pub(crate) fn read<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Trouble> {
         let mut bytes = Vec::with_capacity(16 * 1024);
         self.0.rewind()?;
-        (&self.0).take(envelope::BYTES_MAX as u64 + 64).read_to_end(&mut bytes)?;
-        envelope::open(&bytes).map_err(Trouble::Damage)
+        (&self.0).take(STATE_MAX as u64 + 64).read_to_end(&mut bytes)?;
+        opened(&bytes).map_err(Trouble::Damage)
     }
 
     /// Writes `state` in place of the previous one.
     pub(crate) fn write(&mut self, state: &impl Serialize) -> Result<(), Trouble> {
-        let bytes = envelope::seal(state).ok_or(Trouble::TooLong)?;
+        let bytes = sealed(state).ok_or(Trouble::TooLong)?;
         self.0.rewind()?;
         self.0.write_all(&bytes)?;
         self.0.set_len(bytes.len() as u64)?;
@@ -98,24 +128,35 @@ impl StateFile {
     }
 }
 
-fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    options
+/// Returns the content of a state file for `state`, or `None` if it is longer than [`STATE_MAX`].
+fn sealed(state: &impl Serialize) -> Option<Vec<u8>> {
+    let before = [&STATE.head()[..], &[0; Frame::BEFORE]].concat();
+    let longest = before.len() + STATE_MAX;
+    let mut bytes = postcard::to_extend(state, before).ok()?;
+    STATE.seal(bytes.get_mut(Frame::HEAD..)?);
+    (bytes.len() <= longest).then_some(bytes)
+}
+
+/// Reads the content of a state file. `T` may be a prefix of the stored type. Returns `None` for an empty file, which has
+/// just been created. The rest of a longer earlier state may follow.
+pub(super) fn opened<T: DeserializeOwned>(bytes: &[u8]) -> Result<Option<T>, Damage> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let behind = STATE
+        .behind_head(bytes)
+        .map_err(|version| if version > STATE.version { Damage::Newer } else { Damage::Older })?;
+    let (body, _) = behind.and_then(|rest| STATE.body(rest)).ok_or(Damage::Torn)?;
+    let (value, _) = postcard::take_from_bytes(body).map_err(|_| Damage::Torn)?;
+    Ok(Some(value))
 }
 
 /// Opens a file of the state folder. Only this user can read a new file. Anything else in its place is an error that
 /// says what it is: opening a pipe could wait forever, and another user may have made a link to a file of this one.
 pub(super) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        use std::os::unix::fs::OpenOptionsExt as _;
-
-        refuse_others(path)?;
-        let flags = OFlags::NONBLOCK.union(OFlags::NOFOLLOW).bits().cast_signed();
-        options.mode(0o600).custom_flags(flags);
-    }
+    refuse_others(path)?;
+    private::restrict(options);
     let opened = options.open(path);
     let kind = match &opened {
         Ok(file) => file.metadata()?.file_type(),
@@ -135,20 +176,18 @@ pub(super) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
 pub(super) fn create(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     match (open(options, path), path.parent()) {
         (Err(error), Some(folder)) if error.kind() == ErrorKind::NotFound => {
-            make(folder)?;
+            private::make(folder)?;
             open(options, path)
         }
         (opened, _) => opened,
     }
 }
 
-/// Creates the folder `path` and its parents, readable by this user only.
-pub(super) fn make(path: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+/// Returns options to write a file anew.
+pub(super) fn anew() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    options
 }
 
 /// Checks that no other user can exchange a file: its folder belongs to this user or to the administrator, and the
@@ -224,11 +263,43 @@ fn is_linked(_: &File) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use super::{StateFile, Trouble, WAIT_MAX, WAIT_MIN};
+    use super::*;
 
     const NO_TIME: Duration = Duration::ZERO;
+
+    fn pair(bytes: &[u8]) -> Result<Option<(u64, String)>, Damage> {
+        opened(bytes)
+    }
+
+    #[test]
+    fn a_sealed_state_and_a_prefix_of_it_can_be_read() {
+        let state = (7_u64, "main".to_owned());
+        let bytes = sealed(&state).expect("a short state");
+        assert_eq!(pair(&bytes), Ok(Some(state)));
+        assert_eq!(opened::<u64>(&bytes), Ok(Some(7)));
+        assert_eq!(pair(&[]), Ok(None));
+        let longer = [&bytes[..], b"the rest of what was there"].concat();
+        assert_eq!(pair(&longer), pair(&bytes));
+    }
+
+    #[test]
+    fn newer_older_and_torn_states_are_different_errors() {
+        let bytes = sealed(&(7_u64, String::new())).expect("a short state");
+        for (version, damage) in [(0, Damage::Older), (STATE.version + 1, Damage::Newer)] {
+            let mut other = bytes.clone();
+            other[4..6].copy_from_slice(&version.to_le_bytes());
+            assert_eq!(pair(&other), Err(damage));
+        }
+        assert_eq!(pair(b"something else entirely"), Err(Damage::Torn));
+        // Complete, but of another type.
+        assert_eq!(opened::<(u64, String)>(&sealed(&7_u8).expect("a byte")), Err(Damage::Torn));
+    }
+
+    #[test]
+    fn a_state_that_is_too_long_to_read_is_not_written() {
+        assert!(sealed(&vec![0_u8; STATE_MAX - 8]).is_some());
+        assert_eq!(sealed(&vec![0_u8; STATE_MAX]), None);
+    }
 
     #[test]
     fn a_state_is_rewritten_in_place_and_may_become_shorter() {
@@ -261,7 +332,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_an_error_and_no_panic() {
-        let full = super::options().open("/dev/full").expect("a device that can be opened");
+        let full = private::options().open("/dev/full").expect("a device that can be opened");
         let mut file = StateFile(full);
         assert!(matches!(file.read::<String>(), Err(Trouble::Damage(_))));
         assert!(matches!(file.write(&"state"), Err(Trouble::Io(_))));
@@ -270,44 +341,34 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn what_is_no_file_is_named_and_never_waited_for() {
-        use std::fs::OpenOptions;
         use std::os::unix::{fs::symlink, net::UnixListener};
         use std::process::Command;
-
-        use super::{open, options, read};
 
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name: &str| folder.path().join(name);
         let made = Command::new("mkfifo").arg(path("a pipe")).status().expect("a program");
         assert!(made.success());
-        std::fs::create_dir(path("a folder")).expect("a folder");
+        fs::create_dir(path("a folder")).expect("a folder");
         let _socket = UnixListener::bind(path("a socket")).expect("a socket");
-        std::fs::write(path("a file"), "text").expect("a file");
+        fs::write(path("a file"), "text").expect("a file");
         symlink(path("a file"), path("a link")).expect("a link");
         for name in ["a pipe", "a folder", "a device", "a socket", "a link"] {
             let path = |name| if name == "a device" { "/dev/null".into() } else { path(name) };
-            let (mut add, mut new) = (OpenOptions::new(), OpenOptions::new());
+            let mut add = OpenOptions::new();
             add.append(true).create(true);
-            new.write(true).create(true).truncate(true);
-            let opened = [
+            let all = [
                 open(&mut add, &path(name)),
-                open(&mut new, &path(name)),
-                open(&mut options(), &path(name)),
+                open(&mut anew(), &path(name)),
+                open(&mut private::options(), &path(name)),
             ];
-            for error in opened
-                .map(|opened| opened.expect_err(name))
-                .into_iter()
-                .chain(read(&path(name)).err())
-            {
+            let errors = all.map(|opened| opened.expect_err(name));
+            for error in errors.into_iter().chain(read(&path(name)).err()) {
                 assert_eq!(error.to_string(), format!("{name} stands in its place"));
             }
             let locked = StateFile::open(&path(name), NO_TIME);
             assert!(matches!(locked, Err(Trouble::Io(_))), "{locked:?}");
         }
         assert_eq!(read(&path("a file")).expect("a file"), b"text");
-        assert_eq!(
-            read(&path("none")).map_err(|error| error.kind()),
-            Err(std::io::ErrorKind::NotFound)
-        );
+        assert_eq!(read(&path("none")).map_err(|error| error.kind()), Err(ErrorKind::NotFound));
     }
 }

@@ -1,26 +1,40 @@
-//! The journal: one line of JSON for each finding and for each session that ended.
+//! The journal: one line of JSON for each finding and for each session that ended. And the log of failures, with one line
+//! for each, because a failed hook prints nothing.
 //!
-//! It outlives the states of the sessions. A call without a finding does not touch it.
+//! Both outlive the states of the sessions. A call without a finding does not touch the journal.
 
 use std::env;
-use std::fs::{File, OpenOptions};
+use std::fmt::Display;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use unstuck::Wording;
 use unstuck_report::json::json_line;
+use unstuck_report::redact::masked;
+use unstuck_report::shown::is_hidden;
 
 use super::file::{Trouble, WAIT_MIN, create, lock, read};
 use super::folder::Folder;
 use super::session::{FindingRecord, LoopRecord, Session};
 use crate::agents::notify::PROXY;
+use crate::private;
 
 /// The name of the file.
 pub(crate) const JOURNAL: &str = "findings.jsonl";
 
 /// The size in bytes at which the older half is dropped: some thousand findings.
 const BYTES_MAX: u64 = 1024 * 1024;
+
+/// The name of the log file.
+pub(crate) const LOG: &str = "hook.log";
+
+/// The size in bytes at which the log begins anew: a few thousand lines.
+const LOG_MAX: u64 = 256 * 1024;
+
+/// The longest message, in characters.
+const LINE_MAX: usize = 400;
 
 /// A line of the journal. It holds no arguments and no results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -144,9 +158,7 @@ impl Folder {
         if entries.is_empty() {
             return Ok(());
         }
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let mut file = create(&mut options, &self.path().join(JOURNAL))?;
+        let mut file = create(&mut private::options(), &self.path().join(JOURNAL))?;
         lock(&file, Instant::now(), WAIT_MIN)?;
         let lines: String = entries.iter().map(json_line).collect();
         // A line that a kill cut off is ended first, so that only that one is lost.
@@ -166,6 +178,32 @@ impl Folder {
         entries.sort_by_key(|entry| entry.at);
         entries
     }
+}
+
+impl Folder {
+    /// Writes a line for the time `now`, in milliseconds since 1970. A failure to write it is ignored.
+    pub(crate) fn log(&self, now: u64, who: &str, what: impl Display) {
+        let path = self.path().join(LOG);
+        let is_full = fs::metadata(&path).is_ok_and(|metadata| metadata.len() > LOG_MAX);
+        let mut options = OpenOptions::new();
+        options.create(true).append(!is_full).write(true).truncate(is_full);
+        if let Ok(mut log) = create(&mut options, &path) {
+            // Text from a payload must not begin a new line.
+            let what = what.to_string();
+            let line: String = masked(&what).chars().take(LINE_MAX).map(printable).collect();
+            let _ = log.write_all(format!("{now} {who}: {line}\n").as_bytes());
+        }
+    }
+
+    /// Returns the text of the log, which is empty if there is none.
+    pub(crate) fn log_text(&self) -> String {
+        let log = read(&self.path().join(LOG)).unwrap_or_default();
+        String::from_utf8_lossy(&log).into_owned()
+    }
+}
+
+fn printable(c: char) -> char {
+    if is_hidden(c) { ' ' } else { c }
 }
 
 /// Returns the last byte of a file, or `None` if it is empty.
@@ -197,18 +235,9 @@ fn halve(file: &mut File) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
     use crate::agents::Agent;
     use crate::agents::state::Key;
-    use crate::agents::state::file::make;
-
-    fn folder() -> (tempfile::TempDir, Folder) {
-        let around = tempfile::tempdir().expect("a folder");
-        let folder = Folder::at(around.path().join("state/unstuck"));
-        (around, folder)
-    }
 
     fn entry(at: u64, session: &str) -> Entry {
         let key = Key { agent: Agent::ALL[0], session, worker: "main" };
@@ -217,7 +246,7 @@ mod tests {
 
     #[test]
     fn lines_are_read_in_the_order_of_their_times() {
-        let (_around, folder) = folder();
+        let (_around, folder) = Folder::temporary();
         assert_eq!(folder.journal(), []);
         folder.record(&[entry(7, "a\nb"), entry(5, "c")]).expect("a journal");
         folder.record(&[]).expect("a journal");
@@ -227,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_line_that_was_cut_off_costs_no_other() {
-        let (_around, folder) = folder();
+        let (_around, folder) = Folder::temporary();
         folder.record(&[entry(1, "a")]).expect("a journal");
         let path = folder.path().join(JOURNAL);
         let text = fs::read_to_string(&path).expect("a journal");
@@ -238,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_long_journal_loses_its_older_half() {
-        let (_around, folder) = folder();
+        let (_around, folder) = Folder::temporary();
         let long = "x".repeat(1000);
         let all: Vec<_> = (1..=1200).map(|at| entry(at, &long)).collect();
         folder.record(&all[..800]).expect("a journal");
@@ -253,21 +282,27 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_a_file_is_an_error() {
-        let (_around, folder) = folder();
-        make(folder.path().parent().expect("a folder")).expect("a folder");
+        let (_around, folder) = Folder::temporary();
+        private::make(folder.path().parent().expect("a folder")).expect("a folder");
         fs::write(folder.path(), "").expect("a file");
         assert!(matches!(folder.record(&[entry(1, "a")]), Err(Trouble::Io(_))));
         assert_eq!(folder.journal(), []);
     }
 
-    #[cfg(unix)]
     #[test]
-    fn other_users_cannot_read_the_journal() {
-        use std::os::unix::fs::PermissionsExt as _;
+    fn a_failure_is_one_line_and_a_full_log_begins_anew() {
+        let (_around, folder) = Folder::temporary();
+        let path = folder.path().join(LOG);
+        folder.log(7, "codex", "bad\nworse\u{1b}[0m");
+        folder.log(7, "codex", "token=\"my hunter2\"\u{202E}");
+        folder.log(8, "gemini", "x".repeat(2 * LINE_MAX));
+        let long = format!("8 gemini: {}\n", "x".repeat(LINE_MAX));
+        let written = fs::read_to_string(&path).expect("a log");
+        assert_eq!(written, format!("7 codex: bad worse [0m\n7 codex: token=\"•••\" \n{long}"));
 
-        let (_around, folder) = folder();
-        folder.record(&[entry(1, "a")]).expect("a journal");
-        let mode = fs::metadata(folder.path().join(JOURNAL)).expect("a file").permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
+        let full = usize::try_from(LOG_MAX).expect("some KiB") + 1;
+        fs::write(&path, "x".repeat(full)).expect("a log that can be written");
+        folder.log(9, "codex", "new");
+        assert_eq!(fs::read_to_string(&path).expect("a log"), "9 codex: new\n");
     }
 }

@@ -1,10 +1,10 @@
 //! The pause after a swarm server failed to answer, which all hooks share.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::Write as _;
 
 use super::PAUSES;
-use super::file::{create, read};
+use super::file::{anew, create, read};
 use super::folder::{Folder, digest};
 
 /// The number of failures in a row that starts a pause. A busy machine is late now and then.
@@ -29,9 +29,7 @@ impl Folder {
     pub(crate) fn pause(&self, server: &str, now: u64) {
         let times = self.pause_of(server).map_or(0, |(times, _)| times).saturating_add(1);
         let line = format!("{} {times} {now}\n", name(server));
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        let opened = create(&mut options, &self.path().join(PAUSES));
+        let opened = create(&mut anew(), &self.path().join(PAUSES));
         let _ = opened.and_then(|mut file| file.write_all(line.as_bytes()));
     }
 
@@ -64,8 +62,7 @@ mod tests {
 
     #[test]
     fn a_server_that_fails_repeatedly_gets_a_growing_pause() {
-        let around = tempfile::tempdir().expect("a folder");
-        let folder = Folder::at(around.path().join("unstuck"));
+        let (_around, folder) = Folder::temporary();
         assert!(!folder.is_paused("a", 7));
         for _ in 0..TIMES {
             assert!(!folder.is_paused("a", 50_000));

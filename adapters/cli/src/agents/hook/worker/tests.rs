@@ -221,8 +221,7 @@ fn only_so_many_replies_are_stored() {
 
 #[test]
 fn the_minutes_of_a_budget_are_those_of_the_agent() {
-    let around = tempfile::tempdir().expect("a folder");
-    let folder = Folder::at(around.path().join("unstuck"));
+    let (_around, folder) = Folder::temporary();
     let turn = Limits { minutes: Some(10), ..Limits::default() };
     let session = Limits { minutes: Some(20), ..Limits::default() };
     let budget = Budget { turn, session, ..Budget::default() };
