@@ -69,7 +69,8 @@ fn every_known_payload_is_its_event() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/agents/payloads");
     for file in fs::read_dir(folder).expect("a folder") {
         let path = file.expect("a file").path();
-        let name = path.file_stem().and_then(|name| name.to_str()).expect("a name");
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
+        let Some(name) = name.strip_suffix(".txt") else { continue };
         let agent = Agent::named(name).expect("an agent");
         let text = fs::read_to_string(&path).expect("a file");
         let decoded = decoded(agent, &text);

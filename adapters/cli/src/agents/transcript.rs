@@ -42,11 +42,51 @@ pub(super) fn tail(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Returns whether the call with this id stands behind another call of the same answer, or `None` if the end of the
+/// transcript does not show the call. `read` returns the calls of a line that has `word`, and the id of their answer if
+/// the lines before it may belong to the same.
+pub(super) fn is_behind_another(
+    path: &Path,
+    id: &str,
+    word: &str,
+    read: impl Fn(&str) -> Option<(Option<String>, Vec<String>)>,
+) -> Option<bool> {
+    let text = tail(path).ok()?;
+    let lines = text.lines().rev().filter(|line| line.contains(word)).filter_map(read);
+    let mut answers = lines.filter(|(_, calls)| !calls.is_empty());
+    let (answer, place) = answers.find_map(|(answer, calls)| {
+        let place = calls.iter().position(|call| call == id)?;
+        Some((answer, place))
+    })?;
+    let mut before = || answers.next().is_some_and(|(before, _)| before == answer);
+    Some(place > 0 || (answer.is_some() && before()))
+}
+
 #[cfg(test)]
 mod tests {
     use std::{env, fs, process};
 
-    use super::{NEW, TAIL, lines_from, tail};
+    use super::*;
+    use crate::agents::Agent;
+    use crate::agents::host::Steps;
+
+    #[test]
+    fn a_call_belongs_to_the_answer_of_the_one_before() {
+        for (name, first, behind) in [("claude-code", "ade", "bcf"), ("qwen", "ac", "b")] {
+            let agent = Agent::named(name).expect("an agent");
+            let (Steps::Reported(ask) | Steps::Transcribed(ask)) = agent.host().quirks.steps else {
+                panic!("{name} has a transcript");
+            };
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/agents/payloads");
+            let path = folder.join(format!("{name}.transcript.jsonl"));
+            for (ids, expected) in [(first, Some(false)), (behind, Some(true)), ("g", None)] {
+                for id in ids.split("").filter(|id| !id.is_empty()) {
+                    assert_eq!(ask(&path, id), expected, "{name} {id}");
+                }
+            }
+            assert_eq!(ask("/no/such/file".as_ref(), "b"), None);
+        }
+    }
 
     #[test]
     fn whole_lines_are_read_once() {
