@@ -4,16 +4,12 @@
 use super::dialect::Dialect;
 use super::event::{Ending, shown};
 use super::hooks::{HookEvent, Hooks, Timeout};
-use super::host::{Diagnosis, Ends, Home, Host, Quirks, Wire};
+use super::host::{Host, Quirks, Wire};
 use super::payload::HookPayload;
 use super::version::{Needs, Version};
 
 pub(super) const HOST: Host = Host {
-    name: "auggie",
-    title: "Auggie",
-    home: Home::Fixed,
     folder: ".augment",
-    file: "settings.json",
     hooks: Hooks {
         timeout: Timeout::Milliseconds(5000),
         // Auggie reads a matcher as a regular expression, of which `*` is none.
@@ -31,8 +27,6 @@ pub(super) const HOST: Host = Host {
         r#"{"hook_event_name":"PreToolUse","conversation_id":"unstuck-doctor","workspace_roots":["/"],"#,
         r#""tool_name":"launch-process","tool_input":{"command":"true"},"is_mcp_tool":false}"#,
     ),
-    wire: Wire::of::<Auggie>(),
-    ends: Ends::Nothing,
     quirks: Quirks {
         needs: Some(Needs {
             program: "auggie",
@@ -41,8 +35,7 @@ pub(super) const HOST: Host = Host {
         }),
         ..Quirks::NONE
     },
-    transcripts: None,
-    diagnose: |_| Diagnosis::default(),
+    ..Host::new("auggie", "Auggie", Wire::of::<Auggie>())
 };
 
 /// Auggie's dialect. Calls have no ids: a result belongs to the earliest open call with the same tool and

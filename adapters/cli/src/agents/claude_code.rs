@@ -14,11 +14,8 @@ use super::published::Published;
 use super::version::{Needs, Version};
 
 pub(super) const HOST: Host = Host {
-    name: "claude-code",
-    title: "Claude Code",
     home: Home::Folder("CLAUDE_CONFIG_DIR"),
     folder: ".claude",
-    file: "settings.json",
     hooks: Hooks {
         form: Form::Exec,
         // A call that fails or is denied has an event of its own, and so has a finished batch of calls.
@@ -35,12 +32,10 @@ pub(super) const HOST: Host = Host {
             HookEvent::matched("SessionEnd"),
         ])
     },
-    advice: "Sessions that begin from now on are watched.",
     sample: concat!(
         r#"{"session_id":"unstuck-doctor","cwd":"/","hook_event_name":"PreToolUse","#,
         r#""tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"toolu_unstuck_doctor"}"#,
     ),
-    wire: Wire { decode: wire::decode, encode: dialect::encode::<wire::ClaudeCode> },
     ends: Ends::Turns,
     quirks: Quirks {
         // This version introduced `args`. Somewhat older ones ignore an unknown event, and still older
@@ -56,13 +51,13 @@ pub(super) const HOST: Host = Host {
         published: Some(Published::CLAUDE_CODE),
         ..Quirks::NONE
     },
-    transcripts: Some(Transcripts {
-        format: Format::CLAUDE_CODE,
-        folder: "projects",
-        within: None,
-        extensions: &["jsonl"],
-    }),
+    transcripts: Some(Transcripts::jsonl(Format::CLAUDE_CODE, "projects")),
     diagnose: |found| Diagnosis::of_switch(found, "/disableAllHooks"),
+    ..Host::new(
+        "claude-code",
+        "Claude Code",
+        Wire { decode: wire::decode, encode: dialect::encode::<wire::ClaudeCode> },
+    )
 };
 
 /// Returns whether a person sits at the session. Claude Code says so to its hooks, and older versions tell how it was

@@ -6,15 +6,12 @@ use unstuck_trace::ToolResult;
 use super::dialect::Dialect;
 use super::event::{Ending, Raw, json, members, text};
 use super::hooks::{HookEvent, Hooks};
-use super::host::{Diagnosis, Ends, Home, Host, Quirks, Wire};
+use super::host::{Diagnosis, Home, Host, Wire};
 use super::payload::HookPayload;
 
 pub(super) const HOST: Host = Host {
-    name: "codebuddy",
-    title: "CodeBuddy Code",
     home: Home::Folder("CODEBUDDY_CONFIG_DIR"),
     folder: ".codebuddy",
-    file: "settings.json",
     hooks: Hooks::at(&[
         HookEvent::matched("PreToolUse"),
         HookEvent::matched("PostToolUse"),
@@ -31,11 +28,8 @@ pub(super) const HOST: Host = Host {
         r#"{"session_id":"unstuck-doctor","cwd":"/","hook_event_name":"PreToolUse","tool_name":"Bash","#,
         r#""tool_input":{"command":"true"},"tool_use_id":"call_unstuck_doctor"}"#,
     ),
-    wire: Wire::of::<CodeBuddy>(),
-    ends: Ends::Nothing,
-    quirks: Quirks::NONE,
-    transcripts: None,
     diagnose: |found| Diagnosis::of_switch(found, "/disableAllHooks"),
+    ..Host::new("codebuddy", "CodeBuddy Code", Wire::of::<CodeBuddy>())
 };
 
 /// CodeBuddy Code's dialect. The result of a command that fails has its output as the error. That of a command that works

@@ -7,12 +7,10 @@ mod wire;
 use unstuck_trace::Format;
 
 use super::hooks::{Form, HookEvent, Hooks, Timeout};
-use super::host::{Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
+use super::host::{Home, Host, Quirks, Steps, Transcripts, Wire};
 use super::published::Published;
 
 pub(super) const HOST: Host = Host {
-    name: "codex",
-    title: "Codex",
     home: Home::Folder("CODEX_HOME"),
     folder: ".codex",
     file: "hooks.json",
@@ -36,8 +34,6 @@ pub(super) const HOST: Host = Host {
         r#"{"session_id":"unstuck-doctor","turn_id":"1","cwd":"/","hook_event_name":"PreToolUse","#,
         r#""tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"call_unstuck_doctor"}"#,
     ),
-    wire: Wire::of::<wire::Codex>(),
-    ends: Ends::Nothing,
     quirks: Quirks {
         steps: Steps::Transcribed(rollout::is_batch_open),
         has_failed: Some(rollout::has_failed),
@@ -47,11 +43,7 @@ pub(super) const HOST: Host = Host {
         published: Some(Published::CODEX),
         ..Quirks::NONE
     },
-    transcripts: Some(Transcripts {
-        format: Format::CODEX,
-        folder: "sessions",
-        within: None,
-        extensions: &["jsonl"],
-    }),
+    transcripts: Some(Transcripts::jsonl(Format::CODEX, "sessions")),
     diagnose: doctor::diagnose,
+    ..Host::new("codex", "Codex", Wire::of::<wire::Codex>())
 };

@@ -7,12 +7,10 @@ use unstuck_trace::Format;
 
 use super::dialect;
 use super::hooks::{HookEvent, Hooks, Shape};
-use super::host::{Diagnosis, Ends, Home, Host, Installation, Quirks, Scope, Transcripts, Wire};
+use super::host::{Diagnosis, Home, Host, Installation, Quirks, Transcripts, Wire};
 use super::settings::switch;
 
 pub(super) const HOST: Host = Host {
-    name: "copilot",
-    title: "GitHub Copilot CLI",
     home: Home::Folder("COPILOT_HOME"),
     folder: ".copilot",
     file: "hooks/unstuck.json",
@@ -36,16 +34,14 @@ pub(super) const HOST: Host = Host {
         r#"{"hook_event_name":"PreToolUse","session_id":"unstuck-doctor","timestamp":"2026-01-01T00:00:00Z","#,
         r#""cwd":"/","tool_name":"Bash","tool_input":{"command":"true"}}"#,
     ),
-    wire: Wire { decode: dialect::decode::<wire::Copilot>, encode: wire::encode },
-    ends: Ends::Nothing,
     quirks: Quirks { project_folder: Some(".github"), ..Quirks::NONE },
-    transcripts: Some(Transcripts {
-        format: Format::COPILOT,
-        folder: "session-state",
-        within: None,
-        extensions: &["jsonl"],
-    }),
+    transcripts: Some(Transcripts::jsonl(Format::COPILOT, "session-state")),
     diagnose,
+    ..Host::new(
+        "copilot",
+        "GitHub Copilot CLI",
+        Wire { decode: dialect::decode::<wire::Copilot>, encode: wire::encode },
+    )
 };
 
 /// Returns the reasons in GitHub Copilot CLI's settings why it does not run an installed hook.
@@ -60,8 +56,5 @@ fn diagnose(found: &Installation<'_>) -> Diagnosis {
         obstacles
             .push("disableAllHooks is true, so no hook of this file runs: remove it".to_owned());
     }
-    let advice = (found.scope == Scope::Project).then(|| {
-        "GitHub Copilot CLI runs the hooks of a project once its folder is trusted.".to_owned()
-    });
-    Diagnosis { obstacles, advice: advice.into_iter().collect(), trusted: None }
+    Diagnosis { obstacles, advice: found.trust(), trusted: None }
 }

@@ -9,15 +9,12 @@ use super::claude_code;
 use super::dialect::Dialect;
 use super::event::{Ending, Event, Object, Raw, shown, text};
 use super::hooks::{HookEvent, Hooks, Shape};
-use super::host::{Diagnosis, Ends, Home, Host, Installation, Quirks, Scope, Wire};
+use super::host::{Diagnosis, Host, Installation, Quirks, Scope, Wire};
 use super::payload::HookPayload;
 use super::reply::Words;
 use super::settings::listed;
 
 pub(super) const HOST: Host = Host {
-    name: "cursor",
-    title: "Cursor",
-    home: Home::Fixed,
     folder: ".cursor",
     file: "hooks.json",
     hooks: Hooks {
@@ -40,11 +37,9 @@ pub(super) const HOST: Host = Host {
         r#""workspace_roots":["/"],"tool_name":"Shell","tool_input":{"command":"true"},"#,
         r#""tool_use_id":"unstuck_doctor"}"#,
     ),
-    wire: Wire::of::<Cursor>(),
-    ends: Ends::Nothing,
     quirks: Quirks { silence: "{}", ..Quirks::NONE },
-    transcripts: None,
     diagnose,
+    ..Host::new("cursor", "Cursor", Wire::of::<Cursor>())
 };
 
 /// Returns a warning if there are hooks of Claude Code, which Cursor may run as well.
@@ -60,7 +55,7 @@ fn diagnose(_: &Installation<'_>) -> Diagnosis {
             claude_code::HOST.settings(scope).display()
         )
     });
-    Diagnosis { obstacles: Vec::new(), advice: advice.into_iter().collect(), trusted: None }
+    Diagnosis { advice: Vec::from_iter(advice), ..Diagnosis::default() }
 }
 
 /// Cursor's dialect. Every answer is an object, and silence is the empty one. No answer ends a turn.

@@ -5,15 +5,12 @@ use std::fs;
 use super::dialect::Dialect;
 use super::event::{Event, EventKind};
 use super::hooks::{HookEvent, Hooks};
-use super::host::{Diagnosis, Ends, Home, Host, Installation, Quirks, Wire};
+use super::host::{Diagnosis, Ends, Home, Host, Installation, Wire};
 use super::settings::meaning;
 
 pub(super) const HOST: Host = Host {
-    name: "droid",
-    title: "Factory Droid",
     home: Home::Parent("FACTORY_HOME_OVERRIDE"),
     folder: ".factory",
-    file: "settings.json",
     // A call that fails or is refused has no event but the first.
     hooks: Hooks::at(&[
         HookEvent::matched("PreToolUse"),
@@ -28,11 +25,9 @@ pub(super) const HOST: Host = Host {
         r#"{"session_id":"unstuck-doctor","cwd":"/","permission_mode":"auto-high","#,
         r#""hook_event_name":"PreToolUse","tool_name":"Execute","tool_input":{"command":"true"}}"#,
     ),
-    wire: Wire::of::<Droid>(),
     ends: Ends::Turns,
-    quirks: Quirks::NONE,
-    transcripts: None,
     diagnose,
+    ..Host::new("droid", "Factory Droid", Wire::of::<Droid>())
 };
 
 /// Factory Droid's dialect. Calls have no ids: a result belongs to the earliest open call with the same tool and

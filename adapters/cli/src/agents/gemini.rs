@@ -7,7 +7,7 @@ use unstuck_trace::{Format, ToolResult};
 use super::dialect::{self, Dialect};
 use super::event::{BadPayload, Call, Ending, Event, EventKind, Raw, members};
 use super::hooks::{HookEvent, Hooks, Timeout};
-use super::host::{Diagnosis, Ends, Home, Host, Installation, Quirks, Scope, Transcripts, Wire};
+use super::host::{Diagnosis, Ends, Home, Host, Installation, Scope, Transcripts, Wire};
 use super::payload::HookPayload;
 use super::reply::Words;
 use super::settings::{meaning, switch};
@@ -16,11 +16,8 @@ use super::settings::{meaning, switch};
 const LABEL: &str = "unstuck";
 
 pub(super) const HOST: Host = Host {
-    name: "gemini",
-    title: "Gemini CLI",
     home: Home::Parent("GEMINI_CLI_HOME"),
     folder: ".gemini",
-    file: "settings.json",
     hooks: Hooks {
         timeout: Timeout::Milliseconds(5000),
         label: Some(LABEL),
@@ -38,9 +35,7 @@ pub(super) const HOST: Host = Host {
         r#"{"session_id":"unstuck-doctor","cwd":"/","hook_event_name":"BeforeTool","timestamp":"2026-01-01T00:00:00Z","#,
         r#""tool_name":"run_shell_command","tool_input":{"command":"true"}}"#,
     ),
-    wire: Wire::of::<Gemini>(),
     ends: Ends::Turns,
-    quirks: Quirks::NONE,
     transcripts: Some(Transcripts {
         format: Format::GEMINI,
         folder: "tmp",
@@ -48,6 +43,7 @@ pub(super) const HOST: Host = Host {
         extensions: &["jsonl", "json"],
     }),
     diagnose,
+    ..Host::new("gemini", "Gemini CLI", Wire::of::<Gemini>())
 };
 
 /// Returns the reasons in Gemini CLI's settings why it does not run an installed hook.
@@ -67,7 +63,7 @@ fn diagnose(found: &Installation<'_>) -> Diagnosis {
         "Gemini CLI reads these settings if it is started in this folder and trusts the folder."
             .to_owned()
     });
-    Diagnosis { obstacles, advice: advice.into_iter().collect(), trusted: None }
+    Diagnosis { obstacles, advice: Vec::from_iter(advice), trusted: None }
 }
 
 /// The beginning of the result of a command that the user cancelled.

@@ -10,13 +10,11 @@ use unstuck_trace::ToolResult;
 use super::dialect::{self, Dialect};
 use super::event::{BadPayload, Ending, Event, EventKind, needed, text};
 use super::hooks::{HookEvent, Hooks};
-use super::host::{Diagnosis, Ends, Home, Host, Installation, Quirks, Wire};
+use super::host::{Diagnosis, Home, Host, Installation, Wire};
 use super::payload::HookPayload;
 use super::reply::{Encoded, Reply};
 
 pub(super) const HOST: Host = Host {
-    name: "goose",
-    title: "goose",
     home: Home::Parent("GOOSE_PATH_ROOT"),
     folder: ".agents",
     file: "plugins/unstuck/hooks/hooks.json",
@@ -36,11 +34,8 @@ pub(super) const HOST: Host = Host {
         r#"{"event":"PreToolUse","session_id":"unstuck-doctor","tool_name":"developer__shell","#,
         r#""tool_input":{"command":"true"},"tool_call_id":"unstuck_doctor","working_dir":"/"}"#,
     ),
-    wire: Wire { decode: dialect::decode::<Goose>, encode },
-    ends: Ends::Nothing,
-    quirks: Quirks::NONE,
-    transcripts: None,
     diagnose,
+    ..Host::new("goose", "goose", Wire { decode: dialect::decode::<Goose>, encode })
 };
 
 /// The name of the plugin and of its folder.
@@ -54,7 +49,7 @@ fn diagnose(found: &Installation<'_>) -> Diagnosis {
     let obstacle = obstacle.filter(|settings| disables(settings)).map(|settings| {
         format!("{} lists {PLUGIN} in disabledPlugins: remove the name", settings.display())
     });
-    Diagnosis { obstacles: obstacle.into_iter().collect(), advice: Vec::new(), trusted: None }
+    Diagnosis { obstacles: Vec::from_iter(obstacle), ..Diagnosis::default() }
 }
 
 fn disables(settings: &Path) -> bool {

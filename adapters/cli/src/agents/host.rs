@@ -171,6 +171,11 @@ pub(crate) struct Transcripts {
 }
 
 impl Transcripts {
+    /// Transcripts of this format in JSON Lines, anywhere in a folder.
+    pub(super) const fn jsonl(format: Format, folder: &'static str) -> Self {
+        Self { format, folder, within: None, extensions: &["jsonl"] }
+    }
+
     /// Returns whether the file `path`, relative to the folder, is a transcript.
     pub(crate) fn include(&self, path: &Path) -> bool {
         let extension = path.extension().and_then(|extension| extension.to_str());
@@ -189,6 +194,15 @@ pub(crate) struct Installation<'a> {
     pub(crate) text: &'a str,
     /// The entries of this program in the file.
     pub(crate) entries: &'a [Entry],
+}
+
+impl Installation<'_> {
+    /// Returns the advice on an agent that runs a project's hooks once it trusts the folder.
+    pub(super) fn trust(&self) -> Vec<String> {
+        let title = self.host.title;
+        let advice = format!("{title} runs the hooks of a project once its folder is trusted.");
+        Vec::from_iter((self.scope == Scope::Project).then_some(advice))
+    }
 }
 
 /// The result of an agent's part of `doctor`.
@@ -210,15 +224,7 @@ impl Diagnosis {
         let is_off = [found.text, &users].iter().any(|text| switch(text, pointer) == Some(true));
         let name = pointer.trim_start_matches('/').replace('/', ".");
         let obstacle = is_off.then(|| format!("{name} is true, so no hook runs: remove it"));
-        let advice = (found.scope == Scope::Project).then(|| {
-            let title = found.host.title;
-            format!("{title} runs the hooks of a project once its folder is trusted.")
-        });
-        Self {
-            obstacles: obstacle.into_iter().collect(),
-            advice: advice.into_iter().collect(),
-            trusted: None,
-        }
+        Self { obstacles: Vec::from_iter(obstacle), advice: found.trust(), trusted: None }
     }
 }
 
@@ -248,7 +254,30 @@ fn parts(path: &str) -> PathBuf {
     path.split('/').collect()
 }
 
+/// The advice on most agents.
+pub(super) const WATCHED: &str = "Sessions that begin from now on are watched.";
+
 impl Host {
+    /// The description of an agent like most: its `settings.json` is in a folder that no variable moves, and has no
+    /// obstacles. It still lacks the folder, the events and a sample.
+    pub(super) const fn new(name: &'static str, title: &'static str, wire: Wire) -> Self {
+        Self {
+            name,
+            title,
+            home: Home::Fixed,
+            folder: "",
+            file: "settings.json",
+            hooks: Hooks::at(&[]),
+            advice: WATCHED,
+            sample: "",
+            wire,
+            ends: Ends::Nothing,
+            quirks: Quirks::NONE,
+            transcripts: None,
+            diagnose: |_| Diagnosis::default(),
+        }
+    }
+
     /// Returns the path of the settings file in this scope.
     pub(crate) fn settings(&self, scope: Scope) -> PathBuf {
         let folder = match scope {

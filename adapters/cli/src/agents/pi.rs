@@ -2,28 +2,15 @@
 
 use unstuck_trace::Format;
 
-use super::hooks::Hooks;
-use super::host::{Ends, Home, Host, Quirks, Transcripts, Wire};
-use super::plugin::{Plugin, diagnose, wire};
+use super::host::{Home, Host, Transcripts};
+use super::plugin::{self, Plugin};
 
 pub(super) const HOST: Host = Host {
-    name: "pi",
-    title: "pi",
     home: Home::Within("PI_CODING_AGENT_DIR", ".pi/agent"),
     folder: ".pi",
     file: "extensions/unstuck.js",
-    hooks: Hooks::plugin(Plugin::new(include_str!("pi/extension.js"))),
     advice: "Sessions that begin from now on are watched. pi loads the extensions of a project only if it \
              trusts the project.",
-    sample: wire::SAMPLE,
-    wire: Wire { decode: wire::decode, encode: wire::encode },
-    ends: Ends::Turns,
-    quirks: Quirks::NONE,
-    transcripts: Some(Transcripts {
-        format: Format::PI,
-        folder: "sessions",
-        within: None,
-        extensions: &["jsonl"],
-    }),
-    diagnose,
+    transcripts: Some(Transcripts::jsonl(Format::PI, "sessions")),
+    ..plugin::host("pi", "pi", Plugin::new(include_str!("pi/extension.js")))
 };

@@ -6,9 +6,10 @@
 //! A plugin judges nothing. It translates events and starts the program with a time limit, so that it is replaced
 //! only if the wire changes.
 
-pub(super) mod wire;
+mod wire;
 
-use super::host::{Diagnosis, Installation};
+use super::hooks::Hooks;
+use super::host::{Diagnosis, Ends, Host, Installation, Wire};
 use super::settings::{Entry, Line};
 
 /// The beginning of each plugin, by which this program recognises its files.
@@ -57,8 +58,15 @@ impl Plugin {
     }
 }
 
+/// The description of an agent that loads `plugin`. It still lacks its folder and the file of the plugin.
+pub(super) const fn host(name: &'static str, title: &'static str, plugin: Plugin) -> Host {
+    let wire = Wire { decode: wire::decode, encode: wire::encode };
+    let (hooks, sample, ends) = (Hooks::plugin(plugin), wire::SAMPLE, Ends::Turns);
+    Host { hooks, sample, ends, diagnose, ..Host::new(name, title, wire) }
+}
+
 /// Reports a plugin that differs from the one that `install` would write now.
-pub(super) fn diagnose(found: &Installation<'_>) -> Diagnosis {
+fn diagnose(found: &Installation<'_>) -> Diagnosis {
     let is_current =
         |entry: &Entry| found.host.installed("", &entry.line).is_ok_and(|text| text == found.text);
     let mut diagnosis = Diagnosis::default();

@@ -9,11 +9,8 @@ use super::hooks::{HookEvent, Hooks};
 use super::host::{Diagnosis, Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
 
 pub(super) const HOST: Host = Host {
-    name: "qwen",
-    title: "Qwen Code",
     home: Home::Folder("QWEN_HOME"),
     folder: ".qwen",
-    file: "settings.json",
     hooks: Hooks {
         label: Some("unstuck"),
         ..Hooks::at(&[
@@ -28,13 +25,11 @@ pub(super) const HOST: Host = Host {
             HookEvent::matched("SessionEnd"),
         ])
     },
-    advice: "Sessions that begin from now on are watched.",
     sample: concat!(
         r#"{"session_id":"unstuck-doctor","cwd":"/","hook_event_name":"PreToolUse","prompt_id":"1","#,
         r#""tool_name":"run_shell_command","tool_input":{"command":"true"},"#,
         r#""tool_use_id":"toolu_unstuck_doctor","tool_call_id":"call_unstuck_doctor"}"#,
     ),
-    wire: Wire::of::<wire::Qwen>(),
     ends: Ends::MainTurns,
     quirks: Quirks {
         // Its own guard ends the run when the model asks for the fifth.
@@ -43,10 +38,9 @@ pub(super) const HOST: Host = Host {
         ..Quirks::NONE
     },
     transcripts: Some(Transcripts {
-        format: Format::QWEN,
-        folder: "projects",
         within: Some("chats"),
-        extensions: &["jsonl"],
+        ..Transcripts::jsonl(Format::QWEN, "projects")
     }),
     diagnose: |found| Diagnosis::of_switch(found, "/disableAllHooks"),
+    ..Host::new("qwen", "Qwen Code", Wire::of::<wire::Qwen>())
 };
