@@ -12,53 +12,13 @@ use unstuck_report::shown::{plain, shortened};
 /// The time of the checks, the only histogram.
 const CHECKS: &str = "unstuck_check_seconds";
 
-/// The metrics: name and help. The dashboard and the alert rules use no other name.
-pub(super) const METRICS: [(&str, &str); 23] = [
-    ("unstuck_build_info", "The version of the program and the policy. Always 1."),
-    (
-        "unstuck_calls_total",
-        "Calls that were judged, by tool. Tools beyond the first 200 are `other`.",
-    ),
-    ("unstuck_calls_without_content_total", "Calls whose spans have no arguments."),
-    ("unstuck_findings_total", "Findings, by rule and action."),
-    ("unstuck_wasted_calls_total", "Calls after the first finding of their session, by its rule."),
-    ("unstuck_wasted_tokens_total", "Tokens after the first finding of their session."),
-    (
-        "unstuck_runs_total",
-        "Sessions that ended, by outcome: clean (no finding), freed (went on after its last loop), stopped (a rule asked for its end), stuck.",
-    ),
-    ("unstuck_rescued_total", "Sessions that went on after a finding."),
-    (CHECKS, "The time to judge one call."),
-    ("unstuck_spans_total", "Spans that were taken in."),
-    (
-        "unstuck_spans_dropped_total",
-        "Spans that were not taken in, lost a part of their order, or did not move the clock, by reason.",
-    ),
-    (
-        "unstuck_clock_steps_total",
-        "Steps of the clock of this machine, by direction. A sleep of the machine counts as one.",
-    ),
-    ("unstuck_requests_total", "Requests, by path and status code."),
-    (
-        "unstuck_connections_refused_total",
-        "Connections that were refused because there were too many.",
-    ),
-    ("unstuck_connections", "Open connections."),
-    ("unstuck_sessions", "Sessions in memory."),
-    (
-        "unstuck_sessions_bytes",
-        "The memory of sessions that rest and of words that wait for a call, in bytes.",
-    ),
-    (
-        "unstuck_sessions_evicted_total",
-        "Sessions that were ended before their quiet time, by the limit that was reached.",
-    ),
-    ("unstuck_outputs_queued", "Findings that wait for an output."),
-    ("unstuck_outputs_sent_total", "Findings that an output has taken."),
-    ("unstuck_outputs_dropped_total", "Findings that an output did not take, by reason."),
-    ("unstuck_journal_bytes", "The length of the journal, in bytes. 0 without --state."),
-    ("unstuck_ready", "1 if spans are taken in, 0 if the last one could not be stored."),
-];
+/// The metrics, one a line: name and help. The dashboard and the alert rules use no other name.
+const METRICS: &str = include_str!("metrics.txt");
+
+/// Returns the name and the help of each metric.
+fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    METRICS.lines().filter_map(|line| line.split_once(' '))
+}
 
 /// The most tools that have a label of their own.
 const TOOLS_MAX: usize = 200;
@@ -118,7 +78,7 @@ impl Metrics {
     /// Returns all metrics in the text format of Prometheus.
     pub(super) fn text(&self, gauges: &[Gauge]) -> String {
         let mut text = String::new();
-        for (name, help) in METRICS {
+        for (name, help) in all() {
             let kind = match name {
                 CHECKS => "histogram",
                 // Prometheus asks for this end of a counter's name.
@@ -231,7 +191,7 @@ mod tests {
             .flat_map(|line| [line, "\n"])
             .collect();
         insta::assert_snapshot!(values);
-        for (name, ..) in METRICS {
+        for (name, _) in all() {
             assert!(text.contains(&format!("# TYPE {name} ")));
         }
     }
@@ -256,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_dashboard_and_the_alerts_use_metrics_that_exist() {
-        let known = |name: &str| METRICS.iter().any(|(known, ..)| *known == name);
+        let known = |name: &str| all().any(|(known, _)| known == name);
         let mut used = std::collections::BTreeSet::new();
         for text in OPERATIONS {
             for (at, _) in text.match_indices("unstuck_") {
