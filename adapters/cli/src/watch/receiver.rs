@@ -13,7 +13,7 @@ use super::clock::{Clock, Moment, StoredTime, Time};
 use super::finding::Finding;
 use super::journal::{Encoding, Entry, Store, Stored};
 use super::lines::Place;
-use super::metrics::{Metrics, labelled};
+use super::metrics::labelled;
 use super::outputs::{Output, Outputs, Waiting};
 use super::sessions::{Made, Sessions};
 use crate::output::{Closed, complain, remark};
@@ -32,7 +32,7 @@ pub(super) struct Receiver {
     sessions: Sessions,
     store: Option<Store>,
     pub(super) outputs: Outputs,
-    metrics: Metrics,
+    made: Made,
     /// The passed time, in milliseconds, at the latest snapshot.
     snapshot_at: Option<u64>,
     /// The time after which no finding from before the start comes again.
@@ -114,7 +114,7 @@ impl Receiver {
             sessions,
             store,
             outputs,
-            metrics: Metrics::default(),
+            made: Made::default(),
             snapshot_at: None,
             restored_until: 0,
             is_failing: false,
@@ -137,7 +137,7 @@ impl Receiver {
                 remarks.push_str("the sessions of the snapshot cannot be read, and begin anew; ");
             }
         }
-        let (mut requests, mut scratch) = (0, Metrics::default());
+        let (mut requests, mut made) = (0, Made::default());
         for entry in stored.entries() {
             match entry {
                 Entry::Spans { at, encoding, body } => {
@@ -146,9 +146,8 @@ impl Receiver {
                     // Only bodies that could be read were stored.
                     let spans =
                         decode(encoding, body).map(|decoded| decoded.spans).unwrap_or_default();
-                    let mut made = Made { findings: Vec::new(), metrics: &mut scratch };
                     self.sessions.push(spans, self.time.now(), &mut made);
-                    for finding in made.findings {
+                    for finding in made.findings.drain(..) {
                         self.outputs.put(&finding);
                     }
                 }
@@ -186,7 +185,11 @@ impl Receiver {
         self.store(Entry::Spans { at: now, encoding, body })?;
         let reasons = [("broken", broken), ("request_too_long", beyond), ("future", in_future)];
         for (reason, count) in reasons {
-            self.metrics.add("unstuck_spans_dropped_total", &[("reason", reason)], count as u64);
+            self.made.metrics.add(
+                "unstuck_spans_dropped_total",
+                &[("reason", reason)],
+                count as u64,
+            );
         }
         self.judge(|sessions, made| sessions.push(spans, now, made));
         Ok(Accepted { rejected: broken + beyond, why: why(broken, beyond) })
@@ -246,15 +249,13 @@ impl Receiver {
              time that passes"
         );
         remark("--clock", &what);
-        self.metrics.add("unstuck_clock_steps_total", &[("direction", direction)], 1);
+        self.made.metrics.add("unstuck_clock_steps_total", &[("direction", direction)], 1);
     }
 
     /// Runs `what` on the sessions, and passes the findings on.
-    fn judge(&mut self, what: impl FnOnce(&mut Sessions, &mut Made<'_>)) {
-        let mut made = Made { findings: Vec::new(), metrics: &mut self.metrics };
-        what(&mut self.sessions, &mut made);
-        let findings = made.findings;
-        for finding in findings {
+    fn judge(&mut self, what: impl FnOnce(&mut Sessions, &mut Made)) {
+        what(&mut self.sessions, &mut self.made);
+        for finding in std::mem::take(&mut self.made.findings) {
             for (output, oldest) in self.outputs.put(&finding) {
                 self.dropped(output, &oldest, "full");
             }
@@ -277,7 +278,7 @@ impl Receiver {
     /// Notes that an output has taken these findings.
     pub(super) fn sent(&mut self, output: Output, findings: &[Finding]) {
         let count = findings.len() as u64;
-        self.metrics.add("unstuck_outputs_sent_total", &[("output", output.name())], count);
+        self.made.metrics.add("unstuck_outputs_sent_total", &[("output", output.name())], count);
         for finding in findings {
             self.done(output, finding);
         }
@@ -286,7 +287,7 @@ impl Receiver {
     /// Notes that a finding is not sent to a server.
     pub(super) fn dropped(&mut self, output: Output, finding: &Finding, reason: &str) {
         let labels = [("output", output.name()), ("reason", reason)];
-        self.metrics.add("unstuck_outputs_dropped_total", &labels, 1);
+        self.made.metrics.add("unstuck_outputs_dropped_total", &labels, 1);
         self.done(output, finding);
     }
 
@@ -337,12 +338,12 @@ impl Receiver {
     /// Counts an answer.
     pub(super) fn answered(&mut self, path: &str, status: u16) {
         let labels = [("path", path), ("code", &status.to_string())];
-        self.metrics.add("unstuck_requests_total", &labels, 1);
+        self.made.metrics.add("unstuck_requests_total", &labels, 1);
     }
 
     /// Counts a connection that was refused.
     pub(super) fn refused(&mut self) {
-        self.metrics.add("unstuck_connections_refused_total", &[], 1);
+        self.made.metrics.add("unstuck_connections_refused_total", &[], 1);
     }
 
     pub(super) fn is_ready(&self) -> bool {
@@ -367,7 +368,7 @@ impl Receiver {
             let labels = labelled(&[("output", output)]);
             gauges.push(("unstuck_outputs_queued", labels, queued as u64));
         }
-        self.metrics.text(&gauges)
+        self.made.metrics.text(&gauges)
     }
 }
 
@@ -589,8 +590,9 @@ mod tests {
             take(&mut receiver, wall, n..n + 1, |_| end);
             assert_eq!(receiver.time.now(), moved_to, "{n}");
         }
-        let count =
-            |reason| receiver.metrics.count("unstuck_spans_dropped_total", &[("reason", reason)]);
+        let count = |reason| {
+            receiver.made.metrics.count("unstuck_spans_dropped_total", &[("reason", reason)])
+        };
         assert_eq!((count("future"), count("broken")), (2, 0));
         // Such spans are taken in, and later ones bring their findings.
         take(&mut receiver, wall, 6..7, |_| 1298 * SECOND);

@@ -98,7 +98,7 @@ impl Session {
     }
 
     /// Judges a record, and adds what it makes to `made`.
-    pub(super) fn take(&mut self, record: Record, made: &mut Made<'_>) {
+    pub(super) fn take(&mut self, record: Record, made: &mut Made) {
         let Record { worker, step, trace, span, end, what, .. } = record;
         if !matches!(what, What::Usage(_))
             && let Some((origin, text)) = self.history.said.remove(&*worker)
@@ -130,14 +130,7 @@ impl Session {
     }
 
     /// Judges a call and its result, as a transcript would have them.
-    fn call(
-        &mut self,
-        worker: &str,
-        step: u64,
-        origin: Origin,
-        call: &ToolCall,
-        made: &mut Made<'_>,
-    ) {
+    fn call(&mut self, worker: &str, step: u64, origin: Origin, call: &ToolCall, made: &mut Made) {
         let history = &mut self.history;
         push(&mut history.call_origins, origin, CALLS_MAX);
         history.calls += 1;
@@ -166,7 +159,7 @@ impl Session {
 
     /// Keeps the words of a worker until its next record. If there are too many workers or words, the words of
     /// one of the workers become a turn at once.
-    fn hold(&mut self, worker: &str, origin: Origin, text: String, made: &mut Made<'_>) {
+    fn hold(&mut self, worker: &str, origin: Origin, text: String, made: &mut Made) {
         self.history.said.insert(worker.to_owned(), (origin, text));
         while (self.history.said.len() > SAID_MAX || self.history.said_bytes() > SAID_BYTES_MAX)
             && let Some((worker, (origin, text))) = self.history.said.pop_first()
@@ -176,19 +169,19 @@ impl Session {
     }
 
     /// Judges a turn without a call.
-    fn turn(&mut self, worker: &str, origin: Origin, text: &str, made: &mut Made<'_>) {
+    fn turn(&mut self, worker: &str, origin: Origin, text: &str, made: &mut Made) {
         say(&mut self.replay, worker, origin.index, Role::Assistant, text);
         self.found_since(origin, made);
     }
 
     /// Passes on what was found since the last time.
-    fn found_since(&mut self, latest: Origin, made: &mut Made<'_>) {
+    fn found_since(&mut self, latest: Origin, made: &mut Made) {
         for found in self.replay.take_findings().collect::<Vec<_>>() {
             self.found(&found, latest, made);
         }
     }
 
-    fn found(&mut self, found: &ReplayFinding, latest: Origin, made: &mut Made<'_>) {
+    fn found(&mut self, found: &ReplayFinding, latest: Origin, made: &mut Made) {
         let history = &mut self.history;
         history.rule.get_or_insert_with(|| found.rule.to_owned());
         history.asked_to_end |= found.action >= Action::StartOver;
@@ -217,7 +210,7 @@ impl Session {
     }
 
     /// Ends the run and counts its outcome.
-    pub(super) fn end(mut self, made: &mut Made<'_>) {
+    pub(super) fn end(mut self, made: &mut Made) {
         while let Some((worker, (origin, text))) = self.history.said.pop_first() {
             self.turn(&worker, origin, &text, made);
         }
@@ -254,7 +247,6 @@ mod tests {
     use unstuck_text::PRESETS;
     use unstuck_trace::otlp::{Limits as AssemblerLimits, Span, spans_of_json};
 
-    use super::super::metrics::Metrics;
     use super::super::sessions::{Limits, Sessions};
     use super::*;
 
@@ -304,8 +296,7 @@ mod tests {
 
     #[test]
     fn words_that_wait_are_within_the_memory() {
-        let (mut sessions, mut metrics) = (sessions(), Metrics::default());
-        let mut made = Made { findings: Vec::new(), metrics: &mut metrics };
+        let (mut sessions, mut made) = (sessions(), Made::default());
         for n in 1..200 {
             let text = format!("{n} {}", "x".repeat(LONG));
             sessions.push(vec![saying(n, n, 1, &text)], n * 2000, &mut made);
@@ -315,13 +306,12 @@ mod tests {
         let (count, bytes) = sessions.size();
         assert!(count > 5 && bytes > BYTES / 2 && bytes <= BYTES, "{count} with {bytes}");
         assert!(sessions.snapshot(Vec::new()).len() < 2 * BYTES);
-        assert!(metrics.count("unstuck_sessions_evicted_total", &[("limit", "bytes")]) > 180);
+        assert!(made.metrics.count("unstuck_sessions_evicted_total", &[("limit", "bytes")]) > 180);
     }
 
     #[test]
     fn words_of_one_session_are_bounded() {
-        let (mut sessions, mut metrics) = (sessions(), Metrics::default());
-        let mut made = Made { findings: Vec::new(), metrics: &mut metrics };
+        let (mut sessions, mut made) = (sessions(), Made::default());
         let longest = |agent: u64| format!("{agent} {}", "x".repeat(SAID_BYTES_MAX / 4));
         for agent in 1..=8 {
             sessions.push(vec![saying(agent, 1, agent, &longest(agent))], agent * 2000, &mut made);
@@ -350,8 +340,7 @@ mod tests {
         };
         let mut bytes = Vec::new();
         for make in [&around as &dyn Fn(u64) -> Span, &agent, &call] {
-            let (mut sessions, mut metrics) = (sessions(), Metrics::default());
-            let mut made = Made { findings: Vec::new(), metrics: &mut metrics };
+            let (mut sessions, mut made) = (sessions(), Made::default());
             for n in 1..200 {
                 sessions.push(vec![make(n)], 1000, &mut made);
                 assert!(sessions.snapshot(Vec::new()).len() < 2 * BYTES);

@@ -70,9 +70,10 @@ struct Clocks {
 }
 
 /// The results of spans: findings and counts.
-pub(super) struct Made<'a> {
+#[derive(Default)]
+pub(super) struct Made {
     pub(super) findings: Vec<Finding>,
-    pub(super) metrics: &'a mut Metrics,
+    pub(super) metrics: Metrics,
 }
 
 impl Sessions {
@@ -93,7 +94,7 @@ impl Sessions {
     }
 
     /// Takes in spans at the time `now`, which never goes back.
-    pub(super) fn push(&mut self, spans: Vec<Span>, now: u64, made: &mut Made<'_>) {
+    pub(super) fn push(&mut self, spans: Vec<Span>, now: u64, made: &mut Made) {
         self.advance(now, made);
         made.metrics.add("unstuck_spans_total", &[], spans.len() as u64);
         let hurried = self.assembler.counts().hurried;
@@ -105,17 +106,17 @@ impl Sessions {
             self.settle(self.clocks.tick, made);
             self.take_all(made);
         }
-        self.count(made.metrics);
+        self.count(&mut made.metrics);
     }
 
     /// Looks for records that have waited long enough, and for sessions that are quiet, up to the time `now`.
-    pub(super) fn advance(&mut self, now: u64, made: &mut Made<'_>) {
+    pub(super) fn advance(&mut self, now: u64, made: &mut Made) {
         while self.advance_part(now, usize::MAX, made) {}
     }
 
     /// Does a part of [`Sessions::advance`], so that others get their turn: judges `most` records at most. Returns
     /// whether there is more to do. Whatever is done to the sessions meanwhile does the rest first.
-    pub(super) fn advance_part(&mut self, now: u64, most: usize, made: &mut Made<'_>) -> bool {
+    pub(super) fn advance_part(&mut self, now: u64, most: usize, made: &mut Made) -> bool {
         if self.due.is_empty() && !self.look_for_due(now, made) {
             return false;
         }
@@ -130,7 +131,7 @@ impl Sessions {
 
     /// Goes on to the first check up to the time `now` at which records have waited long enough. Returns `false`
     /// if there is none.
-    fn look_for_due(&mut self, now: u64, made: &mut Made<'_>) -> bool {
+    fn look_for_due(&mut self, now: u64, made: &mut Made) -> bool {
         while self.clocks.tick.saturating_add(TICK) <= now {
             let settled = self.clocks.pushed.saturating_add(self.limits.assembler.settle + TICK);
             if self.followed.is_empty() && self.clocks.tick > settled {
@@ -150,7 +151,7 @@ impl Sessions {
     }
 
     /// Ends a check of which a part is done.
-    pub(super) fn end_check(&mut self, made: &mut Made<'_>) {
+    pub(super) fn end_check(&mut self, made: &mut Made) {
         self.advance(self.clocks.tick, made);
     }
 
@@ -164,7 +165,7 @@ impl Sessions {
     }
 
     /// Ends all sessions, because nothing more will come.
-    pub(super) fn finish(&mut self, made: &mut Made<'_>) {
+    pub(super) fn finish(&mut self, made: &mut Made) {
         self.end_check(made);
         let mut records = Vec::new();
         self.assembler.flush(&mut |record| records.push(record));
@@ -219,13 +220,13 @@ impl Sessions {
     }
 
     /// Finds the records that have waited long enough.
-    fn settle(&mut self, tick: u64, made: &mut Made<'_>) {
+    fn settle(&mut self, tick: u64, made: &mut Made) {
         self.assembler.settled(tick, &mut |record| self.due.push_back(record));
-        self.count(made.metrics);
+        self.count(&mut made.metrics);
     }
 
     /// Judges all records that are due.
-    fn take_all(&mut self, made: &mut Made<'_>) {
+    fn take_all(&mut self, made: &mut Made) {
         while let Some(record) = self.due.pop_front() {
             self.take(record, made);
         }
@@ -242,7 +243,7 @@ impl Sessions {
     }
 
     /// Takes in a record of a session, which is created if it is new.
-    fn take(&mut self, record: Record, made: &mut Made<'_>) {
+    fn take(&mut self, record: Record, made: &mut Made) {
         let Clocks { touched, tick, .. } = &mut self.clocks;
         *touched += 1;
         let id = Arc::clone(&record.session);
@@ -276,7 +277,7 @@ impl Sessions {
     }
 
     /// Ends the sessions that were idle longest, if there are too many.
-    fn evict(&mut self, made: &mut Made<'_>) {
+    fn evict(&mut self, made: &mut Made) {
         loop {
             let limit = match () {
                 () if self.followed.len() > self.limits.sessions => "sessions",
@@ -289,7 +290,7 @@ impl Sessions {
         }
     }
 
-    fn end_quiet(&mut self, made: &mut Made<'_>) {
+    fn end_quiet(&mut self, made: &mut Made) {
         while let Some(first) = self.order.first_entry() {
             let is_quiet = self.followed.get(first.get()).is_none_or(|session| {
                 session.history.seen.saturating_add(self.limits.quiet) <= self.clocks.tick
@@ -303,7 +304,7 @@ impl Sessions {
     }
 
     /// Ends a session that is no longer in the order of sessions.
-    fn end(&mut self, id: &Arc<str>, made: &mut Made<'_>) {
+    fn end(&mut self, id: &Arc<str>, made: &mut Made) {
         let Some(session) = self.followed.remove(id) else { return };
         self.awake.remove(&session.history.touched);
         self.bytes -= session.history.bytes();
@@ -374,33 +375,26 @@ mod tests {
     }
 
     /// Judges all requests. `between` may replace the sessions after each.
-    fn judged(
-        limits: Limits,
-        mut between: impl FnMut(Sessions) -> Sessions,
-    ) -> (Vec<Finding>, Metrics) {
-        let (mut sessions, mut metrics) = (sessions(limits), Metrics::default());
-        let mut findings = Vec::new();
+    fn judged(limits: Limits, mut between: impl FnMut(Sessions) -> Sessions) -> Made {
+        let (mut sessions, mut made) = (sessions(limits), Made::default());
         for (at, spans) in requests() {
-            let mut made = Made { findings, metrics: &mut metrics };
             sessions.push(spans, at, &mut made);
-            findings = made.findings;
             sessions = between(sessions);
         }
-        let mut made = Made { findings, metrics: &mut metrics };
         sessions.finish(&mut made);
-        (made.findings, metrics)
+        made
     }
 
     #[test]
     fn sessions_go_on_from_a_snapshot_after_any_request() {
-        let (whole, metrics) = judged(LIMITS, |sessions| sessions);
+        let Made { findings: whole, metrics } = judged(LIMITS, |sessions| sessions);
         let mut bytes = 0;
-        let (parts, _) = judged(LIMITS, |mut before| {
+        let parts = judged(LIMITS, |mut before| {
             let snapshot = before.snapshot(Vec::new());
             bytes += snapshot.len();
             sessions(LIMITS).restored(&snapshot).expect("a snapshot")
         });
-        assert_eq!(whole, parts);
+        assert_eq!(whole, parts.findings);
         let of = |session: &str| whole.iter().filter(|found| found.line.contains(session)).count();
         assert!(of("session-0") > 2 && of("session-1") == 0 && of("session-2") > 0, "{whole:?}");
         assert!(bytes > 1000);
@@ -412,18 +406,14 @@ mod tests {
 
     #[test]
     fn in_parts_the_findings_are_the_same() {
-        let (whole, _) = judged(LIMITS, |sessions| sessions);
+        let whole = judged(LIMITS, |sessions| sessions).findings;
         // Some parts are done before each request, which does the rest, or all of them.
         for most in [1, 3, usize::MAX] {
-            let (mut sessions, mut metrics) = (sessions(LIMITS), Metrics::default());
-            let (mut findings, mut parts) = (Vec::new(), 0);
+            let (mut sessions, mut made, mut parts) = (sessions(LIMITS), Made::default(), 0);
             for (at, spans) in requests() {
-                let mut made = Made { findings, metrics: &mut metrics };
                 parts += (0..most).take_while(|_| sessions.advance_part(at, 1, &mut made)).count();
                 sessions.push(spans, at, &mut made);
-                findings = made.findings;
             }
-            let mut made = Made { findings, metrics: &mut metrics };
             sessions.finish(&mut made);
             assert_eq!(made.findings, whole, "{most}");
             assert!(parts > 5, "{parts} parts");
@@ -437,7 +427,7 @@ mod tests {
 
     #[test]
     fn ids_differ_and_name_the_spans_of_the_evidence() {
-        let (findings, _) = judged(LIMITS, |sessions| sessions);
+        let findings = judged(LIMITS, |sessions| sessions).findings;
         let ids: std::collections::BTreeSet<_> = findings.iter().map(|found| &found.id).collect();
         assert_eq!(ids.len(), findings.len());
         for found in &findings {
@@ -452,13 +442,13 @@ mod tests {
     #[test]
     fn beyond_a_limit_the_session_that_was_idle_longest_ends() {
         let limits = Limits { sessions: 2, ..LIMITS };
-        let (_, metrics) = judged(limits, |sessions| {
+        let Made { metrics, .. } = judged(limits, |sessions| {
             assert!(sessions.size().0 <= 2);
             sessions
         });
         assert!(metrics.count("unstuck_sessions_evicted_total", &[("limit", "sessions")]) > 0);
         let limits = Limits { bytes: 1, ..LIMITS };
-        let (_, metrics) = judged(limits, |mut before| {
+        let Made { metrics, .. } = judged(limits, |mut before| {
             before.snapshot(Vec::new());
             before
         });
@@ -467,8 +457,7 @@ mod tests {
 
     #[test]
     fn a_quiet_session_ends() {
-        let (mut sessions, mut metrics) = (sessions(LIMITS), Metrics::default());
-        let mut made = Made { findings: Vec::new(), metrics: &mut metrics };
+        let (mut sessions, mut made) = (sessions(LIMITS), Made::default());
         sessions.push(vec![call(0, 1, "{}")], 1000, &mut made);
         sessions.advance(4000, &mut made);
         assert_eq!(sessions.size().0, 1);
@@ -476,7 +465,7 @@ mod tests {
         assert_eq!(sessions.size().0, 0);
         // A day without spans passes at once.
         sessions.advance(u64::MAX, &mut made);
-        assert_eq!(metrics.count("unstuck_runs_total", &[("outcome", "clean")]), 1);
+        assert_eq!(made.metrics.count("unstuck_runs_total", &[("outcome", "clean")]), 1);
     }
 
     #[test]
@@ -486,8 +475,7 @@ mod tests {
         // For a day, a session of 20 spans follows another. With a store, the program is often started again, and
         // nobody looks at the clock between two requests.
         let run = |is_stored: bool| {
-            let (mut all, mut metrics) = (sessions(limits), Metrics::default());
-            let mut made = Made { findings: Vec::new(), metrics: &mut metrics };
+            let (mut all, mut made) = (sessions(limits), Made::default());
             for n in 0..9000_u64 {
                 let round = n / 20;
                 // After each tenth session, an hour without spans.
@@ -525,8 +513,7 @@ mod tests {
         };
         let said = || What::Said("I look again.".to_owned());
         let run = |with_calls: bool| {
-            let (mut sessions, mut metrics) = (sessions(LIMITS), Metrics::default());
-            let mut made = Made { findings: Vec::new(), metrics: &mut metrics };
+            let (mut sessions, mut made) = (sessions(LIMITS), Made::default());
             for n in 0..12 {
                 sessions.take(record(n, said()), &mut made);
                 if with_calls {
