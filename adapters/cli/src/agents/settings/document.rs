@@ -41,37 +41,25 @@ pub(crate) struct Entry {
     pub(crate) has_args: bool,
     /// The `matcher` of its group, unless that matches everything.
     pub(crate) matcher: Option<String>,
-    place: Place,
-}
-
-/// The indices of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
-    /// The index of the hooks in the settings.
-    hooks: usize,
-    /// The index of the event in the hooks.
-    event: usize,
-    /// The index of the group in the event's list, or of the entry itself if it is in no group.
-    group: usize,
-    /// The index of the entry in its group.
-    hook: Option<usize>,
+    /// The indices that lead to the entry: of the hooks in the settings, the event in the hooks, and the group in the
+    /// event's list. Then of the list in the group, and the entry in the list, unless the entry is in no group.
+    path: Vec<usize>,
 }
 
 impl Entry {
     /// The entry for a plugin, which runs `line` without a shell at every event.
     pub(crate) fn of_plugin(line: Line) -> Self {
         let (event, command) = ("every event".to_owned(), line.program.clone());
-        let place = Place { hooks: 0, event: 0, group: 0, hook: Some(0) };
-        Self { event, line, command, has_args: true, matcher: None, place }
+        Self { event, line, command, has_args: true, matcher: None, path: Vec::new() }
     }
 
     /// Returns the indices of its group in the event, and of the entry in that group.
     pub(crate) fn position(&self) -> [usize; 2] {
-        [self.place.group, self.place.hook.unwrap_or(0)]
+        [2, 4].map(|level| self.path.get(level).copied().unwrap_or_default())
     }
 
     fn shape(&self) -> Shape {
-        if self.place.hook.is_some() { Shape::Grouped } else { Shape::Flat }
+        if self.path.len() > 3 { Shape::Grouped } else { Shape::Flat }
     }
 }
 
@@ -278,8 +266,10 @@ fn updated(
 ) -> Result<String, Mistake> {
     let is_spelled_otherwise = !entry.has_args && line.is_spelled(&entry.command, hooks.form);
     let mut text = text.to_owned();
-    if hooks.form != Form::Exec {
-        text = without_args(text, entry)?;
+    while hooks.form != Form::Exec
+        && let Some(less) = without_args(&text, entry)?
+    {
+        text = less;
     }
     for (name, wanted) in line.members(hooks, event) {
         // Another spelling that a shell reads as the same words stays.
@@ -287,21 +277,22 @@ fn updated(
             continue;
         }
         let root = read(&text)?;
-        let Some(path) = Path::of(&root, entry.place) else { continue };
-        if let Some(changed) = with_member(&text, path.entry, name, &wanted) {
+        let object = value_at(&root, &entry.path).and_then(Value::as_object);
+        if let Some(changed) = object.and_then(|object| with_member(&text, object, name, &wanted)) {
             text = changed;
         }
     }
     Ok(text)
 }
 
-/// Returns `text` without the `args` of `entry`, whose agent takes one line.
-fn without_args(text: String, entry: &Entry) -> Result<String, Mistake> {
-    let root = read(&text)?;
-    let Some(path) = Path::of(&root, entry.place) else { return Ok(text) };
-    let args = path.entry.properties.iter().position(|member| member.name.as_str() == ARGS);
-    let Some(args) = args else { return Ok(text.clone()) };
-    without_args(removed(&text, &members(path.entry), args), entry)
+/// Returns `text` without the first `args` of `entry`, whose agent takes one line. Returns `None` if it has none.
+fn without_args(text: &str, entry: &Entry) -> Result<Option<String>, Mistake> {
+    let root = read(text)?;
+    let object = value_at(&root, &entry.path).and_then(Value::as_object);
+    Ok(object.and_then(|object| {
+        let args = object.properties.iter().position(|member| member.name.as_str() == ARGS)?;
+        Some(removed(text, &members(object), args))
+    }))
 }
 
 /// Returns `text` with `wanted` as this member of `object`, or `None` if it has that value already.
@@ -341,18 +332,17 @@ enum Emptied {
 /// Returns `text` without `entry` and without the containers that held only this entry.
 fn without(text: &str, entry: &Entry, emptied: Emptied) -> Result<String, Mistake> {
     let root = read(text)?;
-    let Some(path) = Path::of(&root, entry.place) else { return Ok(text.to_owned()) };
-    let Place { hooks, event, group, hook } = entry.place;
-    let among_others = path.list.filter(|list| list.elements.len() > 1).zip(hook);
-    Ok(if let Some((list, hook)) = among_others {
-        removed(text, &items(list), hook)
-    } else if path.groups.elements.len() > 1 {
-        removed(text, &items(path.groups), group)
-    } else if path.events.properties.len() > 1 || emptied == Emptied::Events {
-        removed(text, &members(path.events), event)
-    } else {
-        removed(text, &members(&root), hooks)
-    })
+    // The list of the entry's group, the groups of its event, the events, and the settings.
+    for level in [4, 2, 1, 0] {
+        let (around, index) = (entry.path.get(..level), entry.path.get(level));
+        let container = around.and_then(|path| container_at(&root, path));
+        let Some((container, index)) = container.zip(index) else { continue };
+        let is_last = level == 0 || (level == 1 && emptied == Emptied::Events);
+        if is_last || container.members.len() > 1 {
+            return Ok(removed(text, &container, *index));
+        }
+    }
+    Ok(text.to_owned())
 }
 
 /// Returns an entry that is not needed: it has another shape than the agent reads, the agent's hooks do not
@@ -363,11 +353,11 @@ fn superfluous(text: &str, hooks: &Hooks) -> Result<Option<Entry>, Mistake> {
         let is_read = |entry: &&Entry| entry.event == event && entry.shape() == hooks.shape;
         let mut ours = entries.iter().filter(is_read);
         let for_all = ours.clone().find(|entry| entry.matcher.is_none());
-        for_all.or_else(|| ours.next()).map(|entry| entry.place)
+        for_all.or_else(|| ours.next()).map(|entry| &entry.path)
     };
     let is_kept = |entry: &Entry| {
         let is_wanted = hooks.events.iter().any(|event| event.name == entry.event);
-        is_wanted && kept(&entry.event) == Some(entry.place)
+        is_wanted && kept(&entry.event) == Some(&entry.path)
     };
     Ok(entries.iter().find(|entry| !is_kept(entry)).cloned())
 }
@@ -377,71 +367,62 @@ fn last<'o, 't>(object: &'o Object<'t>, name: &str) -> Option<&'o ObjectProp<'t>
     object.properties.iter().rfind(|member| member.name.as_str() == name)
 }
 
-/// The values around an entry, from the outside in.
-struct Path<'o, 't> {
-    events: &'o Object<'t>,
-    event: &'o str,
-    groups: &'o Array<'t>,
-    /// The entry's group, or the entry itself if it is in no group.
-    group: &'o Object<'t>,
-    /// The list of the entry's group.
-    list: Option<&'o Array<'t>>,
-    entry: &'o Object<'t>,
+/// Returns the value that these indices lead to.
+fn value_at<'o, 't>(root: &'o Object<'t>, path: &[usize]) -> Option<&'o Value<'t>> {
+    let (first, rest) = path.split_first()?;
+    rest.iter().try_fold(&root.properties.get(*first)?.value, |value, index| match value {
+        Value::Object(object) => object.properties.get(*index).map(|member| &member.value),
+        Value::Array(list) => list.elements.get(*index),
+        _ => None,
+    })
 }
 
-impl<'o, 't> Path<'o, 't> {
-    /// Returns the path to the entry at these indices, or `None` if there is no entry.
-    fn of(root: &'o Object<'t>, place: Place) -> Option<Self> {
-        let Place { hooks, event, group, hook } = place;
-        let hooks = root.properties.get(hooks).filter(|hooks| hooks.name.as_str() == HOOKS)?;
-        let events = hooks.value.as_object()?;
-        let event = events.properties.get(event)?;
-        let groups = event.value.as_array()?;
-        let group = groups.elements.get(group)?;
-        let list = hook.and_then(|_| list(group));
-        let group = group.as_object()?;
-        let entry = match hook {
-            Some(hook) => list?.elements.get(hook)?.as_object()?,
-            None => group,
-        };
-        Some(Self { events, event: event.name.as_str(), groups, group, list, entry })
+/// Returns the object or the list that these indices lead to.
+fn container_at(root: &Object<'_>, path: &[usize]) -> Option<Container> {
+    if path.is_empty() {
+        return Some(members(root));
     }
-}
-
-/// Returns the list of entries in a group.
-fn list<'o, 't>(group: &'o Value<'t>) -> Option<&'o Array<'t>> {
-    last(group.as_object()?, HOOKS)?.value.as_array()
+    match value_at(root, path)? {
+        Value::Object(object) => Some(members(object)),
+        Value::Array(list) => Some(items(list)),
+        _ => None,
+    }
 }
 
 /// Returns the entries of this program, in their order.
 fn entries(text: &str) -> Result<Vec<Entry>, Mistake> {
-    let root = read(text)?;
-    let places = places(&root).into_iter();
-    Ok(places.filter_map(|place| entry_of_program(&Path::of(&root, place)?, place)).collect())
-}
-
-/// Returns the indices of all entries, including entries of other programs.
-fn places(root: &Object<'_>) -> Vec<Place> {
-    let mut places = Vec::new();
+    let (root, mut entries) = (read(text)?, Vec::new());
     for (hooks, member) in root.properties.iter().enumerate() {
-        let events = member.value.as_object().map_or(&[][..], |events| &events.properties);
-        for (event, member) in events.iter().enumerate() {
-            let groups = member.value.as_array().map_or(&[][..], |groups| &groups.elements);
-            for (group, value) in groups.iter().enumerate() {
-                let place = |hook| Place { hooks, event, group, hook };
-                match list(value) {
-                    Some(list) => places.extend((0..list.elements.len()).map(Some).map(place)),
-                    None => places.push(place(None)),
+        let events = member.value.as_object().filter(|_| member.name.as_str() == HOOKS);
+        for (event, member) in events.iter().flat_map(|all| &all.properties).enumerate() {
+            let groups = member.value.as_array();
+            for (group, value) in groups.iter().flat_map(|all| &all.elements).enumerate() {
+                let Some(around) = value.as_object() else { continue };
+                let (name, path) = (member.name.as_str(), [hooks, event, group]);
+                let list = around.properties.iter().rposition(|one| one.name.as_str() == HOOKS);
+                let list = list.and_then(|at| Some((at, around.properties[at].value.as_array()?)));
+                let Some((at, list)) = list else {
+                    entries.extend(entry_of_program(around, name, around, &path));
+                    continue;
+                };
+                for (hook, value) in list.elements.iter().enumerate() {
+                    let (entry, path) = (value.as_object(), [hooks, event, group, at, hook]);
+                    entries.extend(entry.and_then(|it| entry_of_program(it, name, around, &path)));
                 }
             }
         }
     }
-    places
+    Ok(entries)
 }
 
-/// Reads the entry at `path` if it runs this program.
-fn entry_of_program(path: &Path<'_, '_>, place: Place) -> Option<Entry> {
-    let member = |name| last(path.entry, name).map(|member| &member.value);
+/// Reads the entry in a group at this event if it runs this program.
+fn entry_of_program(
+    entry: &Object<'_>,
+    event: &str,
+    group: &Object<'_>,
+    path: &[usize],
+) -> Option<Entry> {
+    let member = |name| last(entry, name).map(|member| &member.value);
     let command = member("command")?.as_string_lit()?.value.to_string();
     let args = match member(ARGS) {
         Some(Value::NullKeyword(_)) | None => None,
@@ -449,8 +430,9 @@ fn entry_of_program(path: &Path<'_, '_>, place: Place) -> Option<Entry> {
     };
     let has_args = args.is_some();
     let line = Line::read(&command, args)?;
-    let matcher = last(path.group, "matcher").and_then(|matcher| matcher.value.as_string_lit());
+    let matcher = last(group, "matcher").and_then(|matcher| matcher.value.as_string_lit());
     let matcher = matcher.map(|matcher| matcher.value.to_string());
     let matcher = matcher.filter(|matcher| !EVERYTHING.contains(&&matcher[..]));
-    Some(Entry { event: path.event.to_owned(), line, command, has_args, matcher, place })
+    let (event, path) = (event.to_owned(), path.to_vec());
+    Some(Entry { event, line, command, has_args, matcher, path })
 }
