@@ -10,7 +10,7 @@ use super::hooks::{HookEvent, Hooks, Timeout};
 use super::host::{Diagnosis, Ends, Home, Host, Installation, Scope, Transcripts, Wire};
 use super::payload::HookPayload;
 use super::reply::Words;
-use super::settings::{meaning, switch};
+use super::settings::meaning;
 
 /// The name of the hook in the settings, by which a user can disable it.
 const LABEL: &str = "unstuck";
@@ -49,12 +49,11 @@ pub(super) const HOST: Host = Host {
 /// Returns the reasons in Gemini CLI's settings why it does not run an installed hook.
 fn diagnose(found: &Installation<'_>) -> Diagnosis {
     let mut obstacles = Vec::new();
-    if switch(found.text, "/hooksConfig/enabled") == Some(false) {
+    let config = meaning(found.text).unwrap_or_default()["hooksConfig"].take();
+    if config["enabled"] == false {
         obstacles.push("hooksConfig.enabled is false, so no hook runs: remove it".to_owned());
     }
-    let settings = meaning(found.text).unwrap_or_default();
-    let disabled = settings.pointer("/hooksConfig/disabled").and_then(Value::as_array);
-    if disabled.is_some_and(|names| names.iter().any(|name| name == LABEL)) {
+    if config["disabled"].as_array().is_some_and(|names| names.iter().any(|name| name == LABEL)) {
         obstacles.push(format!(
             "hooksConfig.disabled names {LABEL}, so its hook does not run: remove the name"
         ));

@@ -55,7 +55,7 @@ fn diagnose(found: &Installation<'_>) -> Diagnosis {
 fn disables(settings: &Path) -> bool {
     let settings = fs::read_to_string(settings).unwrap_or_default();
     let settings: Value = serde_json::from_str(&settings).unwrap_or_default();
-    let disabled = settings.get("disabledPlugins").and_then(Value::as_array);
+    let disabled = settings["disabledPlugins"].as_array();
     disabled.is_some_and(|names| names.iter().any(|name| name == PLUGIN))
 }
 

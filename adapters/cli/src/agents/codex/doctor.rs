@@ -18,13 +18,13 @@ const BOTH: &str =
 pub(super) fn diagnose(found: &Installation<'_>) -> Diagnosis {
     let config = config(found.path);
     let mut obstacles = Vec::from_iter(why_skipped(found.text));
-    if config.as_ref().is_some_and(are_hooks_off) {
+    if are_hooks_off(&config) {
         obstacles
             .push("features.hooks is false in its config.toml, so no hook runs: remove it".into());
     }
     let trusted = trusted(found);
     let mut advice = vec![trust(trusted, found.entries.len())];
-    if config.as_ref().is_some_and(lists_hooks) {
+    if lists_hooks(&config) {
         advice.push(BOTH.to_owned());
     }
     Diagnosis { obstacles, advice, trusted: Some(trusted) }
@@ -44,31 +44,24 @@ fn why_skipped(text: &str) -> Option<String> {
 }
 
 /// Returns whether a `config.toml` switches hooks off, under their present or their earlier name.
-fn are_hooks_off(config: &toml::Table) -> bool {
-    let features = config.get("features");
-    ["hooks", "codex_hooks"].into_iter().any(|name| {
-        let feature = features.and_then(|features| features.get(name));
-        feature.and_then(toml::Value::as_bool) == Some(false)
-    })
+fn are_hooks_off(config: &Value) -> bool {
+    ["hooks", "codex_hooks"].iter().any(|name| config["features"][name] == false)
 }
 
 /// Returns whether a `config.toml` lists hooks of its own.
-fn lists_hooks(config: &toml::Table) -> bool {
-    let hooks = config.get("hooks").and_then(toml::Value::as_table);
+fn lists_hooks(config: &Value) -> bool {
     // `hooks.state` holds what Codex remembers about hooks, for example which are trusted.
-    hooks.is_some_and(|hooks| hooks.keys().any(|name| name != "state"))
+    config["hooks"].as_object().is_some_and(|hooks| hooks.keys().any(|name| name != "state"))
 }
 
 /// Returns the number of entries that the user's `config.toml` marks as trusted.
 fn trusted(found: &Installation<'_>) -> usize {
     let users = config(&found.host.user_folder().join(found.host.file));
-    let state = users.and_then(|config| config.get("hooks")?.get("state").cloned());
     let is_trusted = |entry: &&Entry| {
         let [group, hook] = entry.position();
         let event = snake_case(&entry.event);
         let key = format!("{}:{event}:{group}:{hook}", found.path.display());
-        let state = state.as_ref().and_then(|state| state.get(&key));
-        state.is_some_and(|state| state.get("trusted_hash").is_some())
+        users["hooks"]["state"][key].get("trusted_hash").is_some()
     };
     found.entries.iter().filter(is_trusted).count()
 }
@@ -85,9 +78,10 @@ fn trust(trusted: usize, all: usize) -> String {
     }
 }
 
-/// The `config.toml` beside the file `path`.
-fn config(path: &Path) -> Option<toml::Table> {
-    fs::read_to_string(path.with_file_name("config.toml")).ok()?.parse().ok()
+/// Returns the `config.toml` beside the file `path`, or null if it cannot be read.
+fn config(path: &Path) -> Value {
+    let text = fs::read_to_string(path.with_file_name("config.toml")).unwrap_or_default();
+    toml::from_str(&text).unwrap_or_default()
 }
 
 /// Returns `PreToolUse` as `pre_tool_use`.
