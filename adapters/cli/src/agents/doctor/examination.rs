@@ -16,7 +16,7 @@ use crate::agents::settings::Entry;
 use crate::agents::version;
 
 /// The report on one settings file.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct Examination {
     pub(super) agent: &'static str,
     #[serde(skip)]
@@ -45,7 +45,7 @@ pub(super) struct Examination {
 }
 
 /// An installed command line and the result of running it.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct CommandReport {
     pub(super) command: String,
     /// `None` if the line was not run.
@@ -116,14 +116,7 @@ impl SettingsFile {
             scope: self.scope.name(),
             settings: self.path.display().to_string(),
             exists: true,
-            unreadable: None,
-            events: Vec::new(),
-            missing: Vec::new(),
-            commands: Vec::new(),
-            plugin: None,
-            obstacles: Vec::new(),
-            advice: Vec::new(),
-            trusted: None,
+            ..Examination::default()
         };
         self.examine_plugin(&mut examined);
         let text = match fs::read_to_string(&self.path) {
@@ -245,8 +238,7 @@ impl SettingsFile {
     }
 
     fn trial(&self, entry: &Entry, command: String) -> CommandReport {
-        let untried =
-            CommandReport { command, works: None, fault: None, median_ms: None, shell_ms: None };
+        let untried = CommandReport { command, ..CommandReport::default() };
         if self.scope == Scope::Project && !is_harmless(entry, self.host.hooks.form) {
             return CommandReport { fault: Some(FOREIGN.to_owned()), ..untried };
         }
