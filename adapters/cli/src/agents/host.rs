@@ -301,20 +301,27 @@ impl Host {
         }
     }
 
+    /// Returns the variable that moves the agent's folder, if there is one, with the path of the folder in what it names,
+    /// and the usual path of the folder in the home folder.
+    pub(crate) fn place(&self) -> (Option<(&'static str, &'static str)>, String) {
+        match self.home {
+            Home::Folder(variable) => (Some((variable, "")), self.folder.to_owned()),
+            Home::Parent(variable) => (Some((variable, self.folder)), self.folder.to_owned()),
+            Home::Within(variable, path) => (Some((variable, "")), path.to_owned()),
+            Home::Config(name) => (Some(("XDG_CONFIG_HOME", name)), format!(".config/{name}")),
+            Home::Fixed => (None, self.folder.to_owned()),
+        }
+    }
+
     /// Returns the folder that a variable names, or else the home folder, and the path of the agent's folder
     /// in it.
     fn user_place(&self) -> (PathBuf, String) {
-        let (variable, inside, otherwise) = match self.home {
-            Home::Folder(variable) => (variable, "", self.folder.to_owned()),
-            Home::Parent(variable) => (variable, self.folder, self.folder.to_owned()),
-            Home::Within(variable, path) => (variable, "", path.to_owned()),
-            Home::Fixed => return (home_or_name(), self.folder.to_owned()),
-            Home::Config(name) => ("XDG_CONFIG_HOME", name, format!(".config/{name}")),
-        };
-        match env::var_os(variable).filter(|folder| !folder.is_empty()) {
-            Some(named) => (named.into(), inside.to_owned()),
-            None => (home_or_name(), otherwise),
-        }
+        let (moved, usual) = self.place();
+        let named = moved.and_then(|(variable, inside)| {
+            let folder = env::var_os(variable).filter(|folder| !folder.is_empty())?;
+            Some((folder.into(), inside.to_owned()))
+        });
+        named.unwrap_or_else(|| (home_or_name(), usual))
     }
 
     /// Returns whether the agent loads a plugin.

@@ -7,7 +7,7 @@ use unstuck_core::{Action, Policy};
 use unstuck_text::PRESETS;
 
 use crate::agents::Agent;
-use crate::agents::host::{Home, Host, Scope};
+use crate::agents::host::{Host, Scope};
 use crate::agents::notify::Notify;
 use crate::exit::Exit;
 #[cfg(not(feature = "fleet"))]
@@ -33,16 +33,12 @@ fn places() -> String {
 
 /// A line on the user's settings file of an agent.
 fn place(host: &Host) -> String {
-    let Host { title, folder, file, .. } = host;
-    let (usual, moved) = match host.home {
-        Home::Folder(variable) => ((*folder).to_owned(), Some(format!("${variable}"))),
-        Home::Parent(variable) => ((*folder).to_owned(), Some(format!("${variable}/{folder}"))),
-        Home::Within(variable, path) => (path.to_owned(), Some(format!("${variable}"))),
-        Home::Config(name) => (format!(".config/{name}"), Some(format!("$XDG_CONFIG_HOME/{name}"))),
-        Home::Fixed => ((*folder).to_owned(), None),
-    };
-    let moved = moved.map_or_else(String::new, |moved| format!(" or {moved}/{file}"));
-    format!("  {title:<18} ~/{usual}/{file}{moved}")
+    let (Host { title, file, .. }, (moved, usual)) = (host, host.place());
+    let moved = moved.map(|(variable, inside)| match inside {
+        "" => format!(" or ${variable}/{file}"),
+        inside => format!(" or ${variable}/{inside}/{file}"),
+    });
+    format!("  {title:<18} ~/{usual}/{file}{}", moved.unwrap_or_default())
 }
 
 const MOVED: &str = "The settings name this program by its absolute path. If you move it, run install \
