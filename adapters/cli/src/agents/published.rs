@@ -69,10 +69,8 @@ impl Host {
 mod tests {
     use std::path::Path;
 
-    use serde_json::json;
-
     use super::*;
-    use crate::agents::hooks::{HookEvent, Matcher};
+    use crate::agents::settings::Line;
     use crate::agents::{claude_code, codex};
 
     /// Reads a JSON file of the repository.
@@ -81,31 +79,25 @@ mod tests {
         serde_json::from_slice(&fs::read(path).expect("a file")).expect("JSON")
     }
 
-    /// Returns the entry of a plugin at an event, without its command.
-    fn group(host: &Host, event: &HookEvent, command: &Value) -> Value {
-        let timeout = event.limit.unwrap_or(host.hooks.timeout).figure();
-        let entry = json!({ "type": "command", "command": command, "timeout": timeout });
-        match event.matcher {
-            Matcher::Every => json!([{ "matcher": "*", "hooks": [entry] }]),
-            Matcher::Absent => json!([{ "hooks": [entry] }]),
-        }
-    }
-
     #[test]
     fn the_hooks_of_the_plugins_are_those_that_install_writes() {
         for host in [&claude_code::HOST, &codex::HOST] {
-            let folder = format!("adapters/cli/plugins/{}", host.name);
-            let hooks = file(&format!("{folder}/hooks/hooks.json"));
-            let listed = hooks["hooks"].as_object().expect("an object");
-            assert_eq!(listed.len(), host.hooks.events.len(), "{}", host.name);
-            for event in host.hooks.events {
-                let found = &listed[event.name];
-                let command = &found[0]["hooks"][0]["command"];
-                assert_eq!(*found, group(host, event, command), "{}", host.name);
-                let runs =
-                    format!("command -v unstuck >/dev/null && exec unstuck hook {};", host.name);
+            let line = Line::new("unstuck", host.name, Vec::new());
+            let written = host.installed("", &line).ok().and_then(|text| meaning(&text));
+            let mut written = written.expect("settings")["hooks"].take();
+            let mut hooks =
+                file(&format!("adapters/cli/plugins/{}/hooks/hooks.json", host.name))["hooks"]
+                    .take();
+            // A plugin finds the program in `PATH`, in a line for a shell.
+            let runs = format!("command -v unstuck >/dev/null && exec unstuck hook {};", host.name);
+            for event in host.event_names() {
+                let command = hooks[event][0]["hooks"][0]["command"].take();
                 assert!(command.as_str().expect("a text").starts_with(&runs), "{command}");
+                let entry = written[event][0]["hooks"][0].as_object_mut().expect("an entry");
+                entry.remove("args");
+                entry["command"] = Value::Null;
             }
+            assert_eq!(hooks, written, "{}", host.name);
         }
     }
 
@@ -129,24 +121,22 @@ mod tests {
 
     #[test]
     fn a_plugin_counts_if_it_is_ours_and_enabled() {
-        for (text, expected) in [
-            (r#"{"enabledPlugins": {"unstuck@unstuck": true}} // mine"#, true),
-            (r#"{"enabledPlugins": {"a@b": true, "unstuck@fork": true}}"#, true),
-            (r#"{"enabledPlugins": {"unstuck@unstuck": false}}"#, false),
-            (r#"{"enabledPlugins": {"unstuck-lint@a": true}}"#, false),
-            (r#"{"enabledPlugins": []}"#, false),
-            ("{", false),
+        const CLAUDE: Published = Published::CLAUDE_CODE;
+        const CODEX: Published = Published::CODEX;
+        for (published, text, expected) in [
+            (CLAUDE, r#"{"enabledPlugins": {"unstuck@unstuck": true}} // mine"#, true),
+            (CLAUDE, r#"{"enabledPlugins": {"a@b": true, "unstuck@fork": true}}"#, true),
+            (CLAUDE, r#"{"enabledPlugins": {"unstuck@unstuck": false}}"#, false),
+            (CLAUDE, r#"{"enabledPlugins": {"unstuck-lint@a": true}}"#, false),
+            (CLAUDE, r#"{"enabledPlugins": []}"#, false),
+            (CLAUDE, "{", false),
+            (CODEX, "[plugins.\"unstuck@unstuck\"]\nenabled = true", true),
+            (CODEX, "[plugins.\"unstuck@unstuck\"]\nenabled = false", false),
+            (CODEX, "[plugins.\"other@unstuck\"]\nenabled = true", false),
+            (CODEX, "plugins = 7", false),
+            (CODEX, "[", false),
         ] {
-            assert_eq!((Published::CLAUDE_CODE.is_enabled)(text), expected, "{text}");
-        }
-        for (text, expected) in [
-            ("[plugins.\"unstuck@unstuck\"]\nenabled = true", true),
-            ("[plugins.\"unstuck@unstuck\"]\nenabled = false", false),
-            ("[plugins.\"other@unstuck\"]\nenabled = true", false),
-            ("plugins = 7", false),
-            ("[", false),
-        ] {
-            assert_eq!((Published::CODEX.is_enabled)(text), expected, "{text}");
+            assert_eq!((published.is_enabled)(text), expected, "{text}");
         }
     }
 }
