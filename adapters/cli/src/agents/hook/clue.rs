@@ -155,23 +155,12 @@ fn content(folder: &Path, path: &Path) -> Option<String> {
 
 /// Returns whether files and folders of this name hold secrets.
 fn is_secret(name: &OsStr) -> bool {
-    const NAMES: [&str; 11] = [
-        ".ssh",
-        ".aws",
-        ".gnupg",
-        ".kube",
-        ".netrc",
-        ".npmrc",
-        ".pypirc",
-        ".pgpass",
-        ".htpasswd",
-        ".git-credentials",
-        ".git",
-    ];
+    const NAMES: &str =
+        ".ssh .aws .gnupg .kube .netrc .npmrc .pypirc .pgpass .htpasswd .git-credentials .git";
     const BEGINNINGS: [&str; 4] = [".env", "id_", "credentials", "secret"];
     const ENDINGS: [&str; 6] = [".pem", ".key", ".p12", ".pfx", ".kdbx", ".env"];
     let name = name.to_string_lossy().to_lowercase();
-    NAMES.contains(&&*name)
+    NAMES.split(' ').any(|known| known == name)
         || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
         || ENDINGS.iter().any(|ending| name.ends_with(ending))
 }

@@ -10,10 +10,14 @@ use crate::agents::hook::read::{End, ReadCall};
 use crate::agents::state::Folder;
 
 impl Worker {
-    /// Reads an event and takes it in.
-    fn take(&mut self, event: &Event<'_>, now: u64) -> String {
+    /// Reads an event of this kind and takes it in.
+    fn take(&mut self, kind: EventKind<'static>, now: u64) -> String {
         self.now = now;
-        self.answer(&ReadEvent::of(Agent::ALL[0], event, b"", &Preset::BALANCED.recipe))
+        let name = if matches!(kind, EventKind::After(..)) { "PostToolUse" } else { "PreToolUse" };
+        let (session, subagent, turn) = ("s".into(), None, None);
+        let (name, cwd, model, transcript) = (name.into(), None, None, None);
+        let event = Event { name, session, subagent, cwd, model, transcript, turn, kind };
+        self.answer(&ReadEvent::of(Agent::ALL[0], &event, b"", &Preset::BALANCED.recipe))
     }
 }
 
@@ -31,25 +35,15 @@ fn call(id: &'static str, args: &'static str) -> Call<'static> {
     Call { id: Some(id.into()), tool: "read".into(), args: args.into() }
 }
 
-fn event(kind: EventKind<'static>) -> Event<'static> {
-    let (name, session) = ("PreToolUse".into(), "s".into());
-    Event {
-        name,
-        session,
-        subagent: None,
-        cwd: None,
-        model: None,
-        transcript: None,
-        turn: None,
-        kind,
-    }
+fn failed(text: &'static str) -> Ending<'static> {
+    Ending::Answered { text: text.into(), failed: true }
 }
 
 /// Announces these calls at these times. Returns their steps.
 fn steps(calls: &[(&'static str, u64)]) -> Vec<u64> {
     let mut worker = worker();
     let step = |&(id, at): &(&'static str, u64)| {
-        worker.take(&event(EventKind::Before(call(id, "{}"))), at);
+        worker.take(EventKind::Before(call(id, "{}")), at);
         worker.position.step
     };
     calls.iter().map(step).collect()
@@ -73,8 +67,7 @@ fn pitfall_08_calls_that_run_one_after_the_other_may_share_a_step() {
         let mut one = |id| {
             let asked = || call(id, r#"{"path":"a"}"#);
             worker.before(&ReadCall::of(&asked()), Some(Path::new(transcript)), true);
-            let ending = Ending::Answered { text: "no such file".into(), failed: true };
-            worker.after(&ReadCall::of(&asked()), &End::of(&ending));
+            worker.after(&ReadCall::of(&asked()), &End::of(&failed("no such file")));
             worker.position.step
         };
         ["a", "b", "c"].map(&mut one)
@@ -89,20 +82,19 @@ fn pitfall_08_calls_that_run_one_after_the_other_may_share_a_step() {
 #[test]
 fn pitfall_07_a_call_that_is_never_answered_hides_no_repetition() {
     let mut worker = worker();
-    worker.take(&event(EventKind::Before(call("lost", "{}"))), 1);
+    worker.take(EventKind::Before(call("lost", "{}")), 1);
     let told = ["a", "b", "c"].map(|id| {
         let asked = || call(id, r#"{"path":"a"}"#);
-        worker.take(&event(EventKind::Before(asked())), 2);
-        let ending = Ending::Answered { text: "no such file".into(), failed: true };
-        worker.take(&event(EventKind::After(asked(), ending)), 3)
+        worker.take(EventKind::Before(asked()), 2);
+        worker.take(EventKind::After(asked(), failed("no such file")), 3)
     });
     assert_eq!(told.map(|said| said.contains("3 times")), [false, false, true]);
 }
 
 #[test]
 fn a_batch_tells_of_calls_without_an_event_of_their_own() {
-    fn failed(_: Raw<'_>) -> Ending<'_> {
-        Ending::Answered { text: "no match".into(), failed: true }
+    fn no_match(_: Raw<'_>) -> Ending<'_> {
+        failed("no match")
     }
     fn answered(_: Raw<'_>) -> Ending<'_> {
         Ending::Answered { text: "not today".into(), failed: false }
@@ -111,21 +103,19 @@ fn a_batch_tells_of_calls_without_an_event_of_their_own() {
         unreachable!("the call had an event of its own")
     }
     let mut worker = worker();
-    let batch = |calls| event(EventKind::StepEnded(calls));
     let list = |call, read| Listed { call, result: None, read };
     let mut said = Vec::new();
     for [reported, rejected, refused] in [["a", "b", "c"], ["d", "e", "f"], ["g", "h", "i"]] {
         let [one, other] = [r#"{"path":"a"}"#, r#"{"path":"b"}"#];
-        worker.take(&event(EventKind::Before(call(reported, one))), 1);
-        let after = EventKind::After(call(reported, one), failed(None));
-        said.push(worker.take(&event(after), 1));
-        worker.take(&event(EventKind::Before(call(refused, "{}"))), 1);
+        worker.take(EventKind::Before(call(reported, one)), 1);
+        said.push(worker.take(EventKind::After(call(reported, one), failed("no match")), 1));
+        worker.take(EventKind::Before(call(refused, "{}")), 1);
         let calls = vec![
             list(call(reported, one), unread as fn(Raw<'_>) -> Ending<'_>),
-            list(call(rejected, other), failed),
+            list(call(rejected, other), no_match),
             list(call(refused, "{}"), answered),
         ];
-        said.push(worker.take(&batch(calls), 1));
+        said.push(worker.take(EventKind::StepEnded(calls), 1));
     }
     assert_eq!(worker.session.calls, 9, "no call counts twice");
     assert_eq!(worker.guard.open_calls().count(), 0);
@@ -136,7 +126,7 @@ fn a_batch_tells_of_calls_without_an_event_of_their_own() {
 #[test]
 fn a_state_is_restored_only_for_its_own_worker() {
     let mut worker = worker();
-    worker.take(&event(EventKind::Before(call("a", "{}"))), 7);
+    worker.take(EventKind::Before(call("a", "{}")), 7);
     let kept = worker.save();
     let bytes = postcard::to_stdvec(&kept).expect("a state");
     let kept = || postcard::from_bytes::<SavedWorker>(&bytes).ok();
@@ -152,12 +142,11 @@ fn a_state_is_restored_only_for_its_own_worker() {
 fn a_call_without_an_id_is_found_by_its_tool_and_arguments() {
     let mut worker = worker();
     let nameless = |args| Call { id: None, ..call("", args) };
-    let mut answer = |what| worker.take(&event(what), 1);
+    let mut answer = |what| worker.take(what, 1);
     let mut last = String::new();
     for _ in 0..3 {
         answer(EventKind::Before(nameless(r#"{"path":"a"}"#)));
-        let ending = Ending::Answered { text: "no such file".into(), failed: true };
-        last = answer(EventKind::After(nameless(r#"{"path":"a"}"#), ending));
+        last = answer(EventKind::After(nameless(r#"{"path":"a"}"#), failed("no such file")));
     }
     assert!(last.contains("3 times"), "{last}");
     assert_eq!((worker.session.calls, worker.position.replies.len()), (3, 0));
@@ -172,10 +161,10 @@ fn refused(builder: fn() -> Builder, calls: &[(&'static str, &'static str)]) -> 
     let mut one = |&(args, result): &(&'static str, &'static str)| {
         at += 2000;
         let asked = || Call { id: None, tool: "run".into(), args: args.into() };
-        let before = worker.take(&event(EventKind::Before(asked())), at);
+        let before = worker.take(EventKind::Before(asked()), at);
         let ending = Ending::Answered { text: result.into(), failed: result == "no" };
         if !before.contains("deny") {
-            worker.take(&event(EventKind::After(asked(), ending)), at + 1);
+            worker.take(EventKind::After(asked(), ending), at + 1);
         }
         before.contains("deny")
     };
@@ -213,7 +202,7 @@ fn only_so_many_replies_are_stored() {
     for n in 0..calls::REPLIES_MAX + 3 {
         let mut asked = call("", "{}");
         asked.id = Some(n.to_string().into());
-        worker.take(&event(EventKind::Before(asked)), 0);
+        worker.take(EventKind::Before(asked), 0);
     }
     assert_eq!(worker.position.replies.len(), calls::REPLIES_MAX);
     assert_eq!(worker.position.replies[0].id, "3");
@@ -227,20 +216,18 @@ fn the_minutes_of_a_budget_are_those_of_the_agent() {
     let budget = Budget { turn, session, ..Budget::default() };
     // Each event is a process of its own.
     let tell = |kind, minute: u64| {
-        let (now, event) = (minute * 60_000, Event { name: "PostToolUse".into(), ..event(kind) });
+        let now = minute * 60_000;
         let spending = Spending::open(&folder, &key(), budget, &Prices::default(), now, |_| ())
             .expect("a file");
         let mut worker = worker().within(Some(spending));
-        let text = worker.take(&event, now);
+        let text = worker.take(kind, now);
         worker.keep_spending().expect("a file");
         let note = text.split_once("[unstuck] ").map(|(_, note)| note.split(" are").next());
         note.flatten().map(str::to_owned)
     };
-    let answered = |id, minute| {
-        tell(
-            EventKind::After(call(id, "{}"), Ending::Answered { text: id.into(), failed: false }),
-            minute,
-        )
+    let answered = |id: &'static str, minute| {
+        let ending = Ending::Answered { text: id.into(), failed: false };
+        tell(EventKind::After(call(id, "{}"), ending), minute)
     };
     assert_eq!(tell(EventKind::Prompt("go".into()), 100), None);
     assert_eq!(answered("a", 107), None);
