@@ -1,16 +1,25 @@
 //! Claude Code: hooks in `settings.json`, started without a shell.
 
-mod transcript;
-mod wire;
-
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::env;
+use std::path::Path;
 
-use unstuck_trace::Format;
+use memchr::memmem;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use unstuck_trace::{Format, ToolResult};
 
-use super::dialect;
+use super::answers::Answer;
+use super::dialect::{self, Dialect};
+use super::event::{
+    BadPayload, Ending, Event, EventKind, Object, Raw, fields, json, members, shown, text,
+};
 use super::hooks::{Form, HookEvent, Hooks};
 use super::host::{Diagnosis, Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
+use super::payload::HookPayload;
 use super::published::Published;
+use super::transcript;
 use super::version::{Needs, Version};
 
 pub(super) const HOST: Host = Host {
@@ -45,9 +54,9 @@ pub(super) const HOST: Host = Host {
             version: Version([2, 1, 139]),
             otherwise: "cannot start a program without a shell, and may skip settings that ask for it",
         }),
-        steps: Steps::Reported(transcript::is_behind_another),
+        steps: Steps::Reported(is_behind_another),
         is_attended: Some(is_attended),
-        answer: Some(transcript::answer),
+        answer: Some(answer),
         published: Some(Published::CLAUDE_CODE),
         ..Quirks::NONE
     },
@@ -56,7 +65,7 @@ pub(super) const HOST: Host = Host {
     ..Host::new(
         "claude-code",
         "Claude Code",
-        Wire { decode: wire::decode, encode: dialect::encode::<wire::ClaudeCode> },
+        Wire { decode, encode: dialect::encode::<ClaudeCode> },
     )
 };
 
@@ -65,4 +74,188 @@ pub(super) const HOST: Host = Host {
 fn is_attended() -> bool {
     let is = |name: &str, value: &str| env::var_os(name).is_some_and(|found| found == value);
     !is("CLAUDE_CODE_SESSION_ATTENDED", "0") && !is("CLAUDE_CODE_ENTRYPOINT", "sdk-cli")
+}
+
+/// The members of results that differ each time.
+const VOLATILE: [&str; 6] =
+    ["durationMs", "durationSeconds", "totalDurationMs", "totalTokens", "usage", "agentId"];
+
+/// The beginnings of errors that are not the fault of the call: another call of its batch failed, or
+/// the user interrupted the turn.
+const COLLATERAL: [&str; 3] =
+    ["Cancelled: parallel tool call", "Sibling tool call errored", "[Request interrupted by user"];
+
+/// The beginning of the error if the user refused the call.
+const REFUSAL: &str = "The user doesn't want to ";
+
+/// The tag around some errors.
+const WRAPPER: &str = "<tool_use_error>";
+
+/// Claude Code's own dialect.
+///
+/// `PostToolUse` has the result of a call, and `PostToolUseFailure` the error of a failed one. `PostToolBatch` follows when
+/// all calls of one answer of the model have ended. It lists them, and with them the calls that were rejected before they
+/// ran, which have no other event.
+struct ClaudeCode;
+
+impl Dialect for ClaudeCode {
+    // `Stop` accepts a note, too, but it would keep the model going.
+    const NOTED: &'static [&'static str] =
+        &["PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit"];
+    // The turn goes on after a refused and after a failed call; the end of the batch ends it.
+    const ENDS: Option<fn(&Event<'_>) -> bool> =
+        Some(|event| !["PreToolUse", "PostToolUseFailure"].contains(&event.name.as_ref()));
+    const SHOWS: bool = true;
+
+    fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+        result(payload.tool_response)
+    }
+
+    fn failure<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
+        failure(shown(payload.error))
+    }
+
+    fn kind<'a>(payload: &HookPayload<'a>, name: &str) -> Result<EventKind<'a>, BadPayload> {
+        Ok(match name {
+            "PermissionDenied" => EventKind::After(payload.call()?, Ending::Refused),
+            "PostToolBatch" => EventKind::StepEnded(payload.listed(ending_in_batch)),
+            name => payload.kind(name),
+        })
+    }
+}
+
+/// Reads a payload.
+fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
+    of_object(payload).map_or_else(|| dialect::decode::<ClaudeCode>(payload), Ok)
+}
+
+/// Reads a payload whose result is an object with a text, such as the result of a command. Parsing the
+/// result in the same pass saves a second one over a result of a megabyte.
+fn of_object(payload: &[u8]) -> Option<Event<'_>> {
+    memmem::find(payload, br#""tool_response":{"#)?;
+    let payload: HookPayload<'_, Object<Response<'_>>> = serde_json::from_slice(payload).ok()?;
+    let Object(response) = payload.tool_response.as_ref()?;
+    let ending = response.ending()?;
+    let name = payload.name().ok().filter(|name| name == "PostToolUse")?;
+    payload.event(name, EventKind::After(payload.call().ok()?, ending)).ok()
+}
+
+/// Returns the end of a call with this error.
+fn failure(text: Cow<'_, str>) -> Ending<'_> {
+    let bare = text.trim_start().strip_prefix(WRAPPER).unwrap_or(&text);
+    if COLLATERAL.iter().any(|begin| bare.starts_with(begin)) {
+        Ending::Cancelled
+    } else if bare.starts_with(REFUSAL) {
+        Ending::Refused
+    } else {
+        Ending::Answered { text, failed: true }
+    }
+}
+
+/// Returns whether the result of a call in a batch is an error. No member says so.
+fn is_error(text: &str) -> bool {
+    let text = text.trim_start();
+    let begins = |begin: &&str| text.starts_with(begin);
+    COLLATERAL.iter().chain(&[WRAPPER, REFUSAL]).any(begins)
+}
+
+/// Reads the end of a call in a batch from the text that the model reads.
+fn ending_in_batch(entry: Raw<'_>) -> Ending<'_> {
+    let raw = fields(entry, ["tool_response"]).and_then(|[response]| response);
+    match text(raw) {
+        Some(text) if is_error(&text) => failure(text),
+        _ => result(raw),
+    }
+}
+
+/// The members of results that hold the text that the model reads.
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Response<'a> {
+    stdout: Raw<'a>,
+    stderr: Raw<'a>,
+    interrupted: Raw<'a>,
+    #[serde(rename = "backgroundTaskId")]
+    task: Raw<'a>,
+    file: Raw<'a>,
+    content: Raw<'a>,
+    #[serde(rename = "isError")]
+    is_error: Raw<'a>,
+}
+
+fn result(raw: Raw<'_>) -> Ending<'_> {
+    let Some(shape) = raw else { return Ending::Untold };
+    let Some(response) = members::<Response<'_>>(raw) else {
+        return Ending::Answered { text: ToolResult::plain(shape).text, failed: false };
+    };
+    let failed = json(response.is_error) == "true";
+    response.ending().unwrap_or_else(|| Ending::Answered { text: lasting(raw), failed })
+}
+
+/// Returns the JSON of an object without its volatile members. Other values are returned unchanged.
+fn lasting(raw: Raw<'_>) -> Cow<'_, str> {
+    let json = json(raw);
+    let holds = |name: &&str| json.contains(&format!("\"{name}\""));
+    if !json.starts_with('{') || !VOLATILE.iter().any(holds) {
+        return Cow::Borrowed(json);
+    }
+    let members: Result<BTreeMap<Cow<'_, str>, &RawValue>, _> = serde_json::from_str(json);
+    let Ok(mut members) = members else { return Cow::Borrowed(json) };
+    members.retain(|name, _| !VOLATILE.contains(&name.as_ref()));
+    serde_json::to_string(&members).map_or(Cow::Borrowed(json), Cow::Owned)
+}
+
+impl<'a> Response<'a> {
+    /// Returns the end of the call if the result has one of the known members.
+    fn ending(&self) -> Option<Ending<'a>> {
+        if json(self.interrupted) == "true" {
+            return Some(Ending::Cancelled);
+        }
+        if let Some(out) = text(self.stdout) {
+            let text = match text(self.task) {
+                Some(task) => Cow::Owned(format!("Command running in background with ID: {task}")),
+                None => joined(out, text(self.stderr).unwrap_or_default()),
+            };
+            return Some(Ending::Answered { text, failed: false });
+        }
+        let file = fields(self.file, ["content"]).and_then(|[content]| text(content));
+        let text = file.or_else(|| self.content.map(|content| ToolResult::plain(content).text))?;
+        Some(Ending::Answered { text, failed: json(self.is_error) == "true" })
+    }
+}
+
+/// Joins what a command wrote to its two streams.
+fn joined<'a>(out: Cow<'a, str>, err: Cow<'a, str>) -> Cow<'a, str> {
+    match (out.is_empty(), err.is_empty()) {
+        (_, true) => out,
+        (true, false) => err,
+        (false, false) => Cow::Owned(format!("{out}\n{err}")),
+    }
+}
+
+/// Returns whether the call with this id stands behind another call of the same answer, or `None` if the transcript does
+/// not show the call. Each line has one block of an answer, and the lines of an answer have the id of its message.
+///
+/// Commands that may change files run one after the other, even if the model issued them together. The event at the end
+/// of a batch tells that too late for the first batch of a session.
+fn is_behind_another(path: &Path, id: &str) -> Option<bool> {
+    transcript::is_behind_another(path, id, "tool_use", |line| {
+        let [message] = fields(Some(serde_json::from_str(line).ok()?), ["message"])?;
+        let [answer, content] = fields(message, ["id", "content"])?;
+        let blocks: Vec<Raw<'_>> = serde_json::from_str(content?.get()).ok()?;
+        let blocks = blocks.into_iter().filter_map(|block| fields(block, ["type", "id"]));
+        let calls = blocks.filter(|[of, _]| text(*of).as_deref() == Some("tool_use"));
+        let ids = calls.filter_map(|[_, id]| text(id).map(Cow::into_owned)).collect();
+        Some((Some(text(answer)?.into_owned()), ids))
+    })
+}
+
+/// Returns the answer whose tokens a line of a transcript tells. Several lines may tell the tokens of one answer.
+fn answer(line: &str) -> Option<Answer> {
+    if !line.contains("\"usage\"") {
+        return None;
+    }
+    let [message] = fields(Some(serde_json::from_str(line).ok()?), ["message"])?;
+    let [id, model] = fields(message, ["id", "model"])?.map(|raw| text(raw).map(Cow::into_owned));
+    Some(Answer { id, model })
 }

@@ -1,10 +1,9 @@
 //! CodeBuddy Code: hooks in `settings.json`, as lines for the user's shell.
 
-use serde::Deserialize;
 use unstuck_trace::ToolResult;
 
 use super::dialect::Dialect;
-use super::event::{Ending, Raw, json, members, text};
+use super::event::{Ending, Raw, fields, json, text};
 use super::hooks::{HookEvent, Hooks};
 use super::host::{Diagnosis, Home, Host, Wire};
 use super::payload::HookPayload;
@@ -44,26 +43,18 @@ impl Dialect for CodeBuddy {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Response<'a> {
-    #[serde(rename = "exitCode")]
-    exit: Raw<'a>,
-    interrupted: Raw<'a>,
-    is_error: Raw<'a>,
-    error: Raw<'a>,
-}
-
 fn result(raw: Raw<'_>) -> Ending<'_> {
     let Some(shape) = raw else { return Ending::Untold };
     let plain = |failed| Ending::Answered { text: ToolResult::plain(shape).text, failed };
-    match members::<Response<'_>>(raw) {
-        Some(response) if json(response.interrupted) == "true" => Ending::Cancelled,
-        Some(response) if json(response.is_error) == "true" => match text(response.error) {
-            Some(text) => Ending::Answered { text, failed: true },
-            None => plain(true),
-        },
-        Some(response) if response.exit.is_some() => Ending::Untold,
+    let names = ["exitCode", "interrupted", "is_error", "error"];
+    let [exit, interrupted, is_error, error] = fields(raw, names).unwrap_or_default();
+    if json(interrupted) == "true" {
+        return Ending::Cancelled;
+    }
+    match text(error) {
+        Some(text) if json(is_error) == "true" => Ending::Answered { text, failed: true },
+        None if json(is_error) == "true" => plain(true),
+        _ if exit.is_some() => Ending::Untold,
         _ => plain(false),
     }
 }

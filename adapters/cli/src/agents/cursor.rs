@@ -2,12 +2,11 @@
 
 use std::fs;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::claude_code;
 use super::dialect::Dialect;
-use super::event::{Ending, Event, Object, Raw, shown, text};
+use super::event::{self, Ending, Event, Raw, fields, shown, text};
 use super::hooks::{HookEvent, Hooks, Shape};
 use super::host::{Diagnosis, Host, Installation, Quirks, Scope, Wire};
 use super::payload::HookPayload;
@@ -102,16 +101,12 @@ impl Dialect for Cursor {
 
 /// Reads a result. That of a command is an object in a string, with its exit code.
 fn result(raw: Raw<'_>) -> Ending<'_> {
-    #[derive(Deserialize)]
-    struct Exit {
-        #[serde(rename = "exitCode")]
-        code: i64,
-    }
     if raw.is_none() {
         return Ending::Untold;
     }
     let text = shown(raw);
-    let exit = serde_json::from_str::<Object<Exit>>(&text);
-    let failed = exit.is_ok_and(|Object(exit)| exit.code != 0);
+    let exit = fields(serde_json::from_str(&text).ok(), ["exitCode"]);
+    let exit: Option<i64> = exit.and_then(|[code]| event::json(code).parse().ok());
+    let failed = exit.is_some_and(|code| code != 0);
     Ending::Answered { text, failed }
 }

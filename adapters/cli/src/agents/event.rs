@@ -1,6 +1,7 @@
 //! The events of a session, in a form that is the same for every agent.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -203,6 +204,12 @@ pub(crate) fn shown(raw: Raw<'_>) -> Cow<'_, str> {
 /// Reads an object as `T`. Returns `None` if the value is not an object.
 pub(crate) fn members<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok().map(|Object(members)| members)
+}
+
+/// Returns the members of an object with these names. Returns `None` if the value is not an object.
+pub(crate) fn fields<'a, const N: usize>(raw: Raw<'a>, names: [&str; N]) -> Option<[Raw<'a>; N]> {
+    let all: HashMap<Cow<'_, str>, Raw<'a>> = members(raw)?;
+    Some(names.map(|name| all.get(name).copied().flatten()))
 }
 
 /// A value that is only read from an object. `serde` would also read a struct from an array.

@@ -1,11 +1,10 @@
 //! Gemini CLI: hooks in `settings.json`, as lines for `bash`, with time limits in milliseconds.
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 use unstuck_trace::{Format, ToolResult};
 
 use super::dialect::{self, Dialect};
-use super::event::{BadPayload, Call, Ending, Event, EventKind, Raw, members};
+use super::event::{BadPayload, Call, Ending, Event, EventKind, Raw, fields};
 use super::hooks::{HookEvent, Hooks, Timeout};
 use super::host::{Diagnosis, Ends, Home, Host, Installation, Scope, Transcripts, Wire};
 use super::payload::HookPayload;
@@ -112,32 +111,14 @@ impl Dialect for Gemini {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Response<'a> {
-    #[serde(rename = "llmContent")]
-    content: Raw<'a>,
-    error: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-struct Failure<'a> {
-    #[serde(borrow)]
-    message: Raw<'a>,
-}
-
 fn result(raw: Raw<'_>) -> Ending<'_> {
-    let response = members::<Response<'_>>(raw);
-    let failed = response.as_ref().is_some_and(|response| response.error.is_some());
+    let [content, error] = fields(raw, ["llmContent", "error"]).unwrap_or_default();
     // Of a failed call, the model reads the message of the error.
-    let shown = response.and_then(|response| {
-        let message = members::<Failure<'_>>(response.error).and_then(|failure| failure.message);
-        message.or(response.content).or(response.error)
-    });
-    let Some(shown) = shown.or(raw) else { return Ending::Untold };
+    let message = fields(error, ["message"]).and_then(|[message]| message);
+    let Some(shown) = message.or(content).or(error).or(raw) else { return Ending::Untold };
     let text = ToolResult::gemini(shown).text;
     if text.starts_with(CANCELLED) {
         return Ending::Cancelled;
     }
-    Ending::Answered { text, failed }
+    Ending::Answered { text, failed: error.is_some() }
 }

@@ -41,7 +41,6 @@ pub(crate) struct HookPayload<'a, R = &'a RawValue> {
     pub(crate) tool_output: Raw<'a>,
     pub(crate) tool_error: Raw<'a>,
     tool_calls: Raw<'a>,
-    pub(crate) status: Raw<'a>,
     is_interrupt: Raw<'a>,
     pub(crate) failure_type: Raw<'a>,
     pub(crate) error: Raw<'a>,
