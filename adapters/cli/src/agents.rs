@@ -19,7 +19,6 @@ mod opencode;
 mod pi;
 mod qwen;
 
-mod answers;
 mod dialect;
 pub(crate) mod doctor;
 mod event;

@@ -10,7 +10,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use unstuck_trace::{Format, ToolResult};
 
-use super::answers::Answer;
 use super::dialect::{self, Dialect};
 use super::event::{
     BadPayload, Ending, Event, EventKind, Object, Raw, fields, json, members, shown, text,
@@ -19,7 +18,7 @@ use super::hooks::{Form, HookEvent, Hooks};
 use super::host::{Diagnosis, Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
 use super::payload::HookPayload;
 use super::published::Published;
-use super::transcript;
+use super::transcript::{self, Answer};
 use super::version::{Needs, Version};
 
 pub(super) const HOST: Host = Host {

@@ -154,14 +154,12 @@ fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
         let opened = Spending::open(folder, &key, budget, &config.prices, log.now, note);
         opened.map_err(|trouble| log.note(trouble)).ok()
     });
-    let worker = Worker::from(saved, builder, &key, log.now)?;
-    let mut worker = worker.asking(asks).wording(wording).within(spending);
-    if let Some(start_over) = start_over {
-        if worker.is_first_prompt(&event) {
-            start_over.begin().unwrap_or_else(|error| log.note(error));
-        }
-        worker = worker.with_start_over(start_over);
+    let mut worker = Worker::from(saved, builder, &key, log.now)?;
+    if let Some(start_over) = start_over.as_ref().filter(|_| worker.is_first_prompt(&event)) {
+        start_over.begin().unwrap_or_else(|error| log.note(error));
     }
+    (worker.asks, worker.wording) = (asks, wording);
+    (worker.spending, worker.start_over) = (spending, start_over);
     let text = worker.answer(&read);
     worker.keep_spending().unwrap_or_else(|trouble| log.note(trouble));
     let (entries, news) = (worker.entries(), worker.news(&hook.notify));

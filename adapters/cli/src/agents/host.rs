@@ -10,7 +10,6 @@ use clap::ValueEnum;
 use unstuck_report::mistake::Mistake;
 use unstuck_trace::Format;
 
-use super::answers::Answer;
 use super::dialect::{self, Dialect};
 use super::event::{BadPayload, Call, Ending, Event};
 use super::hooks::{Form, Hooks};
@@ -18,6 +17,7 @@ use super::plugin::Plugin;
 use super::published::Published;
 use super::reply::{Encoded, Reply};
 use super::settings::{self, Entry, Line, switch};
+use super::transcript::Answer;
 use super::version::Needs;
 
 /// A coding agent.

@@ -12,9 +12,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use unstuck_trace::ToolResult;
 
-use crate::agents::answers::Answer;
 use crate::agents::event::{Call, Ending};
-use crate::agents::transcript::tail;
+use crate::agents::transcript::{Answer, tail};
 
 /// The program of a model in Code Mode. Its calls have events of their own.
 const PROGRAM: &str = "exec";

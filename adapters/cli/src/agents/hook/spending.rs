@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use unstuck::{Account, AtLimit, Budget, Limits, Spent};
 use unstuck_report::cost::Prices;
 
-use crate::agents::answers::Answers;
 use crate::agents::event::Event;
 use crate::agents::host::Host;
 use crate::agents::reply::Reply;
 use crate::agents::state::{Folder, Key, StateFile, Trouble};
+use crate::agents::transcript::Answers;
 
 /// What a worker has spent, and its file.
 pub(super) struct Spending {

@@ -66,17 +66,17 @@ pub(super) struct Worker {
     /// The number of equal calls in a row that the agent lets pass.
     equal_calls_max: Option<u16>,
     /// Whether a person is asked before the first refusal in a loop.
-    asks: bool,
+    pub(super) asks: bool,
     /// The wording of messages.
-    wording: Wording,
+    pub(super) wording: Wording,
     /// The time of the event that is answered, in milliseconds since 1970.
     now: u64,
     /// The evidence of which the model is told at this event.
     shown: Option<Evidence>,
     /// What was spent, if there is a budget.
-    spending: Option<Spending>,
+    pub(super) spending: Option<Spending>,
     /// The way back, if the user has allowed it.
-    start_over: Option<StartOver>,
+    pub(super) start_over: Option<StartOver>,
 }
 
 impl Worker {
@@ -113,26 +113,6 @@ impl Worker {
             Ok(guard) => Ok(worker(session, position, guard)),
             Err(_) => Ok(worker(session, Position::default(), builder().build()?)),
         }
-    }
-
-    /// Sets whether a person is asked before the first refusal in a loop.
-    pub(super) fn asking(self, asks: bool) -> Self {
-        Self { asks, ..self }
-    }
-
-    /// Sets the wording of messages, which the guard has, too.
-    pub(super) fn wording(self, wording: Wording) -> Self {
-        Self { wording, ..self }
-    }
-
-    /// Sets the budget of the worker.
-    pub(super) fn within(self, spending: Option<Spending>) -> Self {
-        Self { spending, ..self }
-    }
-
-    /// Sets the way back.
-    pub(super) fn with_start_over(self, start_over: StartOver) -> Self {
-        Self { start_over: Some(start_over), ..self }
     }
 
     /// Returns whether this event is the first prompt of the session.

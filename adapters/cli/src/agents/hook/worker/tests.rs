@@ -219,7 +219,7 @@ fn the_minutes_of_a_budget_are_those_of_the_agent() {
         let now = minute * 60_000;
         let spending = Spending::open(&folder, &key(), budget, &Prices::default(), now, |_| ())
             .expect("a file");
-        let mut worker = worker().within(Some(spending));
+        let mut worker = Worker { spending: Some(spending), ..worker() };
         let text = worker.take(kind, now);
         worker.keep_spending().expect("a file");
         let note = text.split_once("[unstuck] ").map(|(_, note)| note.split(" are").next());
