@@ -9,7 +9,6 @@
 
 mod document;
 mod file;
-mod json;
 mod line;
 mod splice;
 

@@ -7,9 +7,8 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, common, parse_to_ast};
 use unstuck_report::mistake::Mistake;
 
-use super::json::{Json, Layout};
 use super::line::Line;
-use super::splice::{Container, appended, removed, spliced};
+use super::splice::{Container, Json, Layout, appended, removed, spliced};
 use crate::agents::hooks::{Form, HookEvent, Hooks, Matcher, Shape};
 
 /// The member of the settings that lists hooks.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::json::Json;
+use super::splice::Json;
 use crate::agents::hooks::{Form, HookEvent, Hooks};
 
 /// The first word after the program in the command line of every hook.
