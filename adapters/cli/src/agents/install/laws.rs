@@ -91,24 +91,54 @@ fn odd_settings_are_the_same_after_install_and_uninstall() {
     }
 }
 
+/// The groups of an event before and after an installation. `NEW` is the group that is put in,
+/// `ENTRY` the members of its entry, and `FOR_ALL` the group without a matcher.
 #[test]
-fn older_entries_are_brought_up_to_date() {
-    let host = &claude_code::HOST;
-    let newest = put_in("{}", host);
-    let at = |event: &str, entry: &str| {
-        format!(r#"{{"hooks": {{"{event}": [{{"matcher": "*", "hooks": [{entry}]}}]}}}}"#)
-    };
-    for (event, entry) in [
-        ("PreToolUse", r#"{"type": "command", "command": "unstuck hook claude-code"}"#),
-        ("PreToolUse", r#"{"command": "/old/unstuck", "args": ["hook"], "timeout": 600}"#),
+fn entries_are_brought_up_to_date() {
+    const CLAUDE: &Host = &claude_code::HOST;
+    for (host, old, expected) in [
+        (CLAUDE, r#"[{"hooks": [{"type": "command", "command": "unstuck hook"}]}]"#, "[FOR_ALL]"),
         (
-            "PreToolUse",
-            r#"{"type": "command", "command": "unstuck hook"}, {"command": "unstuck hook"}"#,
+            CLAUDE,
+            r#"[{"matcher": "*", "hooks": [{"command": "/old/unstuck", "args": ["hook"], "timeout": 600}]}]"#,
+            "[NEW]",
         ),
-        ("Notification", r#"{"type": "command", "command": "'/a b/unstuck' hook claude-code -x"}"#),
+        (
+            CLAUDE,
+            r#"[{"matcher": "*", "hooks": [{"command": "unstuck hook"}, {"command": "unstuck hook"}]}]"#,
+            "[NEW]",
+        ),
+        // Entries of another shape are replaced, and those of other programs stay.
+        (
+            CLAUDE,
+            r#"[{"command": "unstuck hook"}, {"command": "lint"}]"#,
+            r#"[{"command": "lint"}, NEW]"#,
+        ),
+        (&copilot::HOST, r#"[{"hooks": [{"command": "unstuck hook"}]}]"#, "[NEW]"),
+        // An entry for all tools is kept rather than one for some.
+        (
+            CLAUDE,
+            r#"[{"matcher": "Bash", "hooks": [{"command": "unstuck hook"}]}, {"hooks": [{"command": "unstuck hook"}]}]"#,
+            "[FOR_ALL]",
+        ),
+        // Members that a user added stay.
+        (
+            &codex::HOST,
+            r#"[{"matcher": "Bash", "hooks": [{"async": true, "command": "'/a b/unstuck' hook codex"}, {"command": "lint"}]}]"#,
+            r#"[{"matcher": "Bash", "hooks": [{"async": true, ENTRY}, {"command": "lint"}]}]"#,
+        ),
     ] {
-        let new = put_in(&at(event, entry), host);
-        assert_eq!(meaning(&new), meaning(&newest), "{entry}\n{new}");
+        let mut newest = meaning(&put_in(r#"{"hooks": {}}"#, host));
+        let new = newest["hooks"]["PreToolUse"][0].to_string();
+        let entry = newest["hooks"]["PreToolUse"][0]["hooks"][0].to_string();
+        let expected = expected.replace("FOR_ALL", &format!(r#"{{"hooks": [{entry}]}}"#));
+        let expected =
+            expected.replace("ENTRY", entry.trim_matches(['{', '}'])).replace("NEW", &new);
+        newest["hooks"]["PreToolUse"] = serde_json::from_str(&expected).expect("groups");
+        // At this event, nothing is put in any more.
+        let gone = r#"[{"hooks": [{"command": "'/a b/unstuck' hook claude-code -x"}]}]"#;
+        let old = format!(r#"{{"hooks": {{"PreToolUse": {old}, "Notification": {gone}}}}}"#);
+        assert_eq!(meaning(&put_in(&old, host)), newest, "{old}");
     }
 }
 
@@ -142,51 +172,12 @@ fn entries_of_every_earlier_spelling_are_brought_up_to_date() {
 }
 
 #[test]
-fn entries_of_another_shape_are_replaced() {
-    let flat = r#"{"hooks": {"PreToolUse": [{"command": "unstuck hook"}, {"command": "lint"}]}}"#;
-    let grouped = r#"{"hooks": {"PreToolUse": [{"hooks": [{"command": "unstuck hook"}]}]}}"#;
-    for (old, host) in [(flat, &claude_code::HOST), (grouped, &copilot::HOST)] {
-        let new = put_in(old, host);
-        assert_eq!(new.contains("lint"), old == flat, "{new}");
-    }
-}
-
-#[test]
-fn an_entry_for_all_tools_is_kept_rather_than_one_for_some() {
-    let own = r#"{"command": "unstuck hook"}"#;
-    let old = format!(
-        r#"{{"hooks": {{"PreToolUse": [{{"matcher": "Bash", "hooks": [{own}]}}, {{"hooks": [{own}]}}]}}}}"#
-    );
-    let matchers = |text: &str| {
-        let entries = listed(text).expect("settings").into_iter();
-        let entries = entries.filter(|entry| entry.event == "PreToolUse");
-        entries.map(|entry| entry.matcher).collect::<Vec<_>>()
-    };
-    assert_eq!(matchers(&old), [Some("Bash".to_owned()), None]);
-    assert_eq!(matchers(&put_in(&old, &claude_code::HOST)), [None]);
-}
-
-#[test]
 fn codex_gets_no_more_time_than_it_allows() {
     let new = put_in("{}", &codex::HOST);
     for (event, timeout) in [("PreToolUse", 5), ("Interrupt", 3), ("Stop", 5), ("SessionEnd", 3)] {
         let entry = &meaning(&new)["hooks"][event][0]["hooks"][0];
         assert_eq!(entry["timeout"], timeout, "{event}");
     }
-}
-
-#[test]
-fn members_that_a_user_added_to_an_entry_stay() {
-    let old = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
-        {"statusMessage": "looking", "type": "command", "command": "'/opt/my tools/unstuck' hook codex"},
-        {"type": "command", "command": "lint"}
-    ]}]}}"#;
-    let group = &meaning(&put_in(old, &codex::HOST))["hooks"]["PreToolUse"];
-    let command = "'/opt/my tools/unstuck' hook codex --observe";
-    let entry =
-        json!({ "statusMessage": "looking", "type": "command", "command": command, "timeout": 5 });
-    let other = json!({ "type": "command", "command": "lint" });
-    assert_eq!(*group, json!([{ "matcher": "Bash", "hooks": [entry, other] }]));
 }
 
 #[test]
