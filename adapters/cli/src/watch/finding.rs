@@ -173,30 +173,23 @@ fn id(session: &str, found: &ReplayFinding, origin: &Origin) -> String {
     format!("{:016x}", Rapid::new(u64::from(SCHEMA)).hash(text.as_bytes()))
 }
 
-/// Returns a time by RFC 3339, in UTC with milliseconds. `nanoseconds` counts since 1970.
+/// Returns a time by RFC 3339, in UTC with milliseconds. `nanoseconds` counts since 1970. The date is found as in
+/// <https://howardhinnant.github.io/date_algorithms.html#civil_from_days>.
 fn time(nanoseconds: u64) -> String {
     const DAY: u64 = 24 * 3600;
     let (seconds, millis) = (nanoseconds / 1_000_000_000, nanoseconds / 1_000_000 % 1000);
-    let (mut days, clock) = (seconds / DAY, seconds % DAY);
-    let is_leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let mut year = 1970;
-    while days >= 365 + u64::from(is_leap(year)) {
-        days -= 365 + u64::from(is_leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(is_leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
+    let clock = seconds % DAY;
+    // Years begin in March, so that a leap day is the last day of its year, and eras have 400 years.
+    let days = seconds / DAY + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = 400 * era + year + next;
     let (hour, minute, second) = (clock / 3600, clock / 60 % 60, clock % 60);
-    format!("{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z", days + 1)
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
 #[cfg(test)]
