@@ -6,13 +6,12 @@ use std::env;
 use std::path::Path;
 
 use memchr::memmem;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use unstuck_trace::{Format, ToolResult};
 
 use super::dialect::{self, Dialect};
 use super::event::{
-    BadPayload, Ending, Event, EventKind, Object, Raw, fields, json, members, shown, text,
+    BadPayload, Ending, Event, EventKind, Members, Raw, fields, fields_of, json, shown, text,
 };
 use super::hooks::{Form, HookEvent, Hooks};
 use super::host::{Diagnosis, Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
@@ -132,9 +131,8 @@ fn decode(payload: &[u8]) -> Result<Event<'_>, BadPayload> {
 /// result in the same pass saves a second one over a result of a megabyte.
 fn of_object(payload: &[u8]) -> Option<Event<'_>> {
     memmem::find(payload, br#""tool_response":{"#)?;
-    let payload: HookPayload<'_, Object<Response<'_>>> = serde_json::from_slice(payload).ok()?;
-    let Object(response) = payload.tool_response.as_ref()?;
-    let ending = response.ending()?;
+    let payload: HookPayload<'_, Members<'_>> = serde_json::from_slice(payload).ok()?;
+    let ending = ending(payload.tool_response.as_ref()?)?;
     let name = payload.name().ok().filter(|name| name == "PostToolUse")?;
     payload.event(name, EventKind::After(payload.call().ok()?, ending)).ok()
 }
@@ -167,28 +165,14 @@ fn ending_in_batch(entry: Raw<'_>) -> Ending<'_> {
     }
 }
 
-/// The members of results that hold the text that the model reads.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Response<'a> {
-    stdout: Raw<'a>,
-    stderr: Raw<'a>,
-    interrupted: Raw<'a>,
-    #[serde(rename = "backgroundTaskId")]
-    task: Raw<'a>,
-    file: Raw<'a>,
-    content: Raw<'a>,
-    #[serde(rename = "isError")]
-    is_error: Raw<'a>,
-}
-
 fn result(raw: Raw<'_>) -> Ending<'_> {
     let Some(shape) = raw else { return Ending::Untold };
-    let Some(response) = members::<Response<'_>>(raw) else {
+    let Ok(response) = serde_json::from_str::<Members<'_>>(shape.get()) else {
         return Ending::Answered { text: ToolResult::plain(shape).text, failed: false };
     };
-    let failed = json(response.is_error) == "true";
-    response.ending().unwrap_or_else(|| Ending::Answered { text: lasting(raw), failed })
+    let [is_error] = response.named(["isError"]);
+    let failed = json(is_error) == "true";
+    ending(&response).unwrap_or_else(|| Ending::Answered { text: lasting(raw), failed })
 }
 
 /// Returns the JSON of an object without its volatile members. Other values are returned unchanged.
@@ -204,23 +188,24 @@ fn lasting(raw: Raw<'_>) -> Cow<'_, str> {
     serde_json::to_string(&members).map_or(Cow::Borrowed(json), Cow::Owned)
 }
 
-impl<'a> Response<'a> {
-    /// Returns the end of the call if the result has one of the known members.
-    fn ending(&self) -> Option<Ending<'a>> {
-        if json(self.interrupted) == "true" {
-            return Some(Ending::Cancelled);
-        }
-        if let Some(out) = text(self.stdout) {
-            let text = match text(self.task) {
-                Some(task) => Cow::Owned(format!("Command running in background with ID: {task}")),
-                None => joined(out, text(self.stderr).unwrap_or_default()),
-            };
-            return Some(Ending::Answered { text, failed: false });
-        }
-        let file = fields(self.file, ["content"]).and_then(|[content]| text(content));
-        let text = file.or_else(|| self.content.map(|content| ToolResult::plain(content).text))?;
-        Some(Ending::Answered { text, failed: json(self.is_error) == "true" })
+/// Returns the end of a call if its result has one of the members that hold the text which the model reads.
+fn ending<'a>(response: &Members<'a>) -> Option<Ending<'a>> {
+    let names = ["stdout", "stderr", "interrupted", "backgroundTaskId"];
+    let [out, err, interrupted, task] = response.named(names);
+    if json(interrupted) == "true" {
+        return Some(Ending::Cancelled);
     }
+    if let Some(out) = text(out) {
+        let text = match text(task) {
+            Some(task) => Cow::Owned(format!("Command running in background with ID: {task}")),
+            None => joined(out, text(err).unwrap_or_default()),
+        };
+        return Some(Ending::Answered { text, failed: false });
+    }
+    let [file, content, is_error] = response.named(["file", "content", "isError"]);
+    let file = fields(file, ["content"]).and_then(|[content]| text(content));
+    let text = file.or_else(|| content.map(|content| ToolResult::plain(content).text))?;
+    Some(Ending::Answered { text, failed: json(is_error) == "true" })
 }
 
 /// Joins what a command wrote to its two streams.
@@ -239,7 +224,7 @@ fn joined<'a>(out: Cow<'a, str>, err: Cow<'a, str>) -> Cow<'a, str> {
 /// of a batch tells that too late for the first batch of a session.
 fn is_behind_another(path: &Path, id: &str) -> Option<bool> {
     transcript::is_behind_another(path, id, "tool_use", |line| {
-        let [message] = fields(Some(serde_json::from_str(line).ok()?), ["message"])?;
+        let [message] = fields_of(line, ["message"])?;
         let [answer, content] = fields(message, ["id", "content"])?;
         let blocks: Vec<Raw<'_>> = serde_json::from_str(content?.get()).ok()?;
         let blocks = blocks.into_iter().filter_map(|block| fields(block, ["type", "id"]));
@@ -254,7 +239,7 @@ fn answer(line: &str) -> Option<Answer> {
     if !line.contains("\"usage\"") {
         return None;
     }
-    let [message] = fields(Some(serde_json::from_str(line).ok()?), ["message"])?;
+    let [message] = fields_of(line, ["message"])?;
     let [id, model] = fields(message, ["id", "model"])?.map(|raw| text(raw).map(Cow::into_owned));
     Some(Answer { id, model })
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::claude_code;
 use super::dialect::Dialect;
-use super::event::{self, Ending, Event, Raw, fields, shown, text};
+use super::event::{self, Ending, Event, Raw, fields_of, shown, text};
 use super::hooks::{HookEvent, Hooks, Shape};
 use super::host::{Diagnosis, Host, Installation, Quirks, Scope, Wire};
 use super::payload::HookPayload;
@@ -105,7 +105,7 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
         return Ending::Untold;
     }
     let text = shown(raw);
-    let exit = fields(serde_json::from_str(&text).ok(), ["exitCode"]);
+    let exit = fields_of(&text, ["exitCode"]);
     let exit: Option<i64> = exit.and_then(|[code]| event::json(code).parse().ok());
     let failed = exit.is_some_and(|code| code != 0);
     Ending::Answered { text, failed }

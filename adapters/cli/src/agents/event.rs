@@ -1,12 +1,10 @@
 //! The events of a session, in a form that is the same for every agent.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
-use std::marker::PhantomData;
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 use unstuck_core::Digest;
@@ -201,37 +199,54 @@ pub(crate) fn shown(raw: Raw<'_>) -> Cow<'_, str> {
     text(raw).unwrap_or_else(|| Cow::Borrowed(json(raw)))
 }
 
-/// Reads an object as `T`. Returns `None` if the value is not an object.
-pub(crate) fn members<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
-    serde_json::from_str(raw?.get()).ok().map(|Object(members)| members)
-}
-
 /// Returns the members of an object with these names. Returns `None` if the value is not an object.
 pub(crate) fn fields<'a, const N: usize>(raw: Raw<'a>, names: [&str; N]) -> Option<[Raw<'a>; N]> {
-    let all: HashMap<Cow<'_, str>, Raw<'a>> = members(raw)?;
-    Some(names.map(|name| all.get(name).copied().flatten()))
+    let members: Members<'_> = serde_json::from_str(raw?.get()).ok()?;
+    Some(members.named(names))
 }
 
-/// A value that is only read from an object. `serde` would also read a struct from an array.
-pub(crate) struct Object<T>(pub(crate) T);
+/// Returns the members of an object in a line of JSON, like [`fields`].
+pub(crate) fn fields_of<'a, const N: usize>(
+    line: &'a str,
+    names: [&str; N],
+) -> Option<[Raw<'a>; N]> {
+    serde_json::from_str::<Members<'_>>(line).ok().map(|members| members.named(names))
+}
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(AnyObject(PhantomData)).map(Self)
+/// The members of an object. Their values are read where they are used.
+pub(crate) struct Members<'a>(Vec<(Name<'a>, Raw<'a>)>);
+
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'a> Members<'a> {
+    /// Returns the members with these names, the last one if there are two. A member that is null is missing.
+    pub(crate) fn named<const N: usize>(&self, names: [&str; N]) -> [Raw<'a>; N] {
+        names.map(|name| self.0.iter().rfind(|(own, _)| own.0 == name).and_then(|(_, raw)| *raw))
     }
 }
 
-struct AnyObject<T>(PhantomData<T>);
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(AnyObject).map(Self)
+    }
+}
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for AnyObject<T> {
-    type Value = T;
+struct AnyObject;
+
+impl<'de> Visitor<'de> for AnyObject {
+    type Value = Vec<(Name<'de>, Raw<'de>)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map))
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(members)
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::agents::event::{
-    BadPayload, Call, Ending, Event, EventKind, Listed, Raw, json, members, needed, text,
+    BadPayload, Call, Ending, Event, EventKind, Listed, Raw, json, needed, text,
 };
 
 /// The members of payloads, most of which are absent from each, with the result of a call read as `R`. A text is read
@@ -78,7 +78,9 @@ impl<'a, R> HookPayload<'a, R> {
         let list = self.tool_calls.map(RawValue::get);
         let entries = list.and_then(|list| serde_json::from_str::<Vec<Raw<'a>>>(list).ok());
         let calls = entries.unwrap_or_default().into_iter().filter_map(|entry| {
-            let call = members::<HookPayload<'a>>(entry)?.call().ok()?;
+            // `serde` would also read a struct from an array.
+            let object = entry.map(RawValue::get).filter(|entry| entry.starts_with('{'))?;
+            let call = serde_json::from_str::<HookPayload<'a>>(object).ok()?.call().ok()?;
             Some(Listed { call, result: entry, read })
         });
         calls.collect()

@@ -6,7 +6,7 @@ use std::path::Path;
 use unstuck_trace::{Format, ToolResult};
 
 use super::dialect::Dialect;
-use super::event::{BadPayload, Ending, Event, EventKind, Raw, fields, text};
+use super::event::{BadPayload, Ending, Event, EventKind, Raw, fields, fields_of, text};
 use super::hooks::{HookEvent, Hooks};
 use super::host::{Diagnosis, Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
 use super::payload::HookPayload;
@@ -120,7 +120,7 @@ fn entry_ending(raw: Raw<'_>) -> Ending<'_> {
 /// the other, even if the model issued them together.
 fn is_behind_another(path: &Path, id: &str) -> Option<bool> {
     transcript::is_behind_another(path, id, "functionCall", |line| {
-        let [message] = fields(Some(serde_json::from_str(line).ok()?), ["message"])?;
+        let [message] = fields_of(line, ["message"])?;
         let [parts] = fields(message, ["parts"])?;
         let parts: Vec<Raw<'_>> = serde_json::from_str(parts?.get()).ok()?;
         let calls = parts.into_iter().filter_map(|part| fields(part, ["functionCall"])?[0]);

@@ -8,11 +8,10 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use unstuck_trace::ToolResult;
 
-use crate::agents::event::{Call, Ending};
+use crate::agents::event::{Call, Ending, Raw, fields, fields_of, json, text};
 use crate::agents::transcript::{Answer, tail};
 
 /// The program of a model in Code Mode. Its calls have events of their own.
@@ -52,33 +51,24 @@ pub(super) fn has_failed(path: &Path, id: &str) -> bool {
 /// Returns the answer whose tokens a line has, or the model of the following ones. A line may come again; an answer has
 /// changed the total.
 pub(super) fn answer(line: &str) -> Option<Answer> {
-    #[derive(Deserialize)]
-    struct Line {
-        payload: Payload,
-    }
-    #[derive(Deserialize)]
-    struct Payload {
-        model: Option<String>,
-        info: Option<Info>,
-    }
-    #[derive(Deserialize)]
-    struct Info {
-        total_token_usage: Box<RawValue>,
-    }
     if !["\"token_count\"", "\"turn_context\""].iter().any(|kind| line.contains(kind)) {
         return None;
     }
-    let Payload { model, info } = serde_json::from_str::<Line>(line).ok()?.payload;
-    let id = info.map(|info| info.total_token_usage.get().to_owned());
-    Some(Answer { id, model })
+    let [payload] = fields_of(line, ["payload"])?;
+    let [model, info] = fields(payload, ["model", "info"])?;
+    let total = fields(info, ["total_token_usage"]).and_then(|[total]| total);
+    let id = total.map(|total| total.get().to_owned());
+    Some(Answer { id, model: text(model).map(Cow::into_owned) })
 }
 
 fn failed(tail: &str, id: &str) -> bool {
-    let lines = tail.lines().rev().filter(|line| line.contains(id));
-    let mut items = lines.filter_map(|line| serde_json::from_str::<Line>(line).ok()?.payload.item);
-    items
-        .find(|item| item.id == id)
-        .is_some_and(|item| item.exit_code.is_some_and(|code| code != 0))
+    let mut items = tail.lines().rev().filter(|line| line.contains(id)).filter_map(|line| {
+        let [payload] = fields_of(line, ["payload"])?;
+        let [item] = fields(payload, ["item"])?;
+        fields(item, ["id", "exit_code"])
+    });
+    let item = items.find(|[own, _]| text(*own).as_deref() == Some(id));
+    item.is_some_and(|[_, code]| !["null", "0"].contains(&json(code)))
 }
 
 /// Returns the latest calls that have an output, the oldest first: back to the first one that `is_closed`, or else
@@ -91,18 +81,16 @@ pub(super) fn unreported(
 }
 
 fn answered(tail: &str, is_closed: &dyn Fn(&str) -> bool) -> Vec<(Call<'static>, Ending<'static>)> {
-    let lines = tail.lines().rev().filter_map(|line| serde_json::from_str::<Line>(line).ok());
+    let lines = tail.lines().rev().filter_map(|line| fields_of(line, ["type", "payload"]));
     let (mut outputs, mut worked, mut calls) = (HashMap::new(), HashSet::new(), Vec::new());
-    for Line { r#type: of, payload } in lines {
-        if let Some(item) = payload.item.filter(Item::has_worked) {
-            worked.insert(item.id);
-        }
-        if of != "response_item" {
+    for [of, payload] in lines {
+        let names = ["type", "item", "role", "call_id", "output"];
+        let Some([kind, item, role, id, output]) = fields(payload, names) else { continue };
+        worked.extend(fields(item, ["id", "exit_code", "status"]).and_then(has_worked));
+        if text(of).as_deref() != Some("response_item") {
             continue;
         }
-        let Payload { r#type, role, call_id, name, namespace, arguments, input, output, .. } =
-            payload;
-        match (r#type.as_deref(), call_id) {
+        match (text(kind).as_deref(), text(id)) {
             (Some("function_call_output" | "custom_tool_call_output"), Some(id)) => {
                 outputs.insert(id, output);
             }
@@ -110,26 +98,41 @@ fn answered(tail: &str, is_closed: &dyn Fn(&str) -> bool) -> Vec<(Call<'static>,
                 if is_closed(&id) || calls.len() == CALLS_MAX {
                     break;
                 }
-                let (Some(output), Some(name)) = (outputs.remove(&id).flatten(), name) else {
-                    continue;
-                };
-                let namespace = namespace.filter(|space| space != FUNCTIONS);
-                if namespace.is_none() && name == PROGRAM {
-                    continue;
-                }
-                let tool =
-                    namespace.map_or_else(|| name.clone(), |space| format!("{space}__{name}"));
-                let args = arguments.or(input).unwrap_or_default();
-                let ending = ending(&output, !worked.contains(&id));
-                let call = Call { id: Some(id.into()), tool: tool.into(), args: args.into() };
-                calls.push((call, ending));
+                let call = outputs.remove(&id).flatten().zip(called(payload));
+                calls.extend(call.map(|(output, (tool, args))| {
+                    let ending = ending(output, !worked.contains(&id));
+                    (Call { id: Some(id.into_owned().into()), tool, args }, ending)
+                }));
             }
-            (Some("message"), _) if role.as_deref() == Some("user") => break,
+            (Some("message"), _) if text(role).as_deref() == Some("user") => break,
             _ => {}
         }
     }
     calls.reverse();
     calls
+}
+
+/// Returns the id of an item with this id, exit code and status, if its call has worked.
+fn has_worked([id, code, status]: [Raw<'_>; 3]) -> Option<Cow<'_, str>> {
+    let has_worked = match json(code) {
+        "null" => text(status).as_deref() == Some("completed"),
+        code => code == "0",
+    };
+    text(id).filter(|_| has_worked)
+}
+
+/// Returns the tool and the arguments of a call: of a function in JSON, or the text that a custom tool takes. The tool of a
+/// server has its name before its own. Returns `None` for a program.
+fn called(call: Raw<'_>) -> Option<(Cow<'static, str>, Cow<'static, str>)> {
+    let names = ["name", "namespace", "arguments", "input"];
+    let [name, namespace, arguments, input] = fields(call, names)?;
+    let name = text(name)?.into_owned();
+    let tool = match text(namespace).filter(|space| space != FUNCTIONS) {
+        Some(space) => format!("{space}__{name}"),
+        None if name == PROGRAM => return None,
+        None => name,
+    };
+    Some((tool.into(), text(arguments.or(input)).unwrap_or_default().into_owned().into()))
 }
 
 /// Returns the end of a call with this output.
@@ -150,51 +153,16 @@ fn ending(output: &RawValue, failed: bool) -> Ending<'static> {
 /// The beginning of a block with a note of this program's proxy.
 const NOTE: &str = "\"[unstuck] You";
 
-/// A line of a transcript.
-#[derive(Deserialize)]
-struct Line {
-    r#type: String,
-    payload: Payload,
-}
-
-#[derive(Deserialize)]
-struct Payload {
-    r#type: Option<String>,
-    item: Option<Item>,
-    role: Option<String>,
-    call_id: Option<String>,
-    name: Option<String>,
-    /// The server of a tool.
-    namespace: Option<String>,
-    /// The arguments of a function, in JSON.
-    arguments: Option<String>,
-    /// The text that a custom tool takes.
-    input: Option<String>,
-    output: Option<Box<RawValue>>,
-}
-
-/// A call that has ended.
-#[derive(Deserialize)]
-struct Item {
-    id: String,
-    exit_code: Option<i64>,
-    status: Option<String>,
-}
-
-impl Item {
-    fn has_worked(&self) -> bool {
-        self.exit_code == Some(0)
-            || self.exit_code.is_none() && self.status.as_deref() == Some("completed")
-    }
-}
-
 /// Returns whether some but not all of the latest calls without an item between them have an output.
 fn is_open(tail: &str) -> bool {
-    let lines = tail.lines().rev().filter_map(|line| serde_json::from_str::<Line>(line).ok());
-    let items = lines.filter(|line| line.r#type == "response_item");
+    let items = tail.lines().rev().filter_map(|line| {
+        let [of, payload] = fields_of(line, ["type", "payload"])?;
+        let [kind] = fields(payload, ["type"])?;
+        (text(of)? == "response_item").then_some(text(kind))
+    });
     let (mut calls, mut outputs) = (0, 0);
-    for item in items {
-        match item.payload.r#type.as_deref() {
+    for kind in items {
+        match kind.as_deref() {
             Some("custom_tool_call_output" | "function_call_output") if calls == 0 => outputs += 1,
             Some("custom_tool_call" | "function_call") => calls += 1,
             // A note of a hook is a message, and comes before the output of its call.
