@@ -44,24 +44,24 @@ fn shown(event: &Event<'_>) -> String {
     let more =
         [("model", model.as_ref()), ("transcript", transcript.as_ref()), ("turn", turn.as_ref())];
     let told = about.into_iter().chain(more).filter_map(|(name, value)| Some((name, value?)));
-    kind + &told.map(|(name, value)| format!("; {name} {value}")).collect::<String>()
+    told.fold(kind, |told, (name, value)| format!("{told}; {name} {value}"))
 }
 
 /// Returns the text of a file with the events of its payloads.
 fn decoded(agent: Agent, text: &str) -> String {
-    let (mut with, mut decoded) = ("", String::new());
+    let (mut with, mut lines) = ("", Vec::new());
     for line in text.lines().filter(|line| !line.starts_with(' ')) {
-        decoded += &format!("{line}\n");
+        lines.push(line.to_owned());
         if let Some(members) = line.strip_prefix("with ") {
             with = members;
         } else if line.starts_with('"') {
             let payload = format!("{{{with},{line}}}");
             let event = (agent.host().wire.decode)(payload.as_bytes());
             let event = event.map_or_else(|error| error.to_string(), |event| shown(&event));
-            decoded += &format!("    {event}\n");
+            lines.push(format!("    {event}"));
         }
     }
-    decoded
+    lines.join("\n") + "\n"
 }
 
 #[test]
