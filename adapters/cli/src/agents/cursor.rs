@@ -1,7 +1,5 @@
 //! Cursor: hooks in `hooks.json`, as lines for a shell. Not run: the facts are from its documentation.
 
-use std::fs;
-
 use serde_json::{Value, json};
 
 use super::claude_code;
@@ -11,7 +9,6 @@ use super::hooks::{HookEvent, Hooks, Shape};
 use super::host::{Diagnosis, Host, Installation, Quirks, Scope, Wire};
 use super::payload::HookPayload;
 use super::reply::Words;
-use super::settings::listed;
 
 pub(super) const HOST: Host = Host {
     folder: ".cursor",
@@ -43,15 +40,12 @@ pub(super) const HOST: Host = Host {
 
 /// Returns a warning if there are hooks of Claude Code, which Cursor may run as well.
 fn diagnose(_: &Installation<'_>) -> Diagnosis {
-    let is_installed = |scope| {
-        let text = fs::read_to_string(claude_code::HOST.settings(scope)).unwrap_or_default();
-        listed(&text).is_ok_and(|entries| !entries.is_empty())
-    };
-    let advice = Scope::ALL.into_iter().find(|scope| is_installed(*scope)).map(|scope| {
+    let path = Scope::ALL.into_iter().find_map(|scope| claude_code::HOST.installation(scope));
+    let advice = path.map(|path| {
         format!(
             "Cursor may also run the hooks in {}: then each call reaches unstuck twice. Turn third-party \
              hooks off in Cursor's settings, or uninstall one of the two.",
-            claude_code::HOST.settings(scope).display()
+            path.display()
         )
     });
     Diagnosis { advice: Vec::from_iter(advice), ..Diagnosis::default() }

@@ -147,7 +147,7 @@ fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
         }
         read => read?,
     };
-    let asks = hook.ask && hook.agent.host().quirks.is_attended.is_some_and(|is| is());
+    let asks = hook.ask && hook.agent.host().can_ask();
     // A hook that only observes refuses nothing, and nobody reads its notes.
     let spending = config.budget.filter(|_| !observes).and_then(|budget| {
         let note = |lost: &str| log.note(lost);

@@ -345,6 +345,18 @@ impl Host {
         }
     }
 
+    /// Returns the settings file in this scope if it lists hooks of this program.
+    pub(crate) fn installation(&self, scope: Scope) -> Option<PathBuf> {
+        let path = self.settings(scope);
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        self.listed(&text).is_ok_and(|entries| !entries.is_empty()).then_some(path)
+    }
+
+    /// Returns whether a person can be asked about a call now.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.quirks.is_attended.is_some_and(|is_attended| is_attended())
+    }
+
     /// Returns whether a hook can end the turn of the agent or subagent that caused this event.
     pub(crate) fn ends_turn_of(&self, event: &Event<'_>) -> bool {
         match self.ends {
@@ -375,6 +387,12 @@ impl Host {
 /// for the user. Agents that `cron` or `systemd` start may have no such variable.
 pub(crate) fn home() -> Option<PathBuf> {
     env::home_dir().filter(|home| home.is_absolute())
+}
+
+/// Returns whether two paths lead to the same file, possibly by a symbolic link.
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    real(one) == real(other)
 }
 
 /// Returns the home folder, or its name in shells if there is none.

@@ -14,7 +14,7 @@ use similar::{ChangeTag, TextDiff};
 use unstuck_report::mistake::Mistake;
 use unstuck_report::shown::{counted, plain};
 
-use crate::agents::host::{Host, Scope};
+use crate::agents::host::{Host, Scope, is_same};
 use crate::agents::options::{Install, Uninstall};
 use crate::agents::settings::{Copy, Line, Settings, uninstalled};
 use crate::exit::Exit;
@@ -101,15 +101,9 @@ fn put_in(install: &Install) -> Result<String, Exit> {
 
 /// Returns the settings of another scope than `path` if this program is installed there, too.
 fn elsewhere(host: &Host, path: &Path) -> Option<String> {
-    let others = Scope::ALL.into_iter().map(|scope| host.settings(scope));
+    let mut others = Scope::ALL.into_iter().filter_map(|scope| host.installation(scope));
     // A link may make them the same file.
-    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let others = others.filter(|other| real(other) != real(path));
-    let is_installed = |other: &PathBuf| {
-        let text = fs::read_to_string(other).unwrap_or_default();
-        host.listed(&text).is_ok_and(|entries| !entries.is_empty())
-    };
-    let other = others.into_iter().find(is_installed)?;
+    let other = others.find(|other| !is_same(other, path))?;
     Some(plain(&other.display().to_string()))
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::{env, io, process};
+use std::{env, io};
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use super::swarm;
 use super::trial::Timing;
 use crate::agents::Agent;
 use crate::agents::hooks::Form;
-use crate::agents::host::{Diagnosis, Host, Installation, Scope};
+use crate::agents::host::{Diagnosis, Host, Installation, Scope, is_same};
 use crate::agents::notify;
 use crate::agents::settings::Entry;
 use crate::agents::version;
@@ -104,8 +104,7 @@ impl SettingsFile {
 
     /// Returns whether `other` is the same file, possibly by a symbolic link.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        let real = |path: &PathBuf| fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        real(&self.path) == real(&other.path)
+        is_same(&self.path, &other.path)
     }
 
     /// Reads the settings and tries the hooks in them.
@@ -242,8 +241,10 @@ impl SettingsFile {
         if self.scope == Scope::Project && !is_harmless(entry, self.host.hooks.form) {
             return CommandReport { fault: Some(FOREIGN.to_owned()), ..untried };
         }
-        let scratch = Scratch::new().map_err(|error| format!("cannot be tried: {error}"));
-        match scratch.and_then(|state| Timing::measure(self.host, entry, &state.0)) {
+        // The state of the hook that is tried.
+        let scratch = tempfile::Builder::new().prefix("unstuck-doctor-").tempdir();
+        let scratch = scratch.map_err(|error| format!("cannot be tried: {error}"));
+        match scratch.and_then(|state| Timing::measure(self.host, entry, state.path())) {
             Ok(Timing { median, shell }) => {
                 let (works, median_ms) = (Some(true), Some(median));
                 CommandReport { works, median_ms, shell_ms: shell, ..untried }
@@ -307,21 +308,3 @@ fn runs_this(entry: &Entry) -> bool {
 /// The characters that a shell treats as more than words and quotes.
 const SHELL: [char; 16] =
     [';', '&', '|', '<', '>', '$', '`', '(', ')', '{', '}', '*', '?', '#', '\n', '\r'];
-
-/// A temporary folder for the state of a hook that is tried. It is removed on drop.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> io::Result<Self> {
-        let path = env::temp_dir().join(format!("unstuck-doctor-{}", process::id()));
-        fs::create_dir(&path)?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // The system cleans up what cannot be removed.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}

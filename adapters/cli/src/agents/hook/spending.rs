@@ -45,10 +45,8 @@ impl Spending {
         now: u64,
         note: impl FnOnce(&str),
     ) -> Result<Self, Trouble> {
-        let can_ask =
-            || key.agent.host().quirks.is_attended.is_some_and(|is_attended| is_attended());
         let at_limit = match budget.at_limit {
-            AtLimit::Ask if !can_ask() => AtLimit::Refuse,
+            AtLimit::Ask if !key.agent.host().can_ask() => AtLimit::Refuse,
             at_limit => at_limit,
         };
         let mut file = folder.open_spent(key)?;
