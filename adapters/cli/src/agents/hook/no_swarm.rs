@@ -1,6 +1,5 @@
 //! The swarm of a hook in a program that is built without servers: the agent is judged alone.
 
-use std::fmt;
 use std::sync::Arc;
 
 use unstuck::SwarmStore;
@@ -15,25 +14,15 @@ pub(crate) const LINE: &str = "swarm: ";
 pub(super) enum Swarm {}
 
 impl Swarm {
-    pub(super) fn open(_: &str, _: &Folder, _: u64) -> Result<Option<Self>, Alone> {
-        Err(Alone)
+    pub(super) fn open(_: &str, _: &Folder, _: u64) -> Result<Option<Self>, String> {
+        Err(format!("{LINE}{}", how("--swarm")))
     }
 
     pub(super) fn board(&self) -> Arc<dyn SwarmStore> {
         match *self {}
     }
 
-    pub(super) fn end(self, _: &Folder, _: u64) -> Result<(), Alone> {
+    pub(super) fn end(self, _: &Folder, _: u64) -> Result<(), String> {
         match self {}
-    }
-}
-
-/// The reason why an agent is judged without its swarm: this program cannot ask one.
-#[derive(Debug)]
-pub(super) struct Alone;
-
-impl fmt::Display for Alone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{LINE}{}", how("--swarm"))
     }
 }

@@ -1,13 +1,13 @@
 //! The swarm that a session belongs to. A hook asks it once, within a short deadline.
 
-use std::fmt;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
-use unstuck_swarm::redis::{RedisStore, SettingsError};
+use unstuck_swarm::redis::RedisStore;
 
 use crate::agents::state::Folder;
-use crate::swarm::{NoSettings, settings};
+use crate::swarm::settings;
 
 /// The time that an agent may wait for its swarm. Each hook is a process that connects anew, so on a busy
 /// machine an answer is late now and then.
@@ -23,13 +23,14 @@ pub(super) struct Swarm {
 }
 
 impl Swarm {
-    /// Opens the swarm at `url`. Returns `None` during the pause after it failed to answer.
-    pub(super) fn open(url: &str, folder: &Folder, now: u64) -> Result<Option<Self>, Alone> {
-        let settings = settings(url).map_err(Alone::Settings)?;
+    /// Opens the swarm at `url`. Returns `None` during the pause after it failed to answer. The error is the line for the
+    /// log, as that of [`Swarm::end`].
+    pub(super) fn open(url: &str, folder: &Folder, now: u64) -> Result<Option<Self>, String> {
+        let settings = settings(url).map_err(alone)?;
         if folder.is_paused(url, now) {
             return Ok(None);
         }
-        let settings = settings.deadline(DEADLINE).map_err(Alone::Deadline)?;
+        let settings = settings.deadline(DEADLINE).map_err(alone)?;
         Ok(Some(Self { url: url.to_owned(), board: Arc::new(RedisStore::open(settings)) }))
     }
 
@@ -39,7 +40,7 @@ impl Swarm {
 
     /// Ends the use of the swarm. If it did not answer, returns an error and counts the failure: after
     /// several failures all hooks pause.
-    pub(super) fn end(self, folder: &Folder, now: u64) -> Result<(), Alone> {
+    pub(super) fn end(self, folder: &Folder, now: u64) -> Result<(), String> {
         let health = self.board.health();
         if health.late == 0 && health.failed == 0 {
             if health.answered > 0 {
@@ -50,31 +51,16 @@ impl Swarm {
         folder.pause(&self.url, now);
         // Dropping the store would wait for the server once more.
         std::mem::forget(self.board);
-        Err(Alone::Unanswered(health.last_error))
+        Err(alone(health.last_error.unwrap_or_else(|| {
+            let limit = DEADLINE.as_millis();
+            format!(
+                "no answer within {limit} ms; after three failures hooks stop asking it for a while"
+            )
+        })))
     }
 }
 
-/// The reason why an agent is judged without its swarm.
-#[derive(Debug)]
-pub(super) enum Alone {
-    Settings(NoSettings),
-    Deadline(SettingsError),
-    /// The server's error, or `None` if there was no answer at all.
-    Unanswered(Option<String>),
-}
-
-impl fmt::Display for Alone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(LINE)?;
-        match self {
-            Self::Settings(error) => error.fmt(f),
-            Self::Deadline(error) => error.fmt(f),
-            Self::Unanswered(Some(error)) => f.write_str(error),
-            Self::Unanswered(None) => write!(
-                f,
-                "no answer within {} ms; after three failures hooks stop asking it for a while",
-                DEADLINE.as_millis()
-            ),
-        }
-    }
+/// Returns the line for the log if an agent is judged without its swarm.
+fn alone(why: impl Display) -> String {
+    format!("{LINE}{why}")
 }
