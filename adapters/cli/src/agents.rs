@@ -115,21 +115,11 @@ impl From<Agent> for u32 {
 }
 
 impl TryFrom<u32> for Agent {
-    type Error = UnknownAgent;
+    type Error = String;
 
-    fn try_from(number: u32) -> Result<Self, UnknownAgent> {
+    fn try_from(number: u32) -> Result<Self, String> {
         let agent = usize::try_from(number).ok().and_then(|number| Self::ALL.get(number));
-        agent.copied().ok_or(UnknownAgent(number))
-    }
-}
-
-/// A state file has a number that no agent has.
-#[derive(Debug)]
-pub(crate) struct UnknownAgent(u32);
-
-impl fmt::Display for UnknownAgent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no agent has the number {}", self.0)
+        agent.copied().ok_or_else(|| format!("no agent has the number {number}"))
     }
 }
 
