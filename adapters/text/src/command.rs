@@ -7,8 +7,8 @@ mod split;
 pub(crate) use effect::{Nature, effect, pattern};
 
 use crate::find;
-use crate::list::{Filter, List, Word, list};
-use crate::phrases::texts;
+use crate::list::{Filter, List, Word};
+use crate::words::words;
 
 /// The longest part of a command that is read, in bytes. A longer command nearly always continues
 /// with the text of a script.
@@ -20,8 +20,7 @@ pub(crate) fn with_command<T>(args: &str, look: impl FnOnce(&str) -> Option<T>) 
     look(member::command(args, &mut buffer)?)
 }
 
-/// Programs that print one file and do nothing else.
-const READERS: [&str; 7] = ["cat", "head", "tail", "less", "more", "nl", "bat"];
+const FILE: &str = include_str!("words/programs.toml");
 
 /// Characters that the shell treats specially.
 const SPECIAL: &[u8] = b"|;&<>$`(){}*?[]~!#\n\\";
@@ -37,7 +36,7 @@ pub(crate) fn file_read(command: &str) -> Option<&str> {
     }
     let mut words = command.split_ascii_whitespace();
     let program = words.next()?;
-    if !READERS.contains(&program) {
+    if !words!(PRINTS).contains(&program) {
         return None;
     }
     let mut file = None;
@@ -66,12 +65,7 @@ fn unquoted(word: &str) -> Option<&str> {
 }
 
 /// Commands that run tests, by their first words.
-const TEST_RUNS: &[&str] = &texts![
-    "pytest" "py.test" "python -m pytest" "python3 -m pytest" "python -m unittest"
-    "python3 -m unittest" "tox" "cargo test" "cargo nextest" "go test" "npm test" "npm run test"
-    "yarn test" "pnpm test" "npx jest" "npx vitest" "jest" "vitest" "ctest" "make test" "make check"
-    "mvn test" "gradle test" "dotnet test"
-];
+const TEST_RUNS: &[&str] = words!(TEST_RUNS);
 
 /// The first words of these commands.
 static TEST_STARTS: Filter = {
@@ -98,7 +92,7 @@ fn begins_test_run<'c>(words: &(impl Iterator<Item = &'c str> + Clone)) -> bool 
 }
 
 /// Interpreters that run a script given as their first argument.
-static INTERPRETERS: List = list!["sh" "bash" "zsh" "python" "python3" "node" "ruby" "perl"];
+static INTERPRETERS: List = List::new(words!(INTERPRETERS));
 
 /// Returns whether some part of `command` runs tests, for example `cd app && RUST_LOG=info cargo
 /// test -q`, or a script with `test` or `tests` as a word of its path.

@@ -3,7 +3,8 @@
 use unstuck_core::Tag;
 
 use crate::find;
-use crate::list::{List, Word, list};
+use crate::list::{List, Word};
+use crate::words::words;
 
 /// The most words of a name that are looked at.
 const WORDS_MAX: usize = 8;
@@ -93,70 +94,28 @@ fn verb(word: &Word<'_>) -> Option<Verb> {
     .find_map(|(verb, list)| word.is_in_any_case(list).then_some(verb))
 }
 
-static READS: List = list![
-    "read" "get" "view" "show" "cat" "fetch" "describe" "head" "tail" "stat" "retrieve" "inspect"
-    "count" "diff" "load" "peek" "explain" "info" "details" "lookup" "download"
-];
+const FILE: &str = include_str!("words/names.toml");
 
-static SEARCHES: List = list![
-    "search" "find" "grep" "glob" "list" "ls" "locate" "rg" "tree" "tavily" "serper" "duckduckgo"
-    "wikipedia" "retriever" "arxiv" "pubmed"
-];
+static READS: List = List::new(words!(READS));
+static SEARCHES: List = List::new(words!(SEARCHES));
+static RECEIVES: List = List::new(words!(RECEIVES));
+static ASKS: List = List::new(words!(ASKS));
+static SETS: List = List::new(words!(SETS));
+static WRITES: List = List::new(words!(WRITES));
+static FOLDERS: List = List::new(words!(FOLDERS));
+static CELLS: List = List::new(words!(CELLS));
+static ACTS: List = List::new(words!(ACTS));
+static NEXT: List = List::new(words!(NEXT));
+static CLOCKS: List = List::new(words!(CLOCKS));
+static WAITS: List = List::new(words!(WAITS));
+static STATES: List = List::new(words!(STATES));
+static TASKS: List = List::new(words!(TASKS));
+static OUTPUTS: List = List::new(words!(OUTPUTS));
+static PICTURES: List = List::new(words!(PICTURES));
+static PLANS: List = List::new(words!(PLANS));
+static TESTS: List = List::new(words!(TESTS));
+static RUNS: List = List::new(words!(RUNS));
 
-/// Words of tools that take what comes, of a queue or a sensor.
-static RECEIVES: List = list!["receive" "scan" "sense" "listen" "subscribe"];
-
-static ASKS: List = list!["query" "ask" "sql"];
-
-static SETS: List = list!["write" "edit" "replace" "put" "save" "overwrite" "mkdir"];
-
-static WRITES: List = list![
-    "create" "insert" "append" "add" "update" "modify" "change" "apply" "upload" "install" "commit"
-    "merge" "copy" "publish" "import" "migrate" "set" "upsert" "delete" "remove" "rename" "store"
-    "format" "patch" "reset"
-];
-
-/// Objects that exist or not, so that creating them again changes nothing.
-static FOLDERS: List = list!["directory" "dir" "folder" "directories"];
-
-/// Objects of which a tool changes another part each time.
-static CELLS: List = list!["notebook" "cell" "and"];
-
-static ACTS: List = list![
-    "press" "click" "tap" "scroll" "swipe" "key" "keypress" "keys" "keyboard" "type" "hover" "drag"
-    "undo" "redo" "move" "send" "pop" "push" "skip" "step" "advance" "roll" "draw" "shuffle"
-    "forward" "back" "turn" "play" "pause" "toggle" "post" "reply" "trigger" "restart" "start"
-    "stop" "mouse" "navigate" "take" "drop" "say" "go"
-];
-
-/// Words of tools that give something else each time.
-static NEXT: List = list![
-    "next" "previous" "prev" "random" "uuid" "guid" "nonce" "pop" "dequeue" "increment" "decrement"
-    "sample" "generate"
-];
-
-/// Last words of tools that tell the time.
-static CLOCKS: List = list!["now" "time" "clock" "date" "timestamp"];
-
-static WAITS: List = list!["wait" "await" "sleep" "poll" "monitor" "watch" "tick"];
-
-static STATES: List = list!["status" "state" "progress" "ready" "readiness" "health" "healthcheck"];
-
-static TASKS: List = list![
-    "task" "bash" "job" "process" "background" "command" "shell" "agent" "build" "run"
-    "workflow" "terminal"
-];
-
-static OUTPUTS: List = list!["output" "result" "results" "logs" "log"];
-
-/// Pictures of a screen, which change by themselves.
-static PICTURES: List = list!["snapshot" "screenshot" "screen"];
-
-/// Notes that an agent keeps for itself.
-static PLANS: List = list!["think" "thinking" "thought" "todo" "todos" "plan"];
-
-static TESTS: List = list!["test" "tests"];
-static RUNS: List = list!["run" "execute"];
 /// Splits `name` into words, at signs, digits and changes of case; returns how many there are.
 fn split<'n>(name: &'n str, words: &mut [&'n str; WORDS_MAX]) -> usize {
     let (mut count, mut start) = (0, 0);

@@ -3,10 +3,10 @@
 use unstuck_core::Tag;
 
 use super::split::{Part, parts};
-use super::{INTERPRETERS, begins_test_run, is_test_script};
+use super::{FILE, INTERPRETERS, begins_test_run, is_test_script};
 use crate::find;
-use crate::list::{List, Word, list};
-use crate::phrases::texts;
+use crate::list::{List, Word};
+use crate::words::words;
 
 /// The nature of a command: its kind, and whether an equal answer proves that repeating it does not
 /// help.
@@ -141,13 +141,6 @@ impl Chain {
     }
 }
 
-/// Words before a program that say how to run it. Words with an argument of their own are followed by
-/// it.
-static BEFORE: List = list![
-    "sudo" "time" "nohup" "exec" "command" "builtin" "env" "then" "do" "else" "if" "elif" "while"
-    "until" "!" "{" "xargs" "stdbuf"
-];
-
 /// The words of a simple command from its program on.
 fn own_words<'p, 'c>(words: &'p [&'c str]) -> &'p [&'c str] {
     let mut own = words;
@@ -217,13 +210,8 @@ fn does(words: &[&str], part: &Part<'_>) -> Does {
         "wget" if has(&["-qO-", "-O-", "--spider"]) => Does::Reads,
         "wget" => Does::Writes,
         "tar" | "bsdtar" => tar(rest),
-        "prettier" | "eslint" | "ruff" | "rubocop" | "biome" | "black" | "isort" | "gofmt"
-        | "goimports" | "clang-format" | "rustfmt" | "autopep8" | "yapf" | "shfmt" => {
-            formatter(name, rest)
-        }
-        "pip" | "pip3" | "npm" | "pnpm" | "yarn" | "bun" | "cargo" | "go" | "apt" | "apt-get"
-        | "brew" | "gem" | "poetry" | "uv" | "conda" | "mamba" | "apk" | "dnf" | "yum"
-        | "composer" | "bundle" | "dotnet" | "rustup" => package_manager(rest),
+        _ if is(&FORMATTERS) => formatter(name, rest),
+        _ if is(&PACKAGE_MANAGERS) => package_manager(rest),
         _ if is(&INTERPRETERS) => interpreter(rest, part),
         _ => Does::Runs,
     }
@@ -236,40 +224,21 @@ fn tests(words: &[&str]) -> bool {
         || script.next().is_some_and(|word| is_test_script(word))
 }
 
-static NEUTRAL: List = list![
-    "cd" "pushd" "popd" "export" "set" "source" "." "echo" "printf" "true" ":" "test" "[" "[["
-    "done" "fi" "for" "}" "exit" "return" "clear"
-];
-
-static WAITS: List = list!["sleep" "wait" "watch" "inotifywait" "fswatch" "wait-for-it.sh"];
-
-static SEARCHES: List = list![
-    "grep" "egrep" "fgrep" "rg" "ag" "ack" "find" "fd" "fdfind" "ls" "tree" "locate"
-];
-
-static READS: List = list![
-    "cat" "head" "tail" "less" "more" "nl" "bat" "batcat" "tac" "pwd" "wc" "stat" "file" "du" "df"
-    "diff" "cmp" "comm" "md5sum" "sha1sum" "sha256sum" "sed" "awk" "mawk" "cut" "sort" "uniq" "tr"
-    "jq" "yq" "xxd" "od" "hexdump" "strings" "which" "whereis" "type" "basename" "dirname"
-    "realpath" "readlink" "column" "printenv" "id"
-];
-
-static LOOKS: List = list![
-    "ps" "top" "free" "uptime" "jobs" "lsof" "netstat" "ss" "date" "who" "uname" "ping"
-];
-
-static WRITES: List = list![
-    "tee" "mv" "cp" "rm" "mkdir" "rmdir" "touch" "ln" "chmod" "chown" "install" "patch" "unzip"
-    "gunzip" "gzip" "rsync" "truncate" "dd" "sponge" "ed" "ex" "unlink" "split" "gofumpt"
-];
-
-/// Programs that put files somewhere, or take them away.
-static PLACES: List = list![
-    "mv" "cp" "rm" "mkdir" "rmdir" "touch" "ln" "chmod" "chown" "unlink" "find" "tar" "bsdtar" "zip"
-    "gzip" "rsync"
-];
-
-static ACTS: List = list!["xdotool" "ydotool" "playerctl" "cliclick" "xte" "wtype"];
+static BEFORE: List = List::new(words!(BEFORE));
+static NEUTRAL: List = List::new(words!(NEUTRAL));
+static WAITS: List = List::new(words!(WAITS));
+static SEARCHES: List = List::new(words!(SEARCHES));
+static READS: List = List::new(words!(READS));
+static LOOKS: List = List::new(words!(LOOKS));
+static WRITES: List = List::new(words!(WRITES));
+static PLACES: List = List::new(words!(PLACES));
+static ACTS: List = List::new(words!(ACTS));
+static FORMATTERS: List = List::new(words!(FORMATTERS));
+static PACKAGE_MANAGERS: List = List::new(words!(PACKAGE_MANAGERS));
+static PACKAGE_WRITES: List = List::new(words!(PACKAGE_WRITES));
+static PACKAGE_READS: List = List::new(words!(PACKAGE_READS));
+static GIT_READS: List = List::new(words!(GIT_READS));
+static GIT_WRITES: List = List::new(words!(GIT_WRITES));
 
 /// Returns whether a stream editor writes to its files.
 fn edits_in_place(words: &[&str]) -> bool {
@@ -347,10 +316,7 @@ fn git(words: &[&str]) -> Does {
     }
     let first = words.next().copied().unwrap_or_default();
     match sub.copied().unwrap_or_default() {
-        "status" | "log" | "diff" | "show" | "blame" | "ls-files" | "rev-parse" | "describe"
-        | "shortlog" | "reflog" | "cat-file" | "ls-tree" | "rev-list" | "whatchanged" => {
-            Does::Reads
-        }
+        sub if GIT_READS.contains(sub) => Does::Reads,
         "grep" => Does::Searches,
         "branch" | "tag" | "remote" if first.is_empty() || first.starts_with('-') => {
             if matches!(first, "-d" | "-D" | "-m" | "-M") { Does::Writes } else { Does::Reads }
@@ -364,9 +330,7 @@ fn git(words: &[&str]) -> Does {
         {
             Does::Acts
         }
-        "stash" | "apply" | "checkout" | "restore" | "reset" | "merge" | "rebase"
-        | "cherry-pick" | "pull" | "commit" | "add" | "rm" | "mv" | "clean" | "switch" | "am"
-        | "revert" | "branch" | "tag" | "init" | "clone" | "worktree" => Does::Writes,
+        sub if GIT_WRITES.contains(sub) => Does::Writes,
         _ => Does::Runs,
     }
 }
@@ -450,14 +414,10 @@ fn package_manager(words: &[&str]) -> Does {
     let mut own = words.iter().filter(|word| !word.starts_with('-'));
     let (first, second) = (own.next().copied().unwrap_or_default(), own.next().copied());
     match first {
-        "install" | "i" | "ci" | "add" | "remove" | "uninstall" | "update" | "upgrade" | "sync"
-        | "get" | "fmt" | "fix" | "mod" | "init" | "new" | "create" | "reinstall" | "dedupe" => {
-            Does::Writes
-        }
+        _ if PACKAGE_WRITES.contains(first) => Does::Writes,
         "pip" if second == Some("install") => Does::Writes,
         "clippy" if words.contains(&"--fix") => Does::Writes,
-        "show" | "list" | "freeze" | "ls" | "view" | "metadata" | "tree" | "info" | "search"
-        | "why" | "outdated" | "env" | "version" => Does::Reads,
+        _ if PACKAGE_READS.contains(first) => Does::Reads,
         "" if words.iter().any(|word| matches!(*word, "--version" | "-V" | "-v" | "--help")) => {
             Does::Reads
         }
@@ -467,12 +427,7 @@ fn package_manager(words: &[&str]) -> Does {
 
 /// Returns the effect of a script that an interpreter gets as an argument.
 fn interpreter(words: &[&str], part: &Part<'_>) -> Does {
-    const MARKS: &[&str] = &texts![
-        "write_text" "write_bytes" ".write(" "writeFile" "appendFile" "writelines" "os.remove"
-        "os.rename" "os.makedirs" "os.mkdir" "shutil." "unlink(" ".rename(" ".mkdir(" "to_csv("
-        "'w')" "\"w\")" "'a')" "\"a\")" "File.write" "mkdirSync" "json.dump("
-    ];
-    let writes = |script: &str| MARKS.iter().any(|mark| find::contains(script, mark));
+    let writes = |script: &str| words!(MARKS).iter().any(|mark| find::contains(script, mark));
     let is_inline = |word: &&str| matches!(*word, "-c" | "-e" | "--eval");
     let inline = words.iter().skip_while(|word| !is_inline(word)).nth(1);
     let is_written =
