@@ -120,66 +120,21 @@ pub(crate) fn only_waits(command: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{file_read, only_waits, runs_tests, with_command};
+    use crate::tables::check;
 
     #[test]
     fn a_command_that_only_waits_does_nothing_else() {
-        for (command, expected) in [
-            ("sleep 5", true),
-            (" sleep 0.5 ", true),
-            ("sleep", false),
-            ("sleep 5 && make", false),
-            ("sleep 5; ls", false),
-        ] {
-            assert_eq!(only_waits(command), expected, "{command}");
-        }
+        check("waits", |command| format!("{}", only_waits(command)));
     }
 
     #[test]
     fn a_command_that_only_reads_names_its_file() {
-        for (command, file) in [
-            ("cat foo.ts", Some("foo.ts")),
-            ("head -n 20 foo.ts", Some("foo.ts")),
-            ("head -20 foo.ts", Some("foo.ts")),
-            ("cat -n foo.ts", Some("foo.ts")),
-            ("cat -n a.rs b.rs", None),
-            ("  tail\t-f 'foo.ts' ", Some("foo.ts")),
-            ("cat \"src/a.rs\"", Some("src/a.rs")),
-            ("cat", None),
-            ("cat -", Some("-")),
-            ("cat a b", None),
-            ("cat foo.ts | grep a", None),
-            ("cat foo.ts > x", None),
-            ("cat foo.ts; rm foo.ts", None),
-            ("cat *.ts", None),
-            ("cat $(ls)", None),
-            ("cat 'a b'", None),
-            ("cat it's", None),
-            ("rm foo.ts", None),
-            ("", None),
-        ] {
-            assert_eq!(file_read(command), file, "{command}");
-        }
+        check("reads a file", |command| format!("{:?}", file_read(command)));
     }
 
     #[test]
     fn a_command_that_runs_tests_is_known_by_its_first_words() {
-        for (command, expected) in [
-            ("pytest -q", true),
-            ("cd app && RUST_LOG=info cargo test -q", true),
-            ("python -m pytest tests", true),
-            ("make test 2>&1 | tail -5", true),
-            ("sh tests/run.sh", true),
-            ("./run_tests.sh -v", true),
-            ("python3 test.py", true),
-            ("cat tests/run.sh", false),
-            ("sh latest.sh", false),
-            ("cargo testing", false),
-            ("echo pytest", false),
-            ("python -m", false),
-            ("", false),
-        ] {
-            assert_eq!(runs_tests(command), expected, "{command}");
-        }
+        check("runs tests", |command| format!("{}", runs_tests(command)));
     }
 
     #[test]

@@ -180,23 +180,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::Grams;
+    use crate::tables::check;
 
     static FRUIT: Grams = Grams::new(&[b"appl", b"pear", b"'s f"]);
 
     #[test]
     fn words_are_found_wherever_they_stand_and_however_they_are_written() {
-        for (text, found) in [
-            ("", false),
-            ("ap", false),
-            ("app", false),
-            ("appl", true),
-            ("an Apple", true),
-            ("SPEARS", true),
-            ("it'S Fine", true),
-            ("a pe ar", false),
-        ] {
-            assert_eq!(FRUIT.may_be_in(text.as_bytes()), found, "{text}");
-        }
+        check("fruit", |text| format!("{}", FRUIT.may_be_in(text.as_bytes())));
     }
 
     proptest! {

@@ -185,6 +185,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Lexer, Token};
+    use crate::tables::check;
 
     fn tokens(text: &str) -> Vec<Token<'_>> {
         Lexer::lenient(text).map(|(_, token)| token).collect()
@@ -192,42 +193,12 @@ mod tests {
 
     #[test]
     fn every_token_is_read() {
-        use Token::{Close, Colon, Comma, Open, Plain, Text};
-        let expected = [
-            Open(b'{'),
-            Text("a"),
-            Colon,
-            Open(b'['),
-            Plain("-1.5"),
-            Comma,
-            Plain("true"),
-            Close(b']'),
-            Comma,
-            Text(r#"b\""#),
-            Colon,
-            Text("it's"),
-            Close(b'}'),
-        ];
-        assert_eq!(tokens(r#"{"a": [-1.5, true], "b\"":"it's"}"#), expected);
-        assert_eq!(
-            tokens(r#"['a"b', None]"#)[1..],
-            [Text("a\"b"), Comma, Plain("None"), Close(b']')]
-        );
+        check("tokens", |text| format!("{:?}", tokens(text)));
     }
 
     #[test]
     fn a_text_cut_short_is_read_to_its_end() {
-        for (text, expected) in [
-            ("", None),
-            ("\"", Some(Token::Text(""))),
-            ("\"a", Some(Token::Text("a"))),
-            ("\"a\\", Some(Token::Text("a\\"))),
-            ("\"a\\\"", Some(Token::Text("a\\\""))),
-            ("\"ü\\ü", Some(Token::Text("ü\\ü"))),
-            ("tru", Some(Token::Plain("tru"))),
-        ] {
-            assert_eq!(tokens(text).last().copied(), expected, "{text}");
-        }
+        check("the last token", |text| format!("{:?}", tokens(text).last()));
     }
 
     #[test]
@@ -239,16 +210,7 @@ mod tests {
 
     #[test]
     fn a_value_ends_before_the_next_member() {
-        for (json, expected) in [
-            (r#" "x, y" , "b": 1"#, r#""x, y""#),
-            (r#"{"b": "}", "c": []} }"#, r#"{"b": "}", "c": []}"#),
-            ("1]", "1"),
-            ("1", "1"),
-            ("\"cut off", "\"cut off"),
-            ("", ""),
-        ] {
-            assert_eq!(Lexer::lenient(json).value(), expected, "{json}");
-        }
+        check("the first value", |json| format!("{:?}", Lexer::lenient(json).value()));
     }
 
     proptest! {

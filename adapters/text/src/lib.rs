@@ -87,6 +87,8 @@ mod silence;
 mod similar_calls;
 #[cfg(feature = "similarity")]
 pub mod similarity;
+#[cfg(test)]
+mod tables;
 mod tags;
 mod tokens;
 mod words;

@@ -76,37 +76,19 @@ mod tests {
     use serde_json::Value;
 
     use super::{Member, is_void, members, unquoted};
+    use crate::tables::check;
 
     #[test]
     fn members_are_read_with_their_depth() {
-        for (json, expected) in [
-            ("{}", &[][..]),
-            ("text \"a\": 1", &[]),
-            (r#"{"a": 1, "b":"x, y"}"#, &[(1, "a", "1"), (1, "b", r#""x, y""#)]),
-            (
-                r#"{"a": {"b": "}"}, "c": null}"#,
-                &[(1, "a", r#"{"b": "}"}"#), (2, "b", r#""}""#), (1, "c", "null")],
-            ),
-            (r#"[{"a": "\"", "b": []}]"#, &[(2, "a", r#""\"""#), (2, "b", "[]")]),
-            ("{'a': \"it's\", 'b': False}", &[(1, "a", "\"it's\""), (1, "b", "False")]),
-            (r#"{"a": "cut off"#, &[(1, "a", "\"cut off")]),
-        ] {
-            let expected: Vec<_> = expected
-                .iter()
-                .map(|&(depth, name, value)| Member { depth, name, value })
-                .collect();
-            assert_eq!(members(json).collect::<Vec<_>>(), expected, "{json}");
-        }
+        check("members", |json| {
+            let members = members(json).map(|Member { depth, name, value }| (depth, name, value));
+            format!("{:?}", members.collect::<Vec<_>>())
+        });
     }
 
     #[test]
     fn a_void_value_holds_nothing() {
-        for value in ["null", "None", "False", "\"\"", "[ ]", "{}", "0", "''", "\" \""] {
-            assert!(is_void(value), "{value}");
-        }
-        for value in ["true", "\"no\"", "[0]", "1", "{\"a\": 1}", "\"0 found\""] {
-            assert!(!is_void(value), "{value}");
-        }
+        check("a void value", |value| format!("{}", is_void(value)));
     }
 
     /// A JSON value of any shape.

@@ -282,36 +282,18 @@ mod tests {
     use proptest::sample::select;
 
     use super::{Body, read, read_those, report, whole};
-
-    const STATUSES: &[&str] = &crate::phrases::texts![
-        "Exit code: 1" "[Command finished with exit status 2]" "<returncode>1</returncode>"
-        "cat: a: No such file or directory" "bash: a: command not found" "return code = 3"
-    ];
+    use crate::tables::lines;
 
     /// Lines that the readers know, and lines that they do not.
-    const LINES: &[&str] = &crate::phrases::texts![
-        "test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out"
-        "running 3 tests" "error: could not compile `a` (lib) due to 3 previous errors"
-        "=== 1 failed, 2 passed in 0.12s ===" "3 deselected in 0.12s" "1 warning in 0.12s"
-        "1 rerun in 0.12s" "2 skipped in 1.00s" "no tests ran in 0.01s"
-        "!!! stopping after 1 failures !!!" "!!! KeyboardInterrupt !!!" "Ran 3 tests in 0.001s" "OK"
-        "OK (skipped=1)" "FAILED (failures=1)" "FAILED (unexpected successes=1)"
-        "ERROR: setUpClass (a.B)" "NO TESTS RAN"
-        "     Summary [   0.005s] 3 tests run: 2 passed, 1 failed, 0 skipped"
-        "Test Suites: 1 failed, 1 total" "Tests:       1 failed, 2 passed, 3 total"
-        " Test Files  1 failed (1)" "      Tests  1 failed | 2 passed (3)" "     Errors  1 error"
-        "--- FAIL: TestA (0.00s)" "ok  \texample.org/a\t0.012s" "FAIL\texample.org/a\t0.012s"
-        "panic: no" "1..2" "ok 1 - a" "not ok 2 - b" "Bail out!" "a.c:3:5: error: no"
-        "Found 3 errors in 2 files." "Traceback (most recent call last):" "  File \"a.py\", line 3"
-        "2024-05-01 12:00:01 INFO ready" "thread 'main' panicked at src/main.rs:2:5:" "let x = 1;"
-        ""
-    ];
+    fn known() -> Vec<String> {
+        lines("lines of reports")
+    }
 
     proptest! {
         /// Lines that are skipped do not change the report.
         #[test]
-        fn a_look_at_telling_lines_is_a_look_at_all(lines in vec(select(LINES), 0..12)) {
-            let text: String = lines.iter().flat_map(|line| [*line, "\n"]).collect();
+        fn a_look_at_telling_lines_is_a_look_at_all(lines in vec(select(known()), 0..12)) {
+            let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
             let report = |reading: super::Reading| {
                 let super::Reading { tests, compiler, crash } = reading;
                 let errors = (compiler.errors(), compiler.of_target(), compiler.failed());
@@ -323,11 +305,13 @@ mod tests {
 
         #[test]
         fn what_is_not_looked_at_tells_nothing(
-            lines in vec(prop_oneof![select(LINES), select(STATUSES)], 0..4),
+            mut all in vec(prop_oneof![select(known()), select(lines("statuses"))], 0..4),
             prose in vec("[a-z]{0,3}", 0..3),
         ) {
-            let lines: Vec<&str> = lines.into_iter().chain(prose.iter().map(|s| &**s)).collect();
-            for text in [lines.join("\n"), lines.iter().rev().copied().collect::<Vec<_>>().join("\n")] {
+            all.extend(prose);
+            for _ in 0..2 {
+                let text = all.join("\n");
+                all.reverse();
                 let body = Body::of(&text);
                 let status = super::object::read(body.text);
                 let all = whole(&body, status, super::Exit::default(), Some(0));
@@ -344,10 +328,10 @@ mod tests {
 
     #[test]
     fn every_line_here_but_four_may_tell_something() {
-        let passed: Vec<_> =
-            LINES.iter().filter(|line| !super::is_telling(line, line.as_bytes())).collect();
+        let mut passed = known();
+        passed.retain(|line| !super::is_telling(line, line.as_bytes()));
         let expected =
-            [&"  File \"a.py\", line 3", &"2024-05-01 12:00:01 INFO ready", &"let x = 1;", &""];
+            ["", "  File \"a.py\", line 3", "2024-05-01 12:00:01 INFO ready", "let x = 1;"];
         assert_eq!(passed, expected);
     }
 }

@@ -329,6 +329,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{KEPT_MAX, Tokens, values};
+    use crate::tables::check_pairs;
 
     fn likeness(one: &str, two: &str) -> u32 {
         Tokens::of(one, &[]).likeness(&Tokens::of(two, &[]))
@@ -343,19 +344,7 @@ mod tests {
 
     #[test]
     fn likeness_is_the_share_of_common_words() {
-        for (one, two, expected) in [
-            ("", "", 100),
-            ("{}", "[]", 100),
-            ("a b c", "", 0),
-            ("find src -type f", "find src -type f -print", 80),
-            ("Hello world", "hello, WORLD!", 100),
-            ("a b c d", "a b c e", 60),
-            (r#"{"q":"one\ntwo"}"#, r#"{"q":"one two"}"#, 100),
-            (r#"{"n":1}"#, r#"{"n":2}"#, 0),
-            ("grün", "grün blau", 50),
-        ] {
-            assert_eq!(likeness(one, two), expected, "{one} and {two}");
-        }
+        check_pairs("common words", likeness);
     }
 
     #[test]

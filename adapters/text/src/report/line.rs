@@ -109,23 +109,13 @@ fn is_time(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{counted, is_log_entry, number, plain};
+    use crate::tables::check;
 
     #[test]
     fn a_line_is_read_as_it_is_shown() {
+        check("a line as shown", |line| format!("{:?}", &*plain(line)));
         let long = "\x1b[1m".repeat(9) + &"x".repeat(600);
-        for (line, shown) in [
-            ("plain ", "plain"),
-            ("\x1b[31m2 failed\x1b[0m, \x1b[1;32m3 passed\x1b[0m ", "2 failed, 3 passed"),
-            ("10 %\r50 %\rdone", "done"),
-            ("done\r", "done"),
-            ("\x1b[", ""),
-            ("\x1b[38;5;1mü\x1b[0m", "ü"),
-            ("a\x1bb", "ab"),
-            ("[\x1b[1mx", "[x"),
-            (&long, &long),
-        ] {
-            assert_eq!(&*plain(line), shown, "{line:?}");
-        }
+        assert_eq!(&*plain(&long), long);
     }
 
     #[test]
@@ -140,19 +130,6 @@ mod tests {
 
     #[test]
     fn a_log_opens_its_entries_alike() {
-        for (line, expected) in [
-            ("2024-05-01 12:00:01 ready", true),
-            ("[2024-05-01T12:00:01Z] ready", true),
-            ("12:00:01.123 ready", true),
-            ("2024/05/01 ready", true),
-            ("INFO ready", true),
-            ("[INFO] ready", true),
-            ("WARNING:root:ready", true),
-            ("Information", false),
-            ("3:5 error", false),
-            ("", false),
-        ] {
-            assert_eq!(is_log_entry(line), expected, "{line}");
-        }
+        check("an entry of a log", |line| format!("{}", is_log_entry(line)));
     }
 }

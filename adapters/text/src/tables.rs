@@ -1,0 +1,52 @@
+//! Tables of what functions return, for the tests of their modules.
+//!
+//! A row of `tables.txt` is the text that a function is given, and what it returns, as `Debug` shows it. Between two texts
+//! stands ` │ `.
+
+#[path = "../tests/support/cases.rs"]
+mod cases;
+
+use std::fmt::Debug;
+
+use cases::{Case, cases, spelled};
+
+const FILE: &str = include_str!("tables.txt");
+
+/// Returns the lines of the table with this `heading`.
+pub(crate) fn lines(heading: &str) -> Vec<String> {
+    let table = cases(FILE).into_iter().find(|case| case.heading == heading);
+    table.expect(heading).text.lines().map(spelled).collect()
+}
+
+/// Compares each row of the table with this `heading` with what `returned` makes of its text.
+pub(crate) fn check(heading: &str, returned: impl Fn(&str) -> String) {
+    for row in lines(heading) {
+        let (given, expected) = row.rsplit_once(" → ").expect("an arrow");
+        assert_eq!(returned(given), expected, "{given:?} of {heading}");
+    }
+}
+
+/// Like [`check`], for a function of two texts.
+pub(crate) fn check_pairs<T: Debug>(heading: &str, returned: impl Fn(&str, &str) -> T) {
+    check(heading, |pair| {
+        let (one, other) = pair.split_once(" │ ").expect("two texts");
+        format!("{:?}", returned(one, other))
+    });
+}
+
+/// Every table belongs to a test.
+#[test]
+fn no_table_is_left_over() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+    let folders = ["", "/command", "/echo", "/lines", "/mask", "/report"];
+    let sources = folders.iter().flat_map(|path| {
+        std::fs::read_dir(folder.to_owned() + path)
+            .expect("a folder")
+            .filter_map(|file| std::fs::read_to_string(file.expect("a file").path()).ok())
+    });
+    let sources: String = sources.collect();
+    for Case { group, heading, .. } in cases(FILE) {
+        let calls = ["check", "check_pairs", "lines"].map(|name| format!("{name}(\"{heading}\""));
+        assert!(calls.iter().any(|call| sources.contains(call)), "{group}: {heading}");
+    }
+}
