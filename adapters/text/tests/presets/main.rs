@@ -3,7 +3,7 @@
 
 mod run;
 mod situations;
+#[path = "../support/cases.rs"]
+mod support;
 mod table;
-#[path = "../support/texts.rs"]
-mod texts;
 mod vectors;
