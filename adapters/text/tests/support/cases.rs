@@ -31,7 +31,11 @@ pub(crate) fn cases(file: &str) -> Vec<Case<'_>> {
     cases
 }
 
-/// Returns `text` with the signs that a file spells: `␛` for an escape, `␉` for a tab, and `␊` and `␍` for the ends of lines.
+/// Returns `text` with the signs that a file spells: `␛` for an escape, `␇` for a bell, `␉` for a tab, and `␊` and `␍` for the ends of lines.
 pub(crate) fn spelled(text: &str) -> String {
-    text.replace('␛', "\x1b").replace('␉', "\t").replace('␊', "\n").replace('␍', "\r")
+    text.replace('␛', "\x1b")
+        .replace('␇', "\x07")
+        .replace('␉', "\t")
+        .replace('␊', "\n")
+        .replace('␍', "\r")
 }
