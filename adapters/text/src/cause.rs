@@ -348,93 +348,12 @@ impl CauseKind {
 
     /// Returns the name in files and reports.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::TextRepeated => "text_repeated",
-            Self::TextMissing => "text_missing",
-            Self::FileChanged => "file_changed",
-            Self::FileUnread => "file_unread",
-            Self::EditEmpty => "edit_empty",
-            Self::ArgumentRefused => "argument_refused",
-            Self::FolderWrong => "folder_wrong",
-            Self::NameUnknown => "name_unknown",
-            Self::SyntaxWrong => "syntax_wrong",
-            Self::TimedOut => "timed_out",
-            Self::PackageMissing => "package_missing",
-            Self::ProgramMissing => "program_missing",
-            Self::PortHeld => "port_held",
-            Self::RateLimit => "rate_limit",
-            Self::HostAway => "host_away",
-            Self::PermissionDenied => "permission_denied",
-            Self::PathMissing => "path_missing",
-            Self::UserRefused => "user_refused",
-            Self::LoginRefused => "login_refused",
-            Self::TestFails => "test_fails",
-            Self::NothingFound => "nothing_found",
-            Self::JobRuns => "job_runs",
-        }
+        words::KINDS[2 * self as usize]
     }
 
     /// Returns what is wrong, and one way out. The subject stands in the place of `{}`.
     const fn sentences(self) -> &'static str {
-        match self {
-            Self::TextRepeated => {
-                "The text to replace{} stands in the file more than once. Add lines around it until it is the only one."
-            }
-            Self::TextMissing => {
-                "The text to replace{} is not in the file. Read that place again, and copy it exactly."
-            }
-            Self::FileChanged => {
-                "The file{} has changed since you read it. Read it again before you edit it."
-            }
-            Self::FileUnread => "The file{} was not read before. Read it, then edit it.",
-            Self::EditEmpty => {
-                "The edit{} changes nothing. Look at what stands in the file now: it may be done."
-            }
-            Self::ArgumentRefused => {
-                "The argument{} is not as the tool wants it. \
-                 Look at the tool's description or help, and give what that asks for."
-            }
-            Self::FolderWrong => {
-                "The command{} does not run in the folder of its project. Find that folder, and run it there."
-            }
-            Self::NameUnknown => {
-                "The name{} is not in the database. List the tables and their columns, and use a name that is there."
-            }
-            Self::SyntaxWrong => {
-                "The code or command{} cannot be parsed. Check its quotes and brackets, or write it in smaller parts."
-            }
-            Self::TimedOut => {
-                "The call{} takes longer than it may. Do less in one call, or let it run in the background."
-            }
-            Self::PackageMissing => "The package{} is not installed. Install it, or do without it.",
-            Self::ProgramMissing => "The program{} is not there. Install it, or use another one.",
-            Self::PortHeld => {
-                "The port{} is held by another program. Use another port, or end what you started there."
-            }
-            Self::RateLimit => "The requests{} are too many. Wait before the next one.",
-            Self::HostAway => {
-                "The other side{} cannot be reached. Check its address and whether it runs, or go on without it."
-            }
-            Self::PermissionDenied => {
-                "Permission{} is denied. Use a place that is yours, or ask for the permission."
-            }
-            Self::PathMissing => {
-                "The path{} does not exist. List what is there, and take the path from that."
-            }
-            Self::UserRefused => {
-                "The call{} was refused by the user. Ask what to do instead, and wait for the answer."
-            }
-            Self::LoginRefused => {
-                "The credentials{} are refused. Ask the user to log in or for a valid key, or go on without it."
-            }
-            Self::TestFails => {
-                "The test{} has failed in each run. Read what it asserts before you go on."
-            }
-            Self::NothingFound => {
-                "The search{} finds nothing. Look for a shorter part of the name, or list what is there."
-            }
-            Self::JobRuns => "The job{} still runs. Do something else meanwhile.",
-        }
+        words::KINDS[2 * self as usize + 1]
     }
 }
 
@@ -490,6 +409,7 @@ mod tests {
             assert!(!text.is_some_and(|text| has_words(&text)), "{answer}");
         }
         for kind in CauseKind::ALL {
+            assert_eq!(serde_json::to_value(kind).expect("a name"), kind.name());
             let text = Cause { kind, subject: None }.to_string();
             assert!(text.ends_with('.') && text.len() < 160, "{text}");
         }

@@ -180,6 +180,7 @@ impl fmt::Display for Effect {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::check;
 
     const TOOL: Tool = Tool::new(1);
 
@@ -200,23 +201,14 @@ mod tests {
 
     #[test]
     fn a_kind_is_kept_where_the_effect_allows_it() {
-        for (effect, named, kind) in [
-            (Effect::Reads, Tag::Other, Tag::Read),
-            (Effect::Reads, Tag::Search, Tag::Search),
-            (Effect::Reads, Tag::Write, Tag::Read),
-            (Effect::Acts, Tag::Read, Tag::Act),
-            (Effect::Acts, Tag::Other, Tag::Act),
-            (Effect::Acts, Tag::Shell, Tag::Shell),
-            (Effect::Idempotent, Tag::Write, Tag::Write),
-            (Effect::Idempotent, Tag::Poll, Tag::Other),
-            (Effect::Waits, Tag::Shell, Tag::Poll),
-            (Effect::Finishes, Tag::StartOver, Tag::StartOver),
-            (Effect::Finishes, Tag::Other, Tag::Finish),
-        ] {
+        check("effect and kind", |given| {
+            let (effect, tag) = given.split_once(' ').expect("an effect and a kind");
+            let effect = Effect::ALL.into_iter().find(|it| it.name() == effect).expect("an effect");
+            let named = Tag::ALL.into_iter().find(|it| it.name() == tag).expect("a kind");
             let own = ToolDeclaration::new(TOOL).effect(effect);
-            assert_eq!(own.kind(named), kind, "{effect} {named}");
-            assert_eq!(own.tag(named).kind(Tag::Think), kind, "{effect} {named}");
-        }
+            assert_eq!(own.tag(named).kind(Tag::Think), own.kind(named), "{effect} {named}");
+            own.kind(named).to_string()
+        });
         assert_eq!(ToolDeclaration::new(TOOL).kind(Tag::Test), Tag::Test);
         assert_eq!(ToolDeclaration::new(TOOL).tag(Tag::Poll).kind(Tag::Test), Tag::Poll);
     }
@@ -241,15 +233,8 @@ mod tests {
 
     #[test]
     fn an_effect_says_what_an_equal_answer_proves() {
-        for (effect, proves) in [
-            (Effect::Reads, true),
-            (Effect::Acts, false),
-            (Effect::Idempotent, true),
-            (Effect::Waits, false),
-            (Effect::Finishes, false),
-        ] {
-            assert_eq!(ToolDeclaration::new(TOOL).effect(effect).is_idempotent(), Some(proves));
-        }
+        let proves = Effect::ALL.map(|it| ToolDeclaration::new(TOOL).effect(it).is_idempotent());
+        assert_eq!(proves, [true, false, true, false, false].map(Some));
         assert_eq!(ToolDeclaration::new(TOOL).tag(Tag::Read).is_idempotent(), None);
     }
 }

@@ -157,6 +157,7 @@ mod tests {
     use unstuck_core::RepeatedText;
 
     use super::{LAP_MAX, LINES_MIN, WORDS_MAX, echo};
+    use crate::tables::cases::{Case, cases, spelled};
 
     const SENTENCE: &str = "We will now check the file again. ";
 
@@ -171,9 +172,43 @@ mod tests {
         format!("{n:04}").bytes().map(|digit| char::from(digit + b'a' - b'0')).collect()
     }
 
-    /// Every line so many times in a row.
-    fn each(lines: &[&str], times: usize) -> String {
-        lines.iter().map(|line| format!("{line}\n").repeat(times)).collect()
+    /// Returns `text` after what a heading says to do with it.
+    fn made(text: String, step: &str) -> String {
+        let times = |times: &str| times.parse().expect("a number");
+        match step.split_once('×') {
+            Some((count, "")) => match count.strip_prefix("each line ") {
+                Some(count) => {
+                    text.lines().map(|line| format!("{line}\n").repeat(times(count))).collect()
+                }
+                None => (text + "\n").repeat(times(count)),
+            },
+            Some((count, _)) => (text + " ").repeat(times(count)),
+            None => match step {
+                "numbered" => {
+                    let lines = (1..60).map(|n| text.replace('#', &n.to_string()));
+                    lines.collect::<Vec<_>>().join("\n")
+                }
+                "in a fence" => format!("This is what I did.\n\n```\n{text}```\n\nDone.\n"),
+                "of tildes" => text.replace("```", "~~~"),
+                "in brackets" => format!("[{text}]"),
+                "in a block" => format!("```\n{text}```\n"),
+                "in a block without an end" => format!("```python\n{text}"),
+                _ => panic!("{step}"),
+            },
+        }
+    }
+
+    #[test]
+    fn an_honest_report_has_no_echo_and_a_lost_model_has_one() {
+        for Case { group, heading, text } in cases(include_str!("echo/texts.txt")) {
+            let mut steps = heading.split(", ");
+            let expected = steps.next().expect("an echo");
+            let text = steps.fold(spelled(text), made);
+            let found = echo(&text);
+            let told = format!("{} words {} times", found.period, found.laps);
+            let told = if found == RepeatedText::NONE { "none" } else { &told };
+            assert_eq!(told, expected, "{group}: {text}");
+        }
     }
 
     #[test]
@@ -197,80 +232,8 @@ mod tests {
 
     #[test]
     fn a_text_that_says_each_thing_once_has_no_echo() {
-        for text in [
-            String::new(),
-            " \n".to_string(),
-            "no ".repeat(6),
-            words(3 * WORDS_MAX),
-            "| --- | --- | --- |\n| | | |\n".repeat(400),
-            "0 0 0 0 0 0 0 0 0 0\n".repeat(100),
-            ". . X . O . . .\n".repeat(80),
-            "00000000 00 00 00 00 00 00 00 00\n".repeat(80),
-        ] {
+        for text in [String::new(), " \n".to_string(), words(3 * WORDS_MAX)] {
             assert_eq!(echo(&text), RepeatedText::NONE, "{text}");
-        }
-    }
-
-    #[test]
-    fn an_honest_report_has_no_echo() {
-        let numbered = |line: &str| {
-            let lines: Vec<String> = (1..60).map(|n| line.replace('#', &n.to_string())).collect();
-            lines.join("\n")
-        };
-        let fenced = |text: &str| format!("This is what I did.\n\n```\n{text}```\n\nDone.\n");
-        let log = "[WARN] The connection was lost, trying to connect once more.\n".repeat(60);
-        for text in [
-            // Tables.
-            each(&["| module | state | checked by |", "| parser | fine | both of us |"], 40),
-            each(&["parser,is fine,checked by both of us"], 60),
-            each(&["parser\tis fine\tchecked by both of us"], 60),
-            // Code.
-            fenced(&each(&["assert_eq!(list.next(), Some(Entry::Empty));"], 20)),
-            fenced(&each(&["The same line of text in a block of it."], 60)).replace("```", "~~~"),
-            each(&["    the same line of indented code or output once more."], 60),
-            each(&["counter.increment(first, second, third);"], 20),
-            each(&["{", "    step(forward, slowly);", "}"], 20),
-            // Lists.
-            each(&["- [x] The tests of this module pass now.", "- [ ] Clean up after it."], 30),
-            numbered("- [x] Step #: the tests of this module pass now."),
-            numbered("#. The tests of this module pass now."),
-            // Logs of tests and of servers.
-            each(&["test result: ok. 1 passed; 0 failed; 0 ignored;"], 60),
-            each(&["PASS", "Test passed.", "all good"], 60),
-            numbered("ok # - the list is empty after it was cleared"),
-            numbered("Chapter # was translated without any problem at all."),
-            log.clone(),
-            fenced(&log),
-            // Dumps of JSON.
-            each(&[r#"  { "name": "widget", "state": "active", "tags": ["a", "b"] },"#], 60),
-            "[".to_string() + &r#"{"name": "widget", "is active": true}, "#.repeat(60) + "]",
-            fenced(&"{\n  \"name\": \"widget\",\n  \"active\": true\n},\n".repeat(19)),
-            // The same words around code that differs.
-            numbered("Add this to the list of modules.\n```\nmod m#;\n```"),
-        ] {
-            assert_eq!(echo(&text), RepeatedText::NONE, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_model_that_has_lost_itself_has_an_echo() {
-        let paragraph = "I am sorry, but that did not work either. Let me look at the file once\n\
-                         more, since I may have missed something in it that explains the error.\n\n";
-        let with_code = "That failed again. I run the tests.\n```\nmake test\n```\n";
-        for (text, period, laps) in [
-            (paragraph.repeat(5), 27, 5),
-            (with_code.repeat(12), 9, 12),
-            ("and then again ".repeat(80), 3, 80),
-            ("I am stuck.\n".repeat(30), 2, 30),
-            ("I am sorry. ".repeat(30), 2, 30),
-            // Lines that are no sentences, by the hundred.
-            ("    self.assertTrue(found)\n".repeat(120), 1, 120),
-            (format!("```python\n{}", "self.assertTrue(found)\n".repeat(120)), 1, 120),
-            (format!("```\n{}```\n", "self.assertTrue(found)\nprint(1)\n".repeat(50)), 2, 50),
-            ("| parser | ok |\n".repeat(200), 1, 200),
-            ("- Check the file.\n- Run the tests.\n".repeat(70), 2, 70),
-        ] {
-            assert_eq!(echo(&text), RepeatedText { period, laps }, "{text}");
         }
     }
 

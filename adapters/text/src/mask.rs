@@ -89,6 +89,12 @@ pub enum Mask {
     Steps,
 }
 
+/// The names of the masks, in their order.
+const NAMES: [&str; Mask::ALL.len()] = crate::phrases::texts![
+    "ansi" "spaces" "times" "dates" "durations" "uuids" "hashes" "addresses" "pids" "temp-paths"
+    "ports" "inputs" "costs" "tokens" "ids" "steps"
+];
+
 impl Mask {
     /// Every mask.
     pub const ALL: [Self; 16] = [
@@ -112,24 +118,7 @@ impl Mask {
 
     /// The mask's one spelling, wherever it is written.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ansi => "ansi",
-            Self::Spaces => "spaces",
-            Self::Times => "times",
-            Self::Dates => "dates",
-            Self::Durations => "durations",
-            Self::Uuids => "uuids",
-            Self::Hashes => "hashes",
-            Self::Addresses => "addresses",
-            Self::Pids => "pids",
-            Self::TempPaths => "temp-paths",
-            Self::Ports => "ports",
-            Self::Inputs => "inputs",
-            Self::Costs => "costs",
-            Self::Tokens => "tokens",
-            Self::Ids => "ids",
-            Self::Steps => "steps",
-        }
+        NAMES[self as usize]
     }
 
     const fn bit(self) -> u16 {

@@ -41,7 +41,7 @@ pub(crate) fn says_nothing(body: &Body<'_>) -> bool {
 fn is_silent_line(line: &str) -> bool {
     let line = find::trim(line);
     let bare = line.trim_matches(['(', ')', '[', ']']);
-    is_any(line, SILENT) || is_exit_code(bare) || is_any(line, &HEADINGS) || is_phrase(bare)
+    is_any(line, SILENT) || is_exit_code(bare) || is_any(line, HEADINGS) || is_phrase(bare)
 }
 
 fn is_exit_code(text: &str) -> bool {

@@ -4,7 +4,7 @@
 //! stands ` │ `.
 
 #[path = "../tests/support/cases.rs"]
-mod cases;
+pub(crate) mod cases;
 
 use std::fmt::Debug;
 

@@ -78,6 +78,7 @@ pub(crate) const fn read<const N: usize>(file: &'static str, name: &str) -> [&'s
         words[n] = word;
         (list, n) = (rest, n + 1);
     }
+    assert!(n == N, "another number of words");
     words
 }
 
@@ -261,7 +262,7 @@ pub(crate) mod status {
     const FILE: &str = include_str!("words/status.toml");
 
     pub(crate) const NAMES: &[&str] = words!(NAMES);
-    pub(crate) const DEEDS: &[&str] = words!(DEEDS);
+    pub(crate) const DEEDS: [&str; 7] = super::read(FILE, "DEEDS");
     pub(crate) static ERRORS: List = List::new(words!(ERRORS));
     pub(crate) static SUCCESSES: List = List::new(words!(SUCCESSES));
     pub(crate) static FAILURES: List = List::new(words!(FAILURES));
@@ -275,6 +276,7 @@ pub(crate) mod cause {
 
     const FILE: &str = include_str!("words/cause.toml");
 
+    pub(crate) const KINDS: &[&str] = words!(KINDS);
     pub(crate) static TEXT_REPEATED: Phrases = phrases!(TEXT_REPEATED);
     pub(crate) static TEXT_MISSING: Phrases = phrases!(TEXT_MISSING);
     pub(crate) static FILE_CHANGED: Phrases = phrases!(FILE_CHANGED);
@@ -343,9 +345,13 @@ mod tests {
             let (_, rest) = source.split_once(&name).expect("a reader");
             let reader = rest.split("include_str!(\"words/").next().expect("a part");
             for (list, _) in text.lines().filter_map(|line| line.split_once(" = [")) {
-                let is_read = ["words", "phrases"]
-                    .iter()
-                    .any(|reads| reader.contains(&format!("{reads}!({list})")));
+                let is_read = [
+                    format!("words!({list})"),
+                    format!("phrases!({list})"),
+                    format!("FILE, \"{list}\""),
+                ]
+                .iter()
+                .any(|reads| reader.contains(reads));
                 assert!(is_read, "{list} of {name}");
             }
         }

@@ -67,7 +67,7 @@ fn has_data(json: &str) -> bool {
 
 /// Returns whether the object has a member for a message.
 fn has_message(json: &str) -> bool {
-    members(json).any(|member| member.depth == 1 && is_any(member.name, &MESSAGES))
+    members(json).any(|member| member.depth == 1 && is_any(member.name, MESSAGES))
 }
 
 /// Returns whether `code` is an HTTP status from 400 to 599.
