@@ -5,7 +5,7 @@
 
 use core::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Unexpected, Visitor};
 use serde::ser::{Serialize, SerializeSeq as _, Serializer};
 
 use crate::lines::Lines;
@@ -22,21 +22,35 @@ impl Serialize for SimilarCalls {
     }
 }
 
+impl<'de> Deserialize<'de> for SimilarCalls {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(List {
+            expected: format_args!("at most {GROUPS_MAX} groups of calls"),
+            value: Self::new(),
+            add: |groups, at, (tool, digest, latest)| {
+                let place = groups.place(at).ok_or(Flaw::Length)?;
+                *place = Group { tool, digest, latest };
+                if digest == 0 { Err(Flaw::Empty) } else { Ok(()) }
+            },
+        })
+    }
+}
+
 impl Serialize for Tokens {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.sorted().hashes())
     }
 }
 
-impl<'de> Deserialize<'de> for SimilarCalls {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(ListOfGroups)
-    }
-}
-
 impl<'de> Deserialize<'de> for Tokens {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(ListOfHashes)
+        deserializer.deserialize_seq(List {
+            expected: format_args!("as many hashes of words as are kept, in rising order"),
+            value: Self::NONE,
+            add: |tokens, _, hash| {
+                if tokens.push(hash) { Ok(()) } else { Err(Flaw::Number(hash)) }
+            },
+        })
     }
 }
 
@@ -49,75 +63,52 @@ impl<const WORDS: usize> Serialize for Lines<WORDS> {
 
 impl<'de, const WORDS: usize> Deserialize<'de> for Lines<WORDS> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(ListOfWords::<WORDS>)
+        deserializer.deserialize_seq(List {
+            expected: format_args!("the words of two generations of a filter"),
+            value: Self::new(),
+            add: |lines, at, word| {
+                if lines.restore_word(at, word) { Ok(()) } else { Err(Flaw::Length) }
+            },
+        })
     }
 }
 
-struct ListOfWords<const WORDS: usize>;
-
-impl<'de, const WORDS: usize> Visitor<'de> for ListOfWords<WORDS> {
-    type Value = Lines<WORDS>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the words of two generations of a filter")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Lines<WORDS>, A::Error> {
-        let mut lines = Lines::new();
-        let mut count = 0;
-        while let Some(word) = list.next_element()? {
-            if !lines.restore_word(count, word) {
-                return Err(A::Error::invalid_length(count, &self));
-            }
-            count += 1;
-        }
-        Ok(lines)
-    }
+/// A reader of a list, which adds one element after another to a value.
+struct List<'e, T, I> {
+    expected: fmt::Arguments<'e>,
+    value: T,
+    /// Adds an element, given its index.
+    add: fn(&mut T, usize, I) -> Result<(), Flaw>,
 }
 
-struct ListOfGroups;
-
-impl<'de> Visitor<'de> for ListOfGroups {
-    type Value = SimilarCalls;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at most {GROUPS_MAX} groups of calls")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<SimilarCalls, A::Error> {
-        let mut groups = SimilarCalls::new();
-        let mut places = groups.empty_places();
-        while let Some((tool, digest, latest)) = list.next_element()? {
-            let place = places.next().ok_or_else(|| A::Error::invalid_length(GROUPS_MAX, &self))?;
-            if digest == 0 {
-                return Err(A::Error::custom("a group of calls that nothing stands for"));
-            }
-            *place = Group { tool, digest, latest };
-        }
-        Ok(groups)
-    }
+/// What is wrong with an element.
+enum Flaw {
+    /// There is no room for it.
+    Length,
+    /// It is a number that cannot follow the one before it.
+    Number(u32),
+    /// It is a group without a digest.
+    Empty,
 }
 
-struct ListOfHashes;
-
-impl<'de> Visitor<'de> for ListOfHashes {
-    type Value = Tokens;
+impl<'de, T, I: Deserialize<'de>> Visitor<'de> for List<'_, T, I> {
+    type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("as many hashes of words as are kept, in rising order")
+        f.write_fmt(self.expected)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Tokens, A::Error> {
-        let mut tokens = Tokens::NONE;
-        while let Some(hash) = list.next_element()? {
-            if !tokens.push(hash) {
-                return Err(A::Error::invalid_value(
-                    serde::de::Unexpected::Unsigned(hash.into()),
-                    &self,
-                ));
-            }
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<T, A::Error> {
+        let mut at = 0;
+        while let Some(element) = list.next_element()? {
+            (self.add)(&mut self.value, at, element).map_err(|flaw| match flaw {
+                Flaw::Length => A::Error::invalid_length(at, &self),
+                Flaw::Number(n) => A::Error::invalid_value(Unexpected::Unsigned(n.into()), &self),
+                Flaw::Empty => A::Error::custom("a group of calls that nothing stands for"),
+            })?;
+            at += 1;
         }
-        Ok(tokens)
+        Ok(self.value)
     }
 }
 

@@ -37,6 +37,8 @@ use pieces::Pieces;
 pub(crate) use pieces::Sink;
 pub(crate) use trim::Trimmed;
 
+const FILE: &str = include_str!("words/numbers.toml");
+
 /// A kind of volatile text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]

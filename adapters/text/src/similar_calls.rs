@@ -65,11 +65,10 @@ impl SimilarCalls {
         self.order.iter().filter_map(|place| self.groups.get(usize::from(*place)))
     }
 
-    /// Returns the places of all groups, which are empty, the first of them for the group joined latest.
+    /// Returns the place with this index, which is empty in a new set. The first is for the group joined latest.
     #[cfg(feature = "serde")]
-    pub(crate) fn empty_places(&mut self) -> core::slice::IterMut<'_, Group> {
-        self.clear();
-        self.groups.iter_mut()
+    pub(crate) fn place(&mut self, index: usize) -> Option<&mut Group> {
+        self.groups.get_mut(index)
     }
 
     /// Adds a call of `tool` with these words, whose digest is `call`, and returns the digest of its group. Calls are

@@ -337,6 +337,12 @@ mod tests {
             include_str!("names.rs"),
             include_str!("command.rs"),
             include_str!("command/effect.rs"),
+            include_str!("mask.rs"),
+            include_str!("mask/word_end.rs"),
+            include_str!("mask/elapsed.rs"),
+            include_str!("mask/cost.rs"),
+            include_str!("mask/id.rs"),
+            include_str!("mask/trim.rs"),
         );
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/words");
         for file in fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file")) {

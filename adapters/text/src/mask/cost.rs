@@ -3,10 +3,12 @@
 //! A cost without a currency may be a model's loss or a path's length, and the cost of a named thing
 //! is what somebody asked for. Both stay.
 
+use super::FILE;
 use super::label::Word;
 use super::labelled::{Labelled, amount, word_behind};
 use super::number::Digits;
-use crate::list::{List, list};
+use crate::list::List;
+use crate::words::words;
 
 /// The most words behind `cost` in a label: `cost so far in USD`.
 const BEHIND_MAX: usize = 4;
@@ -52,9 +54,4 @@ fn is_currency(word: &Word) -> bool {
     matches!(word.letters(), b"usd" | b"eur" | b"dollars")
 }
 
-/// Words before a cost which show that a run caused it. Shipping has a cost, too.
-static RUNS: List = list![
-    "" "total" "api" "session" "run" "llm" "model" "usage" "request" "query" "call" "turn" "step"
-    "task" "agent" "token" "tokens" "current" "cumulative" "accumulated" "estimated" "the" "your"
-    "have"
-];
+pub(super) static RUNS: List = List::new(words!(COSTS));

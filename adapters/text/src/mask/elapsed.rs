@@ -1,10 +1,12 @@
 //! Durations without a unit, by their label: `elapsed_ms=412`, `took 14`, `Wall time: 0.4`.
 
+use super::FILE;
 use super::label::Link;
 use super::labelled::{Labelled, amount, goes_on};
 use super::number::{byte, digits_end};
 use super::scan::gap;
-use crate::list::{List, list};
+use crate::list::List;
+use crate::words::words;
 
 /// The end of the duration that has this label.
 pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
@@ -41,11 +43,7 @@ fn is_span(word: &[u8]) -> bool {
     )
 }
 
-/// Words that make a `time` the length of a run, where `time` alone may be a date.
-static RUNS: List = list![
-    "wall" "elapsed" "cpu" "run" "real" "user" "sys" "system" "total" "execution" "exec" "response"
-    "query" "build" "compile" "processing" "request" "inference"
-];
+pub(super) static RUNS: List = List::new(words!(SPANS));
 
 /// The end of the minutes and seconds, or hours, minutes and seconds: `0:12`, `1:02:03.5`.
 fn minutes(text: &[u8], start: usize, end: usize) -> Option<usize> {

@@ -1,13 +1,14 @@
 //! Ids that their label makes volatile, whatever their shape: `request_id=req_01H8`, `Chunk ID: 3f`.
 
+use super::FILE;
 use super::Mask;
 use super::label::{Label, Link, tail, without_links};
 use super::number::byte;
 use super::pieces::{Part, Span};
 use super::scan::{is_of, kind};
 use super::word_end::{self, Known, Letters};
-use crate::list::{List, list};
-use crate::phrases::texts;
+use crate::list::List;
+use crate::words::words;
 
 /// The id around the digit at `place`, which is its first. Nothing of it, or of its label, stands
 /// before `floor`.
@@ -122,19 +123,14 @@ fn start(text: &[u8], place: usize, floor: usize) -> usize {
     if quoted > floor && byte(text, quoted - 1) == b'"' { quoted } else { start }
 }
 
-/// Words in front of `id` that name an object which lasts no longer than one answer.
-const REQUEST_WORDS: &[&str] = &texts![
-    "request" "req" "response" "trace" "span" "session" "chunk" "correlation" "message" "msg"
-    "invocation" "completion" "call"
-];
+const REQUEST_WORDS: &[&str] = words!(REQUESTS);
 
 static REQUESTS: List = List::new(REQUEST_WORDS);
 
 /// The ends of these words.
 static REQUESTS_AHEAD: Known = Known::new(REQUEST_WORDS, true);
 
-/// Words in front of `token` that say that it guards a form against forged requests.
-static FORGERY: List = list!["csrf" "xsrf" "authenticity" "requestverification"];
+static FORGERY: List = List::new(words!(FORGERY));
 
 /// Returns whether `byte` may be a part of an id.
 pub(super) fn is_part(byte: u8) -> bool {

@@ -4,11 +4,13 @@
 //! 17/200]`. The line does not describe the call. Without it, equal silent answers and equal
 //! one-line errors compare as equal.
 
+use super::FILE;
 use super::pieces::Sink;
 use super::word_end::{self, BEHIND};
 use super::{Mask, Masker, Masks};
 use crate::find;
-use crate::list::{List, list};
+use crate::list::List;
+use crate::words::words;
 
 /// The longest such line, in bytes.
 const LINE_MAX: usize = 160;
@@ -147,17 +149,7 @@ impl Sink for Look {
     }
 }
 
-/// Parts of labels, and words that join a label to its value.
-static LABELS: List = list![
-    "elapsed" "took" "duration" "latency" "runtime" "walltime" "uptime" "time" "wall" "cpu" "real"
-    "user" "sys" "total" "taken" "spent" "ms" "s" "seconds" "in" "at" "of" "finished" "done" "you"
-    "have" "more" "steps" "turns" "attempts" "iterations" "rounds" "tries" "started" "date"
-    "timestamp" "cost" "usd" "eur" "dollars" "session" "so" "far" "tokens" "token" "left"
-    "remaining" "used" "prompt" "completion" "input" "output" "context" "count" "usage" "budget"
-    "request" "requestid" "req" "response" "trace" "traceid" "span" "chunk" "correlation" "id" "x"
-    "invocation" "process" "group" "pid" "ppid" "pgid" "tid" "thread" "step" "turn" "iteration"
-    "round" "attempt"
-];
+static LABELS: List = List::new(words!(LABELS));
 
 #[cfg(test)]
 mod tests {

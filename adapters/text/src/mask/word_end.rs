@@ -2,6 +2,9 @@
 //!
 //! Four letters tell nearly all other words apart, so that most numbers are passed over after a look at each side.
 
+use super::FILE;
+use crate::words::words;
+
 /// Up to four letters in lower case, with spaces for those that a shorter word lacks.
 pub(super) type Letters = [u8; 4];
 
@@ -85,30 +88,7 @@ const fn places(letters: Letters) -> [usize; 2] {
 
 /// The ends of the last words of labels, of the names of processes, and of months. The tests of `labelled` read the
 /// words of labels from the files that know them.
-pub(super) static AHEAD: Known = Known::new(
-    &crate::phrases::texts![
-        "ms" "msec" "msecs" "millis" "milliseconds" "s" "sec" "secs" "seconds" "us" "ns" "min"
-        "minutes" "taken" "spent" "time" "elapsed" "took" "duration" "latency" "runtime" "walltime"
-        "uptime" "cost" "costs" "usd" "eur" "dollars" "so" "far" "in" "total" "est" "estimate"
-        "tokens" "left" "remaining" "used" "count" "budget" "usage" "attempt" "try" "retry" "turn"
-        "step" "iteration" "round" "number" "length"
-        "pid" "ppid" "pgid" "tgid" "tid" "lwp" "process" "group" "id"
-        "jan" "january" "feb" "february" "mar" "march" "apr" "april" "may" "jun" "june" "jul" "july"
-        "aug" "august" "sep" "september" "oct" "october" "nov" "november" "dec" "december"
-    ],
-    true,
-);
+pub(super) static AHEAD: Known = Known::new(words!(AHEAD), true);
 
 /// The beginnings of units, halves of a day, months, and the names of tokens, costs and steps.
-pub(super) static BEHIND: Known = Known::new(
-    &crate::phrases::texts![
-        "s" "ms" "us" "ns" "h" "m" "sec" "secs" "second" "min" "mins" "minute" "hr" "hrs" "hour"
-        "msec" "milliseconds" "am" "pm"
-        "context" "tokens" "input" "output" "prompt" "completion" "total" "cached" "reasoning"
-        "spent" "usd" "eur" "dollars" "of" "more" "attempt" "call" "chance" "iteration" "round"
-        "step" "tries" "try" "turn"
-        "jan" "january" "feb" "february" "mar" "march" "apr" "april" "may" "jun" "june" "jul" "july"
-        "aug" "august" "sep" "september" "oct" "october" "nov" "november" "dec" "december"
-    ],
-    false,
-);
+pub(super) static BEHIND: Known = Known::new(words!(BEHIND), false);
