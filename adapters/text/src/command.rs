@@ -4,11 +4,11 @@ mod effect;
 mod member;
 mod split;
 
+use effect::{INTERPRETERS, PRINTS, TEST_RUNS};
 pub(crate) use effect::{Nature, effect, pattern};
 
 use crate::find;
-use crate::list::{Filter, List, Word};
-use crate::words::words;
+use crate::list::{Filter, Word};
 
 /// The longest part of a command that is read, in bytes. A longer command nearly always continues
 /// with the text of a script.
@@ -19,8 +19,6 @@ pub(crate) fn with_command<T>(args: &str, look: impl FnOnce(&str) -> Option<T>) 
     let mut buffer = [0; COMMAND_MAX];
     look(member::command(args, &mut buffer)?)
 }
-
-const FILE: &str = include_str!("words/programs.toml");
 
 /// Characters that the shell treats specially.
 const SPECIAL: &[u8] = b"|;&<>$`(){}*?[]~!#\n\\";
@@ -36,7 +34,7 @@ pub(crate) fn file_read(command: &str) -> Option<&str> {
     }
     let mut words = command.split_ascii_whitespace();
     let program = words.next()?;
-    if !words!(PRINTS).contains(&program) {
+    if !PRINTS.contains(&program) {
         return None;
     }
     let mut file = None;
@@ -64,10 +62,7 @@ fn unquoted(word: &str) -> Option<&str> {
     (!inner.contains(['"', '\''])).then_some(inner)
 }
 
-/// Commands that run tests, by their first words.
-const TEST_RUNS: &[&str] = words!(TEST_RUNS);
-
-/// The first words of these commands.
+/// The first words of commands that run tests.
 static TEST_STARTS: Filter = {
     let (mut filter, mut n) = (Filter::NONE, 0);
     while n < TEST_RUNS.len() {
@@ -90,9 +85,6 @@ fn begins_test_run<'c>(words: &(impl Iterator<Item = &'c str> + Clone)) -> bool 
     let first = words.clone().next().unwrap_or_default();
     Word::new(first).may_be_in(&TEST_STARTS) && TEST_RUNS.iter().any(is)
 }
-
-/// Interpreters that run a script given as their first argument.
-static INTERPRETERS: List = List::new(words!(INTERPRETERS));
 
 /// Returns whether some part of `command` runs tests, for example `cd app && RUST_LOG=info cargo
 /// test -q`, or a script with `test` or `tests` as a word of its path.

@@ -31,13 +31,18 @@ pub(crate) use digest::few;
 use unstuck_core::Digest;
 use unstuck_json::Hash64 as _;
 
+use crate::list::List;
 use crate::recipe::HASH;
+use crate::words::lists;
 pub use counter::{Counter, CounterError};
 use pieces::Pieces;
 pub(crate) use pieces::Sink;
 pub(crate) use trim::Trimmed;
 
-const FILE: &str = include_str!("words/numbers.toml");
+lists! { "words/numbers.toml":
+    List [LABELS SPANS COSTS FORGERY]
+    Texts [AHEAD BEHIND REQUESTS]
+}
 
 /// A kind of volatile text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,7 +4,7 @@ use unstuck_core::Tag;
 
 use crate::find;
 use crate::list::{List, Word};
-use crate::words::words;
+use crate::words::lists;
 
 /// The most words of a name that are looked at.
 const WORDS_MAX: usize = 8;
@@ -94,27 +94,10 @@ fn verb(word: &Word<'_>) -> Option<Verb> {
     .find_map(|(verb, list)| word.is_in_any_case(list).then_some(verb))
 }
 
-const FILE: &str = include_str!("words/names.toml");
-
-static READS: List = List::new(words!(READS));
-static SEARCHES: List = List::new(words!(SEARCHES));
-static RECEIVES: List = List::new(words!(RECEIVES));
-static ASKS: List = List::new(words!(ASKS));
-static SETS: List = List::new(words!(SETS));
-static WRITES: List = List::new(words!(WRITES));
-static FOLDERS: List = List::new(words!(FOLDERS));
-static CELLS: List = List::new(words!(CELLS));
-static ACTS: List = List::new(words!(ACTS));
-static NEXT: List = List::new(words!(NEXT));
-static CLOCKS: List = List::new(words!(CLOCKS));
-static WAITS: List = List::new(words!(WAITS));
-static STATES: List = List::new(words!(STATES));
-static TASKS: List = List::new(words!(TASKS));
-static OUTPUTS: List = List::new(words!(OUTPUTS));
-static PICTURES: List = List::new(words!(PICTURES));
-static PLANS: List = List::new(words!(PLANS));
-static TESTS: List = List::new(words!(TESTS));
-static RUNS: List = List::new(words!(RUNS));
+lists! { "words/names.toml":
+    List [READS SEARCHES RECEIVES ASKS SETS WRITES FOLDERS CELLS ACTS NEXT CLOCKS WAITS STATES
+        TASKS OUTPUTS PICTURES PLANS TESTS RUNS]
+}
 
 /// Splits `name` into words, at signs, digits and changes of case; returns how many there are.
 fn split<'n>(name: &'n str, words: &mut [&'n str; WORDS_MAX]) -> usize {

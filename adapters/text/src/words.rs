@@ -17,14 +17,32 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// The list of this name in the `FILE` of the module, as [`Phrases`].
-macro_rules! phrases {
-    ($name:ident) => {{
-        const TEXTS: &[&str] = words!($name);
-        const RAREST: &[u8] = &crate::phrases::rarest::<{ TEXTS.len() }>(TEXTS);
-        Phrases::new(TEXTS, RAREST)
-    }};
+/// Declares the lists of a file by their names: slices, lists for look-ups, and phrases.
+macro_rules! lists {
+    ($file:literal: $($kind:ident [$($name:ident)+])+) => {
+        const FILE: &str = include_str!($file);
+        $($($crate::words::declared!($kind $name);)+)+
+    };
 }
+pub(crate) use lists;
+
+/// Declares a list in the `FILE` of the module.
+macro_rules! declared {
+    (Texts $name:ident) => {
+        pub(crate) const $name: &[&str] = $crate::words::words!($name);
+    };
+    (List $name:ident) => {
+        pub(crate) static $name: List = List::new($crate::words::words!($name));
+    };
+    (Phrases $name:ident) => {
+        pub(crate) static $name: Phrases = {
+            const TEXTS: &[&str] = $crate::words::words!($name);
+            const RAREST: &[u8] = &$crate::phrases::rarest::<{ TEXTS.len() }>(TEXTS);
+            Phrases::new(TEXTS, RAREST)
+        };
+    };
+}
+pub(crate) use declared;
 
 /// Returns the text behind the bracket that opens the list `name` in `file`.
 const fn list<'f>(file: &'f str, name: &str) -> &'f str {
@@ -85,22 +103,12 @@ pub(crate) const fn read<const N: usize>(file: &'static str, name: &str) -> [&'s
 pub(crate) mod complaint {
     use super::{Grams, List, Phrases};
 
-    const FILE: &str = include_str!("words/complaint.toml");
-
-    pub(crate) const LABELS: &[&str] = words!(LABELS);
-    pub(crate) const AGENTS: &[&str] = words!(AGENTS);
-    pub(crate) static GOOD_ENDS: Phrases = phrases!(GOOD_ENDS);
-    pub(crate) const SHELLS: &[&str] = words!(SHELLS);
-    pub(crate) const REASONS: &[&str] = words!(REASONS);
-    pub(crate) const MESSAGES: &[&str] = words!(MESSAGES);
-    pub(crate) static OPENINGS: Phrases = phrases!(OPENINGS);
-    pub(crate) static ADJECTIVES: Phrases = phrases!(ADJECTIVES);
-    pub(crate) static UNKNOWN: List = List::new(words!(UNKNOWN));
-    pub(crate) static ENDINGS: Phrases = phrases!(ENDINGS);
-    pub(crate) static INSIDE: Phrases = phrases!(INSIDE);
-    pub(crate) static SAME: Phrases = phrases!(SAME);
-    pub(crate) static HTTP_REASONS: Phrases = phrases!(HTTP_REASONS);
-    pub(crate) static HTTP_LABELS: Phrases = phrases!(HTTP_LABELS);
+    lists! { "words/complaint.toml":
+        Texts [LABELS AGENTS SHELLS REASONS MESSAGES MISSING]
+        List [UNKNOWN GENERIC CONTENTLESS]
+        Phrases [GOOD_ENDS OPENINGS ADJECTIVES ENDINGS INSIDE SAME HTTP_REASONS HTTP_LABELS CODE
+            QUESTIONS SUMMARIES ABSENT EXISTING REPEATING REPEATED]
+    }
 
     /// Letters of which each phrase has some that may stand anywhere in a sentence.
     pub(crate) static TRIGGERS: Grams = Grams::of(
@@ -111,74 +119,52 @@ pub(crate) mod complaint {
         &[INSIDE.all(), SAME.all(), HTTP_LABELS.all()],
     );
 
-    pub(crate) static CODE: Phrases = phrases!(CODE);
-    pub(crate) static QUESTIONS: Phrases = phrases!(QUESTIONS);
-    pub(crate) static GENERIC: List = List::new(words!(GENERIC));
-    pub(crate) static SUMMARIES: Phrases = phrases!(SUMMARIES);
-
     /// Letters of which each of these phrases has some.
     pub(crate) static SUMS: Grams = Grams::of(
         &[b"reco", b"comp", b"abor", b"non-", b"more", b"exit", b"d wi"],
         &[SUMMARIES.all()],
     );
 
-    pub(crate) static CONTENTLESS: List = List::new(words!(CONTENTLESS));
-    pub(crate) static ABSENT: Phrases = phrases!(ABSENT);
-    pub(crate) static EXISTING: Phrases = phrases!(EXISTING);
-    pub(crate) static REPEATING: Phrases = phrases!(REPEATING);
-    pub(crate) static REPEATED: Phrases = phrases!(REPEATED);
-
     /// Letters of which each of these phrases has some.
     pub(crate) static REPEATS: Grams = Grams::of(
         &[b"unkn", b"reco", b"inva", b"such", b"see ", b"t kn", b"ders", b"vali", b"t a "],
         &[REPEATING.all(), REPEATED.all()],
     );
-
-    pub(crate) const MISSING: &[&str] = words!(MISSING);
 }
 
 pub(crate) mod refusal {
     use super::{Grams, Phrases};
 
-    const FILE: &str = include_str!("words/refusal.toml");
-
-    pub(crate) static OPENINGS: Phrases = phrases!(OPENINGS);
-    pub(crate) static PHRASES: Phrases = phrases!(PHRASES);
-    pub(crate) static UNPERMITTED: Phrases = phrases!(UNPERMITTED);
+    lists! { "words/refusal.toml":
+        Phrases [OPENINGS PHRASES UNPERMITTED BY_USER SUBJECTS]
+    }
 
     /// Letters of which each phrase has some.
     pub(crate) static TRIGGERS: Grams = Grams::of(
         &[b"ecte", b"deni", b"bloc", b"requ", b"t gr", b"s ap"],
         &[PHRASES.all(), UNPERMITTED.all()],
     );
-
-    pub(crate) static BY_USER: Phrases = phrases!(BY_USER);
-    pub(crate) static SUBJECTS: Phrases = phrases!(SUBJECTS);
 }
 
 pub(crate) mod timeout {
     use super::{Grams, List, Phrases};
 
-    const FILE: &str = include_str!("words/timeout.toml");
-
-    pub(crate) static OVER: Phrases = phrases!(OVER);
-    pub(crate) static SUBJECTS: List = List::new(words!(SUBJECTS));
-    pub(crate) static TIMEOUT: Phrases = phrases!(TIMEOUT);
-    pub(crate) static FOLLOWERS: List = List::new(words!(FOLLOWERS));
+    lists! { "words/timeout.toml":
+        List [SUBJECTS FOLLOWERS]
+        Phrases [OVER TIMEOUT GOES_ON]
+    }
 
     /// Letters of which each word for a time-out has some.
     pub(crate) static TRIGGERS: Grams =
         Grams::of(&[b"time", b"dead"], &[OVER.all(), TIMEOUT.all()]);
-
-    pub(crate) static GOES_ON: Phrases = phrases!(GOES_ON);
 }
 
 pub(crate) mod transient {
     use super::{Grams, Phrases};
 
-    const FILE: &str = include_str!("words/transient.toml");
-
-    pub(crate) static PHRASES: Phrases = phrases!(PHRASES);
+    lists! { "words/transient.toml":
+        Phrases [PHRASES]
+    }
 
     /// Four letters of each of [`PHRASES`].
     pub(crate) static TRIGGERS: Grams = Grams::of(
@@ -193,31 +179,16 @@ pub(crate) mod transient {
 pub(crate) mod waiting {
     use super::{Grams, List, Phrases};
 
-    const FILE: &str = include_str!("words/waiting.toml");
-
-    pub(crate) static NAMES: List = List::new(words!(NAMES));
-    pub(crate) static ENDS: List = List::new(words!(ENDS));
-    pub(crate) static STATES: List = List::new(words!(STATES));
-    pub(crate) static FILLERS: List = List::new(words!(FILLERS));
-    pub(crate) static GOALS: List = List::new(words!(GOALS));
-    pub(crate) static DENIALS: List = List::new(words!(DENIALS));
-    pub(crate) static PHRASES: Phrases = phrases!(PHRASES);
-    pub(crate) static TO_COME: Phrases = phrases!(TO_COME);
-    pub(crate) static PROGRESS: Phrases = phrases!(PROGRESS);
-    pub(crate) static WAITS: Phrases = phrases!(WAITS);
+    lists! { "words/waiting.toml":
+        List [NAMES ENDS STATES FILLERS GOALS DENIALS FAILURES COLUMNS]
+        Phrases [PHRASES TO_COME PROGRESS WAITS OF ETA OVER DOUBTS]
+    }
 
     /// Letters of which each sentence about a running job has some.
     pub(crate) static TRIGGERS: Grams = Grams::of(
         &[b"stil", b"wait", b"prog", b"not ", b"asn'", b"back"],
         &[PHRASES.all(), TO_COME.all(), WAITS.all()],
     );
-
-    pub(crate) static OF: Phrases = phrases!(OF);
-    pub(crate) static ETA: Phrases = phrases!(ETA);
-    pub(crate) static OVER: Phrases = phrases!(OVER);
-    pub(crate) static DOUBTS: Phrases = phrases!(DOUBTS);
-    pub(crate) static FAILURES: List = List::new(words!(FAILURES));
-    pub(crate) static COLUMNS: List = List::new(words!(COLUMNS));
 
     /// Letters of which each name of a state and each state in a column has some.
     pub(crate) static TRIGGERS_OF_STATES: Grams = Grams::of(
@@ -232,79 +203,45 @@ pub(crate) mod waiting {
 pub(crate) mod nothing {
     use super::{List, Phrases};
 
-    const FILE: &str = include_str!("words/nothing.toml");
-
-    pub(crate) const CONFIRMATIONS: &[&str] = words!(CONFIRMATIONS);
-    pub(crate) static LISTS: List = List::new(words!(LISTS));
-    pub(crate) static COUNTS: List = List::new(words!(COUNTS));
-    pub(crate) static THINGS: List = List::new(words!(THINGS));
-    pub(crate) static FLAWS: List = List::new(words!(FLAWS));
-    pub(crate) static SENTENCES: Phrases = phrases!(SENTENCES);
-    pub(crate) static PHRASES: Phrases = phrases!(PHRASES);
+    lists! { "words/nothing.toml":
+        Texts [CONFIRMATIONS]
+        List [LISTS COUNTS THINGS FLAWS]
+        Phrases [SENTENCES PHRASES]
+    }
 }
 
 pub(crate) mod silence {
     use super::List;
 
-    const FILE: &str = include_str!("words/silence.toml");
-
-    pub(crate) const SILENT: &[&str] = words!(SILENT);
-    pub(crate) const EXIT_CODES: &[&str] = words!(EXIT_CODES);
-    pub(crate) const HEADINGS: &[&str] = words!(HEADINGS);
-    pub(crate) static PHRASE: List = List::new(words!(PHRASE));
-    pub(crate) static GONE: List = List::new(words!(GONE));
-    pub(crate) static HISTORY: List = List::new(words!(HISTORY));
+    lists! { "words/silence.toml":
+        Texts [SILENT EXIT_CODES HEADINGS]
+        List [PHRASE GONE HISTORY]
+    }
 }
 
 pub(crate) mod status {
     use super::List;
 
-    const FILE: &str = include_str!("words/status.toml");
+    lists! { "words/status.toml":
+        Texts [NAMES MESSAGES]
+        List [ERRORS SUCCESSES FAILURES STATUSES EXITS]
+    }
 
-    pub(crate) const NAMES: &[&str] = words!(NAMES);
     pub(crate) const DEEDS: [&str; 7] = super::read(FILE, "DEEDS");
-    pub(crate) static ERRORS: List = List::new(words!(ERRORS));
-    pub(crate) static SUCCESSES: List = List::new(words!(SUCCESSES));
-    pub(crate) static FAILURES: List = List::new(words!(FAILURES));
-    pub(crate) static STATUSES: List = List::new(words!(STATUSES));
-    pub(crate) static EXITS: List = List::new(words!(EXITS));
-    pub(crate) const MESSAGES: &[&str] = words!(MESSAGES);
 }
 
 pub(crate) mod cause {
     use super::{List, Phrases};
 
-    const FILE: &str = include_str!("words/cause.toml");
-
-    pub(crate) const KINDS: &[&str] = words!(KINDS);
-    pub(crate) static TEXT_REPEATED: Phrases = phrases!(TEXT_REPEATED);
-    pub(crate) static TEXT_MISSING: Phrases = phrases!(TEXT_MISSING);
-    pub(crate) static FILE_CHANGED: Phrases = phrases!(FILE_CHANGED);
-    pub(crate) static FILE_UNREAD: Phrases = phrases!(FILE_UNREAD);
-    pub(crate) static EDIT_EMPTY: Phrases = phrases!(EDIT_EMPTY);
-    pub(crate) static FOLDER_WRONG: Phrases = phrases!(FOLDER_WRONG);
-    pub(crate) static NAME_FOLLOWS: Phrases = phrases!(NAME_FOLLOWS);
-    pub(crate) static NAME_OPENS: Phrases = phrases!(NAME_OPENS);
-    pub(crate) static SYNTAX_WRONG: Phrases = phrases!(SYNTAX_WRONG);
-    pub(crate) static TIMED_OUT: Phrases = phrases!(TIMED_OUT);
-    pub(crate) static PACKAGE_MISSING: Phrases = phrases!(PACKAGE_MISSING);
-    pub(crate) static PROGRAM_FOLLOWS: Phrases = phrases!(PROGRAM_FOLLOWS);
-    pub(crate) static PROGRAM_PRECEDES: Phrases = phrases!(PROGRAM_PRECEDES);
-    pub(crate) static PORT_HELD: Phrases = phrases!(PORT_HELD);
-    pub(crate) static PERMISSION_FOLLOWS: Phrases = phrases!(PERMISSION_FOLLOWS);
-    pub(crate) static PERMISSION_PRECEDES: Phrases = phrases!(PERMISSION_PRECEDES);
-    pub(crate) static LOGIN_REFUSED: Phrases = phrases!(LOGIN_REFUSED);
-    pub(crate) static RATE_LIMIT: Phrases = phrases!(RATE_LIMIT);
-    pub(crate) static WAITS: Phrases = phrases!(WAITS);
-    pub(crate) static UNITS: List = List::new(words!(UNITS));
-    pub(crate) static HOST_FOLLOWS: Phrases = phrases!(HOST_FOLLOWS);
-    pub(crate) static HOST_UNTOLD: Phrases = phrases!(HOST_UNTOLD);
-    pub(crate) static ARGUMENT_FOLLOWS: Phrases = phrases!(ARGUMENT_FOLLOWS);
-    pub(crate) static ARGUMENT_PRECEDES: Phrases = phrases!(ARGUMENT_PRECEDES);
-    pub(crate) static OPTION_PRECEDES: Phrases = phrases!(OPTION_PRECEDES);
-    pub(crate) static PATH_FOLLOWS: Phrases = phrases!(PATH_FOLLOWS);
-    pub(crate) static PATH_UNTOLD: Phrases = phrases!(PATH_UNTOLD);
-    pub(crate) static PATH_PRECEDES: Phrases = phrases!(PATH_PRECEDES);
+    lists! { "words/cause.toml":
+        Texts [KINDS]
+        List [UNITS]
+        Phrases [TEXT_REPEATED TEXT_MISSING FILE_CHANGED FILE_UNREAD EDIT_EMPTY FOLDER_WRONG
+            NAME_FOLLOWS NAME_OPENS SYNTAX_WRONG TIMED_OUT PACKAGE_MISSING PROGRAM_FOLLOWS
+            PROGRAM_PRECEDES PORT_HELD PERMISSION_FOLLOWS PERMISSION_PRECEDES LOGIN_REFUSED
+            RATE_LIMIT WAITS HOST_FOLLOWS HOST_UNTOLD ARGUMENT_FOLLOWS ARGUMENT_PRECEDES
+            OPTION_PRECEDES PATH_FOLLOWS PATH_UNTOLD PATH_PRECEDES]
+    }
 }
 
 pub(crate) mod report {
@@ -335,29 +272,18 @@ mod tests {
         let source = concat!(
             include_str!("words.rs"),
             include_str!("names.rs"),
-            include_str!("command.rs"),
             include_str!("command/effect.rs"),
             include_str!("mask.rs"),
-            include_str!("mask/word_end.rs"),
-            include_str!("mask/elapsed.rs"),
-            include_str!("mask/cost.rs"),
-            include_str!("mask/id.rs"),
-            include_str!("mask/trim.rs"),
         );
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/words");
         for file in fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file")) {
             let text = fs::read_to_string(file.path()).expect("a text");
-            let name = format!("words/{}\")", file.file_name().display());
+            let name = format!("words/{}\"", file.file_name().display());
             let (_, rest) = source.split_once(&name).expect("a reader");
-            let reader = rest.split("include_str!(\"words/").next().expect("a part");
+            let reader = rest.split("words/").next().expect("a part");
             for (list, _) in text.lines().filter_map(|line| line.split_once(" = [")) {
-                let is_read = [
-                    format!("words!({list})"),
-                    format!("phrases!({list})"),
-                    format!("FILE, \"{list}\""),
-                ]
-                .iter()
-                .any(|reads| reader.contains(reads));
+                let mut names = reader.split(|c: char| !c.is_ascii_uppercase() && c != '_');
+                let is_read = names.any(|name| name == list);
                 assert!(is_read, "{list} of {name}");
             }
         }

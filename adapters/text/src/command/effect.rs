@@ -3,10 +3,10 @@
 use unstuck_core::Tag;
 
 use super::split::{Part, parts};
-use super::{FILE, INTERPRETERS, begins_test_run, is_test_script};
+use super::{begins_test_run, is_test_script};
 use crate::find;
 use crate::list::{List, Word};
-use crate::words::words;
+use crate::words::lists;
 
 /// The nature of a command: its kind, and whether an equal answer proves that repeating it does not
 /// help.
@@ -224,21 +224,11 @@ fn tests(words: &[&str]) -> bool {
         || script.next().is_some_and(|word| is_test_script(word))
 }
 
-static BEFORE: List = List::new(words!(BEFORE));
-static NEUTRAL: List = List::new(words!(NEUTRAL));
-static WAITS: List = List::new(words!(WAITS));
-static SEARCHES: List = List::new(words!(SEARCHES));
-static READS: List = List::new(words!(READS));
-static LOOKS: List = List::new(words!(LOOKS));
-static WRITES: List = List::new(words!(WRITES));
-static PLACES: List = List::new(words!(PLACES));
-static ACTS: List = List::new(words!(ACTS));
-static FORMATTERS: List = List::new(words!(FORMATTERS));
-static PACKAGE_MANAGERS: List = List::new(words!(PACKAGE_MANAGERS));
-static PACKAGE_WRITES: List = List::new(words!(PACKAGE_WRITES));
-static PACKAGE_READS: List = List::new(words!(PACKAGE_READS));
-static GIT_READS: List = List::new(words!(GIT_READS));
-static GIT_WRITES: List = List::new(words!(GIT_WRITES));
+lists! { "../words/programs.toml":
+    List [BEFORE NEUTRAL WAITS SEARCHES READS LOOKS WRITES PLACES ACTS FORMATTERS
+        PACKAGE_MANAGERS PACKAGE_WRITES PACKAGE_READS GIT_READS GIT_WRITES INTERPRETERS]
+    Texts [MARKS TEST_RUNS PRINTS]
+}
 
 /// Returns whether a stream editor writes to its files.
 fn edits_in_place(words: &[&str]) -> bool {
@@ -427,7 +417,7 @@ fn package_manager(words: &[&str]) -> Does {
 
 /// Returns the effect of a script that an interpreter gets as an argument.
 fn interpreter(words: &[&str], part: &Part<'_>) -> Does {
-    let writes = |script: &str| words!(MARKS).iter().any(|mark| find::contains(script, mark));
+    let writes = |script: &str| MARKS.iter().any(|mark| find::contains(script, mark));
     let is_inline = |word: &&str| matches!(*word, "-c" | "-e" | "--eval");
     let inline = words.iter().skip_while(|word| !is_inline(word)).nth(1);
     let is_written =

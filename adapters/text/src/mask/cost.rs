@@ -3,12 +3,10 @@
 //! A cost without a currency may be a model's loss or a path's length, and the cost of a named thing
 //! is what somebody asked for. Both stay.
 
-use super::FILE;
+use super::COSTS;
 use super::label::Word;
 use super::labelled::{Labelled, amount, word_behind};
 use super::number::Digits;
-use crate::list::List;
-use crate::words::words;
 
 /// The most words behind `cost` in a label: `cost so far in USD`.
 const BEHIND_MAX: usize = 4;
@@ -24,7 +22,7 @@ pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
                 let prior = label.word(n);
                 has_currency |= is_currency(&prior);
                 let end = amount(text, row)?;
-                let is_cost = is_currency(&prior) || RUNS.contains_bytes(prior.letters());
+                let is_cost = is_currency(&prior) || COSTS.contains_bytes(prior.letters());
                 let is_money = has_currency
                     || word_behind(text, end).is_some_and(|(word, _)| is_currency(&word));
                 return (is_cost && is_money).then_some(end);
@@ -53,5 +51,3 @@ pub(super) fn before_its_name(text: &[u8], row: &Digits) -> Option<usize> {
 fn is_currency(word: &Word) -> bool {
     matches!(word.letters(), b"usd" | b"eur" | b"dollars")
 }
-
-pub(super) static RUNS: List = List::new(words!(COSTS));

@@ -1,12 +1,10 @@
 //! Durations without a unit, by their label: `elapsed_ms=412`, `took 14`, `Wall time: 0.4`.
 
-use super::FILE;
+use super::SPANS;
 use super::label::Link;
 use super::labelled::{Labelled, amount, goes_on};
 use super::number::{byte, digits_end};
 use super::scan::gap;
-use crate::list::List;
-use crate::words::words;
 
 /// The end of the duration that has this label.
 pub(super) fn end(labelled: &Labelled<'_>) -> Option<usize> {
@@ -30,7 +28,7 @@ fn is_certain(labelled: &Labelled<'_>) -> Option<bool> {
             && is_after(|word| is_span(word) || word == b"time"))
         .then_some(true),
         b"taken" | b"spent" => is_after(|word| word == b"time").then_some(is_member),
-        b"time" => is_after(|word| RUNS.contains_bytes(word)).then_some(is_member),
+        b"time" => is_after(|word| SPANS.contains_bytes(word)).then_some(is_member),
         last => is_span(last).then_some(is_member),
     }
 }
@@ -42,8 +40,6 @@ fn is_span(word: &[u8]) -> bool {
         b"elapsed" | b"took" | b"duration" | b"latency" | b"runtime" | b"walltime" | b"uptime"
     )
 }
-
-pub(super) static RUNS: List = List::new(words!(SPANS));
 
 /// The end of the minutes and seconds, or hours, minutes and seconds: `0:12`, `1:02:03.5`.
 fn minutes(text: &[u8], start: usize, end: usize) -> Option<usize> {

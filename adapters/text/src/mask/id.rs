@@ -1,14 +1,12 @@
 //! Ids that their label makes volatile, whatever their shape: `request_id=req_01H8`, `Chunk ID: 3f`.
 
-use super::FILE;
-use super::Mask;
 use super::label::{Label, Link, tail, without_links};
 use super::number::byte;
 use super::pieces::{Part, Span};
 use super::scan::{is_of, kind};
 use super::word_end::{self, Known, Letters};
+use super::{FORGERY, Mask, REQUESTS};
 use crate::list::List;
-use crate::words::words;
 
 /// The id around the digit at `place`, which is its first. Nothing of it, or of its label, stands
 /// before `floor`.
@@ -31,7 +29,7 @@ pub(super) fn labelled(text: &[u8], place: usize, floor: usize) -> Option<Span> 
         b"value" | b"content" => label.link == Link::Member && is_of_token(text, start),
         name => {
             let stem = name.strip_suffix(b"id")?;
-            REQUESTS.contains_bytes(if stem.is_empty() { prior.letters() } else { stem })
+            REQUEST_LIST.contains_bytes(if stem.is_empty() { prior.letters() } else { stem })
         }
     };
     is_volatile.then_some(Span { start, end, part: Part::of(Mask::Ids) })
@@ -123,14 +121,10 @@ fn start(text: &[u8], place: usize, floor: usize) -> usize {
     if quoted > floor && byte(text, quoted - 1) == b'"' { quoted } else { start }
 }
 
-const REQUEST_WORDS: &[&str] = words!(REQUESTS);
-
-static REQUESTS: List = List::new(REQUEST_WORDS);
+static REQUEST_LIST: List = List::new(REQUESTS);
 
 /// The ends of these words.
-static REQUESTS_AHEAD: Known = Known::new(REQUEST_WORDS, true);
-
-static FORGERY: List = List::new(words!(FORGERY));
+static REQUESTS_AHEAD: Known = Known::new(REQUESTS, true);
 
 /// Returns whether `byte` may be a part of an id.
 pub(super) fn is_part(byte: u8) -> bool {

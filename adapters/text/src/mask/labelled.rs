@@ -111,7 +111,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::super::label;
-    use super::{AHEAD, Digits, Masks, by_label, cost, elapsed};
+    use super::super::{COSTS, SPANS};
+    use super::{AHEAD, Digits, Masks, by_label};
 
     /// The words that the judges look for, as their sources spell them.
     fn vocabulary() -> BTreeSet<&'static str> {
@@ -124,7 +125,7 @@ mod tests {
         // Code between two literals has signs or blanks in it, so only words are left.
         let words = sources.iter().flat_map(|source| source.split('"'));
         let words = words.filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()));
-        words.chain(cost::RUNS.words()).chain(elapsed::RUNS.words()).collect()
+        words.chain(COSTS.words()).chain(SPANS.words()).collect()
     }
 
     #[test]

@@ -4,13 +4,10 @@
 //! 17/200]`. The line does not describe the call. Without it, equal silent answers and equal
 //! one-line errors compare as equal.
 
-use super::FILE;
 use super::pieces::Sink;
 use super::word_end::{self, BEHIND};
-use super::{Mask, Masker, Masks};
+use super::{LABELS, Mask, Masker, Masks};
 use crate::find;
-use crate::list::List;
-use crate::words::words;
 
 /// The longest such line, in bytes.
 const LINE_MAX: usize = 160;
@@ -148,8 +145,6 @@ impl Sink for Look {
         (self.has_value, self.last) = (true, mask);
     }
 }
-
-static LABELS: List = List::new(words!(LABELS));
 
 #[cfg(test)]
 mod tests {

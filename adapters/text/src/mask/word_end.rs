@@ -2,9 +2,6 @@
 //!
 //! Four letters tell nearly all other words apart, so that most numbers are passed over after a look at each side.
 
-use super::FILE;
-use crate::words::words;
-
 /// Up to four letters in lower case, with spaces for those that a shorter word lacks.
 pub(super) type Letters = [u8; 4];
 
@@ -88,7 +85,7 @@ const fn places(letters: Letters) -> [usize; 2] {
 
 /// The ends of the last words of labels, of the names of processes, and of months. The tests of `labelled` read the
 /// words of labels from the files that know them.
-pub(super) static AHEAD: Known = Known::new(words!(AHEAD), true);
+pub(super) static AHEAD: Known = Known::new(super::AHEAD, true);
 
 /// The beginnings of units, halves of a day, months, and the names of tokens, costs and steps.
-pub(super) static BEHIND: Known = Known::new(words!(BEHIND), false);
+pub(super) static BEHIND: Known = Known::new(super::BEHIND, false);
