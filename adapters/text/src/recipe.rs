@@ -804,6 +804,7 @@ mod tests {
     use super::{Answer, PRESETS, Preset, Recipe, ToolDeclaration, head};
     use crate::lines::Lines;
     use crate::mask::Masks;
+    use crate::tables::check_pairs;
 
     #[test]
     fn every_policy_has_a_recipe() {
@@ -814,32 +815,15 @@ mod tests {
 
     #[test]
     fn a_head_ends_between_characters() {
-        for (text, characters, expected) in
-            [("", 3, ""), ("äöü", 2, "äö"), ("äöü", 3, "äöü"), ("äöü", 4, "äöü"), ("x", 0, "")]
-        {
-            assert_eq!(head(text, characters), expected);
-        }
+        check_pairs("the head of a text", |text, length| {
+            head(text, length.parse().expect("a number")).to_owned()
+        });
     }
 
     #[test]
     fn what_a_host_writes_around_an_answer_does_not_make_it_another() {
         let of = |answer: &str| Recipe::BALANCED.outcome("exec_command", answer, false);
-        let table = |pid: u16| format!("Output: a b c\nProcess Group PGID: {pid}");
-        for (one, other, is_same) in [
-            (
-                "Chunk ID: 1a\nWall time: 0.1 seconds\nOutput:\na b c",
-                "Chunk ID: 2b\nOutput:\na b c",
-                true,
-            ),
-            (&*table(71), &*table(72), true),
-            ("a b c\n\n<system-reminder>9 left</system-reminder>", "a b c", true),
-            ("Chunk ID: 1a\nOutput:\na b c", "Chunk ID: 1a\nOutput:\na b d", false),
-            ("Exit code: 1\nOutput:\na b c", "Exit code: 0\nOutput:\na b c", false),
-            // An entry of a log that comes again is another one.
-            ("12:00:01 the door is open", "12:00:07 the door is open", false),
-        ] {
-            assert_eq!(of(one) == of(other), is_same, "{one} and {other}");
-        }
+        check_pairs("what a host writes around an answer", |one, other| of(one) == of(other));
     }
 
     #[test]

@@ -196,9 +196,16 @@ fn does(words: &[&str], part: &Part<'_>) -> Does {
         _ if is(&WRITES) => Does::Writes,
         _ if is(&ACTS) => Does::Acts,
         "git" => git(rest),
-        "gh" | "glab" => github(rest),
-        "kubectl" | "oc" => kubernetes(rest),
-        "docker" | "podman" => docker(rest),
+        "gh" | "glab" if has(&["watch", "--watch"]) => Does::Waits,
+        "gh" | "glab" if !has(&["view", "list", "checks", "diff", "status"]) => Does::Runs,
+        "gh" | "glab" if has(&["run", "workflow", "checks", "status", "release"]) => Does::Looks,
+        "gh" | "glab" => Does::Reads,
+        "kubectl" | "oc" if has(&["wait", "-w", "--watch"]) => Does::Waits,
+        "kubectl" | "oc" if has(&["rollout"]) && has(&["status"]) => Does::Waits,
+        "kubectl" | "oc" if has(&["get", "describe", "logs", "top", "explain"]) => Does::Looks,
+        "docker" | "podman" if has(&["wait"]) => Does::Waits,
+        "docker" | "podman" if has(&["logs"]) && has(&["-f", "--follow"]) => Does::Waits,
+        "docker" | "podman" if has(CONTAINER_LOOKS) => Does::Looks,
         "systemctl" | "service" | "supervisorctl"
             if has(&["status", "is-active", "show", "list-units"]) =>
         {
@@ -208,8 +215,8 @@ fn does(words: &[&str], part: &Part<'_>) -> Does {
         "adb" if has(&["input"]) => Does::Acts,
         "curl" => curl(rest),
         "wget" if has(&["-qO-", "-O-", "--spider"]) => Does::Reads,
-        "wget" => Does::Writes,
-        "tar" | "bsdtar" => tar(rest),
+        "tar" | "bsdtar" if lists_archive(rest) => Does::Reads,
+        "wget" | "tar" | "bsdtar" => Does::Writes,
         _ if is(&FORMATTERS) => formatter(name, rest),
         _ if is(&PACKAGE_MANAGERS) => package_manager(rest),
         _ if is(&INTERPRETERS) => interpreter(rest, part),
@@ -225,9 +232,9 @@ fn tests(words: &[&str]) -> bool {
 }
 
 lists! { "../words/programs.toml":
-    List [BEFORE NEUTRAL WAITS SEARCHES READS LOOKS WRITES PLACES ACTS FORMATTERS
-        PACKAGE_MANAGERS PACKAGE_WRITES PACKAGE_READS GIT_READS GIT_WRITES INTERPRETERS]
-    Texts [MARKS TEST_RUNS PRINTS]
+    List [BEFORE NEUTRAL WAITS SEARCHES READS LOOKS WRITES PLACES ACTS FORMATTERS INTERPRETERS
+        PACKAGE_MANAGERS PACKAGE_WRITES PACKAGE_READS GIT_READS GIT_WRITES]
+    Texts [CONTAINER_LOOKS MARKS TEST_RUNS PRINTS]
 }
 
 /// Returns whether a stream editor writes to its files.
@@ -325,38 +332,6 @@ fn git(words: &[&str]) -> Does {
     }
 }
 
-fn github(words: &[&str]) -> Does {
-    let has = |options: &[&str]| words.iter().any(|word| options.contains(word));
-    match () {
-        () if has(&["watch", "--watch"]) => Does::Waits,
-        () if !has(&["view", "list", "checks", "diff", "status"]) => Does::Runs,
-        () if has(&["run", "workflow", "checks", "status", "release"]) => Does::Looks,
-        () => Does::Reads,
-    }
-}
-
-fn kubernetes(words: &[&str]) -> Does {
-    let has = |options: &[&str]| words.iter().any(|word| options.contains(word));
-    match () {
-        () if has(&["wait", "-w", "--watch"]) || has(&["rollout"]) && has(&["status"]) => {
-            Does::Waits
-        }
-        () if has(&["get", "describe", "logs", "top", "explain"]) => Does::Looks,
-        () => Does::Runs,
-    }
-}
-
-fn docker(words: &[&str]) -> Does {
-    let has = |options: &[&str]| words.iter().any(|word| options.contains(word));
-    match () {
-        () if has(&["wait"]) || has(&["logs"]) && has(&["-f", "--follow"]) => Does::Waits,
-        () if has(&["ps", "logs", "inspect", "images", "stats", "top", "info", "version"]) => {
-            Does::Looks
-        }
-        () => Does::Runs,
-    }
-}
-
 fn curl(words: &[&str]) -> Does {
     let changes = |method: &&str| !matches!(*method, "GET" | "HEAD");
     let method = words.iter().skip_while(|word| !matches!(**word, "-X" | "--request")).nth(1);
@@ -378,13 +353,9 @@ fn curl(words: &[&str]) -> Does {
     }
 }
 
-fn tar(words: &[&str]) -> Does {
-    let mode = words.first().copied().unwrap_or_default();
-    if mode.contains('t') && !mode.contains('x') && !mode.contains('c') {
-        Does::Reads
-    } else {
-        Does::Writes
-    }
+/// Returns whether `tar` is asked for the names in an archive.
+fn lists_archive(words: &[&str]) -> bool {
+    words.first().is_some_and(|mode| mode.contains('t') && !mode.contains(['x', 'c']))
 }
 
 fn formatter(name: &str, words: &[&str]) -> Does {

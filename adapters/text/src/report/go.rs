@@ -1,6 +1,6 @@
 //! The output of `go test`.
 
-use super::line::number;
+use super::python::decimal;
 use super::tally::{Runner, Tally};
 
 /// A reader of `go test`, which prints no counts: it names each failing test, and then their
@@ -75,7 +75,7 @@ fn verdict(line: &str) -> Option<Verdict> {
     };
     let _package = words.next()?;
     let third = words.next()?;
-    let is_time = third == "(cached)" || is_duration(third);
+    let is_time = third == "(cached)" || decimal(third) == Some("s");
     match passed {
         true if is_time && line.ends_with("[no tests to run]") => Some(Verdict::Empty),
         true if is_time => Some(Verdict::Passed),
@@ -83,10 +83,4 @@ fn verdict(line: &str) -> Option<Verdict> {
         false if matches!(third, "[build" | "[setup") => Some(Verdict::Unbuilt),
         _ => None,
     }
-}
-
-/// Returns whether `word` is `0.012s`.
-fn is_duration(word: &str) -> bool {
-    let fraction = number(word).and_then(|(_, rest)| number(rest.strip_prefix('.')?));
-    fraction.is_some_and(|(_, unit)| unit == "s")
 }

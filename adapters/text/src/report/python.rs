@@ -89,10 +89,15 @@ fn last_line(line: &str) -> Option<Counts> {
 
 /// Returns whether `text` is `0.12s`, `0.12 seconds` as up to version 4, or `62.00s (0:01:02)`.
 fn is_duration(text: &str) -> bool {
-    let fraction = number(text).and_then(|(_, rest)| number(rest.strip_prefix('.')?));
-    fraction.is_some_and(|(_, unit)| {
+    decimal(text).is_some_and(|unit| {
         matches!(unit, "s" | " seconds") || unit.starts_with("s (") && unit.ends_with(')')
     })
+}
+
+/// Returns what stands behind the number with a fraction that `text` begins with.
+pub(super) fn decimal(text: &str) -> Option<&str> {
+    let (_, fraction) = number(text)?;
+    number(fraction.strip_prefix('.')?).map(|(_, behind)| behind)
 }
 
 /// unittest, and what runs its suites, as Django does.

@@ -15,8 +15,8 @@ pub(crate) struct CargoTest {
 impl Runner for CargoTest {
     fn line(&mut self, line: &str) {
         if is_start(line) {
-            self.lose_running();
-            self.running = true;
+            // The result of a suite that had begun is missing.
+            *self = Self { tally: self.tally(), running: true };
         } else if let Some((passed, failing)) = result(line) {
             self.running = false;
             self.tally.ran(passed, failing);
@@ -32,15 +32,6 @@ impl Runner for CargoTest {
             tally.missed();
         }
         tally
-    }
-}
-
-impl CargoTest {
-    /// Notes that the result of a suite that had begun is missing.
-    fn lose_running(&mut self) {
-        if self.running {
-            self.tally.missed();
-        }
     }
 }
 

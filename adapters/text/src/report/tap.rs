@@ -21,9 +21,9 @@ impl Runner for Tap {
         if let Some(last) = line.strip_prefix("1..").and_then(number) {
             self.plan = Some(last.0);
         } else if let Some(test) = line.strip_prefix("ok ") {
-            self.test(test, Self::passed);
+            self.test(test, |it| &mut it.passed);
         } else if let Some(test) = line.strip_prefix("not ok ") {
-            self.test(test, Self::failing);
+            self.test(test, |it| &mut it.failing);
         } else if line.starts_with("Bail out!") {
             self.bailed_out = true;
         }
@@ -57,13 +57,5 @@ impl Tap {
         });
         let field = if is_aside { &mut self.aside } else { count(self) };
         *field = field.saturating_add(1);
-    }
-
-    fn passed(&mut self) -> &mut u32 {
-        &mut self.passed
-    }
-
-    fn failing(&mut self) -> &mut u32 {
-        &mut self.failing
     }
 }
