@@ -11,6 +11,7 @@ use crate::body::Body;
 use crate::cause::{Cause, CauseKind, is_path, is_plain, is_plain_word};
 use crate::envelope::Unescaped;
 use crate::find;
+use crate::likeness::{COMMANDS, JOBS, PATHS, SEARCHED};
 use crate::members::{members, unquoted};
 use crate::nothing::finds_nothing;
 use crate::pending::is_pending;
@@ -75,19 +76,6 @@ pub enum ClueKind {
     AlsoMissing,
 }
 
-/// The names of arguments for the path of a file or a folder.
-const PATHS: [&str; 6] = ["file_path", "filepath", "path", "filename", "file", "notebook_path"];
-
-/// The names of arguments for what a search looks for.
-const PATTERNS: [&str; 7] = ["pattern", "query", "regex", "search", "q", "keyword", "entity"];
-
-/// The names of arguments for the command of a shell.
-const COMMANDS: [&str; 2] = ["command", "cmd"];
-
-/// The names of arguments for the job that a call asks for.
-const JOBS: [&str; 8] =
-    ["bash_id", "shell_id", "task_id", "job_id", "session_id", "process_id", "pid", "id"];
-
 /// The smallest number of earlier runs of tests in which a test has failed that is told.
 const ROUNDS_MIN: usize = 2;
 
@@ -132,7 +120,7 @@ impl<'t> LoopCause<'t> {
         };
         // Some tools do not repeat the path that they were given.
         let is_untold = cause.kind == CauseKind::PathMissing && cause.subject.is_none();
-        let given = if is_untold { argument(latest.args, &PATHS) } else { None };
+        let given = if is_untold { argument(latest.args, PATHS) } else { None };
         let cause = Cause { subject: cause.subject.or(given), ..cause };
         Some(Self { cause, clue: cause.clue(latest, earlier) })
     }
@@ -146,11 +134,11 @@ impl<'t> LoopCause<'t> {
         // A search for flights has no name of which to look for a part.
         let by_name = |names| values(latest.args, names).next().is_some();
         let is_search = tag(latest.tool, latest.args) == Tag::Search
-            && (by_name(&PATTERNS[..]) || by_name(&COMMANDS));
+            && (by_name(SEARCHED) || by_name(COMMANDS));
         let (kind, subject) = if is_search && (is_silent(answer) || finds_nothing(answer)) {
-            (CauseKind::NothingFound, argument(latest.args, &PATTERNS))
+            (CauseKind::NothingFound, argument(latest.args, SEARCHED))
         } else if is_pending(answer) {
-            (CauseKind::JobRuns, Some(argument(latest.args, &JOBS)?))
+            (CauseKind::JobRuns, Some(argument(latest.args, JOBS)?))
         } else {
             return None;
         };
@@ -212,7 +200,7 @@ impl<'t> Cause<'t> {
                 find(ClueKind::AlsoMissing, &|call| {
                     let is_search = !call.failed && tag(call.tool, call.args) == Tag::Search;
                     let is_empty = is_silent(call.answer) || finds_nothing(call.answer);
-                    let other = argument(call.args, &PATTERNS)?;
+                    let other = argument(call.args, SEARCHED)?;
                     let is_empty = is_empty && other != missing && are_spellings(other, missing);
                     (is_search && is_empty).then_some(Some(other))
                 })

@@ -3,35 +3,25 @@
 use unstuck_core::{Digest, Tag};
 
 use crate::command::{file_read, pattern, with_command};
-use crate::list::{List, list};
+use crate::list::List;
 use crate::members::{members, unquoted};
 use crate::phrases::texts;
 use crate::tokens::Tokens;
+use crate::words::lists;
+
+lists! { "words/members.toml":
+    Texts [CONTENTS DESCRIPTIONS LIMITS WAYS NOTES_OF_EDITS PATHS SEARCHED COMMANDS JOBS]
+    List [PATTERNS]
+}
 
 /// The members that say what a call is about; the others only say how.
 pub const PRIMARY_KEYS: [&str; 10] = texts![
     "path" "file_path" "command" "pattern" "query" "url" "content" "filename" "offset" "limit"
 ];
 
-/// Members that describe a call, unless a tool writes, acts, or does something unknown: there they may be its content, like
-/// the description of an issue.
-const CONTENTS: [&str; 4] = texts!["description" "justification" "reason" "reasoning"];
-
-/// Members that describe any call.
-const DESCRIPTIONS: [&str; 3] = texts!["display_description" "explanation" "toolSummary"];
-
-/// Members that limit a call.
-const LIMITS: [&str; 12] = texts![
-    "command_timeout" "initialWait" "initial_wait" "max_output_tokens" "timeout" "timeoutMs"
-    "timeoutSeconds" "timeout_ms" "timeout_sec" "timeout_seconds" "timeout_secs" "yield_time_ms"
-];
-
-/// Members that say in which way a call is made.
-const WAYS: [&str; 4] = texts!["isBackground" "is_background" "run_in_background" "thoughtNumber"];
-
-/// All of them, in this order. Two calls that differ only in these are similar.
+/// The members by which no two calls differ, in this order: two calls that differ only in these are similar.
 const NOTES: [&str; CONTENTS.len() + DESCRIPTIONS.len() + LIMITS.len() + WAYS.len()] =
-    joined(&[&CONTENTS, &DESCRIPTIONS, &LIMITS, &WAYS]);
+    joined(&[CONTENTS, DESCRIPTIONS, LIMITS, WAYS]);
 
 /// Joins lists of `N` names in all.
 const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
@@ -47,17 +37,12 @@ const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] 
     all
 }
 
-/// Members that describe or limit an edit. With others, it is the same edit.
-const NOTES_OF_EDITS: [&str; 7] = texts![
-    "display_description" "explanation" "instruction" "timeout" "timeout_ms" "toolSummary" "yield_time_ms"
-];
-
 /// Returns the names of members that describe or limit a call of the kind `tag`, and of those with whose change it is the
 /// same call. A call that writes, and does not edit, is a command.
 pub(crate) fn notes(tag: Tag, edits: bool) -> [&'static [&'static str]; 2] {
     let descriptions = CONTENTS.len() + DESCRIPTIONS.len();
     let (begin, end) = match tag {
-        Tag::Write if edits => return [&NOTES_OF_EDITS; 2],
+        Tag::Write if edits => return [NOTES_OF_EDITS; 2],
         // An agent may look again and wait longer; a command that does not end in time is the same command.
         Tag::Read | Tag::Search => (0, descriptions),
         Tag::Shell | Tag::Test | Tag::Poll | Tag::Write => (0, descriptions + LIMITS.len()),
@@ -65,9 +50,6 @@ pub(crate) fn notes(tag: Tag, edits: bool) -> [&'static [&'static str]; 2] {
     };
     [begin..NOTES.len(), begin..end].map(|range| NOTES.get(range).unwrap_or_default())
 }
-
-/// Members that hold the pattern of a search.
-static PATTERNS: List = list!["pattern" "regex" "regexp" "name_pattern" "glob_pattern"];
 
 /// The share of its words, or of the letter pairs in its pattern, that makes a search like another, in percent. Those who
 /// reword a question keep a part of it, and `foo` and `fo0` have a third of their pairs in common.

@@ -129,7 +129,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Named, WORDS_MAX, named, split};
-    use crate::tables::check;
+    use crate::tables::{check, kind, kinds};
 
     fn words(name: &str) -> Vec<&str> {
         let mut words = [""; WORDS_MAX];
@@ -144,12 +144,10 @@ mod tests {
 
     #[test]
     fn a_tool_is_known_by_the_words_of_its_name() {
-        for line in include_str!("names.txt").lines() {
-            let (expected, tools) = line.split_once(": ").expect("a kind and names");
+        for (expected, tools) in kinds(include_str!("names.txt")) {
             for tool in tools.split(' ') {
                 let Named { tag, idempotent } = named(tool);
-                let mark = if idempotent { "+" } else { "" };
-                assert_eq!(format!("{}{mark}", tag.name()), expected, "{tool}");
+                assert_eq!(kind(tag, idempotent), expected, "{tool}");
             }
         }
         assert_eq!(named(""), named("deploy"));

@@ -28,11 +28,9 @@ pub(crate) fn signature(complaint: &str) -> Signature {
     let parts = [(before, !is_repeated), (own, true), (behind, false)];
     let tokens =
         parts.into_iter().flat_map(|(part, is_own)| Tokens(part).map(move |it| (it, is_own)));
-    for (place, (token, is_own)) in tokens.take(WORDS_MAX).enumerate() {
-        let (text, is_word) = match token {
-            Token::Word(word) => (trimmed(word), is_own && (place == 0 || !is_named(word))),
-            Token::Thing(thing) => (thing, false),
-        };
+    for (place, ((part, is_thing), is_own)) in tokens.take(WORDS_MAX).enumerate() {
+        let is_word = !is_thing && is_own && (place == 0 || !is_named(part));
+        let text = if is_thing { part } else { trimmed(part) };
         if is_word {
             // The name of an exception says more than other words.
             content += usize::from(has_content(text)) + usize::from(is_exception(text));
@@ -91,26 +89,19 @@ impl Run {
     }
 }
 
-/// A part of a complaint.
-enum Token<'t> {
-    Word(&'t str),
-    /// A number, a quoted text, a path or an identifier.
-    Thing(&'t str),
-}
-
-/// The remaining parts of a complaint.
+/// The remaining parts of a complaint, each with whether it is a number, a quoted text, a path or an identifier.
 struct Tokens<'t>(&'t str);
 
 impl<'t> Iterator for Tokens<'t> {
-    type Item = Token<'t>;
+    type Item = (&'t str, bool);
 
-    fn next(&mut self) -> Option<Token<'t>> {
+    fn next(&mut self) -> Option<(&'t str, bool)> {
         loop {
             let text = self.0.trim_start();
             let first = text.chars().next()?;
             if let Some((inner, behind)) = quoted(text, first) {
                 self.0 = behind;
-                return Some(Token::Thing(inner));
+                return Some((inner, true));
             }
             let end = text.find(char::is_whitespace).unwrap_or(text.len());
             let (word, rest) = text.split_at_checked(end)?;
@@ -120,7 +111,7 @@ impl<'t> Iterator for Tokens<'t> {
                 // Punctuation by itself.
                 continue;
             }
-            return Some(if is_thing(inner) { Token::Thing(inner) } else { Token::Word(word) });
+            return Some(if is_thing(inner) { (inner, true) } else { (word, false) });
         }
     }
 }

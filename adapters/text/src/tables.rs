@@ -9,6 +9,7 @@ pub(crate) mod cases;
 use std::fmt::Debug;
 
 use cases::{Case, cases, spelled};
+use unstuck_core::Tag;
 
 const FILE: &str = include_str!("tables.txt");
 
@@ -32,6 +33,16 @@ pub(crate) fn check_pairs<T: Debug>(heading: &str, returned: impl Fn(&str, &str)
         let (one, other) = pair.split_once(" │ ").expect("two texts");
         format!("{:?}", returned(one, other))
     });
+}
+
+/// Returns the kind of a call, with a `+` if an equal answer is a proof.
+pub(crate) fn kind(tag: Tag, is_idempotent: bool) -> String {
+    format!("{}{}", tag.name(), if is_idempotent { "+" } else { "" })
+}
+
+/// Returns the rows of a file, each with the kind before its colon.
+pub(crate) fn kinds(file: &str) -> impl Iterator<Item = (&str, &str)> {
+    file.lines().map(|line| line.split_once(": ").expect("a kind"))
 }
 
 /// Every table belongs to a test.

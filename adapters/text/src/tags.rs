@@ -214,17 +214,16 @@ mod tests {
     use std::collections::HashSet;
 
     use super::{TOOLS, nature};
+    use crate::tables::{kind, kinds};
 
     /// Each line of the file has the kind of a call, its tool and its arguments. A `+` marks those for which an equal answer
     /// is a proof.
     #[test]
     fn a_call_is_known_by_its_tool_and_by_what_it_takes() {
-        for line in include_str!("tags.txt").lines() {
-            let (expected, call) = line.split_once(": ").expect("a kind");
+        for (expected, call) in kinds(include_str!("tags.txt")) {
             let (tool, args) = call.split_once(' ').expect("a tool and arguments");
             let nature = nature(tool, args);
-            let mark = if nature.idempotent { "+" } else { "" };
-            assert_eq!(format!("{}{mark}", nature.tag.name()), expected, "{call}");
+            assert_eq!(kind(nature.tag, nature.idempotent), expected, "{call}");
         }
     }
 

@@ -274,6 +274,7 @@ mod tests {
             include_str!("names.rs"),
             include_str!("command/effect.rs"),
             include_str!("mask.rs"),
+            include_str!("likeness.rs"),
         );
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/words");
         for file in fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file")) {

@@ -409,12 +409,13 @@ mod tests {
     use unstuck_core::Tag;
 
     use super::{Nature, effect};
+    use crate::tables::cases::spelled;
+    use crate::tables::{kind, kinds};
 
     /// The commands of a kind. A `+` marks those for which an equal answer is a proof.
     fn commands(kind: &str) -> Vec<String> {
-        let cases = include_str!("effect.txt").lines().map(|line| line.split_once(": "));
-        let of_kind = cases.map(|case| case.expect("a kind")).filter(|(own, _)| *own == kind);
-        of_kind.map(|(_, command)| command.replace('␊', "\n")).collect()
+        let of_kind = kinds(include_str!("effect.txt")).filter(|(own, _)| *own == kind);
+        of_kind.map(|(_, command)| spelled(command)).collect()
     }
 
     const KINDS: [&str; 8] = ["poll", "write", "read+", "search+", "read", "test", "act", "shell"];
@@ -424,8 +425,7 @@ mod tests {
         for expected in KINDS {
             for command in commands(expected) {
                 let effect = effect(&command);
-                let mark = if effect.idempotent { "+" } else { "" };
-                let said = format!("{}{mark}", effect.tag.name());
+                let said = kind(effect.tag, effect.idempotent);
                 // A file that a pipe ends in is written to, whatever it is.
                 let is_tee = command.contains("tee /dev/null");
                 assert!(said == expected || is_tee && said == "write", "{command:?} is {said}");

@@ -297,6 +297,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Reader, parts};
+    use crate::tables::cases::spelled;
 
     /// The simple commands: their words, `>` behind one that writes, `<<` and the length of a text.
     fn split(command: &str) -> Vec<String> {
@@ -320,7 +321,7 @@ mod tests {
     fn a_command_is_split_where_a_shell_would() {
         for line in include_str!("split.txt").lines() {
             let (command, expected) = line.split_once(" → ").expect("a command and its parts");
-            let command = command.replace('␊', "\n").replace('␉', "\t").replace('␍', "\r");
+            let command = spelled(command);
             assert_eq!(split(&command).join(" │ "), expected, "{command:?}");
         }
         assert!(split("").is_empty() && split(" ;; ").is_empty());

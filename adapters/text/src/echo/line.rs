@@ -174,12 +174,11 @@ fn fence(line: &str) -> Option<(char, usize, &str)> {
 #[cfg(test)]
 mod tests {
     use super::{Fences, Shape, shape};
-    use crate::tables::check;
+    use crate::tables::{check, kinds};
 
     #[test]
     fn a_sentence_is_told_from_code_tables_lists_and_logs() {
-        for case in include_str!("line.txt").lines() {
-            let (expected, line) = case.split_once(": ").expect("a shape and a line");
+        for (expected, line) in kinds(include_str!("line.txt")) {
             assert_eq!(format!("{:?}", shape(line)).to_lowercase(), expected, "{line}");
         }
         assert_eq!(["", "  \t"].map(shape), [Shape::Blank; 2]);

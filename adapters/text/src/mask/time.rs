@@ -1,6 +1,6 @@
 //! Times, dates and durations, as programs write them.
 
-use super::number::{Digits, byte, ends_with};
+use super::number::{Digits, byte, digits_end, ends_with};
 use super::scan::{gap, gap_before, is_blank};
 use crate::phrases::texts;
 
@@ -35,21 +35,14 @@ pub(super) fn clock(text: &[u8], row: &Digits) -> Option<usize> {
 /// `2026-05-28T14_38_00_123Z`, `2026-05-28T14-38-00`.
 fn in_file_name(text: &[u8], hour: usize) -> Option<usize> {
     let separator = byte(text, hour);
-    if !matches!(separator, b'_' | b'-') {
+    let minutes = two_digits(text, hour + 1, 60)?;
+    if !matches!(separator, b'_' | b'-') || byte(text, minutes) != separator {
         return None;
     }
-    let minutes = two_digits(text, hour + 1, 60)?;
-    let seconds = if byte(text, minutes) == separator {
-        two_digits(text, minutes + 1, 61)?
-    } else {
-        return None;
-    };
-    let digits = text.get(seconds + 1..).unwrap_or_default().iter();
-    let fraction = digits.take_while(|byte| byte.is_ascii_digit()).count();
-    let end = match byte(text, seconds) {
-        b'_' | b'-' | b'.' if fraction > 0 => seconds + 1 + fraction,
-        _ => seconds,
-    };
+    let seconds = two_digits(text, minutes + 1, 61)?;
+    let fraction = digits_end(text, seconds + 1);
+    let has_fraction = matches!(byte(text, seconds), b'_' | b'-' | b'.') && fraction > seconds + 1;
+    let end = if has_fraction { fraction } else { seconds };
     (!byte(text, end).is_ascii_digit()).then(|| zone(text, end))
 }
 
@@ -99,14 +92,8 @@ fn two_digits(text: &[u8], at: usize, limit: u8) -> Option<usize> {
 
 /// Behind the fraction of a second that may stand at `at`.
 fn fraction(text: &[u8], at: usize) -> usize {
-    if !matches!(byte(text, at), b'.' | b',') {
-        return at;
-    }
-    let digits = text.get(at + 1..).unwrap_or_default().iter();
-    match digits.take_while(|byte| byte.is_ascii_digit()).count() {
-        0 => at,
-        digits => at + 1 + digits,
-    }
+    let end = digits_end(text, at + 1);
+    if matches!(byte(text, at), b'.' | b',') && end > at + 1 { end } else { at }
 }
 
 /// Behind the `am` or `pm` at `at`, perhaps with a space before it.

@@ -91,23 +91,20 @@ fn checker(line: &str) -> Option<u32> {
 pub(super) fn is_error(line: &str) -> bool {
     at_column(line)
         .is_some_and(|what| what.starts_with("error: ") || what.starts_with("fatal error: "))
-        || in_brackets(line).is_some_and(|what| what.starts_with("error TS"))
+        || behind_place(line, "(", ",", "): ").is_some_and(|what| what.starts_with("error TS"))
 }
 
 /// Returns the text behind `path:line:column: `.
 pub(super) fn at_column(line: &str) -> Option<&str> {
-    let (path, rest) = find::split_once(line, ":")?;
-    let (_, rest) = number(rest)?;
-    let (_, rest) = number(rest.strip_prefix(':')?)?;
-    is_path(path).then_some(rest.strip_prefix(": ")?)
+    behind_place(line, ":", ":", ": ")
 }
 
-/// Returns the text behind `path(line,column): `.
-fn in_brackets(line: &str) -> Option<&str> {
-    let (path, rest) = find::split_once(line, "(")?;
+/// Returns the text behind a path, its line and its column, with these signs before and behind the two numbers.
+fn behind_place<'t>(text: &'t str, open: &str, between: &str, close: &str) -> Option<&'t str> {
+    let (path, rest) = find::split_once(text, open)?;
     let (_, rest) = number(rest)?;
-    let (_, rest) = number(rest.strip_prefix(',')?)?;
-    is_path(path).then_some(rest.strip_prefix("): ")?)
+    let (_, rest) = number(rest.strip_prefix(between)?)?;
+    is_path(path).then_some(rest.strip_prefix(close)?)
 }
 
 /// Returns whether `text` may be a path: one word, without quotes.
