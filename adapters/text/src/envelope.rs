@@ -449,7 +449,7 @@ mod tests {
     use super::{ELEMENTS, Envelope, FIELDS, HEADER, TRAILERS, Unescaped};
     use crate::phrases::texts;
     use crate::recipe::Recipe;
-    use crate::tables::check;
+    use crate::tables::{check, lines};
 
     #[test]
     fn the_escapes_of_an_object_are_undone() {
@@ -462,31 +462,14 @@ mod tests {
     #[test]
     fn an_answer_means_the_same_in_every_wrapper() {
         let read = |text: &str| Recipe::BALANCED.outcome("bash", text, false).raw(Digest::new(0));
-        for body in texts![
-            "ok" "running" "Status: queued" "Waiting for job 7 to finish..."
-            "cat: a.txt: No such file or directory" "error: no such command"
-            "1 failed, 2 passed in 0.12s" "Command timed out after 120 seconds" "No matches found"
-            "Exit code: 1" "fn main() {}\nfn other() {}"
-        ] {
-            for wrapped in [
-                format!("Chunk ID: 1a\nWall time: 0.1 seconds\nOutput:\n{body}"),
-                format!(
-                    "<untrusted_context>\nOutput: {body}\nProcess Group PGID: 7\n</untrusted_context>"
-                ),
-                format!(
-                    "Command: x\nDirectory: /w\nOutput: {body}\nExit Code: (none)\nSignal: (none)"
-                ),
-                format!(
-                    "{body}\n[Current working directory: /w]\n[Python interpreter: /usr/bin/python]"
-                ),
-                format!("{body}\n\n<system-reminder>\nNo malware.\n</system-reminder>"),
-            ] {
-                assert_eq!(read(&wrapped), read(body), "{wrapped}");
-            }
-            let output = body.replace('\n', "\\n");
-            let object =
-                format!("{{\"output\":\"{output}\\n\",\"metadata\":{{\"duration\":0.1}}}}");
-            assert_eq!(read(&object), read(body), "{object}");
+        for (body, wrapper) in lines("bodies")
+            .iter()
+            .flat_map(|body| lines("wrappers").into_iter().map(move |wrapper| (body, wrapper)))
+        {
+            let is_object = wrapper.starts_with('{');
+            let inner = if is_object { body.replace('\n', "\\n") } else { body.clone() };
+            let wrapped = wrapper.replace('#', &inner);
+            assert_eq!(read(&wrapped), read(body), "{wrapped}");
         }
     }
 

@@ -17,16 +17,6 @@ pub(crate) struct Named {
     pub(crate) idempotent: bool,
 }
 
-impl Named {
-    const fn acting(tag: Tag) -> Self {
-        Self { tag, idempotent: false }
-    }
-
-    const fn idempotent(tag: Tag) -> Self {
-        Self { tag, idempotent: true }
-    }
-}
-
 /// Returns the last segment of a name with a path, for example without the server:
 /// `mcp__ci__get_status` is `get_status`, and `functions.exec` is `exec`.
 pub(crate) fn last_segment(name: &str) -> &str {
@@ -46,26 +36,27 @@ pub(crate) fn named(name: &str) -> Named {
     let verb = words.iter().find_map(verb);
     let changes = matches!(verb, Some(Verb::Writes | Verb::Sets | Verb::Acts));
     let ends_with = |list: &List| words.last().is_some_and(|word| word.is_in_any_case(list));
-    match verb {
-        _ if has(&PLANS) => Named::acting(Tag::Think),
-        _ if has(&NEXT) || ends_with(&CLOCKS) => Named::acting(Tag::Act),
-        _ if has(&WAITS) && !changes => Named::acting(Tag::Poll),
-        _ if has(&STATES) && !changes && !has_word("git") => Named::acting(Tag::Poll),
-        _ if has(&TASKS) && has(&OUTPUTS) && !changes => Named::acting(Tag::Poll),
-        _ if has(&TESTS) && has(&RUNS) => Named::acting(Tag::Test),
-        _ if has(&PICTURES) && (!changes || has_word("take")) => Named::acting(Tag::Read),
-        None if has(&RECEIVES) => Named::acting(Tag::Read),
-        Some(Verb::Reads) if has_word("and") => Named::acting(Tag::Act),
-        Some(Verb::Reads) => Named::idempotent(Tag::Read),
-        Some(Verb::Searches) => Named::idempotent(Tag::Search),
-        Some(Verb::Asks) => Named::acting(Tag::Search),
-        Some(Verb::Sets) if has(&CELLS) => Named::acting(Tag::Write),
-        Some(Verb::Sets) => Named::idempotent(Tag::Write),
-        Some(Verb::Writes) if has_word("create") && has(&FOLDERS) => Named::idempotent(Tag::Write),
-        Some(Verb::Writes) => Named::acting(Tag::Write),
-        Some(Verb::Acts) => Named::acting(Tag::Act),
-        None => Named::acting(Tag::Other),
-    }
+    let (tag, idempotent) = match verb {
+        _ if has(&PLANS) => (Tag::Think, false),
+        _ if has(&NEXT) || ends_with(&CLOCKS) => (Tag::Act, false),
+        _ if has(&WAITS) && !changes => (Tag::Poll, false),
+        _ if has(&STATES) && !changes && !has_word("git") => (Tag::Poll, false),
+        _ if has(&TASKS) && has(&OUTPUTS) && !changes => (Tag::Poll, false),
+        _ if has(&TESTS) && has(&RUNS) => (Tag::Test, false),
+        _ if has(&PICTURES) && (!changes || has_word("take")) => (Tag::Read, false),
+        None if has(&RECEIVES) => (Tag::Read, false),
+        Some(Verb::Reads) if has_word("and") => (Tag::Act, false),
+        Some(Verb::Reads) => (Tag::Read, true),
+        Some(Verb::Searches) => (Tag::Search, true),
+        Some(Verb::Asks) => (Tag::Search, false),
+        Some(Verb::Sets) if has(&CELLS) => (Tag::Write, false),
+        Some(Verb::Sets) => (Tag::Write, true),
+        Some(Verb::Writes) if has_word("create") && has(&FOLDERS) => (Tag::Write, true),
+        Some(Verb::Writes) => (Tag::Write, false),
+        Some(Verb::Acts) => (Tag::Act, false),
+        None => (Tag::Other, false),
+    };
+    Named { tag, idempotent }
 }
 
 /// The effects of verbs.

@@ -48,8 +48,8 @@ impl From<Wire> for Event {
     }
 }
 
-/// The strongest verdict at each event. A call without a result stays without an outcome.
-pub(crate) fn verdicts(policy: &Policy<'_>, recipe: Recipe, events: &[Event]) -> Vec<Verdict> {
+/// The strongest action at each event. A call without a result stays without an outcome.
+pub(crate) fn actions(policy: &Policy<'_>, recipe: Recipe, events: &[Event]) -> Vec<Action> {
     let mut detector: Detector<'_, 64> = Detector::new(policy).unwrap();
     let mut groups = SimilarCalls::new();
     let mut take = |event: &Event| match event {
@@ -74,9 +74,5 @@ pub(crate) fn verdicts(policy: &Policy<'_>, recipe: Recipe, events: &[Event]) ->
             Verdict::PROCEED
         }
     };
-    events.iter().map(&mut take).collect()
-}
-
-pub(crate) fn actions(policy: &Policy<'_>, recipe: Recipe, events: &[Event]) -> Vec<Action> {
-    verdicts(policy, recipe, events).iter().map(|verdict| verdict.action).collect()
+    events.iter().map(|event| take(event).action).collect()
 }

@@ -13,32 +13,29 @@ const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors
 #[derive(Deserialize)]
 struct Vectors {
     presets: Vec<Case>,
-    balanced: Vec<Scenario>,
+    balanced: Vec<Case>,
 }
 
-#[derive(Deserialize)]
+/// A run, and what a preset does in it.
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct Case {
-    preset: String,
     name: String,
     events: Vec<Event>,
+    preset: String,
+    /// The action at each event.
     actions: Vec<String>,
-    #[serde(default)]
     config: Config,
+    /// Whether `balanced` acts at all, and at which event.
+    fires: bool,
+    by: Option<usize>,
+    not_before: Option<usize>,
+    never: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
 struct Config {
     within: Option<u8>,
-}
-
-#[derive(Deserialize)]
-struct Scenario {
-    name: String,
-    events: Vec<Event>,
-    fires: bool,
-    by: Option<usize>,
-    not_before: Option<usize>,
-    never: Option<String>,
 }
 
 fn vectors() -> Option<Vectors> {
