@@ -248,6 +248,8 @@ impl<'p, const W: usize, const OPEN: usize, const WORDS: usize> Worker<'p, W, OP
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use proptest::collection::vec as list;
     use proptest::prelude::*;
     use unstuck_core::{Action, Detector, Verdict};
@@ -256,33 +258,22 @@ mod tests {
     use crate::lines::{LINE_WORDS, Lines};
     use crate::recipe::{Answer, PRESETS, Preset};
     use crate::similar_calls::SimilarCalls;
+    use crate::tables::lines;
 
     /// An event: its kind, and how it varies.
     type Event = (u8, usize);
 
-    const CALLS: [(&str, &str); 5] = [
-        ("bash", r#"{"command":"cargo test"}"#),
-        ("bash", r#"{"command":"cargo test -q"}"#),
-        ("read", r#"{"path":"src/main.rs"}"#),
-        ("grep", r#"{"pattern":"fn main"}"#),
-        ("edit", r#"{"path":"src/main.rs","old":"a","new":"b"}"#),
-    ];
+    /// Calls, each a tool and its arguments.
+    static CALLS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+        let calls = lines("calls of a worker").into_iter();
+        let calls = calls.map(|call| call.split_once(' ').map(|(a, b)| (a.into(), b.into())));
+        calls.map(|call| call.expect("a tool")).collect()
+    });
 
-    const RESULTS: [&str; 5] =
-        ["", "1 failed", "No such file or directory", "let a = 1; // one\nlet b = 2; // two", "ok"];
+    static RESULTS: LazyLock<Vec<String>> = LazyLock::new(|| lines("results of a worker"));
 
     /// Answers that share lines, of each kind that is read differently.
-    const PAGES: [&str; 9] = [
-        "",
-        "let a = 1; // one\nlet b = 2; // two\nlet c = 3; // three",
-        "let b = 2; // two\nlet c = 3; // three",
-        "1\tlet a = 1; // one\n2\tlet b = 2; // two",
-        r#"[{"name":"a","size":1},{"name":"b","size":2}]"#,
-        r#"[{"size":2,"name":"b"}]"#,
-        "No matches found",
-        "error: no such file or directory",
-        "test result: FAILED. 3 passed; 1 failed",
-    ];
+    static PAGES: LazyLock<Vec<String>> = LazyLock::new(|| lines("pages of a worker"));
 
     const TEXTS: [&str; 3] = ["Go on.", "Fix the test.", ""];
 
@@ -294,7 +285,7 @@ mod tests {
         let mut open = Vec::new();
         let verdicts = events.iter().map(|&(kind, how)| match kind {
             0..=2 => {
-                let (tool, args) = CALLS[how % CALLS.len()];
+                let (tool, args) = &CALLS[how % CALLS.len()];
                 let asked = worker.announce(tool, args);
                 open.push((asked.ticket, tool));
                 assert_eq!(asked.is_blocked(), asked.verdict.action >= Action::Block);
@@ -303,7 +294,7 @@ mod tests {
             3..=6 => match open.pop() {
                 Some((ticket, _)) if how == 0 => worker.vetoed(ticket),
                 Some((ticket, tool)) => {
-                    worker.outcome(ticket, tool, RESULTS[how % RESULTS.len()], how % 2 == 0)
+                    worker.outcome(ticket, tool, &RESULTS[how % RESULTS.len()], how % 2 == 0)
                 }
                 None => Verdict::PROCEED,
             },
@@ -326,7 +317,7 @@ mod tests {
         let mut open = Vec::new();
         let verdicts = events.iter().map(|&(kind, how)| match kind {
             0..=2 => {
-                let (tool, args) = CALLS[how % CALLS.len()];
+                let (tool, args) = &CALLS[how % CALLS.len()];
                 let call = recipe.call_among(&mut similar, tool, args);
                 let asked = detector.announce(call);
                 open.push((asked.id, call.kind(), tool));
@@ -335,7 +326,7 @@ mod tests {
             3..=6 => match open.pop() {
                 Some((id, ..)) if how == 0 => detector.vetoed(id),
                 Some((id, kind, tool)) => {
-                    let answer = Answer::new(tool, RESULTS[how % RESULTS.len()], how % 2 == 0);
+                    let answer = Answer::new(tool, &RESULTS[how % RESULTS.len()], how % 2 == 0);
                     let answer = Answer { kind, ..answer };
                     detector.outcome(id, recipe.outcome_among(&mut lines, &answer))
                 }
@@ -365,13 +356,13 @@ mod tests {
                 let (mut late, mut at_once) = (Digester::<LINE_WORDS>::new(recipe), Digester::new(recipe));
                 let mut without: Digester<0> = Digester::new(recipe);
                 for &(call, other, page, how) in &events {
-                    let (tool, args) = CALLS[call];
+                    let (tool, args) = &CALLS[call];
                     let read = recipe.read_call(tool, args);
                     prop_assert_eq!(read.alone(), recipe.call(tool, args));
                     prop_assert_eq!(late.join(&read), at_once.call(tool, args));
 
-                    let kind = recipe.call(CALLS[other].0, CALLS[other].1).kind();
-                    let answer = Answer { kind, ..Answer::new(tool, PAGES[page], how == 0) };
+                    let kind = recipe.call(&CALLS[other].0, &CALLS[other].1).kind();
+                    let answer = Answer { kind, ..Answer::new(tool, &PAGES[page], how == 0) };
                     let mut lines = Vec::new();
                     let read = recipe.read_answer(&answer, |line| lines.push(line));
                     prop_assert_eq!(without.compare(&read, lines.clone()), recipe.outcome_of(&answer));

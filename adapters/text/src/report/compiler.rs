@@ -100,6 +100,7 @@ pub(super) fn at_column(line: &str) -> Option<&str> {
 }
 
 /// Returns the text behind a path, its line and its column, with these signs before and behind the two numbers.
+#[inline]
 fn behind_place<'t>(text: &'t str, open: &str, between: &str, close: &str) -> Option<&'t str> {
     let (path, rest) = find::split_once(text, open)?;
     let (_, rest) = number(rest)?;
