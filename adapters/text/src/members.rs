@@ -76,7 +76,7 @@ mod tests {
     use serde_json::Value;
 
     use super::{Member, is_void, members, unquoted};
-    use crate::tables::check;
+    use crate::tables::{check, documents};
 
     #[test]
     fn members_are_read_with_their_depth() {
@@ -99,13 +99,7 @@ mod tests {
             any::<i32>().prop_map(Value::from),
             any::<String>().prop_map(Value::String),
         ];
-        leaf.prop_recursive(2, 16, 4, |inner| {
-            prop_oneof![
-                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
-                prop::collection::hash_map("[a-z]{1,3}", inner, 0..4)
-                    .prop_map(|members| Value::Object(members.into_iter().collect())),
-            ]
-        })
+        documents(leaf, "[a-z]{1,3}", [2, 16, 4])
     }
 
     proptest! {

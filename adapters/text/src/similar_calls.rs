@@ -114,6 +114,7 @@ mod tests {
 
     use super::{GROUPS_MAX, SimilarCalls};
     use crate::lexer::{is_joint, is_letter};
+    use crate::tables::check;
     use crate::tokens::{Tokens, values};
 
     fn join(
@@ -138,29 +139,10 @@ mod tests {
 
     #[test]
     fn variants_are_one_group_and_items_are_many() {
-        let variants = [
-            ("sh", "find lib -type f -exec gzip"),
-            ("sh", "find lib -type f -exec gzip -9"),
-            ("sh", "find lib -type f -exec gzip -9 -k"),
-            ("sh", "find lib -type f -exec gzip -9 -k --force"),
-        ];
-        assert_eq!(founders(&variants), [0, 0, 0, 0]);
-        let items = [("read", "src/a.rs"), ("read", "src/b.rs"), ("read", "src/c.rs")];
-        assert_eq!(founders(&items), [0, 1, 2]);
-        let tools = [("a", "x"), ("b", "x"), ("a", "x")];
-        assert_eq!(founders(&tools), [0, 1, 0]);
-    }
-
-    #[test]
-    fn the_nearest_group_is_joined() {
-        let calls = [
-            ("t", "a b c d e"),
-            ("t", "a b c d e f g h"),
-            ("t", "a b c d e f"),
-            ("t", "a b c d e"),
-        ];
-        // Five of six is nearer than six of eight, which is too far.
-        assert_eq!(founders(&calls), [0, 1, 0, 0]);
+        check("the group of each call", |calls| {
+            let calls: Vec<_> = calls.lines().filter_map(|call| call.split_once(' ')).collect();
+            format!("{:?}", founders(&calls))
+        });
     }
 
     #[test]

@@ -212,13 +212,12 @@ fn is_equal(one: &Value, other: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proptest::collection::{btree_map, vec};
     use proptest::prelude::*;
     use proptest::sample::select;
     use serde_json::{Value, json as value};
 
     use super::{DEPTH_MAX, LENGTH_MAX, is_equal, similarity, text, without_ends};
-    use crate::tables::check_pairs;
+    use crate::tables::{self, check_pairs};
 
     /// Returns the similarity in percent, and asserts that the order does not matter.
     fn percent(of: fn(&str, &str) -> f64, one: &str, other: &str) -> String {
@@ -288,13 +287,7 @@ mod tests {
             select(&[-1.5, 0.25, 1e300][..]).prop_map(Value::from),
             "[abü]{0,8}".prop_map(Value::from),
         ];
-        leaf.prop_recursive(4, 32, 5, |inner| {
-            let members = btree_map("[ab]", inner.clone(), 0..4);
-            prop_oneof![
-                vec(inner, 0..4).prop_map(Value::from),
-                members.prop_map(|members| Value::Object(members.into_iter().collect())),
-            ]
-        })
+        tables::documents(leaf, "[ab]", [4, 32, 5])
     }
 
     /// Levenshtein's distance by its definition.

@@ -1,4 +1,4 @@
-//! Tables of what functions return, for the tests of their modules.
+//! Tables of what functions return, and documents of JSON, for the tests of several modules.
 //!
 //! A row of `tables.txt` is the text that a function is given, and what it returns, as `Debug` shows it. Between two texts
 //! stands ` │ `.
@@ -9,6 +9,9 @@ pub(crate) mod cases;
 use std::fmt::Debug;
 
 use cases::{Case, cases, spelled};
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+use serde_json::Value;
 use unstuck_core::Tag;
 
 const FILE: &str = include_str!("tables.txt");
@@ -43,6 +46,22 @@ pub(crate) fn kind(tag: Tag, is_idempotent: bool) -> String {
 /// Returns the rows of a file, each with the kind before its colon.
 pub(crate) fn kinds(file: &str) -> impl Iterator<Item = (&str, &str)> {
     file.lines().map(|line| line.split_once(": ").expect("a kind"))
+}
+
+/// Documents of JSON with such leaves and members with such names, of this depth, size and number of children.
+pub(crate) fn documents(
+    leaf: impl Strategy<Value = Value> + 'static,
+    names: &'static str,
+    [depth, size, children]: [u32; 3],
+) -> impl Strategy<Value = Value> {
+    leaf.prop_recursive(depth, size, children, move |inner| {
+        let count = 0..children.min(4) as usize;
+        let members = btree_map(names, inner.clone(), count.clone());
+        prop_oneof![
+            vec(inner, count).prop_map(Value::from),
+            members.prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
 }
 
 /// Every table belongs to a test.

@@ -239,25 +239,18 @@ fn number(value: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use proptest::collection::{btree_map, vec as list};
     use proptest::prelude::*;
     use serde_json::Value;
 
     use super::{digest, is_json};
     use crate::mask::Masks;
-    use crate::tables::{check, check_pairs};
+    use crate::tables::{check, check_pairs, documents};
 
     /// A small document of objects, lists and few different values.
     fn document() -> impl Strategy<Value = Value> {
         let leaf =
             prop_oneof![(0..3_u8).prop_map(Value::from), "[a{},\\\\\"]{0,2}".prop_map(Value::from)];
-        leaf.prop_recursive(3, 12, 3, |inner| {
-            prop_oneof![
-                list(inner.clone(), 0..3).prop_map(Value::from),
-                btree_map("[ab][\":{]?", inner, 0..3)
-                    .prop_map(|members| members.into_iter().collect::<Value>()),
-            ]
-        })
+        documents(leaf, "[ab][\":{]?", [3, 12, 3])
     }
 
     /// Collects the members of each object that has some, sorted by name. Of a nested object, only the name is left.
