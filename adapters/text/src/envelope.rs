@@ -285,7 +285,7 @@ impl<'t> Envelope<'t> {
         // Most objects have another first member, and need not be read to their end.
         let first = text.get(1..)?.trim_ascii_start().get(1..)?;
         let mut names = MEMBERS.iter().flat_map(|(_, names)| names.words());
-        names.find(|name| first.starts_with(name))?;
+        names.find(|name| first.as_bytes().starts_with(name))?;
         let (mut told, mut body, mut is_plain) = (*self, None, true);
         for member in whole_members(text) {
             let says = says(&member)?;

@@ -1,5 +1,6 @@
 //! A fast search for a few words in a text, by four letters of each word.
 
+use crate::list::Words;
 use crate::mask::few;
 
 /// Four letters of each word, in lower case. A text without any of them contains no such word.
@@ -26,16 +27,13 @@ const THREE: u32 = 0xFF_FFFF;
 
 impl Grams {
     /// Creates the set of `words` at compile time, which fails if one of the `phrases` contains none of them.
-    pub(crate) const fn of<const N: usize>(words: &[&[u8; 4]; N], phrases: &[&[&str]]) -> Self {
+    pub(crate) const fn of<const N: usize>(words: &[&[u8; 4]; N], phrases: &[Words]) -> Self {
         let mut list = 0;
         while list < phrases.len() {
-            let mut n = 0;
-            while n < phrases[list].len() {
-                assert!(
-                    holds_any(phrases[list][n].as_bytes(), words),
-                    "a phrase without any of the words"
-                );
-                n += 1;
+            let mut others = phrases[list];
+            while let Some((phrase, rest)) = others.split_first() {
+                assert!(holds_any(phrase, words), "a phrase without any of the words");
+                others = rest;
             }
             list += 1;
         }

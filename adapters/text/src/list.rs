@@ -1,36 +1,102 @@
 //! A list of words, with a filter that answers most questions without a comparison.
 
+/// Words in one row of bytes, each behind its length. In a slice of texts, each word takes an address and a length more, which
+/// is most of a short word on a microcontroller, and which the loader of a process has to set.
+#[derive(Clone, Copy)]
+pub(crate) struct Words(&'static [u8]);
+
+/// Creates [`Words`] at compile time from a slice of texts, none of which is longer than 255 bytes.
+macro_rules! packed {
+    ($words:expr) => {{
+        const TO_PACK: &[&str] = $words;
+        const PACKED: [u8; $crate::list::packed_length(TO_PACK)] = $crate::list::pack(TO_PACK);
+        $crate::list::Words::new(&PACKED)
+    }};
+}
+pub(crate) use packed;
+
+/// Returns the length of [`Words`], in bytes.
+pub(crate) const fn packed_length(words: &[&str]) -> usize {
+    let (mut length, mut n) = (0, 0);
+    while n < words.len() {
+        length += 1 + words[n].len();
+        n += 1;
+    }
+    length
+}
+
+/// Returns the bytes of [`Words`].
+pub(crate) const fn pack<const LENGTH: usize>(words: &[&str]) -> [u8; LENGTH] {
+    let (mut packed, mut end, mut n) = ([0; LENGTH], 0, 0);
+    while n < words.len() {
+        let (word, mut at) = (words[n].as_bytes(), 0);
+        let [length, ..] = word.len().to_le_bytes();
+        assert!(word.len() < 256, "a word of at most 255 bytes");
+        packed[end] = length;
+        while at < word.len() {
+            packed[end + 1 + at] = word[at];
+            at += 1;
+        }
+        end += 1 + word.len();
+        n += 1;
+    }
+    packed
+}
+
+impl Words {
+    /// Takes the bytes that [`pack`] returned.
+    pub(crate) const fn new(packed: &'static [u8]) -> Self {
+        Self(packed)
+    }
+
+    /// Returns the first word, and the others.
+    #[inline]
+    pub(crate) const fn split_first(self) -> Option<(&'static [u8], Self)> {
+        let [length, rest @ ..] = self.0 else { return None };
+        match rest.split_at_checked(*length as usize) {
+            Some((word, rest)) => Some((word, Self(rest))),
+            None => None,
+        }
+    }
+}
+
+impl Iterator for Words {
+    type Item = &'static [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'static [u8]> {
+        let (word, rest) = self.split_first()?;
+        *self = rest;
+        Some(word)
+    }
+}
+
 /// A list of words. Made by [`list`].
 pub(crate) struct List {
-    words: &'static [&'static str],
+    words: Words,
     filter: Filter,
 }
 
-/// Creates a [`List`] at compile time.
+/// Creates a [`List`] at compile time, of words or of a slice of them.
 macro_rules! list {
-    [$($word:literal)+] => { $crate::list::List::new(&[$($word),+]) };
+    [$($word:literal)+] => { $crate::list::list!(of &[$($word),+]) };
+    [of $words:expr] => { $crate::list::List::new($crate::list::packed!($words)) };
 }
 pub(crate) use list;
 
 impl List {
     /// Creates the list of `words` at compile time.
-    pub(crate) const fn new(words: &'static [&'static str]) -> Self {
-        let (mut filter, mut n) = (Filter::NONE, 0);
-        while n < words.len() {
-            filter = filter.with(words[n]);
-            n += 1;
+    pub(crate) const fn new(words: Words) -> Self {
+        let (mut filter, mut others) = (Filter::NONE, words);
+        while let Some((word, rest)) = others.split_first() {
+            (filter, others) = (filter.with_bytes(word), rest);
         }
         Self { words, filter }
     }
 
-    /// Returns the words as a slice, for the filters that are made of them.
-    pub(crate) const fn all(&self) -> &'static [&'static str] {
-        self.words
-    }
-
     /// Returns the words.
-    pub(crate) fn words(&self) -> impl Iterator<Item = &'static str> + Clone {
-        self.words.iter().copied()
+    pub(crate) const fn words(&self) -> Words {
+        self.words
     }
 
     /// Returns whether `word` is in the list.
@@ -63,20 +129,20 @@ pub(crate) struct Word<'t> {
 
 impl<'t> Word<'t> {
     pub(crate) const fn new(text: &'t str) -> Self {
-        Self { text, bit: bit(text) }
+        Self { text, bit: bit(text.as_bytes()) }
     }
 
     /// Returns whether the word is in `list`.
     #[inline]
     pub(crate) fn is_in(&self, list: &List) -> bool {
-        self.may_be_in(&list.filter) && list.words.contains(&self.text)
+        self.may_be_in(&list.filter) && list.words().any(|known| known == self.text.as_bytes())
     }
 
     /// Returns whether the word is in `list`. Case does not matter, as far as it is ASCII's.
     #[inline]
     pub(crate) fn is_in_any_case(&self, list: &List) -> bool {
-        let is_it = |known: &&str| known.eq_ignore_ascii_case(self.text);
-        self.may_be_in(&list.filter) && list.words.iter().any(is_it)
+        let is_it = |known: &[u8]| known.eq_ignore_ascii_case(self.text.as_bytes());
+        self.may_be_in(&list.filter) && list.words().any(is_it)
     }
 
     /// Returns `false` only if the word was not added to `filter` in any case.
@@ -93,7 +159,11 @@ pub(crate) struct Filter([u32; 8]);
 impl Filter {
     pub(crate) const NONE: Self = Self([0; 8]);
 
-    pub(crate) const fn with(mut self, word: &str) -> Self {
+    pub(crate) const fn with(self, word: &str) -> Self {
+        self.with_bytes(word.as_bytes())
+    }
+
+    const fn with_bytes(mut self, word: &[u8]) -> Self {
         let bit = bit(word);
         self.0[bit as usize / 32] |= 1 << (bit % 32);
         self
@@ -102,9 +172,9 @@ impl Filter {
 
 /// Returns the bit of `word`, by its ends and its length. It is the same in upper and lower case.
 #[inline]
-const fn bit(word: &str) -> u8 {
+const fn bit(word: &[u8]) -> u8 {
     let [length, ..] = word.len().to_le_bytes();
-    let ends = match word.as_bytes() {
+    let ends = match word {
         [first, .., last] => {
             (*first | 0x20).wrapping_mul(37).wrapping_add((*last | 0x20).wrapping_mul(101))
         }
@@ -121,7 +191,12 @@ mod tests {
     use super::{List, Word};
 
     const WORDS: [&str; 7] = ["a", "get", "got", "list", "größe", "", "x"];
-    const LIST: List = List::new(&WORDS);
+    const LIST: List = list![of & WORDS];
+
+    #[test]
+    fn words_come_as_they_were_written() {
+        assert!(LIST.words().eq(WORDS.map(str::as_bytes)));
+    }
 
     proptest! {
         #[test]

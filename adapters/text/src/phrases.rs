@@ -5,23 +5,34 @@ use core::iter::from_fn;
 use memchr::memchr2;
 
 use crate::find;
-use crate::list::List;
+use crate::list::Words;
 
 /// Returns the rest of `text` behind `phrase`, if `text` starts with it.
 pub(crate) fn after<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
-    let (start, rest) = text.split_at_checked(phrase.len())?;
-    start.eq_ignore_ascii_case(phrase).then_some(rest)
+    opens(text, phrase.as_bytes()).then(|| text.get(phrase.len()..)).flatten()
+}
+
+/// Returns whether `text` starts with `phrase`.
+fn opens(text: &str, phrase: &[u8]) -> bool {
+    let start = text.as_bytes().get(..phrase.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(phrase))
 }
 
 /// Returns the part of `text` before `phrase`, if `text` ends with it.
 pub(crate) fn before<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
-    let (rest, end) = text.split_at_checked(text.len().checked_sub(phrase.len())?)?;
-    end.eq_ignore_ascii_case(phrase).then_some(rest)
+    ends(text, phrase.as_bytes()).then(|| text.get(..text.len() - phrase.len())).flatten()
+}
+
+/// Returns whether `text` ends with `phrase`.
+fn ends(text: &str, phrase: &[u8]) -> bool {
+    let start = text.len().checked_sub(phrase.len());
+    let end = start.and_then(|start| text.as_bytes().get(start..));
+    end.is_some_and(|end| end.eq_ignore_ascii_case(phrase))
 }
 
 /// Phrases in lower case, with filters that most texts fail after a few instructions. Made by [`phrases`].
 pub(crate) struct Phrases {
-    list: List,
+    texts: Words,
     /// The position of the byte of each phrase that texts contain least often.
     rarest: &'static [u8],
     /// The slots of the first two bytes, and of the last two.
@@ -40,7 +51,7 @@ macro_rules! phrases {
     [$($phrase:literal)+] => {{
         const TEXTS: &[&str] = &[$($phrase),+];
         const RAREST: &[u8] = &$crate::phrases::rarest::<{ TEXTS.len() }>(TEXTS);
-        $crate::phrases::Phrases::new(TEXTS, RAREST)
+        $crate::phrases::Phrases::new($crate::list::packed!(TEXTS), RAREST)
     }};
 }
 pub(crate) use phrases;
@@ -48,43 +59,38 @@ pub(crate) use phrases;
 impl Phrases {
     /// Creates the set of `texts`, with the positions of their [`rarest`] bytes. A phrase of one byte opens and
     /// ends no text.
-    pub(crate) const fn new(texts: &'static [&'static str], rarest: &'static [u8]) -> Self {
-        let (mut openings, mut endings, mut n) = ([0; 2], [0; 2], 0);
-        while n < texts.len() {
-            if let [first, second, ..] = texts[n].as_bytes() {
+    pub(crate) const fn new(texts: Words, rarest: &'static [u8]) -> Self {
+        let (mut openings, mut endings, mut others) = ([0; 2], [0; 2], texts);
+        while let Some((text, rest)) = others.split_first() {
+            if let [first, second, ..] = text {
                 let slot = slot(*first, *second);
                 openings[slot / 64] |= 1 << (slot % 64);
             }
-            if let [.., prior, last] = texts[n].as_bytes() {
+            if let [.., prior, last] = text {
                 let slot = slot(*prior, *last);
                 endings[slot / 64] |= 1 << (slot % 64);
             }
-            n += 1;
+            others = rest;
         }
-        Self { list: List::new(texts), rarest, openings, endings }
-    }
-
-    /// Returns the phrases as a slice, for the filters that are made of them.
-    pub(crate) const fn all(&self) -> &'static [&'static str] {
-        self.list.all()
+        Self { texts, rarest, openings, endings }
     }
 
     /// Returns the phrases.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static str> + Clone {
-        self.list.words()
+    pub(crate) const fn iter(&self) -> Words {
+        self.texts
     }
 
     /// Returns whether `text` begins with one of the phrases. O(1) for most texts.
     pub(crate) fn open(&self, text: &str) -> bool {
         let [one, two, ..] = text.as_bytes() else { return false };
         holds(&self.openings, *one, *two)
-            && self.iter().any(|phrase| opens_alike(text, phrase) && after(text, phrase).is_some())
+            && self.iter().any(|phrase| opens_alike(text, phrase) && opens(text, phrase))
     }
 
     /// Returns whether `text` ends with one of the phrases. O(1) for most texts.
     pub(crate) fn end(&self, text: &str) -> bool {
         let [.., one, two] = text.as_bytes() else { return false };
-        holds(&self.endings, *one, *two) && self.iter().any(|phrase| before(text, phrase).is_some())
+        holds(&self.endings, *one, *two) && self.iter().any(|phrase| ends(text, phrase))
     }
 
     /// Returns whether `text` contains one of the phrases. O(n) for each phrase.
@@ -133,8 +139,8 @@ impl Pairs {
     }
 
     /// Returns `false` only if `phrase` has other pairs, too: for nearly every phrase that a text does not contain.
-    fn may_spell(&self, phrase: &str) -> bool {
-        let mut pairs = phrase.as_bytes().windows(2);
+    fn may_spell(&self, phrase: &[u8]) -> bool {
+        let mut pairs = phrase.windows(2);
         pairs.all(|pair| matches!(pair, [one, two] if holds(&self.0, *one, *two)))
     }
 }
@@ -172,8 +178,8 @@ const fn slot(one: u8, two: u8) -> usize {
 
 /// Splits `text` at the first `phrase`, in which the byte at `place` is rare. O(n) for a `phrase` of a
 /// few words.
-fn around<'t>(text: &'t str, phrase: &str, place: usize) -> Option<(&'t str, &'t str)> {
-    let (bytes, phrase) = (text.as_bytes(), phrase.as_bytes());
+fn around<'t>(text: &'t str, phrase: &[u8], place: usize) -> Option<(&'t str, &'t str)> {
+    let bytes = text.as_bytes();
     let letter = phrase.get(place)?;
     let (lower, upper) = (letter.to_ascii_lowercase(), letter.to_ascii_uppercase());
     let mut from = place;
@@ -205,8 +211,8 @@ const fn frequency(byte: u8) -> u8 {
 
 /// Returns whether both texts start with the same letter, or both are empty. Most phrases fail here.
 #[inline]
-fn opens_alike(one: &str, two: &str) -> bool {
-    match (one.as_bytes().first(), two.as_bytes().first()) {
+fn opens_alike(text: &str, phrase: &[u8]) -> bool {
+    match (text.as_bytes().first(), phrase.first()) {
         (Some(one), Some(two)) => one.eq_ignore_ascii_case(two),
         (one, two) => one.is_none() && two.is_none(),
     }
@@ -214,7 +220,9 @@ fn opens_alike(one: &str, two: &str) -> bool {
 
 /// Returns whether `text` begins with one of a few `phrases`.
 pub(crate) fn starts_with_any(text: &str, phrases: &[&str]) -> bool {
-    phrases.iter().any(|phrase| opens_alike(text, phrase) && after(text, phrase).is_some())
+    phrases
+        .iter()
+        .any(|phrase| opens_alike(text, phrase.as_bytes()) && opens(text, phrase.as_bytes()))
 }
 
 /// Returns whether `text` ends with one of a few `phrases`.
@@ -314,23 +322,26 @@ mod tests {
 
     static ALL: Phrases = phrases!["a" "ab" "b " "ü" "aab" "ba ü"];
 
+    /// The same phrases.
+    const EACH: [&str; 6] = ["a", "ab", "b ", "ü", "aab", "ba ü"];
+
     proptest! {
         #[test]
         fn phrases_are_found_as_in_the_text_in_lower_case(text in "[aAbBü ]{0,12}") {
             let lower: String = text.to_ascii_lowercase();
             let lengths = |(a, b): (&str, &str)| (a.len(), b.len());
-            for phrase in ALL.iter() {
+            for phrase in EACH {
                 prop_assert_eq!(after(&text, phrase).is_some(), lower.starts_with(phrase));
                 prop_assert_eq!(before(&text, phrase).is_some(), lower.ends_with(phrase));
             }
-            let long = || ALL.iter().filter(|phrase| phrase.len() > 1);
+            let long = || EACH.iter().filter(|phrase| phrase.len() > 1);
             prop_assert_eq!(ALL.open(&text) || text.starts_with(['a', 'A']),
-                long().any(|phrase| lower.starts_with(phrase)) || text.starts_with(['a', 'A']));
+                long().any(|phrase| lower.starts_with(*phrase)) || text.starts_with(['a', 'A']));
             prop_assert_eq!(ALL.end(&text) || lower.ends_with('a'),
-                long().any(|phrase| lower.ends_with(phrase)) || lower.ends_with('a'));
-            prop_assert_eq!(ALL.are_in(&text), ALL.iter().any(|phrase| lower.contains(phrase)));
+                long().any(|phrase| lower.ends_with(*phrase)) || lower.ends_with('a'));
+            prop_assert_eq!(ALL.are_in(&text), EACH.iter().any(|phrase| lower.contains(phrase)));
             let splits: Vec<_> = ALL.splits(&text).map(lengths).collect();
-            let expected = ALL.iter().filter_map(|phrase| lower.split_once(phrase));
+            let expected = EACH.iter().filter_map(|phrase| lower.split_once(*phrase));
             prop_assert_eq!(splits, expected.map(lengths).collect::<Vec<_>>());
         }
     }

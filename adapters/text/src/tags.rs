@@ -231,8 +231,8 @@ mod tests {
     fn no_name_stands_for_two_kinds() {
         let mut seen = HashSet::new();
         for name in TOOLS.iter().flat_map(|(_, names)| names.words()) {
-            assert!(seen.insert(name), "{name} stands twice");
-            assert_eq!(*name, name.to_ascii_lowercase());
+            assert!(seen.insert(name), "{name:?} stands twice");
+            assert_eq!(name, name.to_ascii_lowercase());
         }
     }
 }

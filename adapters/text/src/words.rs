@@ -32,13 +32,14 @@ macro_rules! declared {
         pub(crate) const $name: &[&str] = $crate::words::words!($name);
     };
     (List $name:ident) => {
-        pub(crate) static $name: List = List::new($crate::words::words!($name));
+        pub(crate) static $name: List =
+            List::new($crate::list::packed!($crate::words::words!($name)));
     };
     (Phrases $name:ident) => {
         pub(crate) static $name: Phrases = {
             const TEXTS: &[&str] = $crate::words::words!($name);
             const RAREST: &[u8] = &$crate::phrases::rarest::<{ TEXTS.len() }>(TEXTS);
-            Phrases::new(TEXTS, RAREST)
+            Phrases::new($crate::list::packed!(TEXTS), RAREST)
         };
     };
 }
@@ -116,19 +117,19 @@ pub(crate) mod complaint {
             b"foun", b"does", b"reco", b"appe", b"vali", b"requ", b"repo", b"iden", b"exac",
             b"tatu", b"ttp ",
         ],
-        &[INSIDE.all(), SAME.all(), HTTP_LABELS.all()],
+        &[INSIDE.iter(), SAME.iter(), HTTP_LABELS.iter()],
     );
 
     /// Letters of which each of these phrases has some.
     pub(crate) static SUMS: Grams = Grams::of(
         &[b"reco", b"comp", b"abor", b"non-", b"more", b"exit", b"d wi"],
-        &[SUMMARIES.all()],
+        &[SUMMARIES.iter()],
     );
 
     /// Letters of which each of these phrases has some.
     pub(crate) static REPEATS: Grams = Grams::of(
         &[b"unkn", b"reco", b"inva", b"such", b"see ", b"t kn", b"ders", b"vali", b"t a "],
-        &[REPEATING.all(), REPEATED.all()],
+        &[REPEATING.iter(), REPEATED.iter()],
     );
 }
 
@@ -142,7 +143,7 @@ pub(crate) mod refusal {
     /// Letters of which each phrase has some.
     pub(crate) static TRIGGERS: Grams = Grams::of(
         &[b"ecte", b"deni", b"bloc", b"requ", b"t gr", b"s ap"],
-        &[PHRASES.all(), UNPERMITTED.all()],
+        &[PHRASES.iter(), UNPERMITTED.iter()],
     );
 }
 
@@ -156,7 +157,7 @@ pub(crate) mod timeout {
 
     /// Letters of which each word for a time-out has some.
     pub(crate) static TRIGGERS: Grams =
-        Grams::of(&[b"time", b"dead"], &[OVER.all(), TIMEOUT.all()]);
+        Grams::of(&[b"time", b"dead"], &[OVER.iter(), TIMEOUT.iter()]);
 }
 
 pub(crate) mod transient {
@@ -172,7 +173,7 @@ pub(crate) mod transient {
             b" 429", b" 503", b"rate", b"many", b"over", b"avai", b"agai", b"etry", b"gate",
             b"conn", b"temp", b"busy", b"lock", b"acqu", b"anot", b"netw",
         ],
-        &[PHRASES.all()],
+        &[PHRASES.iter()],
     );
 }
 
@@ -187,7 +188,7 @@ pub(crate) mod waiting {
     /// Letters of which each sentence about a running job has some.
     pub(crate) static TRIGGERS: Grams = Grams::of(
         &[b"stil", b"wait", b"prog", b"not ", b"asn'", b"back"],
-        &[PHRASES.all(), TO_COME.all(), WAITS.all()],
+        &[PHRASES.iter(), TO_COME.iter(), WAITS.iter()],
     );
 
     /// Letters of which each name of a state and each state in a column has some.
@@ -196,7 +197,7 @@ pub(crate) mod waiting {
             b"stat", b"phas", b"stag", b"conc", b"rogr", b"pend", b"queu", b"prov", b"aiti",
             b"ercr", b"podi",
         ],
-        &[COLUMNS.all(), NAMES.all()],
+        &[COLUMNS.words(), NAMES.words()],
     );
 }
 

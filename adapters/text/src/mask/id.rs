@@ -6,7 +6,7 @@ use super::pieces::{Part, Span};
 use super::scan::{is_of, kind};
 use super::word_end::{self, Known, Letters};
 use super::{FORGERY, Mask, REQUESTS};
-use crate::list::List;
+use crate::list::{List, list};
 
 /// The id around the digit at `place`, which is its first. Nothing of it, or of its label, stands
 /// before `floor`.
@@ -121,7 +121,7 @@ fn start(text: &[u8], place: usize, floor: usize) -> usize {
     if quoted > floor && byte(text, quoted - 1) == b'"' { quoted } else { start }
 }
 
-static REQUEST_LIST: List = List::new(REQUESTS);
+static REQUEST_LIST: List = list![of REQUESTS];
 
 /// The ends of these words.
 static REQUESTS_AHEAD: Known = Known::new(REQUESTS, true);
