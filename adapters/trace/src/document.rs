@@ -6,9 +6,11 @@ use std::io::BufRead;
 
 use serde::de::{Deserializer, Visitor};
 
+use crate::detect::Layout;
 use crate::event::Tokens;
-use crate::field::text_of_json;
-use crate::problem::{Problem, ProblemKind};
+use crate::field::{check, text_of_json};
+use crate::lines;
+use crate::problem::{Done, Problem};
 use crate::recorder::{MAIN, Recorder};
 use crate::stream::Stream;
 
@@ -49,24 +51,34 @@ pub(crate) enum Part<'a> {
     Usage(&'a str),
 }
 
-/// Replays the [`parts`] of a document, and reports the records that cannot be read.
+/// Replays the records of an input, which are checked to be JSON: the [`parts`] of a document, or lines. Reports those
+/// that cannot be read.
 pub(crate) fn replay(
     input: &mut dyn BufRead,
+    layout: Layout,
     lists: Lists,
     recorder: &mut Recorder<'_>,
-    each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Result<(), ProblemKind>,
+    each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Done,
 ) {
-    replay_with_usage(input, lists, |_| None, recorder, each);
+    replay_with_usage(input, layout, lists, |_| None, recorder, each);
 }
 
-/// Replays a document like [`replay`], and delivers the tokens beside its records at the end.
+/// Replays an input like [`replay()`], and delivers the tokens beside the records of a document at its end.
 pub(crate) fn replay_with_usage(
     input: &mut dyn BufRead,
+    layout: Layout,
     lists: Lists,
     usage: fn(&str) -> Option<Tokens>,
     recorder: &mut Recorder<'_>,
-    each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Result<(), ProblemKind>,
+    each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Done,
 ) {
+    if layout == Layout::Lines {
+        lines::replay(input, recorder, &mut |json, recorder| {
+            check(json)?;
+            each(json, recorder)
+        });
+        return;
+    }
     let mut total = None;
     let end = parts(input, lists, &mut |part| match part {
         Part::Record(json, line) => {

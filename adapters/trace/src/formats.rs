@@ -30,6 +30,7 @@ mod openhands;
 mod otlp;
 mod phoenix;
 mod pi;
+mod prelude;
 mod pydantic_ai;
 mod qwen;
 mod smolagents;

@@ -5,14 +5,14 @@ use std::io::{BufRead, ErrorKind, Read};
 use memchr::memchr;
 
 use crate::LINE_BYTES_MAX;
-use crate::problem::ProblemKind;
+use crate::problem::{Done, ProblemKind};
 use crate::recorder::Recorder;
 
 /// Replays the records of an input with one a line, and reports those that cannot be read.
 pub(crate) fn replay(
     input: &mut dyn BufRead,
     recorder: &mut Recorder<'_>,
-    each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Result<(), ProblemKind>,
+    each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Done,
 ) {
     let mut lines = Lines::new(input);
     while let Some((number, line)) = lines.next() {

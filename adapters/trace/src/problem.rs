@@ -104,6 +104,9 @@ pub enum ProblemKind {
     TooLong,
 }
 
+/// The end of reading a record, or the problem that it has.
+pub(crate) type Done = Result<(), ProblemKind>;
+
 impl ProblemKind {
     /// Returns this problem on a line.
     pub(crate) const fn at(self, line: u64) -> Problem {

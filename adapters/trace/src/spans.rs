@@ -15,15 +15,14 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::detect::Layout;
-use crate::document::Lists;
+use crate::document::{self, Lists};
 use crate::event::Role;
-use crate::field::{Raw, check, string, text_of_json};
+use crate::field::{Raw, string, text_of_json};
 use crate::otlp::{Assembler, Limits, Record, Span, What, hexadecimal, id_of_text, is_read};
-use crate::problem::ProblemKind;
+use crate::problem::Done;
 use crate::pull::{Pull, is_json};
 use crate::recorder::{Recorder, Step};
 use crate::time::nanoseconds;
-use crate::{document, lines};
 
 /// The nanoseconds of a millisecond.
 const MILLISECOND: u64 = 1_000_000;
@@ -34,7 +33,7 @@ const KEY_MAX: usize = 128;
 const DEPTH_MAX: usize = 10;
 
 /// Reads the spans of a line or of an element, which was checked to be JSON, and passes them on.
-pub(crate) type Read = fn(&str, &mut Recorder<'_>, &mut dyn FnMut(Span)) -> Result<(), ProblemKind>;
+pub(crate) type Read = fn(&str, &mut Recorder<'_>, &mut dyn FnMut(Span)) -> Done;
 
 /// Replays the spans of an input, and delivers what they say at its end.
 pub(crate) fn replay(
@@ -50,13 +49,7 @@ pub(crate) fn replay(
         assembler.deliver_ready(&mut |record| deliver(record, &mut session, recorder));
         outcome
     };
-    match layout {
-        Layout::Lines => lines::replay(input, recorder, &mut |json, recorder| {
-            check(json)?;
-            each(json, recorder)
-        }),
-        Layout::Document => document::replay(input, lists, recorder, &mut each),
-    }
+    document::replay(input, layout, lists, recorder, &mut each);
     assembler.flush(&mut |record| deliver(record, &mut session, recorder));
 }
 

@@ -15,21 +15,10 @@
 
 mod open;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::BufRead;
-
-use serde::Deserialize;
 
 use self::open::OpenCalls;
-use crate::clue::{Clue, Fields, Place, is_text, text};
-use crate::detect::Layout;
-use crate::event::{Role, Tokens};
-use crate::field::{Raw, member, members, nested, object, required, string, texts};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::lines;
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder};
+use super::prelude::*;
 
 /// The most bytes of a message that are put together. The rest of a longer one is left out.
 const MESSAGE_BYTES_MAX: usize = 1 << 20;
@@ -47,7 +36,11 @@ impl Format {
         layouts: Layouts::Lines,
         is_document: |_| false,
         recognise,
-        read,
+        read: |input, _, recorder| {
+            let mut sessions = Sessions::default();
+            lines::replay(input, recorder, &mut |json, recorder| sessions.line(json, recorder));
+            sessions.flush(recorder);
+        },
     });
 }
 
@@ -67,12 +60,6 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
         }
         _ => is_update(fields).then_some(Clue::record("`sessionId` with `sessionUpdate`")),
     }
-}
-
-fn read(input: &mut dyn BufRead, _: Layout, recorder: &mut Recorder<'_>) {
-    let mut sessions = Sessions::default();
-    lines::replay(input, recorder, &mut |json, recorder| sessions.line(json, recorder));
-    sessions.flush(recorder);
 }
 
 /// A message of the protocol, or the parameters of an update alone.
@@ -104,7 +91,7 @@ struct Sessions {
 }
 
 impl Sessions {
-    fn line(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn line(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Done {
         let line = object::<Line<'_>>(json)?;
         let method = string(line.method);
         let params = match method.as_deref() {
@@ -229,7 +216,7 @@ impl Session {
         update: &Update<'_>,
         calls: &mut OpenCalls,
         recorder: &mut Recorder<'_>,
-    ) -> Result<(), ProblemKind> {
+    ) -> Done {
         match string(update.what).as_deref() {
             Some("agent_message_chunk") => self.chunk(Role::Assistant, update, calls, recorder),
             Some("user_message_chunk") => self.chunk(Role::User, update, calls, recorder),

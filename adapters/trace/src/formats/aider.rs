@@ -10,17 +10,9 @@
 //! - **Tokens** are rounded by the program. What came from a cache is part of what was sent.
 //! - **Times.** Only the beginning of a chat has one.
 
-use std::io::BufRead;
-
 use serde_json::json;
 
-use crate::clue::{Clue, Fields, Place, text};
-use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::command_args;
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::lines;
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder};
+use super::prelude::*;
 use crate::time::time_of;
 
 /// The heading of a chat, before its time.
@@ -39,22 +31,20 @@ impl Format {
         layouts: Layouts::Lines,
         is_document: |_| false,
         recognise,
-        read: |input, _, recorder| read(input, recorder),
+        read: |input, _, recorder| {
+            let mut chat = Chat::default();
+            lines::replay(input, recorder, &mut |line, recorder| {
+                chat.line(line, recorder);
+                Ok(())
+            });
+            chat.hear(recorder);
+        },
     });
 }
 
 fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     let is_own = text(fields, "heading").starts_with(HEADING);
     (place == Place::Document && is_own).then_some(Clue::record("a heading of aider"))
-}
-
-fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    let mut chat = Chat::default();
-    lines::replay(input, recorder, &mut |line, recorder| {
-        chat.line(line, recorder);
-        Ok::<(), ProblemKind>(())
-    });
-    chat.hear(recorder);
 }
 
 /// The chat up to a line.

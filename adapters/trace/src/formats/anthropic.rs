@@ -8,18 +8,7 @@
 //! - Tools that the provider runs (`server_tool_use`, `mcp_tool_use` and their results), `thinking`,
 //!   and all fields beside `messages`, the `system` prompt included, are skipped.
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
-
-use crate::clue::{Clue, Fields, Place, blocks, is_chat_message, is_list, objects, text};
-use crate::document::{self, Lists};
-use crate::event::{Role, Tokens};
-use crate::field::{Raw, checked_object, flat_text, is_true, json_args, records, required, string};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Turn};
+use super::prelude::*;
 
 impl Format {
     /// Anthropic messages: the body of a request, or the array of its messages.
@@ -31,7 +20,18 @@ impl Format {
         layouts: Layouts::Document,
         is_document: |fields| is_list(fields, "messages"),
         recognise,
-        read: |input, _, recorder| read(input, recorder),
+        read: |input, layout, recorder| {
+            let usage = |json: &str| Tokens::of_anthropic(serde_json::from_str(json).ok());
+            let lists = Lists::First(&["messages"]);
+            document::replay_with_usage(
+                input,
+                layout,
+                lists,
+                usage,
+                recorder,
+                &mut |json, recorder| checked_object::<Message<'_>>(json)?.replay(recorder),
+            );
+        },
     });
 }
 
@@ -61,14 +61,6 @@ fn is_request(fields: &Fields) -> bool {
         && (fields.contains_key("system") || has_schema())
 }
 
-fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    let usage = |json: &str| Tokens::of_anthropic(serde_json::from_str(json).ok());
-    let lists = Lists::First(&["messages"]);
-    document::replay_with_usage(input, lists, usage, recorder, &mut |json, recorder| {
-        checked_object::<Message<'_>>(json)?.replay(recorder)
-    });
-}
-
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
@@ -93,7 +85,7 @@ pub(crate) struct Block<'a> {
 }
 
 impl Message<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
         let role = required(self.role, "a message", "role")?;
         recorder.recognise();
         match Role::from_name(&role) {
@@ -107,7 +99,7 @@ impl Message<'_> {
 
     /// Replays the model's answer. A block that cannot be read is reported after the others are
     /// delivered.
-    fn answer(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn answer(&self, recorder: &mut Recorder<'_>) -> Done {
         let turn = recorder.turn(MAIN);
         if !turn.called || turn.answered {
             *turn = Turn::default();
@@ -145,7 +137,7 @@ impl Message<'_> {
 }
 
 impl Block<'_> {
-    fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn call(&self, recorder: &mut Recorder<'_>) -> Done {
         let tool = required(self.name, "a tool_use block", "name")?;
         let turn = recorder.turn(MAIN);
         let step = turn.call(turn.called);

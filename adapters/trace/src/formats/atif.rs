@@ -11,23 +11,8 @@
 //!   other, and an id names no call.
 //! - **Tokens** are the `metrics` of a step. The cached ones are part of the input.
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use crate::clue::{Clue, Fields, Place, is_list, is_text, objects, text};
-use crate::document::{self, Lists};
-use crate::event::{Outcome, Role, Tokens, is_hidden, is_redacted};
-use crate::field::{
-    Arguments, Raw, checked_object, elements, flat_text, is_true, member, members, records,
-    required, string,
-};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, together};
-use crate::time::time;
+use super::prelude::*;
+use crate::event::{is_hidden, is_redacted};
 
 /// The depth to which subagents of subagents are read. Real ones have one or two levels.
 const DEPTH_MAX: usize = 8;
@@ -42,7 +27,16 @@ impl Format {
         layouts: Layouts::Document,
         is_document: |fields| is_list(fields, "steps"),
         recognise,
-        read,
+        read: |input, layout, recorder| {
+            let lists = Lists::All(&["steps", "subagent_trajectories"]);
+            document::replay(input, layout, lists, recorder, &mut |json, recorder| {
+                let element = checked_object::<Element<'_>>(json)?;
+                match element.steps {
+                    Some(_) => element.delegate(1, recorder),
+                    None => element.step(MAIN, recorder),
+                }
+            });
+        },
     });
 }
 
@@ -57,17 +51,6 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     objects(fields, "steps")
         .any(is_step)
         .then_some(Clue::mark("`steps` with `step_id` and `source`"))
-}
-
-fn read(input: &mut dyn BufRead, _: crate::detect::Layout, recorder: &mut Recorder<'_>) {
-    let lists = Lists::All(&["steps", "subagent_trajectories"]);
-    document::replay(input, lists, recorder, &mut |json, recorder| {
-        let element = checked_object::<Element<'_>>(json)?;
-        match element.steps {
-            Some(_) => element.delegate(1, recorder),
-            None => element.step(MAIN, recorder),
-        }
-    });
 }
 
 /// A step, or the trajectory of a subagent.
@@ -89,7 +72,7 @@ struct Element<'a> {
 
 impl Element<'_> {
     /// Replays the trajectory of a subagent, and the trajectories of its own subagents.
-    fn delegate(&self, depth: usize, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn delegate(&self, depth: usize, recorder: &mut Recorder<'_>) -> Done {
         if depth > DEPTH_MAX {
             let message =
                 "subagents are nested more than 8 levels deep, and the inner ones are not read";
@@ -109,7 +92,7 @@ impl Element<'_> {
         outcome
     }
 
-    fn step(&self, worker: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn step(&self, worker: &str, recorder: &mut Recorder<'_>) -> Done {
         let source = required(self.source, "a step", "source")?;
         recorder.recognise();
         if is_true(self.is_copied_context) {
@@ -153,11 +136,7 @@ impl Element<'_> {
 
 /// Delivers the calls of a step, and returns the index of the first. One that cannot be read is reported after
 /// the others are delivered.
-fn issue(
-    worker: &str,
-    calls: &[&RawValue],
-    recorder: &mut Recorder<'_>,
-) -> (Option<usize>, Result<(), ProblemKind>) {
+fn issue(worker: &str, calls: &[&RawValue], recorder: &mut Recorder<'_>) -> (Option<usize>, Done) {
     let mut first = None;
     let outcome = together(calls, |call, step| {
         let names = ["tool_call_id", "function_name", "arguments"];

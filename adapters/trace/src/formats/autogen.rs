@@ -9,24 +9,7 @@
 //! - A `ToolCallSummaryMessage` repeats the results, and is skipped.
 //! - **Tokens** are the `models_usage` of a message, or stand in a call of the model.
 
-use std::io::BufRead;
-
-use serde::Deserialize;
-
-use crate::clue::{Clue, Fields, Place, is_list, is_text, text};
-use crate::costs::count;
-use crate::detect::Layout;
-use crate::document::Lists;
-use crate::event::{Outcome, Role, Tokens};
-use crate::field::{
-    Arguments, Raw, check, checked_object, flag, flat_text, is_true, records, required, string,
-    texts,
-};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, together};
-use crate::time::time;
-use crate::{document, lines};
+use super::prelude::*;
 
 /// The list of messages in a result.
 const LIST: &str = "messages";
@@ -57,7 +40,18 @@ impl Format {
         layouts: Layouts::Either,
         is_document: |fields| is_list(fields, LIST),
         recognise,
-        read,
+        read: |input, layout, recorder| {
+            let mut last = MAIN.to_owned();
+            document::replay(
+                input,
+                layout,
+                Lists::First(&[LIST]),
+                recorder,
+                &mut |json, recorder| {
+                    checked_object::<Message<'_>>(json)?.replay(&mut last, recorder)
+                },
+            );
+        },
     });
 }
 
@@ -74,21 +68,6 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     let is_message = TYPES.contains(&text(fields, "type")) && is_text(fields, "source");
     (is_message && place != Place::Document)
         .then_some(Clue::record("`type` of a message of AutoGen, with `source`"))
-}
-
-fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
-    let mut last = MAIN.to_owned();
-    match layout {
-        Layout::Lines => lines::replay(input, recorder, &mut |json, recorder| {
-            check(json)?;
-            checked_object::<Message<'_>>(json)?.replay(&mut last, recorder)
-        }),
-        Layout::Document => {
-            document::replay(input, Lists::First(&[LIST]), recorder, &mut |json, recorder| {
-                checked_object::<Message<'_>>(json)?.replay(&mut last, recorder)
-            });
-        }
-    }
 }
 
 /// A message, or a line of the log.
@@ -111,7 +90,7 @@ struct Message<'a> {
 
 impl Message<'_> {
     /// Replays a message. `last` is the agent that acted last.
-    fn replay(&self, last: &mut String, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, last: &mut String, recorder: &mut Recorder<'_>) -> Done {
         let kind = required(self.kind, "a message", "type")?;
         let is_logged = matches!(&*kind, "ToolCall" | "LLMCall") && self.source.is_none();
         if !is_logged && !TYPES.contains(&&*kind) {
@@ -159,7 +138,7 @@ impl Message<'_> {
     }
 
     /// Delivers a call of the log with its result.
-    fn logged(&self, worker: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn logged(&self, worker: &str, recorder: &mut Recorder<'_>) -> Done {
         let tool = required(self.tool_name, "a tool call", "tool_name")?;
         let turn = recorder.turn(worker);
         let step = turn.call(turn.called && turn.key.is_some());
@@ -172,7 +151,7 @@ impl Message<'_> {
     }
 
     /// Delivers the calls of an event.
-    fn request(&self, worker: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn request(&self, worker: &str, recorder: &mut Recorder<'_>) -> Done {
         together(records::<FunctionCall<'_>>(self.content), |call, step| {
             let name = required(call.name, "a tool call", "name")?;
             let arguments = Arguments::new(call.arguments);

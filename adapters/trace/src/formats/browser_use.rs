@@ -11,23 +11,8 @@
 //! - **Failures** have an `error`. A step without `model_output` is a failure of the model or the host, and no call.
 //! - **Tokens** are the input that browser-use estimates for a step. Newer versions leave them out.
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use crate::clue::{Clue, Fields, Place, is_list, objects};
-use crate::costs::count;
-use crate::detect::Layout;
-use crate::document::{self, Lists};
-use crate::event::{Args, Outcome, Tokens};
-use crate::field::{Raw, checked_object, elements, entries, flat_text, member, members, string};
-use crate::formats::{Definition, Failures, Format, Layouts};
+use super::prelude::*;
 use crate::pairing::digest;
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step};
-use crate::time::time_in_seconds;
 
 /// The list of steps.
 const LIST: &str = "history";
@@ -55,7 +40,15 @@ impl Format {
         layouts: Layouts::Document,
         is_document: |fields| is_list(fields, LIST),
         recognise,
-        read,
+        read: |input, layout, recorder| {
+            document::replay(
+                input,
+                layout,
+                Lists::First(&[LIST]),
+                recorder,
+                &mut |json, recorder| checked_object::<HistoryItem<'_>>(json)?.replay(recorder),
+            );
+        },
     });
 }
 
@@ -63,12 +56,6 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     let is_step = |step: &Fields| step.contains_key("model_output") && is_list(step, "result");
     let is_history = place == Place::Document && objects(fields, LIST).any(is_step);
     is_history.then_some(Clue::record("`history` with `model_output` and `result`"))
-}
-
-fn read(input: &mut dyn BufRead, _: Layout, recorder: &mut Recorder<'_>) {
-    document::replay(input, Lists::First(&[LIST]), recorder, &mut |json, recorder| {
-        checked_object::<HistoryItem<'_>>(json)?.replay(recorder)
-    });
 }
 
 /// A step: what the model wants, and what came of it.
@@ -82,7 +69,7 @@ struct HistoryItem<'a> {
 }
 
 impl HistoryItem<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
         if self.result.is_none() {
             return Err(ProblemKind::Missing { record: "a step", field: "result" });
         }

@@ -22,28 +22,14 @@
 //! - `thinking`, calls of tools on the provider's side, and lines without calls or texts are
 //!   skipped.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::io::BufRead;
 
-use serde::Deserialize;
-use serde_json::Value;
-use serde_json::value::RawValue;
 use unstuck_text::is_notification;
 
-use crate::clue::{Clue, Fields, Place, is_list, is_text, text};
-use crate::detect::Layout;
-use crate::document::{self, Lists, Part};
-use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{Raw, flat_text, is_true, member, nested, object, records, required, string};
+use super::prelude::*;
 use crate::formats::anthropic::Block;
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::lines::Lines;
 use crate::notes;
 use crate::pairing::digest;
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Turn};
-use crate::time::time;
 
 /// The number of lines of sidechains that are kept, to find the chain that the next one continues.
 const CHAIN_LINES_MAX: usize = 1024;
@@ -76,9 +62,15 @@ impl Format {
         layouts: Layouts::Either,
         is_document: |fields| is_list(fields, LIST),
         recognise,
-        read: |input, layout, recorder| match layout {
-            Layout::Lines => read_lines(input, recorder),
-            Layout::Document => read_document(input, recorder),
+        read: |input, layout, recorder| {
+            let mut chains = Chains::default();
+            document::replay(
+                input,
+                layout,
+                Lists::First(&[LIST]),
+                recorder,
+                &mut |json, recorder| Session { recorder, chains: &mut chains }.replay(json),
+            );
         },
     });
 }
@@ -129,32 +121,6 @@ fn recognise_line(fields: &Fields) -> Option<Clue> {
         _ => return None,
     };
     Some(Clue::hint(reason).tentative())
-}
-
-fn read_lines(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    let mut session = Session::new(recorder);
-    let mut lines = Lines::new(input);
-    while let Some((number, line)) = lines.next() {
-        if let Err(kind) = line.and_then(|line| session.replay(line)) {
-            session.recorder.problem(kind.at(number));
-        }
-    }
-}
-
-fn read_document(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    let mut session = Session::new(recorder);
-    let end = document::parts(input, Lists::First(&[LIST]), &mut |part| match part {
-        Part::Record(json, line) => {
-            if let Err(kind) = session.replay(json) {
-                session.recorder.problem(kind.at(line));
-            }
-        }
-        Part::Session(name) => session.recorder.session(name),
-        Part::Usage(_) => {}
-    });
-    if let Err(problem) = end {
-        recorder.problem(problem);
-    }
 }
 
 #[derive(Deserialize)]
@@ -210,18 +176,15 @@ enum Before {
     Unknown,
 }
 
-struct Session<'r, 's> {
+/// A session that goes on with another record.
+struct Session<'c, 'r, 's> {
     recorder: &'r mut Recorder<'s>,
-    chains: Chains,
+    chains: &'c mut Chains,
 }
 
-impl<'r, 's> Session<'r, 's> {
-    fn new(recorder: &'r mut Recorder<'s>) -> Self {
-        Self { recorder, chains: Chains::default() }
-    }
-
-    fn replay(&mut self, json: &str) -> Result<(), ProblemKind> {
-        let line = object::<Line<'_>>(json)?;
+impl Session<'_, '_, '_> {
+    fn replay(&mut self, json: &str) -> Done {
+        let line = checked_object::<Line<'_>>(json)?;
         let Some(kind) = string(line.kind) else {
             return Ok(());
         };
@@ -255,7 +218,7 @@ impl<'r, 's> Session<'r, 's> {
 
     /// Replays a line of the model's answer. A block that cannot be read is reported after the
     /// others are delivered.
-    fn answer(&mut self, worker: &str, message: &Message<'_>) -> Result<(), ProblemKind> {
+    fn answer(&mut self, worker: &str, message: &Message<'_>) -> Done {
         if string(message.model).as_deref() == Some("<synthetic>") {
             return Ok(());
         }
@@ -309,7 +272,7 @@ impl<'r, 's> Session<'r, 's> {
         self.recorder.say(worker, text);
     }
 
-    fn call(&mut self, worker: &str, block: &Block<'_>) -> Result<(), ProblemKind> {
+    fn call(&mut self, worker: &str, block: &Block<'_>) -> Done {
         let tool = required(block.name, "a tool_use block", "name")?;
         let args = block.input.map_or("null", RawValue::get);
         let content = digest((&*tool, args));

@@ -13,23 +13,8 @@
 
 mod ui;
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
-
-use crate::clue::{Clue, Fields, Place, objects, text};
-use crate::costs::count;
-use crate::document::{self, Lists};
-use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{
-    Raw, checked_object, flat_text, json_args, member, members, records, required, string,
-};
+use super::prelude::*;
 use crate::formats::anthropic::Block;
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder};
-use crate::time::time;
 
 /// The tools that are calls, as the agent writes them.
 const TOOLS: [&str; 19] = [
@@ -89,7 +74,12 @@ impl Format {
         layouts: Layouts::Document,
         is_document: |_| false,
         recognise,
-        read: |input, _, recorder| read(input, recorder),
+        read: |input, layout, recorder| {
+            let mut open = OpenCalls::default();
+            document::replay(input, layout, Lists::First(&[]), recorder, &mut |json, recorder| {
+                checked_object::<Message<'_>>(json)?.replay(&mut open, recorder)
+            });
+        },
     });
 }
 
@@ -103,13 +93,6 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
         .then_some(Clue::mark("texts such as `<task>` and `<environment_details>`"))
 }
 
-fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    let mut open = OpenCalls::default();
-    document::replay(input, Lists::First(&[]), recorder, &mut |json, recorder| {
-        checked_object::<Message<'_>>(json)?.replay(&mut open, recorder)
-    });
-}
-
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
@@ -120,7 +103,7 @@ struct Message<'a> {
 }
 
 impl Message<'_> {
-    fn replay(&self, open: &mut OpenCalls, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, open: &mut OpenCalls, recorder: &mut Recorder<'_>) -> Done {
         let role = required(self.role, "a message", "role")?;
         recorder.recognise();
         recorder.time(time(self.ts));
@@ -216,11 +199,7 @@ impl OpenCalls {
 }
 
 /// Delivers the call in a block.
-fn call_of(
-    block: &Block<'_>,
-    open: &mut OpenCalls,
-    recorder: &mut Recorder<'_>,
-) -> Result<(), ProblemKind> {
+fn call_of(block: &Block<'_>, open: &mut OpenCalls, recorder: &mut Recorder<'_>) -> Done {
     let tool = required(block.name, "a tool_use block", "name")?;
     let call = open.issue(&tool, json_args(block.input), recorder);
     if let Some(id) = string(block.id) {

@@ -18,23 +18,9 @@
 
 mod ends;
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::Value;
-use serde_json::value::RawValue;
-
 use self::ends::{Ends, Event};
 use super::openai_responses::{Item, has_item_text};
-use crate::clue::{Clue, Fields, Place, is_text, text};
-use crate::event::Tokens;
-use crate::field::{Raw, checked_object, is_object, member, members, nested, object, string};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::lines;
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder};
-use crate::time::time;
+use super::prelude::*;
 use crate::tool_result::ToolResult;
 
 /// The types of lines that no other format has beside a `payload`.
@@ -50,7 +36,10 @@ impl Format {
         layouts: Layouts::Lines,
         is_document: |_| false,
         recognise,
-        read: |input, _, recorder| read(input, recorder),
+        read: |input, _, recorder| {
+            let mut thread = Thread::default();
+            lines::replay(input, recorder, &mut |json, recorder| thread.replay(json, recorder));
+        },
     });
 }
 
@@ -77,11 +66,6 @@ fn is_rollout(kind: &str, payload: &Value) -> bool {
     payload.is_object()
         && (ROLLOUT_LINES.contains(&kind)
             || (kind.is_empty() && payload.get("originator").is_some()))
-}
-
-fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    let mut thread = Thread::default();
-    lines::replay(input, recorder, &mut |json, recorder| thread.replay(json, recorder));
 }
 
 #[derive(Deserialize)]
@@ -116,7 +100,7 @@ struct Thread {
 }
 
 impl Thread {
-    fn replay(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Done {
         let line = object::<Line<'_>>(json)?;
         let kind = string(line.kind);
         if !is_object(line.payload) {
@@ -150,12 +134,7 @@ impl Thread {
     }
 
     /// Replays a line of the oldest rollouts: an item, or the thread's name.
-    fn replay_bare(
-        &mut self,
-        json: &str,
-        line: &Line<'_>,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<(), ProblemKind> {
+    fn replay_bare(&mut self, json: &str, line: &Line<'_>, recorder: &mut Recorder<'_>) -> Done {
         if line.payload.is_some() {
             return Ok(());
         }
@@ -210,7 +189,7 @@ impl Thread {
         }
     }
 
-    fn item(&mut self, item: &Item<'_>, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn item(&mut self, item: &Item<'_>, recorder: &mut Recorder<'_>) -> Done {
         let worker = self.worker.as_deref().unwrap_or(MAIN);
         let ends = &mut self.ends;
         item.replay(worker, recorder, &mut |id, result, recorder| {

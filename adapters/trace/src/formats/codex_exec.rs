@@ -8,19 +8,7 @@
 //! - **Tokens** are those of the session so far, at the end of each turn. There are no times.
 //! - `reasoning`, `todo_list` and the program's own `error` items are skipped.
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use crate::clue::{Clue, Fields, Place, text};
-use crate::event::{Args, Outcome, Tokens};
-use crate::field::{Raw, command_args, flat_text, integer, member, nested, object, string};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::lines;
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder};
+use super::prelude::*;
 
 impl Format {
     /// The printed JSON Lines of `codex exec`.
@@ -32,7 +20,7 @@ impl Format {
         layouts: Layouts::Lines,
         is_document: |_| false,
         recognise,
-        read: |input, _, recorder| read(input, recorder),
+        read: |input, _, recorder| lines::replay(input, recorder, &mut replay),
     });
 }
 
@@ -41,10 +29,6 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     let is_own = ["thread.", "turn.", "item."].iter().any(|begin| kind.starts_with(begin));
     (place == Place::Line && is_own)
         .then_some(Clue::mark("`type` such as `item.completed` of `codex exec`").printed())
-}
-
-fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    lines::replay(input, recorder, &mut replay);
 }
 
 #[derive(Deserialize)]
@@ -83,7 +67,7 @@ struct Item<'a> {
     query: Raw<'a>,
 }
 
-fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+fn replay(json: &str, recorder: &mut Recorder<'_>) -> Done {
     let line = object::<Line<'_>>(json)?;
     let kind = string(line.kind).unwrap_or_default();
     match (&*kind, nested::<Item<'_>>(line.item)) {

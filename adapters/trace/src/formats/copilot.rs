@@ -14,27 +14,11 @@
 //!   message are left out, because its input is unknown.
 //! - The program's own instructions and hooks are skipped.
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::Value;
-use serde_json::value::RawValue;
 use unstuck_text::{Envelope, Unescaped};
 
-use crate::clue::{Clue, Fields, Place, text};
-use crate::event::{Outcome, Role, Tokens};
-use crate::field::{
-    Raw, entries, flat_text, integer, is_true, json_args, member, members, nested, object, records,
-    required, string,
-};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::lines;
+use super::prelude::*;
 use crate::notes;
 use crate::pairing::RecentRecords;
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder};
-use crate::time::time;
 use crate::tool_result::ToolResult;
 
 /// The types of events that no other format has beside `data`.
@@ -49,7 +33,10 @@ impl Format {
         layouts: Layouts::Lines,
         is_document: |_| false,
         recognise,
-        read: |input, _, recorder| read(input, recorder),
+        read: |input, _, recorder| {
+            let mut seen = RecentRecords::default();
+            lines::replay(input, recorder, &mut |json, recorder| replay(json, &mut seen, recorder));
+        },
     });
 }
 
@@ -59,11 +46,6 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     let has_data = fields.get("data").is_some_and(Value::is_object);
     (place == Place::Line && is_own && has_data)
         .then_some(Clue::record("`type` and `data` of a Copilot event").printed())
-}
-
-fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    let mut seen = RecentRecords::default();
-    lines::replay(input, recorder, &mut |json, recorder| replay(json, &mut seen, recorder));
 }
 
 #[derive(Deserialize)]
@@ -103,11 +85,7 @@ struct Request<'a> {
     arguments: Raw<'a>,
 }
 
-fn replay(
-    json: &str,
-    seen: &mut RecentRecords,
-    recorder: &mut Recorder<'_>,
-) -> Result<(), ProblemKind> {
+fn replay(json: &str, seen: &mut RecentRecords, recorder: &mut Recorder<'_>) -> Done {
     let line = object::<Line<'_>>(json)?;
     let (Some(kind), Some(data)) = (string(line.kind), nested::<Data<'_>>(line.data)) else {
         return Ok(());
@@ -145,12 +123,7 @@ fn replay(
 
 impl Data<'_> {
     /// Replays the model's answer. A call that cannot be read is reported after the others.
-    fn answer(
-        &self,
-        worker: &str,
-        seen: &mut RecentRecords,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<(), ProblemKind> {
+    fn answer(&self, worker: &str, seen: &mut RecentRecords, recorder: &mut Recorder<'_>) -> Done {
         recorder.begin_turn(worker);
         if let Some(text) = string(self.content).filter(|text| !text.is_empty()) {
             recorder.say(worker, &text);
@@ -186,12 +159,7 @@ impl Data<'_> {
 }
 
 impl Request<'_> {
-    fn replay(
-        &self,
-        worker: &str,
-        seen: &mut RecentRecords,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<(), ProblemKind> {
+    fn replay(&self, worker: &str, seen: &mut RecentRecords, recorder: &mut Recorder<'_>) -> Done {
         let id = string(self.tool_call_id);
         if id.as_ref().is_some_and(|id| !seen.insert((worker, id))) {
             return Ok(());

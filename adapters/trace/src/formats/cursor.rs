@@ -11,23 +11,7 @@
 //! - **Tokens** are those of the whole run, at its end. The cached ones are no part of the input.
 //! - `thinking` is skipped. Transcripts that the editor keeps are of another format, without results.
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::Value;
-use serde_json::value::RawValue;
-
-use crate::clue::{Clue, Fields, Place, is_text, text};
-use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{
-    Arguments, Raw, entries, integer, is_object, member, members, object, required, string, texts,
-};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::lines;
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder};
-use crate::time::time;
+use super::prelude::*;
 
 impl Format {
     /// The printed JSON Lines of Cursor's command line.
@@ -39,7 +23,11 @@ impl Format {
         layouts: Layouts::Lines,
         is_document: |_| false,
         recognise,
-        read: |input, _, recorder| read(input, recorder),
+        read: |input, _, recorder| {
+            lines::replay(input, recorder, &mut |json, recorder| {
+                object::<Line<'_>>(json)?.replay(recorder)
+            });
+        },
     });
 }
 
@@ -65,12 +53,6 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     }
 }
 
-fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    lines::replay(input, recorder, &mut |json, recorder| {
-        object::<Line<'_>>(json)?.replay(recorder)
-    });
-}
-
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 struct Line<'a> {
@@ -87,7 +69,7 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
         let Some(kind) = string(self.kind) else { return Ok(()) };
         if let Some(session) = string(self.session_id) {
             recorder.recognise();
@@ -121,7 +103,7 @@ impl Line<'_> {
         }
     }
 
-    fn tool_call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn tool_call(&self, recorder: &mut Recorder<'_>) -> Done {
         recorder.recognise();
         let id = required(self.call_id, "a tool call", "call_id")?;
         let missing = ProblemKind::Missing { record: "a tool call", field: "tool_call" };

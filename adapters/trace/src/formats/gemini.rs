@@ -17,28 +17,10 @@
 //! - Messages of the program (`info`, `error`, and the context that it writes in the user's name) and
 //!   thoughts are skipped.
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use crate::clue::{Clue, Fields, Place, is_list, text};
-use crate::detect::Layout;
-use crate::document::Lists;
-use crate::event::{Role, Tokens};
-use crate::field::{
-    Raw, block_text, elements, is_object, is_true, json_args, member, members, nested, object,
-    records, required, string,
-};
-use crate::formats::{Definition, Failures, Format, Layouts};
+use super::prelude::*;
 use crate::notes;
 use crate::pairing::{RecentRecords, digest};
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Turn};
-use crate::time::time;
 use crate::tool_result::ToolResult;
-use crate::{document, lines};
 
 /// The beginning of a text that the program writes in the user's name.
 const ECHO: &str = "<session_context>";
@@ -53,10 +35,7 @@ impl Format {
         layouts: Layouts::Either,
         is_document: |fields| is_list(fields, "messages"),
         recognise,
-        read: |input, layout, recorder| match layout {
-            Layout::Lines => read_lines(input, recorder),
-            Layout::Document => read_document(input, recorder),
-        },
+        read,
     });
 }
 
@@ -81,16 +60,15 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     }
 }
 
-pub(super) fn read_lines(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
+pub(super) fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
     let mut chat = Chat::default();
-    lines::replay(input, recorder, &mut |json, recorder| chat.replay(json, recorder));
-}
-
-fn read_document(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    let mut chat = Chat::default();
-    document::replay(input, Lists::First(&["messages"]), recorder, &mut |json, recorder| {
-        chat.replay(json, recorder)
-    });
+    document::replay(
+        input,
+        layout,
+        Lists::First(&["messages"]),
+        recorder,
+        &mut |json, recorder| chat.replay(json, recorder),
+    );
 }
 
 #[derive(Deserialize)]
@@ -151,8 +129,8 @@ struct Chat {
 }
 
 impl Chat {
-    fn replay(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-        let record = object::<Record<'_>>(json)?;
+    fn replay(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Done {
+        let record = checked_object::<Record<'_>>(json)?;
         if record.project_hash.is_some() || record.kind.is_some() {
             self.meet(&record, recorder);
         }
@@ -182,11 +160,7 @@ impl Chat {
         }
     }
 
-    fn record(
-        &mut self,
-        record: &Record<'_>,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<(), ProblemKind> {
+    fn record(&mut self, record: &Record<'_>, recorder: &mut Recorder<'_>) -> Done {
         let Some(kind) = string(record.kind) else {
             return Ok(());
         };
@@ -225,7 +199,7 @@ struct Speaker<'w, 'r, 's> {
 
 impl Speaker<'_, '_, '_> {
     /// Replays the model's answer. A call that cannot be read is reported after the others.
-    fn answer(&mut self, record: &Record<'_>) -> Result<(), ProblemKind> {
+    fn answer(&mut self, record: &Record<'_>) -> Done {
         let id = string(record.id);
         let key = id.as_ref().map(digest);
         let turn = self.recorder.turn(self.worker);
@@ -247,12 +221,7 @@ impl Speaker<'_, '_, '_> {
         outcome
     }
 
-    fn tool_call(
-        &mut self,
-        record: Option<&str>,
-        position: usize,
-        call: &ToolCall<'_>,
-    ) -> Result<(), ProblemKind> {
+    fn tool_call(&mut self, record: Option<&str>, position: usize, call: &ToolCall<'_>) -> Done {
         let named = string(call.id);
         let id = named
             .clone()
@@ -274,7 +243,7 @@ impl Speaker<'_, '_, '_> {
         Ok(())
     }
 
-    fn issue(&mut self, name: Raw<'_>, args: Raw<'_>, id: &str) -> Result<(), ProblemKind> {
+    fn issue(&mut self, name: Raw<'_>, args: Raw<'_>, id: &str) -> Done {
         let tool = required(name, "a tool call", "name")?;
         let turn = self.recorder.turn(self.worker);
         let step = turn.call(turn.called);
@@ -291,7 +260,7 @@ impl Speaker<'_, '_, '_> {
     }
 
     /// Replays a line of Qwen Code's model. Lines without a result between them are one answer.
-    fn answer_in_parts(&mut self, parts: Raw<'_>, usage: Raw<'_>) -> Result<(), ProblemKind> {
+    fn answer_in_parts(&mut self, parts: Raw<'_>, usage: Raw<'_>) -> Done {
         let turn = self.recorder.turn(self.worker);
         if !turn.called || turn.answered {
             *turn = Turn::default();

@@ -7,19 +7,7 @@
 //! - **Tokens** are those of the whole run, in its `result`. The cached ones are part of the input, and thoughts
 //!   are counted only in the total.
 
-use std::io::BufRead;
-
-use serde::Deserialize;
-
-use crate::clue::{Clue, Fields, Place, is_text, text};
-use crate::costs::count;
-use crate::event::{Role, Tokens};
-use crate::field::{Raw, flat_text, json_args, member, members, object, required, string, texts};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::lines;
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder};
-use crate::time::time;
+use super::prelude::*;
 
 impl Format {
     /// The printed JSON Lines of Gemini CLI.
@@ -31,7 +19,11 @@ impl Format {
         layouts: Layouts::Lines,
         is_document: |_| false,
         recognise,
-        read: |input, _, recorder| read(input, recorder),
+        read: |input, _, recorder| {
+            lines::replay(input, recorder, &mut |json, recorder| {
+                object::<Line<'_>>(json)?.replay(recorder)
+            });
+        },
     });
 }
 
@@ -54,12 +46,6 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     }
 }
 
-fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    lines::replay(input, recorder, &mut |json, recorder| {
-        object::<Line<'_>>(json)?.replay(recorder)
-    });
-}
-
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 struct Line<'a> {
@@ -79,7 +65,7 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
         let Some(kind) = string(self.kind) else { return Ok(()) };
         if let Some(session) = string(self.session_id) {
             recorder.recognise();
@@ -112,7 +98,7 @@ impl Line<'_> {
         }
     }
 
-    fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn call(&self, recorder: &mut Recorder<'_>) -> Done {
         let Some(id) = string(self.tool_id) else { return Ok(()) };
         let tool = required(self.tool_name, "a tool_use line", "tool_name")?;
         recorder.recognise();

@@ -13,28 +13,13 @@ mod attachments;
 mod messages;
 mod spans;
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
 use self::attachments::Attachments;
 use self::spans::Spans;
-use crate::clue::{Clue, Fields, Place, is_list, objects, text};
-use crate::detect::Layout;
-use crate::document::{self, Lists, Part};
-use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{
-    Raw, checked_object, elements, flat_text, is_true, member, members, object, required, string,
-    text_of_json, texts,
-};
-use crate::formats::{Definition, Failures, Format, Layouts};
+use super::prelude::*;
+use crate::document::Part;
 use crate::packed;
-use crate::problem::{Problem, ProblemKind};
-use crate::recorder::{MAIN, Recorder, Step, Turn};
+use crate::problem::Problem;
 use crate::stream::Stream;
-use crate::time::time;
 
 /// The events by which a list is recognised.
 const EVENTS: [&str; 7] =
@@ -88,12 +73,14 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     }
 }
 
-fn read(input: &mut dyn BufRead, _: Layout, recorder: &mut Recorder<'_>) {
+fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
     let mut log = Log::default();
     let is_archive = input.fill_buf().is_ok_and(|begin| packed::first_member(begin).is_some());
     if !is_archive {
         let lists = Lists::All(&["samples", "events"]);
-        document::replay(input, lists, recorder, &mut |json, recorder| log.element(json, recorder));
+        document::replay(input, layout, lists, recorder, &mut |json, recorder| {
+            log.element(json, recorder)
+        });
         log.name_first(recorder);
         return;
     }
@@ -187,7 +174,7 @@ impl Log {
     }
 
     /// Reads an element of a document: a sample, or an event.
-    fn element(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn element(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Done {
         #[derive(Deserialize)]
         #[serde(bound(deserialize = "'de: 'a"))]
         struct Element<'a> {
@@ -195,7 +182,7 @@ impl Log {
             id: Raw<'a>,
             epoch: Raw<'a>,
         }
-        let Element { event, id, epoch } = object(json)?;
+        let Element { event, id, epoch } = checked_object(json)?;
         if event.is_some() {
             return self.event(json, &Attachments::default(), 0, recorder);
         }
@@ -205,12 +192,7 @@ impl Log {
         self.sample(json, &format!("{id}_epoch_{epoch}"), recorder)
     }
 
-    fn sample(
-        &mut self,
-        json: &str,
-        name: &str,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<(), ProblemKind> {
+    fn sample(&mut self, json: &str, name: &str, recorder: &mut Recorder<'_>) -> Done {
         #[derive(Deserialize)]
         #[serde(bound(deserialize = "'de: 'a"))]
         struct Sample<'a> {
@@ -241,7 +223,7 @@ impl Log {
         attachments: &Attachments<'_>,
         depth: usize,
         recorder: &mut Recorder<'_>,
-    ) -> Result<(), ProblemKind> {
+    ) -> Done {
         let event = checked_object::<Event<'_>>(json)?;
         let kind = required(event.kind, "an event", "event")?;
         recorder.recognise();
@@ -357,7 +339,7 @@ impl Event<'_> {
         worker: &str,
         attachments: &Attachments<'_>,
         recorder: &mut Recorder<'_>,
-    ) -> Result<(), ProblemKind> {
+    ) -> Done {
         let name = required(self.function, "a call", "function")?;
         let turn = recorder.turn(worker);
         let step = if turn.key.is_some() && turn.called { Step::Same } else { Step::New };

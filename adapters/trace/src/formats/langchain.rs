@@ -9,24 +9,7 @@
 //! messages of old versions. Calls that could not be parsed (`invalid_tool_calls`) never ran, and are passed
 //! over. A result failed if its `status` is `error`.
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use crate::clue::{Clue, Fields, Place, is_list, text};
-use crate::costs::count;
-use crate::detect::Layout;
-use crate::document::{self, Lists};
-use crate::event::{Role, Tokens};
-use crate::field::{
-    Arguments, Raw, check, checked_object, elements, flat_text, is_object, member, members,
-    records, required, string, texts,
-};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::lines;
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, together};
+use super::prelude::*;
 
 impl Format {
     /// Messages of `LangChain` and `LangGraph`, alone or in a state.
@@ -38,11 +21,8 @@ impl Format {
         layouts: Layouts::Either,
         is_document: |fields| is_list(fields, "messages"),
         recognise,
-        read: |input, layout, recorder| match layout {
-            Layout::Lines => lines::replay(input, recorder, &mut replay),
-            Layout::Document => {
-                document::replay(input, Lists::First(&["messages"]), recorder, &mut replay);
-            }
+        read: |input, layout, recorder| {
+            document::replay(input, layout, Lists::First(&["messages"]), recorder, &mut replay);
         },
     });
 }
@@ -76,8 +56,7 @@ struct Envelope<'a> {
 }
 
 /// Replays a message in any of the shapes.
-fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-    check(json)?;
+fn replay(json: &str, recorder: &mut Recorder<'_>) -> Done {
     let (kind, message) = open(json)?;
     let kind = kind.ok_or(ProblemKind::Missing { record: "a message", field: "type" })?;
     message.replay(&kind, recorder)
@@ -121,7 +100,7 @@ struct Message<'a> {
 
 impl<'a> Message<'a> {
     /// Replays a message. Its kind is a class, such as `AIMessageChunk`, or a name, such as `ai`.
-    fn replay(&self, kind: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, kind: &str, recorder: &mut Recorder<'_>) -> Done {
         if matches!(kind, "tool" | "ToolMessage" | "ToolMessageChunk") {
             recorder.recognise();
             self.answer(recorder);
@@ -152,7 +131,7 @@ impl<'a> Message<'a> {
     }
 
     /// Replays the agent's turn.
-    fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Done {
         let calls = self.calls();
         if !text.is_empty() || calls.is_empty() {
             recorder.say(MAIN, text);

@@ -8,20 +8,8 @@
 //!   known only by a result of `LangChain`.
 //! - **Failures** have the level `ERROR`, and `statusMessage` says why.
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use crate::clue::{Clue, Fields, Place, is_list, is_text, objects, text};
-use crate::detect::Layout;
-use crate::document::Lists;
-use crate::field::{Raw, checked_object, member, members, records, required, string};
-use crate::formats::{Definition, Failures, Format, Layouts};
+use super::prelude::*;
 use crate::otlp::Span;
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder};
 use crate::spans;
 
 /// The lists of observations in a trace and in a page.

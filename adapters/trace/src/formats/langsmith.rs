@@ -7,25 +7,11 @@
 //! - **Sessions** are the threads that the metadata name, or else the traces. `session_id` is the project of a run.
 //! - **Failures** are the runs with an `error`.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::langchain::words;
-use crate::clue::{Clue, Fields, Place, is_list, is_text, objects};
-use crate::detect::Layout;
-use crate::document::Lists;
-use crate::event::Role;
-use crate::field::{
-    Raw, checked_object, elements, entries, member, members, records, required, string,
-};
-use crate::formats::{Definition, Failures, Format, Layouts};
+use super::prelude::*;
 use crate::otlp::{Span, Status};
-use crate::problem::ProblemKind;
-use crate::recorder::Recorder;
 use crate::spans;
 
 /// The lists of runs in a page and in a run.

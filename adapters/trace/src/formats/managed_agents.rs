@@ -7,20 +7,7 @@
 //! - **Tokens** stand at the end of a request, before or behind its calls.
 //! - Thoughts and the states of the session are skipped.
 
-use std::io::BufRead;
-
-use serde::Deserialize;
-
-use crate::clue::{Clue, Fields, Place, is_list, objects, text};
-use crate::detect::Layout;
-use crate::document::Lists;
-use crate::event::{Role, Tokens};
-use crate::field::{Raw, flat_text, is_true, json_args, object, required, string, texts};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder};
-use crate::time::time;
-use crate::{document, lines};
+use super::prelude::*;
 
 /// The list of a page of events.
 const LIST: &str = "data";
@@ -35,7 +22,15 @@ impl Format {
         layouts: Layouts::Either,
         is_document: |fields| is_list(fields, LIST),
         recognise,
-        read: |input, layout, recorder| read(input, layout, recorder),
+        read: |input, layout, recorder| {
+            document::replay(
+                input,
+                layout,
+                Lists::First(&[LIST]),
+                recorder,
+                &mut |json, recorder| checked_object::<Event<'_>>(json)?.replay(recorder),
+            );
+        },
     });
 }
 
@@ -52,13 +47,6 @@ fn is_event(fields: &Fields) -> bool {
     let is_own =
         ["agent.", "user.", "session.", "span."].iter().any(|begin| kind.starts_with(begin));
     is_own && text(fields, "id").starts_with("sevt_")
-}
-
-fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
-    match layout {
-        Layout::Lines => lines::replay(input, recorder, &mut replay),
-        Layout::Document => document::replay(input, Lists::First(&[LIST]), recorder, &mut replay),
-    }
 }
 
 #[derive(Deserialize)]
@@ -78,36 +66,35 @@ struct Event<'a> {
     processed_at: Raw<'a>,
 }
 
-fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-    let event = object::<Event<'_>>(json)?;
-    let kind = string(event.kind).unwrap_or_default();
-    if kind.contains('.') && event.id.is_some() {
-        recorder.recognise();
-    }
-    recorder.time(time(event.processed_at));
-    match &*kind {
-        "user.message" => {
-            recorder.begin_turn(MAIN);
-            recorder.message(MAIN, Role::User, &texts(event.content));
-        }
-        "span.model_request_start" => recorder.begin_turn(MAIN),
-        "span.model_request_end" => {
-            recorder.usage(MAIN, Tokens::of_anthropic(event.model_usage));
-        }
-        "agent.message" => recorder.speak(MAIN, &texts(event.content)),
-        "agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use" => {
-            return event.call(recorder);
-        }
-        "agent.tool_result" | "agent.mcp_tool_result" | "user.custom_tool_result" => {
-            event.result(recorder);
-        }
-        _ => {}
-    }
-    Ok(())
-}
-
 impl Event<'_> {
-    fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
+        let kind = string(self.kind).unwrap_or_default();
+        if kind.contains('.') && self.id.is_some() {
+            recorder.recognise();
+        }
+        recorder.time(time(self.processed_at));
+        match &*kind {
+            "user.message" => {
+                recorder.begin_turn(MAIN);
+                recorder.message(MAIN, Role::User, &texts(self.content));
+            }
+            "span.model_request_start" => recorder.begin_turn(MAIN),
+            "span.model_request_end" => {
+                recorder.usage(MAIN, Tokens::of_anthropic(self.model_usage));
+            }
+            "agent.message" => recorder.speak(MAIN, &texts(self.content)),
+            "agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use" => {
+                return self.call(recorder);
+            }
+            "agent.tool_result" | "agent.mcp_tool_result" | "user.custom_tool_result" => {
+                self.result(recorder);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn call(&self, recorder: &mut Recorder<'_>) -> Done {
         let tool = required(self.name, "a tool call", "name")?;
         recorder.recognise();
         let turn = recorder.turn(MAIN);

@@ -12,23 +12,9 @@
 //! - `info.config` may repeat the whole run as a script for the model; only `messages` is read.
 //! - The last command ends the run, so its result is missing. The program writes the message `exit`.
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
 use unstuck_text::{Envelope, Unescaped};
 
-use crate::clue::{Clue, Fields, Place, is_chat_message, is_list, objects, text};
-use crate::document::{self, Lists};
-use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{
-    Arguments, Raw, checked_object, command_args, elements, flat_text, integer, member, members,
-    nested, required, string,
-};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step};
-use crate::time::time_in_seconds;
+use super::prelude::*;
 
 /// The beginning of the block with the command: today's tag, and the tag of the first versions.
 const FENCES: [&str; 2] = ["```mswea_bash_command", "```bash"];
@@ -43,7 +29,15 @@ impl Format {
         // The messages may be cut off behind a long `info`.
         is_document: |fields| is_list(fields, "messages") || has_info_of_run(fields),
         recognise,
-        read: |input, _, recorder| read(input, recorder),
+        read: |input, layout, recorder| {
+            document::replay(
+                input,
+                layout,
+                Lists::First(&["messages"]),
+                recorder,
+                &mut |json, recorder| checked_object::<Message<'_>>(json)?.replay(recorder),
+            );
+        },
     });
 }
 
@@ -72,12 +66,6 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
 fn has_info_of_run(fields: &Fields) -> bool {
     let has = |key| fields.get("info").is_some_and(|info| info.get(key).is_some());
     has("model_stats") || has("mini_version")
-}
-
-fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    document::replay(input, Lists::First(&["messages"]), recorder, &mut |json, recorder| {
-        checked_object::<Message<'_>>(json)?.replay(recorder)
-    });
 }
 
 /// Returns whether only this program writes such a message: a command in its own fence, or a result
@@ -110,7 +98,7 @@ struct Extra<'a> {
 }
 
 impl Message<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
         let role = required(self.role, "a message", "role")?;
         recorder.recognise();
         let text = flat_text(self.content);

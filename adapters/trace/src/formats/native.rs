@@ -13,20 +13,9 @@
 //! problem, so that an older reader can read the traces of a newer writer. If a known field has the
 //! wrong type, its line is skipped and reported. In our own format that is a mistake of the writer.
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
-
-use crate::clue::{Clue, Fields, Place, is_text, text};
-use crate::costs::count;
-use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{Raw, members, object, strict_string, string};
-use crate::formats::{Definition, Failures, Format, Layouts};
+use super::prelude::*;
+use crate::field::strict_string;
 use crate::lines::Lines;
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step};
-use crate::time::time;
 
 impl Format {
     /// This project's own JSON Lines.
@@ -91,7 +80,7 @@ struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    fn replay(&self, first: bool, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, first: bool, recorder: &mut Recorder<'_>) -> Done {
         match strict_string(self.kind, "type")?.as_deref() {
             Some("call") => self.call(recorder),
             Some("message") => self.message(recorder),
@@ -102,7 +91,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    fn header(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn header(&self, recorder: &mut Recorder<'_>) -> Done {
         recorder.recognise();
         if let Some(session) = strict_string(self.session, "session")? {
             recorder.session(&session);
@@ -118,14 +107,14 @@ impl<'a> Record<'a> {
         of_call.iter().chain(&of_message).chain([&self.worker]).all(Option::is_none)
     }
 
-    fn begin(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn begin(&self, recorder: &mut Recorder<'_>) -> Done {
         let session = strict_string(self.session, "session");
         // Another run begins even if its name cannot be read.
         recorder.begin(session.as_ref().ok().and_then(Option::as_deref));
         session.map(|_| ())
     }
 
-    fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn call(&self, recorder: &mut Recorder<'_>) -> Done {
         recorder.recognise();
         let worker = self.worker()?;
         let tool = strict_string(self.tool, "tool")?
@@ -156,7 +145,7 @@ impl<'a> Record<'a> {
         Ok(())
     }
 
-    fn message(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn message(&self, recorder: &mut Recorder<'_>) -> Done {
         recorder.recognise();
         let missing = |field| ProblemKind::Missing { record: "a message", field };
         let worker = self.worker()?;

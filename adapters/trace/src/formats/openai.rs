@@ -9,21 +9,7 @@
 //!   `response`. `LiteLLM` logs the `response`, whose calls have not run, and which is the last message
 //!   of the next request.
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use crate::clue::{Clue, Place, is_chat_message, is_list};
-use crate::document::{self, Lists};
-use crate::event::{Role, Tokens};
-use crate::field::{
-    Arguments, Raw, checked_object, elements, flat_text, member, members, records, required, string,
-};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step, together};
+use super::prelude::*;
 
 impl Format {
     /// OpenAI chat messages: a JSON array, or an object with `messages`.
@@ -38,15 +24,18 @@ impl Format {
             let is_message = place == Place::Element && is_chat_message(fields);
             is_message.then_some(Clue::fallback("messages with `role` and `content`"))
         },
-        read: |input, _, recorder| read(input, recorder),
-    });
-}
-
-fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    let usage = |json: &str| Tokens::of_openai(serde_json::from_str(json).ok());
-    let lists = Lists::First(&["messages"]);
-    document::replay_with_usage(input, lists, usage, recorder, &mut |json, recorder| {
-        checked_object::<Message<'_>>(json)?.replay(recorder)
+        read: |input, layout, recorder| {
+            let usage = |json: &str| Tokens::of_openai(serde_json::from_str(json).ok());
+            let lists = Lists::First(&["messages"]);
+            document::replay_with_usage(
+                input,
+                layout,
+                lists,
+                usage,
+                recorder,
+                &mut |json, recorder| checked_object::<Message<'_>>(json)?.replay(recorder),
+            );
+        },
     });
 }
 
@@ -62,7 +51,7 @@ struct Message<'a> {
 }
 
 impl Message<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
         let role = required(self.role, "a message", "role")?;
         if elements(self.content).into_iter().any(is_foreign) {
             return Err(ProblemKind::ForeignPart {
@@ -88,7 +77,7 @@ impl Message<'_> {
     }
 
     /// Replays an assistant's turn.
-    fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Done {
         let mut calls: Vec<ToolCall<'_>> = records(self.tool_calls).collect();
         calls.extend(self.function_call.map(ToolCall::legacy));
         if !text.is_empty() || calls.is_empty() {
@@ -114,7 +103,7 @@ impl<'a> ToolCall<'a> {
         Self { id: None, function: Some(function), custom: None }
     }
 
-    fn replay(&self, step: Step, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, step: Step, recorder: &mut Recorder<'_>) -> Done {
         let function = members(self.function.or(self.custom), ["name", "arguments", "input"]);
         let [name, arguments, input] = function.unwrap_or_default();
         let name = required(name, "a tool call", "function.name")?;

@@ -20,24 +20,9 @@
 
 mod output;
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use crate::clue::{Clue, Fields, Place, blocks, is_chat_message, is_list, is_text, objects, text};
-use crate::detect::Layout;
-use crate::document::Lists;
-use crate::event::{Args, Role, Tokens};
-use crate::field::{Arguments, Raw, flat_text, object, records, string};
-use crate::formats::{Definition, Failures, Format, Layouts};
+use super::prelude::*;
 use crate::pairing::digest;
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Turn};
-use crate::time::time_in_seconds;
 use crate::tool_result::ToolResult;
-use crate::{document, lines};
 
 /// The items that no other format has.
 const ITEMS: [&str; 13] = [
@@ -78,9 +63,10 @@ impl Format {
         layouts: Layouts::Either,
         is_document: is_body,
         recognise,
-        read: |input, layout, recorder| match layout {
-            Layout::Lines => lines::replay(input, recorder, &mut replay),
-            Layout::Document => read_document(input, recorder),
+        read: |input, layout, recorder| {
+            let lists = Lists::All(&["input", "output", "messages"]);
+            let usage = |json: &str| Tokens::of_openai(serde_json::from_str(json).ok());
+            document::replay_with_usage(input, layout, lists, usage, recorder, &mut replay);
         },
     });
 }
@@ -119,15 +105,9 @@ fn is_body(fields: &Fields) -> bool {
             || objects(fields, "output").any(is_response_item))
 }
 
-fn read_document(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    let lists = Lists::All(&["input", "output", "messages"]);
-    let usage = |json: &str| Tokens::of_openai(serde_json::from_str(json).ok());
-    document::replay_with_usage(input, lists, usage, recorder, &mut replay);
-}
-
 /// Replays a line or an element: an item, a request or a response.
-fn replay(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-    let item = object::<Item<'_>>(json)?;
+fn replay(json: &str, recorder: &mut Recorder<'_>) -> Done {
+    let item = checked_object::<Item<'_>>(json)?;
     if item.kind.is_some() || item.role.is_some() {
         return item.replay_in_main(recorder);
     }
@@ -180,7 +160,7 @@ impl<'a> Item<'a> {
         worker: &str,
         recorder: &mut Recorder<'_>,
         deliver: &mut Deliver<'_>,
-    ) -> Result<(), ProblemKind> {
+    ) -> Done {
         let kind = string(self.kind).unwrap_or_default();
         match &*kind {
             _ if self.is_message() => self.message(worker, recorder),
@@ -207,7 +187,7 @@ impl<'a> Item<'a> {
         recorder.usage_of(MAIN, string(self.id).as_deref(), Tokens::of_openai(self.usage));
     }
 
-    fn replay_in_main(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay_in_main(&self, recorder: &mut Recorder<'_>) -> Done {
         let failed = string(self.status).is_some_and(|status| status == "failed");
         self.replay(MAIN, recorder, &mut |id, result, recorder| {
             recorder.answer(MAIN, Some(id), &result.text, failed);
@@ -279,12 +259,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    fn call(
-        &self,
-        kind: &str,
-        worker: &str,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<(), ProblemKind> {
+    fn call(&self, kind: &str, worker: &str, recorder: &mut Recorder<'_>) -> Done {
         recorder.recognise();
         let arguments = Arguments::new(self.arguments());
         let (tool, args) = match (string(self.name), self.action()) {

@@ -12,25 +12,7 @@
 //! - A user's text that the program wrote (`synthetic`), reasoning, patches and files are skipped. The
 //!   printed lines have no messages of the user.
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
-use serde_json::Value;
-use serde_json::value::RawValue;
-
-use crate::clue::{Clue, Fields, Place, is_list, is_text, objects, text};
-use crate::costs::count;
-use crate::detect::Layout;
-use crate::document::Lists;
-use crate::event::{Args, Outcome, Role, Tokens};
-use crate::field::{
-    Raw, flat_text, integer, is_true, member, members, nested, object, records, required, string,
-};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder};
-use crate::time::time;
-use crate::{document, lines};
+use super::prelude::*;
 
 /// The beginnings of the errors of calls that the user or a rule rejected, or that ended with the turn, as
 /// at a stop of this project.
@@ -53,7 +35,8 @@ impl Format {
         read: |input, layout, recorder| match layout {
             Layout::Lines => lines::replay(input, recorder, &mut replay_line),
             Layout::Document => {
-                document::replay(input, Lists::First(&["messages"]), recorder, &mut replay_message);
+                let lists = Lists::First(&["messages"]);
+                document::replay(input, layout, lists, recorder, &mut replay_message);
             }
         },
     });
@@ -144,7 +127,7 @@ struct State<'a> {
     time: Raw<'a>,
 }
 
-fn replay_line(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+fn replay_line(json: &str, recorder: &mut Recorder<'_>) -> Done {
     let line = object::<Line<'_>>(json)?;
     if let Some(session) = string(line.session) {
         recorder.recognise();
@@ -156,8 +139,8 @@ fn replay_line(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKin
     part.replay(recorder)
 }
 
-fn replay_message(json: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-    let message = object::<Message<'_>>(json)?;
+fn replay_message(json: &str, recorder: &mut Recorder<'_>) -> Done {
+    let message = checked_object::<Message<'_>>(json)?;
     let Some(info) = nested::<Info<'_>>(message.info) else {
         return Err(ProblemKind::Missing { record: "a message", field: "info" });
     };
@@ -201,7 +184,7 @@ impl Part<'_> {
     }
 
     /// Replays a part of the model's answer.
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
         match string(self.kind).as_deref() {
             Some("step-start") => recorder.begin_turn(MAIN),
             Some("text") => recorder.speak(MAIN, &string(self.text).unwrap_or_default()),
@@ -211,7 +194,7 @@ impl Part<'_> {
         Ok(())
     }
 
-    fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn call(&self, recorder: &mut Recorder<'_>) -> Done {
         let tool = required(self.tool, "a tool part", "tool")?;
         let state = nested::<State<'_>>(self.state);
         let input = state.as_ref().and_then(|state| state.input);

@@ -17,28 +17,11 @@
 //! A result failed if it is an error event, is marked `is_error`, or has an exit code that is not 0;
 //! -1 alone means that the command has not ended. A call that a person rejected did not fail.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::BufRead;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use crate::clue::{Clue, Fields, Place, flat_objects, is_list, is_text, objects, text};
-use crate::detect::Layout;
-use crate::document::Lists;
-use crate::event::{Args, Role, Tokens};
-use crate::field::{
-    Arguments, Raw, elements, entries, flat_text, integer, is_object, is_true, member, members,
-    nested, object, required, string,
-};
+use super::prelude::*;
 use crate::formats::swe_agent::is_step;
-use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::pairing::digest;
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step, Turn};
-use crate::time::time;
-use crate::{document, lines};
 
 /// Actions without a tool.
 const NO_CALLS: [&str; 16] = [
@@ -89,10 +72,7 @@ impl Format {
         layouts: Layouts::Either,
         is_document: |fields| LISTS.iter().any(|key| is_list(fields, key)),
         recognise,
-        read: |input, layout, recorder| match layout {
-            Layout::Lines => read_lines(input, recorder),
-            Layout::Document => read_document(input, recorder),
-        },
+        read,
     });
 }
 
@@ -135,17 +115,12 @@ fn recognise_document(fields: &Fields) -> Option<Clue> {
     event.map(|clue| Clue::hint(clue.reason))
 }
 
-fn read_lines(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    let mut first = true;
-    lines::replay(input, recorder, &mut |json, recorder| replay(json, &mut first, recorder));
-}
-
-fn read_document(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
+fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
     let mut first = true;
     let usage = |json: &str| accumulated(serde_json::from_str(json).ok());
     let lists = Lists::First(&LISTS);
-    document::replay_with_usage(input, lists, usage, recorder, &mut |json, recorder| {
-        if !json.starts_with('[') {
+    document::replay_with_usage(input, layout, lists, usage, recorder, &mut |json, recorder| {
+        if layout == Layout::Lines || !json.starts_with('[') {
             return replay(json, &mut first, recorder);
         }
         // Some evaluations kept each action with its observation as a pair.
@@ -157,8 +132,8 @@ fn read_document(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     });
 }
 
-fn replay(json: &str, first: &mut bool, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
-    let event = object::<Event<'_>>(json)?;
+fn replay(json: &str, first: &mut bool, recorder: &mut Recorder<'_>) -> Done {
+    let event = checked_object::<Event<'_>>(json)?;
     let is_first = core::mem::replace(first, false);
     if let Some(kind) = string(event.kind) {
         return event.replay_sdk(&kind, recorder);
@@ -238,7 +213,7 @@ fn fails(exit_code: Option<i64>) -> bool {
 }
 
 impl Event<'_> {
-    fn replay_sdk(&self, kind: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay_sdk(&self, kind: &str, recorder: &mut Recorder<'_>) -> Done {
         if kind.ends_with("Event") || self.action_id.is_some() {
             recorder.recognise();
         }
@@ -275,7 +250,7 @@ impl Event<'_> {
     }
 
     /// Replays an action of the SDK's agent. One that could not be parsed has no `action`.
-    fn call(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn call(&self, recorder: &mut Recorder<'_>) -> Done {
         // The name and the arguments are in `function` or beside it.
         let function =
             member(self.tool_call, "function").filter(|function| is_object(Some(function)));
@@ -311,13 +286,7 @@ impl Event<'_> {
     }
 
     /// Replays an action of V0, or of the oldest shape.
-    fn act(
-        &self,
-        action: &str,
-        json: &str,
-        is_first: bool,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<(), ProblemKind> {
+    fn act(&self, action: &str, json: &str, is_first: bool, recorder: &mut Recorder<'_>) -> Done {
         self.pay(recorder);
         let [thought, content] = members(self.args, ["thought", "content"]).unwrap_or_default();
         let thought = string(thought.or(self.thought)).unwrap_or_default();

@@ -5,15 +5,8 @@
 //! - **Arguments and results** are absent in most traces, because SDKs write them only if they are told to.
 //! - **Failures** are the spans with an error: by their status, an exception, or a key of the dialect.
 
-use std::io::BufRead;
-
-use crate::clue::{Clue, Fields, Place};
-use crate::detect::Layout;
-use crate::document::Lists;
-use crate::formats::{Definition, Failures, Format, Layouts};
+use super::prelude::*;
 use crate::otlp::{RESOURCES, checked_request};
-use crate::problem::ProblemKind;
-use crate::recorder::Recorder;
 use crate::spans;
 
 impl Format {

@@ -7,19 +7,8 @@
 //!   members of the span: `attributes.tool.name`.
 //! - **Failures** are the spans with the status `ERROR`.
 
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use crate::clue::{Clue, Fields, Place, is_list, objects};
-use crate::detect::Layout;
-use crate::document::Lists;
-use crate::field::{Raw, checked_object, elements, entries, members, required, string};
-use crate::formats::{Definition, Failures, Format, Layouts};
+use super::prelude::*;
 use crate::otlp::{Span, Status};
-use crate::problem::ProblemKind;
-use crate::recorder::Recorder;
 use crate::spans;
 
 /// The lists of spans in a page and in a trace.
@@ -94,12 +83,7 @@ struct Exported<'a> {
 
 impl Exported<'_> {
     /// Adds the span. A table has its attributes among the members of `json`.
-    fn add(
-        &self,
-        json: &str,
-        recorder: &mut Recorder<'_>,
-        push: &mut dyn FnMut(Span),
-    ) -> Result<(), ProblemKind> {
+    fn add(&self, json: &str, recorder: &mut Recorder<'_>, push: &mut dyn FnMut(Span)) -> Done {
         let [trace, id] = members(self.context, ["trace_id", "span_id"]).unwrap_or_default();
         let trace = required(trace.or(self.trace), "a span", "trace_id")?;
         let id = required(id.or(self.id), "a span", "span_id")?;

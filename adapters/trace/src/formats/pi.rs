@@ -12,24 +12,11 @@
 //! - Thinking, compactions, commands that the user ran and entries of extensions are skipped.
 
 use std::collections::HashMap;
-use std::io::BufRead;
 
-use serde::Deserialize;
-use serde_json::Value;
-use serde_json::value::RawValue;
-
+use super::prelude::*;
 use crate::LINE_BYTES_MAX;
-use crate::clue::{Clue, Fields, Place, is_text, text};
-use crate::event::{Role, Tokens};
-use crate::field::{
-    Raw, flat_text, is_object, is_true, json_args, nested, object, records, required, string,
-};
-use crate::formats::{Definition, Failures, Format, Layouts};
 use crate::lines::Lines;
 use crate::pairing::digest;
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step};
-use crate::time::time;
 
 impl Format {
     /// pi sessions: JSON Lines.
@@ -174,7 +161,7 @@ impl Entry {
 }
 
 impl Message<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
         match string(self.role).as_deref() {
             Some("assistant") => return self.answer(recorder),
             Some("toolResult") => self.result(recorder),
@@ -188,7 +175,7 @@ impl Message<'_> {
     }
 
     /// Replays the model's answer. A call that cannot be read is reported after the others.
-    fn answer(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn answer(&self, recorder: &mut Recorder<'_>) -> Done {
         recorder.settle(MAIN);
         recorder.usage(MAIN, self.tokens());
         if let Some(text) = string(self.content).filter(|text| !text.is_empty()) {
@@ -231,7 +218,7 @@ impl Block<'_> {
         }
     }
 
-    fn call(&self, step: Step, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn call(&self, step: Step, recorder: &mut Recorder<'_>) -> Done {
         let tool = required(self.name, "a toolCall block", "name")?;
         let index = recorder.call(MAIN, step, &tool, json_args(self.arguments));
         if let Some(id) = string(self.id) {

@@ -7,20 +7,7 @@
 //! - A `retry-feedback`, or a `retry-prompt` without a tool, is the host's word about an answer in text.
 //! - **Tokens** are the `usage` of a response. The cached ones are part of the input.
 
-use std::io::BufRead;
-
-use serde::Deserialize;
-
-use crate::clue::{Clue, Fields, Place, is_list, is_text, objects, text};
-use crate::costs::count;
-use crate::detect::Layout;
-use crate::document::{self, Lists};
-use crate::event::{Outcome, Role, Tokens};
-use crate::field::{Arguments, Raw, checked_object, flat_text, members, records, required, string};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step};
-use crate::time::time;
+use super::prelude::*;
 
 impl Format {
     /// Messages of Pydantic AI: an array of requests and responses with `parts`.
@@ -31,7 +18,15 @@ impl Format {
         layouts: Layouts::Document,
         is_document: |fields| is_list(fields, "messages"),
         recognise,
-        read,
+        read: |input, layout, recorder| {
+            document::replay(
+                input,
+                layout,
+                Lists::First(&["messages"]),
+                recorder,
+                &mut |json, recorder| checked_object::<Message<'_>>(json)?.replay(recorder),
+            );
+        },
     });
 }
 
@@ -50,12 +45,6 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     })
 }
 
-fn read(input: &mut dyn BufRead, _: Layout, recorder: &mut Recorder<'_>) {
-    document::replay(input, Lists::First(&["messages"]), recorder, &mut |json, recorder| {
-        checked_object::<Message<'_>>(json)?.replay(recorder)
-    });
-}
-
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
@@ -66,7 +55,7 @@ struct Message<'a> {
 }
 
 impl Message<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
         let kind = string(self.kind);
         let is_response = match kind.as_deref() {
             Some("response") => true,
@@ -106,10 +95,7 @@ impl Message<'_> {
 }
 
 /// Replays the parts of a response. A call that cannot be read is reported after the others are delivered.
-fn respond<'a>(
-    parts: impl Iterator<Item = Part<'a>>,
-    recorder: &mut Recorder<'_>,
-) -> Result<(), ProblemKind> {
+fn respond<'a>(parts: impl Iterator<Item = Part<'a>>, recorder: &mut Recorder<'_>) -> Done {
     let (mut step, mut outcome) = (Step::New, Ok(()));
     for part in parts {
         match string(part.kind).as_deref() {
@@ -139,7 +125,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    fn call(&self, step: Step, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn call(&self, step: Step, recorder: &mut Recorder<'_>) -> Done {
         let name = required(self.tool_name, "a tool call", "tool_name")?;
         let arguments = Arguments::new(self.args);
         let index = recorder.call(MAIN, step, &name, arguments.as_args());

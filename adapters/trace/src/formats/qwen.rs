@@ -4,8 +4,8 @@
 //! is one answer with its calls, and the `status` of a call's result says whether it failed. The time-out
 //! and the description of a command are rewordings.
 
-use crate::clue::{Clue, Fields, Place, text};
-use crate::formats::{Definition, Failures, Format, Layouts, gemini};
+use super::prelude::*;
+use crate::formats::gemini;
 
 impl Format {
     /// Qwen Code sessions: JSON Lines.
@@ -17,7 +17,7 @@ impl Format {
         layouts: Layouts::Lines,
         is_document: |_| false,
         recognise,
-        read: |input, _, recorder| gemini::read_lines(input, recorder),
+        read: gemini::read,
     });
 }
 

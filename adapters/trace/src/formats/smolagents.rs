@@ -12,24 +12,8 @@
 //! - **Tokens** are the `token_usage` of a step. Older versions leave it out.
 //! - Messages to the model repeat the steps before, and are skipped.
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use crate::clue::{Clue, Fields, Place, is_list, is_text, objects};
-use crate::detect::Layout;
-use crate::document::{self, Lists};
-use crate::event::{Outcome, Role, Tokens};
-use crate::field::{
-    Arguments, Raw, checked_object, elements, flat_text, member, members, required, texts,
-};
-use crate::formats::{Definition, Failures, Format, Layouts};
+use super::prelude::*;
 use crate::pairing::digest;
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step, together};
-use crate::time::time_in_seconds;
 
 /// The lists of steps in a result of a run. Older versions name it like messages.
 const LISTS: [&str; 2] = ["steps", "messages"];
@@ -44,7 +28,15 @@ impl Format {
         layouts: Layouts::Document,
         is_document: |fields| LISTS.iter().any(|key| is_list(fields, key)),
         recognise,
-        read,
+        read: |input, layout, recorder| {
+            document::replay(
+                input,
+                layout,
+                Lists::First(&LISTS),
+                recorder,
+                &mut |json, recorder| checked_object::<MemoryStep<'_>>(json)?.replay(recorder),
+            );
+        },
     });
 }
 
@@ -62,12 +54,6 @@ fn is_step(fields: &Fields) -> bool {
     let has = |key: &str| fields.contains_key(key);
     let is_task = is_text(fields, "task") && has("task_images");
     is_task || (is_list(fields, "tool_calls") && has("observations") && !has("role"))
-}
-
-fn read(input: &mut dyn BufRead, _: Layout, recorder: &mut Recorder<'_>) {
-    document::replay(input, Lists::First(&LISTS), recorder, &mut |json, recorder| {
-        checked_object::<MemoryStep<'_>>(json)?.replay(recorder)
-    });
 }
 
 /// A step of any kind. Its fields say which.
@@ -94,7 +80,7 @@ struct MemoryStep<'a> {
 }
 
 impl MemoryStep<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
         let given = self.system_prompt.map(|text| (Role::System, text));
         let given = given.or(self.task.map(|text| (Role::User, text)));
         let is_action = self.step_number.or(self.step).is_some();
@@ -116,7 +102,7 @@ impl MemoryStep<'_> {
     }
 
     /// Delivers the calls of an action step and its result.
-    fn act(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn act(&self, recorder: &mut Recorder<'_>) -> Done {
         let words = texts(self.model_output);
         if !words.is_empty() {
             recorder.say(MAIN, &words);

@@ -9,20 +9,7 @@
 //! - The tokens of the whole run are in `info.model_stats`, and delivered at the end. There are no times.
 //! - Results follow right after their actions and have no failure flag.
 
-use std::borrow::Cow;
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::Value;
-
-use crate::clue::{Clue, Fields, Place, flat_objects, is_list, is_text};
-use crate::costs::count;
-use crate::document::{self, Lists};
-use crate::event::{Args, Role, Tokens};
-use crate::field::{Raw, checked_object, command_args, flat_text, is_true, members, string};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, Step};
+use super::prelude::*;
 
 impl Format {
     /// SWE-agent trajectories: a JSON document.
@@ -34,7 +21,17 @@ impl Format {
         layouts: Layouts::Document,
         is_document: |fields| LISTS.iter().any(|key| is_list(fields, key)),
         recognise,
-        read: |input, _, recorder| read(input, recorder),
+        read: |input, layout, recorder| {
+            let lists = Lists::First(&LISTS);
+            document::replay_with_usage(
+                input,
+                layout,
+                lists,
+                tokens,
+                recorder,
+                &mut |json, recorder| checked_object::<Record<'_>>(json)?.replay(recorder),
+            );
+        },
     });
 }
 
@@ -67,13 +64,6 @@ pub(super) fn is_step(step: &Fields) -> bool {
     !step.contains_key("role") && (is_text(step, "action") || is_text(step, "observation"))
 }
 
-fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    let lists = Lists::First(&LISTS);
-    document::replay_with_usage(input, lists, tokens, recorder, &mut |json, recorder| {
-        checked_object::<Record<'_>>(json)?.replay(recorder)
-    });
-}
-
 /// Returns the tokens of a run. Its cached tokens are unknown.
 fn tokens(stats: &str) -> Option<Tokens> {
     let stats = serde_json::from_str(stats).ok();
@@ -96,7 +86,7 @@ struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
         if let Some(role) = string(self.role) {
             recorder.recognise();
             if !is_true(self.is_demo) {

@@ -1,17 +1,11 @@
 //! Calls that have begun and wait for the rest of their fields.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::Update;
 use crate::LINE_BYTES_MAX;
-use crate::event::{Args, Outcome};
-use crate::field::{Raw, elements, nested, string};
+use crate::formats::prelude::*;
 use crate::pairing::{OPEN_CALLS_MAX, digest};
-use crate::recorder::{Recorder, Step, Turn};
 
 /// The calls of all sessions that have not ended, in the order in which they began.
 #[derive(Default)]

@@ -8,21 +8,8 @@
 //! - **Tokens** stand in the request. The cached ones are no part of the input.
 //! - A message that was `partial` when the file was written is skipped.
 
-use std::io::BufRead;
-
-use serde::Deserialize;
-use serde_json::Value;
-use serde_json::value::RawValue;
-
 use super::{OpenCalls, RESULT, without_environment};
-use crate::clue::{Clue, Fields, Place, is_text, text};
-use crate::document::{self, Lists};
-use crate::event::{Args, Role, Tokens};
-use crate::field::{Raw, checked_object, command_args, is_true, member, required, string};
-use crate::formats::{Definition, Failures, Format, Layouts};
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder};
-use crate::time::time;
+use crate::formats::prelude::*;
 
 /// The tools whose `content` is their result.
 const LISTING: [&str; 5] = [
@@ -43,7 +30,13 @@ impl Format {
         layouts: Layouts::Document,
         is_document: |_| false,
         recognise,
-        read: |input, _, recorder| read(input, recorder),
+        read: |input, layout, recorder| {
+            let mut task = Task::default();
+            document::replay(input, layout, Lists::First(&[]), recorder, &mut |json, recorder| {
+                task.replay(&checked_object::<Message<'_>>(json)?, recorder)
+            });
+            task.end_turn("", recorder);
+        },
     });
 }
 
@@ -51,14 +44,6 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     let kind = text(fields, "type");
     (place == Place::Element && matches!(kind, "ask" | "say") && is_text(fields, kind))
         .then_some(Clue::record("messages whose `type` is `ask` or `say`"))
-}
-
-fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    let mut task = Task::default();
-    document::replay(input, Lists::First(&[]), recorder, &mut |json, recorder| {
-        task.replay(&checked_object::<Message<'_>>(json)?, recorder)
-    });
-    task.end_turn("", recorder);
 }
 
 #[derive(Deserialize)]
@@ -88,11 +73,7 @@ struct Shown {
 }
 
 impl Task {
-    fn replay(
-        &mut self,
-        message: &Message<'_>,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<(), ProblemKind> {
+    fn replay(&mut self, message: &Message<'_>, recorder: &mut Recorder<'_>) -> Done {
         let kind = required(message.kind, "a message", "type")?;
         let what = string(if kind == "ask" { message.ask } else { message.say });
         let Some(what) = what.filter(|_| !is_true(message.partial)) else { return Ok(()) };

@@ -1,14 +1,9 @@
 //! The ends of calls, which Codex reports in events beside the results.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use serde::Deserialize;
-
-use crate::event::Outcome;
-use crate::field::{Raw, flag, integer, is_true, member, members, nested, string};
+use crate::formats::prelude::*;
 use crate::pairing::{OPEN_CALLS_MAX, digest};
-use crate::recorder::Recorder;
 use crate::tool_result::ToolResult;
 
 /// The latest calls that ended. The event of a call's end comes before its result or after it.

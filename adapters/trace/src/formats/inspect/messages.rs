@@ -1,20 +1,15 @@
 //! The messages of a sample, for logs that were written without events.
 
-use serde::Deserialize;
-
 use super::Ending;
 use super::attachments::Attachments;
-use crate::event::{Outcome, Role};
-use crate::field::{Raw, elements, json_args, members, object, required, string, texts};
-use crate::problem::ProblemKind;
-use crate::recorder::{MAIN, Recorder, together};
+use crate::formats::prelude::*;
 
 /// Replays a message.
 pub(super) fn replay(
     json: &str,
     attachments: &Attachments<'_>,
     recorder: &mut Recorder<'_>,
-) -> Result<(), ProblemKind> {
+) -> Done {
     let json = attachments.resolve(json);
     let message = object::<Message<'_>>(&json)?;
     let role = required(message.role, "a message", "role")?;
@@ -52,7 +47,7 @@ impl Message<'_> {
     }
 
     /// Replays the agent's turn.
-    fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Result<(), ProblemKind> {
+    fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Done {
         let calls = elements(self.tool_calls);
         if !text.is_empty() || calls.is_empty() {
             recorder.say(MAIN, text);

@@ -3,11 +3,9 @@
 //! Codex puts a header before the output of a command, which tells its exit code. Older results are a JSON text
 //! `{"output":…,"metadata":{"exit_code":…,"duration_seconds":…}}`, whose text is `output`.
 
-use std::borrow::Cow;
-
 use unstuck_text::{Envelope, Unescaped};
 
-use crate::field::{Raw, flag, flat_text, integer, is_object, members, string};
+use crate::formats::prelude::*;
 use crate::tool_result::ToolResult;
 
 /// The beginnings of texts that Codex returns if it could not run a call.
