@@ -131,9 +131,23 @@ impl Tokens {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::{raw, rows};
 
-    fn raw(json: &str) -> Raw<'_> {
-        serde_json::from_str(json).ok()
+    /// A case a line: whose figures these are, the figures, and the input, cached and output tokens.
+    const USAGE: &str = include_str!("../tests/tables/usage.txt");
+
+    #[test]
+    fn cached_tokens_are_part_of_the_input_only_at_some_and_broken_figures_are_none() {
+        for [whose, json, expected] in rows(USAGE) {
+            let found = match &*whose {
+                "anthropic" => Tokens::of_anthropic(raw(&json)),
+                "openai" => Tokens::of_openai(raw(&json)),
+                _ => Tokens::of_gemini(raw(&json)),
+            };
+            let words =
+                |found: Tokens| format!("{} {} {}", found.input, found.cached, found.output);
+            assert_eq!(found.map_or("-".to_owned(), words), expected, "{whose} {json}");
+        }
     }
 
     const fn tokens(input: u64, cached: u64, output: u64) -> Tokens {
@@ -164,58 +178,5 @@ mod tests {
         assert_eq!(answers.0.len(), OPEN_CALLS_MAX);
         assert_eq!(answers.count("1", tokens(1, 0, 0)), Tokens::default());
         assert_eq!(answers.count("0", tokens(1, 0, 0)), tokens(1, 0, 0));
-    }
-
-    #[test]
-    fn cached_tokens_are_part_of_the_input_only_at_openai() {
-        let table = [
-            (
-                Tokens::of_anthropic(raw(
-                    r#"{"input_tokens":3,"cache_creation_input_tokens":20,"cache_read_input_tokens":100,"output_tokens":7,"service_tier":"x"}"#,
-                )),
-                Some(tokens(23, 100, 7)),
-            ),
-            (Tokens::of_anthropic(raw(r#"{"output_tokens":7}"#)), Some(tokens(0, 0, 7))),
-            (
-                Tokens::of_openai(raw(
-                    r#"{"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":60},"completion_tokens":7,"total_tokens":107}"#,
-                )),
-                Some(tokens(40, 60, 7)),
-            ),
-            (
-                Tokens::of_openai(raw(
-                    r#"{"input_tokens":100,"input_tokens_details":{"cached_tokens":60},"output_tokens":7,"output_tokens_details":{"reasoning_tokens":5}}"#,
-                )),
-                Some(tokens(40, 60, 7)),
-            ),
-            (
-                Tokens::of_openai(raw(
-                    r#"{"input_tokens":100,"cached_input_tokens":60,"output_tokens":7,"reasoning_output_tokens":5}"#,
-                )),
-                Some(tokens(40, 60, 7)),
-            ),
-            (
-                Tokens::of_openai(raw(
-                    r#"{"prompt_tokens":100,"prompt_tokens_details":null,"cache_read_input_tokens":60,"input_tokens":1}"#,
-                )),
-                Some(tokens(40, 60, 0)),
-            ),
-        ];
-        for (found, expected) in table {
-            assert_eq!(found, expected);
-        }
-    }
-
-    #[test]
-    fn broken_figures_are_no_figures() {
-        for json in ["7", "[]", r#""x""#, "null"] {
-            let shapes = [Tokens::of_anthropic, Tokens::of_openai, Tokens::of_gemini];
-            assert_eq!(shapes.map(|read| read(raw(json))), [None; 3], "{json}");
-        }
-        for figure in ["-1", "1.5", r#""9""#, "{}", "18446744073709551616", "1e3"] {
-            let json = format!(r#"{{"output_tokens":{figure}}}"#);
-            let found = (Tokens::of_anthropic(raw(&json)), Tokens::of_openai(raw(&json)));
-            assert_eq!(found, (None, None), "{figure}");
-        }
     }
 }

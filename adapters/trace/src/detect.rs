@@ -101,13 +101,13 @@ fn begins_as_json(text: &[u8]) -> bool {
 pub(crate) fn named(format: Format, prefix: &[u8]) -> Detection {
     let text = prefix.trim_ascii_start();
     let (layout, is_sure) = match format.layouts() {
-        Layouts::Document => (Layout::Document, true),
-        Layouts::Either if !begins_with_bad_line(text) => {
+        Layouts::Document(_) => (Layout::Document, true),
+        Layouts::Either(_) if !begins_with_bad_line(text) => {
             let layout = layout(text).0;
             // The end of a long line may show that it is a whole document.
             (layout, layout == Layout::Document || records(text).nth(1).is_some())
         }
-        Layouts::Lines | Layouts::Either => (Layout::Lines, true),
+        Layouts::Lines | Layouts::Either(_) => (Layout::Lines, true),
     };
     let is_log = log(text).is_some_and(|claim| claim.format == Some(format));
     Detection { format, layout, reason: "named by the caller", is_log, is_sure }

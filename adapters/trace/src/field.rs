@@ -325,9 +325,17 @@ mod tests {
     use serde::de::{Deserializer, Visitor};
 
     use super::*;
+    use crate::tables::{raw, rows};
 
-    fn raw(json: &str) -> Raw<'_> {
-        serde_json::from_str(json).ok()
+    /// A case a line: a content, and its text.
+    const CONTENTS: &str = include_str!("../tests/tables/contents.txt");
+
+    #[test]
+    fn every_shape_of_content_has_a_text() {
+        for [json, text] in rows(CONTENTS) {
+            assert_eq!(flat_text(raw(&json)), text, "{json}");
+        }
+        assert_eq!(flat_text(None), "");
     }
 
     #[test]
@@ -382,28 +390,6 @@ mod tests {
                 prop_assert_eq!(unescaped(&text), expected, "{}", json);
             }
         }
-    }
-
-    #[test]
-    fn every_shape_of_content_has_a_text() {
-        let table = [
-            (r#""as it is""#, "as it is"),
-            ("[]", ""),
-            (r#"[{"type":"text","text":"a"},"b",{"type":"text","text":"c"}]"#, "a\nb\nc"),
-            (r#"[{"text":"a"},{"text":"[unstuck] Again."},{"text":"b"}]"#, "a\nb"),
-            (r#"[{"text":"[unstuck] No."}]"#, "[unstuck] No."),
-            (
-                r#"[{"text":"Output:"},{"text":"[unstuck] This call was not run."}]"#,
-                "Output:\n[unstuck] This call was not run.",
-            ),
-            (r#"[{"type":"image","source":1}]"#, r#"{"type":"image","source":1}"#),
-            (r#"{"output":1}"#, r#"{"output":1}"#),
-            ("12", "12"),
-        ];
-        for (json, text) in table {
-            assert_eq!(flat_text(raw(json)), text);
-        }
-        assert_eq!(flat_text(None), "");
     }
 
     #[test]

@@ -107,9 +107,6 @@ pub(crate) struct Definition {
     pub(crate) no_record: &'static str,
     pub(crate) failures: Failures,
     pub(crate) layouts: Layouts,
-    /// Returns whether an object alone on a line is a whole document of the format, and not one of
-    /// several records.
-    pub(crate) is_document: fn(&Fields) -> bool,
     /// Returns a clue if the object belongs to the format.
     pub(crate) recognise: fn(Place, &Fields) -> Option<Clue>,
     /// Reads an input in one of the format's layouts, and hands its records to the recorder.
@@ -129,15 +126,16 @@ pub(crate) enum Failures {
     Never,
 }
 
-/// The layouts in which a format occurs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The layouts in which a format occurs. The function returns whether an object alone on a line is a whole document of
+/// the format, and not one of several records.
+#[derive(Clone, Copy)]
 pub(crate) enum Layouts {
     /// Only JSON Lines.
     Lines,
     /// Only a JSON document.
-    Document,
+    Document(fn(&Fields) -> bool),
     /// JSON Lines or a document. The ends of the first lines decide.
-    Either,
+    Either(fn(&Fields) -> bool),
 }
 
 impl Format {
@@ -163,7 +161,10 @@ impl Format {
     }
 
     pub(crate) fn is_document(self, fields: &Fields) -> bool {
-        (self.0.is_document)(fields)
+        match self.layouts() {
+            Layouts::Lines => false,
+            Layouts::Document(is_document) | Layouts::Either(is_document) => is_document(fields),
+        }
     }
 
     pub(crate) fn recognise(self, place: Place, fields: &Fields) -> Option<Clue> {

@@ -169,100 +169,22 @@ fn behind_hook(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::rows;
+
+    /// A case a line: what is read, a text, and what is found.
+    const NOTES: &str = include_str!("../tests/tables/notes.txt");
 
     #[test]
-    fn notes_at_the_end_are_left_out_and_quotations_stay() {
-        let table = [
-            ("no such file\n\n[unstuck] Again.", "no such file"),
-            ("no such file\n\n[unstuck] Again.\n\n[unstuck] And again.\n", "no such file"),
-            ("\n\n[unstuck] Again.", ""),
-            ("a\n\nb\n\n<hook_context>[unstuck] Again.</hook_context>", "a\n\nb"),
-            (
-                "x\n<exit 1>\n\nTool \"bash\" succeeded. Additional guidance from postToolUse hooks:\n[unstuck] Again.",
-                "x\n<exit 1>",
-            ),
-            ("Tool result blocked: no match\n\n[unstuck] Again.", "no match"),
-            ("Tool result blocked: no match", "Tool result blocked: no match"),
-            (
-                "a\n\n<hook_context>Of another hook.</hook_context>",
-                "a\n\n<hook_context>Of another hook.</hook_context>",
-            ),
-            ("log:\n\n[unstuck] Again.\n\nend of log", "log:\n\n[unstuck] Again.\n\nend of log"),
-            ("log: [unstuck] Again.", "log: [unstuck] Again."),
-            ("log\n[unstuck] Again.", "log\n[unstuck] Again."),
-            ("a\n\n[unstuck]", "a\n\n[unstuck]"),
-            (r#"{"b":1,"a":{},"unstuck_note":"[unstuck] \"Again\"."}"#, r#"{"b":1,"a":{}}"#),
-            (r#"{"unstuck_note":"[unstuck] Again."}"#, "{}"),
-            (
-                r#"{"a":{"unstuck_note":"[unstuck] Again."}}"#,
-                r#"{"a":{"unstuck_note":"[unstuck] Again."}}"#,
-            ),
-            (
-                r#"{"a":"\"unstuck_note\":\"[unstuck] Again."}"#,
-                r#"{"a":"\"unstuck_note\":\"[unstuck] Again."}"#,
-            ),
-            (
-                r#"error: [{"type":"text","text":"no"},{"type":"text","text":"[unstuck] Again."}], "b""#,
-                r#"error: [{"type":"text","text":"no"}], "b""#,
-            ),
-            (
-                r#"[{"text":"no"},{"type":"text","text":"[unstuck] 3."}]}, [{"text":"no"},{"type":"text","text":"[unstuck] 3."}]}"#,
-                r#"[{"text":"no"}]}, [{"text":"no"}]}"#,
-            ),
-            (
-                r#"[{"type":"text","text":"[unstuck] Alone."}]"#,
-                r#"[{"type":"text","text":"[unstuck] Alone."}]"#,
-            ),
-            (r#"a,{"type":"text","text":"[unstuck] "#, r#"a,{"type":"text","text":"[unstuck] "#),
-            ("", ""),
-        ];
-        for (text, expected) in table {
-            assert_eq!(without_notes(text), expected, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn the_last_line_of_an_error_can_be_a_note() {
-        for (text, expected) in [
-            ("no such file\n[unstuck] Again.", "no such file"),
-            ("no such item[unstuck] You have made the same `order` call.", "no such item"),
-            ("no such item[unstuck] You have made the same call 3 times in a row", "no such item"),
-            ("no such file\n\n[unstuck] Again.", "no such file"),
-            ("[unstuck] Again.\nno such file", "[unstuck] Again.\nno such file"),
-            ("[unstuck] This call was not run.", "[unstuck] This call was not run."),
-            (
-                "Output:\n[unstuck] This call was not run.",
-                "Output:\n[unstuck] This call was not run.",
-            ),
-        ] {
-            assert_eq!(error_without_notes(text), expected, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_refusal_stands_in_place_of_a_result() {
-        let table = [
-            ("[unstuck] Three times the same.", true, true),
-            ("[unstuck] Three times the same.", false, false),
-            ("[unstuck] This call was not run. Three times the same.", false, true),
-            ("Command blocked by PreToolUse hook: [unstuck] No.. Command: make", false, true),
-            (
-                "Script failed\nOutput:\n\nScript error:\nCommand blocked by PreToolUse hook: [unstuck] No.",
-                true,
-                true,
-            ),
-            ("PreToolUse:Bash hook error: [unstuck] No.", true, true),
-            ("PreToolUse:Bash hook error: a rule of another hook", true, false),
-            ("PreToolUse:a\nb hook error: [unstuck] No.", true, false),
-            ("Tool execution blocked: [unstuck] No.", true, true),
-            ("Agent execution stopped by hook: [unstuck] No.", true, true),
-            ("Denied by preToolUse hook: [unstuck] No.", true, true),
-            ("Command blocked by PreToolUse hook: a rule of another hook", true, false),
-            ("Exit code 1\n[unstuck] No.", true, false),
-            ("", true, false),
-        ];
-        for (text, failed, refused) in table {
-            assert_eq!(is_refusal(text, failed), refused, "{text:?}");
+    fn notes_are_left_out_and_refusals_known() {
+        for [what, text, expected] in rows(NOTES) {
+            let refused =
+                |failed| Cow::from(if is_refusal(&text, failed) { "refused" } else { "run" });
+            let found = match &*what {
+                "note" => without_notes(&text),
+                "error" => error_without_notes(&text),
+                failed => refused(failed == "failed"),
+            };
+            assert_eq!(found, expected, "{what} {text:?}");
         }
     }
 }

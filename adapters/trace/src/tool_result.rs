@@ -59,28 +59,28 @@ pub fn text_of(json: &RawValue) -> Option<Cow<'_, str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::rows;
 
-    fn raw(json: &str) -> &RawValue {
-        serde_json::from_str(json).expect("JSON")
-    }
+    /// A case a line: the agent, a result, whether the call failed, and the text.
+    const RESULTS: &str = include_str!("../tests/tables/tool_results.txt");
 
     #[test]
     fn every_shape_of_a_result_has_a_text() {
-        for (result, text, failed) in [
-            (ToolResult::plain(raw(r#""a\nb""#)), "a\nb", None),
-            (ToolResult::plain(raw(r#"[{"type":"text","text":"a"},{"text":"b"}]"#)), "a\nb", None),
-            (ToolResult::plain(raw(r#"{"a":1}"#)), r#"{"a":1}"#, None),
-            (ToolResult::plain(raw(r#""a\n\n[unstuck] Again.""#)), "a", None),
-            (
-                ToolResult::codex(raw(r#""Exit code: 1\nOutput:\na""#)),
-                "Exit code: 1\nOutput:\na",
-                Some(true),
-            ),
-            (ToolResult::codex(raw(r#"{"content":"x","success":false}"#)), "x", Some(true)),
-            (ToolResult::gemini(raw(r#"[{"text":"a"},{"text":"b"}]"#)), "a\nb", None),
-        ] {
-            assert_eq!(result, ToolResult { text: text.into(), failed });
+        for [agent, json, failed, text] in rows(RESULTS) {
+            let result = match &*agent {
+                "codex" => ToolResult::codex(raw(&json)),
+                "copilot" => ToolResult::copilot(raw(&json)),
+                "gemini" => ToolResult::gemini(raw(&json)),
+                _ => ToolResult::plain(raw(&json)),
+            };
+            let word =
+                result.failed.map_or("unknown", |failed| if failed { "failed" } else { "ok" });
+            assert_eq!((word, &*result.text), (&*failed, &*text), "{agent} {json}");
         }
+    }
+
+    fn raw(json: &str) -> &RawValue {
+        serde_json::from_str(json).expect("JSON")
     }
 
     #[test]

@@ -34,7 +34,6 @@ impl Format {
                     `session/update`",
         failures: Failures::Flagged,
         layouts: Layouts::Lines,
-        is_document: |_| false,
         recognise,
         read: |input, _, recorder| {
             let mut sessions = Sessions::default();

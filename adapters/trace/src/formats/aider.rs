@@ -29,7 +29,6 @@ impl Format {
                     2026-11-21 21:33:55`",
         failures: Failures::Sometimes,
         layouts: Layouts::Lines,
-        is_document: |_| false,
         recognise,
         read: |input, _, recorder| {
             let mut chat = Chat::default();

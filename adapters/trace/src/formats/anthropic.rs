@@ -17,8 +17,7 @@ impl Format {
         no_record: "no message: expected a JSON array of objects with a `role`, \
                     or an object with `messages`",
         failures: Failures::Flagged,
-        layouts: Layouts::Document,
-        is_document: |fields| is_list(fields, "messages"),
+        layouts: Layouts::Document(|fields| is_list(fields, "messages")),
         recognise,
         read: |input, layout, recorder| {
             let usage = |json: &str| Tokens::of_anthropic(serde_json::from_str(json).ok());

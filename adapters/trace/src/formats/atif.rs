@@ -24,8 +24,7 @@ impl Format {
         no_record: "no step of an ATIF trajectory: expected an object with `steps`, each with a \
                     `source`",
         failures: Failures::Sometimes,
-        layouts: Layouts::Document,
-        is_document: |fields| is_list(fields, "steps"),
+        layouts: Layouts::Document(|fields| is_list(fields, "steps")),
         recognise,
         read: |input, layout, recorder| {
             let lists = Lists::All(&["steps", "subagent_trajectories"]);

@@ -37,8 +37,7 @@ impl Format {
         no_record: "no message of AutoGen: expected objects with `source` and a `type` such as \
                     `ToolCallRequestEvent`, in an array or one a line",
         failures: Failures::Sometimes,
-        layouts: Layouts::Either,
-        is_document: |fields| is_list(fields, LIST),
+        layouts: Layouts::Either(|fields| is_list(fields, LIST)),
         recognise,
         read: |input, layout, recorder| {
             let mut last = MAIN.to_owned();

@@ -37,8 +37,7 @@ impl Format {
         no_record: "no step of browser-use: expected an object with `history`, each with \
                     `model_output` and `result`",
         failures: Failures::Flagged,
-        layouts: Layouts::Document,
-        is_document: |fields| is_list(fields, LIST),
+        layouts: Layouts::Document(|fields| is_list(fields, LIST)),
         recognise,
         read: |input, layout, recorder| {
             document::replay(

@@ -59,8 +59,7 @@ impl Format {
         no_record: "no record of a Claude Code session: expected lines, or elements of an array, with a \
                     `type` and a `message`",
         failures: Failures::Flagged,
-        layouts: Layouts::Either,
-        is_document: |fields| is_list(fields, LIST),
+        layouts: Layouts::Either(|fields| is_list(fields, LIST)),
         recognise,
         read: |input, layout, recorder| {
             let mut chains = Chains::default();

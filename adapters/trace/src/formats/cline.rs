@@ -71,8 +71,7 @@ impl Format {
         name: "cline",
         no_record: "no message of a task of Cline: expected a JSON array of objects with a `role`",
         failures: Failures::Sometimes,
-        layouts: Layouts::Document,
-        is_document: |_| false,
+        layouts: Layouts::Document(|_| false),
         recognise,
         read: |input, layout, recorder| {
             let mut open = OpenCalls::default();

@@ -34,7 +34,6 @@ impl Format {
         no_record: "no record of a Codex rollout: expected lines with a `type` and a `payload`",
         failures: Failures::Sometimes,
         layouts: Layouts::Lines,
-        is_document: |_| false,
         recognise,
         read: |input, _, recorder| {
             let mut thread = Thread::default();

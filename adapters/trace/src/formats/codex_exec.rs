@@ -18,7 +18,6 @@ impl Format {
                     `item.completed`",
         failures: Failures::Flagged,
         layouts: Layouts::Lines,
-        is_document: |_| false,
         recognise,
         read: |input, _, recorder| lines::replay(input, recorder, &mut replay),
     });

@@ -31,7 +31,6 @@ impl Format {
         no_record: "no event of a Copilot CLI session: expected lines with a `type` and `data`",
         failures: Failures::Flagged,
         layouts: Layouts::Lines,
-        is_document: |_| false,
         recognise,
         read: |input, _, recorder| {
             let mut seen = RecentRecords::default();
@@ -189,30 +188,5 @@ impl<'a> ToolResult<'a> {
         };
         let failed = Envelope::open(&text, &mut Unescaped::default()).exit.map(|code| code != 0);
         Self { text, failed }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_line_tells_the_exit_code() {
-        let noted = "x\n<shellId: 1 completed with exit code 2>\n\nTool \"bash\" succeeded. Additional \
-                     guidance from postToolUse hooks:\n[unstuck] Again.";
-        for (text, expected, failed) in [
-            (noted, "x\n<shellId: 1 completed with exit code 2>", Some(true)),
-            (
-                "<shellId: a completed with exit code 0>",
-                "<shellId: a completed with exit code 0>",
-                Some(false),
-            ),
-            ("it completed with exit code 1>", "it completed with exit code 1>", None),
-            ("", "", None),
-        ] {
-            let json = serde_json::to_string(text).expect("a string");
-            let result = ToolResult::copilot(serde_json::from_str(&json).expect("JSON"));
-            assert_eq!(result, ToolResult { text: expected.into(), failed }, "{text:?}");
-        }
     }
 }

@@ -21,7 +21,6 @@ impl Format {
                     `session_id`, and calls in `tool_call`",
         failures: Failures::Flagged,
         layouts: Layouts::Lines,
-        is_document: |_| false,
         recognise,
         read: |input, _, recorder| {
             lines::replay(input, recorder, &mut |json, recorder| {

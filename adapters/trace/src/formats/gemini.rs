@@ -32,8 +32,7 @@ impl Format {
         no_record: "no record of a Gemini CLI chat: expected records with a `type`, \
                     or with `projectHash`",
         failures: Failures::Flagged,
-        layouts: Layouts::Either,
-        is_document: |fields| is_list(fields, "messages"),
+        layouts: Layouts::Either(|fields| is_list(fields, "messages")),
         recognise,
         read,
     });

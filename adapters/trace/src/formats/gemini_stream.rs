@@ -17,7 +17,6 @@ impl Format {
                     and calls with `tool_name`",
         failures: Failures::Flagged,
         layouts: Layouts::Lines,
-        is_document: |_| false,
         recognise,
         read: |input, _, recorder| {
             lines::replay(input, recorder, &mut |json, recorder| {

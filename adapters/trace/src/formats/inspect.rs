@@ -35,8 +35,7 @@ impl Format {
         no_record: "no sample of an Inspect log: expected a `.eval` archive, an object with `samples`, or \
                     a list of events",
         failures: Failures::Flagged,
-        layouts: Layouts::Document,
-        is_document: |fields| is_list(fields, "samples") || is_log(fields),
+        layouts: Layouts::Document(|fields| is_list(fields, "samples") || is_log(fields)),
         recognise,
         read,
     });

@@ -18,8 +18,7 @@ impl Format {
         no_record: "no message of LangChain: expected an array of objects with a `type` such as `ai`, \
                     or an object with `messages`",
         failures: Failures::Sometimes,
-        layouts: Layouts::Either,
-        is_document: |fields| is_list(fields, "messages"),
+        layouts: Layouts::Either(|fields| is_list(fields, "messages")),
         recognise,
         read: |input, layout, recorder| {
             document::replay(input, layout, Lists::First(&["messages"]), recorder, &mut replay);

@@ -36,8 +36,7 @@ impl Format {
         no_record: "no observation of Langfuse: expected objects with `traceId` and a `type` such as `TOOL`, in \
                     `observations`, in an array or one a line",
         failures: Failures::Flagged,
-        layouts: Layouts::Either,
-        is_document: |fields| LISTS.iter().any(|key| is_list(fields, key)),
+        layouts: Layouts::Either(|fields| LISTS.iter().any(|key| is_list(fields, key))),
         recognise,
         read,
     });

@@ -32,8 +32,7 @@ impl Format {
         name: "langsmith",
         no_record: "no run of LangSmith: expected objects with `id` and `run_type`, in an array or one a line",
         failures: Failures::Flagged,
-        layouts: Layouts::Either,
-        is_document: |fields| is_list(fields, LISTS[0]),
+        layouts: Layouts::Either(|fields| is_list(fields, LISTS[0])),
         recognise,
         read,
     });

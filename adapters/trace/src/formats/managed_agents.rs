@@ -19,8 +19,7 @@ impl Format {
         no_record: "no event of Claude Managed Agents: expected events with a `type` such as \
                     `agent.tool_use`",
         failures: Failures::Flagged,
-        layouts: Layouts::Either,
-        is_document: |fields| is_list(fields, LIST),
+        layouts: Layouts::Either(|fields| is_list(fields, LIST)),
         recognise,
         read: |input, layout, recorder| {
             document::replay(

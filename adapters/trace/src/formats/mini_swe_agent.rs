@@ -25,9 +25,8 @@ impl Format {
         name: "mini-swe-agent",
         no_record: "no message of a mini-swe-agent trajectory: expected an object with `messages`",
         failures: Failures::Flagged,
-        layouts: Layouts::Document,
         // The messages may be cut off behind a long `info`.
-        is_document: |fields| is_list(fields, "messages") || has_info_of_run(fields),
+        layouts: Layouts::Document(|fields| is_list(fields, "messages") || has_info_of_run(fields)),
         recognise,
         read: |input, layout, recorder| {
             document::replay(
@@ -194,25 +193,15 @@ fn blocks<'t>(text: &'t str, fence: &'static str) -> impl Iterator<Item = &'t st
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::rows;
+
+    /// A case a line: an answer, and its command, or a dash if it has none.
+    const COMMANDS: &str = include_str!("../../tests/tables/fenced_commands.txt");
 
     #[test]
     fn a_command_is_the_content_of_the_only_block() {
-        let table = [
-            ("I look.\n\n```mswea_bash_command\nls -la\n```\nDone.", Some("ls -la")),
-            ("```bash\n\ncat a \\\n  b\n\n```", Some("cat a \\\n  b")),
-            ("```bash\nls\n```\n```bash\npwd\n```", None),
-            ("```bash\nls\n```\n```mswea_bash_command\npwd\n```", Some("pwd")),
-            ("```bashful\nls\n```", None),
-            ("inline ```bash\nls\n```", None),
-            ("```bash\nls", None),
-            ("```bash\n```", Some("")),
-            ("```python\nls\n```", None),
-            ("```bash", None),
-            ("```bash```bash\nls\n```", None),
-            ("```bash\nls\n```bash\npwd\n```", Some("ls")),
-        ];
-        for (text, command) in table {
-            assert_eq!(fenced(text, &FENCES), command, "{text}");
+        for [text, command] in rows(COMMANDS) {
+            assert_eq!(fenced(&text, &FENCES).unwrap_or("-"), command, "{text}");
         }
     }
 }

@@ -25,7 +25,6 @@ impl Format {
                     {\"type\":\"call\",\"tool\":…,\"args\":…}",
         failures: Failures::Flagged,
         layouts: Layouts::Lines,
-        is_document: |_| false,
         recognise,
         read: |input, _, recorder| read(input, recorder),
     });

@@ -18,8 +18,7 @@ impl Format {
         no_record: "no chat message: expected a JSON array of objects with a `role`, \
                     or an object with `messages`",
         failures: Failures::Never,
-        layouts: Layouts::Document,
-        is_document: |fields| is_list(fields, "messages"),
+        layouts: Layouts::Document(|fields| is_list(fields, "messages")),
         recognise: |place, fields| {
             let is_message = place == Place::Element && is_chat_message(fields);
             is_message.then_some(Clue::fallback("messages with `role` and `content`"))

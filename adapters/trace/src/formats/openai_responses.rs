@@ -60,8 +60,7 @@ impl Format {
         no_record: "no item of OpenAI Responses: expected items with a `type` or a `role`, in an \
                     array, one a line, or under `input` or `output`",
         failures: Failures::Sometimes,
-        layouts: Layouts::Either,
-        is_document: is_body,
+        layouts: Layouts::Either(is_body),
         recognise,
         read: |input, layout, recorder| {
             let lists = Lists::All(&["input", "output", "messages"]);

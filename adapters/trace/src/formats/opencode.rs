@@ -29,8 +29,7 @@ impl Format {
         no_record: "no record of an opencode session: expected an object with `info` and \
                     `messages`, or lines with a `type` and a `part`",
         failures: Failures::Flagged,
-        layouts: Layouts::Either,
-        is_document,
+        layouts: Layouts::Either(is_document),
         recognise,
         read: |input, layout, recorder| match layout {
             Layout::Lines => lines::replay(input, recorder, &mut replay_line),

@@ -69,8 +69,7 @@ impl Format {
         no_record: "no event of OpenHands: expected events with a `kind`, an `action` \
                     or an `observation`",
         failures: Failures::Flagged,
-        layouts: Layouts::Either,
-        is_document: |fields| LISTS.iter().any(|key| is_list(fields, key)),
+        layouts: Layouts::Either(|fields| LISTS.iter().any(|key| is_list(fields, key))),
         recognise,
         read,
     });

@@ -16,8 +16,7 @@ impl Format {
         no_record: "no spans in OTLP's JSON: expected objects with `resourceSpans`, one a line or in a \
                     document",
         failures: Failures::Flagged,
-        layouts: Layouts::Either,
-        is_document: |_| false,
+        layouts: Layouts::Either(|_| false),
         recognise,
         read,
     });

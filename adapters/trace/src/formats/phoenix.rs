@@ -24,8 +24,7 @@ impl Format {
         no_record: "no spans of Phoenix: expected objects with `context` and `attributes`, one a line or in \
                     an array",
         failures: Failures::Flagged,
-        layouts: Layouts::Either,
-        is_document: |fields| LISTS.iter().any(|key| is_list(fields, key)),
+        layouts: Layouts::Either(|fields| LISTS.iter().any(|key| is_list(fields, key))),
         recognise,
         read,
     });

@@ -25,7 +25,6 @@ impl Format {
         no_record: "no entry of a pi session: expected lines with a `type` and an `id`",
         failures: Failures::Flagged,
         layouts: Layouts::Lines,
-        is_document: |_| false,
         recognise,
         read: |input, _, recorder| read(input, recorder),
     });

@@ -15,8 +15,7 @@ impl Format {
         name: "pydantic-ai",
         no_record: "no message of Pydantic AI: expected an array of objects with `kind` and `parts`",
         failures: Failures::Flagged,
-        layouts: Layouts::Document,
-        is_document: |fields| is_list(fields, "messages"),
+        layouts: Layouts::Document(|fields| is_list(fields, "messages")),
         recognise,
         read: |input, layout, recorder| {
             document::replay(

@@ -15,7 +15,6 @@ impl Format {
                     with `parts`",
         failures: Failures::Flagged,
         layouts: Layouts::Lines,
-        is_document: |_| false,
         recognise,
         read: gemini::read,
     });

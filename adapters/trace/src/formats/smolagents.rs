@@ -25,8 +25,7 @@ impl Format {
         no_record: "no step of smolagents: expected an array of objects with `task`, or with \
                     `step_number` and `tool_calls`",
         failures: Failures::Flagged,
-        layouts: Layouts::Document,
-        is_document: |fields| LISTS.iter().any(|key| is_list(fields, key)),
+        layouts: Layouts::Document(|fields| LISTS.iter().any(|key| is_list(fields, key))),
         recognise,
         read: |input, layout, recorder| {
             document::replay(

@@ -18,8 +18,7 @@ impl Format {
         no_record: "no step of a SWE-agent trajectory: expected an object with `trajectory` \
                     or `history`",
         failures: Failures::Never,
-        layouts: Layouts::Document,
-        is_document: |fields| LISTS.iter().any(|key| is_list(fields, key)),
+        layouts: Layouts::Document(|fields| LISTS.iter().any(|key| is_list(fields, key))),
         recognise,
         read: |input, layout, recorder| {
             let lists = Lists::First(&LISTS);

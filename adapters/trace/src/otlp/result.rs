@@ -104,70 +104,25 @@ pub(super) fn bare_arguments(text: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::rows;
+
+    /// A case a line: what is read, a text, whether the call failed, and the text without its wrapper.
+    const RESULTS: &str = include_str!("../../tests/tables/otlp_results.txt");
 
     #[test]
-    fn a_result_is_the_content_of_its_message() {
-        let table = [
-            ("plain text", "plain text", false),
-            (r#""a string""#, "a string", false),
-            (r#"[{"text":"one"},{"text":"two"}]"#, "one\ntwo", false),
-            (r#"{"count":3}"#, r#"{"count":3}"#, false),
-            (r#"{"result":"kept"}"#, r#"{"result":"kept"}"#, false),
-            (r#"{"content":"of a file"}"#, r#"{"content":"of a file"}"#, false),
-            (r#"{"content":[{"type":"text","text":"no"}],"isError":true}"#, "no", true),
-            (
-                r#"{"type":"tool","data":{"content":"no","status":"error","tool_call_id":"c7"}}"#,
-                "no",
-                true,
-            ),
-            (
-                r#"{"lc":1,"id":["ToolMessage"],"kwargs":{"content":"yes","tool_call_id":"c8"}}"#,
-                "yes",
-                false,
-            ),
-            ("content='it\\'s' name='read' tool_call_id='c9'", "it\\'s", false),
-            ("content='no' tool_call_id='c9' status='error'", "no", true),
-            ("content=1", "content=1", false),
-        ];
-        for (text, expected, failed) in table {
-            let expected = Bare { text: expected.to_owned(), failed };
-            assert_eq!(bare(text.to_owned()), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_result_of_adk_loses_its_object() {
-        let table = [
-            (r#"{"result": "a text"}"#, "a text"),
-            (r#"{"result": ""}"#, ""),
-            (r#"{"result": {"count": 3}}"#, r#"{"count": 3}"#),
-            (r#"{"error": "no"}"#, r#"{"error": "no"}"#),
-            (r#"{"result": 1, "more": 2}"#, r#"{"result": 1, "more": 2}"#),
-            ("a text", "a text"),
-        ];
-        for (text, expected) in table {
-            assert_eq!(bare(bare_of_adk(text.to_owned())).text, expected);
-        }
-    }
-
-    #[test]
-    fn json_without_an_end_was_cut_off() {
-        let cut = [r#"{"a":"b"#, r#"[{"a""#, r#"["a","#];
-        let whole = [r#"{"a":"b"}"#, "[INFO] done", "{'a': 1", "{\"a\":1}\n{\"b\":2}\n", ""];
-        assert!(cut.into_iter().all(is_cut_off));
-        assert!(!whole.into_iter().any(is_cut_off));
-    }
-
-    #[test]
-    fn named_arguments_lose_their_wrapping() {
-        let table = [
-            (r#"{"args":[],"kwargs":{"path":"a"}}"#, r#"{"path":"a"}"#),
-            (r#"{"args":[1],"kwargs":{"path":"a"}}"#, r#"{"args":[1],"kwargs":{"path":"a"}}"#),
-            (r#"{"path":"a"}"#, r#"{"path":"a"}"#),
-            ("a", "a"),
-        ];
-        for (text, expected) in table {
-            assert_eq!(bare_arguments(text.to_owned()), expected);
+    fn texts_lose_the_wrappers_of_libraries() {
+        let word = |failed| if failed { "failed" } else { "ok" };
+        for [what, text, failed, expected] in rows(RESULTS) {
+            let found = match &*what {
+                "arguments" => Bare { text: bare_arguments(text.clone()), failed: false },
+                "of ADK" => bare(bare_of_adk(text.clone())),
+                "result" => bare(text.clone()),
+                end => {
+                    assert_eq!(is_cut_off(&text), end == "cut off", "{text}");
+                    continue;
+                }
+            };
+            assert_eq!((&*found.text, word(found.failed)), (&*expected, &*failed), "{what} {text}");
         }
     }
 }

@@ -6,55 +6,28 @@ use crate::reading::{cases, reading};
 use unstuck_trace::{Format, Problem, ProblemKind, read};
 
 const CALL: &str = r#"{"type":"call","tool":"x"}"#;
-const USER: &str = r#"{"type":"user","message":{"content":"x"}}"#;
 const CHAT: &str = r#"[{"role":"user","content":"x"}]"#;
-
-#[test]
-fn our_formats_are_recognised_under_marks_blanks_and_settings() {
-    let settings = r#"{"type":"mode","sessionId":"s"}"#;
-    let padding = " ".repeat(70_000);
-    let table = [
-        (CALL.to_owned(), Format::NATIVE),
-        (format!("\u{feff}\r\n\r\n{CALL}\r\n"), Format::NATIVE),
-        (format!("{{\"source\":\"x\"}}\n{{\"type\":\"control\"}}\n{CALL}"), Format::NATIVE),
-        (format!("{{\"type\":\"call\",\"tool\":\"cut off\n{CALL}\n"), Format::NATIVE),
-        (format!(r#"{{"type":"call","tool":"x","args":"{padding}"}}"#), Format::NATIVE),
-        (r#"{"payload":1,"type":"call","tool":"x"}"#.to_owned(), Format::NATIVE),
-        (USER.to_owned(), Format::CLAUDE_CODE),
-        (
-            format!(r#"{{"isSidechain":false,"message":"{padding}","type":"user"}}"#),
-            Format::CLAUDE_CODE,
-        ),
-        (format!("{settings}\n{USER}"), Format::CLAUDE_CODE),
-        (settings.to_owned(), Format::CLAUDE_CODE),
-        (r#"{"type":"summary","leafUuid":"x"}"#.to_owned(), Format::CLAUDE_CODE),
-        (format!("{{\n \"loglines\": [\n{USER}]}}"), Format::CLAUDE_CODE),
-        (format!("{{\"loglines\":[{USER}]}}"), Format::CLAUDE_CODE),
-        (CHAT.to_owned(), Format::OPENAI),
-        (format!("{{\"messages\":{CHAT},\"x\":1}}\n"), Format::OPENAI),
-        (format!(r#"{{"input":[],"messages":{CHAT}}}"#), Format::OPENAI),
-        (r#"{"messages":[{"role":"tool"}],"system":"x"}"#.to_owned(), Format::OPENAI),
-        (format!("{{\n \"model\": 1,\n \"messages\": {CHAT}}}"), Format::OPENAI),
-        (format!(r#"[{{"role":"system","content":"{padding}"}}]"#), Format::OPENAI),
-        (format!(r#"[{{"content":"{padding}","role":"system"}}]"#), Format::OPENAI),
-        (r#"{"info":{"a":1},"messages":[{"role":"user"}]}"#.to_owned(), Format::OPENAI),
-    ];
-    for (input, format) in table {
-        let found = reading(input.as_bytes(), None).end.map(|trace| trace.format);
-        let begin: String = input.chars().take(60).collect();
-        assert_eq!(found, Ok(format), "{begin}");
-    }
-}
 
 /// A case a line: the format, the reason, and the input. `⏎` is a line break, and PADDING is longer
 /// than what is looked at.
 const RECOGNISED: &str = include_str!("recognised.txt");
 
+/// A case a line: the format, and the input, with LONG-TEXT before what shows the format.
+const BEHIND_LONG_TEXTS: &str = include_str!("behind_long_texts.txt");
+
+/// A case a line: the beginning of the message, and the input.
+const REFUSED: &str = include_str!("refused.txt");
+
+fn written(input: &str) -> String {
+    let input = input.replace('⏎', "\n").replace('␍', "\r");
+    input.replace("BYTE-ORDER-MARK", "\u{feff}").replace("PADDING", &" ".repeat(70_000))
+}
+
 #[test]
 fn each_format_is_recognised_for_a_reason_and_may_be_named() {
     for (format, case) in cases(RECOGNISED) {
         let (reason, input) = case.split_once(" | ").expect("a reason");
-        let input = input.replace('⏎', "\n").replace("PADDING", &" ".repeat(70_000));
+        let input = written(input);
         let found = reading(input.as_bytes(), None).end.map(|trace| (trace.format, trace.reason));
         assert_eq!(found, Ok((format, reason)), "{case}");
         let named = reading(input.as_bytes(), Some(format)).end.map(|trace| trace.reason);
@@ -64,38 +37,43 @@ fn each_format_is_recognised_for_a_reason_and_may_be_named() {
 
 #[test]
 fn a_format_is_recognised_behind_a_long_text() {
-    let inputs = [
-        r#"{"type":"message","text":"PADDING","role":"user"}⏎{"type":"call","tool":"x"}"#,
-        r#"{"trajectory":[{"observation":"PADDING","action":"ls"}],"history":[],"info":{}}"#,
-        r#"{⏎"history":[⏎{"content":"PADDING",⏎"role":"user","agent":"a","action":"ls"}⏎]}"#,
-        r#"{"status":"PADDING","eval":{},"samples":[{"id":1,"epoch":1,"messages":[]}]}"#,
-        r#"[{"args":{"content":"PADDING"},"source":"user","action":"message"}]"#,
-        r#"{"llm_message":{"content":"PADDING"},"kind":"MessageEvent","source":"user"}"#,
-        r#"{"info":{"title":"PADDING"},"messages":[{"info":{"role":"user"},"parts":[]}]}"#,
-        r#"[{"role":"user","content":"PADDING"},{"role":"user","content":[{"type":"tool_result"}]}]"#,
-        r#"{"system_prompt":"PADDING","steps":[{"step_id":1,"source":"user","message":"x"}]}"#,
-    ];
-    let formats = [
-        Format::NATIVE,
-        Format::SWE_AGENT,
-        Format::SWE_AGENT,
-        Format::INSPECT,
-        Format::OPENHANDS,
-        Format::OPENHANDS,
-        Format::OPENCODE,
-        Format::ANTHROPIC,
-        Format::ATIF,
-    ];
-    for (input, format) in inputs.into_iter().zip(formats) {
+    for (format, input) in cases(BEHIND_LONG_TEXTS) {
         for length in [60_000, 70_000, 300_000, 5_000_000] {
             let text = "\\u00fc\\\\ ".repeat(length / 9);
-            let input = input.replace('⏎', "\n").replace("PADDING", &text);
+            let whole = written(input).replace("LONG-TEXT", &text);
             for from in [None, Some(format)] {
-                let found = reading(input.as_bytes(), from).end.map(|trace| trace.format);
-                assert_eq!(found, Ok(format), "{length} {}", &input[..40]);
+                let found = reading(whole.as_bytes(), from).end.map(|trace| trace.format);
+                assert_eq!(found, Ok(format), "{length} {input}");
             }
         }
     }
+}
+
+#[test]
+fn what_is_no_trace_is_refused_by_name() {
+    let names = Format::ALL.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let written =
+        REFUSED.lines().map(|line| line.split_once(" | ").expect("a message and an input"));
+    let no_text = [
+        ("the input is empty", ""),
+        ("the input is empty", "\u{feff} \r\n\n"),
+        ("not recognised as a trace", "\0\u{1}"),
+        ("looks like a zip archive that is not an Inspect log", "PK\u{3}\u{4}"),
+    ];
+    for (begin, input) in written.chain(no_text) {
+        let found = reading(self::written(input).as_bytes(), None);
+        assert!(found.events.is_empty() && found.end.is_err(), "{input}");
+        let problem = found.problems().concat();
+        assert!(problem.starts_with(begin), "{input}: {problem}");
+        let end = match begin.split(' ').next() {
+            Some("looks") => format!("read are: {names}"),
+            Some("not") => format!("read are: {names}; `--from` names one of these"),
+            _ => "expected a trace".to_owned(),
+        };
+        assert!(problem.ends_with(&end), "{input}: {problem}");
+    }
+    let named = reading(b"", Some(Format::NATIVE)).end;
+    assert_eq!(named, Err(Problem { line: None, kind: ProblemKind::Empty }));
 }
 
 /// A reader that counts what was taken from it.
@@ -117,81 +95,6 @@ fn a_text_without_end_is_not_read_to_its_end() {
         assert_eq!(end.map_err(|problem| problem.kind), Err(ProblemKind::Unrecognized));
         assert!(input.1 <= (16 << 20) + 10_000, "{begin}: {}", input.1);
     }
-}
-
-#[test]
-fn a_single_key_is_no_evidence() {
-    let table = [
-        r#"{"type":"session_start","payload":{}}"#,
-        r#"{"type":"event_msg","payload":"x"}"#,
-        r#"{"kind":"TraceEvent","id":1}"#,
-        r#"{"source":"x","action":"message"}"#,
-        "{\n\"trajectory\": [\n{\"type\":\"call\",\"tool\":\"x\"}\n]}",
-        r#"{"trajectory":[{"x":1,"y":2}],"history":[[1,2]]}"#,
-        r#"{"history":[{"role":"user","parts":[]}]}"#,
-        "{\"info\":{\"model_stats\":1}}\n{\"a\":1}",
-        r#"{"info":{"config":1}}"#,
-        r#"{"steps":[{"source":"user"}]}"#,
-        r#"{"eval":{},"x":1}"#,
-        r#"[{"event":"tool","x":1}]"#,
-        r#"{"jsonrpc":"2.0","method":"tools/call","id":1}"#,
-    ];
-    for input in table {
-        assert_eq!(
-            reading(input.as_bytes(), None).end,
-            Err(Problem { line: None, kind: ProblemKind::Unrecognized }),
-            "{input}"
-        );
-    }
-}
-
-#[test]
-fn other_formats_are_refused_by_name() {
-    let table = [
-        (r#"{"role":"user","message":{"content":[]}}"#, "a Cursor transcript"),
-        (
-            "{\"role\":\"user\",\"content\":\"x\"}\n{\"role\":\"assistant\",\"content\":\"x\"}",
-            "chat messages one a line",
-        ),
-        (r#"{"id":"1","messageID":"2","type":"tool"}"#, "an opencode message part"),
-        (r#"{"type":"server.connected","sessionID":"1"}"#, "opencode's events"),
-        ("{\"messages\":[]}\n{\"messages\":[]}", "conversations one a line"),
-        ("{\"history\":[{\"action\":\"run\"}]}\n{\"history\":[]}", "episodes one a line"),
-        (r#"{"hook_event_name":"PreToolUse","tool_name":"x"}"#, "the payload of a hook"),
-        ("PK\u{3}\u{4}", "a zip archive that is not an Inspect log"),
-        (r#"{"spanContext":{},"attributes":{}}"#, "OpenTelemetry spans of another exporter"),
-        (r#"{"gen_ai.operation.name":"chat"}"#, "OpenTelemetry spans of another exporter"),
-    ];
-    for (input, looks_like) in table {
-        let reading = reading(input.as_bytes(), None);
-        assert!(reading.events.is_empty());
-        let problem = reading.problems().concat();
-        assert!(problem.starts_with(&format!("looks like {looks_like}")), "{problem}");
-        let names = Format::ALL.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        assert!(problem.ends_with(&format!("read are: {names}")), "{problem}");
-    }
-}
-
-#[test]
-fn an_input_that_is_no_trace_is_an_error() {
-    let table: [(&[u8], ProblemKind); 8] = [
-        (b"", ProblemKind::Empty),
-        (b"\xef\xbb\xbf \r\n\n", ProblemKind::Empty),
-        (b"# Notes\n{\"type\":\"call\",\"tool\":\"x\"}\n", ProblemKind::Unrecognized),
-        (b"{\"file\":\"a\",\"loop\":\"yes\"}\n", ProblemKind::Unrecognized),
-        (b"{\n \"a\": [\n{\"type\":\"call\",\"tool\":\"x\"}\n]}", ProblemKind::Unrecognized),
-        (b"[]", ProblemKind::Unrecognized),
-        (b"{", ProblemKind::Unrecognized),
-        (b"\x00\x01", ProblemKind::Unrecognized),
-    ];
-    for (input, kind) in table {
-        let found = reading(input, None);
-        let names_option = found.problems().concat().contains("`--from` names one");
-        assert_eq!(names_option, kind == ProblemKind::Unrecognized);
-        assert_eq!(found.end, Err(Problem { line: None, kind }));
-    }
-    let named = reading(b"", Some(Format::NATIVE)).end;
-    assert_eq!(named, Err(Problem { line: None, kind: ProblemKind::Empty }));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Transcripts of every format: `transcripts` has one small case for each trap that real files set, and the others
 //! test what no file shows.
 
-mod aider;
 mod archives;
 mod browser_use;
 mod costs;
@@ -12,5 +11,4 @@ mod otlp_limits;
 mod properties;
 mod reading;
 mod real_files;
-mod redacted;
 mod transcripts;

@@ -1,5 +1,7 @@
 //! Events in words, so that a test reads like its transcript.
 
+use std::collections::BTreeSet;
+
 use unstuck_text::{Envelope, Unescaped};
 use unstuck_trace::{Args, Event, Format, Problem, Tokens, Trace, read};
 
@@ -54,13 +56,21 @@ fn summary(trace: &Trace) -> String {
     words.join(", ")
 }
 
-/// Reads an input and returns its events in words. Its calls, tokens and times have to agree with the trace.
+/// Reads an input and returns its events in words. Its calls, tokens and times have to agree with the trace. Arguments
+/// that are unknown have to be equal to no others.
 pub(crate) fn reading(input: &[u8], from: Option<Format>) -> Reading {
     let (mut events, mut all) = (Vec::new(), Vec::new());
     let (mut calls, mut tokens, mut times) = (0, None, Vec::new());
+    let mut unknown = BTreeSet::new();
     let end = read(input, from, &mut |event| {
         let word = word(&event);
-        calls += usize::from(matches!(event, Event::Call(_)));
+        if let Event::Call(call) = event {
+            calls += 1;
+            let args = call.compared_args();
+            if !matches!(call.args, Args::Json(known) | Args::Text(known) if known == args) {
+                unknown.insert(args.into_owned());
+            }
+        }
         match event {
             Event::Usage(usage) => *tokens.get_or_insert_default() += usage.tokens,
             Event::Time(time) => times.push(time),
@@ -69,9 +79,10 @@ pub(crate) fn reading(input: &[u8], from: Option<Format>) -> Reading {
         all.push(word);
     });
     let (begin, latest) = (times.iter().min().copied(), times.iter().max().copied());
-    let of_trace = |trace: &Trace| (trace.calls, trace.tokens, trace.begin, trace.end);
-    let found = end.as_ref().map_or((0, None, None, None), of_trace);
-    assert_eq!(found, (calls, tokens, begin, latest));
+    let of_trace =
+        |trace: &Trace| (trace.calls, trace.without_args, trace.tokens, trace.begin, trace.end);
+    let found = end.as_ref().map_or((0, 0, None, None, None), of_trace);
+    assert_eq!(found, (calls, unknown.len(), tokens, begin, latest));
     assert!(times.is_sorted_by(|before, next| before != next), "{times:?}");
     Reading { events, all, end }
 }

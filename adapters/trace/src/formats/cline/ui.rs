@@ -27,8 +27,7 @@ impl Format {
         no_record: "no message of a task of Cline: expected a JSON array of objects with `ts`, and \
                     `ask` or `say`",
         failures: Failures::Sometimes,
-        layouts: Layouts::Document,
-        is_document: |_| false,
+        layouts: Layouts::Document(|_| false),
         recognise,
         read: |input, layout, recorder| {
             let mut task = Task::default();

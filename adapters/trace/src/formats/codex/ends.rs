@@ -142,40 +142,18 @@ impl Event<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::{raw, rows};
+
+    /// A case a line: how the call ended, and an event.
+    const ENDS: &str = include_str!("../../../tests/tables/codex_ends.txt");
 
     #[test]
     fn an_event_reports_the_end_of_a_call() {
-        let table = [
-            (r#"{"type":"exec_command_end","call_id":"c","exit_code":1}"#, Some(true)),
-            (r#"{"type":"patch_apply_end","call_id":"c","success":true}"#, Some(false)),
-            (r#"{"type":"mcp_tool_call_end","call_id":"c","result":{"Err":"x"}}"#, Some(true)),
-            (
-                r#"{"type":"mcp_tool_call_end","call_id":"c","result":{"Ok":{"isError":true}}}"#,
-                Some(true),
-            ),
-            (
-                r#"{"type":"item_completed","item":{"type":"CommandExecution","id":"c","exit_code":0}}"#,
-                Some(false),
-            ),
-            (
-                r#"{"type":"item_completed","item":{"type":"FileChange","id":"c","status":"declined"}}"#,
-                None,
-            ),
-            (
-                r#"{"type":"item_completed","item":{"type":"McpToolCall","id":"c","result":{"isError":false}}}"#,
-                Some(false),
-            ),
-            (
-                r#"{"type":"item_completed","item":{"type":"AgentMessage","id":"c","status":"failed"}}"#,
-                None,
-            ),
-            (r#"{"type":"exec_command_end","exit_code":1}"#, None),
-            (r#"{"type":"collab_close_end","call_id":"c","status":"failed"}"#, None),
-        ];
-        for (json, failed) in table {
-            let event = nested::<Event<'_>>(serde_json::from_str(json).ok());
+        for [expected, json] in rows(ENDS) {
+            let event = nested::<Event<'_>>(raw(&json));
             let end = event.as_ref().and_then(end_of_call);
-            assert_eq!(end.map(|end| end.failed), failed, "{json}");
+            let end = end.map_or("unknown", |end| if end.failed { "failed" } else { "ok" });
+            assert_eq!(end, expected, "{json}");
         }
     }
 }

@@ -74,28 +74,19 @@ impl<'a> Attachments<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::{raw, rows};
+
+    /// A case a line: JSON with names of attachments, and with the attachments in their place.
+    const NAMED: &str = include_str!("../../../tests/tables/attachments.txt");
 
     #[test]
     fn names_of_attachments_are_replaced_wherever_they_are_a_whole_text() {
         let json = r#"{"a1":"long \"text\"","b2":"other","a1\\":"x","n":{}}"#;
-        let attachments = Attachments::new(serde_json::from_str(json).ok());
-        let table = [
-            (r#""attachment://a1""#, r#""long \"text\"""#),
-            (
-                r#"{"x":["attachment://b2","attachment://a1"]}"#,
-                r#"{"x":["other","long \"text\""]}"#,
-            ),
-            (r#""attachment://c3""#, r#""attachment://c3""#),
-            (r#"["attachment://c3","attachment://b2"]"#, r#"["attachment://c3","other"]"#),
-            (r#""see attachment://a1""#, r#""see attachment://a1""#),
-            (r#""say \"attachment://a1\"""#, r#""say \"attachment://a1\"""#),
-            (r#"{"attachment://n":"attachment://n"}"#, r#"{"attachment://n":"attachment://n"}"#),
-            ("7", "7"),
-        ];
-        for (json, resolved) in table {
-            assert_eq!(attachments.resolve(json), resolved);
+        let attachments = Attachments::new(raw(json));
+        for [json, resolved] in rows(NAMED) {
+            assert_eq!(attachments.resolve(&json), resolved);
+            assert_eq!(Attachments::default().resolve(&json), json);
         }
-        assert_eq!(Attachments::default().resolve(r#""attachment://a1""#), r#""attachment://a1""#);
     }
 
     #[test]
