@@ -240,6 +240,7 @@ mod tests {
     use super::*;
     use crate::LINE_BYTES_MAX;
     use crate::stream::samples::damaged_json;
+    use crate::tables::rows;
 
     fn words(mut input: &[u8]) -> Vec<String> {
         let mut words = Vec::new();
@@ -254,78 +255,17 @@ mod tests {
         words
     }
 
-    #[test]
-    fn elements_come_from_an_array_or_from_under_the_key() {
-        assert_eq!(words(b"[1,\n{\"a\":[2]}\n]"), ["1 1", "2 {\"a\":[2]}"]);
-        let object = b"{\"x\":[9],\n\"messages\":[\"a\"],\"y\":{\"messages\":[8]}}\n";
-        assert_eq!(words(object), ["2 \"a\""]);
-        assert!(words(b"{}").is_empty());
-        let named = b"{\"sessionId\":\"a\",\"messages\":[{\"sessionId\":1}],\"sessionId\":2}";
-        assert_eq!(words(named), ["session a", "1 {\"sessionId\":1}"]);
-        let both = b"{\"history\":[],\"messages\":[1,2],\"history\":[3]}";
-        assert_eq!(words(both), ["1 1", "1 2"]);
-    }
+    /// A case a line: a document, and a line for each of its parts.
+    const DOCUMENTS: &str = include_str!("../tests/tables/documents.txt");
 
     #[test]
-    fn tokens_are_delivered_from_objects_of_their_names() {
-        let table: [(&[u8], &[&str]); 5] = [
-            (b"{\"usage\":{\"a\":1},\"messages\":[1]}", &["usage {\"a\":1}", "1 1"]),
-            (
-                b"{\"messages\":[1],\"info\":{\"x\":[{}],\"model_stats\": {} ,\"y\":2}}",
-                &["1 1", "usage {}"],
-            ),
-            (
-                b"{\"response\":{\"usage\":{}},\"metrics\":{\"accumulated_token_usage\":{}}}",
-                &["usage {}", "usage {}"],
-            ),
-            (b"{\"usage\":7,\"info\":[],\"response\":{\"usage\":[]},\"messages\":[1]}", &["1 1"]),
-            (
-                b"{\"messages\":[1],\"info\":{\"model_stats\":{}",
-                &[
-                    "1 1",
-                    "usage {}",
-                    "line 1: the document is broken here: EOF while parsing an object at column 40",
-                ],
-            ),
-        ];
-        for (input, expected) in table {
-            assert_eq!(words(input), expected);
+    fn a_document_has_records_a_session_and_tokens_up_to_its_break() {
+        for [document, expected] in rows(DOCUMENTS) {
+            assert_eq!(words(document.as_bytes()).join("\n"), expected, "{document}");
         }
-    }
-
-    #[test]
-    fn the_elements_before_a_break_are_delivered() {
-        let table: [(&[u8], &[&str]); 4] = [
-            (
-                b"[1,\n2,\n{\"a\":",
-                &[
-                    "1 1",
-                    "2 2",
-                    "line 3: the document is broken here: EOF while parsing a value at column 5",
-                ],
-            ),
-            (
-                b"[1]\nx",
-                &["1 1", "line 2: the document is broken here: trailing characters at column 1"],
-            ),
-            (
-                b"{\"messages\":7}",
-                &[
-                    "line 1: the document is broken here: invalid type: integer `7`, expected an array of \
-                   records, or an object with `messages` or `history` at column 13",
-                ],
-            ),
-            (
-                b"[1,\"\xff\"]",
-                &[
-                    "1 1",
-                    "line 1: the document is broken here: invalid unicode code point at column 5",
-                ],
-            ),
-        ];
-        for (input, expected) in table {
-            assert_eq!(words(input), expected);
-        }
+        let expected =
+            "line 1: the document is broken here: invalid unicode code point at column 5";
+        assert_eq!(words(b"[1,\"\xff\"]"), ["1 1", expected]);
     }
 
     #[test]

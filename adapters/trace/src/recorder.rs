@@ -19,9 +19,8 @@ pub(crate) const HELD_BYTES_MAX: usize = crate::LINE_BYTES_MAX;
 /// Numbers the events of one input and delivers them.
 pub(crate) struct Recorder<'s> {
     sink: &'s mut dyn FnMut(Event<'_>),
-    format: Format,
-    session: Option<String>,
-    runs: usize,
+    /// The summary so far. Its failures and notes are filled in at the end.
+    trace: Trace,
     workers: Vec<Worker>,
     /// The index of each worker in `workers`, by the digest of its name.
     slots: HashMap<u64, usize>,
@@ -30,29 +29,19 @@ pub(crate) struct Recorder<'s> {
     idle: BTreeMap<u64, usize>,
     /// Counts the lookups of workers that are not the same as before.
     clock: u64,
-    /// The number of workers that were forgotten because there were too many.
-    forgotten: usize,
     held_bytes: usize,
     pub(crate) pairing: Pairing,
-    calls: usize,
     messages: usize,
     steps: u64,
-    issuers: usize,
-    without_args: usize,
     errors: usize,
     /// `true` if a result without a flag succeeded.
     flags: bool,
-    tokens: Option<Tokens>,
     answers: Answers,
     /// The time that was delivered last.
     time: Option<u64>,
-    earliest: Option<u64>,
-    latest: Option<u64>,
     recognised: bool,
     /// The calls with a message of this project.
     notes: BTreeSet<usize>,
-    skipped: usize,
-    problems: Vec<Problem>,
 }
 
 /// The step of a call: a new one, or that of the worker's previous call.
@@ -116,34 +105,40 @@ struct Held {
 
 impl<'s> Recorder<'s> {
     pub(crate) fn new(format: Format, sink: &'s mut dyn FnMut(Event<'_>)) -> Self {
-        Self {
-            sink,
+        let trace = Trace {
             format,
+            reason: "",
             session: None,
             runs: 1,
+            calls: 0,
+            without_args: 0,
+            workers: 0,
+            forgotten: 0,
+            errors: None,
+            tokens: None,
+            begin: None,
+            end: None,
+            notes: Vec::new(),
+            skipped: 0,
+            problems: Vec::new(),
+        };
+        Self {
+            sink,
+            trace,
             workers: Vec::new(),
             slots: HashMap::new(),
             idle: BTreeMap::new(),
             clock: 0,
-            forgotten: 0,
             held_bytes: 0,
             pairing: Pairing::default(),
-            calls: 0,
             messages: 0,
             steps: 0,
-            issuers: 0,
-            without_args: 0,
             errors: 0,
             flags: format.failures() == Failures::Flagged,
-            tokens: None,
             answers: Answers::default(),
             time: None,
-            earliest: None,
-            latest: None,
             recognised: false,
             notes: BTreeSet::new(),
-            skipped: 0,
-            problems: Vec::new(),
         }
     }
 
@@ -154,12 +149,12 @@ impl<'s> Recorder<'s> {
 
     /// Notes the session's name. The first one counts.
     pub(crate) fn session(&mut self, name: &str) {
-        self.session.get_or_insert_with(|| name.to_owned());
+        self.trace.session.get_or_insert_with(|| name.to_owned());
     }
 
     /// Returns whether a call or a message has been read.
     pub(crate) const fn has_begun(&self) -> bool {
-        self.calls > 0 || self.messages > 0
+        self.trace.calls > 0 || self.messages > 0
     }
 
     /// Begins another run. No later event belongs to the runs before.
@@ -169,15 +164,15 @@ impl<'s> Recorder<'s> {
         self.slots.clear();
         self.idle.clear();
         self.pairing = Pairing::default();
-        self.runs += 1;
+        self.trace.runs += 1;
         (self.sink)(Event::Begin(Begin { session }));
     }
 
     /// Notes a line or an element that could not be read.
     pub(crate) fn problem(&mut self, problem: Problem) {
-        self.skipped += 1;
-        if self.problems.len() < PROBLEMS_MAX {
-            self.problems.push(problem);
+        self.trace.skipped += 1;
+        if self.trace.problems.len() < PROBLEMS_MAX {
+            self.trace.problems.push(problem);
         }
     }
 
@@ -192,17 +187,31 @@ impl<'s> Recorder<'s> {
         let slot = self.slot(worker);
         self.release(slot, false);
         let last = self.workers[slot].step;
-        self.issuers += usize::from(last.is_none());
+        self.trace.workers += usize::from(last.is_none());
         let step = last.filter(|_| step == Step::Same).unwrap_or_else(|| {
             self.steps += 1;
             self.steps
         });
         self.workers[slot].step = Some(step);
-        let index = self.calls;
-        self.calls += 1;
-        self.without_args += usize::from(args.known().is_none());
+        let index = self.trace.calls;
+        self.trace.calls += 1;
+        self.trace.without_args += usize::from(args.known().is_none());
         (self.sink)(Event::Call(Call { index, worker, step, tool, args }));
         index
+    }
+
+    /// Delivers a call like [`Recorder::call`]. All calls of a turn share its step.
+    pub(crate) fn call_in_turn(&mut self, worker: &str, tool: &str, args: Args<'_>) -> usize {
+        let turn = self.turn(worker);
+        let step = turn.call(turn.called);
+        self.call(worker, step, tool, args)
+    }
+
+    /// Delivers a call like [`Recorder::call`]. The calls of a turn with no result between them share a step.
+    pub(crate) fn call_together(&mut self, worker: &str, tool: &str, args: Args<'_>) -> usize {
+        let turn = self.turn(worker);
+        let step = turn.call(turn.called && !turn.answered);
+        self.call(worker, step, tool, args)
     }
 
     /// Delivers the result of a call, without notes of this project. A call that this project
@@ -229,7 +238,7 @@ impl<'s> Recorder<'s> {
 
     /// Remembers that a note stands behind the latest call.
     pub(crate) fn noted_latest(&mut self) {
-        if let Some(latest) = self.calls.checked_sub(1) {
+        if let Some(latest) = self.trace.calls.checked_sub(1) {
             self.noted(latest);
         }
     }
@@ -275,8 +284,8 @@ impl<'s> Recorder<'s> {
             return;
         };
         self.time = Some(time);
-        self.earliest = Some(self.earliest.map_or(time, |earliest| earliest.min(time)));
-        self.latest = self.latest.max(Some(time));
+        self.trace.begin = Some(self.trace.begin.map_or(time, |earliest| earliest.min(time)));
+        self.trace.end = self.trace.end.max(Some(time));
         (self.sink)(Event::Time(time));
     }
 
@@ -286,7 +295,7 @@ impl<'s> Recorder<'s> {
         let Some(tokens) = tokens.filter(|tokens| self.recognised && tokens.total() > 0) else {
             return;
         };
-        *self.tokens.get_or_insert_default() += tokens;
+        *self.trace.tokens.get_or_insert_default() += tokens;
         (self.sink)(Event::Usage(Usage { worker, tokens }));
     }
 
@@ -300,7 +309,7 @@ impl<'s> Recorder<'s> {
 
     /// Delivers the part of a running total that has not been delivered yet.
     pub(crate) fn usage_up_to(&mut self, worker: &str, total: Option<Tokens>) {
-        let known = self.tokens.unwrap_or_default();
+        let known = self.trace.tokens.unwrap_or_default();
         self.usage(worker, total.map(|total| total.zip(known, u64::saturating_sub)));
     }
 
@@ -396,27 +405,12 @@ impl<'s> Recorder<'s> {
     pub(crate) fn finish(mut self, reason: &'static str) -> Result<Trace, Problem> {
         self.release_all();
         if !self.recognised {
-            let format = self.format;
-            let first = self.problems.into_iter().next();
-            return Err(first.unwrap_or(ProblemKind::NoRecord { format }.of_input()));
+            let no_record = ProblemKind::NoRecord { format: self.trace.format };
+            let first = self.trace.problems.into_iter().next();
+            return Err(first.unwrap_or(no_record.of_input()));
         }
-        Ok(Trace {
-            format: self.format,
-            reason,
-            session: self.session,
-            runs: self.runs,
-            calls: self.calls,
-            workers: self.issuers,
-            without_args: self.without_args,
-            forgotten: self.forgotten,
-            errors: self.flags.then_some(self.errors),
-            tokens: self.tokens,
-            begin: self.earliest,
-            end: self.latest,
-            notes: self.notes.into_iter().collect(),
-            skipped: self.skipped,
-            problems: self.problems,
-        })
+        let errors = self.flags.then_some(self.errors);
+        Ok(Trace { reason, errors, notes: self.notes.into_iter().collect(), ..self.trace })
     }
 
     fn next_message(&mut self) -> usize {
@@ -488,7 +482,7 @@ impl<'s> Recorder<'s> {
     fn forget_stalest(&mut self) {
         let Some((_, slot)) = self.idle.pop_first() else { return };
         self.release(slot, true);
-        self.forgotten += 1;
+        self.trace.forgotten += 1;
         let forgotten = self.workers.swap_remove(slot);
         self.slots.remove(&forgotten.digest);
         if let Some(moved) = self.workers.get(slot) {

@@ -185,9 +185,7 @@ fn add_line(text: &mut String, line: &str) {
 }
 
 fn issue(tool: &str, args: Args<'_>, recorder: &mut Recorder<'_>) -> usize {
-    let turn = recorder.turn(MAIN);
-    let step = turn.call(turn.called);
-    recorder.call(MAIN, step, tool, args)
+    recorder.call_in_turn(MAIN, tool, args)
 }
 
 fn answer(call: usize, text: &str, failed: bool, recorder: &mut Recorder<'_>) {

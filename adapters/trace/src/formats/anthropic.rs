@@ -138,9 +138,7 @@ impl Message<'_> {
 impl Block<'_> {
     fn call(&self, recorder: &mut Recorder<'_>) -> Done {
         let tool = required(self.name, "a tool_use block", "name")?;
-        let turn = recorder.turn(MAIN);
-        let step = turn.call(turn.called);
-        let index = recorder.call(MAIN, step, &tool, json_args(self.input));
+        let index = recorder.call_in_turn(MAIN, &tool, json_args(self.input));
         if let Some(id) = string(self.id) {
             recorder.pairing.issue(MAIN, &id, 0, index);
         }

@@ -115,9 +115,9 @@ impl Message<'_> {
             }
             "ToolCallRequestEvent" => return self.request(worker, recorder),
             "ToolCallExecutionEvent" => {
-                for result in records::<ToolResult<'_>>(self.content) {
-                    result.deliver(worker, recorder);
-                }
+                elements(self.content)
+                    .into_iter()
+                    .for_each(|result| deliver(result, worker, recorder));
             }
             _ => {}
         }
@@ -151,39 +151,24 @@ impl Message<'_> {
 
     /// Delivers the calls of an event.
     fn request(&self, worker: &str, recorder: &mut Recorder<'_>) -> Done {
-        together(records::<FunctionCall<'_>>(self.content), |call, step| {
-            let name = required(call.name, "a tool call", "name")?;
-            let arguments = Arguments::new(call.arguments);
-            let index = recorder.call(worker, step, &name, arguments.as_args());
-            recorder.expect(worker, string(call.id).as_deref(), index);
+        let calls = elements(self.content).into_iter();
+        let calls = calls.filter_map(|call| members(Some(call), ["id", "name", "arguments"]));
+        together(calls, |[id, name, arguments], step| {
+            let name = required(name, "a tool call", "name")?;
+            let index = recorder.call(worker, step, &name, Arguments::new(arguments).as_args());
+            recorder.expect(worker, string(id).as_deref(), index);
             Ok(())
         })
     }
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct FunctionCall<'a> {
-    id: Raw<'a>,
-    name: Raw<'a>,
-    arguments: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct ToolResult<'a> {
-    call_id: Raw<'a>,
-    content: Raw<'a>,
-    is_error: Raw<'a>,
-}
-
-impl ToolResult<'_> {
-    fn deliver(&self, worker: &str, recorder: &mut Recorder<'_>) {
-        if flag(self.is_error).is_some() {
-            recorder.flags_failures();
-        }
-        let id = string(self.call_id).unwrap_or_default();
-        let failed = is_true(self.is_error);
-        recorder.answer(worker, Some(&*id), &flat_text(self.content), failed);
+/// Delivers a result.
+fn deliver(result: &RawValue, worker: &str, recorder: &mut Recorder<'_>) {
+    let names = ["call_id", "content", "is_error"];
+    let Some([id, content, is_error]) = members(Some(result), names) else { return };
+    if flag(is_error).is_some() {
+        recorder.flags_failures();
     }
+    let id = string(id).unwrap_or_default();
+    recorder.answer(worker, Some(&*id), &flat_text(content), is_true(is_error));
 }

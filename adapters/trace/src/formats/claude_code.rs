@@ -280,9 +280,7 @@ impl Session<'_, '_, '_> {
         if id.as_ref().is_some_and(|id| pairing.mirrors(worker, id, content)) {
             return Ok(());
         }
-        let turn = self.recorder.turn(worker);
-        let step = turn.call(turn.called);
-        let index = self.recorder.call(worker, step, &tool, Args::Json(args));
+        let index = self.recorder.call_in_turn(worker, &tool, Args::Json(args));
         if let Some(id) = id {
             self.recorder.pairing.issue(worker, &id, content, index);
         }

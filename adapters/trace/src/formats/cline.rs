@@ -167,9 +167,7 @@ struct OpenCalls(Vec<(usize, String)>);
 impl OpenCalls {
     /// Delivers a call of the turn, and returns its index.
     fn issue(&mut self, tool: &str, args: Args<'_>, recorder: &mut Recorder<'_>) -> usize {
-        let turn = recorder.turn(MAIN);
-        let step = turn.call(turn.called);
-        let call = recorder.call(MAIN, step, tool, args);
+        let call = recorder.call_in_turn(MAIN, tool, args);
         self.0.push((call, tool.to_owned()));
         call
     }

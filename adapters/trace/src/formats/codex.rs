@@ -78,15 +78,6 @@ struct Line<'a> {
     timestamp: Raw<'a>,
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Meta<'a> {
-    id: Raw<'a>,
-    session_id: Raw<'a>,
-    parent_thread_id: Raw<'a>,
-    source: Raw<'a>,
-}
-
 #[derive(Default)]
 struct Thread {
     /// Known from the first `session_meta` on.
@@ -176,14 +167,17 @@ impl Thread {
 
     /// Takes the thread's name and its parent's name from the first line that has them.
     fn meet(&mut self, meta: Raw<'_>, recorder: &mut Recorder<'_>) {
-        let Some(meta) = nested::<Meta<'_>>(meta).filter(|_| self.worker.is_none()) else {
-            return;
-        };
-        let id = string(meta.id);
-        let (is_spawned, parent) = meta.parent();
+        let names = ["id", "session_id", "parent_thread_id", "source"];
+        let meta = members(meta, names).filter(|_| self.worker.is_none());
+        let Some([id, session, parent, source]) = meta else { return };
+        let subagent = member(source, "subagent");
+        let spawn = member(subagent, "thread_spawn");
+        let parent = string(parent).or_else(|| string(member(spawn, "parent_thread_id")));
+        let is_spawned = subagent.is_some() || parent.is_some();
+        let id = string(id);
         let worker = id.clone().filter(|_| is_spawned).unwrap_or(Cow::Borrowed(MAIN));
         self.worker = Some(worker.into_owned());
-        if let Some(session) = string(meta.session_id).or(parent).or(id) {
+        if let Some(session) = string(session).or(parent).or(id) {
             recorder.session(&session);
         }
     }
@@ -194,16 +188,6 @@ impl Thread {
         item.replay(worker, recorder, &mut |id, result, recorder| {
             ends.deliver(worker, id, &result, recorder);
         })
-    }
-}
-
-impl<'a> Meta<'a> {
-    /// Returns whether another thread spawned this one, and that thread's id.
-    fn parent(&self) -> (bool, Option<Cow<'a, str>>) {
-        let subagent = member(self.source, "subagent");
-        let parent = string(self.parent_thread_id)
-            .or_else(|| string(member(member(subagent, "thread_spawn"), "parent_thread_id")));
-        (subagent.is_some() || parent.is_some(), parent)
     }
 }
 

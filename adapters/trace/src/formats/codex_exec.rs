@@ -116,9 +116,7 @@ impl<'a> Item<'a> {
     fn advance(&self, call: &Call<'_>, complete: bool, recorder: &mut Recorder<'_>) {
         let id = string(self.id).unwrap_or_default();
         if !recorder.pairing.is_open(MAIN, &id) {
-            let turn = recorder.turn(MAIN);
-            let step = turn.call(turn.called && !turn.answered);
-            let index = recorder.call(MAIN, step, &call.tool, Args::Json(&call.args));
+            let index = recorder.call_together(MAIN, &call.tool, Args::Json(&call.args));
             recorder.pairing.issue(MAIN, &id, 0, index);
         }
         if complete && let Some(index) = recorder.pairing.answer(MAIN, &id) {

@@ -17,7 +17,6 @@
 use unstuck_text::{Envelope, Unescaped};
 
 use super::prelude::*;
-use crate::notes;
 use crate::pairing::RecentRecords;
 use crate::tool_result::ToolResult;
 
@@ -76,14 +75,6 @@ struct Data<'a> {
     model_metrics: Raw<'a>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Request<'a> {
-    tool_call_id: Raw<'a>,
-    name: Raw<'a>,
-    arguments: Raw<'a>,
-}
-
 fn replay(json: &str, seen: &mut RecentRecords, recorder: &mut Recorder<'_>) -> Done {
     let line = object::<Line<'_>>(json)?;
     let (Some(kind), Some(data)) = (string(line.kind), nested::<Data<'_>>(line.data)) else {
@@ -105,9 +96,8 @@ fn replay(json: &str, seen: &mut RecentRecords, recorder: &mut Recorder<'_>) -> 
         }
         "assistant.message" => return data.answer(&worker, seen, recorder),
         "tool.execution_start" => {
-            let (tool_call_id, name) = (data.tool_call_id, data.tool_name);
-            let request = Request { tool_call_id, name, arguments: data.arguments };
-            return request.replay(&worker, seen, recorder);
+            let request = [data.tool_call_id, data.tool_name, data.arguments];
+            return issue(request, &worker, seen, recorder);
         }
         "tool.execution_complete" => data.result(&worker, recorder),
         "assistant.usage" => {
@@ -128,8 +118,10 @@ impl Data<'_> {
             recorder.say(worker, &text);
         }
         let mut outcome = Ok(());
-        for request in records::<Request<'_>>(self.tool_requests) {
-            outcome = outcome.and(request.replay(worker, seen, recorder));
+        for request in elements(self.tool_requests) {
+            if let Some(request) = members(Some(request), ["toolCallId", "name", "arguments"]) {
+                outcome = outcome.and(issue(request, worker, seen, recorder));
+            }
         }
         outcome
     }
@@ -157,21 +149,23 @@ impl Data<'_> {
     }
 }
 
-impl Request<'_> {
-    fn replay(&self, worker: &str, seen: &mut RecentRecords, recorder: &mut Recorder<'_>) -> Done {
-        let id = string(self.tool_call_id);
-        if id.as_ref().is_some_and(|id| !seen.insert((worker, id))) {
-            return Ok(());
-        }
-        let tool = required(self.name, "a tool request", "name")?;
-        let turn = recorder.turn(worker);
-        let step = turn.call(turn.called && !turn.answered);
-        let index = recorder.call(worker, step, &tool, json_args(self.arguments));
-        if let Some(id) = id {
-            recorder.pairing.issue(worker, &id, 0, index);
-        }
-        Ok(())
+/// Delivers a call, unless it was seen before.
+fn issue(
+    [id, name, arguments]: [Raw<'_>; 3],
+    worker: &str,
+    seen: &mut RecentRecords,
+    recorder: &mut Recorder<'_>,
+) -> Done {
+    let id = string(id);
+    if id.as_ref().is_some_and(|id| !seen.insert((worker, id))) {
+        return Ok(());
     }
+    let tool = required(name, "a tool request", "name")?;
+    let index = recorder.call_together(worker, &tool, json_args(arguments));
+    if let Some(id) = id {
+        recorder.pairing.issue(worker, &id, 0, index);
+    }
+    Ok(())
 }
 
 /// Returns the tokens of an answer, or of all answers of a model.
@@ -182,10 +176,7 @@ fn tokens(usage: Raw<'_>) -> Option<Tokens> {
 impl<'a> ToolResult<'a> {
     /// Reads a result of Copilot CLI. The last line of a command's result tells the exit code.
     pub fn copilot(json: &'a RawValue) -> Self {
-        let text = match flat_text(Some(json)) {
-            Cow::Borrowed(text) => notes::without_notes(text),
-            Cow::Owned(text) => Cow::Owned(notes::without_notes(&text).into_owned()),
-        };
+        let text = Self::plain(json).text;
         let failed = Envelope::open(&text, &mut Unescaped::default()).exit.map(|code| code != 0);
         Self { text, failed }
     }

@@ -139,11 +139,9 @@ fn issue(id: &str, field: &str, call: &RawValue, recorder: &mut Recorder<'_>) {
     let tool = string(tool.or(of_server).or(function));
     let tool = tool.unwrap_or_else(|| field.trim_end_matches("ToolCall").into());
     let arguments = Arguments::new(inner.or(args).or(arguments));
-    let turn = recorder.turn(MAIN);
-    let step = turn.call(turn.called && !turn.answered);
     let index = match arguments.as_args() {
-        Args::Json(json) => recorder.call(MAIN, step, &tool, Args::Json(&without_id(json))),
-        args => recorder.call(MAIN, step, &tool, args),
+        Args::Json(json) => recorder.call_together(MAIN, &tool, Args::Json(&without_id(json))),
+        args => recorder.call_together(MAIN, &tool, args),
     };
     recorder.pairing.issue(MAIN, id, 0, index);
 }

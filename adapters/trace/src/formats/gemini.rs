@@ -244,9 +244,7 @@ impl Speaker<'_, '_, '_> {
 
     fn issue(&mut self, name: Raw<'_>, args: Raw<'_>, id: &str) -> Done {
         let tool = required(name, "a tool call", "name")?;
-        let turn = self.recorder.turn(self.worker);
-        let step = turn.call(turn.called);
-        let index = self.recorder.call(self.worker, step, &tool, json_args(args));
+        let index = self.recorder.call_in_turn(self.worker, &tool, json_args(args));
         self.recorder.pairing.issue(self.worker, id, 0, index);
         Ok(())
     }

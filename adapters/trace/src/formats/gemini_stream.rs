@@ -101,9 +101,7 @@ impl Line<'_> {
         let Some(id) = string(self.tool_id) else { return Ok(()) };
         let tool = required(self.tool_name, "a tool_use line", "tool_name")?;
         recorder.recognise();
-        let turn = recorder.turn(MAIN);
-        let step = turn.call(turn.called && !turn.answered);
-        let index = recorder.call(MAIN, step, &tool, json_args(self.parameters));
+        let index = recorder.call_together(MAIN, &tool, json_args(self.parameters));
         recorder.pairing.issue(MAIN, &id, 0, index);
         Ok(())
     }

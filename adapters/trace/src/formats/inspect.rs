@@ -341,8 +341,7 @@ impl Event<'_> {
     ) -> Done {
         let name = required(self.function, "a call", "function")?;
         let turn = recorder.turn(worker);
-        let step = if turn.key.is_some() && turn.called { Step::Same } else { Step::New };
-        turn.called = true;
+        let step = turn.call(turn.called && turn.key.is_some());
         let args =
             self.arguments.map_or(Cow::Borrowed("null"), |args| attachments.resolve(args.get()));
         let call = recorder.call(worker, step, &name, Args::Json(&args));

@@ -135,18 +135,19 @@ impl<'a> Message<'a> {
         if !text.is_empty() || calls.is_empty() {
             recorder.say(MAIN, text);
         }
-        together(calls, |call, step| {
-            let name = required(call.name, "a tool call", "name")?;
-            let arguments = Arguments::new(call.args);
-            let index = recorder.call(MAIN, step, &name, arguments.as_args());
-            recorder.expect(MAIN, string(call.id).as_deref(), index);
+        together(calls, |[id, name, args], step| {
+            let name = required(name, "a tool call", "name")?;
+            let index = recorder.call(MAIN, step, &name, Arguments::new(args).as_args());
+            recorder.expect(MAIN, string(id).as_deref(), index);
             Ok(())
         })
     }
 
-    /// Returns the calls, from the first place that has some.
-    fn calls(&self) -> Vec<ToolCall<'a>> {
-        let calls: Vec<_> = records(self.tool_calls).collect();
+    /// Returns the id, the name and the arguments of each call, from the first place that has some.
+    fn calls(&self) -> Vec<[Raw<'a>; 3]> {
+        let calls = elements(self.tool_calls).into_iter();
+        let calls = calls.filter_map(|call| members(Some(call), ["id", "name", "args"]));
+        let calls: Vec<_> = calls.collect();
         if !calls.is_empty() {
             return calls;
         }
@@ -154,7 +155,7 @@ impl<'a> Message<'a> {
         let calls = of_provider.filter_map(|call| {
             let [id, function] = members(Some(call), ["id", "function"])?;
             let [name, args] = members(function, ["name", "arguments"])?;
-            Some(ToolCall { id, name, args })
+            Some([id, name, args])
         });
         calls.collect()
     }
@@ -179,12 +180,4 @@ impl<'a> Message<'a> {
         let cached = count(member(details, "cache_read"))?;
         Some(Tokens::with_cached_in_input(count(input)?, cached, count(output)?))
     }
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct ToolCall<'a> {
-    id: Raw<'a>,
-    name: Raw<'a>,
-    args: Raw<'a>,
 }

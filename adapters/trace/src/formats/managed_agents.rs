@@ -96,9 +96,7 @@ impl Event<'_> {
     fn call(&self, recorder: &mut Recorder<'_>) -> Done {
         let tool = required(self.name, "a tool call", "name")?;
         recorder.recognise();
-        let turn = recorder.turn(MAIN);
-        let step = turn.call(turn.called && !turn.answered);
-        let index = recorder.call(MAIN, step, &tool, json_args(self.input));
+        let index = recorder.call_together(MAIN, &tool, json_args(self.input));
         recorder.expect(MAIN, string(self.id).as_deref(), index);
         Ok(())
     }

@@ -268,9 +268,7 @@ impl<'a> Item<'a> {
                 return Err(ProblemKind::Missing { record: "a function call", field: "name" });
             }
         };
-        let turn = recorder.turn(worker);
-        let step = turn.call(turn.called && !turn.answered);
-        let index = recorder.call(worker, step, &tool, args);
+        let index = recorder.call_together(worker, &tool, args);
         if let Some(id) = self.call_id() {
             recorder.pairing.issue(worker, &id, self.content(), index);
         }

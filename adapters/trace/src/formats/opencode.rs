@@ -76,16 +76,6 @@ struct Message<'a> {
 
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
-struct Info<'a> {
-    role: Raw<'a>,
-    #[serde(rename = "sessionID")]
-    session: Raw<'a>,
-    time: Raw<'a>,
-    tokens: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
 struct Line<'a> {
     #[serde(rename = "sessionID")]
     session: Raw<'a>,
@@ -103,16 +93,6 @@ struct Part<'a> {
     tool: Raw<'a>,
     state: Raw<'a>,
     tokens: Raw<'a>,
-}
-
-/// The times of a message, or of a call.
-#[derive(Deserialize, Default)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Times<'a> {
-    created: Raw<'a>,
-    completed: Raw<'a>,
-    start: Raw<'a>,
-    end: Raw<'a>,
 }
 
 #[derive(Deserialize)]
@@ -140,18 +120,18 @@ fn replay_line(json: &str, recorder: &mut Recorder<'_>) -> Done {
 
 fn replay_message(json: &str, recorder: &mut Recorder<'_>) -> Done {
     let message = checked_object::<Message<'_>>(json)?;
-    let Some(info) = nested::<Info<'_>>(message.info) else {
-        return Err(ProblemKind::Missing { record: "a message", field: "info" });
-    };
+    let info = members(message.info, ["role", "sessionID", "time", "tokens"]);
+    let missing = ProblemKind::Missing { record: "a message", field: "info" };
+    let [role, session, times, paid] = info.ok_or(missing)?;
     recorder.recognise();
-    if let Some(session) = string(info.session) {
+    if let Some(session) = string(session) {
         recorder.session(&session);
     }
     let parts = records::<Part<'_>>(message.parts);
-    let times = nested::<Times<'_>>(info.time).unwrap_or_default();
+    let [created, completed] = members(times, ["created", "completed"]).unwrap_or_default();
     recorder.begin_turn(MAIN);
-    recorder.time(time(times.created));
-    if string(info.role).as_deref() == Some("user") {
+    recorder.time(time(created));
+    if string(role).as_deref() == Some("user") {
         let typed = parts.filter(Part::is_typed).filter_map(|part| string(part.text));
         let typed: Vec<Cow<'_, str>> = typed.collect();
         if !typed.is_empty() {
@@ -161,12 +141,12 @@ fn replay_message(json: &str, recorder: &mut Recorder<'_>) -> Done {
     }
     let parts: Vec<Part<'_>> = parts.collect();
     let of_steps = parts.iter().filter_map(Part::tokens).reduce(|all, step| all + step);
-    recorder.usage(MAIN, of_steps.or_else(|| tokens(info.tokens)));
+    recorder.usage(MAIN, of_steps.or_else(|| tokens(paid)));
     let mut outcome = Ok(());
     for part in parts {
         outcome = outcome.and(part.replay(recorder));
     }
-    recorder.time(time(times.completed));
+    recorder.time(time(completed));
     outcome
 }
 
@@ -197,17 +177,15 @@ impl Part<'_> {
         let tool = required(self.tool, "a tool part", "tool")?;
         let state = nested::<State<'_>>(self.state);
         let input = state.as_ref().and_then(|state| state.input);
-        let turn = recorder.turn(MAIN);
-        let step = turn.call(turn.called);
-        let times = state.as_ref().and_then(|state| nested::<Times<'_>>(state.time));
-        let times = times.unwrap_or_default();
-        recorder.time(time(times.start));
+        let times = members(state.as_ref().and_then(|state| state.time), ["start", "end"]);
+        let [start, end] = times.unwrap_or_default();
+        recorder.time(time(start));
         let args = input.map_or("null", RawValue::get);
-        let call = recorder.call(MAIN, step, &opencode_tool(tool, args), Args::Json(args));
+        let call = recorder.call_in_turn(MAIN, &opencode_tool(tool, args), Args::Json(args));
         if let Some((text, failed)) = state.as_ref().and_then(State::end) {
             let refused = failed && REJECTIONS.iter().any(|begin| text.starts_with(begin));
             let failed = failed && !refused;
-            recorder.time(time(times.end));
+            recorder.time(time(end));
             recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, MAIN, &text) });
         }
         Ok(())

@@ -13,7 +13,7 @@ use super::messages;
 use super::result::{bare, bare_arguments, bare_of_adk, is_cut_off};
 use super::{Span, SpanEvent, Status, ToolCall};
 use crate::event::{Tokens, is_hidden};
-use crate::field::{Raw, object, string};
+use crate::field::{member, string};
 
 /// The keys that name the conversation.
 const SESSIONS: &[&str] = &[
@@ -225,16 +225,10 @@ fn asked(span: &Span) -> Option<Asked> {
 
 /// Returns the name of the agent in the metadata of a span of `LangChain`.
 fn agent_of_langchain(span: &Span) -> Option<String> {
-    /// The other members may be long, and are not kept.
-    #[derive(Deserialize)]
-    struct Metadata<'a> {
-        #[serde(borrow)]
-        lc_agent_name: Raw<'a>,
-    }
     let text = span.attributes.get(METADATA)?.as_str()?;
     let text = Some(text).filter(|text| text.contains("\"lc_agent_name\""))?;
-    let metadata = object::<Metadata<'_>>(text).ok()?;
-    string(metadata.lc_agent_name).map(Cow::into_owned)
+    let metadata = serde_json::from_str(text).ok();
+    string(member(metadata, "lc_agent_name")).map(Cow::into_owned)
 }
 
 /// Returns whether a span of `LangChain` is an agent's own: it is a chain with the agent's name.

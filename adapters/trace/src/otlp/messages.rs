@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::{Span, SpanEvent};
 use crate::event;
-use crate::field::{Raw, elements, nested, string};
+use crate::field::{Raw, elements, member, nested, string};
 
 /// The keys of a list of messages for the model.
 const INPUTS: &[&str] = &[
@@ -65,10 +65,10 @@ pub(super) fn is_redacted(text: &str) -> bool {
 
 /// Returns the last message for the model if a person wrote it, and the number of messages up to it.
 pub(super) fn prompt(span: &Span) -> Option<(String, usize)> {
+    // A request to Gemini has its messages in `contents`.
     if let Some(json) = json(span, INPUTS) {
         let json: Raw<'_> = serde_json::from_str(&json).ok();
-        let request = nested::<Request<'_>>(json);
-        let messages = elements(request.and_then(|request| request.contents).or(json));
+        let messages = elements(member(json, "contents").or(json));
         let newest = nested::<Message<'_>>(messages.last().copied())?;
         return Some((newest.text(PERSONS)?, messages.len()));
     }
@@ -90,8 +90,8 @@ pub(super) fn said(span: &Span) -> Option<String> {
         let Ok(list) = serde_json::from_str::<&RawValue>(&json) else {
             return Some(json.into_owned());
         };
-        let response = nested::<Response<'_>>(Some(list)).and_then(|response| response.content);
-        let response = response.filter(|content| content.get().starts_with('{'));
+        let response =
+            member(Some(list), "content").filter(|content| content.get().starts_with('{'));
         let is_message = list.get().starts_with('{');
         let only = response.or_else(|| is_message.then_some(list));
         let messages = only.map_or_else(|| elements(Some(list)), |message| vec![message]);
@@ -173,20 +173,6 @@ fn flat<'a>(
     let texts = of_last.filter_map(|(_, key, text)| (!key.ends_with("role")).then_some(text));
     let text = texts.filter(|text| !is_redacted(text)).collect::<Vec<_>>().join("\n");
     Some((last, role.unwrap_or_default(), Some(text).filter(|text| !text.is_empty())))
-}
-
-/// A request to Gemini.
-#[derive(Deserialize)]
-struct Request<'a> {
-    #[serde(borrow)]
-    contents: Raw<'a>,
-}
-
-/// A response of Gemini.
-#[derive(Deserialize)]
-struct Response<'a> {
-    #[serde(borrow)]
-    content: Raw<'a>,
 }
 
 /// A message of any vendor's shape.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::field::{Raw, flat_text, is_true, nested, string};
+use crate::field::{Raw, flat_text, is_true, members, nested, string};
 
 /// A result as text.
 #[derive(Debug, PartialEq, Eq)]
@@ -86,18 +86,9 @@ fn content_of_repr(text: &str) -> Option<&str> {
 
 /// Returns the arguments without the wrapper of a Python decorator: `{"args":[],"kwargs":{…}}`.
 pub(super) fn bare_arguments(text: String) -> String {
-    #[derive(Deserialize)]
-    #[serde(bound(deserialize = "'de: 'a"))]
-    struct Decorated<'a> {
-        args: Raw<'a>,
-        kwargs: Raw<'a>,
-    }
-    let decorated =
-        serde_json::from_str(&text).ok().and_then(|raw| nested::<Decorated<'_>>(Some(raw)));
-    let named = decorated.filter(|of| of.args.is_some_and(|list| list.get() == "[]"));
-    match named.and_then(|of| of.kwargs) {
-        Some(named) => named.get().to_owned(),
-        None => text,
+    match members(serde_json::from_str(&text).ok(), ["args", "kwargs"]) {
+        Some([Some(args), Some(named)]) if args.get() == "[]" => named.get().to_owned(),
+        _ => text,
     }
 }
 

@@ -137,10 +137,7 @@ impl OpenCall {
         if recorder.pairing.mirrors(worker, &self.id, content) {
             return;
         }
-        let turn = recorder.turn(worker);
-        let step = if turn.called && !turn.answered { Step::Same } else { Step::New };
-        *turn = Turn { called: true, ..Turn::default() };
-        let index = recorder.call(worker, step, tool, Args::Json(&args));
+        let index = recorder.call_together(worker, tool, Args::Json(&args));
         recorder.pairing.issue(worker, &self.id, content, index);
     }
 
@@ -169,26 +166,14 @@ impl OpenCall {
     /// Returns the texts and the changes of files in the content, or else the raw output. A terminal has
     /// nothing but a random id. `None` if the recording has no result.
     fn text(&self) -> Option<Cow<'_, str>> {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Block<'a> {
-            #[serde(rename = "type")]
-            kind: Raw<'a>,
-            content: Raw<'a>,
-        }
-        #[derive(Deserialize)]
-        struct Inner<'a> {
-            #[serde(borrow)]
-            text: Raw<'a>,
-        }
         let content = self.content.as_deref().and_then(|json| serde_json::from_str(json).ok());
         let blocks = elements(content).into_iter().filter_map(|block| {
-            let Block { kind, content } = nested(Some(block))?;
+            let [kind, content] = members(Some(block), ["type", "content"])?;
             match string(kind)?.as_ref() {
                 "terminal" => None,
-                "content" => nested::<Inner<'_>>(content)
-                    .and_then(|inner| string(inner.text))
-                    .or_else(|| Some(Cow::Borrowed(content?.get()))),
+                "content" => {
+                    string(member(content, "text")).or_else(|| Some(Cow::Borrowed(content?.get())))
+                }
                 _ => Some(Cow::Borrowed(block.get())),
             }
         });
