@@ -2,8 +2,6 @@
 
 use std::collections::VecDeque;
 
-use serde::Deserialize;
-
 use crate::event::Tokens;
 use crate::field::{Raw, member, members, nested};
 use crate::pairing::{OPEN_CALLS_MAX, digest};
@@ -71,56 +69,28 @@ impl Tokens {
     /// Reads the `usage` of `OpenAI`'s chats, of `LiteLLM`, of `OpenAI`'s Responses or of Codex. The cached
     /// tokens are part of the input, and the reasoning is part of the output.
     pub(crate) fn of_openai(usage: Raw<'_>) -> Option<Self> {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Usage<'a> {
-            prompt_tokens: Raw<'a>,
-            prompt_tokens_details: Raw<'a>,
-            completion_tokens: Raw<'a>,
-            input_tokens: Raw<'a>,
-            input_tokens_details: Raw<'a>,
-            cached_input_tokens: Raw<'a>,
-            cache_read_input_tokens: Raw<'a>,
-            output_tokens: Raw<'a>,
-        }
-        let usage = nested::<Usage<'_>>(usage)?;
-        let details = usage.prompt_tokens_details.or(usage.input_tokens_details);
+        let usage = nested(usage)?;
+        let details = usage.get("prompt_tokens_details").or(usage.get("input_tokens_details"));
         let cached = member(details, "cached_tokens");
-        let cached = cached.or(usage.cached_input_tokens).or(usage.cache_read_input_tokens);
+        let cached =
+            cached.or(usage.get("cached_input_tokens")).or(usage.get("cache_read_input_tokens"));
         Some(Self::with_cached_in_input(
-            count(usage.prompt_tokens.or(usage.input_tokens))?,
+            count(usage.get("prompt_tokens").or(usage.get("input_tokens")))?,
             count(cached)?,
-            count(usage.completion_tokens.or(usage.output_tokens))?,
+            count(usage.get("completion_tokens").or(usage.get("output_tokens")))?,
         ))
     }
 
     /// Reads the `tokens` of Gemini CLI, or the service's `usageMetadata`, which Qwen Code keeps. The cached
     /// tokens are part of the input.
     pub(crate) fn of_gemini(usage: Raw<'_>) -> Option<Self> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-        struct Usage<'a> {
-            input: Raw<'a>,
-            cached: Raw<'a>,
-            output: Raw<'a>,
-            thoughts: Raw<'a>,
-            /// The tokens of the tools' results, beside the other input.
-            tool: Raw<'a>,
-            total: Raw<'a>,
-            prompt_token_count: Raw<'a>,
-            cached_content_token_count: Raw<'a>,
-            candidates_token_count: Raw<'a>,
-            thoughts_token_count: Raw<'a>,
-            tool_use_prompt_token_count: Raw<'a>,
-            total_token_count: Raw<'a>,
-        }
-        let usage = nested::<Usage<'_>>(usage)?;
-        let input = count(usage.input.or(usage.prompt_token_count))?;
-        let cached = count(usage.cached.or(usage.cached_content_token_count))?;
-        let output = count(usage.output.or(usage.candidates_token_count))?;
-        let thoughts = count(usage.thoughts.or(usage.thoughts_token_count))?;
-        let tool = count(usage.tool.or(usage.tool_use_prompt_token_count))?;
-        let total = count(usage.total.or(usage.total_token_count))?;
+        let usage = nested(usage)?;
+        let input = count(usage.get("input").or(usage.get("promptTokenCount")))?;
+        let cached = count(usage.get("cached").or(usage.get("cachedContentTokenCount")))?;
+        let output = count(usage.get("output").or(usage.get("candidatesTokenCount")))?;
+        let thoughts = count(usage.get("thoughts").or(usage.get("thoughtsTokenCount")))?;
+        let tool = count(usage.get("tool").or(usage.get("toolUsePromptTokenCount")))?;
+        let total = count(usage.get("total").or(usage.get("totalTokenCount")))?;
         let input = input.saturating_add(tool);
         // Qwen Code takes the figures of OpenAI's services, where thoughts are part of the output.
         let thoughts = if total == input.saturating_add(output) { 0 } else { thoughts };

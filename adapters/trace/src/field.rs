@@ -3,23 +3,20 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::event::Args;
-use crate::members;
 use crate::notes;
+use crate::object::{self, Object};
 use crate::problem::ProblemKind;
 use crate::pull::{Pull, bytes_before, is_json};
 
 /// A field of any type. `null` counts as absent.
 pub(crate) type Raw<'a> = Option<&'a RawValue>;
 
-/// Parses a record from a JSON object.
-///
-/// An array is an error here. `serde` would read a struct from it.
-pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, ProblemKind> {
+/// Reads a record from a JSON object.
+pub(crate) fn object(json: &str) -> Result<Object<'_>, ProblemKind> {
     check(json)?;
     checked_object(json)
 }
@@ -29,9 +26,9 @@ pub(crate) fn check(json: &str) -> Result<(), ProblemKind> {
     if is_json(json) { Ok(()) } else { Err(refused(json, String::new())) }
 }
 
-/// Parses a record like [`object`], from a part of a text that was checked to be JSON.
-pub(crate) fn checked_object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, ProblemKind> {
-    members::object(json).map_err(|message| refused(json, message))
+/// Reads a record like [`object`], from a part of a text that was checked to be JSON.
+pub(crate) fn checked_object(json: &str) -> Result<Object<'_>, ProblemKind> {
+    Object::read(json).map_err(|message| refused(json, message))
 }
 
 /// Returns the problem with a record, where `message` says what is wrong with its members.
@@ -217,7 +214,7 @@ pub(crate) fn is_object(raw: Raw<'_>) -> bool {
 
 /// Returns the elements of a field that holds an array. Any other field has no elements.
 pub(crate) fn elements(raw: Raw<'_>) -> Vec<&RawValue> {
-    raw.into_iter().flat_map(|raw| members::elements(raw.get())).collect()
+    raw.into_iter().flat_map(|raw| object::elements(raw.get())).collect()
 }
 
 /// Returns the members of a field that holds an object, in the order of their keys.
@@ -226,15 +223,15 @@ pub(crate) fn entries(raw: Raw<'_>) -> BTreeMap<Cow<'_, str>, &RawValue> {
     members.and_then(Result::ok).unwrap_or_default()
 }
 
-/// Parses a record nested in a field. Returns `None` if the field is not a fitting object.
-pub(crate) fn nested<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
-    raw.and_then(|raw| members::object(raw.get()).ok())
+/// Reads an object in a field. Returns `None` for any other field, and if a member occurs twice.
+pub(crate) fn nested(raw: Raw<'_>) -> Option<Object<'_>> {
+    Object::read(raw?.get()).ok()
 }
 
-/// Parses the records of a list nested in a field, without what is no fitting object.
-pub(crate) fn records<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> impl Iterator<Item = T> {
+/// Reads the objects of a list in a field, without what is no object.
+pub(crate) fn records<'a>(raw: Raw<'a>) -> impl Iterator<Item = Object<'a>> {
     raw.into_iter()
-        .flat_map(|raw| members::elements(raw.get()))
+        .flat_map(|raw| object::elements(raw.get()))
         .filter_map(|record| nested(Some(record)))
 }
 
@@ -250,7 +247,7 @@ pub(crate) fn members<'a, const N: usize>(raw: Raw<'a>, names: [&str; N]) -> Opt
         let value = json.value();
         let member = names.iter().zip(&mut found).find(|(name, _)| **name == key);
         if let Some((_, member)) = member
-            && member.replace(members::raw(value)).is_some()
+            && member.replace(object::raw(value)).is_some()
         {
             return None;
         }
@@ -322,6 +319,7 @@ mod tests {
     use core::fmt;
 
     use proptest::prelude::*;
+    use serde::Deserialize;
     use serde::de::{Deserializer, Visitor};
 
     use super::*;
@@ -402,7 +400,7 @@ mod tests {
             ("{", "not a JSON object: EOF while parsing an object at column 1"),
         ];
         for (json, message) in table {
-            let found = object::<IgnoredAny>(json).err().map(|kind| kind.to_string());
+            let found = object(json).err().map(|kind| kind.to_string());
             assert_eq!(found.as_deref(), Some(message));
         }
     }

@@ -61,27 +61,6 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     }
 }
 
-/// A message of the protocol, or the parameters of an update alone.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    id: Raw<'a>,
-    method: Raw<'a>,
-    params: Raw<'a>,
-    result: Raw<'a>,
-    update: Raw<'a>,
-}
-
-/// The parameters of an update or of a prompt.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Params<'a> {
-    #[serde(rename = "sessionId")]
-    session: Raw<'a>,
-    update: Raw<'a>,
-    prompt: Raw<'a>,
-}
-
 /// The sessions by their ids, and the calls of all of them.
 #[derive(Default)]
 struct Sessions {
@@ -91,29 +70,29 @@ struct Sessions {
 
 impl Sessions {
     fn line(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Done {
-        let line = object::<Line<'_>>(json)?;
-        let method = string(line.method);
+        let line = object(json)?;
+        let method = line.text("method");
         let params = match method.as_deref() {
-            Some("session/update" | "session/prompt") => nested::<Params<'_>>(line.params),
+            Some("session/update" | "session/prompt") => nested(line.get("params")),
             Some("session/load") => {
                 self.load(&line);
                 return Ok(());
             }
-            None if line.update.is_some() => object(json).ok(),
+            None if line.has("update") => object(json).ok(),
             None => {
                 for session in self.by_id.values_mut() {
                     let is_answer =
-                        |request: &mut String| line.id.is_some_and(|id| id.get() == request);
+                        |request: &mut String| line.get("id").is_some_and(|id| id.get() == request);
                     session.loading.take_if(is_answer);
                 }
-                self.end_turn(line.result, recorder);
+                self.end_turn(line.get("result"), recorder);
                 return Ok(());
             }
             Some(_) => return Ok(()),
         };
         let missing = |field| ProblemKind::Missing { record: "a message of a session", field };
         let params = params.ok_or(missing("params"))?;
-        let id = string(params.session).ok_or(missing("sessionId"))?;
+        let id = params.text("sessionId").ok_or(missing("sessionId"))?;
         recorder.recognise();
         recorder.session(&id);
         let Self { by_id: sessions, calls, .. } = self;
@@ -126,24 +105,24 @@ impl Sessions {
             sessions.insert(id.clone().into_owned(), Session::new(worker));
         }
         let Some(session) = sessions.get_mut(&*id) else { return Ok(()) };
-        if session.loading.is_some() && params.prompt.is_none() {
+        if session.loading.is_some() && !params.has("prompt") {
             return Ok(());
         }
-        if params.prompt.is_some() {
+        if params.has("prompt") {
             session.loading = None;
             session.flush(calls, recorder);
-            session.hears(Role::User, &texts(params.prompt), recorder);
+            session.hears(Role::User, &texts(params.get("prompt")), recorder);
             return Ok(());
         }
-        let update = nested::<Update<'_>>(params.update).ok_or(missing("update"))?;
+        let update = nested(params.get("update")).ok_or(missing("update"))?;
         session.update(&update, calls, recorder)
     }
 
     /// Begins to skip what the agent sends again, if the session is known.
-    fn load(&mut self, line: &Line<'_>) {
-        let session = string(member(line.params, "sessionId"));
+    fn load(&mut self, line: &Object<'_>) {
+        let session = string(member(line.get("params"), "sessionId"));
         if let Some(session) = session.and_then(|session| self.by_id.get_mut(&*session)) {
-            session.loading = line.id.map(|id| id.get().to_owned());
+            session.loading = line.get("id").map(|id| id.get().to_owned());
         }
     }
 
@@ -173,23 +152,6 @@ fn tokens(usage: Raw<'_>) -> Option<Tokens> {
     )
 }
 
-/// An update of a session.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Update<'a> {
-    #[serde(rename = "sessionUpdate")]
-    what: Raw<'a>,
-    content: Raw<'a>,
-    message_id: Raw<'a>,
-    tool_call_id: Raw<'a>,
-    title: Raw<'a>,
-    kind: Raw<'a>,
-    status: Raw<'a>,
-    locations: Raw<'a>,
-    raw_input: Raw<'a>,
-    raw_output: Raw<'a>,
-}
-
 /// The state of a session.
 struct Session {
     worker: String,
@@ -212,15 +174,15 @@ impl Session {
 
     fn update(
         &mut self,
-        update: &Update<'_>,
+        update: &Object<'_>,
         calls: &mut OpenCalls,
         recorder: &mut Recorder<'_>,
     ) -> Done {
-        match string(update.what).as_deref() {
+        match update.text("sessionUpdate").as_deref() {
             Some("agent_message_chunk") => self.chunk(Role::Assistant, update, calls, recorder),
             Some("user_message_chunk") => self.chunk(Role::User, update, calls, recorder),
             Some("tool_call" | "tool_call_update") => {
-                let id = required(update.tool_call_id, "a tool call", "toolCallId")?;
+                let id = update.required("toolCallId", "a tool call")?;
                 self.speak(recorder);
                 calls.update(&self.worker, &id, update, recorder);
             }
@@ -233,18 +195,18 @@ impl Session {
     fn chunk(
         &mut self,
         role: Role,
-        update: &Update<'_>,
+        update: &Object<'_>,
         calls: &mut OpenCalls,
         recorder: &mut Recorder<'_>,
     ) {
-        let id = string(update.message_id).map(Cow::into_owned);
+        let id = update.text("messageId").map(Cow::into_owned);
         let goes_on = self.message.as_ref().is_some_and(|message| {
             message.role == role && (message.id == id || message.id.is_none() || id.is_none())
         });
         if !goes_on {
             self.flush(calls, recorder);
         }
-        let Some(text) = string(member(update.content, "text")) else { return };
+        let Some(text) = string(member(update.get("content"), "text")) else { return };
         let message = self.message.get_or_insert_with(|| Message { role, id, text: String::new() });
         if message.text.len() + text.len() <= MESSAGE_BYTES_MAX {
             message.text.push_str(&text);

@@ -28,7 +28,7 @@ impl Format {
                 lists,
                 usage,
                 recorder,
-                &mut |json, recorder| checked_object::<Message<'_>>(json)?.replay(recorder),
+                &mut |json, recorder| replay(&checked_object(json)?, recorder),
             );
         },
     });
@@ -60,93 +60,66 @@ fn is_request(fields: &Fields) -> bool {
         && (fields.contains_key("system") || has_schema())
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Message<'a> {
-    role: Raw<'a>,
-    content: Raw<'a>,
-    usage: Raw<'a>,
-}
-
-/// A block of a message's content, in Anthropic's messages and in the sessions that hold them.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(crate) struct Block<'a> {
-    #[serde(rename = "type")]
-    pub(crate) kind: Raw<'a>,
-    pub(crate) text: Raw<'a>,
-    pub(crate) id: Raw<'a>,
-    pub(crate) name: Raw<'a>,
-    pub(crate) input: Raw<'a>,
-    pub(crate) tool_use_id: Raw<'a>,
-    pub(crate) content: Raw<'a>,
-    pub(crate) is_error: Raw<'a>,
-}
-
-impl Message<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
-        let role = required(self.role, "a message", "role")?;
-        recorder.recognise();
-        match Role::from_name(&role) {
-            Role::Assistant => self.answer(recorder),
-            role => {
-                self.input(role, recorder);
-                Ok(())
-            }
-        }
-    }
-
-    /// Replays the model's answer. A block that cannot be read is reported after the others are
-    /// delivered.
-    fn answer(&self, recorder: &mut Recorder<'_>) -> Done {
-        let turn = recorder.turn(MAIN);
-        if !turn.called || turn.answered {
-            *turn = Turn::default();
-            recorder.settle(MAIN);
-        }
-        recorder.usage(MAIN, Tokens::of_anthropic(self.usage));
-        recorder.speak(MAIN, &string(self.content).unwrap_or_default());
-        let mut outcome = Ok(());
-        for block in records::<Block<'_>>(self.content) {
-            match string(block.kind).as_deref() {
-                Some("text") => recorder.speak(MAIN, &string(block.text).unwrap_or_default()),
-                Some("tool_use") => outcome = outcome.and(block.call(recorder)),
-                _ => {}
-            }
-        }
-        outcome
-    }
-
-    /// Replays the input of the model: results, and messages of a person or the host.
-    fn input(&self, role: Role, recorder: &mut Recorder<'_>) {
-        recorder.turn(MAIN).answered = true;
-        let mut texts: Vec<Cow<'_, str>> = string(self.content).into_iter().collect();
-        for block in records::<Block<'_>>(self.content) {
-            match string(block.kind).as_deref() {
-                Some("text") => texts.extend(string(block.text)),
-                Some("tool_result") => block.result(recorder),
-                _ => {}
-            }
-        }
-        if !texts.is_empty() {
-            recorder.settle(MAIN);
-            recorder.message(MAIN, role, &texts.join("\n"));
+fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    let role = message.required("role", "a message")?;
+    recorder.recognise();
+    match Role::from_name(&role) {
+        Role::Assistant => answer(message, recorder),
+        role => {
+            input(message, role, recorder);
+            Ok(())
         }
     }
 }
 
-impl Block<'_> {
-    fn call(&self, recorder: &mut Recorder<'_>) -> Done {
-        let tool = required(self.name, "a tool_use block", "name")?;
-        let index = recorder.call_in_turn(MAIN, &tool, json_args(self.input));
-        if let Some(id) = string(self.id) {
-            recorder.pairing.issue(MAIN, &id, 0, index);
+/// Replays the model's answer. A block that cannot be read is reported after the others are
+/// delivered.
+fn answer(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    let turn = recorder.turn(MAIN);
+    if !turn.called || turn.answered {
+        *turn = Turn::default();
+        recorder.settle(MAIN);
+    }
+    recorder.usage(MAIN, Tokens::of_anthropic(message.get("usage")));
+    recorder.speak(MAIN, &message.text("content").unwrap_or_default());
+    let mut outcome = Ok(());
+    for block in records(message.get("content")) {
+        match block.text("type").as_deref() {
+            Some("text") => recorder.speak(MAIN, &block.text("text").unwrap_or_default()),
+            Some("tool_use") => outcome = outcome.and(call(&block, recorder)),
+            _ => {}
         }
-        Ok(())
     }
+    outcome
+}
 
-    fn result(&self, recorder: &mut Recorder<'_>) {
-        let (text, failed) = (flat_text(self.content), is_true(self.is_error));
-        recorder.answer(MAIN, string(self.tool_use_id).as_deref(), &text, failed);
+/// Replays the input of the model: results, and messages of a person or the host.
+fn input(message: &Object<'_>, role: Role, recorder: &mut Recorder<'_>) {
+    recorder.turn(MAIN).answered = true;
+    let mut texts: Vec<Cow<'_, str>> = message.text("content").into_iter().collect();
+    for block in records(message.get("content")) {
+        match block.text("type").as_deref() {
+            Some("text") => texts.extend(block.text("text")),
+            Some("tool_result") => result(&block, recorder),
+            _ => {}
+        }
     }
+    if !texts.is_empty() {
+        recorder.settle(MAIN);
+        recorder.message(MAIN, role, &texts.join("\n"));
+    }
+}
+
+fn call(block: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    let tool = block.required("name", "a tool_use block")?;
+    let index = recorder.call_in_turn(MAIN, &tool, json_args(block.get("input")));
+    if let Some(id) = block.text("id") {
+        recorder.pairing.issue(MAIN, &id, 0, index);
+    }
+    Ok(())
+}
+
+fn result(block: &Object<'_>, recorder: &mut Recorder<'_>) {
+    let (text, failed) = (flat_text(block.get("content")), is_true(block.get("is_error")));
+    recorder.answer(MAIN, block.text("tool_use_id").as_deref(), &text, failed);
 }

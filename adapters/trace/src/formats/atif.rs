@@ -29,10 +29,10 @@ impl Format {
         read: |input, layout, recorder| {
             let lists = Lists::All(&["steps", "subagent_trajectories"]);
             document::replay(input, layout, lists, recorder, &mut |json, recorder| {
-                let element = checked_object::<Element<'_>>(json)?;
-                match element.steps {
-                    Some(_) => element.delegate(1, recorder),
-                    None => element.step(MAIN, recorder),
+                let element = checked_object(json)?;
+                match element.get("steps") {
+                    Some(_) => delegate(&element, 1, recorder),
+                    None => step(&element, MAIN, recorder),
                 }
             });
         },
@@ -52,85 +52,66 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
         .then_some(Clue::mark("`steps` with `step_id` and `source`"))
 }
 
-/// A step, or the trajectory of a subagent.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Element<'a> {
-    source: Raw<'a>,
-    message: Raw<'a>,
-    tool_calls: Raw<'a>,
-    observation: Raw<'a>,
-    metrics: Raw<'a>,
-    is_copied_context: Raw<'a>,
-    timestamp: Raw<'a>,
-    steps: Raw<'a>,
-    trajectory_id: Raw<'a>,
-    session_id: Raw<'a>,
-    subagent_trajectories: Raw<'a>,
+/// Replays the trajectory of a subagent, and the trajectories of its own subagents.
+fn delegate(element: &Object<'_>, depth: usize, recorder: &mut Recorder<'_>) -> Done {
+    if depth > DEPTH_MAX {
+        let message =
+            "subagents are nested more than 8 levels deep, and the inner ones are not read";
+        return Err(ProblemKind::ForeignPart { message });
+    }
+    let id = element.text("trajectory_id").or_else(|| element.text("session_id"));
+    let worker = id.unwrap_or(Cow::Borrowed("subagent"));
+    let mut outcome = Ok(());
+    for inner in elements(element.get("steps")) {
+        let read = checked_object(inner.get());
+        outcome = outcome.and(read.and_then(|inner| step(&inner, &worker, recorder)));
+    }
+    for inner in elements(element.get("subagent_trajectories")) {
+        let read = checked_object(inner.get());
+        outcome = outcome.and(read.and_then(|inner| delegate(&inner, depth + 1, recorder)));
+    }
+    outcome
 }
 
-impl Element<'_> {
-    /// Replays the trajectory of a subagent, and the trajectories of its own subagents.
-    fn delegate(&self, depth: usize, recorder: &mut Recorder<'_>) -> Done {
-        if depth > DEPTH_MAX {
-            let message =
-                "subagents are nested more than 8 levels deep, and the inner ones are not read";
-            return Err(ProblemKind::ForeignPart { message });
-        }
-        let id = string(self.trajectory_id).or_else(|| string(self.session_id));
-        let worker = id.unwrap_or(Cow::Borrowed("subagent"));
-        let mut outcome = Ok(());
-        for step in elements(self.steps) {
-            let read = checked_object::<Element<'_>>(step.get());
-            outcome = outcome.and(read.and_then(|step| step.step(&worker, recorder)));
-        }
-        for inner in elements(self.subagent_trajectories) {
-            let read = checked_object::<Element<'_>>(inner.get());
-            outcome = outcome.and(read.and_then(|inner| inner.delegate(depth + 1, recorder)));
-        }
-        outcome
+fn step(element: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) -> Done {
+    let source = element.required("source", "a step")?;
+    recorder.recognise();
+    if is_true(element.get("is_copied_context")) {
+        return Ok(());
     }
+    recorder.time(time(element.get("timestamp")));
+    recorder.settle(worker);
+    recorder.usage(worker, tokens(element));
+    let message = flat_text(element.get("message"));
+    let calls = elements(element.get("tool_calls"));
+    if !is_redacted(&message) {
+        match Role::from_name(if source == "agent" { "assistant" } else { &source }) {
+            Role::Assistant if message.is_empty() && !calls.is_empty() => {}
+            Role::Assistant => recorder.say(worker, &message),
+            role => recorder.message(worker, role, &message),
+        }
+    }
+    let (first, outcome) = issue(worker, &calls, recorder);
+    observe(element, worker, first.unwrap_or(0), recorder);
+    outcome
+}
 
-    fn step(&self, worker: &str, recorder: &mut Recorder<'_>) -> Done {
-        let source = required(self.source, "a step", "source")?;
-        recorder.recognise();
-        if is_true(self.is_copied_context) {
-            return Ok(());
-        }
-        recorder.time(time(self.timestamp));
-        recorder.settle(worker);
-        recorder.usage(worker, self.tokens());
-        let message = flat_text(self.message);
-        let calls = elements(self.tool_calls);
-        if !is_redacted(&message) {
-            match Role::from_name(if source == "agent" { "assistant" } else { &source }) {
-                Role::Assistant if message.is_empty() && !calls.is_empty() => {}
-                Role::Assistant => recorder.say(worker, &message),
-                role => recorder.message(worker, role, &message),
-            }
-        }
-        let (first, outcome) = issue(worker, &calls, recorder);
-        self.observe(worker, first.unwrap_or(0), recorder);
-        outcome
+/// Delivers the results of a step, whose calls have the indexes from `first` on.
+fn observe(element: &Object<'_>, worker: &str, first: usize, recorder: &mut Recorder<'_>) {
+    let results = records(member(element.get("observation"), "results"));
+    let mut is_unnamed = false;
+    for result in results {
+        is_unnamed |= !result.has("source_call_id");
+        deliver(&result, worker, recorder);
     }
+    while is_unnamed && let Some(call) = recorder.pairing.answer_any(worker, first) {
+        let cut = call.to_string();
+        recorder.outcome(Outcome { cut: Some(&*cut), ..Outcome::new(call, worker, "") });
+    }
+}
 
-    /// Delivers the results of a step, whose calls have the indexes from `first` on.
-    fn observe(&self, worker: &str, first: usize, recorder: &mut Recorder<'_>) {
-        let results = records::<Answer<'_>>(member(self.observation, "results"));
-        let mut is_unnamed = false;
-        for result in results {
-            is_unnamed |= result.source_call_id.is_none();
-            result.deliver(worker, recorder);
-        }
-        while is_unnamed && let Some(call) = recorder.pairing.answer_any(worker, first) {
-            let cut = call.to_string();
-            recorder.outcome(Outcome { cut: Some(&*cut), ..Outcome::new(call, worker, "") });
-        }
-    }
-
-    fn tokens(&self) -> Option<Tokens> {
-        Tokens::of(self.metrics, ["prompt_tokens", "cached_tokens", "completion_tokens"])
-    }
+fn tokens(element: &Object<'_>) -> Option<Tokens> {
+    Tokens::of(element.get("metrics"), ["prompt_tokens", "cached_tokens", "completion_tokens"])
 }
 
 /// Delivers the calls of a step, and returns the index of the first. One that cannot be read is reported after
@@ -151,29 +132,18 @@ fn issue(worker: &str, calls: &[&RawValue], recorder: &mut Recorder<'_>) -> (Opt
     (first, outcome)
 }
 
-/// A result of an observation.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Answer<'a> {
-    source_call_id: Raw<'a>,
-    content: Raw<'a>,
-    extra: Raw<'a>,
+fn deliver(answer: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) {
+    let Some(id) = answer.text("source_call_id") else { return };
+    let id = if is_redacted(&id) { "" } else { &*id };
+    let Some(call) = recorder.pairing.answer(worker, id) else { return };
+    let text = flat_text(answer.get("content"));
+    let cut = is_hidden(&text).then(|| call.to_string());
+    let (cut, failed) = (cut.as_deref(), failed(answer));
+    recorder.outcome(Outcome { failed, cut, ..Outcome::new(call, worker, &text) });
 }
 
-impl Answer<'_> {
-    fn deliver(&self, worker: &str, recorder: &mut Recorder<'_>) {
-        let Some(id) = string(self.source_call_id) else { return };
-        let id = if is_redacted(&id) { "" } else { &*id };
-        let Some(call) = recorder.pairing.answer(worker, id) else { return };
-        let text = flat_text(self.content);
-        let cut = is_hidden(&text).then(|| call.to_string());
-        let (cut, failed) = (cut.as_deref(), self.failed());
-        recorder.outcome(Outcome { failed, cut, ..Outcome::new(call, worker, &text) });
-    }
-
-    /// Returns whether a writer flagged the failure, as Harbor does for Claude Code, pi and Kimi.
-    fn failed(&self) -> bool {
-        let flags = members(self.extra, ["is_error", "tool_result_is_error"]);
-        flags.unwrap_or_default().into_iter().any(is_true)
-    }
+/// Returns whether a writer flagged the failure, as Harbor does for Claude Code, pi and Kimi.
+fn failed(answer: &Object<'_>) -> bool {
+    let flags = members(answer.get("extra"), ["is_error", "tool_result_is_error"]);
+    flags.unwrap_or_default().into_iter().any(is_true)
 }

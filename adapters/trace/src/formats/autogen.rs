@@ -46,9 +46,7 @@ impl Format {
                 layout,
                 Lists::First(&[LIST]),
                 recorder,
-                &mut |json, recorder| {
-                    checked_object::<Message<'_>>(json)?.replay(&mut last, recorder)
-                },
+                &mut |json, recorder| replay(&checked_object(json)?, &mut last, recorder),
             );
         },
     });
@@ -69,97 +67,76 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
         .then_some(Clue::record("`type` of a message of AutoGen, with `source`"))
 }
 
-/// A message, or a line of the log.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Message<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    source: Raw<'a>,
-    content: Raw<'a>,
-    models_usage: Raw<'a>,
-    created_at: Raw<'a>,
-    agent_id: Raw<'a>,
-    tool_name: Raw<'a>,
-    arguments: Raw<'a>,
-    result: Raw<'a>,
-    prompt_tokens: Raw<'a>,
-    completion_tokens: Raw<'a>,
+/// Replays a message. `last` is the agent that acted last.
+fn replay(message: &Object<'_>, last: &mut String, recorder: &mut Recorder<'_>) -> Done {
+    let kind = message.required("type", "a message")?;
+    let is_logged = matches!(&*kind, "ToolCall" | "LLMCall") && !message.has("source");
+    if !is_logged && !TYPES.contains(&&*kind) {
+        return Ok(());
+    }
+    recorder.recognise();
+    recorder.time(time(message.get("created_at")));
+    let source = string(message.get("source").or(message.get("agent_id")));
+    let worker = source.as_deref().unwrap_or(MAIN);
+    if worker.starts_with("user") {
+        recorder.settle(last);
+        recorder.message(last, Role::User, &texts(message.get("content")));
+        return Ok(());
+    }
+    worker.clone_into(last);
+    recorder.usage(worker, Tokens::of_openai(message.get("models_usage")));
+    match &*kind {
+        "LLMCall" => answer(message, worker, recorder),
+        "ToolCall" => return logged(message, worker, recorder),
+        "ThoughtEvent" | "TextMessage" | "MultiModalMessage" => {
+            recorder.settle(worker);
+            recorder.say(worker, &texts(message.get("content")));
+        }
+        "ToolCallRequestEvent" => return request(message, worker, recorder),
+        "ToolCallExecutionEvent" => {
+            elements(message.get("content"))
+                .into_iter()
+                .for_each(|result| deliver(result, worker, recorder));
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
-impl Message<'_> {
-    /// Replays a message. `last` is the agent that acted last.
-    fn replay(&self, last: &mut String, recorder: &mut Recorder<'_>) -> Done {
-        let kind = required(self.kind, "a message", "type")?;
-        let is_logged = matches!(&*kind, "ToolCall" | "LLMCall") && self.source.is_none();
-        if !is_logged && !TYPES.contains(&&*kind) {
-            return Ok(());
-        }
-        recorder.recognise();
-        recorder.time(time(self.created_at));
-        let source = string(self.source.or(self.agent_id));
-        let worker = source.as_deref().unwrap_or(MAIN);
-        if worker.starts_with("user") {
-            recorder.settle(last);
-            recorder.message(last, Role::User, &texts(self.content));
-            return Ok(());
-        }
-        worker.clone_into(last);
-        recorder.usage(worker, Tokens::of_openai(self.models_usage));
-        match &*kind {
-            "LLMCall" => self.answer(worker, recorder),
-            "ToolCall" => return self.logged(worker, recorder),
-            "ThoughtEvent" | "TextMessage" | "MultiModalMessage" => {
-                recorder.settle(worker);
-                recorder.say(worker, &texts(self.content));
-            }
-            "ToolCallRequestEvent" => return self.request(worker, recorder),
-            "ToolCallExecutionEvent" => {
-                elements(self.content)
-                    .into_iter()
-                    .for_each(|result| deliver(result, worker, recorder));
-            }
-            _ => {}
-        }
+/// Begins a turn with an answer of the model in the log.
+fn answer(message: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) {
+    recorder.begin_turn(worker);
+    recorder.turn(worker).key = Some(0);
+    let [input, output] =
+        [message.get("prompt_tokens"), message.get("completion_tokens")].map(count);
+    let tokens = input.zip(output);
+    recorder
+        .usage(worker, tokens.map(|(input, output)| Tokens { input, output, ..Tokens::default() }));
+}
+
+/// Delivers a call of the log with its result.
+fn logged(message: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) -> Done {
+    let tool = message.required("tool_name", "a tool call")?;
+    let turn = recorder.turn(worker);
+    let step = turn.call(turn.called && turn.key.is_some());
+    let arguments = Arguments::new(message.get("arguments"));
+    let call = recorder.call(worker, step, &tool, arguments.as_args());
+    if message.has("result") {
+        recorder.outcome(Outcome::new(call, worker, &flat_text(message.get("result"))));
+    }
+    Ok(())
+}
+
+/// Delivers the calls of an event.
+fn request(message: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) -> Done {
+    let calls = elements(message.get("content")).into_iter();
+    let calls = calls.filter_map(|call| members(Some(call), ["id", "name", "arguments"]));
+    together(calls, |[id, name, arguments], step| {
+        let name = required(name, "a tool call", "name")?;
+        let index = recorder.call(worker, step, &name, Arguments::new(arguments).as_args());
+        recorder.expect(worker, string(id).as_deref(), index);
         Ok(())
-    }
-
-    /// Begins a turn with an answer of the model in the log.
-    fn answer(&self, worker: &str, recorder: &mut Recorder<'_>) {
-        recorder.begin_turn(worker);
-        recorder.turn(worker).key = Some(0);
-        let [input, output] = [self.prompt_tokens, self.completion_tokens].map(count);
-        let tokens = input.zip(output);
-        recorder.usage(
-            worker,
-            tokens.map(|(input, output)| Tokens { input, output, ..Tokens::default() }),
-        );
-    }
-
-    /// Delivers a call of the log with its result.
-    fn logged(&self, worker: &str, recorder: &mut Recorder<'_>) -> Done {
-        let tool = required(self.tool_name, "a tool call", "tool_name")?;
-        let turn = recorder.turn(worker);
-        let step = turn.call(turn.called && turn.key.is_some());
-        let arguments = Arguments::new(self.arguments);
-        let call = recorder.call(worker, step, &tool, arguments.as_args());
-        if self.result.is_some() {
-            recorder.outcome(Outcome::new(call, worker, &flat_text(self.result)));
-        }
-        Ok(())
-    }
-
-    /// Delivers the calls of an event.
-    fn request(&self, worker: &str, recorder: &mut Recorder<'_>) -> Done {
-        let calls = elements(self.content).into_iter();
-        let calls = calls.filter_map(|call| members(Some(call), ["id", "name", "arguments"]));
-        together(calls, |[id, name, arguments], step| {
-            let name = required(name, "a tool call", "name")?;
-            let index = recorder.call(worker, step, &name, Arguments::new(arguments).as_args());
-            recorder.expect(worker, string(id).as_deref(), index);
-            Ok(())
-        })
-    }
+    })
 }
 
 /// Delivers a result.

@@ -45,7 +45,7 @@ impl Format {
                 layout,
                 Lists::First(&[LIST]),
                 recorder,
-                &mut |json, recorder| checked_object::<HistoryItem<'_>>(json)?.replay(recorder),
+                &mut |json, recorder| replay(&checked_object(json)?, recorder),
             );
         },
     });
@@ -57,52 +57,39 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     is_history.then_some(Clue::record("`history` with `model_output` and `result`"))
 }
 
-/// A step: what the model wants, and what came of it.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct HistoryItem<'a> {
-    model_output: Raw<'a>,
-    result: Raw<'a>,
-    state: Raw<'a>,
-    metadata: Raw<'a>,
+fn replay(step: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    if !step.has("result") {
+        return Err(ProblemKind::Missing { record: "a step", field: "result" });
+    }
+    recorder.recognise();
+    recorder.time(time_in_seconds(member(step.get("metadata"), "step_start_time")));
+    recorder.settle(MAIN);
+    let input = count(member(step.get("metadata"), "input_tokens"));
+    recorder.usage(MAIN, input.map(|input| Tokens { input, ..Tokens::default() }));
+    if let Some(goal) = goal(step) {
+        recorder.say(MAIN, &goal);
+    }
+    let calls = act(elements(member(step.get("model_output"), "action")), recorder);
+    for (call, result) in calls.into_iter().zip(elements(step.get("result"))) {
+        if let Some((call, is_reader)) = call {
+            let page = page(step, is_reader).unwrap_or_else(|| call.to_string());
+            answer(call, result, &page, recorder);
+        }
+    }
+    Ok(())
 }
 
-impl HistoryItem<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
-        if self.result.is_none() {
-            return Err(ProblemKind::Missing { record: "a step", field: "result" });
-        }
-        recorder.recognise();
-        recorder.time(time_in_seconds(member(self.metadata, "step_start_time")));
-        recorder.settle(MAIN);
-        let input = count(member(self.metadata, "input_tokens"));
-        recorder.usage(MAIN, input.map(|input| Tokens { input, ..Tokens::default() }));
-        if let Some(goal) = self.goal() {
-            recorder.say(MAIN, &goal);
-        }
-        let calls = act(elements(member(self.model_output, "action")), recorder);
-        for (call, result) in calls.into_iter().zip(elements(self.result)) {
-            if let Some((call, is_reader)) = call {
-                let page = self.page(is_reader).unwrap_or_else(|| call.to_string());
-                answer(call, result, &page, recorder);
-            }
-        }
-        Ok(())
-    }
+/// Returns what the model wants to reach. Older versions have it in a part of the output.
+fn goal<'a>(step: &Object<'a>) -> Option<Cow<'a, str>> {
+    let [goal, state] = members(step.get("model_output"), ["next_goal", "current_state"])?;
+    string(goal.or(member(state, "next_goal"))).filter(|goal| !goal.is_empty())
+}
 
-    /// Returns what the model wants to reach. Older versions have it in a part of the output.
-    fn goal(&self) -> Option<Cow<'_, str>> {
-        let [goal, state] = members(self.model_output, ["next_goal", "current_state"])?;
-        string(goal.or(member(state, "next_goal"))).filter(|goal| !goal.is_empty())
-    }
-
-    /// Returns a digest of the page on which the step began. Without a picture, only a tool that reads has one.
-    fn page(&self, is_reader: bool) -> Option<String> {
-        let [url, picture] = members(self.state, ["url", "screenshot"]).unwrap_or_default();
-        let picture = picture.filter(|_| !is_reader).map(RawValue::get);
-        (is_reader || picture.is_some())
-            .then(|| digest((url.map(RawValue::get), picture)).to_string())
-    }
+/// Returns a digest of the page on which the step began. Without a picture, only a tool that reads has one.
+fn page(step: &Object<'_>, is_reader: bool) -> Option<String> {
+    let [url, picture] = members(step.get("state"), ["url", "screenshot"]).unwrap_or_default();
+    let picture = picture.filter(|_| !is_reader).map(RawValue::get);
+    (is_reader || picture.is_some()).then(|| digest((url.map(RawValue::get), picture)).to_string())
 }
 
 /// Delivers the calls of a step, and returns for each its index and whether its tool is a [reader](READERS). An action

@@ -27,7 +27,6 @@ use std::collections::VecDeque;
 use unstuck_text::is_notification;
 
 use super::prelude::*;
-use crate::formats::anthropic::Block;
 use crate::notes;
 use crate::pairing::digest;
 
@@ -122,47 +121,12 @@ fn recognise_line(fields: &Fields) -> Option<Clue> {
     Some(Clue::hint(reason).tentative())
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    session_id: Raw<'a>,
-    #[serde(rename = "session_id")]
-    printed_session_id: Raw<'a>,
-    uuid: Raw<'a>,
-    leaf_uuid: Raw<'a>,
-    parent_uuid: Raw<'a>,
-    agent_id: Raw<'a>,
-    #[serde(rename = "parent_tool_use_id")]
-    parent_call: Raw<'a>,
-    is_sidechain: Raw<'a>,
-    is_meta: Raw<'a>,
-    is_compact_summary: Raw<'a>,
-    is_api_error_message: Raw<'a>,
-    origin: Raw<'a>,
-    timestamp: Raw<'a>,
-    attachment: Raw<'a>,
-    message: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Message<'a> {
-    id: Raw<'a>,
-    model: Raw<'a>,
-    content: Raw<'a>,
-    usage: Raw<'a>,
-}
-
-impl Line<'_> {
-    /// Returns whether a person typed the text of a user's line.
-    fn is_typed(&self) -> bool {
-        let origin = string(member(self.origin, "kind"));
-        !is_true(self.is_meta)
-            && !is_true(self.is_compact_summary)
-            && origin.is_none_or(|kind| kind == "human")
-    }
+/// Returns whether a person typed the text of a user's line.
+fn is_typed(line: &Object<'_>) -> bool {
+    let origin = string(member(line.get("origin"), "kind"));
+    !is_true(line.get("isMeta"))
+        && !is_true(line.get("isCompactSummary"))
+        && origin.is_none_or(|kind| kind == "human")
 }
 
 /// The turn to which a text belongs that is held back when an assistant's line begins.
@@ -183,33 +147,34 @@ struct Session<'c, 'r, 's> {
 
 impl Session<'_, '_, '_> {
     fn replay(&mut self, json: &str) -> Done {
-        let line = checked_object::<Line<'_>>(json)?;
-        let Some(kind) = string(line.kind) else {
+        let line = checked_object(json)?;
+        let Some(kind) = line.text("type") else {
             return Ok(());
         };
         // Other formats have a `type`, too; these are the session's own.
-        let named = line.session_id.is_some() || line.printed_session_id.is_some();
-        if named || line.uuid.is_some() || line.leaf_uuid.is_some() || line.message.is_some() {
+        let named = line.has("sessionId") || line.has("session_id");
+        if named || line.has("uuid") || line.has("leafUuid") || line.has("message") {
             self.recorder.recognise();
         }
-        let session = string(line.session_id).or_else(|| string(line.printed_session_id));
+        let session = line.text("sessionId").or_else(|| line.text("session_id"));
         if let Some(session) = session {
             self.recorder.session(&session);
         }
-        self.recorder.time(time(line.timestamp));
+        self.recorder.time(time(line.get("timestamp")));
         let worker = self.worker(&line);
-        let attached = line.attachment.and_then(|attached| member(Some(attached), "content"));
+        let attached =
+            line.get("attachment").and_then(|attached| member(Some(attached), "content"));
         if attached.is_some_and(|attached| notes::is_note(&flat_text(Some(attached)))) {
             self.recorder.noted_latest();
         }
-        let Some(message) = nested::<Message<'_>>(line.message) else {
+        let Some(message) = nested(line.get("message")) else {
             return Ok(());
         };
         match kind.as_ref() {
-            "assistant" if is_true(line.is_api_error_message) => Ok(()),
+            "assistant" if is_true(line.get("isApiErrorMessage")) => Ok(()),
             "assistant" => self.answer(&worker, &message),
             kind => {
-                self.input(&worker, &message, kind == "user" && line.is_typed());
+                self.input(&worker, &message, kind == "user" && is_typed(&line));
                 Ok(())
             }
         }
@@ -217,21 +182,21 @@ impl Session<'_, '_, '_> {
 
     /// Replays a line of the model's answer. A block that cannot be read is reported after the
     /// others are delivered.
-    fn answer(&mut self, worker: &str, message: &Message<'_>) -> Done {
-        if string(message.model).as_deref() == Some("<synthetic>") {
+    fn answer(&mut self, worker: &str, message: &Object<'_>) -> Done {
+        if message.text("model").as_deref() == Some("<synthetic>") {
             return Ok(());
         }
         let mut held = self.enter_turn(worker, message);
-        let (id, tokens) = (string(message.id), Tokens::of_anthropic(message.usage));
+        let (id, tokens) = (message.text("id"), Tokens::of_anthropic(message.get("usage")));
         self.recorder.usage_of(worker, id.as_deref(), tokens);
-        if let Some(text) = string(message.content) {
+        if let Some(text) = message.text("content") {
             self.speak(worker, &text, &mut held);
         }
         let mut outcome = Ok(());
-        for block in records::<Block<'_>>(message.content) {
-            match string(block.kind).as_deref() {
+        for block in records(message.get("content")) {
+            match block.text("type").as_deref() {
                 Some("text") => {
-                    self.speak(worker, &string(block.text).unwrap_or_default(), &mut held);
+                    self.speak(worker, &block.text("text").unwrap_or_default(), &mut held);
                 }
                 Some("tool_use") => outcome = outcome.and(self.call(worker, &block)),
                 _ => {}
@@ -241,8 +206,8 @@ impl Session<'_, '_, '_> {
     }
 
     /// Returns whether an answer continues or a new one begins.
-    fn enter_turn(&mut self, worker: &str, message: &Message<'_>) -> Before {
-        let id = string(message.id).map(digest);
+    fn enter_turn(&mut self, worker: &str, message: &Object<'_>) -> Before {
+        let id = message.text("id").map(digest);
         let turn = self.recorder.turn(worker);
         let before = *turn;
         let same_id = id.is_some() && before.key == id;
@@ -271,11 +236,11 @@ impl Session<'_, '_, '_> {
         self.recorder.say(worker, text);
     }
 
-    fn call(&mut self, worker: &str, block: &Block<'_>) -> Done {
-        let tool = required(block.name, "a tool_use block", "name")?;
-        let args = block.input.map_or("null", RawValue::get);
+    fn call(&mut self, worker: &str, block: &Object<'_>) -> Done {
+        let tool = block.required("name", "a tool_use block")?;
+        let args = block.get("input").map_or("null", RawValue::get);
         let content = digest((&*tool, args));
-        let id = string(block.id);
+        let id = block.text("id");
         let pairing = &self.recorder.pairing;
         if id.as_ref().is_some_and(|id| pairing.mirrors(worker, id, content)) {
             return Ok(());
@@ -288,12 +253,12 @@ impl Session<'_, '_, '_> {
     }
 
     /// Replays the input of the model: results, and texts that a person typed.
-    fn input(&mut self, worker: &str, message: &Message<'_>, typed: bool) {
+    fn input(&mut self, worker: &str, message: &Object<'_>, typed: bool) {
         self.recorder.turn(worker).answered = true;
-        let mut texts: Vec<Cow<'_, str>> = string(message.content).into_iter().collect();
-        for block in records::<Block<'_>>(message.content) {
-            match string(block.kind).as_deref() {
-                Some("text") => texts.extend(string(block.text)),
+        let mut texts: Vec<Cow<'_, str>> = message.text("content").into_iter().collect();
+        for block in records(message.get("content")) {
+            match block.text("type").as_deref() {
+                Some("text") => texts.extend(block.text("text")),
                 Some("tool_result") => self.result(worker, &block),
                 _ => {}
             }
@@ -308,23 +273,24 @@ impl Session<'_, '_, '_> {
         }
     }
 
-    fn result(&mut self, worker: &str, block: &Block<'_>) {
-        let id = string(block.tool_use_id);
+    fn result(&mut self, worker: &str, block: &Object<'_>) {
+        let id = block.text("tool_use_id");
         let call = id.and_then(|id| self.recorder.pairing.answer(worker, &id));
         if let Some(call) = call {
-            let (text, failed) = (&*flat_text(block.content), is_true(block.is_error));
+            let (text, failed) =
+                (&*flat_text(block.get("content")), is_true(block.get("is_error")));
             let refused = failed && text.starts_with(REFUSAL);
             let failed = failed && !refused;
-            self.recorder.noted_within(block.content.map_or("", RawValue::get), text);
+            self.recorder.noted_within(block.get("content").map_or("", RawValue::get), text);
             self.recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, worker, text) });
         }
     }
 
-    fn worker<'a>(&mut self, line: &Line<'a>) -> Cow<'a, str> {
-        let named = string(line.agent_id).or_else(|| string(line.parent_call));
+    fn worker<'a>(&mut self, line: &Object<'a>) -> Cow<'a, str> {
+        let named = line.text("agentId").or_else(|| line.text("parent_tool_use_id"));
         match named {
             Some(name) => name,
-            None if is_true(line.is_sidechain) => match self.chains.follow(line) {
+            None if is_true(line.get("isSidechain")) => match self.chains.follow(line) {
                 1 => Cow::Borrowed("sidechain"),
                 chain => Cow::Owned(format!("sidechain-{chain}")),
             },
@@ -344,12 +310,12 @@ struct Chains {
 impl Chains {
     /// Returns the chain of a line: that of its parent, or a new one if the line is a prompt without
     /// parent. If the parent was cut out of the file, it is the latest chain.
-    fn follow(&mut self, line: &Line<'_>) -> usize {
-        let parent = string(line.parent_uuid).map(digest);
-        let uuid = string(line.uuid).map(digest);
+    fn follow(&mut self, line: &Object<'_>) -> usize {
+        let parent = line.text("parentUuid").map(digest);
+        let uuid = line.text("uuid").map(digest);
         let mut lines = self.lines.iter().rev();
         let known = lines.find(|(uuid, _)| parent == Some(*uuid)).map(|(_, chain)| *chain);
-        let is_prompt = string(line.kind).is_some_and(|kind| kind == "user");
+        let is_prompt = line.text("type").is_some_and(|kind| kind == "user");
         let chain = match known {
             Some(chain) => chain,
             None if is_prompt && parent.is_none() && uuid.is_some() => self.count + 1,

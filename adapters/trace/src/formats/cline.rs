@@ -14,7 +14,6 @@
 mod ui;
 
 use super::prelude::*;
-use crate::formats::anthropic::Block;
 
 /// The tools that are calls, as the agent writes them.
 const TOOLS: [&str; 19] = [
@@ -76,7 +75,7 @@ impl Format {
         read: |input, layout, recorder| {
             let mut open = OpenCalls::default();
             document::replay(input, layout, Lists::First(&[]), recorder, &mut |json, recorder| {
-                checked_object::<Message<'_>>(json)?.replay(&mut open, recorder)
+                replay(&checked_object(json)?, &mut open, recorder)
             });
         },
     });
@@ -92,64 +91,53 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
         .then_some(Clue::mark("texts such as `<task>` and `<environment_details>`"))
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Message<'a> {
-    role: Raw<'a>,
-    content: Raw<'a>,
-    metrics: Raw<'a>,
-    ts: Raw<'a>,
+fn replay(message: &Object<'_>, open: &mut OpenCalls, recorder: &mut Recorder<'_>) -> Done {
+    let role = message.required("role", "a message")?;
+    recorder.recognise();
+    recorder.time(time(message.get("ts")));
+    if role != "assistant" {
+        hear(message, open, recorder);
+        return Ok(());
+    }
+    recorder.begin_turn(MAIN);
+    recorder.usage(MAIN, tokens(member(message.get("metrics"), "tokens")));
+    say(&message.text("content").unwrap_or_default(), open, recorder);
+    let mut outcome = Ok(());
+    for block in records(message.get("content")) {
+        match block.text("type").as_deref() {
+            Some("text") => say(&block.text("text").unwrap_or_default(), open, recorder),
+            Some("tool_use") => outcome = outcome.and(call_of(&block, open, recorder)),
+            _ => {}
+        }
+    }
+    outcome
 }
 
-impl Message<'_> {
-    fn replay(&self, open: &mut OpenCalls, recorder: &mut Recorder<'_>) -> Done {
-        let role = required(self.role, "a message", "role")?;
-        recorder.recognise();
-        recorder.time(time(self.ts));
-        if role != "assistant" {
-            self.hear(open, recorder);
-            return Ok(());
-        }
-        recorder.begin_turn(MAIN);
-        recorder.usage(MAIN, tokens(member(self.metrics, "tokens")));
-        say(&string(self.content).unwrap_or_default(), open, recorder);
-        let mut outcome = Ok(());
-        for block in records::<Block<'_>>(self.content) {
-            match string(block.kind).as_deref() {
-                Some("text") => say(&string(block.text).unwrap_or_default(), open, recorder),
-                Some("tool_use") => outcome = outcome.and(call_of(&block, open, recorder)),
-                _ => {}
+/// Delivers what the model was told: results, and the words of a person.
+fn hear(message: &Object<'_>, open: &mut OpenCalls, recorder: &mut Recorder<'_>) {
+    let mut told = message.text("content").unwrap_or_default().into_owned();
+    for block in records(message.get("content")) {
+        match block.text("type").as_deref() {
+            Some("text") => {
+                told.push('\n');
+                told.push_str(&block.text("text").unwrap_or_default());
             }
+            Some("tool_result") => {
+                let id = block.text("tool_use_id").unwrap_or_default();
+                let text = flat_text(block.get("content"));
+                if let Some(call) = recorder.pairing.answer(MAIN, &id) {
+                    open.answer(call, &text, recorder);
+                }
+            }
+            _ => {}
         }
-        outcome
     }
-
-    /// Delivers what the model was told: results, and the words of a person.
-    fn hear(&self, open: &mut OpenCalls, recorder: &mut Recorder<'_>) {
-        let mut told = string(self.content).unwrap_or_default().into_owned();
-        for block in records::<Block<'_>>(self.content) {
-            match string(block.kind).as_deref() {
-                Some("text") => {
-                    told.push('\n');
-                    told.push_str(&string(block.text).unwrap_or_default());
-                }
-                Some("tool_result") => {
-                    let id = string(block.tool_use_id).unwrap_or_default();
-                    let text = flat_text(block.content);
-                    if let Some(call) = recorder.pairing.answer(MAIN, &id) {
-                        open.answer(call, &text, recorder);
-                    }
-                }
-                _ => {}
-            }
-        }
-        let told = without_environment(&told);
-        open.end_turn(told, recorder);
-        for name in ["task", "feedback", "user_message"] {
-            if let Some((_, inner)) = told.split_once(&*format!("<{name}>")) {
-                recorder.settle(MAIN);
-                recorder.message(MAIN, Role::User, split_at_end(inner, name).0.trim());
-            }
+    let told = without_environment(&told);
+    open.end_turn(told, recorder);
+    for name in ["task", "feedback", "user_message"] {
+        if let Some((_, inner)) = told.split_once(&*format!("<{name}>")) {
+            recorder.settle(MAIN);
+            recorder.message(MAIN, Role::User, split_at_end(inner, name).0.trim());
         }
     }
 }
@@ -196,10 +184,10 @@ impl OpenCalls {
 }
 
 /// Delivers the call in a block.
-fn call_of(block: &Block<'_>, open: &mut OpenCalls, recorder: &mut Recorder<'_>) -> Done {
-    let tool = required(block.name, "a tool_use block", "name")?;
-    let call = open.issue(&tool, json_args(block.input), recorder);
-    if let Some(id) = string(block.id) {
+fn call_of(block: &Object<'_>, open: &mut OpenCalls, recorder: &mut Recorder<'_>) -> Done {
+    let tool = block.required("name", "a tool_use block")?;
+    let call = open.issue(&tool, json_args(block.get("input")), recorder);
+    if let Some(id) = block.text("id") {
         recorder.pairing.issue(MAIN, &id, 0, call);
     }
     Ok(())

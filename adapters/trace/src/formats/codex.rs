@@ -18,8 +18,8 @@
 
 mod ends;
 
-use self::ends::{Ends, Event};
-use super::openai_responses::{Item, has_item_text};
+use self::ends::Ends;
+use super::openai_responses::{has_item_text, replay_item};
 use super::prelude::*;
 use crate::tool_result::ToolResult;
 
@@ -67,17 +67,6 @@ fn is_rollout(kind: &str, payload: &Value) -> bool {
             || (kind.is_empty() && payload.get("originator").is_some()))
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    payload: Raw<'a>,
-    role: Raw<'a>,
-    id: Raw<'a>,
-    timestamp: Raw<'a>,
-}
-
 #[derive(Default)]
 struct Thread {
     /// Known from the first `session_meta` on.
@@ -91,24 +80,24 @@ struct Thread {
 
 impl Thread {
     fn replay(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Done {
-        let line = object::<Line<'_>>(json)?;
-        let kind = string(line.kind);
-        if !is_object(line.payload) {
+        let line = object(json)?;
+        let kind = line.text("type");
+        if !is_object(line.get("payload")) {
             return self.replay_bare(json, &line, recorder);
         }
         recorder.recognise();
-        recorder.time(time(line.timestamp));
+        recorder.time(time(line.get("timestamp")));
         match kind.as_deref() {
             Some("session_meta") => {
-                self.meet(line.payload, recorder);
+                self.meet(line.get("payload"), recorder);
                 Ok(())
             }
-            Some("response_item") => match nested::<Item<'_>>(line.payload) {
+            Some("response_item") => match nested(line.get("payload")) {
                 Some(item) => self.item(&item, recorder),
                 None => Ok(()),
             },
             Some("event_msg") => {
-                if let Some(event) = nested::<Event<'_>>(line.payload) {
+                if let Some(event) = nested(line.get("payload")) {
                     let worker = self.worker.as_deref().unwrap_or(MAIN);
                     self.ends.note(worker, &event, recorder);
                     self.count(&event, recorder);
@@ -116,7 +105,7 @@ impl Thread {
                 Ok(())
             }
             Some("token_usage_record") => {
-                self.pay(line.payload, recorder);
+                self.pay(line.get("payload"), recorder);
                 Ok(())
             }
             _ => Ok(()),
@@ -124,19 +113,19 @@ impl Thread {
     }
 
     /// Replays a line of the oldest rollouts: an item, or the thread's name.
-    fn replay_bare(&mut self, json: &str, line: &Line<'_>, recorder: &mut Recorder<'_>) -> Done {
-        if line.payload.is_some() {
+    fn replay_bare(&mut self, json: &str, line: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+        if line.has("payload") {
             return Ok(());
         }
-        if line.kind.is_some() || line.role.is_some() {
-            return self.item(&checked_object::<Item<'_>>(json)?, recorder);
+        if line.has("type") || line.has("role") {
+            return self.item(&checked_object(json)?, recorder);
         }
-        if line.timestamp.is_some()
-            && let Some(id) = string(line.id)
+        if line.has("timestamp")
+            && let Some(id) = line.text("id")
         {
             recorder.recognise();
             recorder.session(&id);
-            recorder.time(time(line.timestamp));
+            recorder.time(time(line.get("timestamp")));
         }
         Ok(())
     }
@@ -151,9 +140,9 @@ impl Thread {
 
     /// Delivers the tokens of the latest response from a `token_count` event, if its total is another one
     /// than before.
-    fn count(&mut self, event: &Event<'_>, recorder: &mut Recorder<'_>) {
+    fn count(&mut self, event: &Object<'_>, recorder: &mut Recorder<'_>) {
         let names = ["total_token_usage", "last_token_usage"];
-        let Some([total, last]) = members(event.info, names) else { return };
+        let Some([total, last]) = members(event.get("info"), names) else { return };
         let total = Tokens::of_openai(total);
         let before = total.and_then(|total| self.total.replace(total));
         if self.has_usage_records || (total.is_some() && total == before) {
@@ -182,10 +171,10 @@ impl Thread {
         }
     }
 
-    fn item(&mut self, item: &Item<'_>, recorder: &mut Recorder<'_>) -> Done {
+    fn item(&mut self, item: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
         let worker = self.worker.as_deref().unwrap_or(MAIN);
         let ends = &mut self.ends;
-        item.replay(worker, recorder, &mut |id, result, recorder| {
+        replay_item(item, worker, recorder, &mut |id, result, recorder| {
             ends.deliver(worker, id, &result, recorder);
         })
     }

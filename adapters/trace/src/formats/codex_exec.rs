@@ -30,59 +30,23 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
         .then_some(Clue::mark("`type` such as `item.completed` of `codex exec`").printed())
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    thread_id: Raw<'a>,
-    item: Raw<'a>,
-    usage: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Item<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    /// The name of `type` in the first versions.
-    #[serde(rename = "item_type")]
-    early_kind: Raw<'a>,
-    id: Raw<'a>,
-    text: Raw<'a>,
-    status: Raw<'a>,
-    command: Raw<'a>,
-    aggregated_output: Raw<'a>,
-    exit_code: Raw<'a>,
-    changes: Raw<'a>,
-    server: Raw<'a>,
-    tool: Raw<'a>,
-    arguments: Raw<'a>,
-    result: Raw<'a>,
-    error: Raw<'a>,
-    prompt: Raw<'a>,
-    receiver_thread_ids: Raw<'a>,
-    agents_states: Raw<'a>,
-    query: Raw<'a>,
-}
-
 fn replay(json: &str, recorder: &mut Recorder<'_>) -> Done {
-    let line = object::<Line<'_>>(json)?;
-    let kind = string(line.kind).unwrap_or_default();
-    match (&*kind, nested::<Item<'_>>(line.item)) {
+    let line = object(json)?;
+    let kind = line.text("type").unwrap_or_default();
+    match (&*kind, nested(line.get("item"))) {
         ("thread.started", _) => {
             recorder.recognise();
-            if let Some(thread) = string(line.thread_id) {
+            if let Some(thread) = line.text("thread_id") {
                 recorder.session(&thread);
             }
         }
         ("turn.started" | "turn.failed", _) => recorder.recognise(),
         ("turn.completed", _) => {
             recorder.recognise();
-            recorder.usage_up_to(MAIN, Tokens::of_openai(line.usage));
+            recorder.usage_up_to(MAIN, Tokens::of_openai(line.get("usage")));
         }
-        ("item.started" | "item.updated", Some(item)) => item.replay(false, recorder),
-        ("item.completed", Some(item)) => item.replay(true, recorder),
+        ("item.started" | "item.updated", Some(item)) => replay_item(&item, false, recorder),
+        ("item.completed", Some(item)) => replay_item(&item, true, recorder),
         _ => {}
     }
     Ok(())
@@ -94,80 +58,79 @@ struct Call<'a> {
     args: Cow<'a, str>,
 }
 
-impl<'a> Item<'a> {
-    fn kind(&self) -> Cow<'a, str> {
-        string(self.kind.or(self.early_kind)).unwrap_or_default()
-    }
+/// Returns the type of an item, which the first versions named otherwise.
+fn kind<'a>(item: &Object<'a>) -> Cow<'a, str> {
+    string(item.get("type").or(item.get("item_type"))).unwrap_or_default()
+}
 
-    /// Replays an item that has begun or goes on, or that is `complete`.
-    fn replay(&self, complete: bool, recorder: &mut Recorder<'_>) {
-        recorder.recognise();
-        if matches!(&*self.kind(), "agent_message" | "assistant_message") {
-            if complete {
-                recorder.begin_turn(MAIN);
-                recorder.say(MAIN, &string(self.text).unwrap_or_default());
-            }
-        } else if let Some(call) = self.call() {
-            self.advance(&call, complete, recorder);
+/// Replays an item that has begun or goes on, or that is `complete`.
+fn replay_item(item: &Object<'_>, complete: bool, recorder: &mut Recorder<'_>) {
+    recorder.recognise();
+    if matches!(&*kind(item), "agent_message" | "assistant_message") {
+        if complete {
+            recorder.begin_turn(MAIN);
+            recorder.say(MAIN, &item.text("text").unwrap_or_default());
         }
+    } else if let Some(call) = call(item) {
+        advance(item, &call, complete, recorder);
     }
+}
 
-    /// Delivers a call when its item is first seen, and the result when it is `complete`.
-    fn advance(&self, call: &Call<'_>, complete: bool, recorder: &mut Recorder<'_>) {
-        let id = string(self.id).unwrap_or_default();
-        if !recorder.pairing.is_open(MAIN, &id) {
-            let index = recorder.call_together(MAIN, &call.tool, Args::Json(&call.args));
-            recorder.pairing.issue(MAIN, &id, 0, index);
+/// Delivers a call when its item is first seen, and the result when it is `complete`.
+fn advance(item: &Object<'_>, call: &Call<'_>, complete: bool, recorder: &mut Recorder<'_>) {
+    let id = item.text("id").unwrap_or_default();
+    if !recorder.pairing.is_open(MAIN, &id) {
+        let index = recorder.call_together(MAIN, &call.tool, Args::Json(&call.args));
+        recorder.pairing.issue(MAIN, &id, 0, index);
+    }
+    if complete && let Some(index) = recorder.pairing.answer(MAIN, &id) {
+        recorder.turn(MAIN).answered = true;
+        deliver(item, index, recorder);
+    }
+}
+
+/// Returns the call that the item is, if it is one.
+fn call<'a>(item: &Object<'a>) -> Option<Call<'a>> {
+    let named = |name: &str, value: Raw<'_>| {
+        Cow::Owned(format!("{{\"{name}\":{}}}", value.map_or("null", RawValue::get)))
+    };
+    let tool = item.text("tool").unwrap_or_default();
+    let kind = kind(item);
+    Some(match &*kind {
+        "command_execution" => {
+            let command = item.text("command").unwrap_or_default();
+            Call { tool: kind, args: command_args(&command).into() }
         }
-        if complete && let Some(index) = recorder.pairing.answer(MAIN, &id) {
-            recorder.turn(MAIN).answered = true;
-            self.deliver(index, recorder);
+        "file_change" => Call { tool: kind, args: named("changes", item.get("changes")) },
+        "web_search" => Call { tool: kind, args: named("query", item.get("query")) },
+        "mcp_tool_call" => {
+            let server = item.text("server").unwrap_or_default();
+            let args = item.get("arguments").map_or("null", RawValue::get).into();
+            Call { tool: format!("mcp__{server}__{tool}").into(), args }
         }
-    }
+        "collab_tool_call" => {
+            let threads = item.get("receiver_thread_ids").map_or("null", RawValue::get);
+            let prompt = item.get("prompt").map_or("null", RawValue::get);
+            Call { tool, args: format!("{{\"to\":{threads},\"prompt\":{prompt}}}").into() }
+        }
+        _ => return None,
+    })
+}
 
-    /// Returns the call that the item is, if it is one.
-    fn call(&self) -> Option<Call<'a>> {
-        let named = |name: &str, value: Raw<'_>| {
-            Cow::Owned(format!("{{\"{name}\":{}}}", value.map_or("null", RawValue::get)))
-        };
-        let tool = string(self.tool).unwrap_or_default();
-        let kind = self.kind();
-        Some(match &*kind {
-            "command_execution" => {
-                let command = string(self.command).unwrap_or_default();
-                Call { tool: kind, args: command_args(&command).into() }
-            }
-            "file_change" => Call { tool: kind, args: named("changes", self.changes) },
-            "web_search" => Call { tool: kind, args: named("query", self.query) },
-            "mcp_tool_call" => {
-                let server = string(self.server).unwrap_or_default();
-                let args = self.arguments.map_or("null", RawValue::get).into();
-                Call { tool: format!("mcp__{server}__{tool}").into(), args }
-            }
-            "collab_tool_call" => {
-                let threads = self.receiver_thread_ids.map_or("null", RawValue::get);
-                let prompt = self.prompt.map_or("null", RawValue::get);
-                Call { tool, args: format!("{{\"to\":{threads},\"prompt\":{prompt}}}").into() }
-            }
-            _ => return None,
-        })
-    }
-
-    fn deliver(&self, call: usize, recorder: &mut Recorder<'_>) {
-        let status = string(self.status).unwrap_or_default();
-        let refused = status == "declined";
-        let exit = integer(self.exit_code).unwrap_or(0);
-        let failed = !refused && (status == "failed" || exit != 0 || self.error.is_some());
-        // What was written to the files, and what was found, is not in the record.
-        let is_cut = self.changes.is_some() || self.query.is_some();
-        let cut = is_cut.then(|| call.to_string());
-        let text = match (self.error, self.result) {
-            (Some(error), _) => flat_text(member(Some(error), "message").or(Some(error))),
-            (None, Some(result)) => flat_text(member(Some(result), "content").or(Some(result))),
-            (None, None) if is_cut => status,
-            (None, None) => flat_text(self.aggregated_output.or(self.agents_states)),
-        };
-        let cut = cut.as_deref();
-        recorder.outcome(Outcome { failed, cut, refused, ..Outcome::new(call, MAIN, &text) });
-    }
+fn deliver(item: &Object<'_>, call: usize, recorder: &mut Recorder<'_>) {
+    let status = item.text("status").unwrap_or_default();
+    let refused = status == "declined";
+    let exit = integer(item.get("exit_code")).unwrap_or(0);
+    let failed = !refused && (status == "failed" || exit != 0 || item.has("error"));
+    // What was written to the files, and what was found, is not in the record.
+    let is_cut = item.has("changes") || item.has("query");
+    let cut = is_cut.then(|| call.to_string());
+    let text = match (item.get("error"), item.get("result")) {
+        (Some(error), _) => flat_text(member(Some(error), "message").or(Some(error))),
+        (None, Some(result)) => flat_text(member(Some(result), "content").or(Some(result))),
+        (None, None) if is_cut => status,
+        (None, None) => flat_text(item.get("aggregated_output").or(item.get("agents_states"))),
+    };
+    let cut = cut.as_deref();
+    recorder.outcome(Outcome { failed, cut, refused, ..Outcome::new(call, MAIN, &text) });
 }

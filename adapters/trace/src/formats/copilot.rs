@@ -46,107 +46,82 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
         .then_some(Clue::record("`type` and `data` of a Copilot event").printed())
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    data: Raw<'a>,
-    agent_id: Raw<'a>,
-    timestamp: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Data<'a> {
-    session_id: Raw<'a>,
-    agent_id: Raw<'a>,
-    parent_tool_call_id: Raw<'a>,
-    content: Raw<'a>,
-    tool_requests: Raw<'a>,
-    tool_call_id: Raw<'a>,
-    tool_name: Raw<'a>,
-    arguments: Raw<'a>,
-    success: Raw<'a>,
-    result: Raw<'a>,
-    error: Raw<'a>,
-    shell_execution: Raw<'a>,
-    api_call_id: Raw<'a>,
-    model_metrics: Raw<'a>,
-}
-
 fn replay(json: &str, seen: &mut RecentRecords, recorder: &mut Recorder<'_>) -> Done {
-    let line = object::<Line<'_>>(json)?;
-    let (Some(kind), Some(data)) = (string(line.kind), nested::<Data<'_>>(line.data)) else {
+    let line = object(json)?;
+    let (Some(kind), Some(data)) = (line.text("type"), nested(line.get("data"))) else {
         return Ok(());
     };
     recorder.recognise();
-    recorder.time(time(line.timestamp));
-    let worker = string(line.agent_id.or(data.agent_id).or(data.parent_tool_call_id));
+    recorder.time(time(line.get("timestamp")));
+    let worker =
+        string(line.get("agentId").or(data.get("agentId")).or(data.get("parentToolCallId")));
     let worker = worker.unwrap_or(Cow::Borrowed(MAIN));
     match kind.as_ref() {
         "session.start" => {
-            if let Some(session) = string(data.session_id) {
+            if let Some(session) = data.text("sessionId") {
                 recorder.session(&session);
             }
         }
         "user.message" => {
             recorder.settle(&worker);
-            recorder.message(&worker, Role::User, &flat_text(data.content));
+            recorder.message(&worker, Role::User, &flat_text(data.get("content")));
         }
-        "assistant.message" => return data.answer(&worker, seen, recorder),
+        "assistant.message" => return answer(&data, &worker, seen, recorder),
         "tool.execution_start" => {
-            let request = [data.tool_call_id, data.tool_name, data.arguments];
+            let request = [data.get("toolCallId"), data.get("toolName"), data.get("arguments")];
             return issue(request, &worker, seen, recorder);
         }
-        "tool.execution_complete" => data.result(&worker, recorder),
+        "tool.execution_complete" => result(&data, &worker, recorder),
         "assistant.usage" => {
-            let id = string(data.api_call_id);
-            recorder.usage_of(&worker, id.as_deref(), tokens(line.data));
+            let id = data.text("apiCallId");
+            recorder.usage_of(&worker, id.as_deref(), tokens(line.get("data")));
         }
-        "session.shutdown" => recorder.usage_up_to(&worker, data.total()),
+        "session.shutdown" => recorder.usage_up_to(&worker, total(&data)),
         _ => {}
     }
     Ok(())
 }
 
-impl Data<'_> {
-    /// Replays the model's answer. A call that cannot be read is reported after the others.
-    fn answer(&self, worker: &str, seen: &mut RecentRecords, recorder: &mut Recorder<'_>) -> Done {
-        recorder.begin_turn(worker);
-        if let Some(text) = string(self.content).filter(|text| !text.is_empty()) {
-            recorder.say(worker, &text);
+/// Replays the model's answer. A call that cannot be read is reported after the others.
+fn answer(
+    data: &Object<'_>,
+    worker: &str,
+    seen: &mut RecentRecords,
+    recorder: &mut Recorder<'_>,
+) -> Done {
+    recorder.begin_turn(worker);
+    if let Some(text) = data.text("content").filter(|text| !text.is_empty()) {
+        recorder.say(worker, &text);
+    }
+    let mut outcome = Ok(());
+    for request in elements(data.get("toolRequests")) {
+        if let Some(request) = members(Some(request), ["toolCallId", "name", "arguments"]) {
+            outcome = outcome.and(issue(request, worker, seen, recorder));
         }
-        let mut outcome = Ok(());
-        for request in elements(self.tool_requests) {
-            if let Some(request) = members(Some(request), ["toolCallId", "name", "arguments"]) {
-                outcome = outcome.and(issue(request, worker, seen, recorder));
-            }
-        }
-        outcome
     }
+    outcome
+}
 
-    /// Returns the tokens of all models.
-    fn total(&self) -> Option<Tokens> {
-        let models = entries(self.model_metrics).into_values();
-        let models = models.filter_map(|model| tokens(member(Some(model), "usage")));
-        models.reduce(|all, model| all + model)
-    }
+/// Returns the tokens of all models.
+fn total(data: &Object<'_>) -> Option<Tokens> {
+    let models = entries(data.get("modelMetrics")).into_values();
+    let models = models.filter_map(|model| tokens(member(Some(model), "usage")));
+    models.reduce(|all, model| all + model)
+}
 
-    fn result(&self, worker: &str, recorder: &mut Recorder<'_>) {
-        recorder.turn(worker).answered = true;
-        let id = string(self.tool_call_id);
-        let Some(call) = id.and_then(|id| recorder.pairing.answer(worker, &id)) else { return };
-        let [message, code] = members(self.error, ["message", "code"]).unwrap_or_default();
-        let shown = member(self.result, "content").or(message);
-        let code = string(code);
-        let refused = matches!(code.as_deref(), Some("denied" | "rejected"));
-        let exit = integer(member(self.shell_execution, "exitCode"));
-        let failed = !refused && (!is_true(self.success) || exit.is_some_and(|code| code != 0));
-        let text = &*shown.map_or(Cow::Borrowed(""), |shown| ToolResult::copilot(shown).text);
-        recorder.noted_within(shown.map_or("", RawValue::get), text);
-        recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, worker, text) });
-    }
+fn result(data: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) {
+    recorder.turn(worker).answered = true;
+    let id = data.text("toolCallId");
+    let Some(call) = id.and_then(|id| recorder.pairing.answer(worker, &id)) else { return };
+    let [message, code] = members(data.get("error"), ["message", "code"]).unwrap_or_default();
+    let shown = member(data.get("result"), "content").or(message);
+    let code = string(code);
+    let refused = matches!(code.as_deref(), Some("denied" | "rejected"));
+    let exit = integer(member(data.get("shellExecution"), "exitCode"));
+    let failed = !refused && (!is_true(data.get("success")) || exit.is_some_and(|code| code != 0));
+    let text = &*shown.map_or(Cow::Borrowed(""), |shown| ToolResult::copilot(shown).text);
+    recorder.noted_within(shown.map_or("", RawValue::get), text);
+    recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, worker, text) });
 }
 
 /// Delivers a call, unless it was seen before.

@@ -23,9 +23,7 @@ impl Format {
         layouts: Layouts::Lines,
         recognise,
         read: |input, _, recorder| {
-            lines::replay(input, recorder, &mut |json, recorder| {
-                object::<Line<'_>>(json)?.replay(recorder)
-            });
+            lines::replay(input, recorder, &mut |json, recorder| replay(&object(json)?, recorder));
         },
     });
 }
@@ -52,73 +50,56 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    subtype: Raw<'a>,
-    session_id: Raw<'a>,
-    message: Raw<'a>,
-    model_call_id: Raw<'a>,
-    call_id: Raw<'a>,
-    tool_call: Raw<'a>,
-    timestamp_ms: Raw<'a>,
-    usage: Raw<'a>,
+fn replay(line: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    let Some(kind) = line.text("type") else { return Ok(()) };
+    if let Some(session) = line.text("session_id") {
+        recorder.recognise();
+        recorder.session(&session);
+    }
+    recorder.time(time(line.get("timestamp_ms")));
+    match &*kind {
+        "user" => {
+            recorder.begin_turn(MAIN);
+            recorder.message(MAIN, Role::User, &texts(member(line.get("message"), "content")));
+        }
+        "assistant" => speak(line, recorder),
+        "tool_call" => return tool_call(line, recorder),
+        "result" => recorder.usage(MAIN, tokens(line.get("usage"))),
+        _ => {}
+    }
+    Ok(())
 }
 
-impl Line<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
-        let Some(kind) = string(self.kind) else { return Ok(()) };
-        if let Some(session) = string(self.session_id) {
-            recorder.recognise();
-            recorder.session(&session);
-        }
-        recorder.time(time(self.timestamp_ms));
-        match &*kind {
-            "user" => {
-                recorder.begin_turn(MAIN);
-                recorder.message(MAIN, Role::User, &texts(member(self.message, "content")));
-            }
-            "assistant" => self.speak(recorder),
-            "tool_call" => return self.tool_call(recorder),
-            "result" => recorder.usage(MAIN, tokens(self.usage)),
-            _ => {}
-        }
-        Ok(())
+/// Replays words of the agent: a piece of them, or the whole behind its pieces.
+fn speak(line: &Object<'_>, recorder: &mut Recorder<'_>) {
+    let text = texts(member(line.get("message"), "content"));
+    if recorder.turn(MAIN).called {
+        recorder.begin_turn(MAIN);
     }
+    let is_piece = line.has("timestamp_ms") && !line.has("model_call_id");
+    if is_piece {
+        recorder.say_on(MAIN, &text);
+    } else if !text.is_empty() && recorder.held(MAIN) != Some(&*text) {
+        recorder.say(MAIN, &text);
+    }
+}
 
-    /// Replays words of the agent: a piece of them, or the whole behind its pieces.
-    fn speak(&self, recorder: &mut Recorder<'_>) {
-        let text = texts(member(self.message, "content"));
-        if recorder.turn(MAIN).called {
-            recorder.begin_turn(MAIN);
-        }
-        let is_piece = self.timestamp_ms.is_some() && self.model_call_id.is_none();
-        if is_piece {
-            recorder.say_on(MAIN, &text);
-        } else if !text.is_empty() && recorder.held(MAIN) != Some(&*text) {
-            recorder.say(MAIN, &text);
-        }
+fn tool_call(line: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    recorder.recognise();
+    let id = line.required("call_id", "a tool call")?;
+    let missing = ProblemKind::Missing { record: "a tool call", field: "tool_call" };
+    let (field, call) = called(line.get("tool_call")).ok_or(missing)?;
+    if !recorder.pairing.is_open(MAIN, &id) {
+        issue(&id, &field, call, recorder);
     }
-
-    fn tool_call(&self, recorder: &mut Recorder<'_>) -> Done {
-        recorder.recognise();
-        let id = required(self.call_id, "a tool call", "call_id")?;
-        let missing = ProblemKind::Missing { record: "a tool call", field: "tool_call" };
-        let (field, call) = called(self.tool_call).ok_or(missing)?;
-        if !recorder.pairing.is_open(MAIN, &id) {
-            issue(&id, &field, call, recorder);
-        }
-        let [result] = members(Some(call), ["result"]).unwrap_or_default();
-        if string(self.subtype).as_deref() == Some("completed")
-            && let Some(call) = recorder.pairing.answer(MAIN, &id)
-        {
-            recorder.turn(MAIN).answered = true;
-            deliver(call, result, recorder);
-        }
-        Ok(())
+    let [result] = members(Some(call), ["result"]).unwrap_or_default();
+    if line.text("subtype").as_deref() == Some("completed")
+        && let Some(call) = recorder.pairing.answer(MAIN, &id)
+    {
+        recorder.turn(MAIN).answered = true;
+        deliver(call, result, recorder);
     }
+    Ok(())
 }
 
 /// Returns the member of a `tool_call` with the arguments and the result, and its name.

@@ -70,57 +70,6 @@ pub(super) fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recor
     );
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    id: Raw<'a>,
-    session_id: Raw<'a>,
-    project_hash: Raw<'a>,
-    #[serde(rename = "kind")]
-    role_of_file: Raw<'a>,
-    agent_id: Raw<'a>,
-    subtype: Raw<'a>,
-    content: Raw<'a>,
-    parts: Raw<'a>,
-    tool_calls: Raw<'a>,
-    messages: Raw<'a>,
-    #[serde(rename = "$set")]
-    set: Raw<'a>,
-    #[serde(rename = "$rewindTo")]
-    rewind_to: Raw<'a>,
-    /// The message of Qwen Code, with the parts of the model.
-    message: Raw<'a>,
-    tool_call_result: Raw<'a>,
-    timestamp: Raw<'a>,
-    tokens: Raw<'a>,
-    /// The tokens in a record of Qwen Code.
-    usage_metadata: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct ToolCall<'a> {
-    id: Raw<'a>,
-    name: Raw<'a>,
-    args: Raw<'a>,
-    status: Raw<'a>,
-    result: Raw<'a>,
-    result_display: Raw<'a>,
-    timestamp: Raw<'a>,
-}
-
-/// A part of the model's conversation.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Part<'a> {
-    text: Raw<'a>,
-    thought: Raw<'a>,
-    function_call: Raw<'a>,
-    function_response: Raw<'a>,
-}
-
 #[derive(Default)]
 struct Chat {
     worker: Option<String>,
@@ -129,59 +78,61 @@ struct Chat {
 
 impl Chat {
     fn replay(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Done {
-        let record = checked_object::<Record<'_>>(json)?;
-        if record.project_hash.is_some() || record.kind.is_some() {
+        let record = checked_object(json)?;
+        if record.has("projectHash") || record.has("type") {
             self.meet(&record, recorder);
         }
-        if record.rewind_to.is_some() {
+        if record.has("$rewindTo") {
             recorder.recognise();
             let worker = self.worker.as_deref().unwrap_or(MAIN);
             recorder.begin_turn(worker);
         }
-        let set = nested::<Record<'_>>(record.set);
-        let rewritten = set.as_ref().map_or(record.messages, |set| set.messages);
+        let set = nested(record.get("$set"));
+        let rewritten = set.as_ref().map_or(record.get("messages"), |set| set.get("messages"));
         let mut outcome = Ok(());
-        for message in records::<Record<'_>>(rewritten) {
+        for message in records(rewritten) {
             outcome = outcome.and(self.record(&message, recorder));
         }
         outcome.and(self.record(&record, recorder))
     }
 
     /// Takes the session and its worker from the first record that has them.
-    fn meet(&mut self, record: &Record<'_>, recorder: &mut Recorder<'_>) {
-        let Some(session) = string(record.session_id) else {
+    fn meet(&mut self, record: &Object<'_>, recorder: &mut Recorder<'_>) {
+        let Some(session) = record.text("sessionId") else {
             return;
         };
         recorder.recognise();
         recorder.session(&session);
-        if string(record.role_of_file).as_deref() == Some("subagent") {
+        if record.text("kind").as_deref() == Some("subagent") {
             self.worker.get_or_insert_with(|| session.into_owned());
         }
     }
 
-    fn record(&mut self, record: &Record<'_>, recorder: &mut Recorder<'_>) -> Done {
-        let Some(kind) = string(record.kind) else {
+    fn record(&mut self, record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+        let Some(kind) = record.text("type") else {
             return Ok(());
         };
         // Other formats have a `type`, too. These types, or an id beside a type, belong to a chat.
         let known = ["gemini", "model", "assistant", "tool_result", "user", "info", "error"];
-        if record.id.is_some() || known.contains(&kind.as_ref()) {
+        if record.has("id") || known.contains(&kind.as_ref()) {
             recorder.recognise();
         }
-        recorder.time(time(record.timestamp));
-        let worker = string(record.agent_id)
+        recorder.time(time(record.get("timestamp")));
+        let worker = record
+            .text("agentId")
             .unwrap_or_else(|| Cow::Borrowed(self.worker.as_deref().unwrap_or(MAIN)));
         let mut speaker = Speaker { worker: &worker, seen: &mut self.seen, recorder };
-        let parts = member(record.message, "parts");
+        // Qwen Code has a message with the parts of the model.
+        let parts = member(record.get("message"), "parts");
         match kind.as_ref() {
             "gemini" | "model" => speaker.answer(record),
-            "assistant" => speaker.answer_in_parts(parts, record.usage_metadata),
+            "assistant" => speaker.answer_in_parts(parts, record.get("usageMetadata")),
             "tool_result" => {
-                speaker.results(parts, record.tool_call_result);
+                speaker.results(parts, record.get("toolCallResult"));
                 Ok(())
             }
-            "user" if string(record.subtype).as_deref() != Some("notification") => {
-                speaker.input(record, parts.or(record.content).or(record.parts));
+            "user" if record.text("subtype").as_deref() != Some("notification") => {
+                speaker.input(record, parts.or(record.get("content")).or(record.get("parts")));
                 Ok(())
             }
             _ => Ok(()),
@@ -198,46 +149,46 @@ struct Speaker<'w, 'r, 's> {
 
 impl Speaker<'_, '_, '_> {
     /// Replays the model's answer. A call that cannot be read is reported after the others.
-    fn answer(&mut self, record: &Record<'_>) -> Done {
-        let id = string(record.id);
+    fn answer(&mut self, record: &Object<'_>) -> Done {
+        let id = record.text("id");
         let key = id.as_ref().map(digest);
         let turn = self.recorder.turn(self.worker);
         if key.is_none() || turn.key != key {
             *turn = Turn { key, ..Turn::default() };
             self.recorder.settle(self.worker);
         }
-        self.recorder.usage_of(self.worker, id.as_deref(), Tokens::of_gemini(record.tokens));
-        let text = words(record.content.or(record.parts));
+        self.recorder.usage_of(self.worker, id.as_deref(), Tokens::of_gemini(record.get("tokens")));
+        let text = words(record.get("content").or(record.get("parts")));
         if !text.is_empty() && (id.is_none() || self.seen.insert((self.worker, &id, "text"))) {
             self.recorder.speak(self.worker, &text);
         }
         let mut outcome = Ok(());
-        for (position, call) in elements(record.tool_calls).into_iter().enumerate() {
-            if let Some(call) = nested::<ToolCall<'_>>(Some(call)) {
+        for (position, call) in elements(record.get("toolCalls")).into_iter().enumerate() {
+            if let Some(call) = nested(Some(call)) {
                 outcome = outcome.and(self.tool_call(id.as_deref(), position, &call));
             }
         }
         outcome
     }
 
-    fn tool_call(&mut self, record: Option<&str>, position: usize, call: &ToolCall<'_>) -> Done {
-        let named = string(call.id);
+    fn tool_call(&mut self, record: Option<&str>, position: usize, call: &Object<'_>) -> Done {
+        let named = call.text("id");
         let id = named
             .clone()
             .unwrap_or_else(|| Cow::Owned(format!("{}#{position}", record.unwrap_or_default())));
         let is_nameless = record.is_none() && named.is_none();
         if is_nameless || self.seen.insert((self.worker, record, &id)) {
-            self.issue(call.name, call.args, &id)?;
+            self.issue(call.get("name"), call.get("args"), &id)?;
         }
-        let status = string(call.status);
-        let text = match call.result {
-            Some(_) => result_text(call.result),
+        let status = call.text("status");
+        let text = match call.get("result") {
+            Some(_) => result_text(call.get("result")),
             None if matches!(status.as_deref(), Some("success" | "error" | "cancelled")) => {
-                string(call.result_display).unwrap_or_default()
+                call.text("resultDisplay").unwrap_or_default()
             }
             None => return Ok(()),
         };
-        self.recorder.time(time(call.timestamp));
+        self.recorder.time(time(call.get("timestamp")));
         self.result(&id, &text, status.as_deref() == Some("error"));
         Ok(())
     }
@@ -266,8 +217,10 @@ impl Speaker<'_, '_, '_> {
         self.recorder.usage(self.worker, Tokens::of_gemini(usage));
         self.recorder.speak(self.worker, &words(parts));
         let mut outcome = Ok(());
-        for part in records::<Part<'_>>(parts) {
-            if let Some([id, name, args]) = members(part.function_call, ["id", "name", "args"]) {
+        for part in records(parts) {
+            if let Some([id, name, args]) =
+                members(part.get("functionCall"), ["id", "name", "args"])
+            {
                 outcome = outcome.and(self.issue(name, args, &string(id).unwrap_or_default()));
             }
         }
@@ -277,8 +230,9 @@ impl Speaker<'_, '_, '_> {
     /// Delivers the results among the parts of a message, with the call's status if it is given.
     fn results(&mut self, parts: Raw<'_>, ended: Raw<'_>) {
         let status = string(member(ended, "status"));
-        for part in records::<Part<'_>>(parts) {
-            if let Some([id, response]) = members(part.function_response, ["id", "response"]) {
+        for part in records(parts) {
+            if let Some([id, response]) = members(part.get("functionResponse"), ["id", "response"])
+            {
                 let is_error = member(response, "error").is_some();
                 let failed = status.as_ref().map_or(is_error, |status| status == "error");
                 self.result(&string(id).unwrap_or_default(), &response_text(response), failed);
@@ -287,10 +241,10 @@ impl Speaker<'_, '_, '_> {
     }
 
     /// Replays a person's message, and echoes of results.
-    fn input(&mut self, record: &Record<'_>, content: Raw<'_>) {
+    fn input(&mut self, record: &Object<'_>, content: Raw<'_>) {
         self.results(content, None);
         let text = words(content);
-        let id = string(record.id);
+        let id = record.text("id");
         if text.is_empty() || text.trim_start().starts_with(ECHO) {
             return;
         }
@@ -309,8 +263,8 @@ fn words(content: Raw<'_>) -> Cow<'_, str> {
     let parts = if is_object(content) { content.into_iter().collect() } else { elements(content) };
     let texts = parts.into_iter().filter_map(|part| {
         string(Some(part)).or_else(|| {
-            let part = nested::<Part<'_>>(Some(part)).filter(|part| !is_true(part.thought))?;
-            string(part.text)
+            let part = nested(Some(part)).filter(|part| !is_true(part.get("thought")))?;
+            part.text("text")
         })
     });
     Cow::Owned(texts.collect::<Vec<_>>().join("\n"))

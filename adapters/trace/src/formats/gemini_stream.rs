@@ -19,9 +19,7 @@ impl Format {
         layouts: Layouts::Lines,
         recognise,
         read: |input, _, recorder| {
-            lines::replay(input, recorder, &mut |json, recorder| {
-                object::<Line<'_>>(json)?.replay(recorder)
-            });
+            lines::replay(input, recorder, &mut |json, recorder| replay(&object(json)?, recorder));
         },
     });
 }
@@ -45,75 +43,55 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    timestamp: Raw<'a>,
-    session_id: Raw<'a>,
-    role: Raw<'a>,
-    content: Raw<'a>,
-    tool_name: Raw<'a>,
-    tool_id: Raw<'a>,
-    parameters: Raw<'a>,
-    status: Raw<'a>,
-    output: Raw<'a>,
-    error: Raw<'a>,
-    stats: Raw<'a>,
+fn replay(line: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    let Some(kind) = line.text("type") else { return Ok(()) };
+    if let Some(session) = line.text("session_id") {
+        recorder.recognise();
+        recorder.session(&session);
+    }
+    recorder.time(time(line.get("timestamp")));
+    match &*kind {
+        "message" if line.has("content") => {
+            recorder.recognise();
+            message(line, recorder);
+        }
+        "tool_use" => return call(line, recorder),
+        "tool_result" => result(line, recorder),
+        "result" => recorder.usage(MAIN, tokens(line.get("stats"))),
+        _ => {}
+    }
+    Ok(())
 }
 
-impl Line<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
-        let Some(kind) = string(self.kind) else { return Ok(()) };
-        if let Some(session) = string(self.session_id) {
-            recorder.recognise();
-            recorder.session(&session);
-        }
-        recorder.time(time(self.timestamp));
-        match &*kind {
-            "message" if self.content.is_some() => {
-                recorder.recognise();
-                self.message(recorder);
-            }
-            "tool_use" => return self.call(recorder),
-            "tool_result" => self.result(recorder),
-            "result" => recorder.usage(MAIN, tokens(self.stats)),
-            _ => {}
-        }
-        Ok(())
+fn message(line: &Object<'_>, recorder: &mut Recorder<'_>) {
+    let text = texts(line.get("content"));
+    let Some(role) = line.text("role") else { return };
+    let role = Role::from_name(&role);
+    if role != Role::Assistant || recorder.turn(MAIN).called {
+        recorder.begin_turn(MAIN);
     }
-
-    fn message(&self, recorder: &mut Recorder<'_>) {
-        let text = texts(self.content);
-        let Some(role) = string(self.role) else { return };
-        let role = Role::from_name(&role);
-        if role != Role::Assistant || recorder.turn(MAIN).called {
-            recorder.begin_turn(MAIN);
-        }
-        match role {
-            Role::Assistant => recorder.say_on(MAIN, &text),
-            role => recorder.message(MAIN, role, &text),
-        }
+    match role {
+        Role::Assistant => recorder.say_on(MAIN, &text),
+        role => recorder.message(MAIN, role, &text),
     }
+}
 
-    fn call(&self, recorder: &mut Recorder<'_>) -> Done {
-        let Some(id) = string(self.tool_id) else { return Ok(()) };
-        let tool = required(self.tool_name, "a tool_use line", "tool_name")?;
-        recorder.recognise();
-        let index = recorder.call_together(MAIN, &tool, json_args(self.parameters));
-        recorder.pairing.issue(MAIN, &id, 0, index);
-        Ok(())
-    }
+fn call(line: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    let Some(id) = line.text("tool_id") else { return Ok(()) };
+    let tool = line.required("tool_name", "a tool_use line")?;
+    recorder.recognise();
+    let index = recorder.call_together(MAIN, &tool, json_args(line.get("parameters")));
+    recorder.pairing.issue(MAIN, &id, 0, index);
+    Ok(())
+}
 
-    fn result(&self, recorder: &mut Recorder<'_>) {
-        let Some(id) = string(self.tool_id) else { return };
-        recorder.recognise();
-        let text = flat_text(self.output.or_else(|| member(self.error, "message")));
-        let failed = string(self.status).as_deref() == Some("error");
-        if recorder.answer(MAIN, Some(&id), &text, failed) {
-            recorder.turn(MAIN).answered = true;
-        }
+fn result(line: &Object<'_>, recorder: &mut Recorder<'_>) {
+    let Some(id) = line.text("tool_id") else { return };
+    recorder.recognise();
+    let text = flat_text(line.get("output").or_else(|| member(line.get("error"), "message")));
+    let failed = line.text("status").as_deref() == Some("error");
+    if recorder.answer(MAIN, Some(&id), &text, failed) {
+        recorder.turn(MAIN).answered = true;
     }
 }
 

@@ -174,14 +174,8 @@ impl Log {
 
     /// Reads an element of a document: a sample, or an event.
     fn element(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Done {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Element<'a> {
-            event: Raw<'a>,
-            id: Raw<'a>,
-            epoch: Raw<'a>,
-        }
-        let Element { event, id, epoch } = checked_object(json)?;
+        let element = checked_object(json)?;
+        let [event, id, epoch] = ["event", "id", "epoch"].map(|name| element.get(name));
         if event.is_some() {
             return self.event(json, &Attachments::default(), 0, recorder);
         }
@@ -192,23 +186,16 @@ impl Log {
     }
 
     fn sample(&mut self, json: &str, name: &str, recorder: &mut Recorder<'_>) -> Done {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Sample<'a> {
-            events: Raw<'a>,
-            messages: Raw<'a>,
-            attachments: Raw<'a>,
-        }
-        let sample = checked_object::<Sample<'_>>(json)?;
+        let sample = checked_object(json)?;
         recorder.recognise();
         self.begin(name, recorder);
-        let attachments = Attachments::new(sample.attachments);
+        let attachments = Attachments::new(sample.get("attachments"));
         let mut outcome = Ok(());
-        for event in elements(sample.events) {
+        for event in elements(sample.get("events")) {
             outcome = outcome.and(self.event(event.get(), &attachments, 0, recorder));
         }
         if !self.has_events {
-            for message in elements(sample.messages) {
+            for message in elements(sample.get("messages")) {
                 outcome = outcome.and(messages::replay(message.get(), &attachments, recorder));
             }
         }
@@ -223,22 +210,23 @@ impl Log {
         depth: usize,
         recorder: &mut Recorder<'_>,
     ) -> Done {
-        let event = checked_object::<Event<'_>>(json)?;
-        let kind = required(event.kind, "an event", "event")?;
+        let event = checked_object(json)?;
+        let kind = event.required("event", "an event")?;
         recorder.recognise();
-        recorder.time(time(event.timestamp));
-        let span = string(event.span_id).unwrap_or_default();
+        recorder.time(time(event.get("timestamp")));
+        let span = event.text("span_id").unwrap_or_default();
         let worker = self.spans.worker(&span);
         let outcome = match &*kind {
             "span_begin" => {
-                let fields = [event.id, event.parent_id, event.span_type, event.name];
+                let fields =
+                    [event.get("id"), event.get("parent_id"), event.get("type"), event.get("name")];
                 let [id, parent, kind, name] =
                     fields.map(|field| string(field).unwrap_or_default());
                 self.spans.begin(&id, &parent, (kind == "agent").then_some(&*name));
                 Ok(())
             }
             "span_end" => {
-                self.spans.end(&string(event.id).unwrap_or_default());
+                self.spans.end(&event.text("id").unwrap_or_default());
                 Ok(())
             }
             "sample_init" => {
@@ -247,117 +235,94 @@ impl Log {
                     recorder.begin(None);
                     *self = Self::default();
                 }
-                event.begin(attachments, recorder);
+                begin(&event, attachments, recorder);
                 Ok(())
             }
             "model" => {
                 self.has_events = true;
-                event.answer(&worker, attachments, recorder);
+                answer(&event, &worker, attachments, recorder);
                 Ok(())
             }
             "tool" => {
                 self.has_events = true;
-                event.call(&worker, attachments, recorder)
+                call(&event, &worker, attachments, recorder)
             }
             _ => Ok(()),
         };
         if depth == DEPTH_MAX {
             return outcome;
         }
-        let inner = elements(event.events).into_iter();
+        let inner = elements(event.get("events")).into_iter();
         inner.fold(outcome, |outcome, event| {
             outcome.and(self.event(event.get(), attachments, depth + 1, recorder))
         })
     }
 }
 
-/// An event, whatever its kind.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Event<'a> {
-    #[serde(rename = "event")]
-    kind: Raw<'a>,
-    timestamp: Raw<'a>,
-    completed: Raw<'a>,
-    pending: Raw<'a>,
-    span_id: Raw<'a>,
-    parent_id: Raw<'a>,
-    id: Raw<'a>,
-    #[serde(rename = "type")]
-    span_type: Raw<'a>,
-    name: Raw<'a>,
-    sample: Raw<'a>,
-    output: Raw<'a>,
-    cache: Raw<'a>,
-    function: Raw<'a>,
-    arguments: Raw<'a>,
-    result: Raw<'a>,
-    error: Raw<'a>,
-    failed: Raw<'a>,
-    events: Raw<'a>,
+/// Delivers the input of a sample: a text, or messages.
+fn begin(event: &Object<'_>, attachments: &Attachments<'_>, recorder: &mut Recorder<'_>) {
+    let Some(input) = member(event.get("sample"), "input") else { return };
+    let json = attachments.resolve(input.get());
+    if let Some(text) = text_of_json(&json) {
+        recorder.message(MAIN, Role::User, &text);
+        return;
+    }
+    for message in elements(serde_json::from_str(&json).ok()) {
+        // A message of the input that cannot be read is no part of what the agent did.
+        let _ = messages::replay(message.get(), attachments, recorder);
+    }
 }
 
-impl Event<'_> {
-    /// Delivers the input of a sample: a text, or messages.
-    fn begin(&self, attachments: &Attachments<'_>, recorder: &mut Recorder<'_>) {
-        let Some(input) = member(self.sample, "input") else { return };
-        let json = attachments.resolve(input.get());
-        if let Some(text) = text_of_json(&json) {
-            recorder.message(MAIN, Role::User, &text);
-            return;
-        }
-        for message in elements(serde_json::from_str(&json).ok()) {
-            // A message of the input that cannot be read is no part of what the agent did.
-            let _ = messages::replay(message.get(), attachments, recorder);
-        }
+/// Delivers the words and the tokens of an answer of the model.
+fn answer(
+    event: &Object<'_>,
+    worker: &str,
+    attachments: &Attachments<'_>,
+    recorder: &mut Recorder<'_>,
+) {
+    recorder.settle(worker);
+    *recorder.turn(worker) = Turn { key: Some(0), ..Turn::default() };
+    let Some([choices, usage]) = members(event.get("output"), ["choices", "usage"]) else { return };
+    if event.text("cache").as_deref() != Some("read") {
+        recorder.usage(worker, tokens(usage));
     }
+    let message = member(elements(choices).first().copied(), "message");
+    let Some([content, tool_calls]) = members(message, ["content", "tool_calls"]) else {
+        return;
+    };
+    let json = content.map_or(Cow::Borrowed("null"), |content| attachments.resolve(content.get()));
+    let text = texts(serde_json::from_str(&json).ok());
+    if !text.is_empty() || elements(tool_calls).is_empty() {
+        recorder.say(worker, &text);
+    }
+}
 
-    /// Delivers the words and the tokens of an answer of the model.
-    fn answer(&self, worker: &str, attachments: &Attachments<'_>, recorder: &mut Recorder<'_>) {
-        recorder.settle(worker);
-        *recorder.turn(worker) = Turn { key: Some(0), ..Turn::default() };
-        let Some([choices, usage]) = members(self.output, ["choices", "usage"]) else { return };
-        if string(self.cache).as_deref() != Some("read") {
-            recorder.usage(worker, tokens(usage));
-        }
-        let message = member(elements(choices).first().copied(), "message");
-        let Some([content, tool_calls]) = members(message, ["content", "tool_calls"]) else {
-            return;
-        };
-        let json =
-            content.map_or(Cow::Borrowed("null"), |content| attachments.resolve(content.get()));
-        let text = texts(serde_json::from_str(&json).ok());
-        if !text.is_empty() || elements(tool_calls).is_empty() {
-            recorder.say(worker, &text);
-        }
+/// Delivers a call, and its result unless the call is still running.
+fn call(
+    event: &Object<'_>,
+    worker: &str,
+    attachments: &Attachments<'_>,
+    recorder: &mut Recorder<'_>,
+) -> Done {
+    let name = event.required("function", "a call")?;
+    let turn = recorder.turn(worker);
+    let step = turn.call(turn.called && turn.key.is_some());
+    let args = event
+        .get("arguments")
+        .map_or(Cow::Borrowed("null"), |args| attachments.resolve(args.get()));
+    let call = recorder.call(worker, step, &name, Args::Json(&args));
+    let is_done = event.has("result") || event.has("error") || event.has("completed");
+    if is_done && !is_true(event.get("pending")) {
+        recorder.time(time(event.get("completed")));
+        let result = event.get("result").map(|result| attachments.resolve(result.get()));
+        let result = result.as_deref().and_then(|json| serde_json::from_str(json).ok());
+        let ending = Ending::new(result, event.get("error"), attachments);
+        let failed = !ending.refused && (ending.failed || is_true(event.get("failed")));
+        let refused = ending.refused;
+        let text = &*ending.text;
+        recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, worker, text) });
     }
-
-    /// Delivers a call, and its result unless the call is still running.
-    fn call(
-        &self,
-        worker: &str,
-        attachments: &Attachments<'_>,
-        recorder: &mut Recorder<'_>,
-    ) -> Done {
-        let name = required(self.function, "a call", "function")?;
-        let turn = recorder.turn(worker);
-        let step = turn.call(turn.called && turn.key.is_some());
-        let args =
-            self.arguments.map_or(Cow::Borrowed("null"), |args| attachments.resolve(args.get()));
-        let call = recorder.call(worker, step, &name, Args::Json(&args));
-        let is_done = self.result.is_some() || self.error.is_some() || self.completed.is_some();
-        if is_done && !is_true(self.pending) {
-            recorder.time(time(self.completed));
-            let result = self.result.map(|result| attachments.resolve(result.get()));
-            let result = result.as_deref().and_then(|json| serde_json::from_str(json).ok());
-            let ending = Ending::new(result, self.error, attachments);
-            let failed = !ending.refused && (ending.failed || is_true(self.failed));
-            let refused = ending.refused;
-            let text = &*ending.text;
-            recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, worker, text) });
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// The end of a call: its result, or its error.

@@ -58,88 +58,80 @@ fn is_observation(fields: &Fields) -> bool {
 
 fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
     spans::replay(input, layout, Lists::First(&LISTS), recorder, |json, recorder, push| {
-        let record = checked_object::<Exported<'_>>(json)?;
-        if record.observations.is_none() {
-            let span = record.span(None, record.session)?;
+        let record = checked_object(json)?;
+        if !record.has("observations") {
+            let span = span(&record, None, record.get("sessionId").or(record.get("session_id")))?;
             recorder.recognise();
             push(span);
             return Ok(());
         }
         recorder.recognise();
-        let add = |observation: Exported<'_>| {
-            push(observation.span(record.id, observation.session.or(record.session))?);
+        let add = |observation: Object<'_>| {
+            push(span(
+                &observation,
+                record.get("id"),
+                observation
+                    .get("sessionId")
+                    .or(observation.get("session_id"))
+                    .or(record.get("sessionId").or(record.get("session_id"))),
+            )?);
             Ok(())
         };
-        records(record.observations).map(add).fold(Ok(()), Result::and)
+        records(record.get("observations")).map(add).fold(Ok(()), Result::and)
     });
 }
 
-/// An observation, or a trace with its observations.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Exported<'a> {
-    observations: Raw<'a>,
-    id: Raw<'a>,
-    #[serde(rename = "traceId", alias = "trace_id")]
-    trace: Raw<'a>,
-    #[serde(rename = "sessionId", alias = "session_id")]
-    session: Raw<'a>,
-    #[serde(rename = "parentObservationId", alias = "parent_observation_id")]
-    parent: Raw<'a>,
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    name: Raw<'a>,
-    #[serde(rename = "startTime", alias = "start_time")]
-    begin: Raw<'a>,
-    #[serde(rename = "endTime", alias = "end_time")]
-    end: Raw<'a>,
-    input: Raw<'a>,
-    output: Raw<'a>,
-    level: Raw<'a>,
-    #[serde(rename = "statusMessage", alias = "status_message")]
-    message: Raw<'a>,
-    metadata: Raw<'a>,
-    #[serde(rename = "usageDetails", alias = "usage_details")]
-    usage: Raw<'a>,
+/// Returns the span of an observation. `trace` and `session` are those of the trace around it.
+fn span(record: &Object<'_>, trace: Raw<'_>, session: Raw<'_>) -> Result<Span, ProblemKind> {
+    let kind = record.required("type", "an observation")?;
+    let id = record.required("id", "an observation")?;
+    let trace = string(record.get("traceId").or(record.get("trace_id")).or(trace))
+        .unwrap_or(Cow::Borrowed(MAIN));
+    let mut span = Span::of_store(
+        &trace,
+        &id,
+        string(record.get("parentObservationId").or(record.get("parent_observation_id")))
+            .as_deref(),
+    );
+    span.name = record.text("name").unwrap_or_default().into_owned();
+    span.lasts(
+        record.get("startTime").or(record.get("start_time")),
+        record.get("endTime").or(record.get("end_time")),
+    );
+    add_attributes(record, &mut span);
+    span.set("langfuse.session.id", session);
+    let kind = if is_answer(record) { "tool".to_owned() } else { kind.to_lowercase() };
+    span.set_text("langfuse.observation.type", &*kind);
+    span.set("langfuse.observation.level", record.get("level"));
+    span.set(
+        "langfuse.observation.status_message",
+        record.get("statusMessage").or(record.get("status_message")),
+    );
+    if matches!(&*kind, "tool" | "generation") {
+        let messages = member(record.get("input"), "messages").filter(|_| kind == "generation");
+        span.set("langfuse.observation.input", messages.or(record.get("input")));
+        span.set("langfuse.observation.output", record.get("output"));
+        let [input, output] = members(
+            record.get("usageDetails").or(record.get("usage_details")),
+            ["input", "output"],
+        )
+        .unwrap_or_default();
+        span.set("llm.token_count.prompt", input);
+        span.set("llm.token_count.completion", output);
+    }
+    Ok(span)
 }
 
-impl Exported<'_> {
-    /// Returns the span of an observation. `trace` and `session` are those of the trace around it.
-    fn span(&self, trace: Raw<'_>, session: Raw<'_>) -> Result<Span, ProblemKind> {
-        let kind = required(self.kind, "an observation", "type")?;
-        let id = required(self.id, "an observation", "id")?;
-        let trace = string(self.trace.or(trace)).unwrap_or(Cow::Borrowed(MAIN));
-        let mut span = Span::of_store(&trace, &id, string(self.parent).as_deref());
-        span.name = string(self.name).unwrap_or_default().into_owned();
-        span.lasts(self.begin, self.end);
-        self.add_attributes(&mut span);
-        span.set("langfuse.session.id", session);
-        let kind = if self.is_answer() { "tool".to_owned() } else { kind.to_lowercase() };
-        span.set_text("langfuse.observation.type", &*kind);
-        span.set("langfuse.observation.level", self.level);
-        span.set("langfuse.observation.status_message", self.message);
-        if matches!(&*kind, "tool" | "generation") {
-            let messages = member(self.input, "messages").filter(|_| kind == "generation");
-            span.set("langfuse.observation.input", messages.or(self.input));
-            span.set("langfuse.observation.output", self.output);
-            let [input, output] = members(self.usage, ["input", "output"]).unwrap_or_default();
-            span.set("llm.token_count.prompt", input);
-            span.set("llm.token_count.completion", output);
-        }
-        Ok(span)
-    }
+/// Returns whether the output is the result of a tool of `LangChain`.
+fn is_answer(record: &Object<'_>) -> bool {
+    let output = spans::text(record.get("output")).unwrap_or_default();
+    let message = || serde_json::from_str::<&RawValue>(&output).ok();
+    output.contains("\"tool_call_id\"") && member(message(), "tool_call_id").is_some()
+}
 
-    /// Returns whether the output is the result of a tool of `LangChain`.
-    fn is_answer(&self) -> bool {
-        let output = spans::text(self.output).unwrap_or_default();
-        let message = || serde_json::from_str::<&RawValue>(&output).ok();
-        output.contains("\"tool_call_id\"") && member(message(), "tool_call_id").is_some()
-    }
-
-    /// Adds the attributes of the observation's span. The metadata are an object, or the text of one.
-    fn add_attributes(&self, span: &mut Span) {
-        let metadata = spans::text(self.metadata).unwrap_or_default();
-        let metadata = serde_json::from_str::<&RawValue>(&metadata).ok();
-        span.set_all("", member(metadata, "attributes"));
-    }
+/// Adds the attributes of the observation's span. The metadata are an object, or the text of one.
+fn add_attributes(record: &Object<'_>, span: &mut Span) {
+    let metadata = spans::text(record.get("metadata")).unwrap_or_default();
+    let metadata = serde_json::from_str::<&RawValue>(&metadata).ok();
+    span.set_all("", member(metadata, "attributes"));
 }

@@ -55,118 +55,94 @@ fn is_run(fields: &Fields) -> bool {
 
 fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
     spans::replay(input, layout, Lists::All(&LISTS), recorder, |json, recorder, push| {
-        let run = checked_object::<Run<'_>>(json)?;
-        let trace = string(run.trace_id).or_else(|| run.id());
+        let run = checked_object(json)?;
+        let trace = run.text("trace_id").or_else(|| id(&run));
         let trace = trace.ok_or(ProblemKind::Missing { record: "a run", field: "id" })?;
-        required(run.kind, "a run", "run_type")?;
+        run.required("run_type", "a run")?;
         recorder.recognise();
-        let parent = string(run.parent_run_id);
+        let parent = run.text("parent_run_id");
         let (mut open, mut outcome) = (VecDeque::from([(run, parent, 0)]), Ok(()));
         while let Some((run, parent, depth)) = open.pop_front() {
-            let Some(id) = run.id() else { continue };
-            push(run.span(&trace, &id, parent.as_deref()));
-            if depth == DEPTH_MAX && run.child_runs.is_some() {
+            let Some(id) = id(&run) else { continue };
+            push(span(&run, &trace, &id, parent.as_deref()));
+            if depth == DEPTH_MAX && run.has("child_runs") {
                 outcome = Err(ProblemKind::ForeignPart { message: TOO_DEEP });
                 continue;
             }
-            let inner = records::<Run<'_>>(run.child_runs);
+            let inner = records(run.get("child_runs"));
             open.extend(inner.map(|inner| (inner, Some(id.clone()), depth + 1)));
         }
         outcome
     });
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Run<'a> {
-    id: Raw<'a>,
-    /// The id in exports of the command line.
-    #[serde(rename = "run_id")]
-    exported_id: Raw<'a>,
-    trace_id: Raw<'a>,
-    parent_run_id: Raw<'a>,
-    #[serde(rename = "run_type")]
-    kind: Raw<'a>,
-    name: Raw<'a>,
-    start_time: Raw<'a>,
-    end_time: Raw<'a>,
-    inputs: Raw<'a>,
-    outputs: Raw<'a>,
-    error: Raw<'a>,
-    extra: Raw<'a>,
-    prompt_tokens: Raw<'a>,
-    completion_tokens: Raw<'a>,
-    child_runs: Raw<'a>,
+/// Returns the id, which has another name in exports of the command line.
+fn id<'a>(run: &Object<'a>) -> Option<Cow<'a, str>> {
+    string(run.get("id").or(run.get("run_id")))
 }
 
-impl<'a> Run<'a> {
-    fn id(&self) -> Option<Cow<'a, str>> {
-        string(self.id.or(self.exported_id))
+fn span(run: &Object<'_>, trace: &str, id: &str, parent: Option<&str>) -> Span {
+    let mut span = Span::of_store(trace, id, parent);
+    span.name = run.text("name").unwrap_or_default().into_owned();
+    span.lasts(run.get("start_time"), run.get("end_time"));
+    let metadata = member(run.get("extra"), "metadata");
+    let threads = members(metadata, THREADS).unwrap_or_default();
+    span.set("session.id", threads.into_iter().flatten().next());
+    span.set("metadata", metadata);
+    match run.text("run_type").as_deref() {
+        Some("tool") => set_call(run, &mut span),
+        Some("llm") => set_answer(run, &mut span),
+        _ => {}
     }
+    if let Some(error) = run.text("error").filter(|error| !error.is_empty()) {
+        span.status = Status::Error;
+        span.message = error.into_owned();
+    }
+    span
+}
 
-    fn span(&self, trace: &str, id: &str, parent: Option<&str>) -> Span {
-        let mut span = Span::of_store(trace, id, parent);
-        span.name = string(self.name).unwrap_or_default().into_owned();
-        span.lasts(self.start_time, self.end_time);
-        let metadata = member(self.extra, "metadata");
-        let threads = members(metadata, THREADS).unwrap_or_default();
-        span.set("session.id", threads.into_iter().flatten().next());
-        span.set("metadata", metadata);
-        match string(self.kind).as_deref() {
-            Some("tool") => self.set_call(&mut span),
-            Some("llm") => self.set_answer(&mut span),
-            _ => {}
-        }
-        if let Some(error) = string(self.error).filter(|error| !error.is_empty()) {
-            span.status = Status::Error;
-            span.message = error.into_owned();
-        }
-        span
+fn set_call(run: &Object<'_>, span: &mut Span) {
+    span.set_text("openinference.span.kind", "TOOL");
+    if let Some(args) = unwrapped(run.get("inputs"), "input") {
+        span.set_text("input.value", args);
     }
+    if let Some(result) = unwrapped(run.get("outputs"), "output") {
+        span.set_text("output.value", result);
+    }
+}
 
-    fn set_call(&self, span: &mut Span) {
-        span.set_text("openinference.span.kind", "TOOL");
-        if let Some(args) = unwrapped(self.inputs, "input") {
-            span.set_text("input.value", args);
-        }
-        if let Some(result) = unwrapped(self.outputs, "output") {
-            span.set_text("output.value", result);
-        }
+fn set_answer(run: &Object<'_>, span: &mut Span) {
+    span.set_text("openinference.span.kind", "LLM");
+    span.set("llm.token_count.prompt", run.get("prompt_tokens"));
+    span.set("llm.token_count.completion", run.get("completion_tokens"));
+    let messages = messages(run);
+    let newest = messages.last().and_then(|message| words(message));
+    if let Some((Role::User, text)) = newest {
+        let key = format!("llm.input_messages.{}.message.", messages.len() - 1);
+        span.set_text(&format!("{key}role"), "user");
+        span.set_text(&format!("{key}content"), text);
     }
+    if let Some((_, text)) = answer(run).and_then(words) {
+        span.set_text("llm.output_messages.0.message.content", text);
+    }
+}
 
-    fn set_answer(&self, span: &mut Span) {
-        span.set_text("openinference.span.kind", "LLM");
-        span.set("llm.token_count.prompt", self.prompt_tokens);
-        span.set("llm.token_count.completion", self.completion_tokens);
-        let messages = self.messages();
-        let newest = messages.last().and_then(|message| words(message));
-        if let Some((Role::User, text)) = newest {
-            let key = format!("llm.input_messages.{}.message.", messages.len() - 1);
-            span.set_text(&format!("{key}role"), "user");
-            span.set_text(&format!("{key}content"), text);
-        }
-        if let Some((_, text)) = self.answer().and_then(words) {
-            span.set_text("llm.output_messages.0.message.content", text);
-        }
+/// Returns the messages to the model. `LangChain` has them in a list with one list.
+fn messages<'a>(run: &Object<'a>) -> Vec<&'a RawValue> {
+    let messages = elements(member(run.get("inputs"), "messages"));
+    match messages[..] {
+        [batch] if batch.get().starts_with('[') => elements(Some(batch)),
+        _ => messages,
     }
+}
 
-    /// Returns the messages to the model. `LangChain` has them in a list with one list.
-    fn messages(&self) -> Vec<&'a RawValue> {
-        let messages = elements(member(self.inputs, "messages"));
-        match messages[..] {
-            [batch] if batch.get().starts_with('[') => elements(Some(batch)),
-            _ => messages,
-        }
-    }
-
-    /// Returns the model's message: that of `LangChain`'s first generation, or of `OpenAI`'s first choice.
-    fn answer(&self) -> Option<&'a RawValue> {
-        let [generations, choices] = members(self.outputs, ["generations", "choices"])?;
-        let first = |list| elements(list).first().copied();
-        let first = first(generations).or_else(|| first(choices))?;
-        let first = elements(Some(first)).first().copied().unwrap_or(first);
-        member(Some(first), "message")
-    }
+/// Returns the model's message: that of `LangChain`'s first generation, or of `OpenAI`'s first choice.
+fn answer<'a>(run: &Object<'a>) -> Option<&'a RawValue> {
+    let [generations, choices] = members(run.get("outputs"), ["generations", "choices"])?;
+    let first = |list| elements(list).first().copied();
+    let first = first(generations).or_else(|| first(choices))?;
+    let first = elements(Some(first)).first().copied().unwrap_or(first);
+    member(Some(first), "message")
 }
 
 /// Returns the text or the JSON of a field without the object around its only member, if that has this name. The object

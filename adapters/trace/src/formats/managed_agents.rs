@@ -27,7 +27,7 @@ impl Format {
                 layout,
                 Lists::First(&[LIST]),
                 recorder,
-                &mut |json, recorder| checked_object::<Event<'_>>(json)?.replay(recorder),
+                &mut |json, recorder| replay(&checked_object(json)?, recorder),
             );
         },
     });
@@ -48,64 +48,48 @@ fn is_event(fields: &Fields) -> bool {
     is_own && text(fields, "id").starts_with("sevt_")
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Event<'a> {
-    id: Raw<'a>,
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    content: Raw<'a>,
-    name: Raw<'a>,
-    input: Raw<'a>,
-    tool_use_id: Raw<'a>,
-    mcp_tool_use_id: Raw<'a>,
-    custom_tool_use_id: Raw<'a>,
-    is_error: Raw<'a>,
-    model_usage: Raw<'a>,
-    processed_at: Raw<'a>,
+fn replay(event: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    let kind = event.text("type").unwrap_or_default();
+    if kind.contains('.') && event.has("id") {
+        recorder.recognise();
+    }
+    recorder.time(time(event.get("processed_at")));
+    match &*kind {
+        "user.message" => {
+            recorder.begin_turn(MAIN);
+            recorder.message(MAIN, Role::User, &texts(event.get("content")));
+        }
+        "span.model_request_start" => recorder.begin_turn(MAIN),
+        "span.model_request_end" => {
+            recorder.usage(MAIN, Tokens::of_anthropic(event.get("model_usage")));
+        }
+        "agent.message" => recorder.speak(MAIN, &texts(event.get("content"))),
+        "agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use" => {
+            return call(event, recorder);
+        }
+        "agent.tool_result" | "agent.mcp_tool_result" | "user.custom_tool_result" => {
+            result(event, recorder);
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
-impl Event<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
-        let kind = string(self.kind).unwrap_or_default();
-        if kind.contains('.') && self.id.is_some() {
-            recorder.recognise();
-        }
-        recorder.time(time(self.processed_at));
-        match &*kind {
-            "user.message" => {
-                recorder.begin_turn(MAIN);
-                recorder.message(MAIN, Role::User, &texts(self.content));
-            }
-            "span.model_request_start" => recorder.begin_turn(MAIN),
-            "span.model_request_end" => {
-                recorder.usage(MAIN, Tokens::of_anthropic(self.model_usage));
-            }
-            "agent.message" => recorder.speak(MAIN, &texts(self.content)),
-            "agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use" => {
-                return self.call(recorder);
-            }
-            "agent.tool_result" | "agent.mcp_tool_result" | "user.custom_tool_result" => {
-                self.result(recorder);
-            }
-            _ => {}
-        }
-        Ok(())
-    }
+fn call(event: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    let tool = event.required("name", "a tool call")?;
+    recorder.recognise();
+    let index = recorder.call_together(MAIN, &tool, json_args(event.get("input")));
+    recorder.expect(MAIN, event.text("id").as_deref(), index);
+    Ok(())
+}
 
-    fn call(&self, recorder: &mut Recorder<'_>) -> Done {
-        let tool = required(self.name, "a tool call", "name")?;
-        recorder.recognise();
-        let index = recorder.call_together(MAIN, &tool, json_args(self.input));
-        recorder.expect(MAIN, string(self.id).as_deref(), index);
-        Ok(())
-    }
-
-    fn result(&self, recorder: &mut Recorder<'_>) {
-        let id = self.tool_use_id.or(self.mcp_tool_use_id).or(self.custom_tool_use_id);
-        let (text, failed) = (flat_text(self.content), is_true(self.is_error));
-        if recorder.answer(MAIN, string(id).as_deref(), &text, failed) {
-            recorder.turn(MAIN).answered = true;
-        }
+fn result(event: &Object<'_>, recorder: &mut Recorder<'_>) {
+    let id = event
+        .get("tool_use_id")
+        .or(event.get("mcp_tool_use_id"))
+        .or(event.get("custom_tool_use_id"));
+    let (text, failed) = (flat_text(event.get("content")), is_true(event.get("is_error")));
+    if recorder.answer(MAIN, string(id).as_deref(), &text, failed) {
+        recorder.turn(MAIN).answered = true;
     }
 }

@@ -34,7 +34,7 @@ impl Format {
                 layout,
                 Lists::First(&["messages"]),
                 recorder,
-                &mut |json, recorder| checked_object::<Message<'_>>(json)?.replay(recorder),
+                &mut |json, recorder| replay(&checked_object(json)?, recorder),
             );
         },
     });
@@ -77,90 +77,74 @@ fn is_own(role: &str, content: &str) -> bool {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Message<'a> {
-    role: Raw<'a>,
-    content: Raw<'a>,
-    tool_calls: Raw<'a>,
-    tool_call_id: Raw<'a>,
-    extra: Raw<'a>,
+fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    let role = message.required("role", "a message")?;
+    recorder.recognise();
+    let text = flat_text(message.get("content"));
+    let extra = nested(message.get("extra")).unwrap_or_default();
+    recorder.time(time_in_seconds(extra.get("timestamp")));
+    match role.as_ref() {
+        "assistant" => turn(message, &text, &extra, recorder),
+        "user" | "tool" if result(message, &text, &extra, recorder) => {}
+        "tool" => {}
+        role => {
+            recorder.settle(MAIN);
+            recorder.message(MAIN, Role::from_name(role), &text);
+        }
+    }
+    Ok(())
 }
 
-#[derive(Deserialize, Default)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Extra<'a> {
-    actions: Raw<'a>,
-    returncode: Raw<'a>,
-    response: Raw<'a>,
-    timestamp: Raw<'a>,
+fn turn(message: &Object<'_>, text: &str, extra: &Object<'_>, recorder: &mut Recorder<'_>) {
+    recorder.settle(MAIN);
+    // The open calls of earlier turns are not answered any more.
+    while recorder.pairing.answer(MAIN, "").is_some() {}
+    recorder.usage(MAIN, Tokens::of_openai(member(extra.get("response"), "usage")));
+    if !text.is_empty() {
+        recorder.say(MAIN, text);
+    }
+    let mut step = Step::New;
+    let mut issue = |tool: &str, args: Args<'_>, id: Raw<'_>| {
+        let index = recorder.call(MAIN, step, tool, args);
+        step = Step::Same;
+        recorder.pairing.issue(MAIN, &string(id).unwrap_or_default(), 0, index);
+    };
+    if extra.has("actions") {
+        for action in elements(extra.get("actions")) {
+            if let Some([command, id]) = members(Some(action), ["command", "tool_call_id"]) {
+                let command = string(command).unwrap_or_default();
+                issue("bash", Args::Json(&command_args(&command)), id);
+            }
+        }
+    } else if message.has("tool_calls") {
+        for call in elements(message.get("tool_calls")) {
+            let function = members(member(Some(call), "function"), ["name", "arguments"]);
+            if let Some([name, arguments]) = function {
+                let tool = string(name).unwrap_or(Cow::Borrowed("bash"));
+                issue(&tool, Arguments::new(arguments).as_args(), member(Some(call), "id"));
+            }
+        }
+    } else if let Some(command) = fenced(text, &FENCES) {
+        issue("bash", Args::Json(&command_args(command)), None);
+    }
 }
 
-impl Message<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
-        let role = required(self.role, "a message", "role")?;
-        recorder.recognise();
-        let text = flat_text(self.content);
-        let extra = nested::<Extra<'_>>(self.extra).unwrap_or_default();
-        recorder.time(time_in_seconds(extra.timestamp));
-        match role.as_ref() {
-            "assistant" => self.turn(&text, &extra, recorder),
-            "user" | "tool" if self.result(&text, &extra, recorder) => {}
-            "tool" => {}
-            role => {
-                recorder.settle(MAIN);
-                recorder.message(MAIN, Role::from_name(role), &text);
-            }
-        }
-        Ok(())
+/// Delivers a result, and returns whether the message is one.
+fn result(
+    message: &Object<'_>,
+    text: &str,
+    extra: &Object<'_>,
+    recorder: &mut Recorder<'_>,
+) -> bool {
+    let id = message.text("tool_call_id").unwrap_or_default();
+    let call = recorder.pairing.answer(MAIN, &id);
+    if let Some(call) = call {
+        let code = integer(extra.get("returncode"))
+            .or_else(|| Envelope::open(text, &mut Unescaped::default()).exit.map(i64::from));
+        let failed = code.is_some_and(|code| code != 0);
+        recorder.outcome(Outcome { failed, ..Outcome::new(call, MAIN, text) });
     }
-
-    fn turn(&self, text: &str, extra: &Extra<'_>, recorder: &mut Recorder<'_>) {
-        recorder.settle(MAIN);
-        // The open calls of earlier turns are not answered any more.
-        while recorder.pairing.answer(MAIN, "").is_some() {}
-        recorder.usage(MAIN, Tokens::of_openai(member(extra.response, "usage")));
-        if !text.is_empty() {
-            recorder.say(MAIN, text);
-        }
-        let mut step = Step::New;
-        let mut issue = |tool: &str, args: Args<'_>, id: Raw<'_>| {
-            let index = recorder.call(MAIN, step, tool, args);
-            step = Step::Same;
-            recorder.pairing.issue(MAIN, &string(id).unwrap_or_default(), 0, index);
-        };
-        if extra.actions.is_some() {
-            for action in elements(extra.actions) {
-                if let Some([command, id]) = members(Some(action), ["command", "tool_call_id"]) {
-                    let command = string(command).unwrap_or_default();
-                    issue("bash", Args::Json(&command_args(&command)), id);
-                }
-            }
-        } else if self.tool_calls.is_some() {
-            for call in elements(self.tool_calls) {
-                let function = members(member(Some(call), "function"), ["name", "arguments"]);
-                if let Some([name, arguments]) = function {
-                    let tool = string(name).unwrap_or(Cow::Borrowed("bash"));
-                    issue(&tool, Arguments::new(arguments).as_args(), member(Some(call), "id"));
-                }
-            }
-        } else if let Some(command) = fenced(text, &FENCES) {
-            issue("bash", Args::Json(&command_args(command)), None);
-        }
-    }
-
-    /// Delivers a result, and returns whether the message is one.
-    fn result(&self, text: &str, extra: &Extra<'_>, recorder: &mut Recorder<'_>) -> bool {
-        let id = string(self.tool_call_id).unwrap_or_default();
-        let call = recorder.pairing.answer(MAIN, &id);
-        if let Some(call) = call {
-            let code = integer(extra.returncode)
-                .or_else(|| Envelope::open(text, &mut Unescaped::default()).exit.map(i64::from));
-            let failed = code.is_some_and(|code| code != 0);
-            recorder.outcome(Outcome { failed, ..Outcome::new(call, MAIN, text) });
-        }
-        call.is_some()
-    }
+    call.is_some()
 }
 
 /// Returns the content of the only fenced block with a command.

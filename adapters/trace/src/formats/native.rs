@@ -50,8 +50,8 @@ fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let mut lines = Lines::new(input);
     let mut first = true;
     while let Some((number, line)) = lines.next() {
-        let record = line.and_then(object::<Record<'_>>);
-        let done = record.and_then(|record| record.replay(first, recorder));
+        let record = line.and_then(object);
+        let done = record.and_then(|record| replay(&record, first, recorder));
         first = false;
         if let Err(kind) = done {
             recorder.problem(kind.at(number));
@@ -59,120 +59,109 @@ fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    session: Raw<'a>,
-    worker: Raw<'a>,
-    tool: Raw<'a>,
-    args: Raw<'a>,
-    result: Raw<'a>,
-    is_error: Raw<'a>,
-    step: Raw<'a>,
-    result_sha: Raw<'a>,
-    role: Raw<'a>,
-    text: Raw<'a>,
-    time: Raw<'a>,
-    tokens: Raw<'a>,
+fn replay(record: &Object<'_>, first: bool, recorder: &mut Recorder<'_>) -> Done {
+    match strict_string(record.get("type"), "type")?.as_deref() {
+        Some("call") => call(record, recorder),
+        Some("message") => message(record, recorder),
+        Some(_) => Ok(()),
+        None if first => header(record, recorder),
+        None if recorder.has_begun() && is_header(record) => begin(record, recorder),
+        None => Err(ProblemKind::Missing { record: "a record", field: "type" }),
+    }
 }
 
-impl<'a> Record<'a> {
-    fn replay(&self, first: bool, recorder: &mut Recorder<'_>) -> Done {
-        match strict_string(self.kind, "type")?.as_deref() {
-            Some("call") => self.call(recorder),
-            Some("message") => self.message(recorder),
-            Some(_) => Ok(()),
-            None if first => self.header(recorder),
-            None if recorder.has_begun() && self.is_header() => self.begin(recorder),
-            None => Err(ProblemKind::Missing { record: "a record", field: "type" }),
-        }
+fn header(record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    recorder.recognise();
+    if let Some(session) = strict_string(record.get("session"), "session")? {
+        recorder.session(&session);
     }
+    Ok(())
+}
 
-    fn header(&self, recorder: &mut Recorder<'_>) -> Done {
-        recorder.recognise();
-        if let Some(session) = strict_string(self.session, "session")? {
-            recorder.session(&session);
-        }
-        Ok(())
+/// Returns whether the object has no field of a record.
+fn is_header(record: &Object<'_>) -> bool {
+    let of_call = [
+        record.get("tool"),
+        record.get("args"),
+        record.get("result"),
+        record.get("is_error"),
+        record.get("step"),
+        record.get("result_sha"),
+    ];
+    let of_message = [record.get("role"), record.get("text")];
+    of_call.iter().chain(&of_message).chain([&record.get("worker")]).all(Option::is_none)
+}
+
+fn begin(record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    let session = strict_string(record.get("session"), "session");
+    // Another run begins even if its name cannot be read.
+    recorder.begin(session.as_ref().ok().and_then(Option::as_deref));
+    session.map(|_| ())
+}
+
+fn call(record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    recorder.recognise();
+    let worker = worker(record)?;
+    let tool = strict_string(record.get("tool"), "tool")?
+        .ok_or(ProblemKind::Missing { record: "a call", field: "tool" })?;
+    let number = scalar::<u64>(record.get("step"), "step", "a whole number from 0")?;
+    let failed = scalar::<bool>(record.get("is_error"), "is_error", "true or false")?;
+    let cut = strict_string(record.get("result_sha"), "result_sha")?;
+    let (time, tokens) = costs(record)?;
+
+    recorder.time(time);
+    recorder.usage(&worker, tokens);
+    let turn = recorder.turn(&worker);
+    let together = number.is_some() && turn.key == number;
+    turn.key = number;
+    let step = if together { Step::Same } else { Step::New };
+    let args = Args::Json(record.get("args").map_or("null", |args| args.get()));
+    let call = recorder.call(&worker, step, &tool, args);
+    if let Some(result) = record.get("result") {
+        recorder.outcome(Outcome {
+            call,
+            worker: &worker,
+            text: &record.text("result").unwrap_or(Cow::Borrowed(result.get())),
+            failed: failed.unwrap_or(false),
+            cut: cut.as_deref(),
+            refused: false,
+        });
     }
+    Ok(())
+}
 
-    /// Returns whether the object has no field of a record.
-    fn is_header(&self) -> bool {
-        let of_call =
-            [self.tool, self.args, self.result, self.is_error, self.step, self.result_sha];
-        let of_message = [self.role, self.text];
-        of_call.iter().chain(&of_message).chain([&self.worker]).all(Option::is_none)
+fn message(record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    recorder.recognise();
+    let missing = |field| ProblemKind::Missing { record: "a message", field };
+    let worker = worker(record)?;
+    let role = strict_string(record.get("role"), "role")?.ok_or(missing("role"))?;
+    let text = strict_string(record.get("text"), "text")?.ok_or(missing("text"))?;
+    let (time, tokens) = costs(record)?;
+    recorder.settle(&worker);
+    recorder.time(time);
+    recorder.usage(&worker, tokens);
+    match Role::from_name(&role) {
+        Role::Assistant => recorder.say(&worker, &text),
+        role => recorder.message(&worker, role, &text),
     }
+    Ok(())
+}
 
-    fn begin(&self, recorder: &mut Recorder<'_>) -> Done {
-        let session = strict_string(self.session, "session");
-        // Another run begins even if its name cannot be read.
-        recorder.begin(session.as_ref().ok().and_then(Option::as_deref));
-        session.map(|_| ())
-    }
+/// Returns the time of a record and the tokens of its answer.
+fn costs(record: &Object<'_>) -> Result<(Option<u64>, Option<Tokens>), ProblemKind> {
+    let time = strict(
+        record.get("time"),
+        time,
+        "time",
+        "a time by RFC 3339 or in milliseconds since 1970",
+    )?;
+    let expected = "an object with whole numbers as `input`, `cached` and `output`";
+    Ok((time, strict(record.get("tokens"), tokens, "tokens", expected)?))
+}
 
-    fn call(&self, recorder: &mut Recorder<'_>) -> Done {
-        recorder.recognise();
-        let worker = self.worker()?;
-        let tool = strict_string(self.tool, "tool")?
-            .ok_or(ProblemKind::Missing { record: "a call", field: "tool" })?;
-        let number = scalar::<u64>(self.step, "step", "a whole number from 0")?;
-        let failed = scalar::<bool>(self.is_error, "is_error", "true or false")?;
-        let cut = strict_string(self.result_sha, "result_sha")?;
-        let (time, tokens) = self.costs()?;
-
-        recorder.time(time);
-        recorder.usage(&worker, tokens);
-        let turn = recorder.turn(&worker);
-        let together = number.is_some() && turn.key == number;
-        turn.key = number;
-        let step = if together { Step::Same } else { Step::New };
-        let args = Args::Json(self.args.map_or("null", |args| args.get()));
-        let call = recorder.call(&worker, step, &tool, args);
-        if let Some(result) = self.result {
-            recorder.outcome(Outcome {
-                call,
-                worker: &worker,
-                text: &string(self.result).unwrap_or(Cow::Borrowed(result.get())),
-                failed: failed.unwrap_or(false),
-                cut: cut.as_deref(),
-                refused: false,
-            });
-        }
-        Ok(())
-    }
-
-    fn message(&self, recorder: &mut Recorder<'_>) -> Done {
-        recorder.recognise();
-        let missing = |field| ProblemKind::Missing { record: "a message", field };
-        let worker = self.worker()?;
-        let role = strict_string(self.role, "role")?.ok_or(missing("role"))?;
-        let text = strict_string(self.text, "text")?.ok_or(missing("text"))?;
-        let (time, tokens) = self.costs()?;
-        recorder.settle(&worker);
-        recorder.time(time);
-        recorder.usage(&worker, tokens);
-        match Role::from_name(&role) {
-            Role::Assistant => recorder.say(&worker, &text),
-            role => recorder.message(&worker, role, &text),
-        }
-        Ok(())
-    }
-
-    /// Returns the time of a record and the tokens of its answer.
-    fn costs(&self) -> Result<(Option<u64>, Option<Tokens>), ProblemKind> {
-        let time =
-            strict(self.time, time, "time", "a time by RFC 3339 or in milliseconds since 1970")?;
-        let expected = "an object with whole numbers as `input`, `cached` and `output`";
-        Ok((time, strict(self.tokens, tokens, "tokens", expected)?))
-    }
-
-    fn worker(&self) -> Result<Cow<'a, str>, ProblemKind> {
-        let worker = strict_string(self.worker, "worker")?;
-        Ok(worker.unwrap_or(Cow::Borrowed(MAIN)))
-    }
+fn worker<'a>(record: &Object<'a>) -> Result<Cow<'a, str>, ProblemKind> {
+    let worker = strict_string(record.get("worker"), "worker")?;
+    Ok(worker.unwrap_or(Cow::Borrowed(MAIN)))
 }
 
 fn tokens(raw: Raw<'_>) -> Option<Tokens> {
@@ -180,7 +169,7 @@ fn tokens(raw: Raw<'_>) -> Option<Tokens> {
     Some(Tokens { input: input?, cached: cached?, output: output? })
 }
 
-fn scalar<'a, T: Deserialize<'a>>(
+fn scalar<'a, T: serde::Deserialize<'a>>(
     raw: Raw<'a>,
     field: &'static str,
     expected: &'static str,

@@ -32,86 +32,60 @@ impl Format {
                 lists,
                 usage,
                 recorder,
-                &mut |json, recorder| checked_object::<Message<'_>>(json)?.replay(recorder),
+                &mut |json, recorder| replay(&checked_object(json)?, recorder),
             );
         },
     });
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Message<'a> {
-    role: Raw<'a>,
-    content: Raw<'a>,
-    tool_calls: Raw<'a>,
-    function_call: Raw<'a>,
-    tool_call_id: Raw<'a>,
-    name: Raw<'a>,
-}
-
-impl Message<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
-        let role = required(self.role, "a message", "role")?;
-        if elements(self.content).into_iter().any(is_foreign) {
-            return Err(ProblemKind::ForeignPart {
-                message: "holds a content block of Anthropic's messages; OpenAI's keep calls in \
-                          `tool_calls`",
-            });
-        }
-        recorder.recognise();
-        let text = flat_text(self.content);
-        if matches!(role.as_ref(), "tool" | "function") {
-            let id = string(self.tool_call_id).or_else(|| string(self.name));
-            recorder.answer(MAIN, id.as_deref(), &text, false);
-            return Ok(());
-        }
-        recorder.settle(MAIN);
-        match Role::from_name(&role) {
-            Role::Assistant => self.turn(&text, recorder),
-            role => {
-                recorder.message(MAIN, role, &text);
-                Ok(())
-            }
-        }
+fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    let role = message.required("role", "a message")?;
+    if elements(message.get("content")).into_iter().any(is_foreign) {
+        return Err(ProblemKind::ForeignPart {
+            message: "holds a content block of Anthropic's messages; OpenAI's keep calls in \
+                      `tool_calls`",
+        });
     }
-
-    /// Replays an assistant's turn.
-    fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Done {
-        let mut calls: Vec<ToolCall<'_>> = records(self.tool_calls).collect();
-        calls.extend(self.function_call.map(ToolCall::legacy));
-        if !text.is_empty() || calls.is_empty() {
-            recorder.say(MAIN, text);
+    recorder.recognise();
+    let text = flat_text(message.get("content"));
+    if matches!(role.as_ref(), "tool" | "function") {
+        let id = message.text("tool_call_id").or_else(|| message.text("name"));
+        recorder.answer(MAIN, id.as_deref(), &text, false);
+        return Ok(());
+    }
+    recorder.settle(MAIN);
+    match Role::from_name(&role) {
+        Role::Assistant => turn(message, &text, recorder),
+        role => {
+            recorder.message(MAIN, role, &text);
+            Ok(())
         }
-        together(calls, |call, step| call.replay(step, recorder))
     }
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct ToolCall<'a> {
-    id: Raw<'a>,
-    function: Raw<'a>,
-    /// A custom tool's call has this in place of `function`, with free text as `input`.
-    custom: Raw<'a>,
+/// Replays an assistant's turn.
+fn turn(message: &Object<'_>, text: &str, recorder: &mut Recorder<'_>) -> Done {
+    let calls = records(message.get("tool_calls"));
+    // A custom tool's call has `custom` in place of `function`, with free text as `input`.
+    let calls = calls.map(|call| (call.get("id"), call.get("function").or(call.get("custom"))));
+    // The form before there were parallel calls has no id, and its result names the function.
+    let legacy = message.get("function_call").map(|function| (None, Some(function)));
+    let calls: Vec<_> = calls.chain(legacy).collect();
+    if !text.is_empty() || calls.is_empty() {
+        recorder.say(MAIN, text);
+    }
+    together(calls, |(id, function), step| issue(id, function, step, recorder))
 }
 
-impl<'a> ToolCall<'a> {
-    /// Takes a call in the form before there were parallel calls. It has no id, and its result names
-    /// the function.
-    const fn legacy(function: &'a RawValue) -> Self {
-        Self { id: None, function: Some(function), custom: None }
-    }
-
-    fn replay(&self, step: Step, recorder: &mut Recorder<'_>) -> Done {
-        let function = members(self.function.or(self.custom), ["name", "arguments", "input"]);
-        let [name, arguments, input] = function.unwrap_or_default();
-        let name = required(name, "a tool call", "function.name")?;
-        let arguments = Arguments::new(arguments.or(input));
-        let index = recorder.call(MAIN, step, &name, arguments.as_args());
-        let id = string(self.id).unwrap_or(Cow::Borrowed(&*name));
-        recorder.pairing.issue(MAIN, &id, 0, index);
-        Ok(())
-    }
+fn issue(id: Raw<'_>, function: Raw<'_>, step: Step, recorder: &mut Recorder<'_>) -> Done {
+    let function = members(function, ["name", "arguments", "input"]);
+    let [name, arguments, input] = function.unwrap_or_default();
+    let name = required(name, "a tool call", "function.name")?;
+    let arguments = Arguments::new(arguments.or(input));
+    let index = recorder.call(MAIN, step, &name, arguments.as_args());
+    let id = string(id).unwrap_or(Cow::Borrowed(&*name));
+    recorder.pairing.issue(MAIN, &id, 0, index);
+    Ok(())
 }
 
 fn is_foreign(block: &RawValue) -> bool {

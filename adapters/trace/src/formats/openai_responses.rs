@@ -106,174 +106,151 @@ fn is_body(fields: &Fields) -> bool {
 
 /// Replays a line or an element: an item, a request or a response.
 fn replay(json: &str, recorder: &mut Recorder<'_>) -> Done {
-    let item = checked_object::<Item<'_>>(json)?;
-    if item.kind.is_some() || item.role.is_some() {
-        return item.replay_in_main(recorder);
+    let item = checked_object(json)?;
+    if item.has("type") || item.has("role") {
+        return replay_in_main(&item, recorder);
     }
     let is_first = !recorder.has_begun();
     let mut outcome = Ok(());
-    for input in records::<Item<'_>>(item.input) {
-        if is_first || !(input.is_message() || input.mirrors(recorder)) {
-            outcome = outcome.and(input.replay_in_main(recorder));
+    for input in records(item.get("input")) {
+        if is_first || !(is_message(&input) || mirrors(&input, recorder)) {
+            outcome = outcome.and(replay_in_main(&input, recorder));
         }
     }
-    let outputs: Vec<Item<'_>> = records(item.output).collect();
-    if outputs.iter().any(Item::is_record) {
+    let outputs: Vec<Object<'_>> = records(item.get("output")).collect();
+    if outputs.iter().any(is_record) {
         recorder.recognise();
     }
-    item.pay(recorder);
+    pay(&item, recorder);
     for output in outputs {
-        outcome = outcome.and(output.replay_in_main(recorder));
+        outcome = outcome.and(replay_in_main(&output, recorder));
     }
     outcome
-}
-
-/// An item, whatever its type.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Item<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    role: Raw<'a>,
-    content: Raw<'a>,
-    name: Raw<'a>,
-    arguments: Raw<'a>,
-    input: Raw<'a>,
-    action: Raw<'a>,
-    operation: Raw<'a>,
-    call_id: Raw<'a>,
-    id: Raw<'a>,
-    output: Raw<'a>,
-    status: Raw<'a>,
-    usage: Raw<'a>,
-    created_at: Raw<'a>,
 }
 
 /// A function that delivers the result of the call with an id.
 pub(super) type Deliver<'d> = dyn FnMut(&str, ToolResult<'_>, &mut Recorder<'_>) + 'd;
 
-impl<'a> Item<'a> {
-    /// Replays an item. A result goes to `deliver`.
-    pub(super) fn replay(
-        &self,
-        worker: &str,
-        recorder: &mut Recorder<'_>,
-        deliver: &mut Deliver<'_>,
-    ) -> Done {
-        let kind = string(self.kind).unwrap_or_default();
-        match &*kind {
-            _ if self.is_message() => self.message(worker, recorder),
-            kind if !ITEMS.contains(&kind) => {}
-            kind if kind.ends_with("_output") => {
-                recorder.recognise();
-                recorder.turn(worker).answered = true;
-                if let Some(id) = self.call_id() {
-                    deliver(&id, ToolResult::from_codex(self.output), recorder);
-                }
-            }
-            kind => {
-                if let Some(name) = kind.strip_suffix("_call") {
-                    return self.call(name, worker, recorder);
-                }
+/// Replays an item. A result goes to `deliver`.
+pub(super) fn replay_item(
+    item: &Object<'_>,
+    worker: &str,
+    recorder: &mut Recorder<'_>,
+    deliver: &mut Deliver<'_>,
+) -> Done {
+    let kind = item.text("type").unwrap_or_default();
+    match &*kind {
+        _ if is_message(item) => message(item, worker, recorder),
+        kind if !ITEMS.contains(&kind) => {}
+        kind if kind.ends_with("_output") => {
+            recorder.recognise();
+            recorder.turn(worker).answered = true;
+            if let Some(id) = call_id(item) {
+                deliver(&id, ToolResult::from_codex(item.get("output")), recorder);
             }
         }
-        Ok(())
-    }
-
-    /// Delivers the time and the tokens of a response.
-    fn pay(&self, recorder: &mut Recorder<'_>) {
-        recorder.time(time_in_seconds(self.created_at));
-        recorder.usage_of(MAIN, string(self.id).as_deref(), Tokens::of_openai(self.usage));
-    }
-
-    fn replay_in_main(&self, recorder: &mut Recorder<'_>) -> Done {
-        let failed = string(self.status).is_some_and(|status| status == "failed");
-        self.replay(MAIN, recorder, &mut |id, result, recorder| {
-            recorder.answer(MAIN, Some(id), &result.text, failed);
-        })
-    }
-
-    /// Whether the item is a message. In a request the type may be missing.
-    fn is_message(&self) -> bool {
-        match string(self.kind) {
-            Some(kind) => kind == "message",
-            None => self.role.is_some(),
-        }
-    }
-
-    /// Returns whether the item surely belongs to the format.
-    fn is_record(&self) -> bool {
-        let is_own = |kind: &str| kind != "reasoning" && ITEMS.contains(&kind);
-        (self.is_message() && self.content.is_some())
-            || string(self.kind).is_some_and(|kind| is_own(&kind))
-    }
-
-    /// Whether the item is a call that has been delivered already.
-    fn mirrors(&self, recorder: &Recorder<'_>) -> bool {
-        self.call_id().is_some_and(|id| recorder.pairing.mirrors(MAIN, &id, self.content()))
-    }
-
-    fn call_id(&self) -> Option<Cow<'a, str>> {
-        string(self.call_id.or(self.id))
-    }
-
-    /// Returns a digest that equal calls share.
-    fn content(&self) -> u64 {
-        let json = |raw: Raw<'a>| raw.map(RawValue::get);
-        digest((json(self.name), json(self.arguments()), json(self.action())))
-    }
-
-    fn arguments(&self) -> Raw<'a> {
-        self.arguments.or(self.input)
-    }
-
-    /// Returns the arguments of a tool without name.
-    fn action(&self) -> Raw<'a> {
-        self.action.or(self.operation)
-    }
-
-    fn message(&self, worker: &str, recorder: &mut Recorder<'_>) {
-        if self.content.is_none() {
-            return;
-        }
-        recorder.recognise();
-        let text = flat_text(self.content);
-        let role = string(self.role).unwrap_or_default();
-        match Role::from_name(&role) {
-            Role::Assistant => {
-                let turn = recorder.turn(worker);
-                if turn.called && !turn.answered {
-                    recorder.message(worker, Role::Assistant, &text);
-                    return;
-                }
-                *turn = Turn::default();
-                recorder.settle(worker);
-                recorder.say(worker, &text);
-            }
-            Role::User if is_echo(&text) => {}
-            role => {
-                recorder.begin_turn(worker);
-                recorder.message(worker, role, &text);
+        kind => {
+            if let Some(name) = kind.strip_suffix("_call") {
+                return call(item, name, worker, recorder);
             }
         }
     }
+    Ok(())
+}
 
-    fn call(&self, kind: &str, worker: &str, recorder: &mut Recorder<'_>) -> Done {
-        recorder.recognise();
-        let arguments = Arguments::new(self.arguments());
-        let (tool, args) = match (string(self.name), self.action()) {
-            (Some(name), _) => (name, arguments.as_args()),
-            (None, Some(action)) => (Cow::Borrowed(kind), Args::Json(action.get())),
-            (None, None) => {
-                return Err(ProblemKind::Missing { record: "a function call", field: "name" });
-            }
-        };
-        let index = recorder.call_together(worker, &tool, args);
-        if let Some(id) = self.call_id() {
-            recorder.pairing.issue(worker, &id, self.content(), index);
-        }
-        Ok(())
+/// Delivers the time and the tokens of a response.
+fn pay(item: &Object<'_>, recorder: &mut Recorder<'_>) {
+    recorder.time(time_in_seconds(item.get("created_at")));
+    recorder.usage_of(MAIN, item.text("id").as_deref(), Tokens::of_openai(item.get("usage")));
+}
+
+fn replay_in_main(item: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    let failed = item.text("status").is_some_and(|status| status == "failed");
+    replay_item(item, MAIN, recorder, &mut |id, result, recorder| {
+        recorder.answer(MAIN, Some(id), &result.text, failed);
+    })
+}
+
+/// Whether the item is a message. In a request the type may be missing.
+fn is_message(item: &Object<'_>) -> bool {
+    match item.text("type") {
+        Some(kind) => kind == "message",
+        None => item.has("role"),
     }
+}
+
+/// Returns whether the item surely belongs to the format.
+fn is_record(item: &Object<'_>) -> bool {
+    let is_own = |kind: &str| kind != "reasoning" && ITEMS.contains(&kind);
+    (is_message(item) && item.has("content")) || item.text("type").is_some_and(|kind| is_own(&kind))
+}
+
+/// Whether the item is a call that has been delivered already.
+fn mirrors(item: &Object<'_>, recorder: &Recorder<'_>) -> bool {
+    call_id(item).is_some_and(|id| recorder.pairing.mirrors(MAIN, &id, content(item)))
+}
+
+fn call_id<'a>(item: &Object<'a>) -> Option<Cow<'a, str>> {
+    string(item.get("call_id").or(item.get("id")))
+}
+
+/// Returns a digest that equal calls share.
+fn content(item: &Object<'_>) -> u64 {
+    let parts = [item.get("name"), arguments(item), action(item)];
+    let [name, arguments, action] = parts.map(|part| part.map(RawValue::get));
+    digest((name, arguments, action))
+}
+
+fn arguments<'a>(item: &Object<'a>) -> Raw<'a> {
+    item.get("arguments").or(item.get("input"))
+}
+
+/// Returns the arguments of a tool without name.
+fn action<'a>(item: &Object<'a>) -> Raw<'a> {
+    item.get("action").or(item.get("operation"))
+}
+
+fn message(item: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) {
+    if !item.has("content") {
+        return;
+    }
+    recorder.recognise();
+    let text = flat_text(item.get("content"));
+    let role = item.text("role").unwrap_or_default();
+    match Role::from_name(&role) {
+        Role::Assistant => {
+            let turn = recorder.turn(worker);
+            if turn.called && !turn.answered {
+                recorder.message(worker, Role::Assistant, &text);
+                return;
+            }
+            *turn = Turn::default();
+            recorder.settle(worker);
+            recorder.say(worker, &text);
+        }
+        Role::User if is_echo(&text) => {}
+        role => {
+            recorder.begin_turn(worker);
+            recorder.message(worker, role, &text);
+        }
+    }
+}
+
+fn call(item: &Object<'_>, kind: &str, worker: &str, recorder: &mut Recorder<'_>) -> Done {
+    recorder.recognise();
+    let arguments = Arguments::new(arguments(item));
+    let (tool, args) = match (item.text("name"), action(item)) {
+        (Some(name), _) => (name, arguments.as_args()),
+        (None, Some(action)) => (Cow::Borrowed(kind), Args::Json(action.get())),
+        (None, None) => {
+            return Err(ProblemKind::Missing { record: "a function call", field: "name" });
+        }
+    };
+    let index = recorder.call_together(worker, &tool, args);
+    if let Some(id) = call_id(item) {
+        recorder.pairing.issue(worker, &id, content(item), index);
+    }
+    Ok(())
 }
 
 fn is_echo(text: &str) -> bool {

@@ -67,129 +67,88 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Message<'a> {
-    info: Raw<'a>,
-    parts: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Line<'a> {
-    #[serde(rename = "sessionID")]
-    session: Raw<'a>,
-    timestamp: Raw<'a>,
-    part: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Part<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    text: Raw<'a>,
-    synthetic: Raw<'a>,
-    tool: Raw<'a>,
-    state: Raw<'a>,
-    tokens: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct State<'a> {
-    status: Raw<'a>,
-    input: Raw<'a>,
-    output: Raw<'a>,
-    error: Raw<'a>,
-    metadata: Raw<'a>,
-    time: Raw<'a>,
-}
-
 fn replay_line(json: &str, recorder: &mut Recorder<'_>) -> Done {
-    let line = object::<Line<'_>>(json)?;
-    if let Some(session) = string(line.session) {
+    let line = object(json)?;
+    if let Some(session) = line.text("sessionID") {
         recorder.recognise();
         recorder.session(&session);
     }
-    recorder.time(time(line.timestamp));
-    let Some(part) = nested::<Part<'_>>(line.part) else { return Ok(()) };
-    recorder.usage(MAIN, part.tokens());
-    part.replay(recorder)
+    recorder.time(time(line.get("timestamp")));
+    let Some(part) = nested(line.get("part")) else { return Ok(()) };
+    recorder.usage(MAIN, tokens_of_part(&part));
+    replay(&part, recorder)
 }
 
 fn replay_message(json: &str, recorder: &mut Recorder<'_>) -> Done {
-    let message = checked_object::<Message<'_>>(json)?;
-    let info = members(message.info, ["role", "sessionID", "time", "tokens"]);
+    let message = checked_object(json)?;
+    let info = members(message.get("info"), ["role", "sessionID", "time", "tokens"]);
     let missing = ProblemKind::Missing { record: "a message", field: "info" };
     let [role, session, times, paid] = info.ok_or(missing)?;
     recorder.recognise();
     if let Some(session) = string(session) {
         recorder.session(&session);
     }
-    let parts = records::<Part<'_>>(message.parts);
+    let parts = records(message.get("parts"));
     let [created, completed] = members(times, ["created", "completed"]).unwrap_or_default();
     recorder.begin_turn(MAIN);
     recorder.time(time(created));
     if string(role).as_deref() == Some("user") {
-        let typed = parts.filter(Part::is_typed).filter_map(|part| string(part.text));
+        let typed = parts.filter(is_typed).filter_map(|part| part.text("text"));
         let typed: Vec<Cow<'_, str>> = typed.collect();
         if !typed.is_empty() {
             recorder.message(MAIN, Role::User, &typed.join("\n"));
         }
         return Ok(());
     }
-    let parts: Vec<Part<'_>> = parts.collect();
-    let of_steps = parts.iter().filter_map(Part::tokens).reduce(|all, step| all + step);
+    let parts: Vec<Object<'_>> = parts.collect();
+    let of_steps = parts.iter().filter_map(tokens_of_part).reduce(|all, step| all + step);
     recorder.usage(MAIN, of_steps.or_else(|| tokens(paid)));
     let mut outcome = Ok(());
     for part in parts {
-        outcome = outcome.and(part.replay(recorder));
+        outcome = outcome.and(replay(&part, recorder));
     }
     recorder.time(time(completed));
     outcome
 }
 
-impl Part<'_> {
-    /// Returns whether a part of a user's message is a text that the user wrote.
-    fn is_typed(&self) -> bool {
-        string(self.kind).as_deref() == Some("text") && !is_true(self.synthetic)
-    }
+/// Returns whether a part of a user's message is a text that the user wrote.
+fn is_typed(part: &Object<'_>) -> bool {
+    part.text("type").as_deref() == Some("text") && !is_true(part.get("synthetic"))
+}
 
-    /// Returns the tokens of a step, from the part that ends it.
-    fn tokens(&self) -> Option<Tokens> {
-        let is_end = string(self.kind).as_deref() == Some("step-finish");
-        is_end.then(|| tokens(self.tokens)).flatten()
-    }
+/// Returns the tokens of a step, from the part that ends it.
+fn tokens_of_part(part: &Object<'_>) -> Option<Tokens> {
+    let is_end = part.text("type").as_deref() == Some("step-finish");
+    is_end.then(|| tokens(part.get("tokens"))).flatten()
+}
 
-    /// Replays a part of the model's answer.
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
-        match string(self.kind).as_deref() {
-            Some("step-start") => recorder.begin_turn(MAIN),
-            Some("text") => recorder.speak(MAIN, &string(self.text).unwrap_or_default()),
-            Some("tool") => return self.call(recorder),
-            _ => {}
-        }
-        Ok(())
+/// Replays a part of the model's answer.
+fn replay(part: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    match part.text("type").as_deref() {
+        Some("step-start") => recorder.begin_turn(MAIN),
+        Some("text") => recorder.speak(MAIN, &part.text("text").unwrap_or_default()),
+        Some("tool") => return call(part, recorder),
+        _ => {}
     }
+    Ok(())
+}
 
-    fn call(&self, recorder: &mut Recorder<'_>) -> Done {
-        let tool = required(self.tool, "a tool part", "tool")?;
-        let state = nested::<State<'_>>(self.state);
-        let input = state.as_ref().and_then(|state| state.input);
-        let times = members(state.as_ref().and_then(|state| state.time), ["start", "end"]);
-        let [start, end] = times.unwrap_or_default();
-        recorder.time(time(start));
-        let args = input.map_or("null", RawValue::get);
-        let call = recorder.call_in_turn(MAIN, &opencode_tool(tool, args), Args::Json(args));
-        if let Some((text, failed)) = state.as_ref().and_then(State::end) {
-            let refused = failed && REJECTIONS.iter().any(|begin| text.starts_with(begin));
-            let failed = failed && !refused;
-            recorder.time(time(end));
-            recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, MAIN, &text) });
-        }
-        Ok(())
+fn call(part: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    let tool = part.required("tool", "a tool part")?;
+    let state = nested(part.get("state"));
+    let input = state.as_ref().and_then(|state| state.get("input"));
+    let times = members(state.as_ref().and_then(|state| state.get("time")), ["start", "end"]);
+    let [start, end] = times.unwrap_or_default();
+    recorder.time(time(start));
+    let args = input.map_or("null", RawValue::get);
+    let call = recorder.call_in_turn(MAIN, &opencode_tool(tool, args), Args::Json(args));
+    if let Some((text, failed)) = state.as_ref().and_then(end_of) {
+        let refused = failed && REJECTIONS.iter().any(|begin| text.starts_with(begin));
+        let failed = failed && !refused;
+        recorder.time(time(end));
+        recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, MAIN, &text) });
     }
+    Ok(())
 }
 
 /// Returns the name under which a call of `OpenCode` is reported. It hands a call with arguments that do not fit to the tool
@@ -203,7 +162,7 @@ impl Part<'_> {
 /// assert_eq!(opencode_tool("glob".into(), args), "glob");
 /// ```
 pub fn opencode_tool<'a>(tool: Cow<'a, str>, args: &str) -> Cow<'a, str> {
-    #[derive(Deserialize)]
+    #[derive(serde::Deserialize)]
     struct Refused<'a> {
         #[serde(borrow)]
         tool: Cow<'a, str>,
@@ -231,20 +190,18 @@ fn tokens(tokens: Raw<'_>) -> Option<Tokens> {
     })
 }
 
-impl State<'_> {
-    /// Returns the result and whether it is a failure, if the call has ended.
-    fn end(&self) -> Option<(Cow<'_, str>, bool)> {
-        match string(self.status).as_deref() {
-            Some("error") => Some((flat_text(self.error.or(self.output)), true)),
-            Some("completed") => Some((flat_text(self.output), self.exited_badly())),
-            // Older exports have no status.
-            None if self.output.is_some() => Some((flat_text(self.output), false)),
-            _ => None,
-        }
+/// Returns the result and whether it is a failure, if the call has ended.
+fn end_of<'a>(state: &Object<'a>) -> Option<(Cow<'a, str>, bool)> {
+    match state.text("status").as_deref() {
+        Some("error") => Some((flat_text(state.get("error").or(state.get("output"))), true)),
+        Some("completed") => Some((flat_text(state.get("output")), exited_badly(state))),
+        // Older exports have no status.
+        None if state.has("output") => Some((flat_text(state.get("output")), false)),
+        _ => None,
     }
+}
 
-    /// Returns whether a command ended with another code than 0.
-    fn exited_badly(&self) -> bool {
-        integer(member(self.metadata, "exit")).is_some_and(|code| code != 0)
-    }
+/// Returns whether a command ended with another code than 0.
+fn exited_badly(state: &Object<'_>) -> bool {
+    integer(member(state.get("metadata"), "exit")).is_some_and(|code| code != 0)
 }

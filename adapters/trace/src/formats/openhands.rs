@@ -132,51 +132,22 @@ fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
 }
 
 fn replay(json: &str, first: &mut bool, recorder: &mut Recorder<'_>) -> Done {
-    let event = checked_object::<Event<'_>>(json)?;
+    let event = checked_object(json)?;
     let is_first = core::mem::replace(first, false);
-    if let Some(kind) = string(event.kind) {
-        return event.replay_sdk(&kind, recorder);
+    if let Some(kind) = event.text("kind") {
+        return replay_sdk(&event, &kind, recorder);
     }
-    if let Some(action) = string(event.action) {
+    if let Some(action) = event.text("action") {
         recorder.recognise();
-        recorder.time(time(event.timestamp));
-        return event.act(&action, json, is_first, recorder);
+        recorder.time(time(event.get("timestamp")));
+        return act(&event, &action, json, is_first, recorder);
     }
-    if let Some(observation) = string(event.observation) {
+    if let Some(observation) = event.text("observation") {
         recorder.recognise();
-        recorder.time(time(event.timestamp));
-        event.observe(&observation, recorder);
+        recorder.time(time(event.get("timestamp")));
+        observe(&event, &observation, recorder);
     }
     Ok(())
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Event<'a> {
-    kind: Raw<'a>,
-    source: Raw<'a>,
-    id: Raw<'a>,
-    action: Raw<'a>,
-    observation: Raw<'a>,
-    args: Raw<'a>,
-    content: Raw<'a>,
-    extras: Raw<'a>,
-    exit_code: Raw<'a>,
-    cause: Raw<'a>,
-    thought: Raw<'a>,
-    tool_call_metadata: Raw<'a>,
-    tool_name: Raw<'a>,
-    tool_call: Raw<'a>,
-    tool_call_id: Raw<'a>,
-    action_id: Raw<'a>,
-    llm_response_id: Raw<'a>,
-    llm_message: Raw<'a>,
-    system_prompt: Raw<'a>,
-    error: Raw<'a>,
-    rejection_reason: Raw<'a>,
-    timestamp: Raw<'a>,
-    value: Raw<'a>,
-    llm_metrics: Raw<'a>,
 }
 
 /// Returns the tokens that a model has cost so far.
@@ -189,155 +160,149 @@ fn accumulated(usage: Raw<'_>) -> Option<Tokens> {
     Tokens::of(usage, ["prompt_tokens", "cache_read_tokens", "completion_tokens"])
 }
 
-/// The fields in which the three shapes keep the end of a result.
-#[derive(Deserialize, Default)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Ending<'a> {
-    content: Raw<'a>,
-    output: Raw<'a>,
-    is_error: Raw<'a>,
-    exit_code: Raw<'a>,
-    metadata: Raw<'a>,
-}
-
-impl Ending<'_> {
-    fn failed(&self) -> bool {
-        let inner = || integer(member(self.metadata, "exit_code"));
-        is_true(self.is_error) || fails(integer(self.exit_code).or_else(inner))
-    }
+fn failed(ending: &Object<'_>) -> bool {
+    let inner = || integer(member(ending.get("metadata"), "exit_code"));
+    is_true(ending.get("is_error")) || fails(integer(ending.get("exit_code")).or_else(inner))
 }
 
 fn fails(exit_code: Option<i64>) -> bool {
     exit_code.is_some_and(|code| code != 0 && code != -1)
 }
 
-impl Event<'_> {
-    fn replay_sdk(&self, kind: &str, recorder: &mut Recorder<'_>) -> Done {
-        if kind.ends_with("Event") || self.action_id.is_some() {
-            recorder.recognise();
+fn replay_sdk(event: &Object<'_>, kind: &str, recorder: &mut Recorder<'_>) -> Done {
+    if kind.ends_with("Event") || event.has("action_id") {
+        recorder.recognise();
+    }
+    recorder.time(time(event.get("timestamp")));
+    match kind {
+        "ConversationStateUpdateEvent" => recorder.usage_up_to(MAIN, stats(event)),
+        "ActionEvent" => return call(event, recorder),
+        "ObservationEvent" => {
+            let ending = nested(event.get("observation")).unwrap_or_default();
+            let text = flat_text(
+                ending.get("content").or(ending.get("output")).or(event.get("observation")),
+            );
+            answer(event, &text, failed(&ending), recorder);
         }
-        recorder.time(time(self.timestamp));
-        match kind {
-            "ConversationStateUpdateEvent" => recorder.usage_up_to(MAIN, self.stats()),
-            "ActionEvent" => return self.call(recorder),
-            "ObservationEvent" => {
-                let ending = nested::<Ending<'_>>(self.observation).unwrap_or_default();
-                let text = flat_text(ending.content.or(ending.output).or(self.observation));
-                self.answer(&text, ending.failed(), recorder);
+        "AgentErrorEvent" => answer(event, &flat_text(event.get("error")), true, recorder),
+        "UserRejectObservation" => {
+            answer(event, &flat_text(event.get("rejection_reason")), false, recorder);
+        }
+        "SystemPromptEvent" => {
+            let prompt = members(event.get("system_prompt"), ["text"]);
+            let text = prompt.map_or(event.get("system_prompt"), |[text]| text);
+            recorder.message(MAIN, Role::System, &flat_text(text));
+        }
+        "MessageEvent" => {
+            message(event, &flat_text(member(event.get("llm_message"), "content")), recorder);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Returns the tokens of all models of the SDK so far.
+fn stats(event: &Object<'_>) -> Option<Tokens> {
+    let models = entries(member(event.get("value"), "usage_to_metrics")).into_values();
+    models.filter_map(|metrics| total(Some(metrics))).reduce(|all, model| all + model)
+}
+
+/// Replays an action of the SDK's agent. One that could not be parsed has no `action`.
+fn call(event: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    // The name and the arguments are in `function` or beside it.
+    let function =
+        member(event.get("tool_call"), "function").filter(|function| is_object(Some(function)));
+    let function = members(function.or(event.get("tool_call")), ["name", "arguments"]);
+    let [name, arguments] = function.unwrap_or_default();
+    let tool =
+        event.text("tool_name").map_or_else(|| required(name, "an action", "tool_name"), Ok)?;
+    let action = Some(event.get("action")).filter(|action| is_object(*action));
+    let arguments = Arguments::new(action.unwrap_or(arguments));
+    let said = flat_text(event.get("thought"));
+    let response = event.text("llm_response_id").map(digest);
+    let index = issue(response, &said, &tool, arguments.as_args(), recorder);
+    if let Some(id) = string(event.get("tool_call_id").or(event.get("id"))) {
+        recorder.pairing.issue(MAIN, &id, 0, index);
+    }
+    Ok(())
+}
+
+fn answer(event: &Object<'_>, text: &str, failed: bool, recorder: &mut Recorder<'_>) {
+    recorder.turn(MAIN).answered = true;
+    let id = string(event.get("tool_call_id").or(event.get("action_id")));
+    recorder.answer(MAIN, id.as_deref(), text, failed);
+}
+
+/// Delivers a message of the agent, of the user or of another source.
+fn message(event: &Object<'_>, text: &str, recorder: &mut Recorder<'_>) {
+    recorder.begin_turn(MAIN);
+    match event.text("source").as_deref() {
+        None | Some("agent") => recorder.say(MAIN, text),
+        Some("user") => recorder.message(MAIN, Role::User, text),
+        Some(_) => recorder.message(MAIN, Role::Other, text),
+    }
+}
+
+/// Replays an action of V0, or of the oldest shape.
+fn act(
+    event: &Object<'_>,
+    action: &str,
+    json: &str,
+    is_first: bool,
+    recorder: &mut Recorder<'_>,
+) -> Done {
+    pay(event, recorder);
+    let [thought, content] = members(event.get("args"), ["thought", "content"]).unwrap_or_default();
+    let thought = string(thought.or(event.get("thought"))).unwrap_or_default();
+    if NO_CALLS.contains(&action) {
+        match action {
+            "message" if is_first && !event.has("source") => {
+                recorder.message(MAIN, Role::User, &flat_text(event.get("content")));
             }
-            "AgentErrorEvent" => self.answer(&flat_text(self.error), true, recorder),
-            "UserRejectObservation" => {
-                self.answer(&flat_text(self.rejection_reason), false, recorder);
-            }
-            "SystemPromptEvent" => {
-                let prompt = members(self.system_prompt, ["text"]);
-                let text = prompt.map_or(self.system_prompt, |[text]| text);
-                recorder.message(MAIN, Role::System, &flat_text(text));
-            }
-            "MessageEvent" => {
-                self.message(&flat_text(member(self.llm_message, "content")), recorder);
-            }
+            "message" => message(event, &flat_text(content.or(event.get("content"))), recorder),
+            "finish" | "reject" => message(event, &thought, recorder),
+            "system" => recorder.message(MAIN, Role::System, &flat_text(content)),
             _ => {}
         }
-        Ok(())
+        return Ok(());
     }
+    if event.text("source").is_some_and(|source| source != "agent") {
+        return Ok(());
+    }
+    let fields = if !event.has("args") { Some(own_arguments(json)?) } else { None };
+    let args = fields.as_deref().or(event.get("args").map(RawValue::get)).unwrap_or("null");
+    let response = string(member(response(event), "id")).map(digest);
+    let index = issue(response, &thought, action, Args::Json(args), recorder);
+    recorder.expect(MAIN, event.get("id").map(RawValue::get), index);
+    Ok(())
+}
 
-    /// Returns the tokens of all models of the SDK so far.
-    fn stats(&self) -> Option<Tokens> {
-        let models = entries(member(self.value, "usage_to_metrics")).into_values();
-        models.filter_map(|metrics| total(Some(metrics))).reduce(|all, model| all + model)
-    }
+/// Returns the model's response, as V0 keeps it.
+fn response<'a>(event: &Object<'a>) -> Raw<'a> {
+    member(event.get("tool_call_metadata"), "model_response")
+}
 
-    /// Replays an action of the SDK's agent. One that could not be parsed has no `action`.
-    fn call(&self, recorder: &mut Recorder<'_>) -> Done {
-        // The name and the arguments are in `function` or beside it.
-        let function =
-            member(self.tool_call, "function").filter(|function| is_object(Some(function)));
-        let function = members(function.or(self.tool_call), ["name", "arguments"]);
-        let [name, arguments] = function.unwrap_or_default();
-        let tool =
-            string(self.tool_name).map_or_else(|| required(name, "an action", "tool_name"), Ok)?;
-        let action = Some(self.action).filter(|action| is_object(*action));
-        let arguments = Arguments::new(action.unwrap_or(arguments));
-        let said = flat_text(self.thought);
-        let response = string(self.llm_response_id).map(digest);
-        let index = issue(response, &said, &tool, arguments.as_args(), recorder);
-        if let Some(id) = string(self.tool_call_id.or(self.id)) {
-            recorder.pairing.issue(MAIN, &id, 0, index);
-        }
-        Ok(())
+/// Delivers the tokens of an action of V0, which the other actions of its response repeat.
+fn pay(event: &Object<'_>, recorder: &mut Recorder<'_>) {
+    if let Some(total) = total(event.get("llm_metrics")) {
+        recorder.usage_up_to(MAIN, Some(total));
+    } else if let Some([id, usage]) = members(response(event), ["id", "usage"])
+        && let Some(id) = string(id)
+    {
+        recorder.usage_of(MAIN, Some(&*id), Tokens::of_openai(usage));
     }
+}
 
-    fn answer(&self, text: &str, failed: bool, recorder: &mut Recorder<'_>) {
-        recorder.turn(MAIN).answered = true;
-        let id = string(self.tool_call_id.or(self.action_id));
-        recorder.answer(MAIN, id.as_deref(), text, failed);
+fn observe(event: &Object<'_>, observation: &str, recorder: &mut Recorder<'_>) {
+    if NO_RESULTS.contains(&observation) {
+        return;
     }
-
-    /// Delivers a message of the agent, of the user or of another source.
-    fn message(&self, text: &str, recorder: &mut Recorder<'_>) {
-        recorder.begin_turn(MAIN);
-        match string(self.source).as_deref() {
-            None | Some("agent") => recorder.say(MAIN, text),
-            Some("user") => recorder.message(MAIN, Role::User, text),
-            Some(_) => recorder.message(MAIN, Role::Other, text),
-        }
-    }
-
-    /// Replays an action of V0, or of the oldest shape.
-    fn act(&self, action: &str, json: &str, is_first: bool, recorder: &mut Recorder<'_>) -> Done {
-        self.pay(recorder);
-        let [thought, content] = members(self.args, ["thought", "content"]).unwrap_or_default();
-        let thought = string(thought.or(self.thought)).unwrap_or_default();
-        if NO_CALLS.contains(&action) {
-            match action {
-                "message" if is_first && self.source.is_none() => {
-                    recorder.message(MAIN, Role::User, &flat_text(self.content));
-                }
-                "message" => self.message(&flat_text(content.or(self.content)), recorder),
-                "finish" | "reject" => self.message(&thought, recorder),
-                "system" => recorder.message(MAIN, Role::System, &flat_text(content)),
-                _ => {}
-            }
-            return Ok(());
-        }
-        if string(self.source).is_some_and(|source| source != "agent") {
-            return Ok(());
-        }
-        let fields = if self.args.is_none() { Some(own_arguments(json)?) } else { None };
-        let args = fields.as_deref().or(self.args.map(RawValue::get)).unwrap_or("null");
-        let response = string(member(self.response(), "id")).map(digest);
-        let index = issue(response, &thought, action, Args::Json(args), recorder);
-        recorder.expect(MAIN, self.id.map(RawValue::get), index);
-        Ok(())
-    }
-
-    /// Returns the model's response, as V0 keeps it.
-    fn response(&self) -> Raw<'_> {
-        member(self.tool_call_metadata, "model_response")
-    }
-
-    /// Delivers the tokens of an action of V0, which the other actions of its response repeat.
-    fn pay(&self, recorder: &mut Recorder<'_>) {
-        if let Some(total) = total(self.llm_metrics) {
-            recorder.usage_up_to(MAIN, Some(total));
-        } else if let Some([id, usage]) = members(self.response(), ["id", "usage"])
-            && let Some(id) = string(id)
-        {
-            recorder.usage_of(MAIN, Some(&*id), Tokens::of_openai(usage));
-        }
-    }
-
-    fn observe(&self, observation: &str, recorder: &mut Recorder<'_>) {
-        if NO_RESULTS.contains(&observation) {
-            return;
-        }
-        recorder.turn(MAIN).answered = true;
-        let id = self.cause.map(RawValue::get).or_else(|| self.id.is_none().then_some(""));
-        let ending = nested::<Ending<'_>>(self.extras).unwrap_or_default();
-        let failed = observation == "error" || fails(integer(self.exit_code)) || ending.failed();
-        recorder.answer(MAIN, id, &flat_text(self.content), failed);
-    }
+    recorder.turn(MAIN).answered = true;
+    let id = event.get("cause").map(RawValue::get).or_else(|| (!event.has("id")).then_some(""));
+    let ending = nested(event.get("extras")).unwrap_or_default();
+    let failed =
+        observation == "error" || fails(integer(event.get("exit_code"))) || failed(&ending);
+    recorder.answer(MAIN, id, &flat_text(event.get("content")), failed);
 }
 
 /// Delivers a call with the agent's words before it, in the step of its response.

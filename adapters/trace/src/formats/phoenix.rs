@@ -46,66 +46,48 @@ fn is_span(fields: &Fields) -> bool {
 
 fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
     spans::replay(input, layout, Lists::First(&LISTS), recorder, |json, recorder, push| {
-        let record = checked_object::<Exported<'_>>(json)?;
-        let spans = elements(record.spans);
-        if record.spans.is_none() {
-            return record.add(json, recorder, push);
+        let record = checked_object(json)?;
+        let spans = elements(record.get("spans"));
+        if !record.has("spans") {
+            return add(&record, json, recorder, push);
         }
-        let add = |span: &RawValue| {
-            checked_object::<Exported<'_>>(span.get())?.add(span.get(), recorder, push)
-        };
-        spans.into_iter().map(add).fold(Ok(()), Result::and)
+        let add_inner =
+            |span: &RawValue| add(&checked_object(span.get())?, span.get(), recorder, push);
+        spans.into_iter().map(add_inner).fold(Ok(()), Result::and)
     });
 }
 
-/// A span, or a trace with its spans.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Exported<'a> {
-    spans: Raw<'a>,
-    context: Raw<'a>,
-    #[serde(rename = "context.trace_id")]
-    trace: Raw<'a>,
-    #[serde(rename = "context.span_id")]
-    id: Raw<'a>,
-    parent_id: Raw<'a>,
-    name: Raw<'a>,
-    start_time: Raw<'a>,
-    end_time: Raw<'a>,
-    status_code: Raw<'a>,
-    status_message: Raw<'a>,
-    /// The status as the SDK of OpenTelemetry prints it.
-    status: Raw<'a>,
-    span_kind: Raw<'a>,
-    attributes: Raw<'a>,
-}
-
-impl Exported<'_> {
-    /// Adds the span. A table has its attributes among the members of `json`.
-    fn add(&self, json: &str, recorder: &mut Recorder<'_>, push: &mut dyn FnMut(Span)) -> Done {
-        let [trace, id] = members(self.context, ["trace_id", "span_id"]).unwrap_or_default();
-        let trace = required(trace.or(self.trace), "a span", "trace_id")?;
-        let id = required(id.or(self.id), "a span", "span_id")?;
-        recorder.recognise();
-        let mut span = Span::of_store(&trace, &id, string(self.parent_id).as_deref());
-        span.name = string(self.name).unwrap_or_default().into_owned();
-        span.lasts(self.start_time, self.end_time);
-        span.set("openinference.span.kind", self.span_kind);
-        span.set_all("", self.attributes);
-        if self.attributes.is_none() {
-            for (name, value) in entries(serde_json::from_str(json).ok()) {
-                if let Some(key) = name.strip_prefix(COLUMN) {
-                    span.set_all(key, Some(value));
-                }
+/// Adds the span. A table has its attributes among the members of `json`.
+fn add(
+    record: &Object<'_>,
+    json: &str,
+    recorder: &mut Recorder<'_>,
+    push: &mut dyn FnMut(Span),
+) -> Done {
+    let [trace, id] = members(record.get("context"), ["trace_id", "span_id"]).unwrap_or_default();
+    let trace = required(trace.or(record.get("context.trace_id")), "a span", "trace_id")?;
+    let id = required(id.or(record.get("context.span_id")), "a span", "span_id")?;
+    recorder.recognise();
+    let mut span = Span::of_store(&trace, &id, record.text("parent_id").as_deref());
+    span.name = record.text("name").unwrap_or_default().into_owned();
+    span.lasts(record.get("start_time"), record.get("end_time"));
+    span.set("openinference.span.kind", record.get("span_kind"));
+    span.set_all("", record.get("attributes"));
+    if !record.has("attributes") {
+        for (name, value) in entries(serde_json::from_str(json).ok()) {
+            if let Some(key) = name.strip_prefix(COLUMN) {
+                span.set_all(key, Some(value));
             }
         }
-        let [code, message] =
-            members(self.status, ["status_code", "description"]).unwrap_or_default();
-        if string(self.status_code.or(code)).as_deref() == Some("ERROR") {
-            span.status = Status::Error;
-            span.message = string(self.status_message.or(message)).unwrap_or_default().into_owned();
-        }
-        push(span);
-        Ok(())
     }
+    // The SDK of OpenTelemetry prints the status as an object.
+    let [code, message] =
+        members(record.get("status"), ["status_code", "description"]).unwrap_or_default();
+    if string(record.get("status_code").or(code)).as_deref() == Some("ERROR") {
+        span.status = Status::Error;
+        span.message =
+            string(record.get("status_message").or(message)).unwrap_or_default().into_owned();
+    }
+    push(span);
+    Ok(())
 }

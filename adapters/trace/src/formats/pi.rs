@@ -54,40 +54,6 @@ struct Entry {
     json: String,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    id: Raw<'a>,
-    parent_id: Raw<'a>,
-    message: Raw<'a>,
-    timestamp: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Message<'a> {
-    role: Raw<'a>,
-    content: Raw<'a>,
-    tool_call_id: Raw<'a>,
-    is_error: Raw<'a>,
-    timestamp: Raw<'a>,
-    usage: Raw<'a>,
-}
-
-/// A block of a message's content.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Block<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    text: Raw<'a>,
-    id: Raw<'a>,
-    name: Raw<'a>,
-    arguments: Raw<'a>,
-}
-
 fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
     let mut lines = Lines::new(input);
     let (mut entries, mut held) = (Vec::new(), 0);
@@ -114,16 +80,16 @@ fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
 }
 
 fn entry(line: u64, json: &str, recorder: &mut Recorder<'_>) -> Result<Entry, ProblemKind> {
-    let record = object::<Record<'_>>(json)?;
-    let (kind, id) = (string(record.kind).unwrap_or_default(), string(record.id));
-    if id.is_some() || (kind == "message" && is_object(record.message)) {
+    let record = object(json)?;
+    let (kind, id) = (record.text("type").unwrap_or_default(), record.text("id"));
+    if id.is_some() || (kind == "message" && is_object(record.get("message"))) {
         recorder.recognise();
     }
     if let Some(id) = id.as_ref().filter(|_| kind == "session") {
         recorder.session(id);
     }
     let json = if kind == "message" { json.to_owned() } else { String::new() };
-    Ok(Entry { line, id: id.map(digest), parent: string(record.parent_id).map(digest), json })
+    Ok(Entry { line, id: id.map(digest), parent: record.text("parentId").map(digest), json })
 }
 
 /// Removes the entries that do not lead to the last one. Entries without an id stay.
@@ -150,79 +116,75 @@ fn keep_last_branch(entries: &mut Vec<Entry>) {
 
 impl Entry {
     fn deliver(self, recorder: &mut Recorder<'_>) {
-        let Ok(record) = object::<Record<'_>>(&self.json) else { return };
-        let Some(message) = nested::<Message<'_>>(record.message) else { return };
-        recorder.time(time(record.timestamp).or_else(|| time(message.timestamp)));
-        if let Err(kind) = message.replay(recorder) {
+        let Ok(record) = object(&self.json) else { return };
+        let Some(message) = nested(record.get("message")) else { return };
+        recorder.time(time(record.get("timestamp")).or_else(|| time(message.get("timestamp"))));
+        if let Err(kind) = replay(&message, recorder) {
             recorder.problem(kind.at(self.line));
         }
     }
 }
 
-impl Message<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
-        match string(self.role).as_deref() {
-            Some("assistant") => return self.answer(recorder),
-            Some("toolResult") => self.result(recorder),
-            Some("user") => {
-                recorder.settle(MAIN);
-                recorder.message(MAIN, Role::User, &flat_text(self.content));
-            }
+fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    match message.text("role").as_deref() {
+        Some("assistant") => return answer(message, recorder),
+        Some("toolResult") => result(message, recorder),
+        Some("user") => {
+            recorder.settle(MAIN);
+            recorder.message(MAIN, Role::User, &flat_text(message.get("content")));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Replays the model's answer. A call that cannot be read is reported after the others.
+fn answer(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    recorder.settle(MAIN);
+    recorder.usage(MAIN, tokens(message));
+    if let Some(text) = message.text("content").filter(|text| !text.is_empty()) {
+        recorder.say(MAIN, &text);
+    }
+    let (mut step, mut outcome) = (Step::New, Ok(()));
+    for block in records(message.get("content")) {
+        match block.text("type").as_deref() {
+            Some("text") => speak(&block, step, recorder),
+            Some("toolCall") => match call(&block, step, recorder) {
+                Ok(()) => step = Step::Same,
+                Err(kind) => outcome = Err(kind),
+            },
             _ => {}
         }
-        Ok(())
     }
+    outcome
+}
 
-    /// Replays the model's answer. A call that cannot be read is reported after the others.
-    fn answer(&self, recorder: &mut Recorder<'_>) -> Done {
-        recorder.settle(MAIN);
-        recorder.usage(MAIN, self.tokens());
-        if let Some(text) = string(self.content).filter(|text| !text.is_empty()) {
-            recorder.say(MAIN, &text);
-        }
-        let (mut step, mut outcome) = (Step::New, Ok(()));
-        for block in records::<Block<'_>>(self.content) {
-            match string(block.kind).as_deref() {
-                Some("text") => block.speak(step, recorder),
-                Some("toolCall") => match block.call(step, recorder) {
-                    Ok(()) => step = Step::Same,
-                    Err(kind) => outcome = Err(kind),
-                },
-                _ => {}
-            }
-        }
-        outcome
-    }
+/// Returns the tokens of the model's answer. Its parts do not overlap.
+fn tokens(message: &Object<'_>) -> Option<Tokens> {
+    Tokens::of_parts(message.get("usage"), ["input", "cacheWrite", "cacheRead", "output"])
+}
 
-    /// Returns the tokens of the model's answer. Its parts do not overlap.
-    fn tokens(&self) -> Option<Tokens> {
-        Tokens::of_parts(self.usage, ["input", "cacheWrite", "cacheRead", "output"])
-    }
+fn result(message: &Object<'_>, recorder: &mut Recorder<'_>) {
+    let id = message.text("toolCallId");
+    let (text, failed) = (flat_text(message.get("content")), is_true(message.get("isError")));
+    recorder.noted_within(message.get("content").map_or("", RawValue::get), &text);
+    recorder.answer(MAIN, id.as_deref(), &text, failed);
+}
 
-    fn result(&self, recorder: &mut Recorder<'_>) {
-        let id = string(self.tool_call_id);
-        let (text, failed) = (flat_text(self.content), is_true(self.is_error));
-        recorder.noted_within(self.content.map_or("", RawValue::get), &text);
-        recorder.answer(MAIN, id.as_deref(), &text, failed);
+fn speak(block: &Object<'_>, step: Step, recorder: &mut Recorder<'_>) {
+    let text = block.text("text").unwrap_or_default();
+    match step {
+        _ if text.is_empty() => {}
+        Step::New => recorder.say(MAIN, &text),
+        Step::Same => recorder.message(MAIN, Role::Assistant, &text),
     }
 }
 
-impl Block<'_> {
-    fn speak(&self, step: Step, recorder: &mut Recorder<'_>) {
-        let text = string(self.text).unwrap_or_default();
-        match step {
-            _ if text.is_empty() => {}
-            Step::New => recorder.say(MAIN, &text),
-            Step::Same => recorder.message(MAIN, Role::Assistant, &text),
-        }
+fn call(block: &Object<'_>, step: Step, recorder: &mut Recorder<'_>) -> Done {
+    let tool = block.required("name", "a toolCall block")?;
+    let index = recorder.call(MAIN, step, &tool, json_args(block.get("arguments")));
+    if let Some(id) = block.text("id") {
+        recorder.pairing.issue(MAIN, &id, 0, index);
     }
-
-    fn call(&self, step: Step, recorder: &mut Recorder<'_>) -> Done {
-        let tool = required(self.name, "a toolCall block", "name")?;
-        let index = recorder.call(MAIN, step, &tool, json_args(self.arguments));
-        if let Some(id) = string(self.id) {
-            recorder.pairing.issue(MAIN, &id, 0, index);
-        }
-        Ok(())
-    }
+    Ok(())
 }

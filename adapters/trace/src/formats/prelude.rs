@@ -3,7 +3,6 @@
 pub(super) use std::borrow::Cow;
 pub(super) use std::io::BufRead;
 
-pub(super) use serde::Deserialize;
 pub(super) use serde_json::Value;
 pub(super) use serde_json::value::RawValue;
 
@@ -21,6 +20,7 @@ pub(super) use crate::field::{
 };
 pub(super) use crate::formats::{Definition, Failures, Format, Layouts};
 pub(super) use crate::lines;
+pub(super) use crate::object::Object;
 pub(super) use crate::problem::{Done, ProblemKind};
 pub(super) use crate::recorder::{MAIN, Recorder, Step, Turn, together};
 pub(super) use crate::time::{time, time_in_seconds};

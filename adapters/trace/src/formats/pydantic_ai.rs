@@ -23,7 +23,7 @@ impl Format {
                 layout,
                 Lists::First(&["messages"]),
                 recorder,
-                &mut |json, recorder| checked_object::<Message<'_>>(json)?.replay(recorder),
+                &mut |json, recorder| replay(&checked_object(json)?, recorder),
             );
         },
     });
@@ -44,63 +44,50 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     })
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Message<'a> {
-    kind: Raw<'a>,
-    parts: Raw<'a>,
-    usage: Raw<'a>,
-    timestamp: Raw<'a>,
+fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    let kind = message.text("kind");
+    let is_response = match kind.as_deref() {
+        Some("response") => true,
+        Some("request") => false,
+        _ => return Err(ProblemKind::Missing { record: "a message", field: "kind" }),
+    };
+    recorder.recognise();
+    recorder.time(time(message.get("timestamp")));
+    let parts = records(message.get("parts"));
+    if is_response {
+        recorder.settle(MAIN);
+        recorder.usage(MAIN, tokens(message));
+        return respond(parts, recorder);
+    }
+    parts.for_each(|part| request(&part, recorder));
+    Ok(())
 }
 
-impl Message<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
-        let kind = string(self.kind);
-        let is_response = match kind.as_deref() {
-            Some("response") => true,
-            Some("request") => false,
-            _ => return Err(ProblemKind::Missing { record: "a message", field: "kind" }),
-        };
-        recorder.recognise();
-        recorder.time(time(self.timestamp));
-        let parts = records::<Part<'_>>(self.parts);
-        if is_response {
-            recorder.settle(MAIN);
-            recorder.usage(MAIN, self.tokens());
-            return respond(parts, recorder);
-        }
-        parts.for_each(|part| part.request(recorder));
-        Ok(())
-    }
-
-    /// Reads the tokens. Versions before 1.0 have other names for them.
-    fn tokens(&self) -> Option<Tokens> {
-        let [input, cached, output, old_input, old_output] = members(
-            self.usage,
-            [
-                "input_tokens",
-                "cache_read_tokens",
-                "output_tokens",
-                "request_tokens",
-                "response_tokens",
-            ],
-        )?;
-        Some(Tokens::with_cached_in_input(
-            count(input.or(old_input))?,
-            count(cached)?,
-            count(output.or(old_output))?,
-        ))
-    }
+/// Reads the tokens. Versions before 1.0 have other names for them.
+fn tokens(message: &Object<'_>) -> Option<Tokens> {
+    let [input, cached, output, old_input, old_output] = members(
+        message.get("usage"),
+        ["input_tokens", "cache_read_tokens", "output_tokens", "request_tokens", "response_tokens"],
+    )?;
+    Some(Tokens::with_cached_in_input(
+        count(input.or(old_input))?,
+        count(cached)?,
+        count(output.or(old_output))?,
+    ))
 }
 
 /// Replays the parts of a response. A call that cannot be read is reported after the others are delivered.
-fn respond<'a>(parts: impl Iterator<Item = Part<'a>>, recorder: &mut Recorder<'_>) -> Done {
+fn respond<'a>(parts: impl Iterator<Item = Object<'a>>, recorder: &mut Recorder<'_>) -> Done {
     let (mut step, mut outcome) = (Step::New, Ok(()));
     for part in parts {
-        match string(part.kind).as_deref() {
-            Some("text") if step == Step::New => recorder.say(MAIN, &flat_text(part.content)),
-            Some("text") => recorder.message(MAIN, Role::Assistant, &flat_text(part.content)),
-            Some("tool-call") => match part.call(step, recorder) {
+        match part.text("part_kind").as_deref() {
+            Some("text") if step == Step::New => {
+                recorder.say(MAIN, &flat_text(part.get("content")))
+            }
+            Some("text") => {
+                recorder.message(MAIN, Role::Assistant, &flat_text(part.get("content")))
+            }
+            Some("tool-call") => match call(&part, step, recorder) {
                 Ok(()) => step = Step::Same,
                 Err(kind) => outcome = Err(kind),
             },
@@ -110,54 +97,38 @@ fn respond<'a>(parts: impl Iterator<Item = Part<'a>>, recorder: &mut Recorder<'_
     outcome
 }
 
-/// A part of a request or a response.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Part<'a> {
-    #[serde(rename = "part_kind")]
-    kind: Raw<'a>,
-    content: Raw<'a>,
-    tool_name: Raw<'a>,
-    args: Raw<'a>,
-    tool_call_id: Raw<'a>,
-    outcome: Raw<'a>,
+fn call(part: &Object<'_>, step: Step, recorder: &mut Recorder<'_>) -> Done {
+    let name = part.required("tool_name", "a tool call")?;
+    let arguments = Arguments::new(part.get("args"));
+    let index = recorder.call(MAIN, step, &name, arguments.as_args());
+    recorder.expect(MAIN, part.text("tool_call_id").as_deref(), index);
+    Ok(())
 }
 
-impl Part<'_> {
-    fn call(&self, step: Step, recorder: &mut Recorder<'_>) -> Done {
-        let name = required(self.tool_name, "a tool call", "tool_name")?;
-        let arguments = Arguments::new(self.args);
-        let index = recorder.call(MAIN, step, &name, arguments.as_args());
-        recorder.expect(MAIN, string(self.tool_call_id).as_deref(), index);
-        Ok(())
-    }
-
-    fn request(&self, recorder: &mut Recorder<'_>) {
-        let text = || flat_text(self.content);
-        let says = |role, recorder: &mut Recorder<'_>| {
-            recorder.settle(MAIN);
-            recorder.message(MAIN, role, &text());
-        };
-        match string(self.kind).as_deref() {
-            Some("user-prompt") => says(Role::User, recorder),
-            Some("system-prompt" | "retry-feedback") => says(Role::System, recorder),
-            Some("retry-prompt") if self.tool_name.is_none() => says(Role::System, recorder),
-            Some("retry-prompt") => self.answer(true, false, recorder),
-            Some("tool-return") => {
-                let outcome = string(self.outcome);
-                let failed =
-                    matches!(outcome.as_deref(), Some("failed" | "interrupted" | "retried"));
-                self.answer(failed, outcome.as_deref() == Some("denied"), recorder);
-            }
-            _ => {}
+fn request(part: &Object<'_>, recorder: &mut Recorder<'_>) {
+    let text = || flat_text(part.get("content"));
+    let says = |role, recorder: &mut Recorder<'_>| {
+        recorder.settle(MAIN);
+        recorder.message(MAIN, role, &text());
+    };
+    match part.text("part_kind").as_deref() {
+        Some("user-prompt") => says(Role::User, recorder),
+        Some("system-prompt" | "retry-feedback") => says(Role::System, recorder),
+        Some("retry-prompt") if !part.has("tool_name") => says(Role::System, recorder),
+        Some("retry-prompt") => answer(part, true, false, recorder),
+        Some("tool-return") => {
+            let outcome = part.text("outcome");
+            let failed = matches!(outcome.as_deref(), Some("failed" | "interrupted" | "retried"));
+            answer(part, failed, outcome.as_deref() == Some("denied"), recorder);
         }
+        _ => {}
     }
+}
 
-    fn answer(&self, failed: bool, refused: bool, recorder: &mut Recorder<'_>) {
-        let id = string(self.tool_call_id).unwrap_or_default();
-        if let Some(call) = recorder.pairing.answer(MAIN, &id) {
-            let text = flat_text(self.content);
-            recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, MAIN, &text) });
-        }
+fn answer(part: &Object<'_>, failed: bool, refused: bool, recorder: &mut Recorder<'_>) {
+    let id = part.text("tool_call_id").unwrap_or_default();
+    if let Some(call) = recorder.pairing.answer(MAIN, &id) {
+        let text = flat_text(part.get("content"));
+        recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, MAIN, &text) });
     }
 }

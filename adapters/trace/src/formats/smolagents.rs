@@ -33,7 +33,7 @@ impl Format {
                 layout,
                 Lists::First(&LISTS),
                 recorder,
-                &mut |json, recorder| checked_object::<MemoryStep<'_>>(json)?.replay(recorder),
+                &mut |json, recorder| replay(&checked_object(json)?, recorder),
             );
         },
     });
@@ -55,110 +55,90 @@ fn is_step(fields: &Fields) -> bool {
     is_task || (is_list(fields, "tool_calls") && has("observations") && !has("role"))
 }
 
-/// A step of any kind. Its fields say which.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct MemoryStep<'a> {
-    system_prompt: Raw<'a>,
-    task: Raw<'a>,
-    plan: Raw<'a>,
-    step_number: Raw<'a>,
-    /// The number in older versions.
-    step: Raw<'a>,
-    timing: Raw<'a>,
-    /// The time in older versions.
-    start_time: Raw<'a>,
-    model_output: Raw<'a>,
-    model_output_message: Raw<'a>,
-    tool_calls: Raw<'a>,
-    observations: Raw<'a>,
-    observations_images: Raw<'a>,
-    error: Raw<'a>,
-    action_output: Raw<'a>,
-    token_usage: Raw<'a>,
+fn replay(step: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    let given = step.get("system_prompt").map(|text| (Role::System, text));
+    let given = given.or(step.get("task").map(|text| (Role::User, text)));
+    // Older versions have other names for the number and the time of a step.
+    let is_action = step.get("step_number").or(step.get("step")).is_some();
+    if given.is_none() && !step.has("plan") && !is_action {
+        return Err(ProblemKind::Missing { record: "a step", field: "step_number" });
+    }
+    recorder.recognise();
+    recorder
+        .time(time_in_seconds(member(step.get("timing"), "start_time").or(step.get("start_time"))));
+    recorder.settle(MAIN);
+    recorder.usage(MAIN, Tokens::of_openai(step.get("token_usage")));
+    if let Some((role, text)) = given {
+        recorder.message(MAIN, role, &texts(Some(text)));
+    } else if is_action {
+        return act(step, recorder);
+    } else {
+        recorder.message(MAIN, Role::Assistant, &texts(step.get("plan")));
+    }
+    Ok(())
 }
 
-impl MemoryStep<'_> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
-        let given = self.system_prompt.map(|text| (Role::System, text));
-        let given = given.or(self.task.map(|text| (Role::User, text)));
-        let is_action = self.step_number.or(self.step).is_some();
-        if given.is_none() && self.plan.is_none() && !is_action {
-            return Err(ProblemKind::Missing { record: "a step", field: "step_number" });
-        }
-        recorder.recognise();
-        recorder.time(time_in_seconds(member(self.timing, "start_time").or(self.start_time)));
-        recorder.settle(MAIN);
-        recorder.usage(MAIN, Tokens::of_openai(self.token_usage));
-        if let Some((role, text)) = given {
-            recorder.message(MAIN, role, &texts(Some(text)));
-        } else if is_action {
-            return self.act(recorder);
-        } else {
-            recorder.message(MAIN, Role::Assistant, &texts(self.plan));
-        }
+/// Delivers the calls of an action step and its result.
+fn act(step: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    let words = texts(step.get("model_output"));
+    if !words.is_empty() {
+        recorder.say(MAIN, &words);
+    }
+    let mut issued = Vec::new();
+    let outcome = together(calls(step), |call, step| {
+        issued.push(issue(call, step, recorder)?);
         Ok(())
-    }
+    });
+    answer(step, &issued, recorder);
+    outcome
+}
 
-    /// Delivers the calls of an action step and its result.
-    fn act(&self, recorder: &mut Recorder<'_>) -> Done {
-        let words = texts(self.model_output);
-        if !words.is_empty() {
-            recorder.say(MAIN, &words);
-        }
-        let mut calls = Vec::new();
-        let outcome = together(self.calls(), |call, step| {
-            calls.push(issue(call, step, recorder)?);
-            Ok(())
-        });
-        self.answer(&calls, recorder);
-        outcome
+/// Delivers the result of a step to its calls.
+fn answer(step: &Object<'_>, calls: &[usize], recorder: &mut Recorder<'_>) {
+    let Some(text) = result(step) else { return };
+    let is_shared = calls.len() > 1;
+    let failed = step.has("error") && !calls.is_empty();
+    for (place, call) in calls.iter().enumerate() {
+        let cut = cut(step, is_shared.then_some(place));
+        let outcome = Outcome::new(*call, MAIN, &text);
+        let failed = failed && !is_shared;
+        recorder.outcome(Outcome { failed, cut: cut.as_deref(), ..outcome });
     }
-
-    /// Delivers the result of a step to its calls.
-    fn answer(&self, calls: &[usize], recorder: &mut Recorder<'_>) {
-        let Some(text) = self.result() else { return };
-        let is_shared = calls.len() > 1;
-        let failed = self.error.is_some() && !calls.is_empty();
-        for (place, call) in calls.iter().enumerate() {
-            let cut = self.cut(is_shared.then_some(place));
-            let outcome = Outcome::new(*call, MAIN, &text);
-            let failed = failed && !is_shared;
-            recorder.outcome(Outcome { failed, cut: cut.as_deref(), ..outcome });
-        }
-        if failed && is_shared {
-            recorder.failed_late();
-        }
+    if failed && is_shared {
+        recorder.failed_late();
     }
+}
 
-    /// Returns what tells equal texts of a result apart: the place of the call, if the text is that of several calls,
-    /// and the pictures.
-    fn cut(&self, place: Option<usize>) -> Option<String> {
-        let pictures = self.observations_images.map(|pictures| digest(pictures.get()).to_string());
-        match (place, pictures) {
-            (Some(place), pictures) => Some(format!("{place}{}", pictures.unwrap_or_default())),
-            (None, pictures) => pictures,
-        }
+/// Returns what tells equal texts of a result apart: the place of the call, if the text is that of several calls,
+/// and the pictures.
+fn cut(step: &Object<'_>, place: Option<usize>) -> Option<String> {
+    let pictures =
+        step.get("observations_images").map(|pictures| digest(pictures.get()).to_string());
+    match (place, pictures) {
+        (Some(place), pictures) => Some(format!("{place}{}", pictures.unwrap_or_default())),
+        (None, pictures) => pictures,
     }
+}
 
-    fn calls(&self) -> Vec<&RawValue> {
-        let calls = elements(self.tool_calls);
-        if calls.is_empty() {
-            return elements(member(self.model_output_message, "tool_calls"));
-        }
-        calls
+fn calls<'a>(step: &Object<'a>) -> Vec<&'a RawValue> {
+    let calls = elements(step.get("tool_calls"));
+    if calls.is_empty() {
+        return elements(member(step.get("model_output_message"), "tool_calls"));
     }
+    calls
+}
 
-    /// Returns what the agent reads of a step: the observations, and the error behind them.
-    fn result(&self) -> Option<Cow<'_, str>> {
-        let error =
-            member(self.error, "message").or(self.error).map(|error| flat_text(Some(error)));
-        let observed = self.observations.or(self.action_output.filter(|_| error.is_none()));
-        let observed = observed.map(|text| flat_text(Some(text)));
-        match (observed, error) {
-            (Some(observed), Some(error)) => Some(format!("{observed}\n{error}").into()),
-            (observed, error) => observed.or(error),
-        }
+/// Returns what the agent reads of a step: the observations, and the error behind them.
+fn result<'a>(step: &Object<'a>) -> Option<Cow<'a, str>> {
+    let error = member(step.get("error"), "message")
+        .or(step.get("error"))
+        .map(|error| flat_text(Some(error)));
+    let observed =
+        step.get("observations").or(step.get("action_output").filter(|_| error.is_none()));
+    let observed = observed.map(|text| flat_text(Some(text)));
+    match (observed, error) {
+        (Some(observed), Some(error)) => Some(format!("{observed}\n{error}").into()),
+        (observed, error) => observed.or(error),
     }
 }
 

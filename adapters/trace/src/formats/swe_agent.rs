@@ -28,7 +28,7 @@ impl Format {
                 lists,
                 tokens,
                 recorder,
-                &mut |json, recorder| checked_object::<Record<'_>>(json)?.replay(recorder),
+                &mut |json, recorder| replay(&checked_object(json)?, recorder),
             );
         },
     });
@@ -70,75 +70,59 @@ fn tokens(stats: &str) -> Option<Tokens> {
     Some(Tokens { input: input?, cached: 0, output: output? })
 }
 
-/// A step of `trajectory`, or a message of `history`, which has a role.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Record<'a> {
-    role: Raw<'a>,
-    agent: Raw<'a>,
-    is_demo: Raw<'a>,
-    thought: Raw<'a>,
-    response: Raw<'a>,
-    content: Raw<'a>,
-    action: Raw<'a>,
-    observation: Raw<'a>,
+fn replay(record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    if let Some(role) = record.text("role") {
+        recorder.recognise();
+        if !is_true(record.get("is_demo")) {
+            message(record, &role, recorder);
+        }
+        return Ok(());
+    }
+    if !record.has("action") && !record.has("response") && !record.has("observation") {
+        return Err(ProblemKind::Missing { record: "a step", field: "action" });
+    }
+    recorder.recognise();
+    act(record, MAIN, recorder);
+    if record.has("observation") {
+        result(MAIN, &flat_text(record.get("observation")), recorder);
+    }
+    Ok(())
 }
 
-impl<'a> Record<'a> {
-    fn replay(&self, recorder: &mut Recorder<'_>) -> Done {
-        if let Some(role) = string(self.role) {
-            recorder.recognise();
-            if !is_true(self.is_demo) {
-                self.message(&role, recorder);
-            }
-            return Ok(());
-        }
-        if self.action.is_none() && self.response.is_none() && self.observation.is_none() {
-            return Err(ProblemKind::Missing { record: "a step", field: "action" });
-        }
-        recorder.recognise();
-        self.act(MAIN, recorder);
-        if self.observation.is_some() {
-            result(MAIN, &flat_text(self.observation), recorder);
-        }
-        Ok(())
-    }
-
-    fn message(&self, role: &str, recorder: &mut Recorder<'_>) {
-        let worker = string(self.agent).unwrap_or(Cow::Borrowed(MAIN));
-        let text = flat_text(self.content);
-        match Role::from_name(role) {
-            Role::Assistant => self.act(&worker, recorder),
-            Role::System => recorder.message(&worker, Role::System, &text),
-            role => {
-                if !result(&worker, &text, recorder) {
-                    recorder.settle(&worker);
-                    recorder.message(&worker, role, &text);
-                }
+fn message(record: &Object<'_>, role: &str, recorder: &mut Recorder<'_>) {
+    let worker = record.text("agent").unwrap_or(Cow::Borrowed(MAIN));
+    let text = flat_text(record.get("content"));
+    match Role::from_name(role) {
+        Role::Assistant => act(record, &worker, recorder),
+        Role::System => recorder.message(&worker, Role::System, &text),
+        role => {
+            if !result(&worker, &text, recorder) {
+                recorder.settle(&worker);
+                recorder.message(&worker, role, &text);
             }
         }
     }
+}
 
-    /// Delivers the agent's words and its command.
-    fn act(&self, worker: &str, recorder: &mut Recorder<'_>) {
-        recorder.settle(worker);
-        let action = string(self.action).filter(|action| !action.trim().is_empty());
-        let words = self.words();
-        if !words.is_empty() || action.is_none() {
-            recorder.say(worker, &words);
-        }
-        if let Some(action) = action {
-            let args = command_args(&action);
-            let index = recorder.call(worker, Step::New, "bash", Args::Json(&args));
-            recorder.pairing.issue_unnamed(worker, index);
-        }
+/// Delivers the agent's words and its command.
+fn act(record: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) {
+    recorder.settle(worker);
+    let action = record.text("action").filter(|action| !action.trim().is_empty());
+    let words = words(record);
+    if !words.is_empty() || action.is_none() {
+        recorder.say(worker, &words);
     }
+    if let Some(action) = action {
+        let args = command_args(&action);
+        let index = recorder.call(worker, Step::New, "bash", Args::Json(&args));
+        recorder.pairing.issue_unnamed(worker, index);
+    }
+}
 
-    /// Returns the agent's words, without the command if the file keeps it apart.
-    fn words(&self) -> Cow<'a, str> {
-        let all = self.response.or(self.content);
-        string(self.thought).unwrap_or_else(|| flat_text(all))
-    }
+/// Returns the agent's words, without the command if the file keeps it apart.
+fn words<'a>(record: &Object<'a>) -> Cow<'a, str> {
+    let all = record.get("response").or(record.get("content"));
+    record.text("thought").unwrap_or_else(|| flat_text(all))
 }
 
 /// Delivers the result of the latest call, and returns whether that call was open.

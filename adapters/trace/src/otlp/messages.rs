@@ -10,13 +10,13 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{Span, SpanEvent};
 use crate::event;
 use crate::field::{Raw, elements, member, nested, string};
+use crate::object::Object;
 
 /// The keys of a list of messages for the model.
 const INPUTS: &[&str] = &[
@@ -69,8 +69,8 @@ pub(super) fn prompt(span: &Span) -> Option<(String, usize)> {
     if let Some(json) = json(span, INPUTS) {
         let json: Raw<'_> = serde_json::from_str(&json).ok();
         let messages = elements(member(json, "contents").or(json));
-        let newest = nested::<Message<'_>>(messages.last().copied())?;
-        return Some((newest.text(PERSONS)?, messages.len()));
+        let newest = nested(messages.last().copied())?;
+        return Some((text_of(&newest, PERSONS)?, messages.len()));
     }
     let inputs = span
         .events
@@ -96,8 +96,8 @@ pub(super) fn said(span: &Span) -> Option<String> {
         let only = response.or_else(|| is_message.then_some(list));
         let messages = only.map_or_else(|| elements(Some(list)), |message| vec![message]);
         let messages = messages.into_iter();
-        let messages = messages.filter_map(|message| nested::<Message<'_>>(Some(message)));
-        let texts: Vec<_> = messages.filter_map(|message| message.text(AGENTS)).collect();
+        let messages = messages.filter_map(|message| nested(Some(message)));
+        let texts: Vec<_> = messages.filter_map(|message| text_of(&message, AGENTS)).collect();
         return Some(texts.join("\n")).filter(|text| !text.is_empty());
     }
     if let Some(choice) = span.events.iter().find(|event| event.name == "gen_ai.choice") {
@@ -115,7 +115,7 @@ pub(super) fn call(span: &Span) -> (Option<String>, Option<String>) {
     let part = |key: &str| {
         let list = span.events.iter().find_map(|event| event.attributes.get(key)?.as_str())?;
         let messages = elements(serde_json::from_str(list).ok());
-        nested::<Message<'_>>(messages.last().copied())?.call()
+        call_of(&nested(messages.last().copied())?)
     };
     let args = event("gen_ai.tool.message").or_else(|| part("gen_ai.input.messages"));
     let result = event("gen_ai.choice").or_else(|| part("gen_ai.output.messages"));
@@ -150,7 +150,7 @@ fn text_of_event(event: &SpanEvent) -> Option<String> {
     let content = content(event)?;
     match serde_json::from_str::<&RawValue>(&content) {
         Ok(json) if json.get().starts_with(['[', '{', '"']) => {
-            let inner = nested::<Message<'_>>(Some(json)).and_then(|inner| inner.content);
+            let inner = nested(Some(json)).and_then(|inner| inner.get("content"));
             text_of_parts(inner.or(Some(json)))
         }
         _ => Some(content.into_owned()),
@@ -175,42 +175,18 @@ fn flat<'a>(
     Some((last, role.unwrap_or_default(), Some(text).filter(|text| !text.is_empty())))
 }
 
-/// A message of any vendor's shape.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Message<'a> {
-    role: Raw<'a>,
-    parts: Raw<'a>,
-    content: Raw<'a>,
+/// Returns the text of a message with one of these roles.
+fn text_of(message: &Object<'_>, roles: &[&str]) -> Option<String> {
+    let is_theirs = roles.contains(&&*message.text("role")?);
+    text_of_parts(message.get("parts").or(message.get("content"))).filter(|_| is_theirs)
 }
 
-/// A part of a message.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Part<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    text: Raw<'a>,
-    content: Raw<'a>,
-    arguments: Raw<'a>,
-    #[serde(alias = "result")]
-    response: Raw<'a>,
-}
-
-impl Message<'_> {
-    /// Returns the text of a message with one of these roles.
-    fn text(&self, roles: &[&str]) -> Option<String> {
-        let is_theirs = roles.contains(&&*string(self.role)?);
-        text_of_parts(self.parts.or(self.content)).filter(|_| is_theirs)
-    }
-
-    /// Returns the arguments or the response in a message about a call.
-    fn call(&self) -> Option<String> {
-        let part = nested::<Part<'_>>(elements(self.parts).first().copied())?;
-        let json = part.arguments.or(part.response);
-        let text = string(json).or_else(|| Some(Cow::Borrowed(json?.get())))?;
-        Some(text.into_owned()).filter(|text| !is_redacted(text))
-    }
+/// Returns the arguments or the response in a message about a call.
+fn call_of(message: &Object<'_>) -> Option<String> {
+    let part = nested(elements(message.get("parts")).first().copied())?;
+    let json = part.get("arguments").or(part.get("response").or(part.get("result")));
+    let text = string(json).or_else(|| Some(Cow::Borrowed(json?.get())))?;
+    Some(text.into_owned()).filter(|text| !is_redacted(text))
 }
 
 /// Returns the text of a message's parts. A message with the result of a tool is nobody's words.
@@ -220,9 +196,9 @@ fn text_of_parts(parts: Raw<'_>) -> Option<String> {
     }
     let mut texts = Vec::new();
     for part in elements(parts) {
-        let Some(part) = nested::<Part<'_>>(Some(part)) else { continue };
-        match string(part.kind).as_deref() {
-            None | Some("text") => texts.extend(string(part.text.or(part.content))),
+        let Some(part) = nested(Some(part)) else { continue };
+        match part.text("type").as_deref() {
+            None | Some("text") => texts.extend(string(part.get("text").or(part.get("content")))),
             Some(kind) if is_result(kind) => return None,
             Some(_) => {}
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::field::{Raw, flat_text, is_true, members, nested, string};
+use crate::field::{flat_text, is_true, members, nested, string};
 
 /// A result as text.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,20 +13,6 @@ pub(super) struct Bare {
     pub(super) text: String,
     /// `true` if the library says within the result that the call failed.
     pub(super) failed: bool,
-}
-
-/// A message of `LangChain` in either of its forms, or the result of an MCP server.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Wrapper<'a> {
-    data: Raw<'a>,
-    kwargs: Raw<'a>,
-    content: Raw<'a>,
-    status: Raw<'a>,
-    #[serde(rename = "tool_call_id")]
-    call: Raw<'a>,
-    #[serde(rename = "isError")]
-    is_error: Raw<'a>,
 }
 
 /// Reads a result. A message has ids that differ with every call, so only its content is kept.
@@ -40,17 +26,18 @@ pub(super) fn bare(text: String) -> Bare {
     if json.get().starts_with('[') {
         return whole(flat_text(Some(json)).into_owned());
     }
-    let Some(wrapper) = nested::<Wrapper<'_>>(Some(json)) else {
+    let Some(wrapper) = nested(Some(json)) else {
         let inner = string(Some(json)).map(Cow::into_owned);
         return whole(inner.unwrap_or(text));
     };
-    let inner = nested::<Wrapper<'_>>(wrapper.data.or(wrapper.kwargs));
-    let message = inner.filter(|inner| inner.call.is_some()).unwrap_or(wrapper);
-    if message.content.is_none() || message.call.or(message.is_error).is_none() {
+    let inner = nested(wrapper.get("data").or(wrapper.get("kwargs")));
+    let message = inner.filter(|inner| inner.has("tool_call_id")).unwrap_or(wrapper);
+    if !message.has("content") || message.get("tool_call_id").or(message.get("isError")).is_none() {
         return whole(text);
     }
-    let failed = is_true(message.is_error) || string(message.status).as_deref() == Some("error");
-    Bare { text: flat_text(message.content).into_owned(), failed }
+    let failed =
+        is_true(message.get("isError")) || message.text("status").as_deref() == Some("error");
+    Bare { text: flat_text(message.get("content")).into_owned(), failed }
 }
 
 /// Returns the result of a tool as the tool returned it. ADK puts a result that is not an object into one:

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use super::Update;
 use crate::LINE_BYTES_MAX;
 use crate::formats::prelude::*;
 use crate::pairing::{OPEN_CALLS_MAX, digest};
@@ -38,7 +37,7 @@ impl OpenCalls {
         &mut self,
         worker: &str,
         id: &str,
-        update: &Update<'_>,
+        update: &Object<'_>,
         recorder: &mut Recorder<'_>,
     ) {
         let known = self.calls.iter().position(|call| call.id == id && call.worker == worker);
@@ -49,7 +48,7 @@ impl OpenCalls {
             }
         };
         call.take(update);
-        let failed = match string(update.status).as_deref() {
+        let failed = match update.text("status").as_deref() {
             Some("failed") => true,
             Some("completed") => false,
             _ => {
@@ -96,16 +95,16 @@ impl OpenCalls {
 }
 
 impl OpenCall {
-    fn take(&mut self, update: &Update<'_>) {
+    fn take(&mut self, update: &Object<'_>) {
         let text = |raw| string(raw).map(Cow::into_owned);
         let json = |raw: Raw<'_>| raw.map(|raw| raw.get().to_owned());
         let fields = [
-            (&mut self.title, text(update.title)),
-            (&mut self.kind, text(update.kind)),
-            (&mut self.places, json(update.locations)),
-            (&mut self.input, json(update.raw_input)),
-            (&mut self.content, json(update.content)),
-            (&mut self.output, json(update.raw_output)),
+            (&mut self.title, text(update.get("title"))),
+            (&mut self.kind, text(update.get("kind"))),
+            (&mut self.places, json(update.get("locations"))),
+            (&mut self.input, json(update.get("rawInput"))),
+            (&mut self.content, json(update.get("content"))),
+            (&mut self.output, json(update.get("rawOutput"))),
         ];
         for (field, new) in fields {
             *field = new.or_else(|| field.take());

@@ -32,7 +32,7 @@ impl Format {
         read: |input, layout, recorder| {
             let mut task = Task::default();
             document::replay(input, layout, Lists::First(&[]), recorder, &mut |json, recorder| {
-                task.replay(&checked_object::<Message<'_>>(json)?, recorder)
+                task.replay(&checked_object(json)?, recorder)
             });
             task.end_turn("", recorder);
         },
@@ -43,18 +43,6 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     let kind = text(fields, "type");
     (place == Place::Element && matches!(kind, "ask" | "say") && is_text(fields, kind))
         .then_some(Clue::record("messages whose `type` is `ask` or `say`"))
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Message<'a> {
-    ts: Raw<'a>,
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    ask: Raw<'a>,
-    say: Raw<'a>,
-    text: Raw<'a>,
-    partial: Raw<'a>,
 }
 
 /// The turn that goes on.
@@ -72,13 +60,13 @@ struct Shown {
 }
 
 impl Task {
-    fn replay(&mut self, message: &Message<'_>, recorder: &mut Recorder<'_>) -> Done {
-        let kind = required(message.kind, "a message", "type")?;
-        let what = string(if kind == "ask" { message.ask } else { message.say });
-        let Some(what) = what.filter(|_| !is_true(message.partial)) else { return Ok(()) };
+    fn replay(&mut self, message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+        let kind = message.required("type", "a message")?;
+        let what = string(if kind == "ask" { message.get("ask") } else { message.get("say") });
+        let Some(what) = what.filter(|_| !is_true(message.get("partial"))) else { return Ok(()) };
         recorder.recognise();
-        recorder.time(time(message.ts));
-        let text = string(message.text).unwrap_or_default();
+        recorder.time(time(message.get("ts")));
+        let text = message.text("text").unwrap_or_default();
         match &*what {
             "task" | "user_feedback" => {
                 recorder.settle(MAIN);

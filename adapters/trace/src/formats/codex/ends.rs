@@ -24,7 +24,7 @@ struct Ended {
 impl Ends {
     /// Notes the end of a call, if the event reports one. It is kept for a result that is still to
     /// come, and for one that did not say whether the call failed.
-    pub(super) fn note(&mut self, worker: &str, event: &Event<'_>, recorder: &mut Recorder<'_>) {
+    pub(super) fn note(&mut self, worker: &str, event: &Object<'_>, recorder: &mut Recorder<'_>) {
         let Some(end) = end_of_call(event) else { return };
         recorder.flags_failures();
         let is_open = recorder.pairing.is_open(worker, &end.id);
@@ -80,63 +80,44 @@ struct End<'a> {
     failed: bool,
 }
 
-/// An event, or the item in it.
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Event<'a> {
-    #[serde(rename = "type")]
-    kind: Raw<'a>,
-    call_id: Raw<'a>,
-    id: Raw<'a>,
-    item: Raw<'a>,
-    exit_code: Raw<'a>,
-    success: Raw<'a>,
-    status: Raw<'a>,
-    result: Raw<'a>,
-    /// The tokens so far, in a `token_count` event.
-    pub(super) info: Raw<'a>,
-}
-
 /// Returns the end that an event reports: `exec_command_end`, `patch_apply_end`,
 /// `mcp_tool_call_end`, or `item_completed` with such an end in `item`.
-fn end_of_call<'a>(event: &Event<'a>) -> Option<End<'a>> {
-    let kind = string(event.kind)?;
-    let item = if kind == "item_completed" { Some(nested::<Event<'a>>(event.item)?) } else { None };
+fn end_of_call<'a>(event: &Object<'a>) -> Option<End<'a>> {
+    let kind = event.text("type")?;
+    let item = if kind == "item_completed" { Some(nested(event.get("item"))?) } else { None };
     let ended = item.as_ref().unwrap_or(event);
-    let kind = string(ended.kind)?;
+    let kind = ended.text("type")?;
     let failed = match kind.as_ref() {
         "exec_command_end" | "CommandExecution" | "patch_apply_end" | "FileChange" => {
-            let code = integer(ended.exit_code).map(|code| code != 0);
-            let success = flag(ended.success).map(|success| !success);
-            code.or(success).or_else(|| ended.failed_by_status())
+            let code = integer(ended.get("exit_code")).map(|code| code != 0);
+            let success = flag(ended.get("success")).map(|success| !success);
+            code.or(success).or_else(|| failed_by_status(&ended))
         }
         "mcp_tool_call_end" | "McpToolCall" => {
-            ended.failed_by_result().or_else(|| ended.failed_by_status())
+            failed_by_result(&ended).or_else(|| failed_by_status(&ended))
         }
         _ => None,
     }?;
-    Some(End { id: string(ended.call_id).or_else(|| string(ended.id))?, failed })
+    Some(End { id: ended.text("call_id").or_else(|| ended.text("id"))?, failed })
 }
 
-impl Event<'_> {
-    /// Returns whether the call failed. A declined call did not run, and so did not fail.
-    fn failed_by_status(&self) -> Option<bool> {
-        match string(self.status)?.as_ref() {
-            "failed" => Some(true),
-            "completed" => Some(false),
-            _ => None,
-        }
+/// Returns whether the call failed. A declined call did not run, and so did not fail.
+fn failed_by_status(event: &Object<'_>) -> Option<bool> {
+    match event.text("status")?.as_ref() {
+        "failed" => Some(true),
+        "completed" => Some(false),
+        _ => None,
     }
+}
 
-    /// Returns whether a tool server reported an error, in its result or in place of one.
-    fn failed_by_result(&self) -> Option<bool> {
-        let [given, refused] = members(self.result, ["Ok", "Err"])?;
-        if refused.is_some() {
-            return Some(true);
-        }
-        let is_error = member(given.or(self.result), "isError");
-        is_error.map(|is_error| is_true(Some(is_error)))
+/// Returns whether a tool server reported an error, in its result or in place of one.
+fn failed_by_result(event: &Object<'_>) -> Option<bool> {
+    let [given, refused] = members(event.get("result"), ["Ok", "Err"])?;
+    if refused.is_some() {
+        return Some(true);
     }
+    let is_error = member(given.or(event.get("result")), "isError");
+    is_error.map(|is_error| is_true(Some(is_error)))
 }
 
 #[cfg(test)]
@@ -150,7 +131,7 @@ mod tests {
     #[test]
     fn an_event_reports_the_end_of_a_call() {
         for [expected, json] in rows(ENDS) {
-            let event = nested::<Event<'_>>(raw(&json));
+            let event = nested(raw(&json));
             let end = event.as_ref().and_then(end_of_call);
             let end = end.map_or("unknown", |end| if end.failed { "failed" } else { "ok" });
             assert_eq!(end, expected, "{json}");

@@ -11,16 +11,16 @@ pub(super) fn replay(
     recorder: &mut Recorder<'_>,
 ) -> Done {
     let json = attachments.resolve(json);
-    let message = object::<Message<'_>>(&json)?;
-    let role = required(message.role, "a message", "role")?;
+    let message = object(&json)?;
+    let role = message.required("role", "a message")?;
     if role == "tool" {
-        message.answer(attachments, recorder);
+        answer(&message, attachments, recorder);
         return Ok(());
     }
     recorder.settle(MAIN);
-    let text = texts(message.content);
+    let text = texts(message.get("content"));
     match Role::from_name(&role) {
-        Role::Assistant => message.turn(&text, recorder),
+        Role::Assistant => turn(&message, &text, recorder),
         role => {
             recorder.message(MAIN, role, &text);
             Ok(())
@@ -28,37 +28,26 @@ pub(super) fn replay(
     }
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Message<'a> {
-    role: Raw<'a>,
-    content: Raw<'a>,
-    tool_calls: Raw<'a>,
-    tool_call_id: Raw<'a>,
-    error: Raw<'a>,
+fn answer(message: &Object<'_>, attachments: &Attachments<'_>, recorder: &mut Recorder<'_>) {
+    let id = message.text("tool_call_id").unwrap_or_default();
+    let Some(call) = recorder.pairing.answer(MAIN, &id) else { return };
+    let Ending { text, failed, refused } =
+        Ending::new(message.get("content"), message.get("error"), attachments);
+    recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, MAIN, &text) });
 }
 
-impl Message<'_> {
-    fn answer(&self, attachments: &Attachments<'_>, recorder: &mut Recorder<'_>) {
-        let id = string(self.tool_call_id).unwrap_or_default();
-        let Some(call) = recorder.pairing.answer(MAIN, &id) else { return };
-        let Ending { text, failed, refused } = Ending::new(self.content, self.error, attachments);
-        recorder.outcome(Outcome { failed, refused, ..Outcome::new(call, MAIN, &text) });
+/// Replays the agent's turn.
+fn turn(message: &Object<'_>, text: &str, recorder: &mut Recorder<'_>) -> Done {
+    let calls = elements(message.get("tool_calls"));
+    if !text.is_empty() || calls.is_empty() {
+        recorder.say(MAIN, text);
     }
-
-    /// Replays the agent's turn.
-    fn turn(&self, text: &str, recorder: &mut Recorder<'_>) -> Done {
-        let calls = elements(self.tool_calls);
-        if !text.is_empty() || calls.is_empty() {
-            recorder.say(MAIN, text);
-        }
-        let names = ["id", "function", "arguments"];
-        let calls = calls.into_iter().filter_map(|call| members(Some(call), names));
-        together(calls, |[id, name, args], step| {
-            let name = required(name, "a tool call", "function")?;
-            let index = recorder.call(MAIN, step, &name, json_args(args));
-            recorder.expect(MAIN, Some(&*string(id).unwrap_or_default()), index);
-            Ok(())
-        })
-    }
+    let names = ["id", "function", "arguments"];
+    let calls = calls.into_iter().filter_map(|call| members(Some(call), names));
+    together(calls, |[id, name, args], step| {
+        let name = required(name, "a tool call", "function")?;
+        let index = recorder.call(MAIN, step, &name, json_args(args));
+        recorder.expect(MAIN, Some(&*string(id).unwrap_or_default()), index);
+        Ok(())
+    })
 }
