@@ -172,6 +172,12 @@ impl Format {
     }
 
     pub(crate) fn read(self, input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
+        // Lines may be recognised as a format of documents. They are a document that breaks off.
+        let layout = match self.layouts() {
+            Layouts::Lines => Layout::Lines,
+            Layouts::Document(_) => Layout::Document,
+            Layouts::Either(_) => layout,
+        };
         (self.0.read)(input, layout, recorder);
     }
 
