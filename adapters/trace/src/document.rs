@@ -8,8 +8,9 @@ use serde::de::{Deserializer, Visitor};
 
 use crate::detect::Layout;
 use crate::event::Tokens;
-use crate::field::{check, text_of_json};
+use crate::field::{Raw, check, checked_object, text_of_json};
 use crate::lines;
+use crate::object::{Object, raw};
 use crate::problem::{Done, Problem};
 use crate::recorder::{MAIN, Recorder};
 use crate::stream::Stream;
@@ -51,14 +52,13 @@ pub(crate) enum Part<'a> {
     Usage(&'a str),
 }
 
-/// Replays the records of an input, which are checked to be JSON: the [`parts`] of a document, or lines. Reports those
-/// that cannot be read.
+/// Replays the records of an input: those of a document, or lines. Reports those that cannot be read.
 pub(crate) fn replay(
     input: &mut dyn BufRead,
     layout: Layout,
     lists: Lists,
     recorder: &mut Recorder<'_>,
-    each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Done,
+    each: &mut dyn FnMut(&Object<'_>, &mut Recorder<'_>) -> Done,
 ) {
     replay_with_usage(input, layout, lists, |_| None, recorder, each);
 }
@@ -68,12 +68,26 @@ pub(crate) fn replay_with_usage(
     input: &mut dyn BufRead,
     layout: Layout,
     lists: Lists,
-    usage: fn(&str) -> Option<Tokens>,
+    usage: fn(Raw<'_>) -> Option<Tokens>,
+    recorder: &mut Recorder<'_>,
+    each: &mut dyn FnMut(&Object<'_>, &mut Recorder<'_>) -> Done,
+) {
+    replay_json(input, layout, lists, usage, recorder, &mut |json, recorder| {
+        each(&checked_object(json)?, recorder)
+    });
+}
+
+/// Replays an input like [`replay_with_usage`], with records of any type as JSON texts that were checked.
+pub(crate) fn replay_json(
+    input: &mut dyn BufRead,
+    layout: Layout,
+    lists: Lists,
+    usage: fn(Raw<'_>) -> Option<Tokens>,
     recorder: &mut Recorder<'_>,
     each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Done,
 ) {
     if layout == Layout::Lines {
-        lines::replay(input, recorder, &mut |json, recorder| {
+        lines::replay_texts(input, recorder, &mut |json, recorder| {
             check(json)?;
             each(json, recorder)
         });
@@ -87,7 +101,7 @@ pub(crate) fn replay_with_usage(
             }
         }
         Part::Session(name) => recorder.session(name),
-        Part::Usage(json) => total = usage(json).or(total),
+        Part::Usage(json) => total = usage(raw(json)).or(total),
     });
     if let Err(problem) = end {
         recorder.problem(problem);

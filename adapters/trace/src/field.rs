@@ -229,7 +229,7 @@ pub(crate) fn nested(raw: Raw<'_>) -> Option<Object<'_>> {
 }
 
 /// Reads the objects of a list in a field, without what is no object.
-pub(crate) fn records<'a>(raw: Raw<'a>) -> impl Iterator<Item = Object<'a>> {
+pub(crate) fn records(raw: Raw<'_>) -> impl Iterator<Item = Object<'_>> {
     raw.into_iter()
         .flat_map(|raw| object::elements(raw.get()))
         .filter_map(|record| nested(Some(record)))

@@ -1,5 +1,6 @@
 //! Numbers and counts the events that a format's reader finds, and delivers them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::costs::Answers;
@@ -150,6 +151,13 @@ impl<'s> Recorder<'s> {
     /// Notes the session's name. The first one counts.
     pub(crate) fn session(&mut self, name: &str) {
         self.trace.session.get_or_insert_with(|| name.to_owned());
+    }
+
+    /// Notes the session's name, if the record has one.
+    pub(crate) fn session_of(&mut self, name: Option<Cow<'_, str>>) {
+        if let Some(name) = name {
+            self.session(&name);
+        }
     }
 
     /// Returns whether a call or a message has been read.
@@ -371,10 +379,23 @@ impl<'s> Recorder<'s> {
         }
     }
 
+    /// Expects the result of a call by its id. Without an id, the call has no result.
+    pub(crate) fn await_answer(&mut self, worker: &str, id: Option<Cow<'_, str>>, call: usize) {
+        if let Some(id) = id {
+            self.pairing.issue(worker, &id, 0, call);
+        }
+    }
+
     /// Ends a turn. A message that was held back is then a turn without calls.
     pub(crate) fn settle(&mut self, worker: &str) {
         let slot = self.slot(worker);
         self.release(slot, true);
+    }
+
+    /// Ends a turn with a message to the agent.
+    pub(crate) fn hear(&mut self, worker: &str, role: Role, text: &str) {
+        self.settle(worker);
+        self.message(worker, role, text);
     }
 
     /// Ends a turn like [`Recorder::settle`], and begins another.

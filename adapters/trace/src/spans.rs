@@ -49,7 +49,7 @@ pub(crate) fn replay(
         assembler.deliver_ready(&mut |record| deliver(record, &mut session, recorder));
         outcome
     };
-    document::replay(input, layout, lists, recorder, &mut each);
+    document::replay_json(input, layout, lists, |_| None, recorder, &mut each);
     assembler.flush(&mut |record| deliver(record, &mut session, recorder));
 }
 

@@ -37,7 +37,7 @@ impl Format {
         recognise,
         read: |input, _, recorder| {
             let mut sessions = Sessions::default();
-            lines::replay(input, recorder, &mut |json, recorder| sessions.line(json, recorder));
+            lines::replay(input, recorder, &mut |line, recorder| sessions.line(line, recorder));
             sessions.flush(recorder);
         },
     });
@@ -69,16 +69,16 @@ struct Sessions {
 }
 
 impl Sessions {
-    fn line(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Done {
-        let line = object(json)?;
-        let method = line.text("method");
-        let params = match method.as_deref() {
-            Some("session/update" | "session/prompt") => nested(line.get("params")),
+    fn line(&mut self, line: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+        let inner = nested(line.get("params"));
+        let params = match line.text("method").as_deref() {
+            Some("session/update" | "session/prompt") => inner.as_ref(),
             Some("session/load") => {
-                self.load(&line);
+                self.load(line);
                 return Ok(());
             }
-            None if line.has("update") => object(json).ok(),
+            // The parameters of an update may stand alone.
+            None if line.has("update") => Some(line),
             None => {
                 for session in self.by_id.values_mut() {
                     let is_answer =

@@ -32,7 +32,7 @@ impl Format {
         recognise,
         read: |input, _, recorder| {
             let mut chat = Chat::default();
-            lines::replay(input, recorder, &mut |line, recorder| {
+            lines::replay_texts(input, recorder, &mut |line, recorder| {
                 chat.line(line, recorder);
                 Ok(())
             });

@@ -20,16 +20,9 @@ impl Format {
         layouts: Layouts::Document(|fields| is_list(fields, "messages")),
         recognise,
         read: |input, layout, recorder| {
-            let usage = |json: &str| Tokens::of_anthropic(serde_json::from_str(json).ok());
             let lists = Lists::First(&["messages"]);
-            document::replay_with_usage(
-                input,
-                layout,
-                lists,
-                usage,
-                recorder,
-                &mut |json, recorder| replay(&checked_object(json)?, recorder),
-            );
+            let usage = Tokens::of_anthropic;
+            document::replay_with_usage(input, layout, lists, usage, recorder, &mut replay);
         },
     });
 }
@@ -105,17 +98,14 @@ fn input(message: &Object<'_>, role: Role, recorder: &mut Recorder<'_>) {
         }
     }
     if !texts.is_empty() {
-        recorder.settle(MAIN);
-        recorder.message(MAIN, role, &texts.join("\n"));
+        recorder.hear(MAIN, role, &texts.join("\n"));
     }
 }
 
 fn call(block: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let tool = block.required("name", "a tool_use block")?;
     let index = recorder.call_in_turn(MAIN, &tool, json_args(block.get("input")));
-    if let Some(id) = block.text("id") {
-        recorder.pairing.issue(MAIN, &id, 0, index);
-    }
+    recorder.await_answer(MAIN, block.text("id"), index);
     Ok(())
 }
 

@@ -46,7 +46,7 @@ impl Format {
                 layout,
                 Lists::First(&[LIST]),
                 recorder,
-                &mut |json, recorder| replay(&checked_object(json)?, &mut last, recorder),
+                &mut |message, recorder| replay(message, &mut last, recorder),
             );
         },
     });
@@ -79,8 +79,7 @@ fn replay(message: &Object<'_>, last: &mut String, recorder: &mut Recorder<'_>) 
     let source = string(message.get("source").or(message.get("agent_id")));
     let worker = source.as_deref().unwrap_or(MAIN);
     if worker.starts_with("user") {
-        recorder.settle(last);
-        recorder.message(last, Role::User, &texts(message.get("content")));
+        recorder.hear(last, Role::User, &texts(message.get("content")));
         return Ok(());
     }
     worker.clone_into(last);
@@ -94,9 +93,9 @@ fn replay(message: &Object<'_>, last: &mut String, recorder: &mut Recorder<'_>) 
         }
         "ToolCallRequestEvent" => return request(message, worker, recorder),
         "ToolCallExecutionEvent" => {
-            elements(message.get("content"))
-                .into_iter()
-                .for_each(|result| deliver(result, worker, recorder));
+            for result in elements(message.get("content")) {
+                deliver(result, worker, recorder);
+            }
         }
         _ => {}
     }

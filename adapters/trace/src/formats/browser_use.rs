@@ -40,13 +40,7 @@ impl Format {
         layouts: Layouts::Document(|fields| is_list(fields, LIST)),
         recognise,
         read: |input, layout, recorder| {
-            document::replay(
-                input,
-                layout,
-                Lists::First(&[LIST]),
-                recorder,
-                &mut |json, recorder| replay(&checked_object(json)?, recorder),
-            );
+            document::replay(input, layout, Lists::First(&[LIST]), recorder, &mut replay);
         },
     });
 }

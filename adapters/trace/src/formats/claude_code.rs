@@ -67,7 +67,7 @@ impl Format {
                 layout,
                 Lists::First(&[LIST]),
                 recorder,
-                &mut |json, recorder| Session { recorder, chains: &mut chains }.replay(json),
+                &mut |line, recorder| Session { recorder, chains: &mut chains }.replay(line),
             );
         },
     });
@@ -146,8 +146,7 @@ struct Session<'c, 'r, 's> {
 }
 
 impl Session<'_, '_, '_> {
-    fn replay(&mut self, json: &str) -> Done {
-        let line = checked_object(json)?;
+    fn replay(&mut self, line: &Object<'_>) -> Done {
         let Some(kind) = line.text("type") else {
             return Ok(());
         };
@@ -157,11 +156,9 @@ impl Session<'_, '_, '_> {
             self.recorder.recognise();
         }
         let session = line.text("sessionId").or_else(|| line.text("session_id"));
-        if let Some(session) = session {
-            self.recorder.session(&session);
-        }
+        self.recorder.session_of(session);
         self.recorder.time(time(line.get("timestamp")));
-        let worker = self.worker(&line);
+        let worker = self.worker(line);
         let attached =
             line.get("attachment").and_then(|attached| member(Some(attached), "content"));
         if attached.is_some_and(|attached| notes::is_note(&flat_text(Some(attached)))) {
@@ -174,7 +171,7 @@ impl Session<'_, '_, '_> {
             "assistant" if is_true(line.get("isApiErrorMessage")) => Ok(()),
             "assistant" => self.answer(&worker, &message),
             kind => {
-                self.input(&worker, &message, kind == "user" && is_typed(&line));
+                self.input(&worker, &message, kind == "user" && is_typed(line));
                 Ok(())
             }
         }

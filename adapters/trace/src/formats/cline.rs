@@ -74,9 +74,13 @@ impl Format {
         recognise,
         read: |input, layout, recorder| {
             let mut open = OpenCalls::default();
-            document::replay(input, layout, Lists::First(&[]), recorder, &mut |json, recorder| {
-                replay(&checked_object(json)?, &mut open, recorder)
-            });
+            document::replay(
+                input,
+                layout,
+                Lists::First(&[]),
+                recorder,
+                &mut |message, recorder| replay(message, &mut open, recorder),
+            );
         },
     });
 }
@@ -136,8 +140,7 @@ fn hear(message: &Object<'_>, open: &mut OpenCalls, recorder: &mut Recorder<'_>)
     open.end_turn(told, recorder);
     for name in ["task", "feedback", "user_message"] {
         if let Some((_, inner)) = told.split_once(&*format!("<{name}>")) {
-            recorder.settle(MAIN);
-            recorder.message(MAIN, Role::User, split_at_end(inner, name).0.trim());
+            recorder.hear(MAIN, Role::User, split_at_end(inner, name).0.trim());
         }
     }
 }
@@ -187,9 +190,7 @@ impl OpenCalls {
 fn call_of(block: &Object<'_>, open: &mut OpenCalls, recorder: &mut Recorder<'_>) -> Done {
     let tool = block.required("name", "a tool_use block")?;
     let call = open.issue(&tool, json_args(block.get("input")), recorder);
-    if let Some(id) = block.text("id") {
-        recorder.pairing.issue(MAIN, &id, 0, call);
-    }
+    recorder.await_answer(MAIN, block.text("id"), call);
     Ok(())
 }
 

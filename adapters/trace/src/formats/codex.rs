@@ -37,7 +37,7 @@ impl Format {
         recognise,
         read: |input, _, recorder| {
             let mut thread = Thread::default();
-            lines::replay(input, recorder, &mut |json, recorder| thread.replay(json, recorder));
+            lines::replay(input, recorder, &mut |line, recorder| thread.replay(line, recorder));
         },
     });
 }
@@ -79,11 +79,10 @@ struct Thread {
 }
 
 impl Thread {
-    fn replay(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Done {
-        let line = object(json)?;
+    fn replay(&mut self, line: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
         let kind = line.text("type");
         if !is_object(line.get("payload")) {
-            return self.replay_bare(json, &line, recorder);
+            return self.replay_bare(line, recorder);
         }
         recorder.recognise();
         recorder.time(time(line.get("timestamp")));
@@ -113,12 +112,12 @@ impl Thread {
     }
 
     /// Replays a line of the oldest rollouts: an item, or the thread's name.
-    fn replay_bare(&mut self, json: &str, line: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    fn replay_bare(&mut self, line: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
         if line.has("payload") {
             return Ok(());
         }
         if line.has("type") || line.has("role") {
-            return self.item(&checked_object(json)?, recorder);
+            return self.item(line, recorder);
         }
         if line.has("timestamp")
             && let Some(id) = line.text("id")
@@ -166,9 +165,7 @@ impl Thread {
         let id = string(id);
         let worker = id.clone().filter(|_| is_spawned).unwrap_or(Cow::Borrowed(MAIN));
         self.worker = Some(worker.into_owned());
-        if let Some(session) = string(session).or(parent).or(id) {
-            recorder.session(&session);
-        }
+        recorder.session_of(string(session).or(parent).or(id));
     }
 
     fn item(&mut self, item: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {

@@ -19,7 +19,12 @@ impl Format {
         failures: Failures::Flagged,
         layouts: Layouts::Lines,
         recognise,
-        read: |input, _, recorder| lines::replay(input, recorder, &mut replay),
+        read: |input, _, recorder| {
+            lines::replay(input, recorder, &mut |line, recorder| {
+                replay(line, recorder);
+                Ok(())
+            });
+        },
     });
 }
 
@@ -30,15 +35,12 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
         .then_some(Clue::mark("`type` such as `item.completed` of `codex exec`").printed())
 }
 
-fn replay(json: &str, recorder: &mut Recorder<'_>) -> Done {
-    let line = object(json)?;
+fn replay(line: &Object<'_>, recorder: &mut Recorder<'_>) {
     let kind = line.text("type").unwrap_or_default();
     match (&*kind, nested(line.get("item"))) {
         ("thread.started", _) => {
             recorder.recognise();
-            if let Some(thread) = line.text("thread_id") {
-                recorder.session(&thread);
-            }
+            recorder.session_of(line.text("thread_id"));
         }
         ("turn.started" | "turn.failed", _) => recorder.recognise(),
         ("turn.completed", _) => {
@@ -49,7 +51,6 @@ fn replay(json: &str, recorder: &mut Recorder<'_>) -> Done {
         ("item.completed", Some(item)) => replay_item(&item, true, recorder),
         _ => {}
     }
-    Ok(())
 }
 
 /// An item that is a call, with the name of its tool and its arguments as JSON.

@@ -33,7 +33,7 @@ impl Format {
         recognise,
         read: |input, _, recorder| {
             let mut seen = RecentRecords::default();
-            lines::replay(input, recorder, &mut |json, recorder| replay(json, &mut seen, recorder));
+            lines::replay(input, recorder, &mut |line, recorder| replay(line, &mut seen, recorder));
         },
     });
 }
@@ -46,8 +46,7 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
         .then_some(Clue::record("`type` and `data` of a Copilot event").printed())
 }
 
-fn replay(json: &str, seen: &mut RecentRecords, recorder: &mut Recorder<'_>) -> Done {
-    let line = object(json)?;
+fn replay(line: &Object<'_>, seen: &mut RecentRecords, recorder: &mut Recorder<'_>) -> Done {
     let (Some(kind), Some(data)) = (line.text("type"), nested(line.get("data"))) else {
         return Ok(());
     };
@@ -58,13 +57,10 @@ fn replay(json: &str, seen: &mut RecentRecords, recorder: &mut Recorder<'_>) -> 
     let worker = worker.unwrap_or(Cow::Borrowed(MAIN));
     match kind.as_ref() {
         "session.start" => {
-            if let Some(session) = data.text("sessionId") {
-                recorder.session(&session);
-            }
+            recorder.session_of(data.text("sessionId"));
         }
         "user.message" => {
-            recorder.settle(&worker);
-            recorder.message(&worker, Role::User, &flat_text(data.get("content")));
+            recorder.hear(&worker, Role::User, &flat_text(data.get("content")));
         }
         "assistant.message" => return answer(&data, &worker, seen, recorder),
         "tool.execution_start" => {
@@ -137,9 +133,7 @@ fn issue(
     }
     let tool = required(name, "a tool request", "name")?;
     let index = recorder.call_together(worker, &tool, json_args(arguments));
-    if let Some(id) = id {
-        recorder.pairing.issue(worker, &id, 0, index);
-    }
+    recorder.await_answer(worker, id, index);
     Ok(())
 }
 

@@ -61,13 +61,10 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
 
 pub(super) fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
     let mut chat = Chat::default();
-    document::replay(
-        input,
-        layout,
-        Lists::First(&["messages"]),
-        recorder,
-        &mut |json, recorder| chat.replay(json, recorder),
-    );
+    let lists = Lists::First(&["messages"]);
+    document::replay(input, layout, lists, recorder, &mut |record, recorder| {
+        chat.replay(record, recorder)
+    });
 }
 
 #[derive(Default)]
@@ -77,10 +74,9 @@ struct Chat {
 }
 
 impl Chat {
-    fn replay(&mut self, json: &str, recorder: &mut Recorder<'_>) -> Done {
-        let record = checked_object(json)?;
+    fn replay(&mut self, record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
         if record.has("projectHash") || record.has("type") {
-            self.meet(&record, recorder);
+            self.meet(record, recorder);
         }
         if record.has("$rewindTo") {
             recorder.recognise();
@@ -93,7 +89,7 @@ impl Chat {
         for message in records(rewritten) {
             outcome = outcome.and(self.record(&message, recorder));
         }
-        outcome.and(self.record(&record, recorder))
+        outcome.and(self.record(record, recorder))
     }
 
     /// Takes the session and its worker from the first record that has them.

@@ -18,9 +18,7 @@ impl Format {
         failures: Failures::Flagged,
         layouts: Layouts::Lines,
         recognise,
-        read: |input, _, recorder| {
-            lines::replay(input, recorder, &mut |json, recorder| replay(&object(json)?, recorder));
-        },
+        read: |input, _, recorder| lines::replay(input, recorder, &mut replay),
     });
 }
 

@@ -77,7 +77,7 @@ fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
     let is_archive = input.fill_buf().is_ok_and(|begin| packed::first_member(begin).is_some());
     if !is_archive {
         let lists = Lists::All(&["samples", "events"]);
-        document::replay(input, layout, lists, recorder, &mut |json, recorder| {
+        document::replay_json(input, layout, lists, |_| None, recorder, &mut |json, recorder| {
             log.element(json, recorder)
         });
         log.name_first(recorder);

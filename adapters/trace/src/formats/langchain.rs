@@ -21,7 +21,8 @@ impl Format {
         layouts: Layouts::Either(|fields| is_list(fields, "messages")),
         recognise,
         read: |input, layout, recorder| {
-            document::replay(input, layout, Lists::First(&["messages"]), recorder, &mut replay);
+            let lists = Lists::First(&["messages"]);
+            document::replay_json(input, layout, lists, |_| None, recorder, &mut replay);
         },
     });
 }

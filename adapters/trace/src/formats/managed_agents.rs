@@ -22,13 +22,7 @@ impl Format {
         layouts: Layouts::Either(|fields| is_list(fields, LIST)),
         recognise,
         read: |input, layout, recorder| {
-            document::replay(
-                input,
-                layout,
-                Lists::First(&[LIST]),
-                recorder,
-                &mut |json, recorder| replay(&checked_object(json)?, recorder),
-            );
+            document::replay(input, layout, Lists::First(&[LIST]), recorder, &mut replay);
         },
     });
 }

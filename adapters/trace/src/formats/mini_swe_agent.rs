@@ -29,13 +29,7 @@ impl Format {
         layouts: Layouts::Document(|fields| is_list(fields, "messages") || has_info_of_run(fields)),
         recognise,
         read: |input, layout, recorder| {
-            document::replay(
-                input,
-                layout,
-                Lists::First(&["messages"]),
-                recorder,
-                &mut |json, recorder| replay(&checked_object(json)?, recorder),
-            );
+            document::replay(input, layout, Lists::First(&["messages"]), recorder, &mut replay);
         },
     });
 }
@@ -88,8 +82,7 @@ fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
         "user" | "tool" if result(message, &text, &extra, recorder) => {}
         "tool" => {}
         role => {
-            recorder.settle(MAIN);
-            recorder.message(MAIN, Role::from_name(role), &text);
+            recorder.hear(MAIN, Role::from_name(role), &text);
         }
     }
     Ok(())

@@ -72,9 +72,7 @@ fn replay(record: &Object<'_>, first: bool, recorder: &mut Recorder<'_>) -> Done
 
 fn header(record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     recorder.recognise();
-    if let Some(session) = strict_string(record.get("session"), "session")? {
-        recorder.session(&session);
-    }
+    recorder.session_of(strict_string(record.get("session"), "session")?);
     Ok(())
 }
 

@@ -24,16 +24,9 @@ impl Format {
             is_message.then_some(Clue::fallback("messages with `role` and `content`"))
         },
         read: |input, layout, recorder| {
-            let usage = |json: &str| Tokens::of_openai(serde_json::from_str(json).ok());
             let lists = Lists::First(&["messages"]);
-            document::replay_with_usage(
-                input,
-                layout,
-                lists,
-                usage,
-                recorder,
-                &mut |json, recorder| replay(&checked_object(json)?, recorder),
-            );
+            let usage = Tokens::of_openai;
+            document::replay_with_usage(input, layout, lists, usage, recorder, &mut replay);
         },
     });
 }

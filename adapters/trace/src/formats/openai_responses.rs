@@ -64,7 +64,7 @@ impl Format {
         recognise,
         read: |input, layout, recorder| {
             let lists = Lists::All(&["input", "output", "messages"]);
-            let usage = |json: &str| Tokens::of_openai(serde_json::from_str(json).ok());
+            let usage = Tokens::of_openai;
             document::replay_with_usage(input, layout, lists, usage, recorder, &mut replay);
         },
     });
@@ -105,10 +105,9 @@ fn is_body(fields: &Fields) -> bool {
 }
 
 /// Replays a line or an element: an item, a request or a response.
-fn replay(json: &str, recorder: &mut Recorder<'_>) -> Done {
-    let item = checked_object(json)?;
+fn replay(item: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     if item.has("type") || item.has("role") {
-        return replay_in_main(&item, recorder);
+        return replay_in_main(item, recorder);
     }
     let is_first = !recorder.has_begun();
     let mut outcome = Ok(());
@@ -121,7 +120,7 @@ fn replay(json: &str, recorder: &mut Recorder<'_>) -> Done {
     if outputs.iter().any(is_record) {
         recorder.recognise();
     }
-    pay(&item, recorder);
+    pay(item, recorder);
     for output in outputs {
         outcome = outcome.and(replay_in_main(&output, recorder));
     }

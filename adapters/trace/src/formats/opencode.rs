@@ -67,8 +67,7 @@ fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
     }
 }
 
-fn replay_line(json: &str, recorder: &mut Recorder<'_>) -> Done {
-    let line = object(json)?;
+fn replay_line(line: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     if let Some(session) = line.text("sessionID") {
         recorder.recognise();
         recorder.session(&session);
@@ -79,15 +78,12 @@ fn replay_line(json: &str, recorder: &mut Recorder<'_>) -> Done {
     replay(&part, recorder)
 }
 
-fn replay_message(json: &str, recorder: &mut Recorder<'_>) -> Done {
-    let message = checked_object(json)?;
+fn replay_message(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let info = members(message.get("info"), ["role", "sessionID", "time", "tokens"]);
     let missing = ProblemKind::Missing { record: "a message", field: "info" };
     let [role, session, times, paid] = info.ok_or(missing)?;
     recorder.recognise();
-    if let Some(session) = string(session) {
-        recorder.session(&session);
-    }
+    recorder.session_of(string(session));
     let parts = records(message.get("parts"));
     let [created, completed] = members(times, ["created", "completed"]).unwrap_or_default();
     recorder.begin_turn(MAIN);

@@ -116,9 +116,8 @@ fn recognise_document(fields: &Fields) -> Option<Clue> {
 
 fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
     let mut first = true;
-    let usage = |json: &str| accumulated(serde_json::from_str(json).ok());
     let lists = Lists::First(&LISTS);
-    document::replay_with_usage(input, layout, lists, usage, recorder, &mut |json, recorder| {
+    document::replay_json(input, layout, lists, accumulated, recorder, &mut |json, recorder| {
         if layout == Layout::Lines || !json.starts_with('[') {
             return replay(json, &mut first, recorder);
         }
@@ -221,9 +220,7 @@ fn call(event: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let said = flat_text(event.get("thought"));
     let response = event.text("llm_response_id").map(digest);
     let index = issue(response, &said, &tool, arguments.as_args(), recorder);
-    if let Some(id) = string(event.get("tool_call_id").or(event.get("id"))) {
-        recorder.pairing.issue(MAIN, &id, 0, index);
-    }
+    recorder.await_answer(MAIN, string(event.get("tool_call_id").or(event.get("id"))), index);
     Ok(())
 }
 
@@ -269,7 +266,7 @@ fn act(
     if event.text("source").is_some_and(|source| source != "agent") {
         return Ok(());
     }
-    let fields = if !event.has("args") { Some(own_arguments(json)?) } else { None };
+    let fields = if event.has("args") { None } else { Some(own_arguments(json)?) };
     let args = fields.as_deref().or(event.get("args").map(RawValue::get)).unwrap_or("null");
     let response = string(member(response(event), "id")).map(digest);
     let index = issue(response, &thought, action, Args::Json(args), recorder);

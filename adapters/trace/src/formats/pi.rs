@@ -130,8 +130,7 @@ fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
         Some("assistant") => return answer(message, recorder),
         Some("toolResult") => result(message, recorder),
         Some("user") => {
-            recorder.settle(MAIN);
-            recorder.message(MAIN, Role::User, &flat_text(message.get("content")));
+            recorder.hear(MAIN, Role::User, &flat_text(message.get("content")));
         }
         _ => {}
     }
@@ -183,8 +182,6 @@ fn speak(block: &Object<'_>, step: Step, recorder: &mut Recorder<'_>) {
 fn call(block: &Object<'_>, step: Step, recorder: &mut Recorder<'_>) -> Done {
     let tool = block.required("name", "a toolCall block")?;
     let index = recorder.call(MAIN, step, &tool, json_args(block.get("arguments")));
-    if let Some(id) = block.text("id") {
-        recorder.pairing.issue(MAIN, &id, 0, index);
-    }
+    recorder.await_answer(MAIN, block.text("id"), index);
     Ok(())
 }

@@ -18,13 +18,7 @@ impl Format {
         layouts: Layouts::Document(|fields| is_list(fields, "messages")),
         recognise,
         read: |input, layout, recorder| {
-            document::replay(
-                input,
-                layout,
-                Lists::First(&["messages"]),
-                recorder,
-                &mut |json, recorder| replay(&checked_object(json)?, recorder),
-            );
+            document::replay(input, layout, Lists::First(&["messages"]), recorder, &mut replay);
         },
     });
 }
@@ -82,10 +76,10 @@ fn respond<'a>(parts: impl Iterator<Item = Object<'a>>, recorder: &mut Recorder<
     for part in parts {
         match part.text("part_kind").as_deref() {
             Some("text") if step == Step::New => {
-                recorder.say(MAIN, &flat_text(part.get("content")))
+                recorder.say(MAIN, &flat_text(part.get("content")));
             }
             Some("text") => {
-                recorder.message(MAIN, Role::Assistant, &flat_text(part.get("content")))
+                recorder.message(MAIN, Role::Assistant, &flat_text(part.get("content")));
             }
             Some("tool-call") => match call(&part, step, recorder) {
                 Ok(()) => step = Step::Same,
@@ -108,8 +102,7 @@ fn call(part: &Object<'_>, step: Step, recorder: &mut Recorder<'_>) -> Done {
 fn request(part: &Object<'_>, recorder: &mut Recorder<'_>) {
     let text = || flat_text(part.get("content"));
     let says = |role, recorder: &mut Recorder<'_>| {
-        recorder.settle(MAIN);
-        recorder.message(MAIN, role, &text());
+        recorder.hear(MAIN, role, &text());
     };
     match part.text("part_kind").as_deref() {
         Some("user-prompt") => says(Role::User, recorder),

@@ -28,13 +28,7 @@ impl Format {
         layouts: Layouts::Document(|fields| LISTS.iter().any(|key| is_list(fields, key))),
         recognise,
         read: |input, layout, recorder| {
-            document::replay(
-                input,
-                layout,
-                Lists::First(&LISTS),
-                recorder,
-                &mut |json, recorder| replay(&checked_object(json)?, recorder),
-            );
+            document::replay(input, layout, Lists::First(&LISTS), recorder, &mut replay);
         },
     });
 }

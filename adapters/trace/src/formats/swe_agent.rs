@@ -22,14 +22,7 @@ impl Format {
         recognise,
         read: |input, layout, recorder| {
             let lists = Lists::First(&LISTS);
-            document::replay_with_usage(
-                input,
-                layout,
-                lists,
-                tokens,
-                recorder,
-                &mut |json, recorder| replay(&checked_object(json)?, recorder),
-            );
+            document::replay_with_usage(input, layout, lists, tokens, recorder, &mut replay);
         },
     });
 }
@@ -64,8 +57,7 @@ pub(super) fn is_step(step: &Fields) -> bool {
 }
 
 /// Returns the tokens of a run. Its cached tokens are unknown.
-fn tokens(stats: &str) -> Option<Tokens> {
-    let stats = serde_json::from_str(stats).ok();
+fn tokens(stats: Raw<'_>) -> Option<Tokens> {
     let [input, output] = members(stats, ["tokens_sent", "tokens_received"])?.map(count);
     Some(Tokens { input: input?, cached: 0, output: output? })
 }
@@ -97,8 +89,7 @@ fn message(record: &Object<'_>, role: &str, recorder: &mut Recorder<'_>) {
         Role::System => recorder.message(&worker, Role::System, &text),
         role => {
             if !result(&worker, &text, recorder) {
-                recorder.settle(&worker);
-                recorder.message(&worker, role, &text);
+                recorder.hear(&worker, role, &text);
             }
         }
     }

@@ -72,8 +72,8 @@ fn what_is_no_trace_is_refused_by_name() {
         };
         assert!(problem.ends_with(&end), "{input}: {problem}");
     }
-    let named = reading(b"", Some(Format::NATIVE)).end;
-    assert_eq!(named, Err(Problem { line: None, kind: ProblemKind::Empty }));
+    let empty = reading(b"", Some(Format::NATIVE)).end;
+    assert_eq!(empty, Err(Problem { line: None, kind: ProblemKind::Empty }));
 }
 
 /// A reader that counts what was taken from it.

@@ -31,9 +31,13 @@ impl Format {
         recognise,
         read: |input, layout, recorder| {
             let mut task = Task::default();
-            document::replay(input, layout, Lists::First(&[]), recorder, &mut |json, recorder| {
-                task.replay(&checked_object(json)?, recorder)
-            });
+            document::replay(
+                input,
+                layout,
+                Lists::First(&[]),
+                recorder,
+                &mut |message, recorder| task.replay(message, recorder),
+            );
             task.end_turn("", recorder);
         },
     });
@@ -69,8 +73,7 @@ impl Task {
         let text = message.text("text").unwrap_or_default();
         match &*what {
             "task" | "user_feedback" => {
-                recorder.settle(MAIN);
-                recorder.message(MAIN, Role::User, &text);
+                recorder.hear(MAIN, Role::User, &text);
             }
             "text" | "completion_result" => recorder.speak(MAIN, &text),
             "api_req_started" => self.request(&text, recorder),

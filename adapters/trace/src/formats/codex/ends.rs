@@ -91,10 +91,10 @@ fn end_of_call<'a>(event: &Object<'a>) -> Option<End<'a>> {
         "exec_command_end" | "CommandExecution" | "patch_apply_end" | "FileChange" => {
             let code = integer(ended.get("exit_code")).map(|code| code != 0);
             let success = flag(ended.get("success")).map(|success| !success);
-            code.or(success).or_else(|| failed_by_status(&ended))
+            code.or(success).or_else(|| failed_by_status(ended))
         }
         "mcp_tool_call_end" | "McpToolCall" => {
-            failed_by_result(&ended).or_else(|| failed_by_status(&ended))
+            failed_by_result(ended).or_else(|| failed_by_status(ended))
         }
         _ => None,
     }?;
