@@ -100,7 +100,7 @@ fn begins_as_json(text: &[u8]) -> bool {
 /// Finds the layout of an input whose format the caller named.
 pub(crate) fn named(format: Format, prefix: &[u8]) -> Detection {
     let text = prefix.trim_ascii_start();
-    let (layout, is_sure) = match format.layouts() {
+    let (layout, is_sure) = match format.0.layouts {
         Layouts::Document(_) => (Layout::Document, true),
         Layouts::Either(_) if !begins_with_bad_line(text) => {
             let layout = layout(text).0;
@@ -247,7 +247,7 @@ fn elements(list: &[Value]) -> Option<Claim> {
 /// Asks every format about an object. The first of the strongest clues wins.
 fn claim(place: Place, fields: &Fields) -> Option<Claim> {
     let ours = Format::ALL.iter().filter_map(|format| {
-        let clue = format.recognise(place, fields)?;
+        let clue = (format.0.recognise)(place, fields)?;
         Some(Claim { format: Some(*format), clue })
     });
     let others = foreign::recognise(place, fields).map(|clue| Claim { format: None, clue });

@@ -56,7 +56,7 @@ use crate::recorder::Recorder;
 /// # Ok::<(), unstuck_trace::UnknownFormat>(())
 /// ```
 #[derive(Clone, Copy)]
-pub struct Format(&'static Definition);
+pub struct Format(pub(crate) &'static Definition);
 
 impl Format {
     /// Every format, in the order in which messages list them. If two formats have equally good
@@ -148,32 +148,16 @@ impl Format {
         self.0.name
     }
 
-    pub(crate) const fn no_record(self) -> &'static str {
-        self.0.no_record
-    }
-
-    pub(crate) const fn failures(self) -> Failures {
-        self.0.failures
-    }
-
-    pub(crate) const fn layouts(self) -> Layouts {
-        self.0.layouts
-    }
-
     pub(crate) fn is_document(self, fields: &Fields) -> bool {
-        match self.layouts() {
+        match self.0.layouts {
             Layouts::Lines => false,
             Layouts::Document(is_document) | Layouts::Either(is_document) => is_document(fields),
         }
     }
 
-    pub(crate) fn recognise(self, place: Place, fields: &Fields) -> Option<Clue> {
-        (self.0.recognise)(place, fields)
-    }
-
     pub(crate) fn read(self, input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
         // Lines may be recognised as a format of documents. They are a document that breaks off.
-        let layout = match self.layouts() {
+        let layout = match self.0.layouts {
             Layouts::Lines => Layout::Lines,
             Layouts::Document(_) => Layout::Document,
             Layouts::Either(_) => layout,

@@ -76,7 +76,7 @@ pub type TraceId = [u8; 16];
 pub type SpanId = [u8; 8];
 
 /// A span, decoded from JSON or from protobuf.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Span {
     /// The trace that the span belongs to.
     pub trace: TraceId,
@@ -108,20 +108,8 @@ pub struct Span {
 impl Span {
     /// Creates a span of this resource and scope without an id, a name or a time, for a decoder to fill in.
     pub fn empty(resource: &Arc<Map<String, Value>>, scope: &Arc<str>) -> Self {
-        Self {
-            trace: TraceId::default(),
-            id: SpanId::default(),
-            parent: None,
-            name: String::new(),
-            begin: 0,
-            end: 0,
-            status: Status::Unset,
-            message: String::new(),
-            attributes: Map::new(),
-            events: Vec::new(),
-            resource: Arc::clone(resource),
-            scope: Arc::clone(scope),
-        }
+        let (resource, scope) = (Arc::clone(resource), Arc::clone(scope));
+        Self { resource, scope, ..Self::default() }
     }
 }
 

@@ -158,7 +158,7 @@ impl fmt::Display for ProblemKind {
                     "not recognised as a trace; read are: {names}; `--from` names one of these"
                 )
             }
-            Self::NoRecord { format } => out.write_str(format.no_record()),
+            Self::NoRecord { format } => out.write_str(format.0.no_record),
             Self::Io { message } => write!(out, "reading failed: {message}"),
             Self::NotUtf8 { column } => {
                 write!(out, "not UTF-8 at byte {column}: expected JSON in UTF-8")

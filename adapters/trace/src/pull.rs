@@ -159,19 +159,29 @@ impl<'a> Pull<'a> {
 /// The bytes that are looked at before [`memchr`] is, which takes longer to begin.
 const NEAR: usize = 64;
 
+/// A bit for each byte of a word, the lowest one.
+pub(crate) const ONES: u64 = u64::MAX / 255;
+
+/// Marks the bytes of a word that are below a bound, by their highest bits. The lowest mark is exact:
+/// a borrow moves to higher bytes only.
+pub(crate) const fn below(word: u64, bound: u8) -> u64 {
+    word.wrapping_sub(ONES * bound as u64) & !word & (ONES << 7)
+}
+
+/// Marks the bytes of a word that are equal to one, like [`below`].
+pub(crate) const fn equal(word: u64, byte: u8) -> u64 {
+    below(word ^ (ONES * byte as u64), 1)
+}
+
 /// Returns the number of bytes before the first `end`, which mostly is near.
 #[inline]
 pub(crate) fn bytes_before(bytes: &[u8], end: u8) -> usize {
-    /// A bit for each byte of a word, the lowest one.
-    const ONES: u64 = u64::MAX / 255;
     let mut rest = bytes;
     let mut before = 0;
     while before < NEAR
         && let Some((word, behind)) = rest.split_first_chunk()
     {
-        // Equal bytes become 0, from which a 1 cannot be taken without the highest bit. The lowest mark is exact.
-        let zeros = u64::from_le_bytes(*word) ^ (ONES * u64::from(end));
-        let marks = zeros.wrapping_sub(ONES) & !zeros & (ONES << 7);
+        let marks = equal(u64::from_le_bytes(*word), end);
         if marks != 0 {
             return before + marks.trailing_zeros() as usize / 8;
         }

@@ -135,7 +135,7 @@ impl<'s> Recorder<'s> {
             messages: 0,
             steps: 0,
             errors: 0,
-            flags: format.failures() == Failures::Flagged,
+            flags: format.0.failures == Failures::Flagged,
             answers: Answers::default(),
             time: None,
             recognised: false,

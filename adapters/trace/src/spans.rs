@@ -92,7 +92,7 @@ impl Span {
             trace: id_of_text(trace),
             id: id_of_text(id),
             parent: parent.filter(|parent| !parent.is_empty()).map(id_of_text),
-            ..Self::empty(&Arc::default(), &Arc::from(""))
+            ..Self::default()
         }
     }
 

@@ -11,6 +11,7 @@ use memchr::{memchr_iter, memrchr};
 use crate::LINE_BYTES_MAX;
 use crate::field::text_of_json;
 use crate::problem::{Problem, ProblemKind};
+use crate::pull::{ONES, below, equal};
 
 /// The number of bytes that are taken from the input at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -360,20 +361,6 @@ impl<'i> Stream<'i> {
 }
 
 const EOF_STRING: &str = "EOF while parsing a string";
-
-/// A bit for each byte of a word, the lowest one.
-const ONES: u64 = u64::MAX / 255;
-
-/// Marks the bytes of a word that are below a bound, by their highest bits. The lowest mark is exact:
-/// a borrow moves to higher bytes only.
-const fn below(word: u64, bound: u8) -> u64 {
-    word.wrapping_sub(ONES * bound as u64) & !word & (ONES << 7)
-}
-
-/// Marks the bytes of a word that are equal to one, like [`below`].
-const fn equal(word: u64, byte: u8) -> u64 {
-    below(word ^ (ONES * byte as u64), 1)
-}
 
 /// Returns the bytes from the first quote, backslash or control character on.
 fn from_special(bytes: &[u8]) -> &[u8] {

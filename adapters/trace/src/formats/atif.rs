@@ -28,16 +28,12 @@ impl Format {
         recognise,
         read: |input, layout, recorder| {
             let lists = Lists::All(&["steps", "subagent_trajectories"]);
-            document::replay(
-                input,
-                layout,
-                lists,
-                recorder,
-                &mut |element, recorder| match element.get("steps") {
-                    Some(_) => delegate(element, 1, recorder),
-                    None => step(element, MAIN, recorder),
-                },
-            );
+            document::replay(input, layout, lists, recorder, &mut |element, recorder| {
+                if element.has("steps") {
+                    return delegate(element, 1, recorder);
+                }
+                step(element, MAIN, recorder)
+            });
         },
     });
 }

@@ -41,13 +41,10 @@ impl Format {
         recognise,
         read: |input, layout, recorder| {
             let mut last = MAIN.to_owned();
-            document::replay(
-                input,
-                layout,
-                Lists::First(&[LIST]),
-                recorder,
-                &mut |message, recorder| replay(message, &mut last, recorder),
-            );
+            let lists = Lists::First(&[LIST]);
+            document::replay(input, layout, lists, recorder, &mut |message, recorder| {
+                replay(message, &mut last, recorder)
+            });
         },
     });
 }

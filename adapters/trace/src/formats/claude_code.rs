@@ -62,13 +62,10 @@ impl Format {
         recognise,
         read: |input, layout, recorder| {
             let mut chains = Chains::default();
-            document::replay(
-                input,
-                layout,
-                Lists::First(&[LIST]),
-                recorder,
-                &mut |line, recorder| Session { recorder, chains: &mut chains }.replay(line),
-            );
+            let lists = Lists::First(&[LIST]);
+            document::replay(input, layout, lists, recorder, &mut |line, recorder| {
+                Session { recorder, chains: &mut chains }.replay(line)
+            });
         },
     });
 }

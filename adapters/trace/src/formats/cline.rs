@@ -74,13 +74,10 @@ impl Format {
         recognise,
         read: |input, layout, recorder| {
             let mut open = OpenCalls::default();
-            document::replay(
-                input,
-                layout,
-                Lists::First(&[]),
-                recorder,
-                &mut |message, recorder| replay(message, &mut open, recorder),
-            );
+            let lists = Lists::First(&[]);
+            document::replay(input, layout, lists, recorder, &mut |message, recorder| {
+                replay(message, &mut open, recorder)
+            });
         },
     });
 }

@@ -76,7 +76,7 @@ pub struct Counts {
 /// later if they take longer.
 ///
 /// The state can be stored and restored. Its format changes between versions.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Assembler {
     limits: Limits,
     traces: HashMap<TraceId, Trace>,
@@ -106,18 +106,7 @@ struct Place {
 impl Assembler {
     /// Creates an assembler without spans.
     pub fn new(limits: Limits) -> Self {
-        Self {
-            limits,
-            traces: HashMap::new(),
-            awaited: BTreeSet::new(),
-            sessions: HashMap::new(),
-            ready: Vec::new(),
-            bytes: 0,
-            spans: 0,
-            workers: 0,
-            clock: 0,
-            counts: Counts::default(),
-        }
+        Self { limits, ..Self::default() }
     }
 
     /// Goes on from a stored state, with limits that hold from the next span on.

@@ -308,37 +308,28 @@ impl Places {
     }
 }
 
-/// Files with a total that the program kept: its record from the end, its place there, and the figures.
-const TOTALS: [(&str, usize, &str, [&[&str]; 3]); 3] = [
-    (
-        "opencode/gen-1.18.33-export-loop.json",
-        0,
-        "/info/tokens",
-        [&["/input", "/cache/write"], &["/cache/read"], &["/output", "/reasoning"]],
-    ),
-    (
-        "openhands/sdk-goal-events.jsonl",
-        2,
-        "/value/usage_to_metrics/default/accumulated_token_usage",
-        [&["/prompt_tokens"], &["/cache_read_tokens"], &["/completion_tokens"]],
-    ),
-    (
-        "codex-rollout/rollout-gen-0.169.0-loop.jsonl",
-        1,
-        "/payload/info/total_token_usage",
-        [&["/input_tokens"], &["/cached_input_tokens"], &["/output_tokens"]],
-    ),
-];
+/// Files with a total that the program kept, a line each: the file, the place of its record from the end, the total in
+/// it, and the figures of the input, those from a cache, and those of the output.
+const TOTALS: &str = "\
+opencode/gen-1.18.33-export-loop.json | 0 | /info/tokens | /input /cache/write | /cache/read | /output /reasoning
+openhands/sdk-goal-events.jsonl | 2 | /value/usage_to_metrics/default/accumulated_token_usage | /prompt_tokens | /cache_read_tokens | /completion_tokens
+codex-rollout/rollout-gen-0.169.0-loop.jsonl | 1 | /payload/info/total_token_usage | /input_tokens | /cached_input_tokens | /output_tokens
+";
 
 #[test]
 fn tokens_are_those_of_a_total_that_the_program_kept() {
     let Some(root) = shared("formats") else { return };
-    for (name, from_end, pointer, [input, cached, output]) in TOTALS {
+    for line in TOTALS.lines() {
+        let fields: Vec<&str> = line.split(" | ").collect();
+        let [name, from_end, pointer, figures @ ..] = &fields[..] else { panic!("{line}") };
         let records = records(&root.join(name));
+        let from_end = from_end.parse().expect("a number");
         let record = records.iter().rev().nth(from_end).expect("a record");
         let total = record.pointer(pointer).expect("a total");
-        let (cached, output) = (sum(total, cached), sum(total, output));
-        let expected = Tokens { input: sum(total, input) - cached, cached, output };
+        let figures = <[&str; 3]>::try_from(figures).expect("three lists");
+        let pointers = |list: &'static str| list.split(' ').collect::<Vec<_>>();
+        let [input, cached, output] = figures.map(|list| sum(total, &pointers(list)));
+        let expected = Tokens { input: input - cached, cached, output };
         let trace = scan(&root.join(name), None, &mut |_| {}).expect("a trace");
         assert_eq!(trace.tokens, Some(expected), "{name}");
     }
@@ -351,7 +342,7 @@ fn tokens_are_those_of_another_count() {
     for (name, path) in files(&root) {
         let Some(format) = format_of(&name) else { continue };
         let Some((_, places)) = all.iter().find(|(of, _)| *of == format) else { continue };
-        if TOTALS.iter().any(|(file, ..)| *file == name) {
+        if TOTALS.lines().any(|line| line.starts_with(&name)) {
             continue;
         }
         let Ok(trace) = scan(&path, Some(format), &mut |_| {}) else { continue };

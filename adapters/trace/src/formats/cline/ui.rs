@@ -31,13 +31,10 @@ impl Format {
         recognise,
         read: |input, layout, recorder| {
             let mut task = Task::default();
-            document::replay(
-                input,
-                layout,
-                Lists::First(&[]),
-                recorder,
-                &mut |message, recorder| task.replay(message, recorder),
-            );
+            let lists = Lists::First(&[]);
+            document::replay(input, layout, lists, recorder, &mut |message, recorder| {
+                task.replay(message, recorder)
+            });
             task.end_turn("", recorder);
         },
     });
