@@ -8,7 +8,7 @@ use crate::event::{Args, Begin, Call, Event, Message, Outcome, Role, Tokens, Usa
 use crate::formats::{Failures, Format};
 use crate::notes;
 use crate::pairing::{Pairing, digest};
-use crate::problem::{Problem, ProblemKind};
+use crate::problem::{Done, Problem, ProblemKind};
 use crate::{NOTES_MAX, PROBLEMS_MAX, Trace, WORKERS_MAX};
 
 /// The worker of a record without a worker's name.
@@ -56,8 +56,8 @@ pub(crate) enum Step {
 /// delivered.
 pub(crate) fn together<T>(
     calls: impl IntoIterator<Item = T>,
-    mut deliver: impl FnMut(T, Step) -> Result<(), ProblemKind>,
-) -> Result<(), ProblemKind> {
+    mut deliver: impl FnMut(T, Step) -> Done,
+) -> Done {
     let (mut step, mut outcome) = (Step::New, Ok(()));
     for call in calls {
         match deliver(call, step) {
@@ -66,6 +66,11 @@ pub(crate) fn together<T>(
         }
     }
     outcome
+}
+
+/// Delivers all of some records. One that cannot be read is reported after the others are delivered.
+pub(crate) fn all<T>(records: impl IntoIterator<Item = T>, deliver: impl FnMut(T) -> Done) -> Done {
+    records.into_iter().map(deliver).fold(Ok(()), Result::and)
 }
 
 /// The state of a worker's turn, kept for the format's reader.

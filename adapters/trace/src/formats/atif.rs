@@ -60,16 +60,12 @@ fn delegate(element: &Object<'_>, depth: usize, recorder: &mut Recorder<'_>) -> 
     }
     let id = element.text("trajectory_id").or_else(|| element.text("session_id"));
     let worker = id.unwrap_or(Cow::Borrowed("subagent"));
-    let mut outcome = Ok(());
-    for inner in elements(element.get("steps")) {
-        let read = checked_object(inner.get());
-        outcome = outcome.and(read.and_then(|inner| step(&inner, &worker, recorder)));
-    }
-    for inner in elements(element.get("subagent_trajectories")) {
-        let read = checked_object(inner.get());
-        outcome = outcome.and(read.and_then(|inner| delegate(&inner, depth + 1, recorder)));
-    }
-    outcome
+    let outcome = all(elements(element.get("steps")), |inner| {
+        step(&checked_object(inner.get())?, &worker, recorder)
+    });
+    outcome.and(all(elements(element.get("subagent_trajectories")), |inner| {
+        delegate(&checked_object(inner.get())?, depth + 1, recorder)
+    }))
 }
 
 fn step(element: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) -> Done {

@@ -89,13 +89,10 @@ fn answer(
     if let Some(text) = data.text("content").filter(|text| !text.is_empty()) {
         recorder.say(worker, &text);
     }
-    let mut outcome = Ok(());
-    for request in elements(data.get("toolRequests")) {
-        if let Some(request) = members(Some(request), ["toolCallId", "name", "arguments"]) {
-            outcome = outcome.and(issue(request, worker, seen, recorder));
-        }
-    }
-    outcome
+    let requests = elements(data.get("toolRequests")).into_iter();
+    let names = ["toolCallId", "name", "arguments"];
+    let requests = requests.filter_map(|request| members(Some(request), names));
+    all(requests, |request| issue(request, worker, seen, recorder))
 }
 
 /// Returns the tokens of all models.

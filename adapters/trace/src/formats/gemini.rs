@@ -85,10 +85,7 @@ impl Chat {
         }
         let set = nested(record.get("$set"));
         let rewritten = set.as_ref().map_or(record.get("messages"), |set| set.get("messages"));
-        let mut outcome = Ok(());
-        for message in records(rewritten) {
-            outcome = outcome.and(self.record(&message, recorder));
-        }
+        let outcome = all(records(rewritten), |message| self.record(&message, recorder));
         outcome.and(self.record(record, recorder))
     }
 
@@ -212,15 +209,9 @@ impl Speaker<'_, '_, '_> {
         }
         self.recorder.usage(self.worker, Tokens::of_gemini(usage));
         self.recorder.speak(self.worker, &words(parts));
-        let mut outcome = Ok(());
-        for part in records(parts) {
-            if let Some([id, name, args]) =
-                members(part.get("functionCall"), ["id", "name", "args"])
-            {
-                outcome = outcome.and(self.issue(name, args, &string(id).unwrap_or_default()));
-            }
-        }
-        outcome
+        let names = ["id", "name", "args"];
+        let calls = records(parts).filter_map(|part| members(part.get("functionCall"), names));
+        all(calls, |[id, name, args]| self.issue(name, args, &string(id).unwrap_or_default()))
     }
 
     /// Delivers the results among the parts of a message, with the call's status if it is given.

@@ -77,7 +77,7 @@ fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
             )?);
             Ok(())
         };
-        records(record.get("observations")).map(add).fold(Ok(()), Result::and)
+        all(records(record.get("observations")), add)
     });
 }
 

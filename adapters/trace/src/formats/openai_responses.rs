@@ -110,21 +110,16 @@ fn replay(item: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
         return replay_in_main(item, recorder);
     }
     let is_first = !recorder.has_begun();
-    let mut outcome = Ok(());
-    for input in records(item.get("input")) {
-        if is_first || !(is_message(&input) || mirrors(&input, recorder)) {
-            outcome = outcome.and(replay_in_main(&input, recorder));
-        }
-    }
+    let outcome = all(records(item.get("input")), |input| {
+        let is_new = is_first || !(is_message(&input) || mirrors(&input, recorder));
+        if is_new { replay_in_main(&input, recorder) } else { Ok(()) }
+    });
     let outputs: Vec<Object<'_>> = records(item.get("output")).collect();
     if outputs.iter().any(is_record) {
         recorder.recognise();
     }
     pay(item, recorder);
-    for output in outputs {
-        outcome = outcome.and(replay_in_main(&output, recorder));
-    }
-    outcome
+    outcome.and(all(outputs, |output| replay_in_main(&output, recorder)))
 }
 
 /// A function that delivers the result of the call with an id.

@@ -99,10 +99,7 @@ fn replay_message(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let parts: Vec<Object<'_>> = parts.collect();
     let of_steps = parts.iter().filter_map(tokens_of_part).reduce(|all, step| all + step);
     recorder.usage(MAIN, of_steps.or_else(|| tokens(paid)));
-    let mut outcome = Ok(());
-    for part in parts {
-        outcome = outcome.and(replay(&part, recorder));
-    }
+    let outcome = all(parts, |part| replay(&part, recorder));
     recorder.time(time(completed));
     outcome
 }

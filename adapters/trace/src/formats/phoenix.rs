@@ -53,7 +53,7 @@ fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
         }
         let add_inner =
             |span: &RawValue| add(&checked_object(span.get())?, span.get(), recorder, push);
-        spans.into_iter().map(add_inner).fold(Ok(()), Result::and)
+        all(spans, add_inner)
     });
 }
 

@@ -22,5 +22,5 @@ pub(super) use crate::formats::{Definition, Failures, Format, Layouts};
 pub(super) use crate::lines;
 pub(super) use crate::object::Object;
 pub(super) use crate::problem::{Done, ProblemKind};
-pub(super) use crate::recorder::{MAIN, Recorder, Step, Turn, together};
+pub(super) use crate::recorder::{MAIN, Recorder, Step, Turn, all, together};
 pub(super) use crate::time::{time, time_in_seconds};
