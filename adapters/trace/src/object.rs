@@ -12,7 +12,7 @@ use serde_json::Error;
 use serde_json::value::RawValue;
 
 use crate::field::{Raw, required, string, text_of_json};
-use crate::problem::ProblemKind;
+use crate::problem::{ProblemKind, without_place};
 use crate::pull::Pull;
 
 /// The most members of an object that are read. Records of agents have tens of them.
@@ -30,7 +30,7 @@ impl<'a> Object<'a> {
     ///
     /// # Errors
     ///
-    /// Returns which member occurs twice, and where. The message for any other value is empty.
+    /// Returns which key is broken or occurs twice, and where. The message for any other value is empty.
     pub(crate) fn read(json: &'a str) -> Result<Self, String> {
         let mut json = Pull::new(json);
         if !json.enter(b'{') {
@@ -42,7 +42,7 @@ impl<'a> Object<'a> {
         {
             let end = json.at();
             json.colon();
-            let name = text_of_json(quoted).unwrap_or_default();
+            let name = name_of(quoted).map_err(|what| format!("{what} at column {end}"))?;
             if members.iter().any(|(known, _)| *known == name) {
                 return Err(format!("duplicate field `{name}` at column {end}"));
             }
@@ -75,6 +75,14 @@ impl<'a> Object<'a> {
     ) -> Result<Cow<'a, str>, ProblemKind> {
         required(self.get(name), record, name)
     }
+}
+
+/// Returns the text of a key. Only there half a surrogate pair is a mistake.
+fn name_of(quoted: &str) -> Result<Cow<'_, str>, String> {
+    if quoted.contains('\\') {
+        return serde_json::from_str(quoted).map_err(|error| without_place(&error));
+    }
+    Ok(text_of_json(quoted).unwrap_or_default())
 }
 
 /// Returns the elements of a JSON array. Any other value has none.

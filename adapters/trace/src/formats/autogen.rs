@@ -90,8 +90,8 @@ fn replay(message: &Object<'_>, last: &mut String, recorder: &mut Recorder<'_>) 
         }
         "ToolCallRequestEvent" => return request(message, worker, recorder),
         "ToolCallExecutionEvent" => {
-            for result in elements(message.get("content")) {
-                deliver(result, worker, recorder);
+            for result in records(message.get("content")) {
+                deliver(&result, worker, recorder);
             }
         }
         _ => {}
@@ -125,23 +125,21 @@ fn logged(message: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) -> Do
 
 /// Delivers the calls of an event.
 fn request(message: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) -> Done {
-    let calls = elements(message.get("content")).into_iter();
-    let calls = calls.filter_map(|call| members(Some(call), ["id", "name", "arguments"]));
-    together(calls, |[id, name, arguments], step| {
-        let name = required(name, "a tool call", "name")?;
-        let index = recorder.call(worker, step, &name, Arguments::new(arguments).as_args());
-        recorder.expect(worker, string(id).as_deref(), index);
+    together(records(message.get("content")), |call, step| {
+        let name = call.required("name", "a tool call")?;
+        let arguments = Arguments::new(call.get("arguments"));
+        let index = recorder.call(worker, step, &name, arguments.as_args());
+        recorder.expect(worker, call.text("id").as_deref(), index);
         Ok(())
     })
 }
 
 /// Delivers a result.
-fn deliver(result: &RawValue, worker: &str, recorder: &mut Recorder<'_>) {
-    let names = ["call_id", "content", "is_error"];
-    let Some([id, content, is_error]) = members(Some(result), names) else { return };
-    if flag(is_error).is_some() {
+fn deliver(result: &Object<'_>, worker: &str, recorder: &mut Recorder<'_>) {
+    if flag(result.get("is_error")).is_some() {
         recorder.flags_failures();
     }
-    let id = string(id).unwrap_or_default();
-    recorder.answer(worker, Some(&*id), &flat_text(content), is_true(is_error));
+    let id = result.text("call_id").unwrap_or_default();
+    let (text, failed) = (flat_text(result.get("content")), is_true(result.get("is_error")));
+    recorder.answer(worker, Some(&*id), &text, failed);
 }

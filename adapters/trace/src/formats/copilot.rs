@@ -89,10 +89,10 @@ fn answer(
     if let Some(text) = data.text("content").filter(|text| !text.is_empty()) {
         recorder.say(worker, &text);
     }
-    let requests = elements(data.get("toolRequests")).into_iter();
-    let names = ["toolCallId", "name", "arguments"];
-    let requests = requests.filter_map(|request| members(Some(request), names));
-    all(requests, |request| issue(request, worker, seen, recorder))
+    all(records(data.get("toolRequests")), |request| {
+        let request = ["toolCallId", "name", "arguments"].map(|name| request.get(name));
+        issue(request, worker, seen, recorder)
+    })
 }
 
 /// Returns the tokens of all models.

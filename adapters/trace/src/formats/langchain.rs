@@ -124,9 +124,9 @@ fn turn(message: &Object<'_>, text: &str, recorder: &mut Recorder<'_>) -> Done {
 
 /// Returns the id, the name and the arguments of each call, from the first place that has some.
 fn calls<'a>(message: &Object<'a>) -> Vec<[Raw<'a>; 3]> {
-    let calls = elements(message.get("tool_calls")).into_iter();
-    let calls = calls.filter_map(|call| members(Some(call), ["id", "name", "args"]));
-    let calls: Vec<_> = calls.collect();
+    let calls = records(message.get("tool_calls"));
+    let calls: Vec<_> =
+        calls.map(|call| ["id", "name", "args"].map(|name| call.get(name))).collect();
     if !calls.is_empty() {
         return calls;
     }
