@@ -13,7 +13,7 @@ use crate::model::{
 
 #[derive(Clone)]
 pub(crate) struct Pair<'p, const W: usize> {
-    engine: Detector<'p, W>,
+    pub(crate) engine: Detector<'p, W>,
     model: Model<'p>,
     calls: Vec<CallId>,
     /// The latest finding.
@@ -62,11 +62,6 @@ impl<'p, const W: usize> Pair<'p, W> {
     /// Returns the number of announced calls.
     pub(crate) fn calls(&self) -> usize {
         self.calls.len()
-    }
-
-    /// Returns the engine's nearness of the rule in this place, if there is such a rule.
-    pub(crate) fn near(&self, place: usize) -> Option<(u16, u16)> {
-        self.engine.nearness().nth(place).map(|near| (near.held, near.needed))
     }
 
     /// Gives the event to both detectors. Returns their disagreement as an error.

@@ -233,7 +233,8 @@ impl<const W: usize> Host<W> {
         let (asked, outcome) = rest.split_once(" = ").unwrap_or((rest, ""));
         let (word, words) = asked.split_once(' ').unwrap_or((asked, ""));
         if word == "near" {
-            let near = self.pair.near(number(words));
+            let near = self.pair.engine.nearness().nth(number(words));
+            let near = near.map(|near| (near.held, near.needed));
             return Some(
                 near.map_or("none".to_owned(), |(held, needed)| format!("{held}/{needed}")),
             );
