@@ -7,7 +7,6 @@ use std::os::unix::fs::{chown, symlink};
 use std::path::PathBuf;
 use std::process::Command;
 
-use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::harness::{Folder, Ran, at_home, effort, program_at};
@@ -32,9 +31,6 @@ impl Home {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = program_at(self.0.path());
-        for variable in ["GEMINI_CLI_HOME", "UNSTUCK", "UNSTUCK_STATE_DIR", "XDG_STATE_HOME"] {
-            command.env_remove(variable);
-        }
         let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
         command.env("PATH", path).env("SHELL", "/bin/sh");
         command.current_dir(self.path("project")).args(arguments);
@@ -52,64 +48,19 @@ impl Home {
         self.0.program("bin/unstuck", script);
     }
 
-    /// Records that the user trusts all hooks that Codex's settings list.
-    fn trust_codex(&self) {
-        let path = self.path(".codex/hooks.json");
-        let listed = fs::read_to_string(&path).expect("a file");
-        let listed: Value = serde_json::from_str(&listed).expect("JSON");
-        let word = Regex::new("(.)([A-Z])").expect("a pattern");
-        let trust = |event: &String| {
-            let event = word.replace_all(event, "${1}_$2").to_lowercase();
-            format!("[hooks.state.'{}:{event}:0:0']\ntrusted_hash = 'x'\n", path.display())
-        };
-        let events = listed["hooks"].as_object().expect("the hooks").keys();
-        self.0.file(".codex/config.toml", events.map(trust).collect::<String>());
-    }
-
-    /// Runs `doctor`, and returns its exit code and the JSON report on the state folder.
-    fn state(&self) -> (i32, Value) {
+    /// Runs `doctor`, and returns its exit code and its report in JSON.
+    fn report(&self) -> (i32, Value) {
         let ran = self.run(&["doctor", "--format", "json"]);
-        let report: Value = serde_json::from_str(&ran.out).expect("JSON");
-        (ran.exit, report["state"].clone())
-    }
-
-    /// Replaces the parts of an output that differ between machines and runs.
-    fn masked(&self, text: &str) -> String {
-        let home = self.0.path().to_str().expect("UTF-8");
-        let text = text.replace(home, "/home/me");
-        // The shell's part is only printed if it is below the median.
-        let took = r"[0-9.]+ ms \(median of 5\)(, its shell alone [0-9.]+ ms)?";
-        let took = Regex::new(took).expect("a constant pattern");
-        took.replace_all(&text, "# ms (median of 5)").into_owned()
+        (ran.exit, serde_json::from_str(&ran.out).expect("JSON"))
     }
 
     /// Runs `doctor`, and returns its exit code and the JSON report on the user's settings of an agent.
     fn of(&self, agent: &str) -> (i32, Value) {
-        let ran = self.run(&["doctor", "--format", "json"]);
-        let report: Value = serde_json::from_str(&ran.out).expect("JSON");
+        let (exit, report) = self.report();
         let places = report["places"].as_array().expect("a list");
         let place = places.iter().find(|one| one["agent"] == agent && one["scope"] == "user");
-        (ran.exit, place.expect("the agent").clone())
+        (exit, place.expect("the agent").clone())
     }
-}
-
-#[test]
-fn a_machine_without_hooks_has_no_faults() {
-    let home = Home::new();
-    let ran = home.run(&["doctor"]).quiet(0);
-    insta::assert_snapshot!(home.masked(&ran.out));
-}
-
-#[test]
-fn one_agent_is_checked_by_its_name() {
-    let home = Home::new();
-    home.run(&["install", "claude-code"]);
-    home.replace_program("cat >/dev/null; exit 2");
-    assert_eq!(home.run(&["doctor", "claude-code"]).exit, 1);
-    let ran = home.run(&["doctor", "gemini"]);
-    assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "another agent's fault is not its own");
-    insta::assert_snapshot!(home.masked(&ran.out));
-    assert_eq!(home.run(&["doctor", "nobody"]).exit, 64);
 }
 
 #[test]
@@ -123,19 +74,6 @@ fn settings_and_state_are_in_one_home_without_its_variable() {
     // Without an entry for the user in the system there is no home.
     let state = report["state"]["folder"].as_str().unwrap_or("~/.local/state/unstuck");
     assert_eq!(state.strip_suffix("/.local/state/unstuck"), Some(base));
-}
-
-#[test]
-fn installed_hooks_work() {
-    let home = Home::new();
-    for agent in AGENTS {
-        assert_eq!(home.run(&["install", agent]).exit, 0);
-    }
-    home.trust_codex();
-    let ran = home.run(&["doctor"]);
-    assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{}", ran.out);
-    insta::assert_snapshot!(home.masked(&ran.out));
-    assert!(!home.path(".local").exists(), "the trial leaves nothing");
 }
 
 #[test]
@@ -168,59 +106,6 @@ fn a_hook_that_misbehaves_is_reported() {
             assert!(reported.starts_with(fault) || by_shell, "{agent}: {script}: {reported}");
         }
     }
-    home.replace_program("cat >/dev/null; exit 2");
-    let ran = home.run(&["doctor"]).quiet(1);
-    insta::assert_snapshot!(home.masked(&ran.out));
-}
-
-#[test]
-fn a_missing_program_is_reported() {
-    let home = Home::new();
-    home.run(&["install", "claude-code"]);
-    fs::remove_file(home.path("bin/unstuck")).expect("a link");
-    let (exit, place) = home.of("claude-code");
-    let fault = place["commands"][0]["fault"].as_str().expect("a fault");
-    assert_eq!(exit, 1);
-    assert!(fault.contains("/bin/unstuck cannot be started: No such file"), "{fault}");
-}
-
-#[test]
-fn a_line_in_a_projects_settings_is_only_run_if_it_runs_this_program() {
-    let home = Home::new();
-    let unstuck = home.path("bin/unstuck").display().to_string();
-    let evil = home.0.program("project/evil/unstuck", "touch ran");
-    for (command, works) in [
-        (format!("{unstuck} hook codex"), Value::from(true)),
-        (format!("'{unstuck}' hook \"codex\""), true.into()),
-        (format!("{unstuck} hook codex; touch ran"), Value::Null),
-        (format!("{unstuck} hook codex $(touch ran)"), Value::Null),
-        (evil.display().to_string() + " hook codex", Value::Null),
-        ("evil/unstuck hook codex".to_owned(), Value::Null),
-    ] {
-        let hook = json!({ "type": "command", "command": command });
-        let hooks = json!({ "hooks": { "Stop": [{ "hooks": [hook] }] } });
-        home.0.file("project/.codex/hooks.json", hooks.to_string());
-        let ran = home.run(&["doctor", "--format", "json"]);
-        let report: Value = serde_json::from_str(&ran.out).expect("JSON");
-        let places = report["places"].as_array().expect("a list");
-        let place = places.iter().find(|one| one["agent"] == "codex" && one["scope"] == "project");
-        assert_eq!(place.expect("Codex")["commands"][0]["works"], works, "{command}");
-        assert!(!home.path("project/ran").exists(), "{command}");
-    }
-}
-
-#[test]
-fn a_hook_that_only_fails_in_its_log_is_reported() {
-    let home = Home::new();
-    let config = home.0.file("project/unstuck.toml", "preset = \"nudge\"");
-    home.run(&["install", "codex", "--config", "unstuck.toml"]);
-    home.trust_codex();
-    assert_eq!(home.of("codex").0, 0);
-    fs::write(config, "preset = \"nugde\"").expect("a file");
-    let (exit, place) = home.of("codex");
-    let fault = place["commands"][0]["fault"].as_str().expect("a fault");
-    assert_eq!(exit, 1);
-    assert!(fault.starts_with("lets every call pass; its log says: "), "{fault}");
 }
 
 /// Settings that keep hooks from running. Each line has the agent, its file, the content of the file, and a part of the
@@ -256,27 +141,6 @@ fn settings_that_turn_hooks_off_are_reported() {
 }
 
 #[test]
-fn a_call_that_may_reach_the_hook_twice_is_reported() {
-    let home = Home::new();
-    home.run(&["install", "cursor"]);
-    assert_eq!(home.of("cursor").1["advice"], json!([]));
-    home.run(&["install", "claude-code"]);
-    let (exit, place) = home.of("cursor");
-    let advice = place["advice"][0].as_str().expect("advice");
-    assert!(exit == 0 && advice.starts_with("Cursor may also run the hooks in /"), "{advice}");
-}
-
-#[test]
-fn a_silence_that_the_agent_does_not_know_is_reported() {
-    let home = Home::new();
-    home.run(&["install", "cursor"]);
-    home.replace_program("cat >/dev/null");
-    let (exit, place) = home.of("cursor");
-    let fault = &place["commands"][0]["fault"];
-    assert_eq!((exit, fault), (1, &"prints nothing, but should print {}".into()));
-}
-
-#[test]
 fn a_plugin_of_another_version_is_reported() {
     for (agent, file) in [
         ("opencode", ".config/opencode/plugin/unstuck.js"),
@@ -294,87 +158,6 @@ fn a_plugin_of_another_version_is_reported() {
         home.run(&["install", agent]);
         assert_eq!(home.of(agent).0, 0);
     }
-}
-
-#[test]
-fn an_old_claude_code_is_reported() {
-    let home = Home::new();
-    home.run(&["install", "claude-code"]);
-    home.0.program("bin/claude", "echo '2.1.90 (Claude Code)'");
-    let (exit, place) = home.of("claude-code");
-    let reported = place["obstacles"][0].as_str().expect("an obstacle");
-    assert!(exit == 1 && reported.starts_with("Claude Code 2.1.90 cannot start"), "{reported}");
-}
-
-#[test]
-fn invalid_settings_and_missing_events_are_reported() {
-    let home = Home::new();
-    home.0.file(".claude/settings.json", "{\n  \"a\" 1\n}");
-    let command = home.path("bin/unstuck");
-    let hook = format!(r#"{{"type": "command", "command": "{} hook codex"}}"#, command.display());
-    home.0
-        .file(".codex/hooks.json", format!(r#"{{"hooks": {{"Stop": [{{"hooks": [{hook}]}}]}}}}"#));
-    let ran = home.run(&["doctor"]).quiet(1);
-    insta::assert_snapshot!(home.masked(&ran.out));
-}
-
-#[test]
-fn hooks_that_codex_trusts_are_counted() {
-    let home = Home::new();
-    home.run(&["install", "codex"]);
-    let key = format!("{}:pre_tool_use:0:0", home.path(".codex/hooks.json").display());
-    home.0.file(".codex/config.toml", format!("[hooks.state.'{key}']\ntrusted_hash = 'x'\n"));
-    let (exit, place) = home.of("codex");
-    let advice = place["advice"][0].as_str().expect("advice");
-    // Codex runs none of the others.
-    assert_eq!((exit, &place["trusted"]), (1, &false.into()));
-    assert!(advice.contains("1 of these 8"), "{advice}");
-    assert!(home.run(&["doctor"]).out.contains("  user     not trusted    "));
-    home.trust_codex();
-    let (exit, place) = home.of("codex");
-    assert_eq!((exit, &place["trusted"]), (0, &true.into()));
-    let human = home.run(&["doctor"]).out;
-    assert!(
-        human.contains("  user     works          ") && !human.contains("not trusted"),
-        "{human}"
-    );
-}
-
-#[test]
-fn the_state_and_its_log_are_reported() {
-    let home = Home::new();
-    home.run(&["install", "codex"]);
-    home.trust_codex();
-    let mut command = home.command(&["hook", "codex", "--preset", "none"]);
-    assert_eq!(Ran::by(&mut command).exit, 0);
-    let mut doctor = home.command(&["doctor", "--format", "json"]);
-    doctor.env("UNSTUCK", "off");
-    let ran = Ran::by(&mut doctor);
-    let report: Value = serde_json::from_str(&ran.out).expect("JSON");
-    let state = &report["state"];
-    let folder = home.path(".local/state/unstuck");
-    assert_eq!(state["folder"], folder.to_str().expect("UTF-8"));
-    assert_eq!((&state["mode"], &state["exists"]), (&"0700".into(), &true.into()));
-    assert_eq!(state["log"].as_array().map(Vec::len), Some(1), "{state}");
-    assert_eq!(report["off"], true);
-    // The trial ignores `UNSTUCK=off`, so the hook works.
-    assert_eq!(ran.exit, 0, "{}", ran.out);
-    let human = home.run(&["doctor"]).out;
-    let line = human.lines().find(|line| line.contains("hook.log")).expect("a line");
-    let expected = Regex::new("^  hook.log, (just now|[0-9]+ (s|min) ago): ").expect("a pattern");
-    assert!(expected.is_match(line), "{line}");
-    assert!(human.contains(" KiB, 0 sessions kept\n"), "{human}");
-}
-
-#[test]
-fn a_hook_that_the_environment_turns_off_is_reported() {
-    let home = Home::new();
-    home.run(&["install", "claude-code"]);
-    let mut doctor = home.command(&["doctor"]);
-    let ran = Ran::by(doctor.env("UNSTUCK", "off"));
-    assert_eq!(ran.exit, 0);
-    assert!(ran.out.contains("  user     turned off     "), "{}", ran.out);
-    assert!(ran.out.ends_with("hooks that inherit it do nothing and let every call run.\n"));
 }
 
 #[test]
@@ -406,9 +189,10 @@ fn a_state_folder_that_cannot_be_used_is_reported() {
             continue;
         }
         // Nothing is installed, so nothing is broken.
-        assert_eq!(home.state().0, 0, "{fault}");
+        assert_eq!(home.report().0, 0, "{fault}");
         home.run(&["install", "claude-code"]);
-        let (exit, state) = home.state();
+        let (exit, report) = home.report();
+        let state = &report["state"];
         assert_eq!((exit, state["faults"].as_array().map(Vec::len)), (1, Some(1)), "{state}");
         let reported = state["faults"][0].as_str().expect("a fault");
         assert!(reported.contains(fault), "{reported}");
@@ -418,19 +202,6 @@ fn a_state_folder_that_cannot_be_used_is_reported() {
         assert!(human.out.lines().all(|line| line.contains("/tmp") || line.len() <= 80));
         mode(&folder, 0o700);
     }
-}
-
-#[test]
-fn a_second_installation_is_reported() {
-    let home = Home::new();
-    home.run(&["install", "gemini"]);
-    home.run(&["install", "gemini", "--scope", "project", "--observe"]);
-    let ran = home.run(&["doctor"]).quiet(1);
-    insta::assert_snapshot!(home.masked(&ran.out));
-    // The same file by another name is no second installation.
-    fs::remove_dir_all(home.path("project/.gemini")).expect("a folder");
-    symlink(home.path(".gemini"), home.path("project/.gemini")).expect("a link");
-    assert_eq!(home.run(&["doctor"]).exit, 0);
 }
 
 #[test]

@@ -89,7 +89,7 @@ impl Ran {
 }
 
 /// The environment variables that may affect the program.
-const SURROUNDINGS: [&str; 24] = [
+const SURROUNDINGS: [&str; 26] = [
     "NO_COLOR",
     "CLICOLOR",
     "CLICOLOR_FORCE",
@@ -107,7 +107,9 @@ const SURROUNDINGS: [&str; 24] = [
     "PI_CODING_AGENT_DIR",
     "FACTORY_HOME_OVERRIDE",
     "CODEBUDDY_CONFIG_DIR",
+    "XDG_STATE_HOME",
     "UNSTUCK",
+    "UNSTUCK_STATE_DIR",
     "UNSTUCK_SWARM_SECRET",
     "UNSTUCK_SWARM_PASSWORD",
     "UNSTUCK_WEBHOOK_SECRET",

@@ -11,6 +11,7 @@ mod bytes;
 mod clue;
 mod compare;
 mod config;
+mod console;
 mod doctor;
 mod effect;
 mod eval;

@@ -1,0 +1,324 @@
+//! Console sessions: the files in `console` show commands and what they print.
+//!
+//! `== title` begins a case in an empty folder, which is also the user's home and is shown as `/home/me`. The lines
+//! below a title, up to the first command, are a comment. Commands before the first title begin every case of the file.
+//!
+//! `$ command` is followed by its standard output, by its standard error with `! ` before each line, and by its exit
+//! code in brackets if it is not 0. In the output, `…` stands for any text in a line, and for any lines if it is alone
+//! in one. These are the commands:
+//!
+//! - `unstuck`, with variables before it and `< file` behind it. `PROGRAM` is its path, `RUNS` are the recorded runs, and
+//!   `LABELS` their labels.
+//! - `each file command`: the command for each line of the file, which is its standard input.
+//! - `write file`: the lines below are the file's content. `write file 3..5` writes them three times, with the number in
+//!   place of `{n}`. `program file` writes a script.
+//! - `cd`, `cat`, `ls`, `rm`, `mkdir`, `cp`, `mv`, `link` and `git`, as everywhere.
+//!
+//! Behind `|` are paths into each JSON document of the output, which is replaced by the values there:
+//! `/findings/*/tool`.
+//!
+//! `NAME.unix.txt`, `NAME.fleet.txt` and `NAME.lean.txt` need Unix, the features of a fleet, or their absence. With
+//! `UNSTUCK_GOLDEN=write` in the environment the output in the files is written anew; review the difference.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use regex::Regex;
+use serde_json::{Deserializer, Value};
+
+use crate::harness::{Folder, Ran, labels, program_at, runs};
+
+/// The cases that run at a time.
+const WORKERS: usize = 4;
+
+/// The folder of each case, as it is shown.
+const HOME: &str = "/home/me";
+
+/// A command and the lines below it.
+struct Step<'t> {
+    command: &'t str,
+    /// The place of these lines in their file.
+    lines: Range<usize>,
+}
+
+struct Case<'t> {
+    title: &'t str,
+    steps: Vec<Step<'t>>,
+}
+
+/// Returns the commands that begin every case, and the cases.
+fn cases(text: &str) -> (Vec<Step<'_>>, Vec<Case<'_>>) {
+    let (mut begin, mut cases, mut at) = (Vec::new(), Vec::<Case<'_>>::new(), 0);
+    for line in text.split_inclusive('\n') {
+        at += line.len();
+        let steps = cases.last_mut().map_or(&mut begin, |case| &mut case.steps);
+        if let Some(title) = line.strip_prefix("== ") {
+            cases.push(Case { title: title.trim_end(), steps: Vec::new() });
+        } else if let Some(command) = line.strip_prefix("$ ") {
+            steps.push(Step { command: command.trim_end(), lines: at..at });
+        } else if let Some(step) = steps.last_mut() {
+            assert!(!line.starts_with(['$', '=']), "not a command or a title: {line}");
+            // Blank lines are only between steps.
+            step.lines.end = if line.trim().is_empty() { step.lines.end } else { at };
+        }
+    }
+    assert!(cases.iter().all(|case| !case.steps.is_empty()), "a case without a command");
+    (begin, cases)
+}
+
+/// The folder of a case, and the folder in it in which its commands run.
+struct Console {
+    folder: Folder,
+    at: PathBuf,
+}
+
+impl Console {
+    fn new() -> Self {
+        Self { folder: Folder::new(), at: PathBuf::new() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.home().join(&self.at).join(name)
+    }
+
+    /// Returns the folder as the program sees it.
+    fn home(&self) -> PathBuf {
+        let path = self.folder.path();
+        if cfg!(unix) { path.canonicalize().expect("a folder") } else { path.to_owned() }
+    }
+
+    /// Fills in the places of this machine.
+    fn filled(&self, text: &str) -> String {
+        let text = text.replace(HOME, &self.home().display().to_string());
+        let text = text.replace("LABELS", &labels().display().to_string());
+        let text = text.replace("PROGRAM", env!("CARGO_BIN_EXE_unstuck"));
+        text.replace("RUNS", &runs().display().to_string())
+    }
+
+    /// Replaces the places of this machine.
+    fn masked(&self, text: &str) -> String {
+        let text = text.replace(&runs().display().to_string(), "RUNS");
+        let text = text.replace(env!("CARGO_BIN_EXE_unstuck"), "PROGRAM");
+        text.replace(&self.home().display().to_string(), HOME)
+    }
+
+    /// Runs a command. Returns what it prints in the form of a file, or `None` if it takes the lines below it.
+    fn run(&mut self, step: &Step<'_>, below: &str) -> Option<String> {
+        let (line, paths) = step.command.split_once(" | ").unwrap_or((step.command, ""));
+        let words = shlex::split(&self.filled(line)).expect("words of a shell");
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let path = |n: usize| self.path(words.get(n).expect(step.command));
+        let done = |done: std::io::Result<()>| done.expect(step.command);
+        let mut ran = Ran { exit: 0, out: String::new(), err: String::new() };
+        match words[0] {
+            "write" => {
+                let times = words.get(2).map_or("1..1", |times| *times);
+                let (from, to) = times.split_once("..").expect("a range");
+                let [from, to] = [from, to].map(|end| end.parse::<usize>().expect("a number"));
+                let one = |n: usize| self.filled(below).replace("{n}", &n.to_string());
+                self.folder.file(
+                    &self.at.join(words[1]).to_string_lossy(),
+                    (from..=to).map(one).collect::<String>(),
+                );
+                return None;
+            }
+            #[cfg(unix)]
+            "program" => {
+                self.folder.program(&self.at.join(words[1]).to_string_lossy(), &self.filled(below));
+                return None;
+            }
+            #[cfg(unix)]
+            "link" => done(std::os::unix::fs::symlink(words[1], path(2))),
+            "cd" => self.at = words[1].into(),
+            "cat" => ran.out = fs::read_to_string(path(1)).expect(step.command),
+            "ls" => ran.out = listed(&path(1)),
+            "rm" if path(1).is_dir() => done(fs::remove_dir_all(path(1))),
+            "rm" => done(fs::remove_file(path(1))),
+            "mkdir" => done(fs::create_dir_all(path(1))),
+            "cp" => done(fs::copy(path(1), path(2)).map(drop)),
+            "mv" => done(fs::rename(path(1), path(2))),
+            "git" => {
+                let mut command = Command::new("git");
+                command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+                command.args(["-c", "user.name=a", "-c", "user.email=a@b.c"]).args(&words[1..]);
+                ran = Ran::by(command.current_dir(self.path("")));
+            }
+            "each" => {
+                for input in fs::read_to_string(path(1)).expect(step.command).lines() {
+                    let Ran { exit, out, err } = self.unstuck(&words[2..], Some(input.as_bytes()));
+                    ran.exit = ran.exit.max(exit);
+                    ran.out += &out;
+                    ran.err += &err;
+                }
+            }
+            _ => ran = self.unstuck(&words, None),
+        }
+        if !paths.is_empty() {
+            let documents = Deserializer::from_str(&ran.out).into_iter::<Value>();
+            let at = |document: Value| values(&document, paths) + "\n";
+            ran.out = documents.map(|document| at(document.expect("JSON"))).collect();
+        }
+        let mut shown = ran.out;
+        for line in ran.err.lines() {
+            writeln!(shown, "{}", format!("! {line}").trim_end()).expect("memory");
+        }
+        if ran.exit != 0 {
+            writeln!(shown, "[{}]", ran.exit).expect("memory");
+        }
+        Some(self.masked(&shown))
+    }
+
+    /// Runs the program by these words, which may begin with variables and end with a redirection.
+    fn unstuck(&self, words: &[&str], input: Option<&[u8]>) -> Ran {
+        let (words, input) = match *words {
+            [ref words @ .., "<", file] => {
+                (words, Some(fs::read(self.path(file)).expect("a file")))
+            }
+            _ => (words, input.map(<[u8]>::to_vec)),
+        };
+        let mut command = program_at(&self.home());
+        command.current_dir(self.path(""));
+        if cfg!(unix) {
+            // The agents of this machine are in other folders.
+            command.env("PATH", format!("{}:/usr/bin:/bin", self.home().join("bin").display()));
+        }
+        let mut words = words.iter();
+        for word in words.by_ref() {
+            match word.split_once('=') {
+                Some((name, value)) => command.env(name, value),
+                None if *word == "unstuck" => break,
+                None => panic!("unknown command {word}"),
+            };
+        }
+        command.args(words);
+        match input {
+            Some(input) => Ran::by_reading(&mut command, &input),
+            None => Ran::by(&mut command),
+        }
+    }
+}
+
+/// Returns the names in a folder, one a line.
+fn listed(folder: &Path) -> String {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
+    let mut names: Vec<_> = entries.map(|entry| entry.file_name().into_string()).collect();
+    names.sort();
+    names.into_iter().map(|name| name.expect("UTF-8") + "\n").collect()
+}
+
+/// Returns the values at these paths in a document.
+fn values(document: &Value, paths: &str) -> String {
+    let part = |values: Vec<Value>, name: &str| {
+        let inside = |value: Value| match (name, &value) {
+            ("*", Value::Array(all)) => all.clone(),
+            (_, Value::Array(all)) => {
+                let place: usize = name.parse().expect("a place in a list");
+                vec![all.get(place).cloned().unwrap_or_default()]
+            }
+            _ => vec![value.get(name).cloned().unwrap_or_default()],
+        };
+        values.into_iter().flat_map(inside).collect()
+    };
+    let values = paths.split(' ').flat_map(|path| {
+        path.strip_prefix('/').expect("a path").split('/').fold(vec![document.clone()], part)
+    });
+    values.map(|value| value.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns standard output, standard error and the exit code in the lines below a command.
+fn parts(lines: &str) -> [String; 3] {
+    let mut parts = [const { String::new() }; 3];
+    for line in lines.lines() {
+        let is_code = Regex::new(r"^\[\d+\]$").expect("a pattern").is_match(line);
+        let part = if is_code { 2 } else { usize::from(line.starts_with('!')) };
+        parts[part] += &(line.trim_start_matches("! ").to_owned() + "\n");
+    }
+    parts
+}
+
+/// Returns whether `shown` is what `expected` describes.
+fn fits(shown: &str, expected: &str) -> bool {
+    // On Windows, paths are printed with other separators.
+    let plain = |text: &str| text.replace('\\', if cfg!(windows) { "/" } else { "\\" });
+    let line = |line: &str| match line {
+        "…" => "(.*\n)*?".to_owned(),
+        line => line.split('…').map(regex::escape).collect::<Vec<_>>().join(".*?") + "\n",
+    };
+    parts(&plain(shown)).iter().zip(parts(&plain(expected))).all(|(shown, expected)| {
+        let pattern: String = expected.lines().map(line).collect();
+        Regex::new(&format!("^{pattern}$")).expect("a pattern").is_match(shown)
+    })
+}
+
+/// Plays a case. Returns each place where it shows something else, with what it should be.
+fn played(text: &str, begin: &[Step<'_>], case: &Case<'_>) -> Vec<(Range<usize>, String)> {
+    let mut console = Console::new();
+    let mut differences = Vec::new();
+    for step in begin.iter().chain(&case.steps) {
+        let below = &text[step.lines.clone()];
+        let Some(shown) = console.run(step, below) else { continue };
+        let shown: String = shown.trim_end().lines().map(|line| format!("{line}\n")).collect();
+        if !fits(&shown, below) {
+            differences.push((step.lines.clone(), shown));
+        }
+    }
+    differences
+}
+
+/// Returns whether the cases of a file can run here.
+fn is_for_here(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).expect("UTF-8");
+    match name.split('.').skip(1).collect::<Vec<_>>()[..] {
+        ["txt"] => true,
+        ["unix", "txt"] => cfg!(unix),
+        ["fleet", "txt"] => cfg!(feature = "fleet"),
+        ["lean", "txt"] => cfg!(not(feature = "fleet")),
+        _ => panic!("not a file of sessions: {name}"),
+    }
+}
+
+#[test]
+fn every_session_prints_what_it_shows() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/console");
+    let writes = std::env::var_os("UNSTUCK_GOLDEN").is_some_and(|word| word == "write");
+    let paths =
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let mut paths: Vec<_> = paths.filter(|path| is_for_here(path)).collect();
+    paths.sort();
+    let mut wrong = String::new();
+    for path in &paths {
+        let text = fs::read_to_string(path).expect("sessions");
+        let (begin, cases) = cases(&text);
+        let (next, differences) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        thread::scope(|scope| {
+            for _ in 0..WORKERS {
+                scope.spawn(|| {
+                    while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        for (lines, shown) in played(&text, &begin, case) {
+                            let mut all = differences.lock().expect("a list");
+                            all.push((case.title, lines, shown));
+                        }
+                    }
+                });
+            }
+        });
+        let mut differences = differences.into_inner().expect("a list");
+        differences.sort_by_key(|(_, lines, _)| lines.start);
+        let mut written = text.clone();
+        for (title, lines, shown) in differences.iter().rev() {
+            written.replace_range(lines.clone(), shown);
+            let line = text[..lines.start].lines().count();
+            writeln!(wrong, "{}:{line}: {title}:\n{shown}", path.display()).expect("memory");
+        }
+        if writes {
+            fs::write(path, written).expect("a file that can be written");
+        }
+    }
+    assert!(writes || wrong.is_empty(), "other output than in the files:\n{wrong}");
+}
