@@ -136,7 +136,18 @@ impl Console {
             #[cfg(unix)]
             "link" => done(std::os::unix::fs::symlink(words[1], path(2))),
             "cd" => self.at = words[1].into(),
-            "cat" => ran.out = fs::read_to_string(path(1)).expect(step.command),
+            "cat" => {
+                let (files, to) = match words[1..] {
+                    [ref files @ .., ">", to] => (files, Some(to)),
+                    ref files => (files, None),
+                };
+                let read = |file: &&str| fs::read_to_string(self.path(file)).expect(step.command);
+                let text: String = files.iter().map(read).collect();
+                match to {
+                    Some(to) => done(fs::write(self.path(to), text)),
+                    None => ran.out = text,
+                }
+            }
             "ls" => ran.out = listed(&path(1)),
             "rm" if path(1).is_dir() => done(fs::remove_dir_all(path(1))),
             "rm" => done(fs::remove_file(path(1))),

@@ -257,15 +257,6 @@ fn one_unreadable_policy_is_4() {
 }
 
 #[test]
-fn an_end_that_is_no_number_is_a_bad_label() {
-    let folder = labelled();
-    folder.file("labels.jsonl", r#"{"file":"alpha/clean.jsonl","loop":"no","end":"soon"}"#);
-    let ran = eval(&folder, &[]);
-    assert_eq!((ran.exit, ran.out.as_str()), (3, ""));
-    assert!(ran.err.contains("line 1: not a label") && ran.err.contains("\"end\""), "{}", ran.err);
-}
-
-#[test]
 fn labels_that_their_runs_cannot_have_cost_no_recall_in_silence() {
     let folder = labelled();
     let path = folder.path().join("labels.jsonl");

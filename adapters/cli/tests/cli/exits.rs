@@ -7,8 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::harness::{
-    CLEAN, Folder, Ran, evaluated, labels, listed, program, runs, scan, scanned, stuck, unstuck,
-    unstuck_reading,
+    CLEAN, Folder, Ran, evaluated, labels, listed, program, runs, scan, scanned, unstuck,
 };
 
 /// Command lines that are wrong, and what their errors say. RUNS stands for the folder of recorded runs, so that the
@@ -67,66 +66,6 @@ fn the_version_is_that_of_the_program() {
 }
 
 #[test]
-fn a_run_without_a_loop_is_0_and_one_with_is_1() {
-    let folder = Folder::new();
-    let clean = folder.file("clean.jsonl", CLEAN);
-    let stuck = folder.file("stuck.jsonl", stuck());
-    for format in ["human", "json", "jsonl"] {
-        let words = ["scan", "--format", format].map(OsStr::new);
-        for (paths, exit) in [
-            (vec![&clean], 0),
-            (vec![&stuck], 1),
-            (vec![&clean, &stuck], 1),
-            (vec![&stuck, &clean], 1),
-        ] {
-            let ran = unstuck(words.into_iter().chain(paths.iter().map(|path| path.as_os_str())));
-            assert_eq!((ran.exit, ran.err.as_str()), (exit, ""), "{format} {paths:?}");
-        }
-    }
-}
-
-#[test]
-fn a_finding_outweighs_an_unreadable_input() {
-    let folder = Folder::new();
-    folder.file("empty.jsonl", "");
-    folder.file("stuck.jsonl", stuck());
-    for (options, exit) in [(&[][..], 1), (&["--fail-on", "stop"], 3), (&["--fail-on", "never"], 3)]
-    {
-        let ran = scan(folder.path(), options);
-        assert_eq!(ran.exit, exit, "{}", ran.err);
-        assert!(ran.out.contains("1 stuck") && ran.err.contains("empty.jsonl"), "{}", ran.out);
-    }
-    // A file that was read in part counts as unreadable, too.
-    let partly = folder.file("partly.jsonl", stuck() + "no record\n");
-    assert_eq!(scan(&partly, &[]).exit, 1);
-    assert_eq!(scan(&partly, &["--fail-on", "stop"]).exit, 3);
-}
-
-#[test]
-fn a_run_without_calls_is_empty_and_not_clean() {
-    let folder = Folder::new();
-    let said = r#"{"type":"message","role":"assistant","text":"All done."}"#;
-    let empty = folder.file("a.jsonl", format!("{said}\n"));
-    folder.file("b.jsonl", CLEAN);
-    assert!(scan(&empty, &[]).out.starts_with("empty  "));
-    let ran = scan(folder.path(), &[]);
-    let remark =
-        "a.jsonl: no call was found, reading it as native; `--from` names another format\n";
-    assert!(
-        ran.exit == 0 && ran.err.ends_with(remark) && ran.err.lines().count() == 1,
-        "{}",
-        ran.err
-    );
-    assert_eq!(scan(folder.path(), &["-q"]).err, "");
-    let junit = scan(&empty, &["--format", "junit"]).out;
-    assert!(
-        junit.contains("skipped=\"1\"") && junit.contains("<skipped message=\"no call"),
-        "{junit}"
-    );
-    assert!(ran.out.ends_with("2 runs: 0 stuck, 1 clean, 1 empty\n"), "{}", ran.out);
-}
-
-#[test]
 fn many_files_that_cannot_be_read_share_a_line() {
     let folder = Folder::new();
     for n in 0..40 {
@@ -156,11 +95,6 @@ fn the_exit_code_follows_the_mildest_action_that_fails() {
         let ran = scan(&path, &["--fail-on", "never"]);
         assert_eq!(ran.exit, 0, "{} never", path.display());
     }
-}
-
-#[test]
-fn fail_on_never_still_reports_unreadable_inputs() {
-    assert_eq!(unstuck_reading(&["scan", "-", "--fail-on", "never"], b"").exit, 3);
 }
 
 #[test]
@@ -200,23 +134,8 @@ fn help_that_cannot_be_written_is_4() {
 }
 
 #[test]
-fn labels_that_cannot_be_read_are_3() {
+fn labels_that_are_no_text_are_3() {
     let folder = Folder::new();
-    folder.file("clean.jsonl", CLEAN);
-    let missing = folder.path().join("missing.jsonl");
-    let good = r#"{"file":"clean.jsonl","loop":"no"}"#;
-    let absent = r#"{"file":"absent.jsonl","loop":"yes"}"#;
-    for (name, labels) in [
-        ("missing.jsonl", missing),
-        ("empty.jsonl", folder.file("labels/empty.jsonl", "")),
-        ("line 2", folder.file("labels/half.jsonl", format!("{good}\n{{\"file\":"))),
-        ("line 1", folder.file("labels/word.jsonl", r#"{"file":"clean.jsonl","loop":"maybe"}"#)),
-        ("line 1", folder.file("labels/other.jsonl", "[1]\n")),
-        ("absent.jsonl", folder.file("labels/absent.jsonl", format!("{good}\n{absent}\n"))),
-        ("binary.jsonl", folder.file("labels/binary.jsonl", [0xFF, 0x00, 0xFE])),
-    ] {
-        let ran = evaluated(&labels, folder.path(), &[]);
-        assert_eq!(ran.exit, 3, "{name}: {}", ran.err);
-        assert!(ran.err.contains(name), "{name}: {}", ran.err);
-    }
+    let labels = folder.file("binary.jsonl", [0xFF, 0x00, 0xFE]);
+    evaluated(&labels, folder.path(), &[]).fails(3, "binary.jsonl");
 }

@@ -1,10 +1,6 @@
 //! The number of parallel jobs does not change the output.
 
-use std::ffi::OsStr;
-
-use crate::harness::{
-    CLEAN, Folder, Ran, effort, is_exhaustive, runs, scan, shared, stuck, unstuck,
-};
+use crate::harness::{CLEAN, Folder, Ran, effort, is_exhaustive, runs, scan, shared, stuck};
 
 /// Returns a folder with many files of every kind, which differ in length by `growth` records.
 fn mixed(growth: usize) -> Folder {
@@ -52,11 +48,4 @@ fn errors_come_in_the_order_of_the_inputs() {
     let complained: Vec<String> = ran.err.lines().filter_map(named).collect();
     assert_eq!(complained.len(), 10, "{}", ran.err);
     assert!(complained.is_sorted(), "{}", ran.err);
-}
-
-#[test]
-fn standard_input_is_not_read_twice() {
-    let ran = unstuck(["scan", "-", "-"].map(OsStr::new));
-    assert_eq!(ran.exit, 3);
-    assert!(ran.err.contains("- is given twice"), "{}", ran.err);
 }

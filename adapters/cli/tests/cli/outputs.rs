@@ -6,9 +6,7 @@ use std::io::{Write as _, pipe};
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::harness::{
-    CLEAN, Folder, Ran, labels, program, runs, scan, stuck, unstuck, unstuck_reading,
-};
+use crate::harness::{Folder, Ran, labels, program, runs, scan, stuck, unstuck};
 
 /// A file with one document on each line.
 const JSON: &str =
@@ -131,27 +129,6 @@ fn no_colour_reaches_a_pipe() {
             drop(Ran::by(&mut command));
         }
     }
-}
-
-#[test]
-fn nothing_but_reports_is_on_standard_output() {
-    let input = format!("{CLEAN}not json\n");
-    let ran =
-        unstuck_reading(&["scan", "-", "missing.jsonl", "--format", "jsonl"], input.as_bytes());
-    assert_eq!(ran.exit, 3);
-    assert_eq!(ran.only_line()["path"], "-");
-    assert_eq!(ran.err.lines().count(), 2, "{}", ran.err);
-    assert!(ran.err.lines().all(|line| line.starts_with("error: ")), "{}", ran.err);
-}
-
-#[test]
-fn many_errors_in_one_file_are_printed_in_a_few_lines() {
-    let many = "not json\n".repeat(5_000);
-    let ran = unstuck_reading(&["scan", "-"], format!("{CLEAN}{many}").as_bytes());
-    assert_eq!(ran.exit, 3);
-    assert!(ran.err.lines().count() <= 20, "{}", ran.err);
-    assert!(ran.err.contains("4984 more"), "{}", ran.err);
-    assert_eq!(unstuck(["scan", "missing.jsonl"]).err.lines().count(), 1);
 }
 
 /// An output must not use up what another one shows.
