@@ -12,7 +12,7 @@
 //! - `each file command`: the command for each line of the file, which is its standard input.
 //! - `write file`: the lines below are the file's content. `write file 3..5` writes them three times, with the number in
 //!   place of `{n}`. `program file` writes a script.
-//! - `cd`, `cat`, `ls`, `rm`, `mkdir`, `cp`, `mv`, `link` and `git`, as everywhere.
+//! - `cd`, `export`, `cat`, `ls`, `rm`, `mkdir`, `cp`, `mv`, `link` and `git`, as everywhere.
 //!
 //! Behind `|` are paths into each JSON document of the output, which is replaced by the values there:
 //! `/findings/*/tool`.
@@ -72,15 +72,16 @@ fn cases(text: &str) -> (Vec<Step<'_>>, Vec<Case<'_>>) {
     (begin, cases)
 }
 
-/// The folder of a case, and the folder in it in which its commands run.
+/// The folder of a case, and the folder in it and the variables with which its commands run.
 struct Console {
     folder: Folder,
     at: PathBuf,
+    variables: Vec<(String, String)>,
 }
 
 impl Console {
     fn new() -> Self {
-        Self { folder: Folder::new(), at: PathBuf::new() }
+        Self { folder: Folder::new(), at: PathBuf::new(), variables: Vec::new() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -135,6 +136,10 @@ impl Console {
             }
             #[cfg(unix)]
             "link" => done(std::os::unix::fs::symlink(words[1], path(2))),
+            "export" => {
+                let (name, value) = words[1].split_once('=').expect("a variable");
+                self.variables.push((name.to_owned(), value.to_owned()));
+            }
             "cd" => self.at = words[1].into(),
             "cat" => {
                 let (files, to) = match words[1..] {
@@ -199,6 +204,7 @@ impl Console {
             // The agents of this machine are in other folders.
             command.env("PATH", format!("{}:/usr/bin:/bin", self.home().join("bin").display()));
         }
+        command.envs(self.variables.iter().cloned());
         let mut words = words.iter();
         for word in words.by_ref() {
             match word.split_once('=') {
