@@ -7,12 +7,12 @@
 //! code in brackets if it is not 0. In the output, `…` stands for any text in a line, and for any lines if it is alone
 //! in one. These are the commands:
 //!
-//! - `unstuck`, with variables before it and `< file` behind it. `PROGRAM` is its path, `RUNS` are the recorded runs, and
-//!   `LABELS` their labels.
+//! - `unstuck`, with variables before it and `< file` behind it. `PROGRAM` is its path, `RUNS` are the recorded runs,
+//!   `LABELS` their labels, and `TESTS` is the folder around that of these files.
 //! - `each file command`: the command for each line of the file, which is its standard input.
 //! - `write file`: the lines below are the file's content. `write file 3..5` writes them three times, with the number in
 //!   place of `{n}`. `program file` writes a script.
-//! - `cd`, `export`, `cat`, `ls`, `rm`, `mkdir`, `cp`, `mv`, `link` and `git`, as everywhere.
+//! - `cd`, `export`, `cat`, `ls`, `rm`, `mkdir`, `touch`, `cp`, `mv`, `link` and `git`, as everywhere.
 //!
 //! Behind `|` are paths into each JSON document of the output, which is replaced by the values there:
 //! `/findings/*/tool`.
@@ -28,6 +28,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::{Duration, SystemTime};
 
 use regex::Regex;
 use serde_json::{Deserializer, Value};
@@ -99,6 +100,7 @@ impl Console {
         let text = text.replace(HOME, &self.home().display().to_string());
         let text = text.replace("LABELS", &labels().display().to_string());
         let text = text.replace("PROGRAM", env!("CARGO_BIN_EXE_unstuck"));
+        let text = text.replace("TESTS", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli"));
         text.replace("RUNS", &runs().display().to_string())
     }
 
@@ -156,6 +158,13 @@ impl Console {
             "ls" => ran.out = listed(&path(1)),
             "rm" if path(1).is_dir() => done(fs::remove_dir_all(path(1))),
             "rm" => done(fs::remove_file(path(1))),
+            // For example `touch -d @0 file`: the seconds since 1970.
+            "touch" => {
+                let seconds = words[2].strip_prefix('@').and_then(|time| time.parse().ok());
+                let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.expect("a time"));
+                let file = fs::File::options().write(true).open(path(3)).expect(step.command);
+                done(file.set_modified(time));
+            }
             "mkdir" => done(fs::create_dir_all(path(1))),
             "cp" => done(fs::copy(path(1), path(2)).map(drop)),
             "mv" => done(fs::rename(path(1), path(2))),

@@ -43,21 +43,6 @@ fn loops_are_explained() {
 }
 
 #[test]
-fn a_loop_that_does_not_exist() {
-    let ran = explained(&["native", "--explain", "0000"]);
-    assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
-    insta::assert_snapshot!(ran.err);
-}
-
-#[test]
-fn without_any_loop_no_list_is_printed() {
-    let ran = explained(&["native/healthy-fix.jsonl", "--explain", "0000"]);
-    assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
-    let expected = "error: --explain: there is no such loop, and no other was found\n";
-    assert_eq!(ran.err, expected);
-}
-
-#[test]
 fn each_finding_is_at_the_call_or_turn_that_made_it() {
     let echoed = Folder::new();
     echoed.file("run.jsonl", echo());
@@ -96,18 +81,4 @@ fn loops_with_the_same_first_digits_are_all_listed() {
     assert_eq!(one.out.lines().filter(|line| line.starts_with("  #")).count(), 3, "{}", one.out);
     let other = scan(&path, &["--explain", "0000000000000000"]);
     assert!(other.err.ends_with("  and 980 more: scan without --explain shows all\n"));
-}
-
-#[test]
-fn the_first_digits_of_a_loop_are_enough() {
-    let ran = |digits| scan(&runs(), &["--explain", digits]);
-    let whole = ran("aed4189061ec6324");
-    assert_eq!(whole.exit, 1);
-    // No other loop of these runs begins with them.
-    for digits in ["ae", "AED", "aed4", "aed4189061ec632"] {
-        assert_eq!((ran(digits).exit, ran(digits).out), (1, whole.out.clone()), "{digits}");
-    }
-    let several = ran("a");
-    assert_eq!((several.exit, several.out.as_str()), (64, ""));
-    assert!(several.err.contains("aed4189061ec6324") && several.err.contains("a39339258307f402"));
 }

@@ -4,9 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::harness::{
-    CLEAN, Folder, Ran, loops_that_begin_alike, run_in, runs, scan, scanned, stuck, unstuck_reading,
-};
+use crate::harness::{Folder, Ran, loops_that_begin_alike, runs, scan, scanned};
 
 /// Scans the recorded runs with the feedback in `file`.
 fn heeding(file: &Path, options: &[&str]) -> Ran {
@@ -61,34 +59,6 @@ fn the_mark_of_an_editor_before_the_first_id_is_skipped() {
 }
 
 #[test]
-fn a_listed_loop_in_no_input_is_reported_if_verbose() {
-    let folder = Folder::new();
-    let run = folder.file("run.jsonl", stuck());
-    let id = scanned(&run).only_line()["findings"][0]["loop"].as_str().expect("an id").to_owned();
-    let file = folder.file("feedback", format!("0123456789abcdef\n{id}\n"));
-    let file = file.to_str().expect("UTF-8");
-    assert_eq!(scan(&run, &["--feedback", file]).err, "");
-    let printed = scan(&run, &["--feedback", file, "--verbose"]).err;
-    assert!(
-        printed.ends_with(&format!("{file}: no input contains the loop 0123456789abcdef\n")),
-        "{printed}"
-    );
-    assert!(!printed.contains(&id), "{printed}");
-}
-
-#[test]
-fn the_first_digits_of_a_listed_loop_are_enough() {
-    let folder = Folder::new();
-    let whole = heeding(&folder.file("whole", "aed4189061ec6324\n"), &["--format", "jsonl"]);
-    let file = folder.file("short", "AED4 # no other loop of these runs begins with it\n");
-    assert_eq!(heeding(&file, &["--format", "jsonl"]).out, whole.out);
-    let unknown = folder.file("unknown", "0123\n");
-    assert_eq!(findings(&heeding(&unknown, &["--format", "jsonl"])), findings(&scanned(&runs())));
-    let printed = heeding(&unknown, &["--verbose"]).err;
-    assert!(printed.contains("no input contains a loop that begins with 0123\n"), "{printed}");
-}
-
-#[test]
 fn first_digits_of_several_loops_are_refused_before_an_output_is_emptied() {
     let folder = Folder::new();
     let (run, ids) = loops_that_begin_alike(&folder);
@@ -100,30 +70,4 @@ fn first_digits_of_several_loops_are_refused_before_an_output_is_emptied() {
     assert!(ran.err.contains("feedback:2:2: several loops begin with these digits"), "{}", ran.err);
     assert!(ids.iter().all(|id| ran.err.contains(id)), "{}", ran.err);
     assert_eq!(std::fs::read_to_string(&report).expect("a file"), "an old report");
-}
-
-#[test]
-fn first_digits_need_inputs_that_can_be_read_twice() {
-    let folder = Folder::new();
-    let file = folder.file("feedback", "9f0c\n");
-    let file = file.to_str().expect("UTF-8");
-    let ran = unstuck_reading(&["scan", "-", "--feedback", file], stuck().as_bytes());
-    assert_eq!((ran.exit, ran.out.as_str()), (4, ""), "{}", ran.err);
-    assert!(ran.err.contains("feedback:1:1: give all 16 digits"), "{}", ran.err);
-}
-
-#[test]
-fn a_wrong_id_is_4_and_shown_in_its_line() {
-    let folder = Folder::new();
-    folder.file("run.jsonl", CLEAN);
-    let mut printed = String::new();
-    for line in ["9f0", "loop 9f0c5e8b2a7d4411", "{\"schema\":1}", "{\"loop\":\"cycle\"}"] {
-        folder.file("wrong", format!("# these were none\n\n{line}\n"));
-        let ran = run_in(folder.path(), &["scan", "run.jsonl", "--feedback", "wrong"]);
-        assert_eq!((ran.exit, ran.out.as_str()), (4, ""), "{}", ran.err);
-        printed.push_str(&ran.err);
-    }
-    insta::assert_snapshot!(printed);
-    let missing = heeding(&folder.path().join("missing"), &[]);
-    assert_eq!((missing.exit, missing.out.as_str()), (4, ""), "{}", missing.err);
 }

@@ -6,65 +6,10 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::harness::{Folder, effort, shared, unstuck, unstuck_reading};
-
-/// Documents: several spellings of one value, two other values, and each kind of error.
-const DOCUMENTS: &str = concat!(
-    r#"{"path": "src/lib.rs", "limit": 100}"#,
-    "\n",
-    r#"{"limit":1e2,"path":"src\/lib\u002ers"}"#,
-    "\r\n\n",
-    r#"{"limit":101,"path":"src/lib.rs"}"#,
-    "\n",
-    r#"{"command": "ls" "cwd": "/"}"#,
-    "\n",
-    r#"{"a":1,"a":2}"#,
-    "\n",
-    r#"{"n":1e400}"#,
-    "\n",
-    r#"{"n":1e-9999999999}"#,
-    "\n",
-    r#"{"id":9007199254740993}"#,
-    "\n",
-    r#"{"id":9007199254740992}"#,
-    "\n",
-    r#"{"text":"\u001b[31mred\u001b[0m é 漢"}"#,
-    "\n",
-);
+use crate::harness::{effort, shared, unstuck, unstuck_reading};
 
 fn lines(input: &[u8]) -> Vec<Value> {
     unstuck_reading(&["json", "--format", "jsonl"], input).lines()
-}
-
-#[test]
-fn people_see_equal_documents_and_the_places_of_errors() {
-    let ran = unstuck_reading(&["json"], DOCUMENTS.as_bytes());
-    insta::assert_snapshot!(format!("{}{}exit {}\n", ran.out, ran.err, ran.exit));
-}
-
-#[test]
-fn a_program_gets_a_line_for_each_document() {
-    let ran = unstuck_reading(&["json", "-", "--format", "jsonl"], DOCUMENTS.as_bytes());
-    assert_eq!((ran.exit, &*ran.err), (3, ""));
-    insta::assert_snapshot!(ran.out);
-    let lines = ran.lines();
-    assert_eq!(lines.len(), 10);
-    assert_eq!(lines[0]["exact"], lines[1]["exact"]);
-    assert_eq!(lines[0]["canonical"], lines[1]["canonical"]);
-    assert_ne!(lines[7]["exact"], lines[8]["exact"]);
-    assert_eq!(lines[7]["rfc8785"], lines[8]["rfc8785"]);
-}
-
-#[test]
-fn a_document_may_span_lines() {
-    let pretty = b"{\n  \"a\": [1,\n  2]\n}\n";
-    let [line] = &lines(pretty)[..] else { panic!("one document") };
-    assert_eq!(line["canonical"], r#"{"a":[1,2]}"#);
-    let broken = b"\n{\n  \"a\": [1,\n  02]\n}\n";
-    let error = "expected no more digits after a leading 0";
-    assert_eq!(lines(broken), [json!({ "line": 2, "error": error, "offset": 16 })]);
-    let ran = unstuck_reading(&["json"], broken);
-    assert!(ran.out.contains("  4 |   02]\n    |    ^\n"), "{}", ran.out);
 }
 
 #[test]
@@ -73,23 +18,6 @@ fn bytes_that_are_not_utf_8_are_shown() {
     assert_eq!(ran.exit, 3);
     assert!(ran.out.contains("byte 0: expected a value"), "{}", ran.out);
     assert!(ran.out.ends_with("  1 | \u{FFFD}{}\n    | ^\n"), "{}", ran.out);
-}
-
-#[test]
-fn an_input_without_a_document_is_an_error() {
-    for blank in ["", " \n\r\n"] {
-        let ran = unstuck_reading(&["json"], blank.as_bytes());
-        let expected = "error: -: empty: expected a JSON document, or one on each line\n";
-        assert_eq!((ran.exit, &*ran.out, &*ran.err), (3, "", expected));
-    }
-    let folder = Folder::new();
-    let absent = folder.path().join("absent.json");
-    let ran = unstuck([Path::new("json"), &absent]);
-    assert_eq!((ran.exit, &*ran.out), (3, ""));
-    assert!(ran.err.contains("absent.json: cannot be read: "), "{}", ran.err);
-    let file = folder.file("one.json", "[1]");
-    let ran = unstuck([Path::new("json"), &file]);
-    assert_eq!((ran.exit, &*ran.err), (0, ""));
 }
 
 mod needs_time {
@@ -133,6 +61,15 @@ fn the_examples_of_rfc_8785_have_its_text() {
         let expected = fs::read_to_string(output).expect("an output");
         assert_eq!(ran.only_line()["canonical"], expected, "{}", path.display());
     }
+}
+
+#[test]
+fn lines_may_end_as_on_windows_and_be_blank() {
+    let ran = unstuck_reading(&["json"], b" \n\r\n");
+    ran.fails(3, "error: -: empty: expected a JSON document, or one on each line\n");
+    let found = lines(b"[1]\r\n\n[1.0]\n");
+    let canonical = found.iter().map(|line| (line["line"].as_u64(), line["canonical"].as_str()));
+    assert!(canonical.eq([(Some(1), Some("[1]")), (Some(3), Some("[1]"))]), "{found:?}");
 }
 
 #[test]

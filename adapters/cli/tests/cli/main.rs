@@ -5,7 +5,6 @@
 
 #[cfg(unix)]
 mod action;
-mod baseline;
 mod budget;
 mod bytes;
 mod clue;
@@ -47,7 +46,6 @@ mod real_runs;
 mod recorded;
 mod reports;
 mod schema;
-mod sessions;
 mod shown;
 mod spans;
 mod start_over;

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
 
 use crate::harness::{CLEAN, Folder, Ran, program, record, runs, scan, unstuck};
 
@@ -45,48 +44,6 @@ fn many_runs_begin_with_a_digest() {
     assert!(ran.out.ends_with("\n21 runs: 5 stuck, 16 clean\n"), "{}", ran.out);
     let clean = scan(folder(21, &[]).path(), &[]);
     assert!(clean.out.starts_with("21 runs: 0 stuck, 21 clean\nclean  "), "{}", clean.out);
-}
-
-#[test]
-fn runs_are_sorted_by_time() {
-    let folder = folder(1, &[4, 9, 6]);
-    for (days, name) in ["stuck-06", "clean-00", "stuck-09", "stuck-04"].iter().enumerate() {
-        let path = folder.path().join(name).with_extension("jsonl");
-        changed(&path, days as u64);
-    }
-    let sorted = scan(folder.path(), &["--sort", "time"]);
-    assert_eq!(names(&sorted), ["stuck-04", "stuck-09", "clean-00", "stuck-06"]);
-}
-
-/// Sets the time of the last change of a file, in days since 1970.
-fn changed(path: &std::path::Path, days: u64) {
-    let file = fs::File::options().write(true).open(path).expect("a file");
-    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(days * 86_400);
-    file.set_modified(time).expect("a time");
-}
-
-#[test]
-fn old_files_of_a_folder_are_left_out() {
-    let folder = folder(3, &[4]);
-    for name in ["clean-00.jsonl", "clean-02.jsonl"] {
-        changed(&folder.path().join(name), 1);
-    }
-    let ran = scan(folder.path(), &["--since", "1d"]);
-    assert_eq!((ran.exit, names(&ran)), (1, vec!["clean-01".to_owned(), "stuck-04".to_owned()]));
-    assert!(
-        ran.out.ends_with("2 runs: 1 stuck, 1 clean (2 older files left out)\n"),
-        "{}",
-        ran.out
-    );
-    // A file that is named is read, and a folder with old files only is no error.
-    let named = scan(&folder.path().join("clean-00.jsonl"), &["--since", "1d"]);
-    assert_eq!(names(&named), ["clean-00"]);
-    for name in ["clean-01.jsonl", "stuck-04.jsonl"] {
-        changed(&folder.path().join(name), 1);
-    }
-    let none = scan(folder.path(), &["--since", "1d"]).quiet(0);
-    assert_eq!(none.out, "0 runs: 0 stuck, 0 clean (4 older files left out)\n");
-    assert_eq!(scan(folder.path(), &["--since", "99999999w"]).exit, 1, "older than any clock");
 }
 
 #[test]
