@@ -12,7 +12,7 @@
 //! - `each file command`: the command for each line of the file, which is its standard input.
 //! - `write file`: the lines below are the file's content. `write file 3..5` writes them three times, with the number in
 //!   place of `{n}`. `program file` writes a script.
-//! - `cd`, `export`, `cat`, `ls`, `rm`, `mkdir`, `touch`, `cp`, `mv`, `link` and `git`, as everywhere.
+//! - `cd`, `export`, `cat`, `ls`, `rm`, `mkdir`, `touch`, `sed`, `cp`, `mv`, `link` and `git`, as everywhere.
 //!
 //! Behind `|` are paths into each JSON document of the output, which is replaced by the values there:
 //! `/findings/*/tool`.
@@ -108,7 +108,8 @@ impl Console {
     fn masked(&self, text: &str) -> String {
         let text = text.replace(&runs().display().to_string(), "RUNS");
         let text = text.replace(env!("CARGO_BIN_EXE_unstuck"), "PROGRAM");
-        text.replace(&self.home().display().to_string(), HOME)
+        let home = self.home().display().to_string();
+        text.replace(&home, HOME).replace(&home.replace('\\', "/"), HOME)
     }
 
     /// Runs a command. Returns what it prints in the form of a file, or `None` if it takes the lines below it.
@@ -158,6 +159,14 @@ impl Console {
             "ls" => ran.out = listed(&path(1)),
             "rm" if path(1).is_dir() => done(fs::remove_dir_all(path(1))),
             "rm" => done(fs::remove_file(path(1))),
+            // For example `sed -i s/old/new/ file`, where `old` is a text and no pattern.
+            "sed" => {
+                let parts: Vec<_> = words[2].split('/').collect();
+                let ["s", old, new, ""] = parts[..] else { panic!("{}", step.command) };
+                let text = fs::read_to_string(path(3)).expect(step.command);
+                assert!(text.contains(old), "{}", step.command);
+                done(fs::write(path(3), text.replace(old, new)));
+            }
             // For example `touch -d @0 file`: the seconds since 1970.
             "touch" => {
                 let seconds = words[2].strip_prefix('@').and_then(|time| time.parse().ok());
@@ -171,6 +180,10 @@ impl Console {
             "git" => {
                 let mut command = Command::new("git");
                 command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+                // The ids of commits are always the same.
+                for date in ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"] {
+                    command.env(date, "2026-01-01T00:00:00Z");
+                }
                 command.args(["-c", "user.name=a", "-c", "user.email=a@b.c"]).args(&words[1..]);
                 ran = Ran::by(command.current_dir(self.path("")));
             }

@@ -45,15 +45,6 @@ fn start_over(folder: &Path, words: &[&str]) -> Ran {
     Ran::by(program().current_dir(folder).arg("start-over").args(words))
 }
 
-/// Returns the output, with names in place of the commits `known`.
-fn printed(folder: &Path, words: &[&str], known: &[(&str, &str)]) -> String {
-    let Ran { exit, mut out, err } = start_over(folder, words);
-    for (commit, name) in known {
-        out = out.replace(&commit[..12], name);
-    }
-    format!("$ unstuck start-over {}\n{out}{err}exit {exit}\n\n", words.join(" "))
-}
-
 /// Returns every file below `folder` except git's own.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
@@ -66,54 +57,6 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         }
     }
     files
-}
-
-#[test]
-fn a_run_is_begun_undone_and_restored() {
-    let folder = repository();
-    let top = folder.path();
-    let first = git(top, &["rev-parse", "HEAD"]);
-    let start = files(top);
-    let mut text = printed(top, &["begin"], &[(&first, "<first>")]);
-    edit(&folder);
-    let second = git(top, &["rev-parse", "HEAD"]);
-    let known = [(&*first, "<first>"), (&*second, "<second>")];
-    let end = files(top);
-    text += &printed(top, &["now"], &known);
-    assert_eq!(files(top), start);
-    text += &printed(top, &["now"], &known);
-    text += &printed(top, &["list"], &known);
-    text += &printed(top, &["restore", "1"], &known);
-    assert_eq!(files(top), end);
-    assert_eq!(git(top, &["status", "--porcelain"]), "A  b\n?? c/");
-    insta::assert_snapshot!(text);
-}
-
-#[test]
-fn a_suggested_diff_is_never_empty() {
-    let folder = repository();
-    let top = folder.path();
-    let diff = || {
-        let out = start_over(top, &["list"]).out;
-        let line = out.lines().find_map(|line| line.strip_prefix("  git diff "));
-        line.map(str::to_owned)
-    };
-    assert_eq!(start_over(top, &["begin"]).exit, 0);
-    start_over(top, &["now"]);
-    assert_eq!(diff(), None, "nothing was changed");
-    for (words, named) in [(&["now"][..], "2"), (&["restore", "2"], "2"), (&["now"], "4")] {
-        if words == ["now"] {
-            folder.file("a", named);
-        }
-        assert_eq!(start_over(top, words).exit, 0);
-        let diff = diff().expect("a change");
-        assert_eq!(diff, format!("refs/unstuck/run-1/start refs/unstuck/run-1/{named}"));
-        let (start, end) = diff.split_once(' ').expect("two refs");
-        let shown = git(top, &["diff", "--name-only", start, end]);
-        assert_eq!(shown, "a");
-    }
-    assert_eq!(start_over(top, &["begin"]).exit, 0);
-    assert_eq!(diff(), None, "nothing was changed in the run that was begun last");
 }
 
 #[test]
@@ -134,19 +77,6 @@ fn help() {
     let pages = ["--help", "begin --help", "now --help", "list --help", "restore --help"];
     let page = |words: &str| unstuck(["start-over"].into_iter().chain(words.split(' '))).out;
     insta::assert_snapshot!(pages.map(page).join("\n"));
-}
-
-#[test]
-fn the_text_for_the_model_names_no_file() {
-    let folder = repository();
-    start_over(folder.path(), &["begin", "--run", "r"]);
-    edit(&folder);
-    let ran = start_over(folder.path(), &["now", "--format", "model"]);
-    let said = "The working folder is again as it was when this run began: 1 file changed back, 2 \
-                removed, your commits taken off the branch, what you staged taken back. What you \
-                did is kept under refs/unstuck/r/1; do not bring it back. You were going in circles: \
-                take another approach than the one that led there, or say what blocks you.\n";
-    assert_eq!((ran.exit, &*ran.out), (0, said));
 }
 
 #[test]
@@ -174,91 +104,6 @@ fn a_program_gets_a_line_for_each_state() {
         (&start["head"], &kept["head"]),
         (&git(top, &["rev-parse", "HEAD"]).into(), &end.into())
     );
-}
-
-#[test]
-fn a_run_is_chosen_by_name_or_is_the_last_and_begins_once() {
-    let folder = repository();
-    let top = folder.path();
-    assert_eq!(start_over(top, &["begin", "--run", "r"]).exit, 0);
-    let twice = start_over(top, &["begin", "--run", "r"]);
-    assert_eq!((twice.exit, twice.err.contains("--again")), (4, true), "{}", twice.err);
-    assert_eq!(start_over(top, &["begin", "--run", "r", "--again"]).exit, 0);
-    assert!(start_over(top, &["begin"]).out.contains("run-1"));
-    assert!(start_over(top, &["begin"]).out.contains("run-2"));
-    assert!(start_over(top, &["now"]).out.contains("run-2"));
-    let below = folder.file("below/file", "").with_file_name("");
-    let named = start_over(Path::new("/"), &["now", "--run", "r", below.to_str().expect("UTF-8")]);
-    assert_eq!(named.exit, 0, "{}", named.err);
-    assert!(named.out.contains("start of r,"), "{}", named.out);
-    let only = start_over(top, &["list", "--run", "r", "--format", "jsonl"]).lines();
-    assert_eq!(only.len(), 3);
-}
-
-#[test]
-fn errors_say_what_to_do() {
-    let outside = Folder::new();
-    let folder = repository();
-    let top = folder.path();
-    for (place, words, exit, said) in [
-        (outside.path(), &["begin"][..], 3, "error: start-over: . is not in a work tree of git\n"),
-        (outside.path(), &["now"], 3, "error: start-over: . is not in a work tree of git\n"),
-        (outside.path(), &["list"], 3, "error: start-over: . is not in a work tree of git\n"),
-        (top, &["begin", "missing"], 3, "missing"),
-        (top, &["now"], 3, "start-over begin"),
-        (top, &["restore", "1"], 3, "start-over begin"),
-        (top, &["now", "--run", "other"], 3, "no run other"),
-        (top, &["list", "--run", "other"], 3, "no run other"),
-        (top, &[], 64, "Usage"),
-        (top, &["begin", "--run", "a/b"], 64, "letters, digits"),
-        (top, &["begin", "--again"], 64, "--run"),
-        (top, &["begin", ".", "."], 64, "Usage"),
-        (top, &["now", "--format", "json"], 64, "model"),
-        (top, &["restore"], 64, "<N>"),
-        (top, &["restore", "0"], 64, "0"),
-        (top, &["restore", "start"], 64, "start"),
-        (top, &["list", "--format", "xml"], 64, "jsonl"),
-    ] {
-        let ran = start_over(place, words);
-        assert_eq!((ran.exit, &*ran.out), (exit, ""), "{words:?}: {}", ran.err);
-        assert!(ran.err.contains(said), "{words:?}: {}", ran.err);
-    }
-    start_over(top, &["begin"]);
-    let ran = start_over(top, &["restore", "7"]);
-    assert_eq!((ran.exit, ran.err.contains("number 7")), (3, true), "{}", ran.err);
-    folder.file(".git/MERGE_HEAD", "");
-    let before = files(top);
-    for words in [&["begin"][..], &["now"]] {
-        let ran = start_over(top, words);
-        assert_eq!((ran.exit, ran.err.contains("git merge --abort")), (4, true), "{}", ran.err);
-    }
-    assert_eq!(files(top), before);
-}
-
-#[test]
-fn a_missing_git_is_reported() {
-    let (folder, nothing) = (repository(), Folder::new());
-    let mut command = program();
-    command.current_dir(folder.path()).env("PATH", nothing.path()).args(["start-over", "begin"]);
-    let ran = Ran::by(&mut command);
-    assert_eq!((ran.exit, ran.err.contains("install it")), (4, true), "{}", ran.err);
-}
-
-#[test]
-fn git_variables_of_the_environment_are_ignored() {
-    let (folder, other) = (repository(), repository());
-    let before = files(other.path());
-    for words in [&["begin"][..], &["now"]] {
-        edit(&folder);
-        let mut command = program();
-        command.current_dir(folder.path()).arg("start-over").args(words);
-        command.env("GIT_DIR", other.path().join(".git")).env("GIT_WORK_TREE", other.path());
-        command.env("GIT_INDEX_FILE", other.path().join(".git/index"));
-        let ran = Ran::by(&mut command);
-        assert_eq!(ran.exit, 0, "{}", ran.err);
-    }
-    assert_eq!(files(other.path()), before);
-    assert_eq!(git(other.path(), &["for-each-ref", "refs/unstuck"]), "");
 }
 
 /// Returns a program `git` that kills its caller after it has run for the `at`th time.
