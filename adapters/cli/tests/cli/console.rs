@@ -161,7 +161,8 @@ impl Console {
             "rm" => done(fs::remove_file(path(1))),
             // For example `sed -i s/old/new/ file`, where `old` is a text and no pattern.
             "sed" => {
-                let parts: Vec<_> = words[2].split('/').collect();
+                let lines = words[2].replace("\\n", "\n");
+                let parts: Vec<_> = lines.split('/').collect();
                 let ["s", old, new, ""] = parts[..] else { panic!("{}", step.command) };
                 let text = fs::read_to_string(path(3)).expect(step.command);
                 assert!(text.contains(old), "{}", step.command);
