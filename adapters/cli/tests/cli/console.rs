@@ -11,8 +11,8 @@
 //!   `LABELS` their labels, and `TESTS` is the folder around that of these files.
 //! - `each file command`: the command for each line of the file, which is its standard input.
 //! - `write file`: the lines below are the file's content. `write file 3..5` writes them three times, with the number in
-//!   place of `{n}`. `program file` writes a script.
-//! - `cd`, `export`, `cat`, `ls`, `rm`, `mkdir`, `touch`, `sed`, `cp`, `mv`, `link` and `git`, as everywhere.
+//!   place of `{n}`, which makes three files if it is in their name. `program file` writes a script.
+//! - `cd`, `export`, `cat`, `ls`, `rm`, `mkdir`, `chmod`, `touch`, `sed`, `cp`, `mv`, `link` and `git`, as everywhere.
 //!
 //! Behind `|` are paths into each JSON document of the output, which is replaced by the values there:
 //! `/findings/*/tool`.
@@ -20,6 +20,7 @@
 //! `NAME.unix.txt`, `NAME.fleet.txt` and `NAME.lean.txt` need Unix, the features of a fleet, or their absence. With
 //! `UNSTUCK_GOLDEN=write` in the environment the output in the files is written anew; review the difference.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::ops::Range;
@@ -125,11 +126,14 @@ impl Console {
                 let times = words.get(2).map_or("1..1", |times| *times);
                 let (from, to) = times.split_once("..").expect("a range");
                 let [from, to] = [from, to].map(|end| end.parse::<usize>().expect("a number"));
-                let one = |n: usize| self.filled(below).replace("{n}", &n.to_string());
-                self.folder.file(
-                    &self.at.join(words[1]).to_string_lossy(),
-                    (from..=to).map(one).collect::<String>(),
-                );
+                let mut files = BTreeMap::<_, String>::new();
+                for n in from..=to {
+                    let numbered = |text: &str| text.replace("{n}", &n.to_string());
+                    *files.entry(numbered(words[1])).or_default() += &numbered(&self.filled(below));
+                }
+                for (name, text) in files {
+                    self.folder.file(&self.at.join(name).to_string_lossy(), text);
+                }
                 return None;
             }
             #[cfg(unix)]
@@ -142,6 +146,12 @@ impl Console {
             "export" => {
                 let (name, value) = words[1].split_once('=').expect("a variable");
                 self.variables.push((name.to_owned(), value.to_owned()));
+            }
+            #[cfg(unix)]
+            "chmod" => {
+                use std::os::unix::fs::PermissionsExt as _;
+                let mode = u32::from_str_radix(words[1], 8).expect("a mode");
+                done(fs::set_permissions(path(2), fs::Permissions::from_mode(mode)));
             }
             "cd" => self.at = words[1].into(),
             "cat" => {

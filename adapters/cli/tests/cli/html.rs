@@ -141,20 +141,6 @@ fn a_long_run_is_drawn_in_part_and_folded() {
 }
 
 #[test]
-fn a_picture_is_of_one_loop() {
-    let runs = runs();
-    let runs = runs.to_str().unwrap();
-    let without = unstuck(["scan", "--format", "svg", runs]);
-    assert_eq!(without.exit, 64);
-    assert!(without.err.contains("--format svg: shows one loop"), "{}", without.err);
-    let unknown = unstuck(["scan", "--format", "svg", "--explain", "0000", runs]);
-    assert_eq!((unknown.exit, &*unknown.out), (64, ""));
-    let page = unstuck(["scan", "--format", "html", "--explain", "0000", runs]);
-    assert_eq!(page.exit, 64);
-    assert!(page.err.contains("works only with --format human and --format svg"), "{}", page.err);
-}
-
-#[test]
 fn unreadable_inputs_are_listed() {
     let folder = Folder::new();
     folder.file("a.jsonl", CLEAN);

@@ -12,7 +12,6 @@ mod compare;
 mod config;
 mod console;
 mod doctor;
-mod effect;
 mod eval;
 mod exits;
 mod explain;

@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{Write as _, pipe};
-use std::path::Path;
 use std::process::Stdio;
 
 use crate::harness::{Folder, Ran, labels, program, runs, scan, stuck, unstuck};
@@ -70,45 +69,13 @@ fn without_standard_error_the_exit_code_is_the_same() {
 }
 
 #[test]
-fn an_input_is_never_overwritten() {
-    let folder = Folder::new();
-    let run = folder.file("run.jsonl", stuck());
-    let ran = scan(&run, &["-o", run.to_str().expect("UTF-8")]);
-    assert_eq!(fs::read_to_string(&run).expect("the run"), stuck(), "{}", ran.err);
-    assert!([4, 64].contains(&ran.exit), "exit {}: {}", ran.exit, ran.err);
-}
-
-#[test]
-fn no_file_that_a_scan_reads_is_overwritten() {
+fn an_input_is_not_overwritten_by_another_name() {
     let folder = Folder::new();
     let run = folder.file("run.jsonl", stuck());
     let linked = folder.path().join("linked.jsonl");
     fs::hard_link(&run, &linked).expect("a second name");
-    let feedback = folder.file("feedback", "# none\n");
-    let policy = folder.file("policy.toml", unstuck(["presets", "balanced", "--format=toml"]).out);
-    let name = |path: &Path| path.to_str().expect("UTF-8").to_owned();
-    for (options, file) in
-        [(&[][..], &linked), (&["--feedback"], &feedback), (&["--config"], &policy)]
-    {
-        let (before, file_name) = (fs::read_to_string(file).expect("a file"), name(file));
-        let read: Vec<&str> = options.iter().flat_map(|option| [*option, &*file_name]).collect();
-        let ran = scan(&run, &[&read[..], &["-o", &file_name]].concat());
-        assert_eq!(fs::read_to_string(file).expect("a file"), before, "{options:?}: {}", ran.err);
-        assert_eq!(ran.exit, 4, "{options:?}: {}", ran.err);
-    }
-}
-
-#[test]
-fn an_output_file_in_an_input_folder_is_not_read() {
-    let folder = Folder::new();
-    folder.file("run.jsonl", stuck());
-    let out = folder.path().join("out.json");
-    let scan = || {
-        let ran = scan(folder.path(), &["--format=json", "-o", out.to_str().expect("UTF-8")]);
-        assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
-        fs::read_to_string(&out).expect("the output")
-    };
-    assert_eq!(scan(), scan(), "the second time it stands there already");
+    scan(&run, &["-o", linked.to_str().expect("UTF-8")]).fails(4, "is also an input");
+    assert_eq!(fs::read_to_string(&run).expect("the run"), stuck());
 }
 
 #[test]

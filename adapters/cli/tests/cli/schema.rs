@@ -1,14 +1,13 @@
 //! The output for programs: whole lines of JSON with exactly the fields of schema 1.
 
 use std::collections::BTreeSet;
-use std::fs;
 
 use serde_json::Value;
 use unstuck_text::CauseKind;
 use unstuck_trace::Format;
 
 use crate::harness::{
-    CLEAN, Folder, PRESETS, echo, evaluated, labels, listed, runs, scan, scanned, stuck, unstuck,
+    Folder, PRESETS, echo, evaluated, labels, listed, runs, scan, scanned, unstuck,
 };
 use crate::published::RULE_SETS;
 
@@ -201,36 +200,6 @@ fn one_document_holds_what_the_lines_hold() {
     has_fields(&document, ["schema", "traces"]);
     assert_eq!(document["schema"], 1);
     assert_eq!(document["traces"], Value::from(scanned(&runs()).lines()));
-}
-
-#[test]
-fn a_document_without_a_trace_is_a_document() {
-    let folder = Folder::new();
-    let empty = folder.file("empty.jsonl", "");
-    let ran = scan(&empty, &["--format", "json"]);
-    assert_eq!(ran.exit, 3);
-    let document: Value = serde_json::from_str(&ran.out).expect("one JSON document");
-    assert_eq!(document, serde_json::json!({"schema": 1, "traces": []}));
-}
-
-#[test]
-fn a_file_gets_the_same_as_standard_output() {
-    let folder = Folder::new();
-    let run = folder.file("run.jsonl", stuck());
-    let out = folder.path().join("out");
-    let to = out.to_str().expect("UTF-8");
-    for format in ["human", "json", "jsonl"] {
-        let expected = scan(&run, &["--format", format]);
-        for option in ["-o", "--output"] {
-            let ran = scan(&run, &["--format", format, option, to]);
-            assert_eq!((ran.exit, ran.out.as_str(), ran.err.as_str()), (1, "", ""), "{format}");
-            assert_eq!(fs::read_to_string(&out).expect("the output"), expected.out, "{format}");
-        }
-    }
-    // The previous content was longer, and is gone.
-    let clean = folder.file("clean.jsonl", CLEAN);
-    assert_eq!(scan(&clean, &["-o", to]).exit, 0);
-    assert_eq!(fs::read_to_string(&out).expect("the output"), scan(&clean, &[]).out);
 }
 
 #[test]

@@ -1,20 +1,5 @@
 //! `unstuck view`: it refuses to run without a terminal, and restores the one that it has.
 
-use crate::harness::unstuck;
-
-#[test]
-fn without_a_terminal_it_is_a_usage_error_that_names_scan() {
-    let ran = unstuck(["view", "no-such-file"]).fails(64, "view needs a terminal");
-    assert!(ran.err.contains("unstuck scan --format html"), "{}", ran.err);
-}
-
-#[test]
-fn standard_input_is_refused() {
-    let ran = unstuck(["view", "-"]);
-    assert_eq!(ran.exit, 64);
-    assert!(ran.err.contains("standard input is for keys"), "{}", ran.err);
-}
-
 /// Tests with `script` of util-linux, which gives the program a terminal.
 #[cfg(target_os = "linux")]
 mod needs_script {
