@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::harness::{Folder, Ran, program, program_at, unstuck};
+use crate::harness::{Folder, Ran, program};
 use crate::hook::{Hooks, repeat};
 use crate::mcp::session::{Outcome, Session};
 
@@ -156,18 +156,6 @@ fn nothing_that_happens_to_a_notification_disturbs_the_hook() {
 }
 
 #[test]
-fn a_notification_that_fails_says_so() {
-    let desktop = Desktop::of("echo no bus >&2\nexit 7");
-    let run =
-        |place: &str, path: PathBuf| Ran::by(program().args(["notify", place]).env("PATH", path));
-    run("desktop", desktop.path()).fails(4, "notify-send failed (exit status: 7): no bus");
-    let ran = run("desktop", desktop.0.path().to_owned());
-    assert!(ran.exit == 4 && ran.err.contains("notify-send cannot be started"), "{}", ran.err);
-    let ran = run("pigeon", desktop.path());
-    assert!(ran.exit == 4 && ran.err.contains("takes desktop, or a URL"), "{}", ran.err);
-}
-
-#[test]
 fn an_example_shows_whether_notifications_arrive() {
     let text = Screen::new().example();
     assert!(text.starts_with("An MCP client in ") && text.ends_with("alike: refused"), "{text}");
@@ -198,51 +186,6 @@ fn the_proxy_tells_a_person_once_of_a_loop() {
     assert_eq!(calls(&mut session, 8..=9), [8, 9]);
     assert!(screen.example().contains("`example`"), "it was told of once more");
     assert_eq!(session.end().exit, Some(7), "the exit code of the server");
-}
-
-#[test]
-fn install_and_doctor_know_where_a_person_is_told() {
-    let home = Folder::new();
-    let run = |arguments: &[&str], path: PathBuf| {
-        let mut command = program_at(home.path());
-        command.env_remove("XDG_STATE_HOME").env_remove("UNSTUCK_STATE_DIR");
-        command.args(arguments).current_dir(home.path()).env("PATH", path);
-        Ran::by(&mut command)
-    };
-    let desktop = Desktop::of("");
-    let ran =
-        run(&["install", "codex", "--notify", "desktop", "--notify-at", "warn"], desktop.path());
-    assert!(ran.out.contains("hook codex --notify desktop --notify-at warn\n"), "{}", ran.out);
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for (path, said) in [
-        (desktop.path(), "tells you of loops on the desktop, by notify-send"),
-        (
-            home.path().to_owned(),
-            "cannot tell you of loops on the desktop: notify-send is not in PATH",
-        ),
-    ] {
-        let doctor = run(&["doctor"], path).out;
-        assert!(words(&doctor).contains(said), "{doctor}");
-    }
-    for (options, why) in [
-        (&["--notify", "pigeon"][..], "takes desktop, or a URL that begins with https://"),
-        (&["--notify-at", "warn"], "--notify <WHERE>"),
-        (&["--notify", "desktop", "--notify-at", "often"], "[possible values: nudge, warn, block"),
-    ] {
-        for command in [&["install", "codex"][..], &["mcp", "true"]] {
-            let ran = unstuck([&command[..1], options, &command[1..]].concat());
-            assert!(ran.exit == 64 && ran.err.contains(why), "{options:?}: {}", ran.err);
-        }
-    }
-}
-
-#[cfg(not(feature = "fleet"))]
-#[test]
-fn a_webhook_needs_the_features_of_a_fleet() {
-    let ran =
-        unstuck(["install", "codex", "--notify", "https://hooks.slack.com/services/T0/B0/hush"]);
-    assert!(ran.exit == 64 && ran.err.contains("a URL is not in this build"), "{}", ran.err);
-    assert!(!ran.err.contains("hush"), "{}", ran.err);
 }
 
 #[cfg(feature = "fleet")]
@@ -336,24 +279,5 @@ mod at_a_webhook {
         );
         let (head, _) = parts(requests.join().expect("a request").remove(0));
         assert_eq!(header(&head, "webhook-signature"), None, "nothing to sign with");
-    }
-
-    #[test]
-    fn install_says_what_leaves_the_machine_and_in_which_form() {
-        let dry = |url: &str, secret: &str| {
-            let mut command = program();
-            command.args(["install", "codex", "--dry-run", "--notify", url]);
-            Ran::by(command.env("UNSTUCK_WEBHOOK_SECRET", secret))
-        };
-        let open = dry("http://hooks.example.com/a", SECRET);
-        assert_eq!(open.exit, 0, "{open:?}");
-        assert!(
-            open.err.contains("leave this machine without encryption: use https"),
-            "{}",
-            open.err
-        );
-        assert_eq!(dry("http://127.0.0.1:9/a", SECRET).err, "");
-        let short = dry("http://127.0.0.1:9/a", "short");
-        assert!(short.exit == 64 && short.err.contains("24 are needed"), "{short:?}");
     }
 }

@@ -301,64 +301,6 @@ fn markdown(text: &str) {
     assert_eq!(fence, None, "{text}");
 }
 
-#[test]
-fn a_path_in_this_folder_is_relative_however_it_is_given() {
-    let folder = Folder::new();
-    let run = folder.file("runs/a b.jsonl", stuck());
-    let here = folder.path().canonicalize().expect("a folder");
-    let run = run.canonicalize().expect("a run");
-    for path in ["runs/a b.jsonl", "./runs//a b.jsonl", run.to_str().expect("UTF-8")] {
-        let run = sarif_run(&written(&here, "sarif", &[path]).1);
-        let place = &run["results"][0]["locations"][0]["physicalLocation"];
-        assert_eq!(place["artifactLocation"]["uri"], "runs/a%20b.jsonl", "{path}");
-        let annotations = written(&here, "github", &[path]).1;
-        assert!(annotations.starts_with("::error file=runs/a b.jsonl,title="), "{annotations}");
-    }
-}
-
-#[test]
-fn a_baseline_is_in_every_report() {
-    let other = repeated(
-        r#"{"type":"call","tool":"read","args":{"path":"b"},"result":"no such file","is_error":true}"#,
-    );
-    let folder = Folder::new();
-    let scanned = |run: &str, name: &str| {
-        let run = folder.file("run.jsonl", run);
-        let run = run.to_str().expect("UTF-8");
-        let lines = written(folder.path(), "jsonl", &[run]).1;
-        folder.file(name, lines);
-    };
-    scanned(&other, "other.jsonl");
-    scanned(&stuck(), "same.jsonl");
-    let report = |format: &str, baseline: &str| {
-        let words = ["run.jsonl", "--baseline", baseline, "--fail-on", "new"];
-        written(folder.path(), format, &words)
-    };
-    for (format, again, new) in [
-        ("csv", "again\r\n", "new\r\n"),
-        ("csv", "again\r\n", "gone\r\n"),
-        ("markdown", "again: ", "**new:** "),
-        ("markdown", "loops: 0 new, 1 again, 0 gone", "### Gone\n\n- <code>gone\\: loop "),
-        ("junit", "<system-out>", "<failure "),
-        ("junit", "failures=\"0\"", "failures=\"1\""),
-        ("sarif", "\"baselineState\":\"unchanged\"", "\"baselineState\":\"new\""),
-        ("github", "::warning file=run.jsonl", "::error file=run.jsonl"),
-    ] {
-        let (ran, text) = report(format, "same.jsonl");
-        assert_eq!(
-            (ran.exit, text.contains(again), text.contains(new)),
-            (0, true, false),
-            "{text}"
-        );
-        let (ran, text) = report(format, "other.jsonl");
-        assert_eq!(
-            (ran.exit, text.contains(again), text.contains(new)),
-            (1, false, true),
-            "{text}"
-        );
-    }
-}
-
 /// Scans for GitHub Actions, with the summary of the step in this file.
 fn on_github(folder: &Folder, summary: &Path) -> Ran {
     let mut command = program();
@@ -389,20 +331,6 @@ fn the_summary_of_a_step_is_appended_and_bounded() {
     let ran = on_github(&folder, folder.path());
     assert_eq!(ran.exit, 4);
     assert!(ran.err.contains("cannot be written"), "{}", ran.err);
-}
-
-#[test]
-fn the_category_of_a_job_is_stable() {
-    let folder = Folder::new();
-    folder.file("run.jsonl", CLEAN);
-    for (job, id) in [(None, "unstuck/"), (Some(""), "unstuck/"), (Some("night"), "unstuck/night/")]
-    {
-        let mut command = program();
-        command.current_dir(folder.path()).args(["scan", "run.jsonl", "--format", "sarif"]);
-        command.envs(job.map(|job| ("GITHUB_JOB", job)));
-        let ran = Ran::by(&mut command);
-        assert_eq!(sarif_run(&ran.out)["automationDetails"]["id"], id);
-    }
 }
 
 #[test]
