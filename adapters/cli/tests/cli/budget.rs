@@ -66,56 +66,6 @@ fn calls_are_refused_at_a_limit_until_the_turn_is_over() {
     }
 }
 
-#[test]
-fn the_workers_of_a_session_share_its_budget_and_sessions_that_of_a_day() {
-    let budget =
-        "[budget.session]\ncalls = 5\n[budget.day]\ncalls = 10\n[budget]\nat_limit = \"refuse\"";
-    let (hooks, _folder) = hooks("claude-code", budget);
-    let make = |session: &str, worker: Option<&str>, calls: usize| {
-        let one = |n| {
-            let id = format!("{session}-{worker:?}-{n}");
-            let rest = match worker {
-                Some(worker) => json!({ "session_id": session, "agent_id": worker }),
-                None => json!({ "session_id": session }),
-            };
-            step(&hooks, &id, &rest)
-        };
-        (0..calls).map(one).collect::<Vec<_>>()
-    };
-    assert_eq!(at(&make("a", None, 3), "unstuck"), [0; 0]);
-    let others = make("a", Some("scout"), 3);
-    assert_eq!(at(&others, "4 of 5 calls of this session"), [1]);
-    assert_eq!(at(&others, "not run. 5 of 5 calls of this session"), [3]);
-    // The end of a session does not give its calls back.
-    let ended = Wire("claude-code").event(
-        "SessionEnd",
-        "",
-        &json!({ "session_id": "a", "reason": "other" }),
-    );
-    hooks.tell(ended.to_string());
-    let next = make("b", None, 4);
-    assert_eq!(at(&next, "8 of 10 calls of today"), [3]);
-    let last = make("c", None, 2);
-    assert_eq!(at(&last, "not run. 10 of 10 calls of today"), [2]);
-}
-
-#[test]
-fn a_person_is_asked_once_about_a_limit() {
-    let answers = |agent, attended: &str| {
-        let (hooks, _folder) = hooks(agent, "budget.calls = 3\nbudget.at_limit = \"ask\"");
-        let hooks = hooks.env("CLAUDE_CODE_SESSION_ATTENDED", attended);
-        steps(&hooks, 1..=6)
-    };
-    let asked = answers("claude-code", "1");
-    let question = r#""permissionDecision":"ask","permissionDecisionReason":"[unstuck] 3 of 3 calls of this session are spent. Go on? You are asked about this limit once.""#;
-    assert_eq!(at(&asked, question), [4], "{asked:?}");
-    assert_eq!(at(&asked, "not run"), [0; 0]);
-    // Nobody is there, or the agent cannot ask.
-    for (agent, attended) in [("claude-code", "0"), ("codex", "1")] {
-        assert_eq!(at(&answers(agent, attended), "not run. 3 of 3 calls"), [4, 5, 6], "{agent}");
-    }
-}
-
 /// Returns a line of Claude Code's transcript with the tokens of an answer.
 fn answer(id: &str, output: u64) -> String {
     let usage =

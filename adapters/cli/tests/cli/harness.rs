@@ -89,12 +89,14 @@ impl Ran {
 }
 
 /// The environment variables that may affect the program.
-const SURROUNDINGS: [&str; 26] = [
+const SURROUNDINGS: [&str; 28] = [
     "NO_COLOR",
     "CLICOLOR",
     "CLICOLOR_FORCE",
     "FORCE_COLOR",
     "RUST_BACKTRACE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SESSION_ATTENDED",
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
     "GITHUB_JOB",

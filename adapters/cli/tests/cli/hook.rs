@@ -12,7 +12,7 @@ use std::thread;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::harness::{Folder, Ran, is_exhaustive, program, unstuck};
+use crate::harness::{Folder, Ran, is_exhaustive, program};
 
 /// The names of the supported agents.
 pub(crate) const AGENTS: [&str; 13] = [
@@ -479,66 +479,12 @@ fn an_observing_hook_is_silent_and_records_findings() {
 }
 
 #[test]
-fn the_policy_comes_from_a_preset_or_a_file() {
-    let folder = Folder::new();
-    let file = folder.file("own.toml", "preset = \"repeat\"\n");
-    let file = file.to_str().expect("UTF-8");
-    for (options, first) in [(&["--preset", "nudge"][..], 3), (&["--config", file], 3), (&[], 5)] {
-        let hooks = Hooks::of("claude-code").with(options);
-        // There are no results, so only rules on calls alone can fire.
-        let wire = Wire(hooks.agent);
-        let said = (1..=6).find(|n| {
-            hooks.tell(wire.event("PostToolBatch", "", &json!({})).to_string());
-            !hooks.tell(wire.before(&n.to_string(), "make").to_string()).is_empty()
-        });
-        assert!(said.is_some_and(|said| said >= first), "{options:?}: {said:?}");
-        assert_eq!(said.is_some_and(|said| said == 3), first == 3, "{options:?}: {said:?}");
-    }
-}
-
-#[test]
 fn another_policy_resets_the_session() {
     let hooks = Hooks::of("codex");
     assert!(repeat(&hooks, "make", 2).iter().all(|(_, after)| after.is_empty()));
     let other = Hooks { options: vec!["--preset".into(), "cycles".into()], ..hooks };
     assert_eq!(repeat(&other, "ls", 1), [(String::new(), String::new())]);
     assert_eq!((front(&other.state()).events, other.log()), (6, vec![]));
-}
-
-#[test]
-fn a_person_is_asked_once_before_the_first_refusal() {
-    let answers = |attended: &str| {
-        let hooks = Hooks::of("claude-code").with(&["--ask"]);
-        let wire = Wire("claude-code");
-        let tell = |payload: Value| {
-            let mut command = hooks.command();
-            command.env("CLAUDE_CODE_SESSION_ATTENDED", attended);
-            answered(command.env_remove("CLAUDE_CODE_ENTRYPOINT"), payload.to_string().as_bytes())
-        };
-        let one = |n: usize| {
-            let id = format!("call-{n}");
-            let before = tell(wire.before(&id, "make"));
-            if !before.contains("deny") {
-                tell(wire.after(&id, "make", "make: *** No rule to make target"));
-            }
-            before
-        };
-        (1..=12).map(one).collect::<Vec<_>>()
-    };
-    let alone = answers("0");
-    assert!(alone[5].contains(r#""permissionDecision":"deny""#), "{}", alone[5]);
-    let asked = answers("1");
-    let question = r#""permissionDecision":"ask","permissionDecisionReason":"[unstuck] This looks like a loop: `run` 6 times in a row, failing alike. Let it run? You are asked about this loop once.""#;
-    assert!(asked[5].contains(question), "{}", asked[5]);
-    // The person has let it run, or else the agent says that the call was rejected.
-    assert_eq!(asked[6..], [""; 6]);
-    let refused = unstuck(["install", "codex", "--ask", "--dry-run"]);
-    assert_eq!(
-        (refused.exit, refused.err.contains("install without --ask")),
-        (64, true),
-        "{}",
-        refused.err
-    );
 }
 
 /// A call of an MCP server behind the proxy of this program is judged twice, and the model is told once.

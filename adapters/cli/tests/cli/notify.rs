@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::harness::{Folder, Ran, program};
+use crate::harness::{Folder, program};
 use crate::hook::{Hooks, repeat};
 use crate::mcp::session::{Outcome, Session};
 
@@ -197,6 +197,7 @@ mod at_a_webhook {
     use sha2::Sha256;
 
     use super::*;
+    use crate::harness::Ran;
     use crate::watch::{SECRET, server};
 
     /// Returns the head and the body of a request.

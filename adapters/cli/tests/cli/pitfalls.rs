@@ -1,7 +1,7 @@
 //! Known pitfalls of hooks, each with its number: exit codes, pipes, files, loops.
 //!
-//! Other files test the rest: `hook/shield.rs` a panic (2), the decoders interrupted calls (7) and
-//! rephrased calls (16), and `hook/worker/calls.rs` parallel calls (8). Whether an agent trusts a hook
+//! Other files test the rest: `hook/shield.rs` a panic (2), the decoders rephrased calls (16), and `console/hooks.txt`
+//! interrupted calls (7), parallel calls (8) and polling (17). Whether an agent trusts a hook
 //! (21) is known to the agent only.
 
 use std::fs;
@@ -150,28 +150,6 @@ fn pitfall_07_a_call_without_a_result_does_not_block_later_ones() {
         // goose reads no note.
         let is_told = agent != "goose";
         assert_eq!(answers[2].1.contains("3 times"), is_told, "{agent}: {answers:?}");
-    }
-    // Interrupted calls are not failures, however many.
-    let hooks = Hooks::of("claude-code");
-    for n in 0..6 {
-        let mut payload = Wire("claude-code").before(&n.to_string(), "make");
-        assert_eq!(hooks.tell(payload.to_string()), "");
-        payload["hook_event_name"] = "PostToolUseFailure".into();
-        payload["error"] = "aborted".into();
-        payload["is_interrupt"] = true.into();
-        assert_eq!(hooks.tell(payload.to_string()), "");
-    }
-}
-
-#[test]
-fn pitfall_08_parallel_calls_are_one_step() {
-    let (hooks, wire) = (Hooks::of("claude-code"), Wire("claude-code"));
-    let read = |id: &str| [wire.before(id, "cat a.rs"), wire.after(id, "cat a.rs", "fn a() {}")];
-    let (firsts, seconds): (Vec<_>, Vec<_>) =
-        ["1", "2", "3", "4"].map(read).into_iter().map(|[before, after]| (before, after)).unzip();
-    let batch = wire.event("PostToolBatch", "", &json!({ "tool_calls": [] }));
-    for payload in firsts.into_iter().chain(seconds).chain([batch]) {
-        assert_eq!(hooks.tell(payload.to_string()), "", "{payload}");
     }
 }
 
@@ -444,17 +422,6 @@ fn pitfall_15_a_long_result_is_compared_to_its_end() {
     assert_eq!(hooks.tell(too_long.to_string()), "");
     assert!(hooks.log().last().is_some_and(|line| line.contains("longer than 16 MiB")));
     assert!(front(&hooks.state()).events == 5);
-}
-
-#[test]
-fn pitfall_17_polling_is_no_loop_while_results_change() {
-    let (hooks, wire) = (Hooks::of("claude-code"), Wire("claude-code"));
-    for n in 0..12 {
-        let mut payload = wire.after(&n.to_string(), "", &format!("{n} of 12 jobs done"));
-        payload["tool_name"] = "BashOutput".into();
-        payload["tool_input"] = json!({ "bash_id": "1" });
-        assert_eq!(hooks.tell(payload.to_string()), "", "{n}");
-    }
 }
 
 #[test]
