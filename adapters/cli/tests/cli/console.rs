@@ -123,17 +123,7 @@ impl Console {
         let mut ran = Ran { exit: 0, out: String::new(), err: String::new() };
         match words[0] {
             "write" => {
-                let times = words.get(2).map_or("1..1", |times| *times);
-                let (from, to) = times.split_once("..").expect("a range");
-                let [from, to] = [from, to].map(|end| end.parse::<usize>().expect("a number"));
-                let mut files = BTreeMap::<_, String>::new();
-                for n in from..=to {
-                    let numbered = |text: &str| text.replace("{n}", &n.to_string());
-                    *files.entry(numbered(words[1])).or_default() += &numbered(&self.filled(below));
-                }
-                for (name, text) in files {
-                    self.folder.file(&self.at.join(name).to_string_lossy(), text);
-                }
+                self.write(words[1], words.get(2).unwrap_or(&"1..1"), &self.filled(below));
                 return None;
             }
             #[cfg(unix)]
@@ -169,41 +159,17 @@ impl Console {
             "ls" => ran.out = listed(&path(1)),
             "rm" if path(1).is_dir() => done(fs::remove_dir_all(path(1))),
             "rm" => done(fs::remove_file(path(1))),
-            // For example `sed -i s/old/new/ file`, where `old` is a text and no pattern.
-            "sed" => {
-                let lines = words[2].replace("\\n", "\n");
-                let parts: Vec<_> = lines.split('/').collect();
-                let ["s", old, new, ""] = parts[..] else { panic!("{}", step.command) };
-                let text = fs::read_to_string(path(3)).expect(step.command);
-                assert!(text.contains(old), "{}", step.command);
-                done(fs::write(path(3), text.replace(old, new)));
-            }
-            // For example `touch -d @0 file`: the seconds since 1970.
-            "touch" => {
-                let seconds = words[2].strip_prefix('@').and_then(|time| time.parse().ok());
-                let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.expect("a time"));
-                let file = fs::File::options().write(true).open(path(3)).expect(step.command);
-                done(file.set_modified(time));
-            }
+            "sed" => edit(&path(3), words[2]),
+            "touch" => age(&path(3), words[2]),
             "mkdir" => done(fs::create_dir_all(path(1))),
             "cp" => done(fs::copy(path(1), path(2)).map(drop)),
             "mv" => done(fs::rename(path(1), path(2))),
-            "git" => {
-                let mut command = Command::new("git");
-                command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-                // The ids of commits are always the same.
-                for date in ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"] {
-                    command.env(date, "2026-01-01T00:00:00Z");
-                }
-                command.args(["-c", "user.name=a", "-c", "user.email=a@b.c"]).args(&words[1..]);
-                ran = Ran::by(command.current_dir(self.path("")));
-            }
+            "git" => ran = Ran::by(git().args(&words[1..]).current_dir(self.path(""))),
             "each" => {
                 for input in fs::read_to_string(path(1)).expect(step.command).lines() {
                     let Ran { exit, out, err } = self.unstuck(&words[2..], Some(input.as_bytes()));
-                    ran.exit = ran.exit.max(exit);
-                    ran.out += &out;
-                    ran.err += &err;
+                    ran =
+                        Ran { exit: ran.exit.max(exit), out: ran.out + &out, err: ran.err + &err };
                 }
             }
             _ => ran = self.unstuck(&words, None),
@@ -221,6 +187,20 @@ impl Console {
             writeln!(shown, "[{}]", ran.exit).expect("memory");
         }
         Some(self.masked(&shown))
+    }
+
+    /// Writes the text once for each number in the range, in files for which the name may have the number.
+    fn write(&self, name: &str, range: &str, text: &str) {
+        let (from, to) = range.split_once("..").expect("a range");
+        let [from, to] = [from, to].map(|end| end.parse::<usize>().expect("a number"));
+        let mut files = BTreeMap::<_, String>::new();
+        for n in from..=to {
+            let numbered = |text: &str| text.replace("{n}", &n.to_string());
+            *files.entry(numbered(name)).or_default() += &numbered(text);
+        }
+        for (name, text) in files {
+            self.folder.file(&self.at.join(name).to_string_lossy(), text);
+        }
     }
 
     /// Runs the program by these words, which may begin with variables and end with a redirection.
@@ -254,6 +234,34 @@ impl Console {
     }
 }
 
+/// Returns git without any user settings, which gives commits the same ids each time.
+fn git() -> Command {
+    let mut command = Command::new("git");
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    for date in ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"] {
+        command.env(date, "2026-01-01T00:00:00Z");
+    }
+    command.args(["-c", "user.name=a", "-c", "user.email=a@b.c"]);
+    command
+}
+
+/// Replaces a text in a file: `s/old/new/`.
+fn edit(path: &Path, change: &str) {
+    let change = change.replace("\\n", "\n");
+    let ["s", old, new, ""] = change.split('/').collect::<Vec<_>>()[..] else { panic!("{change}") };
+    let text = fs::read_to_string(path).expect("a file");
+    assert!(text.contains(old), "{change}");
+    fs::write(path, text.replace(old, new)).expect("a file that can be written");
+}
+
+/// Sets the time of the last change of a file: `@seconds` since 1970.
+fn age(path: &Path, time: &str) {
+    let seconds = time.strip_prefix('@').and_then(|time| time.parse().ok());
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.expect("a time"));
+    let file = fs::File::options().write(true).open(path).expect("a file");
+    file.set_modified(time).expect("a time that can be set");
+}
+
 /// Returns the names in a folder, one a line.
 fn listed(folder: &Path) -> String {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
@@ -284,9 +292,9 @@ fn values(document: &Value, paths: &str) -> String {
 /// Returns standard output, standard error and the exit code in the lines below a command.
 fn parts(lines: &str) -> [String; 3] {
     let mut parts = [const { String::new() }; 3];
+    let code = Regex::new(r"^\[\d+\]$").expect("a pattern");
     for line in lines.lines() {
-        let is_code = Regex::new(r"^\[\d+\]$").expect("a pattern").is_match(line);
-        let part = if is_code { 2 } else { usize::from(line.starts_with('!')) };
+        let part = if code.is_match(line) { 2 } else { usize::from(line.starts_with('!')) };
         parts[part] += &(line.trim_start_matches("! ").to_owned() + "\n");
     }
     parts
@@ -313,7 +321,8 @@ fn played(text: &str, begin: &[Step<'_>], case: &Case<'_>) -> Vec<(Range<usize>,
     for step in begin.iter().chain(&case.steps) {
         let below = &text[step.lines.clone()];
         let Some(shown) = console.run(step, below) else { continue };
-        let shown: String = shown.trim_end().lines().map(|line| format!("{line}\n")).collect();
+        let shown = shown.replace("\r\n", "\n").trim_end().to_owned() + "\n";
+        let shown = if shown == "\n" { String::new() } else { shown };
         if !fits(&shown, below) {
             differences.push((step.lines.clone(), shown));
         }

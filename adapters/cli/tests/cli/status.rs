@@ -19,7 +19,7 @@ fn fails(hooks: &Hooks, session: &str) -> String {
         tell(wire.before(&id, "make"));
         tell(wire.after(&id, "make", "make: *** No rule to make target"))
     };
-    (0..3).map(call).last().expect("an answer")
+    (0..3).map(call).fold(String::new(), |_, answer| answer)
 }
 
 #[test]
