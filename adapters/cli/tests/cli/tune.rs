@@ -199,38 +199,6 @@ fn an_impossible_fit_is_an_error_and_writes_nothing() {
 }
 
 #[test]
-fn unreadable_runs_are_reported_once_and_left_out() {
-    let folder = healthy(40, |_| 3);
-    folder.file("runs/7.jsonl", "no transcript");
-    let ran = tune(&folder, &["missing.jsonl", "--false-alarms", "10"]);
-    assert_eq!((ran.exit, times(&ran.out)), (3, 4), "{}", ran.err);
-    assert_eq!(ran.err.matches("error: ").count(), 2, "{}", ran.err);
-}
-
-#[test]
-fn a_policy_that_cannot_be_read_or_written_is_4() {
-    let folder = healthy(9, |_| 3);
-    folder.file("tuned.toml", "what was there");
-    let tune = |options: &[&str]| tune(&folder, &[&["--false-alarms", "50"], options].concat());
-    for options in [
-        &["-o", "own.toml"][..],
-        &["-o", "runs/3.jsonl"],
-        &["-o", "runs/../runs/3.jsonl"],
-        &["-o", "runs"],
-        &["-o", "missing/tuned.toml"],
-    ] {
-        let ran = tune(options);
-        assert_eq!((ran.exit, ran.out.as_str()), (4, ""), "{options:?}: {}", ran.err);
-        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
-    }
-    assert_eq!(tune(&["-o", "tuned.toml"]).exit, 0, "another file is written anew");
-    let written = fs::read_to_string(folder.path().join("tuned.toml")).expect("a policy");
-    assert_eq!(times(&written), 4);
-    folder.file("own.toml", policy(1));
-    assert_eq!(tune(&[]).exit, 4);
-}
-
-#[test]
 fn the_report_for_people() {
     let folder = healthy(99, |n| 2 + n % 9 % 4);
     folder.file("runs/empty.jsonl", r#"{"type":"message","role":"user","text":"hello"}"#);
@@ -305,80 +273,4 @@ fn as_many_runs_are_longer_than_the_limit_as_are_counted() {
         assert!(!ran.out.contains("loop") && !policy.contains("loop"), "{}", ran.out);
         assert!(ran.out.contains("need not be"), "{}", ran.out);
     }
-}
-
-#[test]
-fn a_limit_counts_what_it_is_named_after() {
-    let folder = paid_runs(20, |_| 3);
-    for (of, price, expected) in [
-        ("calls", &[][..], 3.0),
-        ("tokens", &[], 3300.0),
-        ("minutes", &[], 2.0),
-        // 0.0135, in whole cents.
-        ("dollars", &["--price", "input=3,output=15"], 0.02),
-    ] {
-        let ran = limit(&folder, of, &[&["--false-alarms", "10"], price].concat());
-        assert_eq!(ran.exit, 0, "{}", ran.err);
-        assert!((budget(&ran.out, of) - expected).abs() < 1e-9, "{of}: {}", ran.out);
-        let policy = folder.file("policy.toml", format!("preset = \"balanced\"\n{}", ran.out));
-        let ran =
-            run_in(folder.path(), &["scan", "runs", "--config", policy.to_str().expect("UTF-8")]);
-        assert_eq!((ran.exit, ran.err.as_str()), (0, ""), "{of}");
-    }
-}
-
-#[test]
-fn a_run_that_does_not_tell_what_it_spent_is_named() {
-    let folder = paid_runs(20, |_| 3);
-    folder.file("runs/silent.jsonl", CLEAN);
-    folder.file("runs/cut.jsonl", format!("{}{{\"type\":\"ca", paid(9)));
-    for (of, lacks) in [("tokens", "has no tokens"), ("minutes", "has no times")] {
-        let ran = limit(&folder, of, &["--false-alarms", "10"]);
-        assert_eq!(ran.exit, 3, "{}", ran.err);
-        for text in [&*format!("silent.jsonl: {lacks}"), "cut.jsonl: 1 record could not be read"] {
-            assert!(ran.err.contains(text), "{text}: {}", ran.err);
-        }
-        assert_eq!(counts(&ran.err, "fitted"), [10, 0]);
-    }
-    // Files that lack the same share one line.
-    folder.file("runs/silent-too.jsonl", CLEAN);
-    let ran = limit(&folder, "tokens", &["--false-alarms", "10"]);
-    assert!(ran.err.contains("silent-too.jsonl: has no tokens, like 1 other run,"), "{}", ran.err);
-    assert!(!ran.err.contains("silent.jsonl"), "{}", ran.err);
-    // Each run of a file is one.
-    folder.file(
-        "runs/both.jsonl",
-        format!("{{\"session\":\"a\"}}\n{0}{{\"session\":\"b\"}}\n{0}", paid(3)),
-    );
-    let ran = limit(&folder, "tokens", &["--false-alarms", "10"]);
-    assert_eq!([counts(&ran.err, "fitted"), counts(&ran.err, "unseen")], [[11, 0], [11, 0]]);
-}
-
-#[test]
-fn a_limit_needs_enough_runs() {
-    for (runs, rate, why) in [
-        (40, "1", "too few runs for 1 %: the fitted half has 20, but 99 are needed, 197 in all"),
-        (36, "5", "raise --false-alarms to 5.27"),
-    ] {
-        let ran = limit(&paid_runs(runs, |_| 3), "calls", &["--false-alarms", rate]);
-        assert_eq!((ran.exit, ran.out.as_str()), (3, ""));
-        assert!(ran.err.contains(why), "{}", ran.err);
-    }
-    let ran = limit(&paid_runs(37, |_| 3), "calls", &["--false-alarms", "5"]);
-    assert_eq!(ran.exit, 0, "{}", ran.err);
-    let folder = Folder::new();
-    folder.file("runs/empty.jsonl", r#"{"type":"message","role":"user","text":"hi"}"#);
-    let ran = limit(&folder, "calls", &[]);
-    assert_eq!(ran.exit, 3);
-    assert!(ran.err.contains("no readable run in which the agent did something"), "{}", ran.err);
-}
-
-#[test]
-fn a_limit_of_what_no_run_tells_has_one_error() {
-    let folder = healthy(20, |_| 2);
-    let ran = limit(&folder, "tokens", &[]);
-    assert_eq!((ran.exit, ran.out.as_str()), (3, ""));
-    let why =
-        "runs/0.jsonl: has no tokens, like 19 other runs, and is left out of a limit of tokens";
-    assert_eq!(ran.err, format!("error: {why}\n"));
 }
