@@ -114,11 +114,8 @@ mod tests {
         let mut plain = digester.clone();
         let mut is_known = 0;
         // Variants that join each other's groups, in an order without a period.
-        for n in 0..400_u64 {
-            let args = format!(
-                "{{\"query\":\"red {} door\"}}",
-                "big ".repeat(n as usize * n as usize % 7)
-            );
+        for n in 0..400_usize {
+            let args = format!("{{\"query\":\"red {} door\"}}", "big ".repeat(n * n % 7));
             let raw = Digest::of(args.as_bytes());
             is_known += usize::from(known.calls.iter().flatten().any(|(known, _)| *known == raw));
             let call = known.call(&mut digester, raw, ("search", &args));

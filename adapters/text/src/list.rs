@@ -1,5 +1,8 @@
 //! A list of words, with a filter that answers most questions without a comparison.
 
+use core::iter::from_fn;
+use core::str;
+
 /// Words in one row of bytes, each behind its length. In a slice of texts, each word takes an address and a length more, which
 /// is most of a short word on a microcontroller, and which the loader of a process has to set.
 #[derive(Clone, Copy)]
@@ -58,16 +61,29 @@ impl Words {
             None => None,
         }
     }
-}
 
-impl Iterator for Words {
-    type Item = &'static [u8];
-
+    /// Returns the words.
     #[inline]
-    fn next(&mut self) -> Option<&'static [u8]> {
-        let (word, rest) = self.split_first()?;
-        *self = rest;
-        Some(word)
+    pub(crate) fn iter(self) -> impl Iterator<Item = &'static [u8]> + Clone {
+        let mut others = self;
+        from_fn(move || {
+            let (word, rest) = others.split_first()?;
+            others = rest;
+            Some(word)
+        })
+    }
+
+    /// Returns the `N` words as texts.
+    pub(crate) const fn texts<const N: usize>(self) -> [&'static str; N] {
+        let (mut texts, mut others, mut n) = ([""; N], self, 0);
+        while let Some((word, rest)) = others.split_first() {
+            texts[n] = match str::from_utf8(word) {
+                Ok(text) => text,
+                Err(_) => panic!("a word in UTF-8"),
+            };
+            (others, n) = (rest, n + 1);
+        }
+        texts
     }
 }
 
@@ -94,9 +110,14 @@ impl List {
         Self { words, filter }
     }
 
-    /// Returns the words.
-    pub(crate) const fn words(&self) -> Words {
+    /// Returns the words in their row, for the filters that are made of them.
+    pub(crate) const fn all(&self) -> Words {
         self.words
+    }
+
+    /// Returns the words.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &'static [u8]> + Clone {
+        self.words.iter()
     }
 
     /// Returns whether `word` is in the list.
@@ -106,12 +127,12 @@ impl List {
 
     /// Returns whether `word` is in the list. What is not UTF-8 is in no list.
     pub(crate) fn contains_bytes(&self, word: &[u8]) -> bool {
-        core::str::from_utf8(word).is_ok_and(|word| self.contains(word))
+        str::from_utf8(word).is_ok_and(|word| self.contains(word))
     }
 
     /// Returns whether `word` is in the list. Case does not matter. What is not UTF-8 is in no list.
     pub(crate) fn contains_bytes_in_any_case(&self, word: &[u8]) -> bool {
-        core::str::from_utf8(word).is_ok_and(|word| self.contains_in_any_case(word))
+        str::from_utf8(word).is_ok_and(|word| self.contains_in_any_case(word))
     }
 
     /// Returns whether `word` is in the list. Case does not matter, as far as it is ASCII's.

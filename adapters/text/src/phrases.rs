@@ -75,9 +75,14 @@ impl Phrases {
         Self { texts, rarest, openings, endings }
     }
 
-    /// Returns the phrases.
-    pub(crate) const fn iter(&self) -> Words {
+    /// Returns the phrases in their row, for the filters that are made of them.
+    pub(crate) const fn all(&self) -> Words {
         self.texts
+    }
+
+    /// Returns the phrases.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static [u8]> + Clone {
+        self.texts.iter()
     }
 
     /// Returns whether `text` begins with one of the phrases. O(1) for most texts.

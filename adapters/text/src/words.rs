@@ -29,7 +29,11 @@ pub(crate) use lists;
 /// Declares a list in the `FILE` of the module.
 macro_rules! declared {
     (Texts $name:ident) => {
-        pub(crate) const $name: &[&str] = $crate::words::words!($name);
+        pub(crate) const $name: &[&str] = {
+            // Texts of the file would keep all of the file.
+            const TEXTS: &[&str] = $crate::words::words!($name);
+            &$crate::list::packed!(TEXTS).texts::<{ TEXTS.len() }>()
+        };
     };
     (List $name:ident) => {
         pub(crate) static $name: List =
@@ -117,19 +121,19 @@ pub(crate) mod complaint {
             b"foun", b"does", b"reco", b"appe", b"vali", b"requ", b"repo", b"iden", b"exac",
             b"tatu", b"ttp ",
         ],
-        &[INSIDE.iter(), SAME.iter(), HTTP_LABELS.iter()],
+        &[INSIDE.all(), SAME.all(), HTTP_LABELS.all()],
     );
 
     /// Letters of which each of these phrases has some.
     pub(crate) static SUMS: Grams = Grams::of(
         &[b"reco", b"comp", b"abor", b"non-", b"more", b"exit", b"d wi"],
-        &[SUMMARIES.iter()],
+        &[SUMMARIES.all()],
     );
 
     /// Letters of which each of these phrases has some.
     pub(crate) static REPEATS: Grams = Grams::of(
         &[b"unkn", b"reco", b"inva", b"such", b"see ", b"t kn", b"ders", b"vali", b"t a "],
-        &[REPEATING.iter(), REPEATED.iter()],
+        &[REPEATING.all(), REPEATED.all()],
     );
 }
 
@@ -143,7 +147,7 @@ pub(crate) mod refusal {
     /// Letters of which each phrase has some.
     pub(crate) static TRIGGERS: Grams = Grams::of(
         &[b"ecte", b"deni", b"bloc", b"requ", b"t gr", b"s ap"],
-        &[PHRASES.iter(), UNPERMITTED.iter()],
+        &[PHRASES.all(), UNPERMITTED.all()],
     );
 }
 
@@ -157,7 +161,7 @@ pub(crate) mod timeout {
 
     /// Letters of which each word for a time-out has some.
     pub(crate) static TRIGGERS: Grams =
-        Grams::of(&[b"time", b"dead"], &[OVER.iter(), TIMEOUT.iter()]);
+        Grams::of(&[b"time", b"dead"], &[OVER.all(), TIMEOUT.all()]);
 }
 
 pub(crate) mod transient {
@@ -173,7 +177,7 @@ pub(crate) mod transient {
             b" 429", b" 503", b"rate", b"many", b"over", b"avai", b"agai", b"etry", b"gate",
             b"conn", b"temp", b"busy", b"lock", b"acqu", b"anot", b"netw",
         ],
-        &[PHRASES.iter()],
+        &[PHRASES.all()],
     );
 }
 
@@ -188,7 +192,7 @@ pub(crate) mod waiting {
     /// Letters of which each sentence about a running job has some.
     pub(crate) static TRIGGERS: Grams = Grams::of(
         &[b"stil", b"wait", b"prog", b"not ", b"asn'", b"back"],
-        &[PHRASES.iter(), TO_COME.iter(), WAITS.iter()],
+        &[PHRASES.all(), TO_COME.all(), WAITS.all()],
     );
 
     /// Letters of which each name of a state and each state in a column has some.
@@ -197,7 +201,7 @@ pub(crate) mod waiting {
             b"stat", b"phas", b"stag", b"conc", b"rogr", b"pend", b"queu", b"prov", b"aiti",
             b"ercr", b"podi",
         ],
-        &[COLUMNS.words(), NAMES.words()],
+        &[COLUMNS.all(), NAMES.all()],
     );
 }
 
