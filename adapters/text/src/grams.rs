@@ -6,11 +6,15 @@ use crate::mask::few;
 /// Four letters of each word, in lower case. A text without any of them contains no such word.
 ///
 /// Three letters in a row are looked up at every second byte of a text: of each word, the first three or the
-/// last three of the four letters begin at such a byte. Only where they stand, the four are looked up.
-pub(crate) struct Grams {
-    threes: Set<128>,
-    fours: Set<32>,
+/// last three of the four letters begin at such a byte. Only where they stand, the four are looked up. Each row has a slot
+/// of its own among the `THREES` or the `FOURS`.
+pub(crate) struct Grams<const THREES: usize = 128, const FOURS: usize = 32> {
+    threes: Set<THREES>,
+    fours: Set<FOURS>,
 }
+
+/// Four letters of each of a dozen words at most.
+pub(crate) type FewGrams = Grams<64, 16>;
 
 /// Rows of letters as numbers, each in a slot of its own.
 struct Set<const SLOTS: usize> {
@@ -25,7 +29,7 @@ const LOWER: u32 = 0x2020_2020;
 /// The bits of three bytes.
 const THREE: u32 = 0xFF_FFFF;
 
-impl Grams {
+impl<const THREES: usize, const FOURS: usize> Grams<THREES, FOURS> {
     /// Creates the set of `words` at compile time, which fails if one of the `phrases` contains none of them.
     pub(crate) const fn of<const N: usize>(words: &[&[u8; 4]; N], phrases: &[Words]) -> Self {
         let mut list = 0;

@@ -8,7 +8,7 @@ use unstuck_core::Tag;
 
 use crate::command::{Nature, effect, only_waits, runs_tests, with_command};
 use crate::find;
-use crate::grams::Grams;
+use crate::grams::FewGrams;
 use crate::list::{List, Word, list};
 use crate::members::{Member, members};
 use crate::names::{Named, last_segment, named};
@@ -194,7 +194,7 @@ fn listed(name: &str) -> Option<Tag> {
 }
 
 /// Four letters of each command that does not just run.
-const SPECIAL: Grams = Grams::new(&[b"test", b"jest", b"chec", b"slee", b"tox ", b"tox\""]);
+static SPECIAL: FewGrams = FewGrams::new(&[b"test", b"jest", b"chec", b"slee", b"tox ", b"tox\""]);
 
 /// Returns whether a command in `args` may do more than run. It only looks at bytes.
 fn may_be_special(args: &str) -> bool {

@@ -3,7 +3,7 @@
 //! To add a word, put it into the list of its idea in `words/`: in lower case, with a space where a word has to begin or
 //! to end. The filters that most texts fail are made of the lists, so no list and its filter can disagree.
 
-use crate::grams::Grams;
+use crate::grams::{FewGrams, Grams};
 use crate::list::List;
 use crate::phrases::Phrases;
 
@@ -106,7 +106,7 @@ pub(crate) const fn read<const N: usize>(file: &'static str, name: &str) -> [&'s
 }
 
 pub(crate) mod complaint {
-    use super::{Grams, List, Phrases};
+    use super::{FewGrams, List, Phrases};
 
     lists! { "words/complaint.toml":
         Texts [LABELS AGENTS SHELLS REASONS MESSAGES MISSING]
@@ -116,7 +116,7 @@ pub(crate) mod complaint {
     }
 
     /// Letters of which each phrase has some that may stand anywhere in a sentence.
-    pub(crate) static TRIGGERS: Grams = Grams::of(
+    pub(crate) static TRIGGERS: FewGrams = FewGrams::of(
         &[
             b"foun", b"does", b"reco", b"appe", b"vali", b"requ", b"repo", b"iden", b"exac",
             b"tatu", b"ttp ",
@@ -125,34 +125,34 @@ pub(crate) mod complaint {
     );
 
     /// Letters of which each of these phrases has some.
-    pub(crate) static SUMS: Grams = Grams::of(
+    pub(crate) static SUMS: FewGrams = FewGrams::of(
         &[b"reco", b"comp", b"abor", b"non-", b"more", b"exit", b"d wi"],
         &[SUMMARIES.all()],
     );
 
     /// Letters of which each of these phrases has some.
-    pub(crate) static REPEATS: Grams = Grams::of(
+    pub(crate) static REPEATS: FewGrams = FewGrams::of(
         &[b"unkn", b"reco", b"inva", b"such", b"see ", b"t kn", b"ders", b"vali", b"t a "],
         &[REPEATING.all(), REPEATED.all()],
     );
 }
 
 pub(crate) mod refusal {
-    use super::{Grams, Phrases};
+    use super::{FewGrams, Phrases};
 
     lists! { "words/refusal.toml":
         Phrases [OPENINGS PHRASES UNPERMITTED BY_USER SUBJECTS]
     }
 
     /// Letters of which each phrase has some.
-    pub(crate) static TRIGGERS: Grams = Grams::of(
+    pub(crate) static TRIGGERS: FewGrams = FewGrams::of(
         &[b"ecte", b"deni", b"bloc", b"requ", b"t gr", b"s ap"],
         &[PHRASES.all(), UNPERMITTED.all()],
     );
 }
 
 pub(crate) mod timeout {
-    use super::{Grams, List, Phrases};
+    use super::{FewGrams, List, Phrases};
 
     lists! { "words/timeout.toml":
         List [SUBJECTS FOLLOWERS]
@@ -160,8 +160,8 @@ pub(crate) mod timeout {
     }
 
     /// Letters of which each word for a time-out has some.
-    pub(crate) static TRIGGERS: Grams =
-        Grams::of(&[b"time", b"dead"], &[OVER.all(), TIMEOUT.all()]);
+    pub(crate) static TRIGGERS: FewGrams =
+        FewGrams::of(&[b"time", b"dead"], &[OVER.all(), TIMEOUT.all()]);
 }
 
 pub(crate) mod transient {
@@ -182,7 +182,7 @@ pub(crate) mod transient {
 }
 
 pub(crate) mod waiting {
-    use super::{Grams, List, Phrases};
+    use super::{FewGrams, List, Phrases};
 
     lists! { "words/waiting.toml":
         List [NAMES ENDS STATES FILLERS GOALS DENIALS FAILURES COLUMNS]
@@ -190,13 +190,13 @@ pub(crate) mod waiting {
     }
 
     /// Letters of which each sentence about a running job has some.
-    pub(crate) static TRIGGERS: Grams = Grams::of(
+    pub(crate) static TRIGGERS: FewGrams = FewGrams::of(
         &[b"stil", b"wait", b"prog", b"not ", b"asn'", b"back"],
         &[PHRASES.all(), TO_COME.all(), WAITS.all()],
     );
 
     /// Letters of which each name of a state and each state in a column has some.
-    pub(crate) static TRIGGERS_OF_STATES: Grams = Grams::of(
+    pub(crate) static TRIGGERS_OF_STATES: FewGrams = FewGrams::of(
         &[
             b"stat", b"phas", b"stag", b"conc", b"rogr", b"pend", b"queu", b"prov", b"aiti",
             b"ercr", b"podi",
