@@ -40,6 +40,11 @@
 //! Look at `unstuck eval` before and after on all runs that you have, and at the test `noise` of the program: neither
 //! may change where you did not mean it.
 //!
+//! All of an answer is gone through four times, each time many bytes at once: for terminal controls, for its raw digest, for
+//! what a mask may begin at, and, of a tool that runs commands, for keywords of reports. All other readers look at the
+//! ends, at short answers, or at lines with a keyword. The four take one in fourteen instructions of a real call, so they
+//! are not one walk that hands each line to all readers: it could save no more, and every reader would depend on it.
+//!
 //! # Features
 //!
 //! | feature | for | needs |

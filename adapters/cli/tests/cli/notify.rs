@@ -234,15 +234,18 @@ mod at_a_webhook {
                 call("PostToolUse", serde_json::json!({ "tool_response": "Error: no such thing" }));
             }
         }
-        // The third request is of another session. A second one of the first would come before it.
+        // One request is of another session, and comes before or behind the second attempt of the first.
         let ran = Ran::by(program().args(["notify", &place]));
         assert_eq!(ran.exit, 0, "{}", ran.err);
         let requests = in_time(move || requests.join().expect("three requests"));
-        let [first, again, example] = <[Vec<u8>; 3]>::try_from(requests).expect("three").map(parts);
+        let is_example = |(_, body): &(String, String)| body.contains("\"session\":\"example\"");
+        let (examples, attempts): (Vec<_>, Vec<_>) =
+            requests.into_iter().map(parts).partition(is_example);
+        let [example] = <[_; 1]>::try_from(examples).expect("one example");
         let example: Value = serde_json::from_str(&example.1).expect("JSON");
         assert_eq!((&example["agent"], &example["session"]), (&"mcp".into(), &"example".into()));
-        assert_eq!(first.1, again.1);
-        let (head, body) = again;
+        let [first, (head, body)] = <[_; 2]>::try_from(attempts).expect("two attempts");
+        assert_eq!(first.1, body);
         assert!(head.starts_with("POST /services/T0?x=1 HTTP/1.1\r\n"), "{head}");
         assert_eq!(header(&head, "content-type"), Some("application/json"), "{head}");
         let found: Value = serde_json::from_str(&body).expect("JSON");
