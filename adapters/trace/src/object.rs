@@ -18,6 +18,9 @@ use crate::pull::Pull;
 /// The most members of an object that are read. Records of agents have tens of them.
 const MEMBERS_MAX: usize = 256;
 
+/// The most characters of a name that an error repeats.
+const NAME_MAX: usize = 64;
+
 /// The members of an object, which are looked up by their names.
 #[derive(Default)]
 pub(crate) struct Object<'a> {
@@ -36,7 +39,7 @@ impl<'a> Object<'a> {
         if !json.enter(b'{') {
             return Err(String::new());
         }
-        let mut members: Vec<(Cow<'_, str>, &str)> = Vec::with_capacity(16);
+        let mut members: Vec<(Cow<'_, str>, &str)> = Vec::new();
         while members.len() < MEMBERS_MAX
             && let Some(quoted) = json.quoted_key()
         {
@@ -44,6 +47,7 @@ impl<'a> Object<'a> {
             json.colon();
             let name = name_of(quoted).map_err(|what| format!("{what} at column {end}"))?;
             if members.iter().any(|(known, _)| *known == name) {
+                let name: String = name.chars().take(NAME_MAX).collect();
                 return Err(format!("duplicate field `{name}` at column {end}"));
             }
             members.push((name, json.value()));
@@ -135,6 +139,37 @@ mod tests {
     use crate::pull::is_json;
     use crate::stream::samples::damaged_json;
 
+    /// The number of members of an object, those with equal names among them.
+    struct Pairs(usize);
+
+    impl<'de> Deserialize<'de> for Pairs {
+        fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
+            json.deserialize_map(Pairs(0))
+        }
+    }
+
+    impl<'de> Visitor<'de> for Pairs {
+        type Value = Self;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: serde::de::MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
+            while map.next_entry::<String, serde::de::IgnoredAny>()?.is_some() {
+                self.0 += 1;
+            }
+            Ok(self)
+        }
+    }
+
+    #[test]
+    fn an_error_repeats_the_beginning_of_a_name() {
+        let name = "é".repeat(1000);
+        let why = Object::read(&format!("{{\"{name}\":1,\"{name}\":2}}")).err().expect("an error");
+        assert!(why.starts_with("duplicate field `éé") && why.len() < 200, "{why}");
+    }
+
     #[test]
     fn only_so_many_members_are_read() {
         let members: Vec<String> = (0..300).map(|name| format!("\"{name}\":1")).collect();
@@ -162,7 +197,11 @@ mod tests {
                         prop_assert_eq!(found.get(&name).map(RawValue::get), value.map(RawValue::get));
                     }
                 }
-                (Err(why), Ok(_)) => prop_assert!(why.to_string().contains("duplicate field"), "{json}"),
+                (Err(why), Ok(members)) => {
+                    prop_assert!(why.to_string().contains("duplicate field"), "{json}");
+                    let all: Pairs = serde_json::from_str(&json).expect("an object");
+                    prop_assert!(all.0 > members.len(), "{json}");
+                }
                 (Ok(_), Err(why)) => prop_assert!(false, "{why}: {json}"),
                 (Err(_), Err(_)) => {}
             }

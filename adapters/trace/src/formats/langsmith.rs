@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 
 use super::langchain::words;
 use super::prelude::*;
+use crate::object;
 use crate::otlp::{Span, Status};
 use crate::spans;
 
@@ -61,16 +62,19 @@ fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
         run.required("run_type", "a run")?;
         recorder.recognise();
         let parent = run.text("parent_run_id");
-        let (mut open, mut outcome) = (VecDeque::from([(run, parent, 0)]), Ok(()));
-        while let Some((run, parent, depth)) = open.pop_front() {
+        // Runs inside are read when it is their turn, because there may be millions of them.
+        let (mut open, mut outcome) = (VecDeque::from([(json, parent, 0)]), Ok(()));
+        while let Some((json, parent, depth)) = open.pop_front() {
+            let Ok(run) = checked_object(json) else { continue };
             let Some(id) = id(&run) else { continue };
             push(span(&run, &trace, &id, parent.as_deref()));
             if depth == DEPTH_MAX && run.has("child_runs") {
                 outcome = Err(ProblemKind::ForeignPart { message: TOO_DEEP });
                 continue;
             }
-            let inner = records(run.get("child_runs"));
-            open.extend(inner.map(|inner| (inner, Some(id.clone()), depth + 1)));
+            let inner =
+                run.get("child_runs").into_iter().flat_map(|runs| object::elements(runs.get()));
+            open.extend(inner.map(|inner| (inner.get(), Some(id.clone()), depth + 1)));
         }
         outcome
     });

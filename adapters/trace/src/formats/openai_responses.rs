@@ -114,12 +114,12 @@ fn replay(item: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
         let is_new = is_first || !(is_message(&input) || mirrors(&input, recorder));
         if is_new { replay_in_main(&input, recorder) } else { Ok(()) }
     });
-    let outputs: Vec<Object<'_>> = records(item.get("output")).collect();
-    if outputs.iter().any(is_record) {
+    let outputs = || records(item.get("output"));
+    if outputs().any(|output| is_record(&output)) {
         recorder.recognise();
     }
     pay(item, recorder);
-    outcome.and(all(outputs, |output| replay_in_main(&output, recorder)))
+    outcome.and(all(outputs(), |output| replay_in_main(&output, recorder)))
 }
 
 /// A function that delivers the result of the call with an id.

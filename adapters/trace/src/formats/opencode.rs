@@ -84,22 +84,22 @@ fn replay_message(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let [role, session, times, paid] = info.ok_or(missing)?;
     recorder.recognise();
     recorder.session_of(string(session));
-    let parts = records(message.get("parts"));
+    // Parts are read each time, because there may be millions of them.
+    let parts = || records(message.get("parts"));
     let [created, completed] = members(times, ["created", "completed"]).unwrap_or_default();
     recorder.begin_turn(MAIN);
     recorder.time(time(created));
     if string(role).as_deref() == Some("user") {
-        let typed = parts.filter(is_typed).filter_map(|part| part.text("text"));
+        let typed = parts().filter(is_typed).filter_map(|part| part.text("text"));
         let typed: Vec<Cow<'_, str>> = typed.collect();
         if !typed.is_empty() {
             recorder.message(MAIN, Role::User, &typed.join("\n"));
         }
         return Ok(());
     }
-    let parts: Vec<Object<'_>> = parts.collect();
-    let of_steps = parts.iter().filter_map(tokens_of_part).reduce(|all, step| all + step);
+    let of_steps = parts().filter_map(|part| tokens_of_part(&part)).reduce(|all, step| all + step);
     recorder.usage(MAIN, of_steps.or_else(|| tokens(paid)));
-    let outcome = all(parts, |part| replay(&part, recorder));
+    let outcome = all(parts(), |part| replay(&part, recorder));
     recorder.time(time(completed));
     outcome
 }
