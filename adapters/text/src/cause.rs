@@ -348,6 +348,7 @@ impl CauseKind {
 
     /// Returns the name in files and reports.
     pub const fn name(self) -> &'static str {
+        const { assert!(words::KINDS.len() == 2 * Self::ALL.len(), "a name and sentences of each") };
         words::KINDS[2 * self as usize]
     }
 

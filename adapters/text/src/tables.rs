@@ -6,6 +6,7 @@
 #[path = "../tests/support/cases.rs"]
 pub(crate) mod cases;
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use cases::{Case, cases, spelled};
@@ -75,7 +76,10 @@ fn no_table_is_left_over() {
             .filter_map(|file| std::fs::read_to_string(file.expect("a file").path()).ok())
     });
     let sources: String = sources.collect();
-    for Case { group, heading, .. } in cases(FILE) {
+    let mut headings = BTreeSet::new();
+    for Case { group, heading, text, .. } in cases(FILE) {
+        assert!(headings.insert(heading), "{group}: {heading} stands twice");
+        assert!(!text.is_empty(), "{group}: {heading} is empty");
         let calls = ["check", "check_pairs", "lines"].map(|name| format!("{name}(\"{heading}\""));
         assert!(calls.iter().any(|call| sources.contains(call)), "{group}: {heading}");
     }

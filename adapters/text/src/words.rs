@@ -71,6 +71,7 @@ const fn list<'f>(file: &'f str, name: &str) -> &'f str {
 const fn next(list: &str) -> Option<(&str, &str)> {
     let (bytes, mut at) = (list.as_bytes(), 0);
     while !matches!(bytes[at], b'"' | b'\'') {
+        assert!(bytes[at] != b'#', "a comment inside of a list");
         if bytes[at] == b']' {
             return None;
         }
@@ -228,11 +229,9 @@ pub(crate) mod status {
     use super::List;
 
     lists! { "words/status.toml":
-        Texts [NAMES MESSAGES]
+        Texts [NAMES MESSAGES DEEDS]
         List [ERRORS SUCCESSES FAILURES STATUSES EXITS]
     }
-
-    pub(crate) const DEEDS: [&str; 7] = super::read(FILE, "DEEDS");
 }
 
 pub(crate) mod cause {

@@ -106,7 +106,7 @@ fn is_deed(text: &str, words: usize) -> bool {
     });
     let is_short = said.nth(words.saturating_add(NAME_MAX - 1)).is_none();
     let mut last = text.split_whitespace().rev().take(NAME_MAX + 2);
-    let is_done = last.any(|word| is_any(word, &DEEDS));
+    let is_done = last.any(|word| is_any(word, DEEDS));
     is_named && is_short && is_done
 }
 
