@@ -18,7 +18,8 @@
 //! `/findings/*/tool`.
 //!
 //! `NAME.unix.txt`, `NAME.fleet.txt` and `NAME.lean.txt` need Unix, the features of a fleet, or their absence. With
-//! `UNSTUCK_GOLDEN=write` in the environment the output in the files is written anew; review the difference.
+//! `UNSTUCK_GOLDEN=write` in the environment the output in the files is written anew. A `…` that is alone in a line is then
+//! lost, and has to be put back; review the difference.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -116,7 +117,9 @@ impl Console {
     /// Runs a command. Returns what it prints in the form of a file, or `None` if it takes the lines below it.
     fn run(&mut self, step: &Step<'_>, below: &str) -> Option<String> {
         let (line, paths) = step.command.split_once(" | ").unwrap_or((step.command, ""));
-        let words = shlex::split(&self.filled(line)).expect("words of a shell");
+        // A place of this machine may have a space in it.
+        let words = shlex::split(line).expect("words of a shell");
+        let words: Vec<String> = words.iter().map(|word| self.filled(word)).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let path = |n: usize| self.path(words.get(n).expect(step.command));
         let done = |done: std::io::Result<()>| done.expect(step.command);
@@ -234,14 +237,19 @@ impl Console {
     }
 }
 
-/// Returns git without any user settings, which gives commits the same ids each time.
+/// Returns git without any settings of the user or of a repository around the tests, which gives commits the same ids each
+/// time.
 fn git() -> Command {
     let mut command = Command::new("git");
     command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-    for date in ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"] {
-        command.env(date, "2026-01-01T00:00:00Z");
+    command.env("GIT_DEFAULT_HASH", "sha1");
+    for who in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{who}_NAME"), "a").env(format!("GIT_{who}_EMAIL"), "a@b.c");
+        command.env(format!("GIT_{who}_DATE"), "2026-01-01T00:00:00Z");
     }
-    command.args(["-c", "user.name=a", "-c", "user.email=a@b.c"]);
+    for place in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+        command.env_remove(place);
+    }
     command
 }
 
@@ -300,14 +308,27 @@ fn parts(lines: &str) -> [String; 3] {
     parts
 }
 
+/// Returns the pattern of a line.
+fn pattern(line: &str) -> String {
+    line.split('…').map(regex::escape).collect::<Vec<_>>().join(".*?")
+}
+
+/// Returns `shown` with those lines of `expected` that describe a line of it.
+fn with_wildcards(shown: &str, expected: &str) -> String {
+    let lines = expected.lines().filter(|line| line.contains('…') && *line != "…");
+    let patterns = lines.map(|line| (line, Regex::new(&format!("^{}$", pattern(line)))));
+    let patterns: Vec<_> = patterns.map(|(line, it)| (line, it.expect("a pattern"))).collect();
+    let described =
+        |shown| patterns.iter().find(|(_, it)| it.is_match(shown)).map(|(line, _)| *line);
+    shown.lines().map(|line| described(line).unwrap_or(line).to_owned() + "\n").collect()
+}
+
 /// Returns whether `shown` is what `expected` describes.
 fn fits(shown: &str, expected: &str) -> bool {
     // On Windows, paths are printed with other separators.
     let plain = |text: &str| text.replace('\\', if cfg!(windows) { "/" } else { "\\" });
-    let line = |line: &str| match line {
-        "…" => "(.*\n)*?".to_owned(),
-        line => line.split('…').map(regex::escape).collect::<Vec<_>>().join(".*?") + "\n",
-    };
+    let line =
+        |line: &str| if line == "…" { "(.*\n)*?".to_owned() } else { pattern(line) + "\n" };
     parts(&plain(shown)).iter().zip(parts(&plain(expected))).all(|(shown, expected)| {
         let pattern: String = expected.lines().map(line).collect();
         Regex::new(&format!("^{pattern}$")).expect("a pattern").is_match(shown)
@@ -324,7 +345,7 @@ fn played(text: &str, begin: &[Step<'_>], case: &Case<'_>) -> Vec<(Range<usize>,
         let shown = shown.replace("\r\n", "\n").trim_end().to_owned() + "\n";
         let shown = if shown == "\n" { String::new() } else { shown };
         if !fits(&shown, below) {
-            differences.push((step.lines.clone(), shown));
+            differences.push((step.lines.clone(), with_wildcards(&shown, below)));
         }
     }
     differences
@@ -369,6 +390,8 @@ fn every_session_prints_what_it_shows() {
         });
         let mut differences = differences.into_inner().expect("a list");
         differences.sort_by_key(|(_, lines, _)| lines.start);
+        // What stands before the first title belongs to every case.
+        differences.dedup_by_key(|(_, lines, _)| lines.start);
         let mut written = text.clone();
         for (title, lines, shown) in differences.iter().rev() {
             written.replace_range(lines.clone(), shown);

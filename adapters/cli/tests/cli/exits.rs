@@ -59,6 +59,14 @@ fn the_exit_code_follows_the_mildest_action_that_fails() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn a_report_that_cannot_be_written_is_4() {
+    let folder = Folder::new();
+    let run = folder.file("run.jsonl", "{\"type\":\"call\",\"tool\":\"t\",\"args\":{}}\n");
+    Ran::by(program().args(["scan", "-o", "/dev/full"]).arg(run)).fails(4, "/dev/full");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn help_that_cannot_be_written_is_4() {
     for line in [
         &["--help"][..],
