@@ -342,7 +342,7 @@ struct Reason {
 }
 
 impl Unread {
-    /// Explainable each input if `each` is set, or the first ones of each reason.
+    /// Names each input if `each` is set, or the first ones of each reason.
     pub(super) fn new(each: bool) -> Self {
         let names_max = if each { usize::MAX } else { 3 };
         Self { names_max, reasons: Vec::new(), places: HashMap::new() }

@@ -348,7 +348,10 @@ mod tests {
         for (line, expected) in cases(include_str!("targets.txt"), "targets") {
             match targets(line) {
                 Ok(all) => assert_eq!(all, expected, "{line}"),
-                Err(why) => assert!(why.starts_with(expected), "{line}: {why}"),
+                Err(why) => {
+                    let why = format!("error: {why}");
+                    assert!(why.starts_with(expected), "{line}: {why}");
+                }
             }
         }
     }

@@ -112,7 +112,10 @@ impl Writer for Human {
         for run in &self.runs {
             output.write_all(run.text.as_bytes())?;
         }
-        output.write_all(summary.as_bytes())?;
+        // Without a run between them, one summary is enough.
+        if !self.has_digest() || !self.runs.is_empty() {
+            output.write_all(summary.as_bytes())?;
+        }
         if let Some(difference) = &tally.difference {
             output.write_all(difference.text().as_bytes())?;
         }
