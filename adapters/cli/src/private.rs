@@ -1,4 +1,4 @@
-//! Folders and files that only this user can read.
+//! Folders and files that only this user can read, on Unix.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;

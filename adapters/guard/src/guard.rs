@@ -71,7 +71,7 @@ const LOOPS_MAX: usize = 16;
 /// assert_eq!(actions, [(3, Action::Nudge), (5, Action::Block)]);
 /// ```
 ///
-/// A guard is a plain value of some 10 to 13 KiB on the heap beside a shared setup: cheap to clone, `Send` and
+/// A guard is a plain value of some 12 to 15 KiB on the heap beside a shared setup: cheap to clone, `Send` and
 /// `Sync`. Agents that work side by side have a guard each; [`Guard::begin`] makes one with the same
 /// setup. A call with 200 bytes of arguments and 500 of a result takes some four microseconds in all, and
 /// longer ones in proportion: `cargo xtask bench text`.

@@ -91,21 +91,6 @@ fn each_verdict_of_one_event_is_available() {
 }
 
 #[test]
-fn calls_that_settle_at_the_end_are_judged() {
-    const NUDGE: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(2, Action::Nudge)]);
-    let pattern = Pattern::recurrence(2, 8);
-    let mut detector: Detector<'_, 8> =
-        with_rule(Rule::new("r", Args::Same, Results::Same, pattern, NUDGE));
-    let first = detector.announce(call(1)).id;
-    assert_eq!(detector.outcome(first, answer(1)), Verdict::PROCEED);
-    // The first call of the next step is never answered, so the second call waits for the end.
-    let [_, second] = [0, 1].map(|args| detector.announce(call(args).step(1)).id);
-    assert_eq!(detector.outcome(second, answer(1)), Verdict::PROCEED);
-    assert_eq!(detector.finish().action, Action::Nudge);
-    assert_eq!(detector.finish(), Verdict::PROCEED);
-}
-
-#[test]
 fn a_detector_can_have_room_for_more_open_calls() {
     let mut detector: Detector<'_, 20, 12> = Detector::new(&presets::BALANCED).unwrap();
     let mut last = Verdict::PROCEED;

@@ -65,7 +65,8 @@ fn symbol(text: &str) -> Symbol {
             "lost" => Fate::Lost,
             "veto" => Fate::Ended(Event::Veto),
             "cancel" => Fate::Ended(Event::Cancel),
-            _ => Fate::Answered(scripts::outcome(word == "failed", words)),
+            "ok" | "failed" => Fate::Answered(scripts::outcome(word == "failed", words)),
+            _ => panic!("no fate {word}"),
         };
         Some((scripts::call(call), fate))
     };

@@ -78,7 +78,7 @@ const TOOLS: [(&str, &str); 7] = [
 /// The beginning of the last line of a command's result in VS Code.
 const EXITED: &str = "Command exited with code ";
 
-/// GitHub Copilot CLI's dialect, and in payloads VS Code's.
+/// The dialect of GitHub Copilot CLI. Payloads of VS Code are read by it, too.
 ///
 /// Calls have no ids: a result belongs to the earliest open call with the same tool and arguments. A command that fails
 /// has a successful result, whose last line tells the exit code. A call that the user or a hook refuses has no event but

@@ -258,8 +258,8 @@ fn parts(path: &str) -> PathBuf {
 pub(super) const WATCHED: &str = "Sessions that begin from now on are watched.";
 
 impl Host {
-    /// The description of an agent like most: its `settings.json` is in a folder that no variable moves, and has no
-    /// obstacles. It still lacks the folder, the events and a sample.
+    /// Describes an agent by what most have in common: a `settings.json` in a folder that no variable moves, and no
+    /// diagnosis of its own. The folder, the events and a sample are still to be filled in.
     pub(super) const fn new(name: &'static str, title: &'static str, wire: Wire) -> Self {
         Self {
             name,

@@ -292,7 +292,7 @@ impl Host {
                 self.guard.spend(&spent);
             }
             "says" | "begins" | "ends" | "asks" | "silent" | "counts" | "found" | "reported" => {
-                self.missing = self.differs(word, rest);
+                self.missing = self.missing.take().or_else(|| self.differs(word, rest));
             }
             _ => return false,
         }

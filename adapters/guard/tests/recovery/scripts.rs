@@ -4,7 +4,9 @@
 //! == the title of a case, which begins with an empty repository on the branch `main`
 //! write a one\r\n              writes a file; `remove`, `executable` and `commit` need no words
 //! git checkout -q -b other     runs git; `{name}` is the commit that `head name` remembered
-//! begin run                    keeps the start; also `begin again run`, `begin next` and `open run`
+//! begin run                    keeps the start; also `begin again run` and `begin next`
+//! kept start                   whether the commit is reachable from a saved run; also `exists FILE`
+//! ls                           the files; also `saved`, the saved runs, and `read FILE`
 //! snap start                   remembers the files, the branch, the commit and the index
 //! start over
 //! > 1: 1 file removed          the output; that of git is always compared

@@ -1,5 +1,5 @@
-//! The journal: one line of JSON for each finding and for each session that ended. And the log of failures, with one line
-//! for each, because a failed hook prints nothing.
+//! The journal has one line of JSON for each finding and for each session that ended. The log has one line for each
+//! failure, because a failed hook prints nothing.
 //!
 //! Both outlive the states of the sessions. A call without a finding does not touch the journal.
 
