@@ -27,7 +27,7 @@ impl Frame {
     ///
     /// # Errors
     ///
-    /// The version of the file, if it is another one.
+    /// Returns the version of the file if it is another one.
     pub(crate) fn behind_head(self, bytes: &[u8]) -> Result<Option<&[u8]>, u16> {
         let Some((magic, rest)) = bytes.split_first_chunk() else { return Ok(None) };
         let Some((version, rest)) = rest.split_first_chunk() else { return Ok(None) };

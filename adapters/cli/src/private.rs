@@ -22,7 +22,8 @@ pub(crate) fn options() -> OpenOptions {
     options
 }
 
-/// Lets only this user read a new file, follow no link, and not wait for the other end of a pipe.
+/// Sets options, on Unix, so that only this user can read a new file, no link is followed, and opening a pipe does not
+/// wait.
 pub(crate) fn restrict(options: &mut OpenOptions) {
     #[cfg(unix)]
     {

@@ -1,5 +1,5 @@
-//! What was read of the latest calls and of the latest short results, so that equal ones are not read again: an agent in a
-//! loop asks for the same and gets the same answer each time. None of it is part of a saved state.
+//! Caches of the latest calls and the latest short results, so that equal ones are not read again: an agent in a loop makes
+//! the same call and gets the same answer each time. A saved state does not contain them.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -3,8 +3,9 @@
 use core::iter::from_fn;
 use core::str;
 
-/// Words in one row of bytes, each behind its length. In a slice of texts, each word takes an address and a length more, which
-/// is most of a short word on a microcontroller, and which the loader of a process has to set.
+/// Words packed into one row of bytes, each behind its length. A slice of texts would also store an address and a length for
+/// each word: on a microcontroller these take more space than a short word, and in a process the loader has to set each
+/// address.
 #[derive(Clone, Copy)]
 pub(crate) struct Words(&'static [u8]);
 

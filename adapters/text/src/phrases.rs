@@ -143,7 +143,8 @@ impl Pairs {
         Self(pairs)
     }
 
-    /// Returns `false` only if `phrase` has other pairs, too: for nearly every phrase that a text does not contain.
+    /// Returns `false` only if `phrase` has a pair that the text lacks. Nearly every phrase that the text does not contain
+    /// has one.
     fn may_spell(&self, phrase: &[u8]) -> bool {
         let mut pairs = phrase.windows(2);
         pairs.all(|pair| matches!(pair, [one, two] if holds(&self.0, *one, *two)))

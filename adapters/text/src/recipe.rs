@@ -141,8 +141,8 @@ impl<'a> Answer<'a> {
         Self { tool, text, cut: None, failed, kind: Tag::Other, said: None }
     }
 
-    /// Returns whether the outcome may depend on earlier answers, because its lines are compared with theirs. Those of a
-    /// failure and of a short answer are not.
+    /// Returns whether the outcome may depend on earlier answers. The lines of an answer are compared with theirs if the
+    /// call is a read or a search that succeeded, and the answer is not short.
     pub const fn compares_lines(&self) -> bool {
         !self.failed && self.text.len() >= TELLING_MIN && compares_lines(self.kind)
     }

@@ -1,7 +1,7 @@
 //! Tables of what functions return, and documents of JSON, for the tests of several modules.
 //!
-//! A row of `tables.txt` is the text that a function is given, and what it returns, as `Debug` shows it. Between two texts
-//! stands ` │ `.
+//! A row of `tables.txt` is `given → returned`: the text that a function is given, and its result as text. Two given texts
+//! are separated by ` │ `, and their result is written as `Debug` shows it.
 
 #[path = "../tests/support/cases.rs"]
 pub(crate) mod cases;

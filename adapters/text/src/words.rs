@@ -1,7 +1,8 @@
 //! The words by which answers are read: a module for each idea, whose lists stand in a file of TOML.
 //!
 //! To add a word, put it into the list of its idea in `words/`: in lower case, with a space where a word has to begin or
-//! to end. The filters that most texts fail are made of the lists, so no list and its filter can disagree.
+//! to end. A filter is made from its list, or checked against it, so a word that
+//! its filter would miss does not compile.
 
 use crate::grams::{FewGrams, Grams};
 use crate::list::List;

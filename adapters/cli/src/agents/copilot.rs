@@ -157,7 +157,7 @@ fn result_in_vs_code(raw: &RawValue) -> Ending<'_> {
     Ending::Answered { text, failed }
 }
 
-/// Writes a reply as the agent reads it that sent the event.
+/// Writes a reply in the form that the sender of the event reads: VS Code's agent, whose calls have ids, or Copilot CLI.
 fn encode(reply: &Reply, event: &Event<'_>) -> Encoded {
     match &event.kind {
         EventKind::Before(call) | EventKind::After(call, _) if call.id.is_some() => {

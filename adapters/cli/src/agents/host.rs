@@ -301,8 +301,8 @@ impl Host {
         }
     }
 
-    /// Returns the variable that moves the agent's folder, if there is one, with the path of the folder in what it names,
-    /// and the usual path of the folder in the home folder.
+    /// Returns where the agent's folder is: the variable that moves it, if there is one, with the path below the folder that
+    /// the variable names; and the path below the home folder that applies otherwise.
     pub(crate) fn place(&self) -> (Option<(&'static str, &'static str)>, String) {
         match self.home {
             Home::Folder(variable) => (Some((variable, "")), self.folder.to_owned()),

@@ -12,7 +12,8 @@
 //! - `each file command`: the command for each line of the file, which is its standard input.
 //! - `write file`: the lines below are the file's content. `write file 3..5` writes them three times, with the number in
 //!   place of `{n}`, which makes three files if it is in their name. `program file` writes a script.
-//! - `cd`, `export`, `cat`, `ls`, `rm`, `mkdir`, `chmod`, `touch`, `sed`, `cp`, `mv`, `link` and `git`, as everywhere.
+//! - `cd`, `export`, `cat`, `ls`, `rm`, `mkdir`, `chmod`, `cp`, `mv`, `link TARGET NAME`, `sed -i s/old/new/ file` and
+//!   `touch -d @seconds file`, in these forms only, and `git` without the user's settings.
 //!
 //! Behind `|` are paths into each JSON document of the output, which is replaced by the values there:
 //! `/findings/*/tool`.

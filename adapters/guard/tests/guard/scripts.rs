@@ -330,7 +330,7 @@ impl Host {
             "says" => (text.contains(expected), text),
             "asks" => {
                 let question = self.last.as_ref().and_then(Decision::question).unwrap_or_default();
-                (question.contains(expected), question)
+                (question == expected, question)
             }
             "found" => {
                 let found = self.last.as_ref().and_then(Decision::evidence);
