@@ -51,9 +51,10 @@ fn result(raw: Raw<'_>) -> Ending<'_> {
     if json(interrupted) == "true" {
         return Ending::Cancelled;
     }
+    let failed = json(is_error) == "true";
     match text(error) {
-        Some(text) if json(is_error) == "true" => Ending::Answered { text, failed: true },
-        None if json(is_error) == "true" => plain(true),
+        Some(text) if failed => Ending::Answered { text, failed },
+        None if failed => plain(failed),
         _ if exit.is_some() => Ending::Untold,
         _ => plain(false),
     }

@@ -120,8 +120,8 @@ impl<'a, R> HookPayload<'a, R> {
         }
     }
 
-    /// Returns the event with this name, of this kind. Its turn is that of the prompt of the main agent. A subagent goes
-    /// on when the main agent gets another prompt, for example the news that another subagent has finished.
+    /// Returns the event with this name, of this kind. A new prompt of the main agent begins its turn, but not a turn of a
+    /// subagent, which goes on: the prompt may be the news that another subagent has finished.
     pub(crate) fn event(
         &self,
         name: Cow<'a, str>,

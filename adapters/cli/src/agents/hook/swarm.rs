@@ -23,8 +23,8 @@ pub(super) struct Swarm {
 }
 
 impl Swarm {
-    /// Opens the swarm at `url`. Returns `None` during the pause after it failed to answer. The error is the line for the
-    /// log, as that of [`Swarm::end`].
+    /// Opens the swarm at `url`. Returns `None` during the pause after it failed to answer. The error is a line for the
+    /// log, and so is the error of [`Swarm::end`].
     pub(super) fn open(url: &str, folder: &Folder, now: u64) -> Result<Option<Self>, String> {
         let settings = settings(url).map_err(alone)?;
         if folder.is_paused(url, now) {

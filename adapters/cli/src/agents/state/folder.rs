@@ -185,7 +185,7 @@ impl Folder {
         });
         let mut ended = Vec::new();
         for entry in old.take(REMOVED_MAX) {
-            // What was spent is no session.
+            // A file of what was spent is not a session that ended.
             let session = session(&entry).filter(|_| !has_ending(&entry, SPENT));
             ended.extend(session.map(|session| Entry::ended(&session, session.last_seen)));
             let _ = fs::remove_file(entry.path());
