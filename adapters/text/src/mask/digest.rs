@@ -163,11 +163,6 @@ impl Sink for Lines<'_, '_> {
 
     fn text(&mut self, text: &[u8]) {
         let (mut rest, mut at) = (text, self.at);
-        // What is written for white space.
-        if text == b"\n" {
-            self.all.streams.text.push(b'\n');
-            return self.end(at);
-        }
         self.all.text(text);
         while let Some((line, behind)) =
             memchr(b'\n', rest).and_then(|end| rest.split_at_checked(end))
@@ -178,6 +173,16 @@ impl Sink for Lines<'_, '_> {
             rest = behind.get(1..).unwrap_or_default();
         }
         self.add(rest, at);
+    }
+
+    #[inline]
+    fn blank(&mut self, blank: u8) {
+        self.all.blank(blank);
+        if blank == b'\n' {
+            self.end(self.at);
+        } else if self.start(self.at) <= self.at {
+            self.line.text.push(blank);
+        }
     }
 
     fn number(&mut self, digits: &[u8]) {
@@ -240,6 +245,11 @@ impl Sink for Digests {
             self.says = Says::Something;
         }
         self.streams.text.add(text);
+    }
+
+    #[inline]
+    fn blank(&mut self, blank: u8) {
+        self.streams.text.push(blank);
     }
 
     #[inline]

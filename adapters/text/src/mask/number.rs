@@ -2,7 +2,7 @@
 
 use super::label::without_end;
 use super::pieces::{Part, Span};
-use super::scan::{gap, gap_before, is_blank};
+use super::scan::{gap, gap_before, is_blank, is_of, kind};
 use super::word_end::{self, AHEAD, BEHIND, Letters};
 use super::{Mask, Masks, id, label, labelled, time};
 use crate::phrases::texts;
@@ -36,7 +36,7 @@ impl Digits {
             decimal = digits_end(text, decimal + 1);
         }
         let before = start.checked_sub(1).map_or(0, |at| byte(text, at));
-        let is_free = !before.is_ascii_alphanumeric() && before != b'.' && before < 0x80;
+        let is_free = !is_of(kind::ALPHANUMERIC, before) && before != b'.' && before < 0x80;
         Self { start, end, decimal, before, after, is_free }
     }
 
@@ -51,9 +51,9 @@ impl Digits {
 
     /// Returns whether letters and hyphens stand on neither side, so that the digits are no part of a
     /// longer word.
-    pub(super) const fn is_apart(&self) -> bool {
-        const fn joins(byte: u8) -> bool {
-            byte.is_ascii_alphanumeric() || byte == b'-'
+    pub(super) fn is_apart(&self) -> bool {
+        fn joins(byte: u8) -> bool {
+            is_of(kind::ALPHANUMERIC, byte) || byte == b'-'
         }
         !joins(self.before) && !joins(self.after)
     }
@@ -96,7 +96,7 @@ fn may_be_hex(text: &[u8], row: &Digits, floor: usize) -> bool {
     let before = if row.start > floor { row.before } else { 0 };
     let after = row.after;
     let is_prefixed = || before | 0x20 == b'x' && text.get(..row.start - 1).is_some_and(ends_zero);
-    match (before.is_ascii_alphanumeric(), after.is_ascii_alphanumeric()) {
+    match (is_of(kind::ALPHANUMERIC, before), is_of(kind::ALPHANUMERIC, after)) {
         (false, false) => matches!(row.length(), 4 | 8) && (before == b'-' || after == b'-'),
         (true, false) => before.is_ascii_hexdigit() || is_prefixed(),
         (false, true) => {
@@ -112,7 +112,7 @@ fn may_be_hex(text: &[u8], row: &Digits, floor: usize) -> bool {
 fn is_short(text: &[u8], row: &Digits, floor: usize) -> bool {
     /// The letters and digits of a hash, or of an address with its prefix.
     const LONG: usize = 7;
-    let is_inner = |byte: &u8| byte.is_ascii_alphanumeric();
+    let is_inner = |byte: &u8| is_of(kind::ALPHANUMERIC, *byte);
     let (ahead, rest) = (text.get(floor..row.start), text.get(row.end..));
     let ahead = ahead.unwrap_or_default().iter().rev().take(LONG);
     let before = ahead.clone().take_while(|byte| is_inner(byte)).count();

@@ -10,6 +10,11 @@ pub(crate) trait Sink {
     fn at(&mut self, _: usize) {}
     /// Text without a decimal digit.
     fn text(&mut self, text: &[u8]);
+    /// The white space that is written for a row of it.
+    #[inline]
+    fn blank(&mut self, blank: u8) {
+        self.text(&[blank]);
+    }
     /// A number that counts: digits, with single points between them.
     fn number(&mut self, digits: &[u8]);
     /// Volatile text that a mask or a counter of the host covers.
@@ -34,8 +39,8 @@ pub(super) struct Span {
 pub(super) enum Part {
     /// A number that counts.
     Number,
-    /// Only white space and terminal controls: what is written for them.
-    Blank(&'static [u8]),
+    /// Only white space and terminal controls: the white space that is written for them.
+    Blank(Option<u8>),
     /// Volatile text that this mask or a counter of the host covers.
     Masked(Option<Mask>),
 }
@@ -83,7 +88,9 @@ impl<'t> Pieces<'t> {
             match part {
                 Part::Number => sink.number(text.get(start..end).unwrap_or_default()),
                 Part::Blank(written) => {
-                    sink.text(written);
+                    if let Some(blank) = written {
+                        sink.blank(blank);
+                    }
                     // The last letter of a colour is no part of the word behind it.
                     if text.get(start..end).and_then(<[u8]>::last).is_some_and(|b| !is_blank(*b)) {
                         (words.floor, words.control) = (end, Some(end));
@@ -182,31 +189,29 @@ fn blank(masks: Masks, text: &[u8], place: usize, from: usize) -> Option<Span> {
     while spaces && start > from && is_blank(*text.get(start - 1)?) {
         start -= 1;
     }
-    let mut end = start;
-    let (mut any, mut line) = (false, false);
+    let (mut end, mut any, mut line) = (start, false, false);
     loop {
-        let begin = end;
-        let run = text.get(end..).unwrap_or_default().iter();
-        for byte in run.take_while(|byte| spaces && is_blank(**byte)) {
-            line |= *byte == b'\n';
-            end += 1;
+        match text.get(end) {
+            Some(b' ') if spaces => any = true,
+            Some(byte) if spaces && is_blank(*byte) => {
+                any = true;
+                line |= *byte == b'\n';
+            }
+            Some(&ESCAPE) if ansi => {
+                end = control_end(text, end);
+                continue;
+            }
+            _ => break,
         }
-        any |= end > begin;
-        if !ansi || text.get(end) != Some(&ESCAPE) {
-            break;
-        }
-        end = control_end(text, end);
+        end += 1;
     }
-    if end <= place {
+    // One white space beside a control character, or that character.
+    if end <= place || end == start + 1 && text.get(start) != Some(&ESCAPE) {
         return None;
     }
     // White space at either end of the text is removed.
     let inner = start > 0 && end < text.len();
-    let written: &[u8] = match (any && (inner || !spaces), line) {
-        (false, _) => b"",
-        (true, false) => b" ",
-        (true, true) => b"\n",
-    };
+    let written = (any && (inner || !spaces)).then_some(if line { b'\n' } else { b' ' });
     Some(Span { start, end, part: Part::Blank(written) })
 }
 

@@ -1,8 +1,9 @@
 //! The scan for what may be volatile, many bytes at a time.
 //!
 //! Most of a text is words with a single space between them. Of all masks, each begins at a decimal
-//! digit, an escape, the second of two white spaces, or a slash with a letter that a temporary
-//! folder begins with.
+//! digit, an escape, the first of two white spaces, or a slash with a letter that a temporary
+//! folder begins with. Other control characters are taken for white space here: one comparison finds all
+//! of them, and few texts have any.
 
 #[cfg(target_pointer_width = "64")]
 use wide::{BITS, BLOCK, bits};
@@ -44,7 +45,7 @@ impl<'t> Places<'t> {
                 self.marks = marks(self.text, self.start);
             }
             let place = self.start + self.marks.trailing_zeros() as usize / BITS;
-            let byte = |at: usize| self.text.get(at).copied().unwrap_or(0);
+            let byte = |at: usize| self.text.get(at).copied().unwrap_or(NONE);
             if BITS == 1 || begins(byte(place), byte(place + 1)) {
                 return Some(place);
             }
@@ -53,14 +54,16 @@ impl<'t> Places<'t> {
     }
 }
 
+/// What stands behind the end of a text: a byte that begins nothing.
+const NONE: u8 = 0xFF;
+
 /// Returns the marks of the block at `start`.
 fn marks(text: &[u8], start: usize) -> u64 {
     let rest = text.get(start..).unwrap_or_default();
     if let Some(block) = rest.first_chunk() {
         return bits_of(block);
     }
-    // The end of the text, with zeros behind it, which begin nothing.
-    let mut block = [0; BLOCK + 1];
+    let mut block = [NONE; BLOCK + 1];
     block.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
     bits_of(&block)
 }
@@ -146,7 +149,7 @@ const fn begins(byte: u8, follower: u8) -> bool {
     let is_folder = follower & !0x22 == b'T';
     byte.is_ascii_digit()
         | (byte == ESCAPE)
-        | (is_blank(byte) & is_blank(follower))
+        | ((byte <= b' ') & (follower <= b' '))
         | (is_slash & is_folder)
 }
 
@@ -243,7 +246,7 @@ mod tests {
 
     /// Returns whether a mask may begin at `at`, by the definition.
     fn may_begin(text: &[u8], at: usize) -> bool {
-        let blank = |at: usize| text.get(at).is_some_and(|byte| b" \t\n\x0B\x0C\r".contains(byte));
+        let blank = |at: usize| text.get(at).is_some_and(|byte| (0..=b' ').contains(byte));
         match text[at] {
             b'0'..=b'9' | 0x1B => true,
             b'/' | b'\\' => matches!(text.get(at + 1), Some(b'T' | b't' | b'V' | b'v')),

@@ -31,6 +31,11 @@ pub(super) fn last(text: &[u8]) -> Letters {
 
 /// Returns the first letters of the word that begins at the start of `text`, or spaces.
 pub(super) fn first(text: &[u8]) -> Letters {
+    if let Some(four) = text.first_chunk::<4>()
+        && four.iter().all(u8::is_ascii_lowercase)
+    {
+        return *four;
+    }
     let mut letters = [b' '; 4];
     for (place, byte) in letters.iter_mut().zip(text) {
         if !byte.is_ascii_alphabetic() {

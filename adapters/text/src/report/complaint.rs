@@ -128,11 +128,7 @@ pub(crate) fn is_complaint(line: &str) -> bool {
     let inner = untagged(line);
     inner.len() < line.len()
         || !line.ends_with([';', ',', '{', '('])
-            && (is_opened(line)
-                || is_error_type(line)
-                || is_errno(line)
-                || is_of_tool(line)
-                || is_unmatched(line))
+            && (is_opened(line) || find::split_once(line, ": ").is_some_and(is_named))
 }
 
 /// Returns whether `line` was added or removed in a diff. `-bash: x: not found` comes from a login
@@ -152,39 +148,41 @@ fn is_opened(line: &str) -> bool {
         || message.is_some_and(|message| message.trim().contains(' '))
 }
 
+/// Returns whether a line that consists of a `name` and a `message` is a complaint.
+fn is_named((name, message): (&str, &str)) -> bool {
+    is_exception(name)
+        || is_errno(name) && message.trim().contains(' ')
+        || is_of_tool(name, message)
+        || matches!(name.split(':').next(), Some("zsh" | "(eval)"))
+            && find::contains(message, "no matches found: ")
+}
+
 /// Returns whether `line` is an exception with its message: `SyntaxError: invalid syntax`.
 pub(super) fn is_error_type(line: &str) -> bool {
-    let name = find::split_once(line, ": ").map_or(line, |(name, _)| name);
+    find::split_once(line, ": ").is_some_and(|(name, _)| is_exception(name))
+}
+
+/// Returns whether `name` is that of an exception, maybe with its path.
+fn is_exception(name: &str) -> bool {
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && !name.contains(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_')));
     let class = find::rsplit_once(name, ".").map_or(name, |(_, class)| class);
     let is_class = class.starts_with(|c: char| c.is_ascii_uppercase())
         && (class.ends_with("Error") || class.ends_with("Exception"))
         && !matches!(class, "Error" | "Exception");
-    is_name && is_class && name.len() < line.len()
+    is_name && is_class
 }
 
-/// Returns whether `line` opens with the name of an error of the system: `ENOENT: no such file or
-/// directory`.
-fn is_errno(line: &str) -> bool {
-    let Some((name, message)) = find::split_once(line, ": ") else { return false };
-    let is_name = name.len() > 3
+/// Returns whether `name` is that of an error of the system: `ENOENT`.
+fn is_errno(name: &str) -> bool {
+    name.len() > 3
         && name.starts_with('E')
         && name != "ERROR"
-        && name.bytes().all(|byte| byte.is_ascii_uppercase());
-    is_name && message.trim().contains(' ')
+        && name.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-/// Returns whether `line` is zsh's message about a pattern without matches.
-fn is_unmatched(line: &str) -> bool {
-    (line.starts_with("zsh:") || line.starts_with("(eval):"))
-        && find::contains(line, ": no matches found: ")
-}
-
-/// Returns whether `line` is a tool's name and its message: `cat: a.txt: No such file or
-/// directory`.
-fn is_of_tool(line: &str) -> bool {
-    let Some((tool, message)) = find::split_once(line, ": ") else { return false };
+/// Returns whether `message` is one that `tool` writes behind its name: `cat: a.txt: No such file or directory`.
+fn is_of_tool(tool: &str, message: &str) -> bool {
     let is_name =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-' | '+' | '*');
     if tool.is_empty() || tool.contains(|c| !is_name(c)) {
