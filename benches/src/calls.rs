@@ -38,13 +38,13 @@ impl RawCall {
         Self { tool: TOOL.to_owned(), args, result, is_answered: true, ..Self::default() }
     }
 
-    /// Returns the made call number `number`, with 200 bytes of arguments and a result of 500.
-    pub(crate) fn made(number: u64) -> Self {
+    /// Returns the made call number `number`, with 200 bytes of arguments and a result of `length` bytes.
+    pub(crate) fn made(number: u64, length: usize) -> Self {
         let opening = format!("//! Unit {number}.\n\nuse crate::part::{{Part, Weight}};\n\n");
         // No two files share a line, so every result is new.
         let name = name(number);
         let line = format!("    let {name} = parts.iter().map(Part::weight).sum::<u64>();\n");
-        Self::new(search(number, 200), filled(opening, &line, 500))
+        Self::new(search(number, 200), filled(opening, &line, length))
     }
 }
 

@@ -117,21 +117,28 @@ pub(crate) fn measure(name: &str, contests: Contests) -> io::Result<()> {
             let counted = (can_be_counted && contest.counted > 0)
                 .then(|| per_round(name, [place, position], contest.counted))
                 .transpose()?;
-            let each = |parts| counted.filter(|_| parts > 0).map(|count| count / number(parts));
+            let each = |count: fn(Counts) -> f64, parts, digits| {
+                let counted =
+                    counted.filter(|_| parts > 0).map(|counts| count(counts) / number(parts));
+                counted.map_or_else(String::new, |count| format!("{count:.digits$}"))
+            };
             rows.push(vec![
                 contest.input.clone(),
                 peer.name(),
                 format!("{:.1}", timing.ns),
                 format!("{:.2}", timing.ratio),
-                each(contest.items).map_or_else(String::new, |count| format!("{count:.0}")),
-                each(contest.bytes).map_or_else(String::new, |count| format!("{count:.1}")),
+                each(|counts| counts.instructions, contest.items, 0),
+                each(|counts| counts.misses, contest.items, 0),
+                each(|counts| counts.instructions, contest.bytes, 1),
             ]);
         }
     }
-    let headings = ["input", "by", "ns", "ratio", "instructions", "instructions/byte"];
+    let headings =
+        ["input", "by", "ns", "ratio", "instructions", "branch misses", "instructions/byte"];
     table(&headings, 2, rows);
     println!(
-        "The ratio is the time divided by that of the first line of the input, in the same round."
+        "The ratio is the time divided by that of the first line of the input, in the same round. Branch misses are those \
+         of\nvalgrind's model of a processor, which has a simpler predictor than today's."
     );
     Ok(())
 }
@@ -144,12 +151,20 @@ pub(crate) fn count(contests: Contests, [place, peer]: [usize; 2], times: u16) -
     (0..times).try_fold(0_u32, |sum, _| Ok(sum.wrapping_add(peer.run()?)))
 }
 
-/// Returns the instructions of a round of one peer: the difference between `rounds` and twice as many, which
-/// does not contain the start of the program.
-fn per_round(benchmark: &str, peer: [usize; 2], rounds: u16) -> io::Result<f64> {
-    let counted = |rounds: u16| -> io::Result<f64> {
+/// What valgrind counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Counts {
+    instructions: f64,
+    /// The branches that were predicted wrongly.
+    misses: f64,
+}
+
+/// Returns the counts of a round of one peer: the difference between `rounds` and twice as many, which does not contain the
+/// start of the program.
+fn per_round(benchmark: &str, peer: [usize; 2], rounds: u16) -> io::Result<Counts> {
+    let counted = |rounds: u16| -> io::Result<Counts> {
         let mut command = Command::new("valgrind");
-        command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+        command.args(["--tool=callgrind", "--branch-sim=yes", "--callgrind-out-file=/dev/null"]);
         command.arg(env::current_exe()?).args(["count", benchmark]);
         command.args(peer.map(|number| number.to_string())).arg(rounds.to_string());
         let output = command.stdin(Stdio::null()).output()?;
@@ -157,13 +172,22 @@ fn per_round(benchmark: &str, peer: [usize; 2], rounds: u16) -> io::Result<f64> 
         let total = total(&log).filter(|_| output.status.success());
         total.ok_or_else(|| Error::other(format!("valgrind ended without a count:\n{log}")))
     };
-    Ok((counted(2 * rounds)? - counted(rounds)?) / f64::from(rounds))
+    let (twice, once) = (counted(2 * rounds)?, counted(rounds)?);
+    let each = |count: fn(Counts) -> f64| (count(twice) - count(once)) / f64::from(rounds);
+    Ok(Counts {
+        instructions: each(|counts| counts.instructions),
+        misses: each(|counts| counts.misses),
+    })
 }
 
-/// Returns the number of instructions in callgrind's log.
-fn total(log: &str) -> Option<f64> {
-    let count = log.lines().find_map(|line| line.split_once("Collected :"));
-    count?.1.trim().parse().ok()
+/// Returns the counts in callgrind's log: instructions, conditional branches and their misses, indirect ones and theirs.
+fn total(log: &str) -> Option<Counts> {
+    let (_, counts) = log.lines().find_map(|line| line.split_once("Collected :"))?;
+    let mut counts = counts.split_whitespace().map(|count| count.parse().ok());
+    let mut next = || counts.next().flatten();
+    let [instructions, _, conditional, _, indirect] = [next()?, next()?, next()?, next()?, next()?];
+    let misses: f64 = conditional + indirect;
+    Some(Counts { instructions, misses })
 }
 
 /// Returns whether a program with the option `--version` is installed.
@@ -193,6 +217,13 @@ mod tests {
 
     fn contest(peers: Vec<Function>) -> Contest {
         Contest { input: String::new(), items: 1, bytes: 0, rounds: 5, counted: 0, peers }
+    }
+
+    #[test]
+    fn counts_are_read_from_the_log_of_valgrind() {
+        let log = "==1== Events    : Ir Bc Bcm Bi Bim\n==1== Collected : 900 80 7 5 3\n";
+        assert_eq!(total(log), Some(Counts { instructions: 900.0, misses: 10.0 }));
+        assert_eq!(total("==1== Collected : 900"), None);
     }
 
     #[test]

@@ -60,7 +60,7 @@ const FORMATS: [(&str, &str, Format); 4] = [
 /// Measures `unstuck scan` and other programs on generated and on recorded calls, in several formats.
 pub(crate) fn measure() -> io::Result<()> {
     let numbers = Stream::Repeats.numbers(CALLS).into_iter();
-    let generated = numbers.map(RawCall::made).collect();
+    let generated = numbers.map(|number| RawCall::made(number, 500)).collect();
     let mut rows = Vec::new();
     for (texts, runs) in [("generated", vec![generated]), ("real calls", recorded(RECORDED[0]))] {
         if runs.is_empty() {

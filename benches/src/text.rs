@@ -25,6 +25,9 @@ const ROUND: usize = 64 * 1024;
 /// The length of the made results that are masked, in bytes.
 const MASKED_LENGTH: usize = 8000;
 
+/// The length of a long result, in bytes.
+const LONG_LENGTH: usize = 50_000;
+
 /// The function that appends a line to a text.
 type Line = fn(&mut String, &mut Rng);
 
@@ -49,17 +52,24 @@ pub(crate) fn measure() -> io::Result<()> {
 /// Returns the work on one kind of calls.
 pub(crate) fn contest(number: usize) -> Option<Contest> {
     const REAL: usize = RECORDED.len();
+    const LONG: usize = REAL + 1;
     let (input, runs, works): (_, _, &[Work]) = match number {
         0..REAL => {
-            let works = &[GUARD, LOOP_GUARDRAIL, CALL_AMONG, OUTCOME_AMONG, MASKED, REGEX];
+            let works =
+                &[GUARD, LOOP_GUARDRAIL, HASHING_ALL, CALL_AMONG, OUTCOME_AMONG, MASKED, REGEX];
             (["real calls", "real sessions"][number].to_owned(), recorded(RECORDED[number]), works)
         }
         REAL => {
             let input = "200 B of arguments, 500 B of a result".to_owned();
-            (input, made(700, RawCall::made), &[VERDICT, LOOP_GUARDRAIL])
+            let call = |number| RawCall::made(number, 500);
+            (input, made(700, call), &[VERDICT, LOOP_GUARDRAIL])
+        }
+        LONG => {
+            let call = |number| RawCall::made(number, LONG_LENGTH);
+            ("a new result of 50 KB".to_owned(), made(LONG_LENGTH, call), &[GUARD, LOOP_GUARDRAIL])
         }
         _ => {
-            let (name, line) = RESULTS.get(number - REAL - 1)?;
+            let (name, line) = RESULTS.get(number - LONG - 1)?;
             let result = |number| RawCall::new("{}".to_owned(), lines(number, *line));
             ((*name).to_owned(), made(MASKED_LENGTH, result), &[MASKED, REGEX])
         }
@@ -84,7 +94,9 @@ type Work = (&'static str, fn(&[RawCall]) -> u32);
 
 const GUARD: Work = ("verdict, by a guard", guard);
 const VERDICT: Work = ("verdict", verdicts);
-const LOOP_GUARDRAIL: Work = ("verdict, by `loop-guardrail`", loop_guardrail);
+const LOOP_GUARDRAIL: Work = ("verdict, by `loop-guardrail`", |run| loop_guardrail(run, false));
+const HASHING_ALL: Work =
+    ("verdict, by `loop-guardrail` with all tools", |run| loop_guardrail(run, true));
 const CALL_AMONG: Work = ("call among others", |run| {
     let mut groups = SimilarCalls::new();
     each(run, |call| {
@@ -145,13 +157,18 @@ fn verdicts(run: &[RawCall]) -> u32 {
 }
 
 /// Returns the number of calls that `loop-guardrail` flags, used as in the example of its README. It flags the
-/// third equal call, as `balanced` does.
-fn loop_guardrail(run: &[RawCall]) -> u32 {
-    let settings = ToolCallGuardrailConfig {
+/// third equal call, as `balanced` does. By default, it hashes the results of a few tools that it knows, which few of the
+/// calls use; it may hash those of `all` tools.
+fn loop_guardrail(run: &[RawCall], all: bool) -> u32 {
+    let mut settings = ToolCallGuardrailConfig {
         hard_stop_enabled: true,
         no_progress_warn_after: 3,
         ..ToolCallGuardrailConfig::default()
     };
+    if all {
+        settings.idempotent_tools = run.iter().map(|call| call.tool.clone()).collect();
+        settings.mutating_tools.clear();
+    }
     let mut controller = ToolCallGuardrailController::new(Some(settings));
     each(run, |call| {
         let args: Value = serde_json::from_str(&call.args).unwrap_or_default();
@@ -268,7 +285,10 @@ mod tests {
             assert_ne!(work(&one), work(&other), "{name}");
         }
         assert_eq!(CALL_AMONG.1(&one), CALL_AMONG.1(&other));
-        assert_eq!(loop_guardrail(&one), 0);
+        assert_eq!(loop_guardrail(&one, false), 0);
+        let equal = [(); 4].map(|()| RawCall { tool: "bash".to_owned(), ..call("done") });
+        assert_eq!(loop_guardrail(&equal, false), 0);
+        assert_eq!(loop_guardrail(&equal, true), 2);
         let one = regex_digest("at 12:03:59, pid 4711");
         assert_eq!(one, regex_digest("at 13:04:00, pid 12"));
         assert_ne!(one, regex_digest("at 12:03:59, 3 failed"));
