@@ -50,8 +50,9 @@ const READERS: [(&str, &str, &[&str]); 2] =
 type Format = fn(&[RawCall]) -> String;
 
 /// The formats of transcripts: the name that `unstuck scan` gives one, an extension, and the function.
-const FORMATS: [(&str, &str, Format); 4] = [
+const FORMATS: [(&str, &str, Format); 5] = [
     ("native", "jsonl", native),
+    ("claude-code", "jsonl", claude_code),
     ("openai", "json", openai),
     ("openhands", "json", openhands),
     ("swe-agent", "traj", swe_agent),
@@ -237,6 +238,28 @@ fn line(call: &RawCall, step: usize) -> String {
 
 fn native(calls: &[RawCall]) -> String {
     calls.iter().enumerate().map(|(step, call)| line(call, step)).collect()
+}
+
+/// Returns the lines of a session, as the agent writes them but for a second copy of each result.
+fn claude_code(calls: &[RawCall]) -> String {
+    let record = |n: usize, kind: &str, content: Value| {
+        let message = json!({ "role": kind, "content": [content] });
+        json!({
+            "parentUuid": null, "isSidechain": false, "userType": "external", "cwd": "/home/u/app",
+            "sessionId": "5d0d6a3e-8f0c-4c0e-9f0b-1f3b8a1c2d4e", "version": "2.1.0", "type": kind,
+            "message": message, "uuid": format!("5d0d6a3e-8f0c-4c0e-9f0b-{n:012x}"),
+        })
+    };
+    let records = calls.iter().enumerate().flat_map(|(n, call)| {
+        let id = format!("toolu_{n}");
+        let input: Value = serde_json::from_str(&call.args).unwrap_or_default();
+        let asked = json!({ "type": "tool_use", "id": id, "name": call.tool, "input": input });
+        let answer = json!({
+            "type": "tool_result", "tool_use_id": id, "content": call.result, "is_error": call.failed,
+        });
+        [record(2 * n, "assistant", asked), record(2 * n + 1, "user", answer)]
+    });
+    records.flat_map(|record| [record.to_string(), "\n".to_owned()]).collect()
 }
 
 /// Returns a document of chat messages.
