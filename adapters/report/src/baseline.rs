@@ -268,6 +268,7 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::check;
 
     const ONE: &str = "9f0c5e8b2a7d4411";
     const TWO: &str = "1bffe941b5572d23";
@@ -297,20 +298,10 @@ mod tests {
     #[test]
     fn a_wrong_line_is_named() {
         let good = line("a", &[ONE]);
-        for (bad, why) in [
-            ("x", "expected a line that scan --format jsonl prints"),
-            ("[]", "expected a line that scan --format jsonl prints"),
-            (r#"{"schema":1,"traces":["#, "expected a line that scan --format jsonl prints"),
-            (r#"{"schema":1}"#, "expected a line that scan --format jsonl prints: missing field"),
-            (r#"{"schema":2,"runs":[]}"#, "schema 2, but this version of unstuck reads schema 1"),
-            (&good.replace("\"schema\":1", "\"schema\":0"), "schema 0, but"),
-            (&line("a", &["9f0c"]), "not a loop id"),
-            (&good[..good.len() - 2], "expected a line"),
-        ] {
-            let why = format!("line 3: {why}");
+        check("baseline: lines that are no former scan", |bad| {
             let error = read(&format!("{good}\n\n{bad}\n{good}")).expect_err(bad);
-            assert!(error.starts_with(&why), "{bad}: {error}");
-        }
+            error.strip_prefix("line 3: ").map_or_else(|| format!("not {error}"), str::to_owned)
+        });
         let error = Baseline::read(&b"\xff\n"[..]).expect_err("not UTF-8");
         assert!(error.starts_with("line 1: "), "{error}");
     }
@@ -321,15 +312,9 @@ mod tests {
         let id = |text: &str| text.parse::<LoopId>().expect("an id");
         baseline.forget(&[id("7abd7265cf7d09f6")]);
         let baseline: &'static Baseline = Box::leak(Box::new(baseline));
-        for (found, counts) in [
-            (vec![], "0 new, 0 again, 2 gone"),
-            (vec![ONE], "0 new, 1 again, 1 gone"),
-            (vec!["0000000000000001"], "1 new, 0 again, 2 gone"),
-            (vec![ONE, TWO, "0000000000000001"], "1 new, 2 again, 0 gone"),
-        ] {
-            let found = found.into_iter().map(id).collect();
-            assert_eq!(baseline.difference(&found).counts(), counts, "{found:?}");
-        }
+        check("baseline: loops that are found", |found| {
+            baseline.difference(&found.split_whitespace().map(id).collect()).counts()
+        });
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod tests {
     use super::fields::Word;
     use super::write::HINT;
     use super::{config, named, names, read};
+    use crate::cases::{check, rows};
 
     /// Asserts that the configuration of `preset` is read as `preset`.
     fn comes_back(preset: &Preset) {
@@ -124,22 +125,15 @@ ladder = { basis = "repetitions", rungs = [{ count = 2, action = "block" }] }
 
     #[test]
     fn a_tool_is_declared_in_words() {
-        let none = ToolDeclaration::new(Tool::named("t"));
-        for (table, own) in [
-            ("effect = \"acts\"", none.effect(Effect::Acts)),
-            ("effect = \"idempotent\"\ntag = \"write\"", {
-                none.effect(Effect::Idempotent).tag(Tag::Write)
-            }),
-            ("effect = \"waits\"\npoll = true", none.effect(Effect::Waits)),
-            ("effect = \"reads\"\npoll = false", none.effect(Effect::Reads)),
-            ("effect = \"finishes\"\nexempt = true", none.effect(Effect::Finishes)),
-            ("key = [\"path\", \"offset\"]", none.key(&["path", "offset"])),
-            ("key = \"all\"", none.key(&[])),
-            ("poll = true\ntag = \"poll\"", none.tag(Tag::Poll)),
-        ] {
+        check("config: the fields of a tool, and its effect, its tag and its key", |table| {
             let text = format!("preset = \"balanced\"\n[tools.t]\n{table}");
-            assert_eq!(read::preset(&text).expect(table).recipe.tools, [own], "{table}");
-        }
+            let tools = read::preset(&text).expect(table).recipe.tools;
+            let [ToolDeclaration { tool, effect, tag, masks: None, key, .. }] = tools else {
+                panic!("{tools:?}")
+            };
+            assert_eq!(*tool, Tool::named("t"));
+            format!("{effect:?} {tag:?} {key:?}")
+        });
     }
 
     #[test]
@@ -152,16 +146,11 @@ ladder = { basis = "repetitions", rungs = [{ count = 2, action = "block" }] }
 
     #[test]
     fn the_arguments_of_an_allowed_call_are_those_that_an_agent_writes() {
-        for (args, json) in [
-            ("{ path = \"a\", limit = 0x10 }", r#"{"limit":16,"path":"a"}"#),
-            ("{ x = [1, -2.50, true, { y = [] }] }", r#"{"x":[1,-2.5,true,{"y":[]}]}"#),
-            (r#"'{"a": null}'"#, r#"{"a":null}"#),
-            ("'make test'", "make test"),
-            ("{}", "{}"),
-        ] {
+        for (args, json) in rows("config: the arguments of an allowed call as an agent writes them")
+        {
             let text = format!("preset = \"repeat\"\n[[allow]]\ntool = \"t\"\nargs = {args}");
             let allowed: &[Call] = read::preset(&text).expect("a configuration").policy.allowed();
-            assert_eq!(allowed, [Recipe::EXACT.call("t", json)], "{args}");
+            assert_eq!(allowed, [Recipe::EXACT.call("t", &json)], "{args}");
         }
     }
 

@@ -279,37 +279,22 @@ mod tests {
     use unstuck_trace::{Message, Role, Usage};
 
     use super::*;
-    use crate::cases::cases;
+    use crate::cases::check;
 
     #[test]
     fn numbers_are_short() {
-        let table = include_str!("cost.txt");
-        for (number, short) in cases(table, "numbers") {
-            assert_eq!(rounded(number.parse().expect("a number")), short, "{number}");
-        }
-        for (seconds, short) in cases(table, "spans") {
-            assert_eq!(span(Duration::from_secs(seconds.parse().expect("a number"))), short);
-        }
+        let number = |text: &str| text.parse().expect("a number");
+        check("cost: a number in short", |text| rounded(number(text)));
+        check("cost: seconds in words", |text| span(Duration::from_secs(number(text))));
     }
 
     #[test]
     fn a_price_is_for_a_million_tokens() {
         let tokens = Tokens { input: 1_000_000, cached: 2_000_000, output: 100_000 };
-        let price = |text: &str| text.parse::<Price>().map(|price| price.of(tokens));
-        assert_eq!(price("input=3,output=15"), Ok(3.0 + 6.0 + 1.5));
-        assert_eq!(price("output=15, cached=0.5, input=3"), Ok(3.0 + 1.0 + 1.5));
-        for text in [
-            "",
-            "input",
-            "input=3",
-            "output=1",
-            "input=-1,output=1",
-            "input=x,output=1",
-            "inputs=1,output=1",
-            "input=inf,output=1",
-        ] {
-            assert!(price(text).is_err(), "{text}");
-        }
+        check("cost: the price of some tokens", |text| match text.parse::<Price>() {
+            Ok(price) => price.of(tokens).to_string(),
+            Err(why) => why,
+        });
     }
 
     #[test]

@@ -271,27 +271,17 @@ mod tests {
     use unstuck_text::PRESETS;
 
     use super::*;
-    use crate::cases::cases;
+    use crate::cases::check;
     use crate::parts::{FullReport, Needs};
     use crate::report::Settings;
 
     #[test]
     fn each_effect_begins_and_ends_where_the_definition_says() {
-        let table = [
-            // The note, the latest call of the loop, all calls.
-            (3, 3, 3, Effect::Ended),
-            (3, 3, 7, Effect::Ended),
-            (3, 3, 8, Effect::Left),
-            (3, 5, 9, Effect::Ended),
-            (3, 5, 10, Effect::Left),
-            (3, 6, 10, Effect::Never),
-            (3, 6, 11, Effect::Later),
-            (3, 30, 34, Effect::Never),
-            (3, 30, 35, Effect::Later),
-        ];
-        for (note, last, calls, expected) in table {
-            assert_eq!(Effect::of(note, last, calls), expected, "{note} {last} {calls}");
-        }
+        check("effect: the note, the latest call of the loop, and all calls", |calls| {
+            let mut calls = calls.split(' ').map(|call| call.parse().expect("a call"));
+            let [note, last, all] = [(); 3].map(|()| calls.next().expect("a call"));
+            format!("{:?}", Effect::of(note, last, all))
+        });
     }
 
     /// Returns the effects of calls that are a letter each: `f` fails alike each time, at `n` the model also reads a note, `r`
@@ -326,26 +316,20 @@ mod tests {
 
     #[test]
     fn the_effects_of_a_run_follow_the_definition() {
-        for (calls, expected) in cases(include_str!("effect.txt"), "courses") {
-            let expected: Vec<_> = expected.split(", ").filter(|one| *one != "none").collect();
-            assert_eq!(effects(calls), expected, "{calls}");
-        }
+        check("effect: the calls of a run, and each note with its effect", |calls| {
+            let effects = effects(calls);
+            if effects.is_empty() { "none".to_owned() } else { effects.join(", ") }
+        });
     }
 
     #[test]
     fn the_interval_of_a_share_matches_published_tables() {
-        // 81 of 263 by Newcombe, "Two-sided confidence intervals for the single proportion", 1998,
-        // table I, method 3; likewise 15 of 148, 0 of 20, 1 of 29.
-        for (part, whole, low, high) in [
-            (81, 263, 0.2553, 0.3662),
-            (15, 148, 0.0624, 0.1605),
-            (0, 20, 0.0, 0.1611),
-            (1, 29, 0.0061, 0.1718),
-            (29, 29, 0.8830, 1.0),
-        ] {
-            let [from, to] = wilson(part, whole).expect("an interval");
-            assert!((from - low).abs() < 1e-4 && (to - high).abs() < 1e-4, "{part}: {from} {to}");
-        }
+        check("effect: the interval of a share", |share| {
+            let (part, whole) = share.split_once(' ').expect("a share");
+            let count = |text: &str| text.parse().expect("a count");
+            let [low, high] = wilson(count(part), count(whole)).expect("an interval");
+            format!("{low:.4} {high:.4}")
+        });
         assert_eq!(wilson(0, 0), None);
     }
 }

@@ -118,6 +118,7 @@ mod tests {
     use unstuck_core::{Finding, LoopId, Tool};
 
     use super::*;
+    use crate::cases::check;
     use crate::replay::Excerpt;
 
     /// Returns a loop of `worker` over the calls from `first` to `last`, with the number `key`.
@@ -145,29 +146,29 @@ mod tests {
 
     fn nudges(stretches: &[(&str, usize, usize)]) -> Vec<Loop> {
         let one = |(key, &(worker, first, last))| of_calls(key, worker, first, last, Action::Nudge);
-        let mut loops: Vec<Loop> = stretches.iter().enumerate().map(one).collect();
+        sorted(stretches.iter().enumerate().map(one).collect())
+    }
+
+    /// Returns the loops in the order of their first findings.
+    fn sorted(mut loops: Vec<Loop>) -> Vec<Loop> {
         loops.sort_by_key(|one| one.first().calls_before);
         loops
     }
 
     #[test]
     fn loops_over_the_same_calls_are_one_group() {
-        for (stretches, expected) in [
-            // The three calls of a lap.
-            (vec![("a", 0, 8), ("a", 1, 9), ("a", 2, 10)], vec![vec![0, 1, 2]]),
-            // One inside another, and one after both.
-            (vec![("a", 0, 20), ("a", 5, 8), ("a", 21, 23)], vec![vec![1, 0], vec![2]]),
-            // Half is not most.
-            (vec![("a", 0, 3), ("a", 2, 5)], vec![vec![0], vec![1]]),
-            (vec![("a", 0, 3), ("a", 1, 4)], vec![vec![0, 1]]),
-            // Workers take turns.
-            (vec![("a", 0, 8), ("b", 1, 9)], vec![vec![0], vec![1]]),
-            // The last loop connects the others.
-            (vec![("a", 0, 3), ("a", 5, 8), ("a", 0, 9)], vec![vec![0, 1, 2]]),
-            (vec![], vec![]),
-        ] {
-            assert_eq!(keys(&nudges(&stretches)), expected, "{stretches:?}");
-        }
+        check("groups: loops by their worker and their calls, and their groups", |text| {
+            let loops = text.split(", ").filter(|one| !one.is_empty()).enumerate();
+            let loops = loops.map(|(key, one)| {
+                let parts: Vec<&str> = one.split(' ').collect();
+                let call = |n: usize| parts[n].parse().expect("a call");
+                let action = parts.get(3).map_or(Action::Nudge, |_| Action::Block);
+                of_calls(key, parts[0], call(1), call(2), action)
+            });
+            let groups = keys(&sorted(loops.collect())).into_iter();
+            let words = |keys: Vec<usize>| keys.iter().map(usize::to_string).collect::<Vec<_>>();
+            groups.map(|keys| words(keys).join(" ")).collect::<Vec<_>>().join("; ")
+        });
     }
 
     #[test]
@@ -184,16 +185,6 @@ mod tests {
         loops[1].rungs[0].proof = proof(&[5, 6]);
         loops[2].rungs[0].proof = proof(&[21]);
         assert_eq!(keys(&loops), [vec![0, 1], vec![2]]);
-    }
-
-    #[test]
-    fn the_strongest_loop_names_its_group() {
-        let loops = [
-            of_calls(0, "a", 0, 4, Action::Nudge),
-            of_calls(1, "a", 1, 5, Action::Block),
-            of_calls(2, "a", 2, 6, Action::Block),
-        ];
-        assert_eq!(keys(&loops), [[1, 0, 2]]);
     }
 
     proptest! {

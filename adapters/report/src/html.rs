@@ -126,17 +126,13 @@ fn described(text: &str) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::check;
 
     #[test]
-    fn names_between_backquotes_are_code() {
-        let html = described("`a<b` 3 times, `c").into_string();
-        assert_eq!(html, "<code>a&lt;b</code> 3 times, <code>c</code>");
-    }
-
-    #[test]
-    fn a_title_has_the_whole_name_of_its_tool() {
-        let html = titled("`a`b` 3 times").into_string();
-        assert_eq!(html, "<code>a`b</code> 3 times");
-        assert_eq!(titled("3 calls").into_string(), "3 calls");
+    fn the_names_in_a_title_and_in_a_description_are_code() {
+        check("html: a title with the name of its tool", |title| titled(title).into_string());
+        check("html: a description with names between backquotes", |text| {
+            described(text).into_string()
+        });
     }
 }

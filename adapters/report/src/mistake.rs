@@ -96,22 +96,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::cases::check;
 
     #[test]
     fn a_mistake_is_marked_in_its_line() {
-        for (text, span, place, quote) in [
-            ("a = 1\nb = \"x\"\n", 10..13, (2, 5), "  |\n2 | b = \"x\"\n  |     ^^^\n"),
-            ("a = 1", 0..1, (1, 1), "  |\n1 | a = 1\n  | ^\n"),
-            ("a = 1\n", 6..6, (2, 1), "  |\n2 | \n  | ^\n"),
-            ("", 0..0, (1, 1), "  |\n1 | \n  | ^\n"),
-            ("é = [\n1]", 5..8, (1, 5), "  |\n1 | é = [\n  |     ^\n"),
-            ("日 = 1\r\n", 6..7, (1, 5), "  |\n1 | 日 = 1\n  |      ^\n"),
-            ("\t\u{1b}[31m = 1", 9..10, (1, 10), "  |\n1 |  \u{fffd}[31m = 1\n  |          ^\n"),
-        ] {
-            let mistake = Mistake::new(span, "wrong");
-            assert_eq!(mistake.place(text), place, "{text}");
-            assert_eq!(mistake.quote(text), quote, "{text}");
-        }
+        check("mistake: a text with the mistake in ‹›, its place, and its line", |marked| {
+            let (start, rest) = marked.split_once('‹').expect("a begin");
+            let (wrong, _) = rest.split_once('›').expect("an end");
+            let text = marked.replace(['‹', '›'], "");
+            let mistake = Mistake::new(start.len()..start.len() + wrong.len(), "wrong");
+            let (line, column) = mistake.place(&text);
+            format!("{line}:{column}\n{}", mistake.quote(&text))
+        });
     }
 
     #[test]

@@ -174,16 +174,10 @@ pub fn ladder(ladder: &Ladder<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::check;
 
     #[test]
     fn the_backquotes_of_a_name_stay() {
-        for (what, without) in [
-            ("`read` 3 times in a row", "read 3 times in a row"),
-            ("`re`ad` 3 times in a row", "re`ad 3 times in a row"),
-            ("``` 3 times in a row", "` 3 times in a row"),
-            ("3 different calls", "3 different calls"),
-        ] {
-            assert_eq!(unquoted(what), without);
-        }
+        check("recurring: a description without the backquotes around the tool", unquoted);
     }
 }

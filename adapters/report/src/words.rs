@@ -257,18 +257,11 @@ pub(crate) fn by_cost(a: &Spent, b: &Spent) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::check;
 
     #[test]
     fn a_name_is_the_last_two_parts_of_a_path() {
-        for (path, expected) in [
-            ("a.jsonl", "a.jsonl"),
-            ("b/a.jsonl", "b/a.jsonl"),
-            ("/c/b/a.jsonl", "b/a.jsonl"),
-            ("c:\\b\\a", "b\\a"),
-            ("", ""),
-        ] {
-            assert_eq!(name(path), expected);
-        }
+        check("words: a path, and its last two parts", |path| name(path).to_owned());
     }
 
     #[test]

@@ -191,15 +191,13 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::cases::cases;
-
-    const CASES: &str = include_str!("choice.txt");
+    use crate::cases::check;
 
     /// Returns what is chosen by a preset, a configuration and tools, of which the last two may be missing.
     fn written(parts: &str) -> Result<String, String> {
-        let parts: Vec<_> = parts.split(" | ").map(|part| part.replace('␤', "\n")).collect();
-        let given = |n: usize| Some(parts[n].as_str()).filter(|part| *part != "-");
-        Ok(match PolicyChoice::new("policy", &parts[0], given(1), given(2))? {
+        let parts: Vec<_> = parts.split(" | ").collect();
+        let given = |n: usize| Some(parts[n]).filter(|part| *part != "-");
+        Ok(match PolicyChoice::new("policy", parts[0], given(1), given(2))? {
             PolicyChoice::Named(name) => format!("the preset {name}"),
             PolicyChoice::Written(text) => text,
         })
@@ -207,17 +205,12 @@ mod tests {
 
     #[test]
     fn a_preset_completes_a_configuration_that_is_none_of_its_own() {
-        for (parts, expected) in cases(CASES, "written") {
-            assert_eq!(written(parts), Ok(expected.replace('␤', "\n")), "{parts}");
-        }
+        check("choice: a preset, a configuration and tools", |parts| written(parts).expect(parts));
     }
 
     #[test]
     fn parts_that_cannot_go_together_are_refused() {
-        for (parts, expected) in cases(CASES, "refused") {
-            let why = written(parts).expect_err(expected);
-            assert!(why.contains(expected), "{why}");
-        }
+        check("choice: parts that cannot go together", |parts| written(parts).expect_err(parts));
         let unknown = PolicyChoice::Named("oops".to_owned()).preset("policy");
         assert!(
             unknown.expect_err("unknown").starts_with("there is no preset \"oops\"; there are")

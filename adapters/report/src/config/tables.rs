@@ -390,6 +390,7 @@ fn counters(node: &Node<'_>) -> Result<&'static [Counter<'static>], Mistake> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::check;
     use crate::config::config_of;
 
     #[test]
@@ -422,15 +423,8 @@ mod tests {
         let all = "[messages]\nvariants = [\"named\", \"unnamed\", \"observe\"]";
         assert_eq!(read(all).expect("three variants").variants, Variant::ALL);
         assert!(read("").expect("a preset").variants.is_empty());
-        for (table, what) in [
-            ("messages = 1", "expected a table with variants, found a whole number"),
-            ("[messages]", "the table of messages needs `variants`"),
-            ("[messages]\nvariants = []", "expected at least one variant"),
-            ("[messages]\nvariants = [\"name\"]", "did you mean `named`?"),
-            ("[messages]\nvariant = [\"named\"]", "did you mean `variants`?"),
-        ] {
-            let mistake = read(table).map(|_| ()).expect_err(table);
-            assert!(mistake.what().contains(what), "{table}: {}", mistake.what());
-        }
+        check("config: a table of messages, and the mistake in it", |table| {
+            read(table).map(|_| ()).expect_err(table).what().to_owned()
+        });
     }
 }

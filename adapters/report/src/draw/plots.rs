@@ -248,6 +248,7 @@ pub(crate) fn novelty(picture: &Picture) -> Option<Markup> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::check;
     use crate::replay::Picture;
 
     /// Returns the paths of the two marks: equal results and moving ones.
@@ -258,17 +259,10 @@ mod tests {
 
     #[test]
     fn a_streak_is_a_square_a_cycle_is_diagonals_and_a_poll_is_hollow() {
-        assert_eq!(paths("aaaa"), ("M0 0h4v4h-4z".to_owned(), String::new()));
-        assert_eq!(
-            paths("bacaaa"),
-            ("M3 3h3v3h-3zM3 1h1v1h-1zM4 1h1v1h-1zM5 1h1v1h-1z".to_owned(), String::new())
-        );
-        assert_eq!(
-            paths("ababab"),
-            ("M2 0h1l3 3v1h-1l-3-3zM4 0h1l1 1v1h-1l-1-1z".to_owned(), String::new())
-        );
-        assert_eq!(paths("a1a2a3"), (String::new(), "M0 0h3v3h-3z".to_owned()));
-        assert_eq!(paths("abc"), (String::new(), String::new()));
+        check("plots: a run, and the shapes of equal and of moving results", |run| {
+            let (same, moving) = paths(run);
+            format!("{same} and {moving}").trim_end().to_owned()
+        });
         assert!(recurrence(&Picture::sketched("abc")).is_none());
     }
 

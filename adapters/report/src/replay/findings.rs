@@ -247,15 +247,13 @@ fn is_status(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::cases;
+    use crate::cases::check;
 
     #[test]
     fn the_line_that_says_most_is_kept() {
-        for (text, line) in cases(include_str!("findings.txt"), "lines") {
-            let [text, line]: [String; 2] =
-                [text, line].map(|json| serde_json::from_str(json).expect("a string"));
-            assert_eq!(ResultLine::of(&text, false, false).text, line, "{text:?}");
-        }
+        check("findings: a result, and the line that says most", |text| {
+            ResultLine::of(text, false, false).text
+        });
         let failed = "Exit code 1\ncat: a.txt: No such file or directory";
         assert_eq!(
             ResultLine::of(failed, true, false).text,

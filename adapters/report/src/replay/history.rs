@@ -325,28 +325,20 @@ mod tests {
     use unstuck_text::Preset;
 
     use super::*;
+    use crate::cases::check;
 
     #[test]
     fn a_loop_is_identified_by_its_first_digits() {
         let id = LoopId::from_bits(0x9f0c_5e8b_2a7d_4411);
-        for (text, is) in [
-            ("9", true),
-            ("9f0c", true),
-            ("9F0C5", true),
-            ("9f0c5e8b2a7d441", true),
-            ("9f0c5e8b2a7d4411", true),
-            ("9f0d", false),
-            ("0f0c", false),
-            ("9f0c5e8b2a7d4412", false),
-        ] {
-            let wanted: LoopPrefix = text.parse().expect("a beginning");
-            assert_eq!(wanted.is(id), is, "{text}");
-            let whole = wanted.whole().map(|id| id.to_string());
-            assert_eq!(whole, Some(text.to_owned()).filter(|text| text.len() == DIGITS), "{text}");
-        }
-        for text in ["", "9f0c5e8b2a7d44111", "9f0g", "+9f0c", "9f0c ", "ééé"] {
-            assert!(text.parse::<LoopPrefix>().is_err(), "{text}");
-        }
+        check("history: the first digits of a loop's id", |text| {
+            match text.parse::<LoopPrefix>() {
+                Ok(wanted) => {
+                    let whole = wanted.whole().map(|id| format!(", whole {id}"));
+                    format!("{}{}", wanted.is(id), whole.unwrap_or_default())
+                }
+                Err(why) => why.to_owned(),
+            }
+        });
     }
     /// A history of every loop, by a preset that looks at results.
     fn history() -> LoopHistory {

@@ -175,19 +175,10 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::escaped;
+    use crate::cases::check;
 
     #[test]
     fn no_text_leaves_its_element() {
-        for (text, expected) in [
-            ("a\nb", "a\nb"),
-            ("</failure>]]>\"'&amp;", "&lt;/failure&gt;]]&gt;&quot;'&amp;amp;"),
-            (
-                "\0\u{1b}[31m\u{b}\r\t\u{7f}\u{85}",
-                "\u{FFFD}\u{FFFD}[31m\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}",
-            ),
-            ("\u{FFFE}\u{FFFF}\u{10FFFF}", "\u{FFFD}\u{FFFD}\u{10FFFF}"),
-        ] {
-            assert_eq!(escaped(text), expected, "{text:?}");
-        }
+        check("junit: text that does not leave its element", escaped);
     }
 }

@@ -280,6 +280,7 @@ fn unlinked(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::check;
 
     fn sarif() -> Sarif {
         Sarif::new(unstuck_text::PRESETS[0].policy, Folder::default(), None)
@@ -287,20 +288,12 @@ mod tests {
 
     #[test]
     fn a_uri_has_only_the_characters_of_a_uri() {
-        for (path, expected) in [
-            ("runs/a-b_c.jsonl", "runs/a-b_c.jsonl"),
-            ("../a b.jsonl", "../a%20b.jsonl"),
-            ("c:d/ü%20?#.jsonl", "c%3Ad/%C3%BC%2520%3F%23.jsonl"),
-            ("/srv/runs/a.jsonl", "file:///srv/runs/a.jsonl"),
-            ("-", "stdin"),
-        ] {
-            assert_eq!(uri(path), expected);
-        }
+        check("sarif: a path as a URI", uri);
     }
 
     #[test]
     fn a_tool_cannot_make_a_link() {
-        assert_eq!(unlinked("[a](https://b) [c]"), "[a\\](https://b) [c]");
+        check("sarif: text without links", unlinked);
     }
 
     #[test]

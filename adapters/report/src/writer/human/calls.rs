@@ -218,6 +218,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::cases::check;
     use crate::shown::plain;
 
     fn call(index: usize, text: &str, result: &str, failed: bool) -> Excerpt {
@@ -302,18 +303,11 @@ mod tests {
     #[test]
     fn the_part_around_a_place_is_shown() {
         let text = "0123456789abcdefghijklmnopqrstuvwxyz";
-        for (places, columns, shown) in [
-            (&[30][..], 36, text),
-            (&[30], 20, "012345678…stuvwxyz"),
-            (&[18], 20, "012345678…ghijklmno…"),
-            (&[3], 20, "0123456789abcdefghi…"),
-            (&[], 20, "0123456789abcdefghi…"),
-            (&[36], 20, "012345678…yz"),
-            (&[14, 26], 20, "01234…defgh…pqrstuv…"),
-            (&[5, 9], 20, "0123456789abcdefghi…"),
-            (&[5], 0, ""),
-        ] {
-            assert_eq!(shortened_around(text, places, columns), shown, "{places:?} in {columns}");
-        }
+        check("human: places and columns, and what is shown of a text", |row| {
+            let (places, columns) = row.split_once("in ").expect("columns");
+            let number = |text: &str| text.parse().expect("a number");
+            let places: Vec<usize> = places.split_whitespace().map(number).collect();
+            shortened_around(text, &places, number(columns))
+        });
     }
 }
