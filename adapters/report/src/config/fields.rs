@@ -126,30 +126,17 @@ pub(crate) trait Range {
     const MOST: i64;
 }
 
-impl Range for u8 {
-    const LEAST: i64 = 0;
-    const MOST: i64 = 0xFF;
+/// Takes the range of each type from its limits.
+macro_rules! ranged {
+    ($($type:ty),+) => {$(
+        impl Range for $type {
+            const LEAST: i64 = <$type>::MIN as i64;
+            const MOST: i64 = <$type>::MAX as i64;
+        }
+    )+};
 }
 
-impl Range for i8 {
-    const LEAST: i64 = -0x80;
-    const MOST: i64 = 0x7F;
-}
-
-impl Range for u16 {
-    const LEAST: i64 = 0;
-    const MOST: i64 = 0xFFFF;
-}
-
-impl Range for u32 {
-    const LEAST: i64 = 0;
-    const MOST: i64 = 0xFFFF_FFFF;
-}
-
-impl Range for i64 {
-    const LEAST: i64 = Self::MIN;
-    const MOST: i64 = Self::MAX;
-}
+ranged!(u8, i8, u16, u32, i64);
 
 /// Reads `node` as a table with field names of the writer's choice. Returns its fields in the order
 /// of their names.

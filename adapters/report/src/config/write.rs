@@ -10,43 +10,7 @@ use super::fields::quoted;
 use super::tables::{EQUAL, PRIMARY_KEYS};
 
 /// The optional tables that no preset has, as comments for the end of a configuration.
-pub(super) const HINT: &str = r#"
-# Optional tables, which also work with `preset = "balanced"` instead of rules:
-#
-# [tools.screenshot]    # a tool, as the agent spells it
-# effect = "reads"      # what its calls do: reads, acts, idempotent, waits or finishes
-# key = ["page"]        # the arguments that identify a call; all others are ignored
-# exempt = true         # its calls are not recorded
-# patience = 2          # this many more repetitions than the rules ask for
-# tag = "read"          # its kind, if neither its name nor its effect shows it
-# masks = ["spaces"]    # the volatile parts of its results
-#
-# [[rule]]              # for the calls of one tool, also beside a preset (two beside `balanced`)
-# name = "few-deploys"
-# args = "same_tool"
-# results = "ignored"
-# select = { tool = "deploy" }
-# pattern = { times = 3 }
-# ladder = { basis = "repetitions", rungs = [{ count = 3, action = "nudge" }, { count = 5, action = "block" }] }
-#
-# [[allow]]             # a call that may repeat
-# tool = "bash"
-# args = { command = "make test" }
-#
-# [adaptive]            # by the number of calls since the user's last message
-# early = { calls = 10, patience = 1 }
-# late = { calls = 100, patience = -1 }
-#
-# [budget]              # what an agent may spend: the model reads a note at 80 % and at 100 %
-# calls = 300           # in a session; also tokens, dollars and minutes
-# at_limit = "refuse"   # at 100 %: note, ask (a person) or refuse (further calls)
-#
-# [budget.turn]         # since the user's last message; there is [budget.day], too
-# minutes = 30
-#
-# [prices]              # of a million tokens, by the beginning of a model's name
-# some-model = "input=3,cached=0.3,output=15"
-"#;
+pub(super) const HINT: &str = concat!("\n", include_str!("hint.toml"));
 
 /// Returns the policy `preset`, which has a name, as a configuration that a user can edit.
 pub fn editable(preset: &Preset) -> String {
