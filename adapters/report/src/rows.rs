@@ -148,7 +148,8 @@ mod tests {
 
     const STUCK: &str = "{\"type\":\"call\",\"tool\":\"a\\u001bb\",\"args\":{},\"result\":\"no\",\"is_error\":true}\n";
     const CLEAN: &str = "{\"type\":\"call\",\"tool\":\"ls\",\"args\":{}}\n";
-    const COSTLY: &str = "{\"type\":\"usage\",\"input\":5}\n";
+    const COSTLY: &str =
+        "{\"type\":\"call\",\"tool\":\"ls\",\"args\":{},\"tokens\":{\"input\":5}}\n";
 
     fn rows(text: &str) -> Rows {
         Rows::read(text.as_bytes(), None, &PRESETS[0])
@@ -184,7 +185,7 @@ mod tests {
     fn only_the_first_row_has_the_tokens_and_the_error() {
         let text = format!("{}{COSTLY}{COSTLY}not json\n", STUCK.repeat(3));
         let run = rows(&text).run;
-        assert!(run.error.is_some());
+        assert_eq!((run.tokens_after, run.error.is_some()), (Some(10), true));
         let again = run.again();
         assert_eq!((again.tokens_after, again.error, again.status), (None, None, run.status));
     }
