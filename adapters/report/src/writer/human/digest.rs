@@ -161,28 +161,6 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_counted_and_the_dearest_runs_come_first() {
-        let runs = [
-            stuck("a", "a cycle", spent(2, Some(9_000), None)),
-            stuck("b", "a streak", spent(12, None, None)),
-            stuck("c", "a streak", spent(0, None, None)),
-        ];
-        insta::assert_snapshot!(shown(&runs), @"
-
-        What recurs in 3 stuck runs
-            2  a streak
-            1  a cycle
-
-        Spent after the first finding: 14 calls, 9.0k tokens
-          of 60 calls, 9.0k tokens in these runs
-          12 calls               b
-              `bash` 3 times
-           2 calls, 9.0k tokens  a
-              `bash` 3 times
-        ");
-    }
-
-    #[test]
     fn runs_are_compared_by_what_all_of_them_have() {
         let order = |runs: &[Spent]| {
             let measure = Measure::of(runs.iter());
