@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::shown::{COLUMNS, plain, shortened};
+use crate::shown::{COLUMNS, beginning, plain, shortened};
 
 /// The columns that are shown before the mistake in a long line.
 const BEFORE: usize = 24;
@@ -68,9 +68,7 @@ impl Mistake {
 
     /// Returns the text before the mistake.
     fn before<'t>(&self, text: &'t str) -> &'t str {
-        let start = (0..=self.span.start.min(text.len())).rev();
-        let start = start.into_iter().find(|&start| text.is_char_boundary(start));
-        &text[..start.unwrap_or(0)]
+        beginning(text, self.span.start)
     }
 }
 

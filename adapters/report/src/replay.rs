@@ -449,16 +449,6 @@ mod tests {
         assert_eq!(rules.collect::<Vec<_>>(), [("same-effect", 4), ("ragged-repeat", 5)]);
     }
 
-    #[test]
-    fn every_preset_fits_into_the_detector() {
-        for preset in &PRESETS {
-            assert_eq!(
-                Worker::new("main".into(), 0, preset).engine.detector.policy(),
-                preset.policy
-            );
-        }
-    }
-
     /// Checks that every worker is where its place says.
     fn check_places(replay: &Replay) {
         let is_there = |(name, place): (&Arc<str>, &Place)| match place {

@@ -18,7 +18,8 @@ const MARKS_MAX: usize = 4;
 ///
 /// All text that others wrote goes through this function before a person sees it.
 pub fn plain(text: &str) -> String {
-    bounded(&one_line(&masked(beginning(text))))
+    // A character of a text takes at most four bytes, and some are left out.
+    bounded(&one_line(&masked(beginning(text, 8 * TEXT_MAX))))
 }
 
 /// Returns whether a person sees `text` as it is written.
@@ -26,10 +27,9 @@ pub(crate) fn is_plain(text: &str) -> bool {
     bounded(&one_line(text)) == text
 }
 
-/// Returns the part of a very long `text` that is looked at.
-fn beginning(text: &str) -> &str {
-    // A character of a text takes at most four bytes, and some are left out.
-    let end = (0..=text.len().min(8 * TEXT_MAX)).rev().find(|&end| text.is_char_boundary(end));
+/// Returns at most `bytes` bytes of `text`, cut between characters.
+pub(crate) fn beginning(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     &text[..end.unwrap_or(0)]
 }
 

@@ -156,14 +156,28 @@ impl Loop {
 
     /// Returns the course of the loop, its id, its rule, whether the baseline has it, and its worker.
     pub fn origin(&self) -> String {
+        format!("{}; {}", self.course(), self.terms(NAME_MAX))
+    }
+
+    /// Returns the id of the loop, its rule, whether the baseline has it, and its worker in at most `columns`.
+    fn terms(&self, columns: usize) -> String {
         let first = self.first();
-        let mut parts = vec![self.course()];
-        parts.push(format!("loop {}; rule {}", first.finding.loop_id, first.rule));
+        let mut parts = vec![format!("loop {}; rule {}", first.finding.loop_id, first.rule)];
         parts.extend(self.novelty.map(|novelty| novelty.name().to_owned()));
         if &*first.worker != "main" {
-            parts.push(format!("worker {}", shortened(&plain(&first.worker), NAME_MAX)));
+            parts.push(format!("worker {}", shortened(&plain(&first.worker), columns)));
         }
         parts.join("; ")
+    }
+
+    /// Returns the evidence in some lines of text: the loop, its calls, and the message for the agent.
+    pub fn evidence(&self) -> String {
+        let found = self.first();
+        let mut lines = vec![self.title(), self.terms(TOOL_MAX), self.course()];
+        lines.extend(proof(&found.proof));
+        lines.push(format!("The agent should have been told: {}", plain(&found.message)));
+        lines.push(String::new());
+        lines.join("\n")
     }
 }
 
@@ -183,27 +197,6 @@ const PROOF_MAX: usize = 12;
 const TOOL_MAX: usize = 40;
 const TEXT_MAX: usize = 160;
 const RESULT_MAX: usize = 120;
-
-impl Loop {
-    /// Returns the evidence in some lines of text: the loop, its calls, and the message for the agent.
-    pub fn evidence(&self) -> String {
-        let found = self.first();
-        let worker = match &*found.worker {
-            "main" => String::new(),
-            worker => format!("; worker {}", shortened(&plain(worker), TOOL_MAX)),
-        };
-        let novelty = match self.novelty {
-            Some(novelty) => format!("; {}", novelty.name()),
-            None => String::new(),
-        };
-        let about = format!("loop {}; rule {}{novelty}{worker}", found.finding.loop_id, found.rule);
-        let mut lines = vec![self.title(), about, self.course()];
-        lines.extend(proof(&found.proof));
-        lines.push(format!("The agent should have been told: {}", plain(&found.message)));
-        lines.push(String::new());
-        lines.join("\n")
-    }
-}
 
 impl Loops {
     /// Returns the number of loops that are not shown.

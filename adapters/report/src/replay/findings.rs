@@ -10,6 +10,7 @@ use unstuck_text::{CauseKind, ClueKind, Envelope, LoopCause, PastCall, Unescaped
 use super::early_warning::Nearest;
 use super::history::Explained;
 use super::picture::Picture;
+use crate::shown::beginning;
 
 /// The most bytes of arguments or a text that are kept. A line of a terminal shows fewer.
 const TEXT_SHOWN: usize = 512;
@@ -213,12 +214,6 @@ impl ResultLine {
         let text = beginning(line.unwrap_or_default().trim(), Self::BYTES_MAX).to_owned();
         Self { text, failed, refused }
     }
-}
-
-/// Returns at most `bytes` bytes of `text`, cut between characters.
-pub(super) fn beginning(text: &str, bytes: usize) -> &str {
-    let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
-    end.and_then(|end| text.get(..end)).unwrap_or("")
 }
 
 /// The words of a line about the end of a command.

@@ -7,8 +7,9 @@ use std::str::FromStr;
 
 use unstuck_core::{Action, Digest, Finding, LoopId, Nearness, Policy, Rule, RuleIndex, Verdict};
 
-use super::findings::{Excerpt, ResultLine, beginning};
+use super::findings::{Excerpt, ResultLine};
 use super::push;
+use crate::shown::beginning;
 
 /// The most calls, and the most turns, of a worker that wait for a finding they belong to. More
 /// than the engine's window and its open calls together.

@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use maud::html;
+
 use crate::baseline::Tally;
 use crate::parts::{FullReport, Needs};
 use crate::report::{Loop, Report};
@@ -157,19 +159,10 @@ fn seconds(time: Duration) -> String {
 
 /// Returns `text` for an attribute or an element. XML 1.0 has no place for control characters.
 fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' => escaped.push(c),
-            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => escaped.push('\u{FFFD}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
+    let has_no_place =
+        |c: char| c != '\n' && c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}');
+    let text = text.replace(has_no_place, "\u{FFFD}");
+    html! { (text) }.into_string()
 }
 
 #[cfg(test)]
