@@ -1,10 +1,10 @@
 //! The events of a session, in a form that is the same for every agent.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 use unstuck_core::Digest;
@@ -214,39 +214,23 @@ pub(crate) fn fields_of<'a, const N: usize>(
 }
 
 /// The members of an object. Their values are read where they are used.
-pub(crate) struct Members<'a>(Vec<(Name<'a>, Raw<'a>)>);
-
 #[derive(Deserialize)]
+pub(crate) struct Members<'a>(#[serde(borrow)] BTreeMap<Name<'a>, Raw<'a>>);
+
+/// The name of a member. Without escapes it needs no copy, which `serde` makes of a bare `Cow`.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'a> Members<'a> {
     /// Returns the members with these names, the last one if there are two. A member that is null is missing.
     pub(crate) fn named<const N: usize>(&self, names: [&str; N]) -> [Raw<'a>; N] {
-        names.map(|name| self.0.iter().rfind(|(own, _)| own.0 == name).and_then(|(_, raw)| *raw))
+        names.map(|name| self.0.get(name).copied().flatten())
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(AnyObject).map(Self)
-    }
-}
-
-struct AnyObject;
-
-impl<'de> Visitor<'de> for AnyObject {
-    type Value = Vec<(Name<'de>, Raw<'de>)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Vec::new();
-        while let Some(member) = map.next_entry()? {
-            members.push(member);
-        }
-        Ok(members)
+impl Borrow<str> for Name<'_> {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 
