@@ -4,7 +4,7 @@
 //! entries come last, because Codex remembers its trust by position.
 //!
 //! The concrete syntax tree of `jsonc-parser` 0.34 does not replace `splice`. Its `append` spreads a container that is on
-//! one line over several, and `remove` leaves the line breaks. So 7 of the settings in `install/laws.rs` that must come
+//! one line over several, and `remove` leaves the line breaks. So 7 of the settings in `install/laws.txt` that must come
 //! back byte for byte do not, for example `{"model":"opus"}`, and a comment behind a removed last item is lost.
 
 mod document;

@@ -9,11 +9,17 @@ use crate::agents::hooks::{HookEvent, Matcher, Shape};
 use crate::agents::host::Host;
 use crate::agents::settings::Line;
 use crate::agents::settings::{installed, listed, uninstalled};
-use crate::agents::{Agent, claude_code, codex, copilot};
+use crate::agents::{Agent, claude_code, codex};
+use crate::cases::cases;
 
-/// Settings that people may have, one a line, in a JSON string. The word before them says whether they are the same, byte
-/// for byte or only in meaning, after install and uninstall.
-const ODD: &str = include_str!("odd.txt");
+/// Tables of settings. Line breaks and the mark of an editor are escaped.
+const CASES: &str = include_str!("laws.txt");
+
+/// Returns the text of a case.
+fn unescaped(text: &str) -> String {
+    let escapes = [(r"\n", "\n"), (r"\r", "\r"), (r"\t", "\t"), (r"\ufeff", "\u{feff}")];
+    escapes.iter().fold(text.to_owned(), |text, (escape, c)| text.replace(escape, c))
+}
 
 /// The agents that list hooks in settings.
 fn hosts() -> impl Iterator<Item = &'static Host> {
@@ -77,12 +83,13 @@ fn there_and_back(old: &str, host: &Host) -> String {
 }
 
 #[test]
-fn odd_settings_are_the_same_after_install_and_uninstall() {
-    for (same, old) in ODD.lines().map(|line| line.split_once('"').expect("settings")) {
-        let old: String = serde_json::from_str(&format!("\"{old}")).expect("a string");
+fn settings_are_the_same_after_install_and_uninstall() {
+    for (old, same) in cases(CASES, "settings") {
+        let old = unescaped(old);
+        assert_eq!(listed(&old), Ok(Vec::new()), "no entry runs this program: {old}");
         for host in hosts() {
             let back = there_and_back(&old, host);
-            match same.trim() {
+            match same {
                 "bytes" => assert_eq!(back, old),
                 "meaning" => assert_eq!(meaning(&back), meaning(&old), "{old}"),
                 other => panic!("{other}"),
@@ -91,43 +98,11 @@ fn odd_settings_are_the_same_after_install_and_uninstall() {
     }
 }
 
-/// The groups of an event before and after an installation. `NEW` is the group that is put in,
-/// `ENTRY` the members of its entry, and `FOR_ALL` the group without a matcher.
 #[test]
 fn entries_are_brought_up_to_date() {
-    const CLAUDE: &Host = &claude_code::HOST;
-    for (host, old, expected) in [
-        (CLAUDE, r#"[{"hooks": [{"type": "command", "command": "unstuck hook"}]}]"#, "[FOR_ALL]"),
-        (
-            CLAUDE,
-            r#"[{"matcher": "*", "hooks": [{"command": "/old/unstuck", "args": ["hook"], "timeout": 600}]}]"#,
-            "[NEW]",
-        ),
-        (
-            CLAUDE,
-            r#"[{"matcher": "*", "hooks": [{"command": "unstuck hook"}, {"command": "unstuck hook"}]}]"#,
-            "[NEW]",
-        ),
-        // Entries of another shape are replaced, and those of other programs stay.
-        (
-            CLAUDE,
-            r#"[{"command": "unstuck hook"}, {"command": "lint"}]"#,
-            r#"[{"command": "lint"}, NEW]"#,
-        ),
-        (&copilot::HOST, r#"[{"hooks": [{"command": "unstuck hook"}]}]"#, "[NEW]"),
-        // An entry for all tools is kept rather than one for some.
-        (
-            CLAUDE,
-            r#"[{"matcher": "Bash", "hooks": [{"command": "unstuck hook"}]}, {"hooks": [{"command": "unstuck hook"}]}]"#,
-            "[FOR_ALL]",
-        ),
-        // Members that a user added stay.
-        (
-            &codex::HOST,
-            r#"[{"matcher": "Bash", "hooks": [{"async": true, "command": "'/a b/unstuck' hook codex"}, {"command": "lint"}]}]"#,
-            r#"[{"matcher": "Bash", "hooks": [{"async": true, ENTRY}, {"command": "lint"}]}]"#,
-        ),
-    ] {
+    for (old, expected) in cases(CASES, "groups") {
+        let (agent, old) = old.split_once(' ').expect("an agent and groups");
+        let host = Agent::named(agent).expect("an agent").host();
         let mut newest = meaning(&put_in(r#"{"hooks": {}}"#, host));
         let new = newest["hooks"]["PreToolUse"][0].to_string();
         let entry = newest["hooks"]["PreToolUse"][0]["hooks"][0].to_string();
@@ -172,15 +147,6 @@ fn entries_of_every_earlier_spelling_are_brought_up_to_date() {
 }
 
 #[test]
-fn codex_gets_no_more_time_than_it_allows() {
-    let new = put_in("{}", &codex::HOST);
-    for (event, timeout) in [("PreToolUse", 5), ("Interrupt", 3), ("Stop", 5), ("SessionEnd", 3)] {
-        let entry = &meaning(&new)["hooks"][event][0]["hooks"][0];
-        assert_eq!(entry["timeout"], timeout, "{event}");
-    }
-}
-
-#[test]
 fn another_spelling_of_the_same_command_stays() {
     let spelled = r#"\"/opt/my tools/unstuck\"  hook codex --observe"#;
     let old =
@@ -190,35 +156,15 @@ fn another_spelling_of_the_same_command_stays() {
 }
 
 #[test]
-fn entries_of_other_programs_are_not_touched() {
-    let host = &claude_code::HOST;
-    let old = r#"{"hooks": {"Stop": [{"hooks": [
-        {"type": "command", "command": "unstuck scan"},
-        {"type": "command", "command": "echo unstuck hook claude-code"},
-        {"type": "command", "command": "unstuck", "args": "hook"},
-        {"type": "prompt", "prompt": "unstuck hook"}
-    ]}]}}"#;
-    assert_eq!(listed(old), Ok(Vec::new()));
-    assert_eq!(there_and_back(old, host), old);
-}
-
-#[test]
 fn an_entry_anywhere_in_a_list_can_be_removed() {
-    let hooks = |list: &str| format!("{{\"hooks\": {{\"Stop\": [{{\"hooks\": [{list}]}}]}}}}");
     let (own, other) = (r#"{"command": "unstuck hook"}"#, r#"{"command": "say // it"}"#);
-    for (list, left) in [
-        (format!("{own}, {other}"), format!(" {other}")),
-        (format!("{other}, {own}"), other.to_owned()),
-        (format!("{other}, {own}, {other}"), format!("{other}, {other}")),
-        (format!("{own}, {own}, {other}, {own},"), format!(" {other},")),
-        (format!("{other}, // mine\n {own}"), format!("{other} // mine\n ")),
-        (format!("{other}, // mine\n {own}\n"), format!("{other} // mine\n")),
-        (format!("{other} /* mine */, {own} /* its */ "), format!("{other} /* mine */ /* its */ ")),
-        (format!("{own} // its\n, {other}"), format!(" {other}")),
-        (format!("// mine\n {own} // its\n, {other}"), format!("// mine\n  {other}")),
-    ] {
-        let back = uninstalled(&hooks(&list)).expect("settings");
-        assert_eq!(back, hooks(&left), "{list}");
+    let hooks = |list: &str| {
+        let list = unescaped(list).replace("OWN", own).replace("OTHER", other);
+        format!(r#"{{"hooks": {{"Stop": [{{"hooks": {list}}}]}}}}"#)
+    };
+    for (list, left) in cases(CASES, "lists") {
+        let back = uninstalled(&hooks(list)).expect("settings");
+        assert_eq!(back, hooks(left), "{list}");
         assert_eq!(listed(&back), Ok(Vec::new()));
     }
 }
@@ -226,23 +172,11 @@ fn an_entry_anywhere_in_a_list_can_be_removed() {
 #[test]
 fn invalid_settings_are_refused_with_line_and_column() {
     let host = &claude_code::HOST;
-    for (old, place, says) in [
-        ("{\n  \"a\": 1\n  \"b\": 2\n}", (2, 9), "not JSON"),
-        ("{\"a\": 'b'}", (1, 7), "not JSON"),
-        ("{\"a\": 1", (1, 1), "not JSON"),
-        ("[1]", (1, 1), "an object"),
-        ("{\"hooks\": []}", (1, 11), "an object with a list for each event"),
-        ("{\"hooks\": {\"Stop\": {}}}", (1, 20), "a list, […], of the hooks of Stop"),
-        ("{\"hooks\": {}, \"hooks\": {}}", (1, 15), "a second \"hooks\""),
-        ("{\"hooks\": {\"Stop\": [], \"Stop\": []}}", (1, 24), "a second \"Stop\""),
-        (
-            "{\"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"unstuck hook\"}]}], \"Stop\": null}}",
-            (1, 64),
-            "a second \"Stop\"",
-        ),
-    ] {
-        let mistake = installed(old, &host.hooks, &line(host)).expect_err(old);
-        assert_eq!(mistake.place(old), place, "{old}: {}", mistake.what());
+    for (old, expected) in cases(CASES, "refused") {
+        let (old, (place, says)) = (unescaped(old), expected.split_once(' ').expect("a mistake"));
+        let mistake = installed(&old, &host.hooks, &line(host)).expect_err(&old);
+        let (line, column) = mistake.place(&old);
+        assert_eq!(format!("{line}:{column}"), place, "{old}: {}", mistake.what());
         assert!(mistake.what().contains(says), "{old}: {}", mistake.what());
     }
 }
