@@ -18,7 +18,7 @@ use unstuck_report::mistake::Mistake;
 use unstuck_trace::LINE_BYTES_MAX;
 
 use crate::exit::Exit;
-use crate::output::{Closed, Output, Reader, complain, remark};
+use crate::output::{Closed, Output, Reader, fail, remark};
 use documents::{Document, each_document};
 
 static EXACT: Fingerprinter<Exact> = Fingerprinter::new(0);
@@ -34,10 +34,7 @@ pub(crate) fn run(json: &Json) -> Exit {
     let name = json.file.display().to_string();
     let input = match open(&json.file) {
         Ok(input) => input,
-        Err(error) => {
-            complain(&name, &format!("cannot be read: {error}"));
-            return Exit::Input;
-        }
+        Err(error) => return fail(Exit::Input, &name, &format!("cannot be read: {error}")),
     };
     let reader = match json.format {
         DocumentFormat::Human => Reader::Person,
@@ -64,14 +61,10 @@ pub(crate) fn run(json: &Json) -> Exit {
     }
     match done {
         Ok(()) if is_empty => {
-            complain(&name, "empty: expected a JSON document, or one on each line");
-            Exit::Input
+            fail(Exit::Input, &name, "empty: expected a JSON document, or one on each line")
         }
         Ok(()) => exit,
-        Err(Stopped::Input(error)) => {
-            complain(&name, &format!("cannot be read: {error}"));
-            Exit::Input
-        }
+        Err(Stopped::Input(error)) => fail(Exit::Input, &name, &format!("cannot be read: {error}")),
         Err(Stopped::Output(closed)) => closed.exit(exit),
     }
 }

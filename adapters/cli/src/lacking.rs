@@ -18,7 +18,7 @@ mod without_fleet {
     use clap::{Arg, Args, Command, Error};
 
     use crate::exit::Exit;
-    use crate::output::complain;
+    use crate::output::fail;
 
     /// Returns the sentence that says how to get what this program lacks.
     pub(crate) fn how(what: &str) -> String {
@@ -38,8 +38,7 @@ mod without_fleet {
 
     /// Answers a command that this program lacks.
     pub(crate) fn refuse(command: &str) -> Exit {
-        complain(command, &how("this command"));
-        Exit::Usage
+        fail(Exit::Usage, command, &how("this command"))
     }
 
     /// Refuses the URL of a swarm. The error does not repeat it, because it may contain a password.

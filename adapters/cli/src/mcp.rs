@@ -26,7 +26,7 @@ use unstuck_text::PRESETS;
 
 use crate::agents::notify::Notify;
 use crate::exit::Exit;
-use crate::output::{complain, remark};
+use crate::output::{fail, remark};
 use crate::policy::options::PolicyOptions;
 use message::{Extent, LINE_MAX, Lines};
 use server::Server;
@@ -75,10 +75,7 @@ fn guard(mcp: &Mcp) -> Result<Guard, Exit> {
         _ => Ruling::Agree,
     });
     let builder = if mcp.observe { builder.observe_only() } else { builder };
-    builder.build().map_err(|error| {
-        complain(NAME, &error.to_string());
-        Exit::Setup
-    })
+    builder.build().map_err(|error| fail(Exit::Setup, NAME, &error.to_string()))
 }
 
 /// Forwards the client's messages until it ends, then closes the server's input.

@@ -83,10 +83,8 @@ impl Output {
     /// Creates the file `path`, or empties it.
     pub(crate) fn file(path: &Path, reader: Reader) -> Result<Self, Exit> {
         let name = path.display().to_string();
-        let file = File::create(path).map_err(|error| {
-            complain(&name, &format!("cannot be written: {error}"));
-            Exit::Setup
-        })?;
+        let file = File::create(path)
+            .map_err(|error| fail(Exit::Setup, &name, &format!("cannot be written: {error}")))?;
         let writer: Box<dyn Write> = match reader {
             Reader::Person => Box::new(anstream::StripStream::new(file)),
             Reader::Program => Box::new(file),
@@ -107,10 +105,8 @@ impl Output {
             return Self::file(path, Reader::Program);
         }
         let opened = Replacement::of(path).and_then(|new| Ok((new.file.try_clone()?, new)));
-        let (file, temporary) = opened.map_err(|error| {
-            complain(&name, &format!("cannot be written: {error}"));
-            Exit::Setup
-        })?;
+        let (file, temporary) = opened
+            .map_err(|error| fail(Exit::Setup, &name, &format!("cannot be written: {error}")))?;
         let writer = BufWriter::with_capacity(PIECE, Box::new(file) as Box<dyn Write>);
         Ok(Self { writer, name, columns: COLUMNS, temporary: Some(temporary) })
     }
@@ -277,6 +273,12 @@ fn quoted(kind: ContextKind, value: &ContextValue) -> Option<(ContextKind, Conte
 pub(crate) fn complain(path: &str, what: &str) {
     let red = anstyle::AnsiColor::Red.on_default().bold();
     say(&format!("{red}error{red:#}: "), path, what);
+}
+
+/// Prints an error about `path` on standard error, and returns `exit`.
+pub(crate) fn fail(exit: Exit, path: &str, what: &str) -> Exit {
+    complain(path, what);
+    exit
 }
 
 /// Prints a remark about `path` on standard error.

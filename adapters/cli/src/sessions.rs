@@ -14,7 +14,7 @@ use unstuck_core::LoopId;
 
 use crate::agents::state::Folder;
 use crate::exit::Exit;
-use crate::output::{Reader, complain, filled, print};
+use crate::output::{Reader, fail, filled, print};
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
@@ -40,8 +40,7 @@ fn folder() -> Result<Option<Folder>, Exit> {
         Ok(()) => Ok(folder),
         Err(error) => {
             let path = folder.map(|folder| folder.path().display().to_string()).unwrap_or_default();
-            complain(&path, &format!("the sessions cannot be read: {error}"));
-            Err(Exit::Setup)
+            Err(fail(Exit::Setup, &path, &format!("the sessions cannot be read: {error}")))
         }
     }
 }

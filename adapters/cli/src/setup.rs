@@ -7,7 +7,7 @@ use std::path::Path;
 use unstuck_report::mistake::Mistake;
 
 use crate::exit::Exit;
-use crate::output::{complain, show};
+use crate::output::{fail, show};
 
 /// The longest file in bytes. A policy of eight rules takes some KiB, and so do a hundred loop ids.
 const BYTES_MAX: u64 = 1 << 20;
@@ -23,16 +23,16 @@ pub(crate) fn load<T>(
     read: impl FnOnce(&str) -> Result<T, Mistake>,
 ) -> Result<T, Exit> {
     let name = path.display().to_string();
-    let text = text(path, expected).map_err(|why| {
-        complain(&name, &why);
-        Exit::Setup
-    })?;
-    read(&text).map_err(|mistake| {
-        let (line, column) = mistake.place(&text);
-        complain(&format!("{name}:{line}:{column}"), mistake.what());
-        show(&mistake.quote(&text));
-        Exit::Setup
-    })
+    let text = text(path, expected).map_err(|why| fail(Exit::Setup, &name, &why))?;
+    read(&text).map_err(|mistake| mistaken(&name, &text, &mistake))
+}
+
+/// Prints a mistake in the `text` of the file `name`, with its place and the line around it.
+pub(crate) fn mistaken(name: &str, text: &str, mistake: &Mistake) -> Exit {
+    let (line, column) = mistake.place(text);
+    let exit = fail(Exit::Setup, &format!("{name}:{line}:{column}"), mistake.what());
+    show(&mistake.quote(text));
+    exit
 }
 
 /// Returns the file's text. The error says what is wrong with the file.

@@ -13,7 +13,7 @@ use unstuck_report::shown::COLUMNS;
 use unstuck_swarm::redis::{self, Settings, SettingsError};
 
 use crate::exit::Exit;
-use crate::output::{Closed, Output, Reader, complain, print};
+use crate::output::{Closed, Output, Reader, complain, fail, print};
 use crate::swarm::options::{Clear, Swarm, SwarmCommand, Watch};
 use crate::time::now;
 use frame::{Room, Title};
@@ -21,6 +21,9 @@ use sampler::{FindSessions, Sample, Sampler};
 
 /// The environment variable with the secret of a swarm.
 pub(crate) const SECRET: &str = "UNSTUCK_SWARM_SECRET";
+
+/// The name of the command in messages.
+const NAME: &str = "swarm";
 
 /// Runs the command. `find` finds the sessions of the agents on this machine.
 pub(crate) fn run(swarm: &Swarm, find: FindSessions) -> Exit {
@@ -33,11 +36,11 @@ pub(crate) fn run(swarm: &Swarm, find: FindSessions) -> Exit {
 fn clear(clear: &Clear) -> Exit {
     let settings = match settings(&clear.address.swarm) {
         Ok(settings) => settings,
-        Err(error) => return fails(&error, Exit::Setup),
+        Err(error) => return fail(Exit::Setup, NAME, &error.to_string()),
     };
     let cleared = redis::Watch::open(&settings).and_then(|mut watch| watch.clear());
     if let Err(error) = cleared {
-        return fails(&error, Exit::Input);
+        return fail(Exit::Input, NAME, &error.to_string());
     }
     let text = format!("{}: all counts were cleared\n", settings.swarm());
     print(Reader::Person, &text, Exit::Clean)
@@ -87,12 +90,6 @@ impl fmt::Display for NoSettings {
     }
 }
 
-/// Prints why nothing was done.
-fn fails(why: &impl fmt::Display, exit: Exit) -> Exit {
-    complain("swarm", &why.to_string());
-    exit
-}
-
 /// Returns the servers in a URL, without user name and password.
 fn servers(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
@@ -113,7 +110,7 @@ fn watch(watch: &Watch, find: FindSessions) -> Exit {
         .and_then(|settings| settings.rule(watch.rule()).map_err(NoSettings::Wrong));
     let settings = match settings {
         Ok(settings) => settings,
-        Err(error) => return fails(&error, Exit::Setup),
+        Err(error) => return fail(Exit::Setup, NAME, &error.to_string()),
     };
     let swarm = settings.swarm().to_owned();
     let title = Title { swarm: &swarm, servers: servers(&watch.address.swarm) };
@@ -178,7 +175,7 @@ impl Printer {
         match self {
             Self::Lines { output } => {
                 if let Err(error) = &look.rows {
-                    complain("swarm", &error.to_string());
+                    complain(NAME, &error.to_string());
                 }
                 output.write(&frame::lines(title, look, calls))
             }

@@ -23,7 +23,7 @@ use unstuck_text::Preset;
 use unstuck_trace::Format;
 
 use crate::exit::Exit;
-use crate::output::{complain, misused};
+use crate::output::{complain, fail, misused};
 use crate::policy::options::PolicyOptions;
 use crate::read::inputs::{self, Input, Inputs};
 use crate::read::jobs::one_for_each_core;
@@ -115,10 +115,7 @@ fn find(paths: &[PathBuf], from: Option<Format>) -> Result<Inputs, String> {
 }
 
 pub(crate) fn run(view: &View) -> Exit {
-    match show(view) {
-        Ok(()) => Exit::Clean,
-        Err(exit) => exit,
-    }
+    show(view).map_or_else(|exit| exit, |()| Exit::Clean)
 }
 
 fn show(view: &View) -> Result<(), Exit> {
@@ -154,10 +151,7 @@ fn show(view: &View) -> Result<(), Exit> {
         let state = State::new(Terminal::size(), view.order());
         Shown { state, loader }.run(first, &news, &mut terminal)
     });
-    shown.map_err(|error| {
-        complain("the terminal", &format!("failed: {error}"));
-        Exit::Setup
-    })
+    shown.map_err(|error| fail(Exit::Setup, "the terminal", &format!("failed: {error}")))
 }
 
 /// The view while it is shown.

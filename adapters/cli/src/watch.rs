@@ -44,7 +44,7 @@ use tokio::time::{interval, timeout};
 use unstuck_trace::otlp::Limits as AssemblerLimits;
 
 use crate::exit::Exit;
-use crate::output::{complain, remark};
+use crate::output::{complain, fail, remark};
 use crate::watch::options::Watch;
 use crate::webhook::{self, SECRET, Secret};
 use deliver::Sender;
@@ -77,15 +77,8 @@ pub(crate) fn run(watch: &Watch) -> Exit {
         // From now on, the signal does not end the program. Reading the state takes a while.
         let _ = signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::default());
     }
-    match prepared(watch).and_then(|(receiver, senders)| receive(watch, receiver, senders)) {
-        Ok(exit) | Err(exit) => exit,
-    }
-}
-
-/// Prints why the program cannot start.
-fn fails(name: &str, why: &str) -> Exit {
-    complain(name, why);
-    Exit::Setup
+    let ended = prepared(watch).and_then(|(receiver, senders)| receive(watch, receiver, senders));
+    ended.unwrap_or_else(|exit| exit)
 }
 
 /// Opens the state and the outputs.
@@ -96,8 +89,7 @@ fn prepared(watch: &Watch) -> Result<(Receiver, Vec<Sender>), Exit> {
              only a collector or a proxy can reach it",
             watch.otlp
         );
-        complain("--otlp", &what);
-        return Err(Exit::Usage);
+        return Err(fail(Exit::Usage, "--otlp", &what));
     }
     let preset = watch.policy.preset()?;
     let senders = senders(watch)?;
@@ -118,7 +110,7 @@ fn prepared(watch: &Watch) -> Result<(Receiver, Vec<Sender>), Exit> {
         let outputs = Outputs::new(lines(watch.findings.as_deref(), Place::default())?, &remotes);
         return Ok((Receiver::new(preset, watch.clock, sessions, outputs, None), senders));
     };
-    let (store, stored) = Store::open(folder).map_err(|why| fails("--state", &why))?;
+    let (store, stored) = Store::open(folder).map_err(|why| fail(Exit::Setup, "--state", &why))?;
     let former = Former::of(stored, folder);
     let outputs = Outputs::new(lines(watch.findings.as_deref(), former.lines())?, &remotes);
     let receiver = Receiver::new(preset, watch.clock, sessions, outputs, Some(store));
@@ -130,19 +122,20 @@ fn prepared(watch: &Watch) -> Result<(Receiver, Vec<Sender>), Exit> {
 /// Opens the output of the lines. `end` is the end of the file at the latest snapshot.
 fn lines(path: Option<&Path>, end: Place) -> Result<Lines, Exit> {
     let Some(path) = path else { return Ok(Lines::stdout()) };
-    Lines::file(path, end)
-        .map_err(|error| fails(&path.display().to_string(), &format!("cannot be written: {error}")))
+    Lines::file(path, end).map_err(|error| {
+        fail(Exit::Setup, &path.display().to_string(), &format!("cannot be written: {error}"))
+    })
 }
 
 /// Returns a sender for each server that the options name.
 fn senders(watch: &Watch) -> Result<Vec<Sender>, Exit> {
     let target = |option: &str, url: &str, path: &str| {
-        webhook::target(option, url, path).map_err(|why| fails(option, &why))
+        webhook::target(option, url, path).map_err(|why| fail(Exit::Setup, option, &why))
     };
     let mut senders = Vec::new();
     if let Some(url) = &watch.forward {
         let text = env::var(HEADERS).unwrap_or_default();
-        let headers = webhook::headers(&text).map_err(|why| fails(HEADERS, &why))?;
+        let headers = webhook::headers(&text).map_err(|why| fail(Exit::Setup, HEADERS, &why))?;
         let target = target("--forward", url, "/v1/logs")?;
         senders.push(Sender { output: Output::Forward, target, headers, secret: None });
     }
@@ -161,26 +154,26 @@ fn secret(watch: &Watch) -> Result<Secret, Exit> {
         Some(path) => {
             let name = path.display().to_string();
             let read = fs::read_to_string(path);
-            (name.clone(), read.map_err(|error| fails(&name, &error.to_string()))?)
+            (name.clone(), read.map_err(|error| fail(Exit::Setup, &name, &error.to_string()))?)
         }
         None => (SECRET.to_owned(), env::var(SECRET).unwrap_or_default()),
     };
     if text.trim().is_empty() {
         let what = "a webhook is signed, and this gives no secret. Set one, for example by openssl rand \
                     -hex 16";
-        return Err(fails(&name, what));
+        return Err(fail(Exit::Setup, &name, what));
     }
-    Secret::parse(&text).map_err(|why| fails(&name, &format!("the secret {why}")))
+    Secret::parse(&text).map_err(|why| fail(Exit::Setup, &name, &format!("the secret {why}")))
 }
 
 /// Receives spans until a signal arrives, on one thread.
 fn receive(watch: &Watch, receiver: Receiver, senders: Vec<Sender>) -> Result<Exit, Exit> {
     let runtime = Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| fails(NAME, &error.to_string()))?;
+    let runtime = runtime.map_err(|error| fail(Exit::Setup, NAME, &error.to_string()))?;
     LocalSet::new().block_on(&runtime, async {
         let listener = server::listen(watch.otlp);
-        let listener =
-            listener.map_err(|error| fails(&watch.otlp.to_string(), &error.to_string()))?;
+        let listener = listener
+            .map_err(|error| fail(Exit::Setup, &watch.otlp.to_string(), &error.to_string()))?;
         say(watch, &listener);
         let body_max =
             usize::try_from(watch.max_body).unwrap_or(usize::MAX).saturating_mul(1 << 20);

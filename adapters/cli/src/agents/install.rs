@@ -18,7 +18,8 @@ use crate::agents::host::{Host, Scope, is_same};
 use crate::agents::options::{Install, Uninstall};
 use crate::agents::settings::{Copy, Line, Settings, uninstalled};
 use crate::exit::Exit;
-use crate::output::{Reader, complain, filled, print, show};
+use crate::output::{Reader, fail, filled, print};
+use crate::setup;
 
 pub(crate) fn install(install: &Install) -> Exit {
     finish(put_in(install))
@@ -36,12 +37,12 @@ fn finish(done: Result<String, Exit>) -> Exit {
 fn put_in(install: &Install) -> Result<String, Exit> {
     let host = install.agent.host();
     if let Some(why) = host.too_old() {
-        return Err(fails(host.title, &why));
+        return Err(fail(Exit::Setup, host.title, &why));
     }
     if cfg!(windows) && host.hooks.form.is_for_a_shell() {
-        return Err(fails(host.title, NOT_ON_WINDOWS));
+        return Err(fail(Exit::Setup, host.title, NOT_ON_WINDOWS));
     }
-    let program = program().map_err(|why| fails("the path of this program", &why))?;
+    let program = program().map_err(|why| fail(Exit::Setup, "the path of this program", &why))?;
     let line = Line::new(&program, host.name, install.options()?);
     let path = host.settings(install.scope);
     let settings = settings(&path)?;
@@ -66,7 +67,7 @@ fn put_in(install: &Install) -> Result<String, Exit> {
     } else {
         ("brought up to date", settings.update(&new).map(|()| None))
     };
-    let backup = backup.map_err(|why| fails(&path.display().to_string(), &why))?;
+    let backup = backup.map_err(|why| fail(Exit::Setup, &path.display().to_string(), &why))?;
     let events = events(host, host.hooks.events.len());
     // The address of a swarm may contain a password.
     let runs = plain(&line.shell().unwrap_or_default());
@@ -150,7 +151,7 @@ fn take_out(uninstall: &Uninstall) -> Result<String, Exit> {
         Undone::Taken(new) => settings.replace(new),
     };
     let backup = backup.and_then(|backup| settings.forget(undone.text()).map(|()| backup));
-    let backup = backup.map_err(|why| fails(&path.display().to_string(), &why))?;
+    let backup = backup.map_err(|why| fail(Exit::Setup, &path.display().to_string(), &why))?;
     let events = events(host, entries.len());
     let state = undone.state();
     let report = format!("{}: uninstalled, {events} in {place}{state}\n", host.title);
@@ -208,20 +209,12 @@ fn events(host: &Host, count: usize) -> String {
 }
 
 fn settings(path: &Path) -> Result<Settings, Exit> {
-    Settings::read(path).map_err(|why| fails(&path.display().to_string(), &why))
+    Settings::read(path).map_err(|why| fail(Exit::Setup, &path.display().to_string(), &why))
 }
 
-fn fails(what: &str, why: &str) -> Exit {
-    complain(what, why);
-    Exit::Setup
-}
-
-/// Reports a mistake in the settings `text` of the file `path`.
+/// Prints a mistake in the settings `text` of the file `path`.
 fn mistaken(path: &Path, text: &str, mistake: &Mistake) -> Exit {
-    let (line, column) = mistake.place(text);
-    complain(&format!("{}:{line}:{column}", path.display()), mistake.what());
-    show(&mistake.quote(text));
-    Exit::Setup
+    setup::mistaken(&path.display().to_string(), text, mistake)
 }
 
 fn would_change(place: &str, old: &str, new: &str) -> String {

@@ -25,7 +25,7 @@ use crate::agents::Agent;
 use crate::agents::settings::Entry as SettingsEntry;
 use crate::agents::state::{Entry, FindingRecord, Folder, Said, What};
 use crate::exit::Exit;
-use crate::output::complain;
+use crate::output::fail;
 use crate::time::now;
 
 /// The name of the command, and of its lines in the log.
@@ -90,10 +90,8 @@ impl Notify {
     /// The first mistake has been printed.
     pub(crate) fn check(&self) -> Result<(), Exit> {
         self.places.iter().try_for_each(|place| {
-            Place::of(place).and_then(|place| place.state()).map(drop).map_err(|why| {
-                complain(WHERE, &why);
-                Exit::Usage
-            })
+            let state = Place::of(place).and_then(|place| place.state());
+            state.map(drop).map_err(|why| fail(Exit::Usage, WHERE, &why))
         })
     }
 
@@ -174,8 +172,7 @@ pub(crate) fn run(tell: &Tell) -> Exit {
     let mut exit = Exit::Clean;
     for place in &tell.places {
         let Err(why) = Place::of(place).and_then(|place| place.send(&finding)) else { continue };
-        complain(NAME, &why);
-        exit = Exit::Setup;
+        exit = fail(Exit::Setup, NAME, &why);
         // A process that nobody sees says so in the log.
         if let Some(folder) = given.as_ref().and_then(|_| Folder::find()) {
             folder.log(now, NAME, why);

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 #[cfg(not(feature = "fleet"))]
 use crate::lacking::Server;
 use crate::lacking::marked;
-use crate::output::complain;
+use crate::output::fail;
 use crate::policy;
 use crate::policy::options::{preset as policy_named, preset_names};
 #[cfg(feature = "fleet")]
@@ -96,8 +96,7 @@ impl Install {
             let host = self.agent.host();
             if host.quirks.is_attended.is_none() {
                 let why = "no answer of its hooks asks a person: install without --ask";
-                complain(host.title, why);
-                return Err(Exit::Usage);
+                return Err(fail(Exit::Usage, host.title, why));
             }
             options.push("--ask".to_owned());
         }
@@ -111,8 +110,7 @@ impl Install {
             if !starts_over(policy.policy) {
                 let why = "this policy never starts over: add --preset start_over, or a policy file \
                            with a rung of that action";
-                complain("--start-over", why);
-                return Err(Exit::Usage);
+                return Err(fail(Exit::Usage, "--start-over", why));
             }
             options.push("--start-over".to_owned());
         }
@@ -186,8 +184,5 @@ fn absolute(path: &Path) -> Result<String, Exit> {
     let absolute = std::path::absolute(path).map_err(|error| error.to_string());
     let text = absolute
         .and_then(|path| path.into_os_string().into_string().map_err(|_| "not UTF-8".to_owned()));
-    text.map_err(|why| {
-        complain(&path.display().to_string(), &why);
-        Exit::Setup
-    })
+    text.map_err(|why| fail(Exit::Setup, &path.display().to_string(), &why))
 }

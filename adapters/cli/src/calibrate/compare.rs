@@ -21,7 +21,7 @@ use unstuck_text::Preset;
 
 use crate::calibrate::labels;
 use crate::exit::Exit;
-use crate::output::{Closed, complain, remark};
+use crate::output::{Closed, fail, remark};
 use crate::policy::options::preset;
 use crate::read::inputs::{Input, Inputs};
 use crate::read::jobs::read_in_order;
@@ -35,9 +35,7 @@ use written::{Bill, FORMATS, written};
 
 /// Compares the candidates of `--compare`.
 pub(crate) fn run(scan: &Scan) -> Exit {
-    match compare(scan) {
-        Ok(exit) | Err(exit) => exit,
-    }
+    compare(scan).unwrap_or_else(|exit| exit)
 }
 
 fn compare(scan: &Scan) -> Result<Exit, Exit> {
@@ -74,8 +72,7 @@ fn read_all(
 ) -> Exit {
     let mut exit = Exit::Clean;
     let mut unread = |path: &str, why: &str| {
-        complain(path, why);
-        exit = Exit::Input;
+        exit = fail(Exit::Input, path, why);
     };
     for (path, why) in &inputs.errors {
         unread(path, why);

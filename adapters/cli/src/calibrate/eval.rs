@@ -15,7 +15,7 @@ use super::options::{By, Eval, TableFormat};
 use super::runs::{first, replayed};
 use super::score::{RESAMPLINGS, Score};
 use crate::exit::Exit;
-use crate::output::{Output, Reader, complain};
+use crate::output::{Output, Reader, fail};
 use crate::read::inputs::Input;
 use crate::read::jobs::read_each;
 
@@ -36,17 +36,13 @@ struct Judged {
 }
 
 pub(crate) fn run(eval: &Eval) -> Exit {
-    match evaluate(eval) {
-        Ok(exit) | Err(exit) => exit,
-    }
+    evaluate(eval).unwrap_or_else(|exit| exit)
 }
 
 fn evaluate(eval: &Eval) -> Result<Exit, Exit> {
     let policies = eval.policies()?;
-    let (labels, exit) = labels::read(&eval.labels).map_err(|why| {
-        complain(&eval.labels.display().to_string(), &why);
-        Exit::Input
-    })?;
+    let (labels, exit) = labels::read(&eval.labels)
+        .map_err(|why| fail(Exit::Input, &eval.labels.display().to_string(), &why))?;
     let (labels, absent) = present(eval, labels)?;
     let (runs, unread) = judge(eval, labels, &policies);
     let scores = scores(eval, &policies, &runs);
@@ -75,8 +71,8 @@ fn present(eval: &Eval, labels: Vec<Label>) -> Result<(Vec<Label>, Exit), Exit> 
         counted(count, "labelled run"),
         first.file.display()
     );
-    complain(&eval.root.display().to_string(), &why);
-    if present.is_empty() { Err(Exit::Input) } else { Ok((present, Exit::Input)) }
+    let exit = fail(Exit::Input, &eval.root.display().to_string(), &why);
+    if present.is_empty() { Err(exit) } else { Ok((present, exit)) }
 }
 
 /// Judges each labelled run by each policy, on one thread per core. A run that cannot be read is

@@ -26,7 +26,7 @@ use super::options::Tune;
 use super::runs::{first, replayed};
 use super::score::{ratio, wilson};
 use crate::exit::Exit;
-use crate::output::{Closed, Output, Reader, complain, remark, show};
+use crate::output::{Closed, Output, Reader, complain, fail, remark, show};
 use crate::read::inputs::{self, Input, same_file};
 use crate::read::jobs::read_each;
 use crate::read::progress::Progress;
@@ -46,18 +46,15 @@ const PATIENCE_MAX: u8 = 16;
 const NEVER: u8 = PATIENCE_MAX + 1;
 
 pub(crate) fn run(tune: &Tune) -> Exit {
-    match tune.limit.map_or_else(|| tuned(tune), |of| limit::limited(tune, of)) {
-        Ok(exit) | Err(exit) => exit,
-    }
+    let done = tune.limit.map_or_else(|| tuned(tune), |of| limit::limited(tune, of));
+    done.unwrap_or_else(|exit| exit)
 }
 
 fn tuned(tune: &Tune) -> Result<Exit, Exit> {
     let (preset, other_tables) = tune.preset()?;
     let (runs, exit) = patience_of_each(tune, preset)?;
-    let fit = Fit::of(&runs, tune.false_alarms).map_err(|why| {
-        complain("--healthy", &why);
-        Exit::Input
-    })?;
+    let fit =
+        Fit::of(&runs, tune.false_alarms).map_err(|why| fail(Exit::Input, "--healthy", &why))?;
     let before = preset.policy;
     let is_named = before.name().ends_with(SUFFIX);
     let name = format!("{}{}", before.name(), if is_named { "" } else { SUFFIX });
@@ -281,8 +278,7 @@ fn spare<'i>(tune: &Tune, inputs: impl IntoIterator<Item = &'i Path>) -> Result<
     let Some(path) = &tune.output else { return Ok(()) };
     if inputs.into_iter().any(|input| same_file(input, path)) {
         let why = "is also an input, and writing would destroy it: name another file";
-        complain(&path.display().to_string(), why);
-        return Err(Exit::Setup);
+        return Err(fail(Exit::Setup, &path.display().to_string(), why));
     }
     Ok(())
 }

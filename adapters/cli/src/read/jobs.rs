@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use crate::exit::Exit;
-use crate::output::complain;
+use crate::output::fail;
 use crate::read::inputs::Input;
 use crate::read::jobs;
 use crate::read::progress::Progress;
@@ -130,10 +130,7 @@ pub(crate) fn read_each<D: Send + 'static, T: Send + 'static>(
     let taken = read_in_order(inputs, jobs, work, |input, data, result| {
         match result {
             Ok(result) => results.push((data, result)),
-            Err(why) => {
-                exit = Exit::Input;
-                complain(&input.name(), &why);
-            }
+            Err(why) => exit = fail(Exit::Input, &input.name(), &why),
         }
         Ok::<(), Infallible>(())
     });

@@ -14,7 +14,7 @@ use unstuck_trace::Trace;
 
 use crate::calibrate::compare::{self, CandidateName};
 use crate::exit::Exit;
-use crate::output::{Closed, Output, complain, remark};
+use crate::output::{Closed, Output, complain, fail, remark};
 use crate::read::inputs::{self, Input, Inputs, same_file};
 use crate::read::jobs::read_in_order;
 use crate::scan::judge;
@@ -27,9 +27,7 @@ pub(crate) fn run(scan: &Scan) -> Exit {
     if !scan.compare.is_empty() {
         return compare::run(scan);
     }
-    match scan_all(scan) {
-        Ok(exit) | Err(exit) => exit,
-    }
+    scan_all(scan).unwrap_or_else(|exit| exit)
 }
 
 /// The most loops of a run whose effects are shown, unless an output has room for more.
@@ -43,8 +41,7 @@ pub(crate) fn open(scan: &Scan, inputs: &mut Inputs) -> Result<Vec<(OutputFormat
         let policies = scan.compare.iter().filter_map(CandidateName::file);
         if scan.paths.iter().chain(options).chain(policies).any(|input| same_file(input, path)) {
             let why = "is also an input, and writing would destroy it: name another file";
-            complain(&path.display().to_string(), why);
-            return Err(Exit::Setup);
+            return Err(fail(Exit::Setup, &path.display().to_string(), why));
         }
         // An output file of an earlier run in the same folder is not a recording.
         inputs.found.retain(|input| !matches!(input, Input::File(input) if same_file(input, path)));
@@ -83,24 +80,21 @@ fn sinks(scan: &Scan, preset: &'static Preset, inputs: &mut Inputs) -> Result<Ve
 fn scan_all(scan: &Scan) -> Result<Exit, Exit> {
     for target in scan.targets.iter() {
         if scan.explain.is_some() && !target.format.can_explain() {
-            complain("--explain", "works only with --format human and --format svg");
-            return Err(Exit::Usage);
+            let why = "works only with --format human and --format svg";
+            return Err(fail(Exit::Usage, "--explain", why));
         }
         if scan.explain.is_none() && target.format == OutputFormat::Svg {
             let why = "shows one loop: give --explain LOOP, with an id that scan prints";
-            complain("--format svg", why);
-            return Err(Exit::Usage);
+            return Err(fail(Exit::Usage, "--format svg", why));
         }
     }
     if scan.summary && !scan.targets.iter().any(|target| target.format == OutputFormat::Human) {
-        complain("--summary", "works only with --format human");
-        return Err(Exit::Usage);
+        return Err(fail(Exit::Usage, "--summary", "works only with --format human"));
     }
     let mut shown = scan.outputs().filter(|target| target.path.is_none());
     if shown.any(|target| target.format.is_binary()) && io::stdout().is_terminal() {
         let why = "is not text: give -o FILE, or pipe it to a program";
-        complain("--format parquet", why);
-        return Err(Exit::Usage);
+        return Err(fail(Exit::Usage, "--format parquet", why));
     }
     if scan.fails_on_new() && scan.baseline.is_none() {
         return Err(Scan::misused("--fail-on new needs --baseline FILE".to_owned()));

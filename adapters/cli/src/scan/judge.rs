@@ -17,7 +17,7 @@ use unstuck_text::Preset;
 use unstuck_trace::Format;
 
 use crate::exit::Exit;
-use crate::output::{complain, remark};
+use crate::output::{fail, remark};
 use crate::read::inputs::{self, Input};
 use crate::read::jobs::read_in_order;
 use crate::read::progress::Progress;
@@ -107,10 +107,8 @@ fn baseline(path: &Path) -> Result<&'static mut Baseline, Exit> {
         Ok(file) => Baseline::read(BufReader::new(file)),
         Err(error) => Err(format!("cannot be read: {error}")),
     };
-    read.map(|baseline| Box::leak(Box::new(baseline))).map_err(|why| {
-        complain(&path.display().to_string(), &why);
-        Exit::Setup
-    })
+    read.map(|baseline| Box::leak(Box::new(baseline)))
+        .map_err(|why| fail(Exit::Setup, &path.display().to_string(), &why))
 }
 
 /// Reads `input` and judges it. The error says why it cannot be read.

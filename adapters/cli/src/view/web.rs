@@ -27,7 +27,7 @@ use unstuck_report::writer::html::WholePage;
 use super::load::Watch;
 use super::state::{News, Order};
 use crate::exit::Exit;
-use crate::output::{Output, Reader, complain};
+use crate::output::{Output, Reader, fail};
 use crate::read::inputs::Input;
 use crate::read::jobs::{in_order, one_for_each_core};
 use crate::read::progress::Progress;
@@ -85,8 +85,7 @@ pub(super) fn serve(
     find: impl Fn() -> Vec<Input> + Send + 'static,
 ) -> Result<(), Exit> {
     let failed = |error: io::Error| {
-        complain(&format!("127.0.0.1:{port}"), &format!("cannot be served: {error}"));
-        Exit::Setup
+        fail(Exit::Setup, &format!("127.0.0.1:{port}"), &format!("cannot be served: {error}"))
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
     let own = listener.local_addr().map_err(failed)?;

@@ -14,7 +14,7 @@ use crate::calibrate::compare::spent;
 use crate::calibrate::figures::table;
 use crate::calibrate::options::{LimitOf, Tune};
 use crate::exit::Exit;
-use crate::output::complain;
+use crate::output::fail;
 
 /// Computes the limit from the first half of the runs, and counts the runs of the other half that spent more.
 pub(super) fn limited(tune: &Tune, of: LimitOf) -> Result<Exit, Exit> {
@@ -31,17 +31,16 @@ pub(super) fn limited(tune: &Tune, of: LimitOf) -> Result<Exit, Exit> {
         return Err(exit);
     }
     let (fitted, unseen) = runs.split_at(runs.len().div_ceil(2));
-    let limit = quantile(fitted, tune.false_alarms).ok_or_else(|| {
-        complain("--healthy", &too_few(fitted.len(), tune.false_alarms));
-        Exit::Input
-    })?;
+    let rate = tune.false_alarms;
+    let limit = quantile(fitted, rate)
+        .ok_or_else(|| fail(Exit::Input, "--healthy", &too_few(fitted.len(), rate)))?;
     // A limit of nothing would end every run.
     let limit = limit.max(1);
     let rows = [
         AccusedRuns::of("fitted", fitted, &limit, true),
         AccusedRuns::of("unseen", unseen, &limit, false),
     ];
-    let what = description(&of.shown(limit), &rows, tune.false_alarms);
+    let what = description(&of.shown(limit), &rows, rate);
     let config = format!("{}\n[budget]\n{} = {}\n", comment(&what), of.key(), of.value(limit));
     write(tune, &report(&what, &rows), &config, exit)
 }
@@ -99,8 +98,7 @@ impl LimitOf {
             others => format!(", like {}", counted(others, "other run")),
         };
         let what = format!("has no {lacks}{others}, and is left out of a limit of {}", self.key());
-        complain(first, &what);
-        Exit::Input
+        fail(Exit::Input, first, &what)
     }
 
     /// Returns the key in the table `[budget]` of a policy.
