@@ -2,16 +2,15 @@
 //!
 //! It knows neither the terminal nor files.
 
-mod open;
-mod row;
-
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use unstuck_report::Report;
+use unstuck_report::cost::Spent;
+use unstuck_report::recurring::what_recurs;
+use unstuck_report::shown::plain;
 
-pub(super) use open::{Open, Page};
-pub(super) use row::{Row, Summary};
+use super::draw::{Document, loop_document, run_document};
 
 /// A key that was pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -287,11 +286,201 @@ impl State {
     }
 }
 
+/// A row of the list.
+pub(super) struct Row {
+    pub(super) file: PathBuf,
+    /// The path, as it may be shown.
+    pub(super) path: String,
+    pub(super) modified: Option<SystemTime>,
+    /// `None` as long as the run was not read. An error says why it cannot be.
+    pub(super) result: Option<Result<Summary, String>>,
+    /// The text that a filter searches, in lower case.
+    searched: String,
+}
+
+/// What a row shows of a run.
+#[derive(Clone, Debug)]
+pub(super) struct Summary {
+    pub(super) word: &'static str,
+    pub(super) calls: usize,
+    /// The first loop in words and its rule, or empty.
+    pub(super) what: String,
+    pub(super) rule: &'static str,
+    pub(super) loops: usize,
+    /// The cost after the first finding.
+    pub(super) after: Option<Spent>,
+}
+
+impl Summary {
+    pub(super) fn of(report: &Report) -> Self {
+        let loops = &report.judged.loops;
+        let first = loops.shown.first().map(|one| &one.rungs[0]);
+        Self {
+            word: report.status(),
+            calls: report.trace.calls,
+            what: first.map_or_else(String::new, |found| what_recurs(&found.finding, &found.tool)),
+            rule: first.map_or("", |found| found.rule),
+            loops: loops.count,
+            after: report.cost.after,
+        }
+    }
+}
+
+impl Row {
+    fn new(file: PathBuf, modified: Option<SystemTime>) -> Self {
+        let path = plain(&file.display().to_string());
+        let searched = path.to_lowercase();
+        Self { file, path, modified, result: None, searched }
+    }
+
+    fn take(&mut self, result: Result<Summary, String>) {
+        let text = match &result {
+            Ok(Summary { word, what, rule, .. }) => format!("{} {word} {what} {rule}", self.path),
+            Err(why) => format!("{} unread {why}", self.path),
+        };
+        self.searched = text.to_lowercase();
+        self.result = Some(result.map_err(|why| plain(&why)));
+    }
+
+    pub(super) fn is_stuck(&self) -> bool {
+        self.result.as_ref().is_some_and(|result| result.as_ref().is_ok_and(|one| one.loops > 0))
+    }
+
+    /// Returns whether the row has the text `wanted`, which is in lower case.
+    fn is_shown(&self, wanted: &str, only_stuck: bool) -> bool {
+        self.searched.contains(wanted) && (!only_stuck || self.is_stuck())
+    }
+
+    /// Returns the calls after the first finding and all calls.
+    fn cost(&self) -> (usize, usize) {
+        let Some(Ok(summary)) = &self.result else { return (0, 0) };
+        (summary.after.map_or(0, |after| after.calls), summary.calls)
+    }
+}
+
+/// The run that is open.
+pub(super) struct Open {
+    pub(super) row: usize,
+    /// `None` as long as it was not read. An error says why it cannot be.
+    pub(super) run: Option<Result<Box<Report>, String>>,
+    /// The page of the run, and the page of one of its loops, which is on top.
+    pub(super) page: Page,
+    pub(super) of_loop: Option<Page>,
+    /// The loop that is chosen.
+    pub(super) chosen: usize,
+}
+
+/// A text that can be longer than the screen.
+#[derive(Default)]
+pub(super) struct Page {
+    pub(super) document: Document,
+    /// The first line on the screen.
+    pub(super) top: usize,
+}
+
+impl Page {
+    /// Replaces the text. The place stays the same if there still is such a line.
+    fn show(&mut self, document: Document, size: Size) {
+        self.document = document;
+        self.go(self.top, size);
+    }
+
+    fn go(&mut self, top: usize, size: Size) {
+        self.top = top.min(self.document.lines.len().saturating_sub(page_lines(size)));
+    }
+
+    /// Returns whether the key moved, or tried to move, the page.
+    fn press(&mut self, key: Key, size: Size) -> bool {
+        let page = page_lines(size).saturating_sub(1).max(1);
+        let top = match key {
+            Key::Char('j') | Key::Down => self.top + 1,
+            Key::Char('k') | Key::Up => self.top.saturating_sub(1),
+            Key::PageDown | Key::Char(' ') => self.top + page,
+            Key::PageUp => self.top.saturating_sub(page),
+            Key::Char('g') | Key::Home => 0,
+            Key::Char('G') | Key::End => usize::MAX,
+            _ => return false,
+        };
+        self.go(top, size);
+        true
+    }
+}
+
+/// Returns the number of lines for the page.
+fn page_lines(size: Size) -> usize {
+    size.lines.saturating_sub(2).max(1)
+}
+
+impl Open {
+    fn new(row: usize) -> Self {
+        Self { row, run: None, page: Page::default(), of_loop: None, chosen: 0 }
+    }
+
+    /// Takes in the run, which may have been read before.
+    fn take(&mut self, run: Result<Box<Report>, String>, size: Size) {
+        self.run = Some(run);
+        self.chosen = self.chosen.min(self.loops().saturating_sub(1));
+        self.resize(size);
+    }
+
+    fn loops(&self) -> usize {
+        match &self.run {
+            Some(Ok(report)) => report.judged.loops.shown.len(),
+            _ => 0,
+        }
+    }
+
+    fn resize(&mut self, size: Size) {
+        let Some(Ok(report)) = &self.run else {
+            self.of_loop = None;
+            return;
+        };
+        self.page.show(run_document(report, size.columns), size);
+        match (&mut self.of_loop, report.judged.loops.shown.get(self.chosen)) {
+            (Some(page), Some(one)) => page.show(loop_document(report, one, size.columns), size),
+            (of_loop, _) => *of_loop = None,
+        }
+    }
+
+    /// Takes in a key. Returns `false` if the run is to be closed.
+    fn press(&mut self, key: Key, size: Size) -> bool {
+        let page = self.of_loop.as_mut().unwrap_or(&mut self.page);
+        if page.press(key, size) {
+            return true;
+        }
+        match key {
+            Key::Char('h') | Key::Esc | Key::Left | Key::Backspace => {
+                return self.of_loop.take().is_some();
+            }
+            Key::Char('n') => self.choose(self.chosen + 1, size),
+            Key::Char('N') => self.choose(self.chosen.saturating_sub(1), size),
+            Key::Enter | Key::Right | Key::Char('l') if self.of_loop.is_none() => {
+                self.of_loop = Some(Page::default());
+                self.resize(size);
+            }
+            _ => {}
+        }
+        true
+    }
+
+    /// Chooses the loop `number`, if there is one, and moves the page to it.
+    fn choose(&mut self, number: usize, size: Size) {
+        let last = self.loops().saturating_sub(1);
+        self.chosen = number.min(last);
+        if let Some(&line) = self.page.document.loops.get(self.chosen) {
+            self.page.go(line, size);
+        }
+        if self.of_loop.is_some() {
+            self.of_loop = Some(Page::default());
+            self.resize(size);
+        }
+    }
+}
+
 #[cfg(test)]
 pub(super) mod tests {
-    use unstuck_report::cost::Spent;
-
     use super::*;
+    use crate::view::draw::tests::report;
 
     const SIZE: Size = Size { columns: 80, lines: 24 };
 
@@ -420,5 +609,62 @@ pub(super) mod tests {
         assert_eq!(press(&mut state, "?q"), Some(Task::Quit));
         assert_eq!(press(&mut state, "/q"), None, "a letter of the filter");
         assert_eq!(state.press(Key::Interrupt), Some(Task::Quit));
+    }
+
+    const SMALL: Size = Size { columns: 60, lines: 12 };
+
+    fn opened(name: &str) -> Open {
+        let mut open = Open::new(0);
+        open.take(Ok(Box::new(report(name))), SMALL);
+        open
+    }
+
+    #[test]
+    fn a_page_moves_and_stops_at_its_ends() {
+        let mut open = opened("stuck-edit.jsonl");
+        let last = open.page.document.lines.len() - 10;
+        for (key, top) in [
+            (Key::Up, 0),
+            (Key::Down, 1),
+            (Key::PageDown, 10.min(last)),
+            (Key::Home, 0),
+            (Key::End, last),
+            (Key::Char('j'), last),
+            (Key::Char('k'), last - 1),
+        ] {
+            assert!(open.press(key, SMALL));
+            assert_eq!(open.page.top, top, "{key:?}");
+        }
+    }
+
+    #[test]
+    fn a_loop_opens_over_its_run_and_closes_before_it() {
+        let mut open = opened("stuck-edit.jsonl");
+        assert!(open.press(Key::Char('n'), SMALL));
+        assert_eq!(open.chosen, 0, "there is one loop");
+        assert!(open.press(Key::Enter, SMALL));
+        assert!(open.of_loop.as_ref().is_some_and(|page| !page.document.lines.is_empty()));
+        assert!(open.press(Key::Char('n'), SMALL) && open.of_loop.is_some());
+        open.resize(Size { columns: 30, lines: 12 });
+        assert!(open.of_loop.is_some());
+        assert!(open.press(Key::Esc, SMALL), "back to the run");
+        assert!(!open.press(Key::Char('h'), SMALL), "back to the list");
+    }
+
+    #[test]
+    fn the_place_stays_when_the_run_is_read_again() {
+        let mut open = opened("stuck-edit.jsonl");
+        open.press(Key::Down, SMALL);
+        open.take(Ok(Box::new(report("stuck-edit.jsonl"))), SMALL);
+        assert_eq!(open.page.top, 1);
+        // A file that cannot be read any more, and a run without loops.
+        open.press(Key::Enter, SMALL);
+        open.take(Err("no such file".to_owned()), SMALL);
+        assert!(open.of_loop.is_none());
+        open.take(Ok(Box::new(report("healthy-fix.jsonl"))), SMALL);
+        open.press(Key::Enter, SMALL);
+        assert!(open.of_loop.is_none(), "no loop to open");
+        open.press(Key::Char('N'), SMALL);
+        assert_eq!(open.chosen, 0);
     }
 }
