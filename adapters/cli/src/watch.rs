@@ -11,19 +11,15 @@ mod body;
 mod clock;
 mod deliver;
 mod finding;
-mod host;
 mod journal;
-mod lines;
 mod metrics;
 pub(crate) mod options;
 mod outputs;
 mod protobuf;
 mod receiver;
 mod server;
-mod session;
 mod sessions;
 mod stream;
-mod wire;
 
 use std::env;
 use std::fs;
@@ -48,12 +44,10 @@ use crate::output::{complain, fail, remark};
 use crate::watch::options::Watch;
 use crate::webhook::{self, SECRET, Secret};
 use deliver::Sender;
-use host::Hosts;
 use journal::Store;
-use lines::{Lines, Place};
-use outputs::{Output, Outputs};
+use outputs::{Lines, Output, Outputs, Place};
 use receiver::{Former, Receiver};
-use server::{Shared, serve, shut_down};
+use server::{Hosts, Shared, serve, shut_down};
 use sessions::{Limits, Sessions};
 
 /// The environment variable with the headers for the server that log records go to.

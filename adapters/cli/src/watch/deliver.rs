@@ -17,8 +17,8 @@ use unstuck_report::shown::plain;
 
 use super::finding::Finding;
 use super::outputs::Output;
+use super::protobuf::Message;
 use super::server::Shared;
-use super::wire::Message;
 use crate::output::remark;
 use crate::time::now;
 use crate::webhook::{Answer, Secret, Target, sign};

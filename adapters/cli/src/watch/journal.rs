@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use fs4::{FileExt, TryLockError};
 
-use super::lines::is_elsewhere;
+use super::outputs::is_elsewhere;
 use crate::frame::Frame;
 use crate::output::remark;
 use crate::private;

@@ -12,9 +12,8 @@ use super::body::{Decoded, decode, why};
 use super::clock::{Clock, Moment, StoredTime, Time};
 use super::finding::Finding;
 use super::journal::{Encoding, Entry, Store, Stored};
-use super::lines::Place;
 use super::metrics::labelled;
-use super::outputs::{Output, Outputs, Waiting};
+use super::outputs::{Output, Outputs, Place, Waiting};
 use super::sessions::{Made, Sessions};
 use crate::output::{Closed, complain, remark};
 
@@ -382,13 +381,13 @@ mod tests {
     use std::fs;
     use std::ops::Range;
 
-    use serde_json::json;
     use unstuck_report::html::IncludeArgs;
     use unstuck_text::PRESETS;
     use unstuck_trace::otlp::Limits as AssemblerLimits;
 
-    use super::super::lines::Lines;
+    use super::super::outputs::Lines;
     use super::super::sessions::Limits;
+    use super::super::sessions::tests::{request, span_json};
     use super::*;
 
     /// Starts a receiver with a webhook, a state and a file of findings in a folder. Spans wait for a second.
@@ -432,21 +431,15 @@ mod tests {
         calls: Range<u64>,
         begin: impl Fn(u64) -> u64,
     ) {
-        let text = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
-        let span = |n: u64| {
-            json!({
-                "traceId": format!("{:032x}", 1), "spanId": format!("{n:016x}"), "name": "call",
-                "startTimeUnixNano": begin(n).to_string(), "endTimeUnixNano": (begin(n) + 9).to_string(),
-                "attributes": [
-                    text("gen_ai.operation.name", "execute_tool"), text("gen_ai.tool.name", "make"),
-                    text("gen_ai.tool.call.arguments", "{}"),
-                    text("gen_ai.tool.call.result", "error: no rule to make it"),
-                ],
-            })
-        };
-        let spans: Vec<_> = calls.map(span).collect();
-        let body = json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string();
-        receiver.take(Encoding::Json, body.as_bytes(), moment).expect("spans that are stored");
+        let texts = [
+            ("gen_ai.operation.name", "execute_tool"),
+            ("gen_ai.tool.name", "make"),
+            ("gen_ai.tool.call.arguments", "{}"),
+            ("gen_ai.tool.call.result", "error: no rule to make it"),
+        ];
+        let span = |n: u64| span_json([1, n], begin(n), begin(n) + 9, &texts);
+        let body = request(&calls.map(span).collect::<Vec<_>>());
+        receiver.take(Encoding::Json, &body, moment).expect("spans that are stored");
     }
 
     /// Sends all that waits for the webhook, and returns the ids.
