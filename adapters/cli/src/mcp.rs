@@ -48,7 +48,8 @@ pub(crate) fn run(mcp: &Mcp) -> Result<i32, Exit> {
         Ok(started) => started,
         Err(code) => return Ok(code),
     };
-    let link = Link::new(guard).silent(mcp.observe).notifying(mcp.notify.clone());
+    let mut link = Link::new(guard);
+    (link.says_nothing, link.notify) = (mcp.observe, mcp.notify.clone());
     let watch = Arc::new(Shared::new(link));
     let shared = Arc::clone(&watch);
     // The thread ends with the program, because it may wait for a client that sends nothing more.

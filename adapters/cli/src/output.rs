@@ -65,6 +65,12 @@ pub(crate) struct Replacement {
 }
 
 impl Output {
+    /// An output of the usual width.
+    fn new(name: String, writer: Box<dyn Write>) -> Self {
+        let writer = BufWriter::with_capacity(PIECE, writer);
+        Self { writer, name, columns: COLUMNS, temporary: None }
+    }
+
     pub(crate) fn stdout(reader: Reader) -> Self {
         let writer: Box<dyn Write> = match reader {
             Reader::Person => Box::new(anstream::stdout()),
@@ -76,8 +82,7 @@ impl Output {
             }
             None => COLUMNS,
         };
-        let name = "standard output".to_owned();
-        Self { writer: BufWriter::with_capacity(PIECE, writer), name, columns, temporary: None }
+        Self { columns, ..Self::new("standard output".to_owned(), writer) }
     }
 
     /// Creates the file `path`, or empties it.
@@ -89,12 +94,7 @@ impl Output {
             Reader::Person => Box::new(anstream::StripStream::new(file)),
             Reader::Program => Box::new(file),
         };
-        Ok(Self {
-            writer: BufWriter::with_capacity(PIECE, writer),
-            name,
-            columns: COLUMNS,
-            temporary: None,
-        })
+        Ok(Self::new(name, writer))
     }
 
     /// Creates a file that becomes the file `path` by [`Output::commit`]. Until then, `path` stays as it is. A
@@ -107,8 +107,7 @@ impl Output {
         let opened = Replacement::of(path).and_then(|new| Ok((new.file.try_clone()?, new)));
         let (file, temporary) = opened
             .map_err(|error| fail(Exit::Setup, &name, &format!("cannot be written: {error}")))?;
-        let writer = BufWriter::with_capacity(PIECE, Box::new(file) as Box<dyn Write>);
-        Ok(Self { writer, name, columns: COLUMNS, temporary: Some(temporary) })
+        Ok(Self { temporary: Some(temporary), ..Self::new(name, Box::new(file)) })
     }
 
     /// Returns the number of columns of a line: the terminal's width, or 80 for a pipe or a file.

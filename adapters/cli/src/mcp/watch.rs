@@ -54,10 +54,11 @@ pub(crate) struct Link {
     /// The form of results in this version of the protocol. Without an `initialize` it is the latest.
     results: Results,
     /// Whether nothing is ever said, so that the lists of tools stay as they are.
-    says_nothing: bool,
+    pub(crate) says_nothing: bool,
     /// The number of calls.
     calls: u64,
-    notify: Notify,
+    /// Where a person is told of findings.
+    pub(crate) notify: Notify,
     /// The loops of which a person was told.
     told: Told,
 }
@@ -79,31 +80,20 @@ struct Note {
 }
 
 impl Link {
+    /// The link of a new connection, which speaks and tells no person.
     pub(crate) fn new(guard: Guard) -> Self {
-        let (greeting, results) = (None, Results::Typed);
-        let (waiting, listing) = (Vec::new(), Listing::default());
         Self {
             guard,
-            waiting,
-            listing,
+            waiting: Vec::new(),
+            listing: Listing::default(),
             latest: None,
-            greeting,
-            results,
+            greeting: None,
+            results: Results::Typed,
             says_nothing: false,
             calls: 0,
             notify: Notify::default(),
             told: Told::default(),
         }
-    }
-
-    /// Changes nothing that passes, if `is_so`.
-    pub(crate) fn silent(self, is_so: bool) -> Self {
-        Self { says_nothing: is_so, ..self }
-    }
-
-    /// Tells a person of findings.
-    pub(crate) fn notifying(self, notify: Notify) -> Self {
-        Self { notify, ..self }
     }
 
     /// Takes a line of the client.
