@@ -124,6 +124,7 @@ mod tests {
     use super::*;
     use crate::agents::Agent;
     use crate::agents::state::Key;
+    use crate::cases::cases;
     use crate::output::effect::tables;
 
     /// The calls of one worker, each as a letter: `n` gets a note on the first loop, `=` goes on with it, `N` gets a note
@@ -181,37 +182,12 @@ mod tests {
 
     #[test]
     fn a_note_has_the_effect_that_the_journal_tells() {
-        let (left, later) = (Some(Effect::Left), Some(Effect::Later));
-        let (never, ended) = (Some(Effect::Never), Some(Effect::Ended));
-        let table: &[(&str, &[Option<Effect>])] = &[
-            ("n.....x", &[left]),
-            ("n....x", &[ended]),
-            // The boundary at two calls.
-            ("n==.....x", &[left]),
-            ("n=.=.....x", &[later]),
-            ("n===.....x", &[later]),
-            ("n==....x", &[ended]),
-            ("n===....x", &[never]),
-            // Found again, soon or late.
-            ("n=n.....x", &[never, left]),
-            ("n.........n.....x", &[never, left]),
-            ("nS", &[never]),
-            // Another loop with the same call, and one without.
-            ("..n=N.....x", &[never, left]),
-            ("..n..N.....x", &[left, left]),
-            // A session that was resumed counts its calls anew.
-            ("n.....xn.x", &[left, ended]),
-            // A session that is live, and one whose end nobody knows.
-            ("n.....", &[left]),
-            ("n.", &[ended]),
-            ("n.....-", &[None]),
-        ];
-        for (calls, expected) in table {
+        for (calls, expected) in cases(include_str!("effect.txt"), "effects") {
             for observed in [false, true] {
                 let (journal, live) = played(calls, observed);
-                let notes = notes(&journal, &live);
-                let effects: Vec<_> = notes.iter().map(|note| note.effect).collect();
-                assert_eq!(effects, *expected, "{calls} {observed}");
+                let effect = |note: &Note<'_>| format!("{:?}", note.effect).to_lowercase();
+                let effects: Vec<_> = notes(&journal, &live).iter().map(effect).collect();
+                assert_eq!(effects.join(" "), expected, "{calls} {observed}");
             }
         }
     }
