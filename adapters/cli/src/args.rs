@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::agents::hook::options::Hook;
+use crate::agents::hook::Hook;
 use crate::agents::notify::Tell;
 use crate::agents::options::{Doctor, Install, Uninstall};
 use crate::calibrate::options::{Eval, Tune};

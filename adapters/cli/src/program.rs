@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use crate::agents::hook::options::Hook;
+use crate::agents::hook::Hook;
 use crate::args::{Arguments, Command};
 use crate::exit::Exit;
 #[cfg(not(feature = "fleet"))]
