@@ -80,18 +80,6 @@ fn pitfall_08_calls_that_run_one_after_the_other_may_share_a_step() {
 }
 
 #[test]
-fn pitfall_07_a_call_that_is_never_answered_hides_no_repetition() {
-    let mut worker = worker();
-    worker.take(EventKind::Before(call("lost", "{}")), 1);
-    let told = ["a", "b", "c"].map(|id| {
-        let asked = || call(id, r#"{"path":"a"}"#);
-        worker.take(EventKind::Before(asked()), 2);
-        worker.take(EventKind::After(asked(), failed("no such file")), 3)
-    });
-    assert_eq!(told.map(|said| said.contains("3 times")), [false, false, true]);
-}
-
-#[test]
 fn a_batch_tells_of_calls_without_an_event_of_their_own() {
     fn no_match(_: Raw<'_>) -> Ending<'_> {
         failed("no match")
