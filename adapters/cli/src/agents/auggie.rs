@@ -1,17 +1,16 @@
 //! Auggie, Augment's agent: hooks in `settings.json`, as lines for `bash`, with time limits in milliseconds. Not run: the
 //! facts are from its package and documentation.
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, HookPayload};
 use super::event::{Ending, shown};
-use super::hooks::{HookEvent, Hooks, Timeout};
+use super::hooks::{HookEvent, Hooks};
 use super::host::{Host, Quirks, Wire};
-use super::payload::HookPayload;
 use super::version::{Needs, Version};
 
 pub(super) const HOST: Host = Host {
     folder: ".augment",
     hooks: Hooks {
-        timeout: Timeout::Milliseconds(5000),
+        timeout: 5000,
         // Auggie reads a matcher as a regular expression, of which `*` is none.
         ..Hooks::at(&[
             HookEvent::plain("PreToolUse"),

@@ -9,13 +9,12 @@ use memchr::memmem;
 use serde_json::value::RawValue;
 use unstuck_trace::{Format, ToolResult};
 
-use super::dialect::{self, Dialect};
+use super::dialect::{self, Dialect, HookPayload};
 use super::event::{
     BadPayload, Ending, Event, EventKind, Members, Raw, fields, fields_of, json, shown, text,
 };
 use super::hooks::{Form, HookEvent, Hooks};
 use super::host::{Diagnosis, Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
-use super::payload::HookPayload;
 use super::published::Published;
 use super::transcript::{self, Answer};
 use super::version::{Needs, Version};

@@ -2,11 +2,10 @@
 
 use unstuck_trace::ToolResult;
 
-use super::dialect::Dialect;
-use super::event::{Ending, Raw, fields, json, text};
+use super::dialect::{Dialect, HookPayload};
+use super::event::{Ending, fields, json, text};
 use super::hooks::{HookEvent, Hooks};
 use super::host::{Diagnosis, Home, Host, Wire};
-use super::payload::HookPayload;
 
 pub(super) const HOST: Host = Host {
     home: Home::Folder("CODEBUDDY_CONFIG_DIR"),
@@ -39,23 +38,20 @@ impl Dialect for CodeBuddy {
     const NOTED: &'static [&'static str] = &["PostToolUse", "PostToolUseFailure"];
 
     fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
-        result(payload.tool_response)
-    }
-}
-
-fn result(raw: Raw<'_>) -> Ending<'_> {
-    let Some(shape) = raw else { return Ending::Untold };
-    let plain = |failed| Ending::Answered { text: ToolResult::plain(shape).text, failed };
-    let names = ["exitCode", "interrupted", "is_error", "error"];
-    let [exit, interrupted, is_error, error] = fields(raw, names).unwrap_or_default();
-    if json(interrupted) == "true" {
-        return Ending::Cancelled;
-    }
-    let failed = json(is_error) == "true";
-    match text(error) {
-        Some(text) if failed => Ending::Answered { text, failed },
-        None if failed => plain(failed),
-        _ if exit.is_some() => Ending::Untold,
-        _ => plain(false),
+        let raw = payload.tool_response;
+        let Some(shape) = raw else { return Ending::Untold };
+        let plain = |failed| Ending::Answered { text: ToolResult::plain(shape).text, failed };
+        let names = ["exitCode", "interrupted", "is_error", "error"];
+        let [exit, interrupted, is_error, error] = fields(raw, names).unwrap_or_default();
+        if json(interrupted) == "true" {
+            return Ending::Cancelled;
+        }
+        let failed = json(is_error) == "true";
+        match text(error) {
+            Some(text) if failed => Ending::Answered { text, failed },
+            None if failed => plain(failed),
+            _ if exit.is_some() => Ending::Untold,
+            _ => plain(false),
+        }
     }
 }

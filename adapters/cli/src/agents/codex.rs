@@ -8,11 +8,10 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 use unstuck_trace::{Format, ToolResult};
 
-use super::dialect::{Dialect, decision};
+use super::dialect::{Dialect, HookPayload, decision};
 use super::event::{BadPayload, Call, Ending, Event, Raw, fields, json, text};
-use super::hooks::{Form, HookEvent, Hooks, Timeout};
+use super::hooks::{Form, HookEvent, Hooks};
 use super::host::{Home, Host, Quirks, Steps, Transcripts, Wire};
-use super::payload::HookPayload;
 use super::published::Published;
 use super::reply::Words;
 
@@ -29,9 +28,9 @@ pub(super) const HOST: Host = Host {
             HookEvent::matched("SessionStart"),
             HookEvent::plain("Stop"),
             // With more time, Codex shortens it and warns at each start.
-            HookEvent::plain("Interrupt").limited(Timeout::Seconds(3)),
+            HookEvent::plain("Interrupt").limited(3),
             HookEvent::matched("SubagentStop"),
-            HookEvent::plain("SessionEnd").limited(Timeout::Seconds(3)),
+            HookEvent::plain("SessionEnd").limited(3),
         ])
     },
     advice: "Codex ignores hooks until you trust them: type /hooks in Codex and trust these. It asks \
@@ -69,7 +68,9 @@ impl Dialect for Codex {
     const NOTED: &'static [&'static str] = &["PreToolUse", "PostToolUse"];
 
     fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
-        result(payload.tool_response)
+        let Some(raw) = payload.tool_response else { return Ending::Untold };
+        let ToolResult { text, failed } = ToolResult::codex(raw);
+        Ending::Answered { text, failed: failed == Some(true) }
     }
 
     fn call<'a>(payload: &HookPayload<'a>) -> Result<Call<'a>, BadPayload> {
@@ -104,10 +105,4 @@ fn command(raw: Raw<'_>) -> Cow<'_, str> {
 
 fn is_shell(program: &str) -> bool {
     SHELLS.contains(&program.rsplit('/').next().unwrap_or(program))
-}
-
-fn result(raw: Raw<'_>) -> Ending<'_> {
-    let Some(raw) = raw else { return Ending::Untold };
-    let ToolResult { text, failed } = ToolResult::codex(raw);
-    Ending::Answered { text, failed: failed == Some(true) }
 }

@@ -7,11 +7,10 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use unstuck_trace::{Format, ToolResult};
 
-use super::dialect::{self, Dialect};
+use super::dialect::{self, Dialect, HookPayload};
 use super::event::{BadPayload, Call, Ending, Event, EventKind, Raw, fields, text};
 use super::hooks::{HookEvent, Hooks, Shape};
 use super::host::{Diagnosis, Home, Host, Installation, Quirks, Transcripts, Wire};
-use super::payload::HookPayload;
 use super::reply::{Encoded, Reply, Words};
 use super::settings::switch;
 

@@ -3,11 +3,10 @@
 use serde_json::{Value, json};
 
 use super::claude_code;
-use super::dialect::Dialect;
-use super::event::{self, Ending, Event, Raw, fields_of, shown, text};
+use super::dialect::{Dialect, HookPayload};
+use super::event::{self, Ending, Event, fields_of, shown, text};
 use super::hooks::{HookEvent, Hooks, Shape};
 use super::host::{Diagnosis, Host, Installation, Quirks, Scope, Wire};
-use super::payload::HookPayload;
 use super::reply::Words;
 
 pub(super) const HOST: Host = Host {
@@ -67,7 +66,15 @@ impl Dialect for Cursor {
     const NOTED: &'static [&'static str] = &["postToolUse", "postToolUseFailure"];
 
     fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
-        result(payload.tool_output)
+        if payload.tool_output.is_none() {
+            return Ending::Untold;
+        }
+        // The result of a command is an object in a string, with its exit code.
+        let text = shown(payload.tool_output);
+        let exit = fields_of(&text, ["exitCode"]);
+        let exit: Option<i64> = exit.and_then(|[code]| event::json(code).parse().ok());
+        let failed = exit.is_some_and(|code| code != 0);
+        Ending::Answered { text, failed }
     }
 
     fn failure<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
@@ -91,16 +98,4 @@ impl Dialect for Cursor {
             "permission": "deny", "agent_message": words.model, "user_message": words.person
         })
     }
-}
-
-/// Reads a result. That of a command is an object in a string, with its exit code.
-fn result(raw: Raw<'_>) -> Ending<'_> {
-    if raw.is_none() {
-        return Ending::Untold;
-    }
-    let text = shown(raw);
-    let exit = fields_of(&text, ["exitCode"]);
-    let exit: Option<i64> = exit.and_then(|[code]| event::json(code).parse().ok());
-    let failed = exit.is_some_and(|code| code != 0);
-    Ending::Answered { text, failed }
 }

@@ -3,11 +3,10 @@
 use serde_json::{Value, json};
 use unstuck_trace::{Format, ToolResult};
 
-use super::dialect::{self, Dialect};
-use super::event::{BadPayload, Call, Ending, Event, EventKind, Raw, fields};
-use super::hooks::{HookEvent, Hooks, Timeout};
+use super::dialect::{self, Dialect, HookPayload};
+use super::event::{BadPayload, Call, Ending, Event, EventKind, fields};
+use super::hooks::{HookEvent, Hooks};
 use super::host::{Diagnosis, Ends, Home, Host, Installation, Scope, Transcripts, Wire};
-use super::payload::HookPayload;
 use super::reply::Words;
 use super::settings::meaning;
 
@@ -18,7 +17,7 @@ pub(super) const HOST: Host = Host {
     home: Home::Parent("GEMINI_CLI_HOME"),
     folder: ".gemini",
     hooks: Hooks {
-        timeout: Timeout::Milliseconds(5000),
+        timeout: 5000,
         label: Some(LABEL),
         ..Hooks::at(&[
             HookEvent::matched("BeforeTool"),
@@ -85,7 +84,16 @@ impl Dialect for Gemini {
     });
 
     fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
-        result(payload.tool_response)
+        let raw = payload.tool_response;
+        let [content, error] = fields(raw, ["llmContent", "error"]).unwrap_or_default();
+        // Of a failed call, the model reads the message of the error.
+        let message = fields(error, ["message"]).and_then(|[message]| message);
+        let Some(shown) = message.or(content).or(error).or(raw) else { return Ending::Untold };
+        let text = ToolResult::gemini(shown).text;
+        if text.starts_with(CANCELLED) {
+            return Ending::Cancelled;
+        }
+        Ending::Answered { text, failed: error.is_some() }
     }
 
     fn call<'a>(payload: &HookPayload<'a>) -> Result<Call<'a>, BadPayload> {
@@ -109,16 +117,4 @@ impl Dialect for Gemini {
     fn refusal(words: &Words) -> Value {
         json!({ "decision": "deny", "reason": words.model, "systemMessage": words.person })
     }
-}
-
-fn result(raw: Raw<'_>) -> Ending<'_> {
-    let [content, error] = fields(raw, ["llmContent", "error"]).unwrap_or_default();
-    // Of a failed call, the model reads the message of the error.
-    let message = fields(error, ["message"]).and_then(|[message]| message);
-    let Some(shown) = message.or(content).or(error).or(raw) else { return Ending::Untold };
-    let text = ToolResult::gemini(shown).text;
-    if text.starts_with(CANCELLED) {
-        return Ending::Cancelled;
-    }
-    Ending::Answered { text, failed: error.is_some() }
 }

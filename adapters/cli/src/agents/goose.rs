@@ -7,11 +7,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 use unstuck_trace::ToolResult;
 
-use super::dialect::{self, Dialect};
+use super::dialect::{self, Dialect, HookPayload};
 use super::event::{BadPayload, Ending, Event, EventKind, needed, text};
 use super::hooks::{HookEvent, Hooks};
 use super::host::{Diagnosis, Home, Host, Installation, Wire};
-use super::payload::HookPayload;
 use super::reply::{Encoded, Reply};
 
 pub(super) const HOST: Host = Host {

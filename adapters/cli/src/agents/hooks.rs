@@ -9,8 +9,9 @@ pub(crate) struct Hooks {
     pub(crate) events: &'static [HookEvent],
     pub(crate) shape: Shape,
     pub(crate) form: Form,
-    /// The time after which the agent gives up on a hook, at events without a shorter one.
-    pub(crate) timeout: Timeout,
+    /// The time after which the agent gives up on a hook, at events without a shorter one: in seconds, or in
+    /// milliseconds where the agent counts them.
+    pub(crate) timeout: u32,
     /// The `name` member of an entry, for agents that have it.
     pub(crate) label: Option<&'static str>,
 }
@@ -20,8 +21,8 @@ pub(crate) struct Hooks {
 pub(crate) struct HookEvent {
     pub(crate) name: &'static str,
     pub(crate) matcher: Matcher,
-    /// The largest time that the agent allows at this event, if that is less than at others.
-    pub(crate) limit: Option<Timeout>,
+    /// The largest time that the agent allows at this event, if that is less than at others, in the same unit.
+    pub(crate) limit: Option<u32>,
 }
 
 /// The treatment of the `matcher` member, which restricts a hook to some tools or causes.
@@ -64,33 +65,15 @@ impl Form {
     }
 }
 
-/// A time limit in the agent's own unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Timeout {
-    Seconds(u32),
-    Milliseconds(u32),
-}
-
-impl Timeout {
-    /// Returns the number in the agent's unit.
-    pub(crate) fn figure(self) -> u32 {
-        match self {
-            Self::Seconds(figure) | Self::Milliseconds(figure) => figure,
-        }
-    }
-}
-
 impl Hooks {
     /// The hooks of most agents at these events: lines for `bash` in groups, with five seconds each.
     pub(super) const fn at(events: &'static [HookEvent]) -> Self {
-        let timeout = Timeout::Seconds(5);
-        Self { events, shape: Shape::Grouped, form: Form::Bash, timeout, label: None }
+        Self { events, shape: Shape::Grouped, form: Form::Bash, timeout: 5, label: None }
     }
 
     /// The hooks of an agent that loads a plugin, which has five seconds for each.
     pub(super) const fn plugin(plugin: Plugin) -> Self {
-        let timeout = Timeout::Milliseconds(5000);
-        Self { form: Form::Plugin(plugin), timeout, ..Self::at(&[]) }
+        Self { form: Form::Plugin(plugin), timeout: 5000, ..Self::at(&[]) }
     }
 }
 
@@ -106,7 +89,7 @@ impl HookEvent {
     }
 
     /// The same event, at which the agent allows no more time than `limit`.
-    pub(crate) const fn limited(self, limit: Timeout) -> Self {
+    pub(crate) const fn limited(self, limit: u32) -> Self {
         Self { limit: Some(limit), ..self }
     }
 }

@@ -5,11 +5,10 @@ use std::path::Path;
 
 use unstuck_trace::{Format, ToolResult};
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, HookPayload};
 use super::event::{BadPayload, Ending, Event, EventKind, Raw, fields, fields_of, text};
 use super::hooks::{HookEvent, Hooks};
 use super::host::{Diagnosis, Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
-use super::payload::HookPayload;
 use super::transcript;
 
 pub(super) const HOST: Host = Host {
@@ -69,7 +68,10 @@ impl Dialect for Qwen {
     });
 
     fn result<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
-        result(payload.tool_response)
+        let raw = payload.tool_response;
+        let content = fields(raw, ["llmContent"]).and_then(|[content]| content);
+        let Some(answer) = content.or(raw) else { return Ending::Untold };
+        Ending::Answered { text: ToolResult::gemini(answer).text, failed: false }
     }
 
     fn failure<'a>(payload: &HookPayload<'a>) -> Ending<'a> {
@@ -90,12 +92,6 @@ impl Dialect for Qwen {
 /// Returns the text that the model reads.
 fn shown(raw: Raw<'_>) -> Cow<'_, str> {
     raw.map_or(Cow::Borrowed(""), |raw| ToolResult::gemini(raw).text)
-}
-
-fn result(raw: Raw<'_>) -> Ending<'_> {
-    let content = fields(raw, ["llmContent"]).and_then(|[content]| content);
-    let Some(answer) = content.or(raw) else { return Ending::Untold };
-    Ending::Answered { text: ToolResult::gemini(answer).text, failed: false }
 }
 
 /// Reads the end of a call in a batch.

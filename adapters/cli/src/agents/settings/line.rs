@@ -77,7 +77,7 @@ impl Line {
             members.push(("args", Json::Texts(self.words.clone())));
         }
         let timeout = event.limit.unwrap_or(hooks.timeout);
-        members.push(("timeout", Json::Number(timeout.figure())));
+        members.push(("timeout", Json::Number(timeout)));
         members
     }
 }
@@ -99,34 +99,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::cases::cases;
 
     #[test]
     fn a_hook_is_recognised_by_its_file_name_and_first_word() {
-        for (command, args, ours) in [
-            ("/usr/bin/unstuck", Some(vec!["hook", "claude-code"]), true),
-            ("/a b/unstuck", Some(vec!["hook"]), true),
-            ("unstuck.exe", Some(vec!["hook", "codex"]), true),
-            ("unstuck", Some(vec!["scan"]), false),
-            ("unstuck", Some(vec![]), false),
-            ("/usr/bin/unstuck hook claude-code", Some(vec![]), false),
-            ("/usr/bin/unstuck hook codex", None, true),
-            ("'/a b/unstuck' hook codex --observe", None, true),
-            ("\"/a b/unstuck\" hook codex", None, true),
-            ("unstuck hook", None, true),
-            ("unstuck hooks", None, false),
-            ("echo unstuck hook", None, false),
-            ("/opt/unstuck-wrapper hook codex", None, false),
-            ("unstuck 'hook", None, false),
-            ("[ ! -x /usr/bin/unstuck ] || /usr/bin/unstuck hook gemini", None, true),
-            ("[ ! -x '/a b/unstuck' ] || '/c d/unstuck' hook gemini", None, true),
-            ("[ ! -x /usr/bin/unstuck ] || /usr/bin/lint hook gemini", None, false),
-            ("[ ! -x /usr/bin/unstuck ] ||", None, false),
-            ("[ -x /usr/bin/unstuck ] && /usr/bin/unstuck hook gemini", None, false),
-            ("", None, false),
-        ] {
-            let args = args.map(|args| args.into_iter().map(str::to_owned).collect());
-            assert_eq!(Line::read(command, args.clone()).is_some(), ours, "{command} {args:?}");
+        for (given, expected) in cases(include_str!("line.txt"), "lines") {
+            let (command, args) = match given.split_once(" [") {
+                Some((command, args)) => (command, Some(format!("[{args}"))),
+                None => (given, None),
+            };
+            let args = args.map(|args| serde_json::from_str(&args).expect("a list of words"));
+            let found = Line::read(command, args).map_or("other", |_| "hook");
+            assert_eq!(found, expected, "{given}");
         }
+        assert_eq!(Line::read("", None), None);
     }
 
     proptest! {
