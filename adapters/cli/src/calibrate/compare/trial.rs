@@ -112,7 +112,7 @@ impl Trial {
 
     fn end_run(&mut self) {
         let meter = mem::replace(&mut self.meter, Meter::new(self.price));
-        let deeds = self.arms.iter_mut().map(|arm| mem::take(&mut arm.done).deed(&meter)).collect();
+        let deeds = self.arms.iter_mut().map(|arm| arm.end_run(&meter)).collect();
         let ended_well = mem::take(&mut self.ending).is_good();
         if mem::replace(&mut self.is_empty, true) {
             self.tried.empty += 1;
@@ -125,21 +125,15 @@ impl Trial {
 /// A candidate at work.
 struct Arm {
     judging: Judging,
-    done: Done,
+    /// What the run had spent when the candidate first did something.
+    first: Option<Reading>,
+    /// What it has done in the run so far.
+    deed: Deed,
 }
 
 enum Judging {
     Policy(Box<Replay>),
     Steps(usize),
-}
-
-/// What a candidate has done in a run so far.
-#[derive(Default)]
-struct Done {
-    /// What the run had spent when the candidate first did something.
-    first: Option<Reading>,
-    refused: bool,
-    ended: bool,
 }
 
 impl Arm {
@@ -148,7 +142,7 @@ impl Arm {
             Judge::Policy(preset) => Judging::Policy(Box::new(Replay::new(preset))),
             Judge::Steps(most) => Judging::Steps(most),
         };
-        Self { judging, done: Done::default() }
+        Self { judging, first: None, deed: Deed::default() }
     }
 
     /// Takes in an event, with the readings before and after it.
@@ -157,35 +151,28 @@ impl Arm {
             Judging::Policy(replay) => {
                 replay.take(event);
                 let found: Vec<_> = replay.take_findings().map(|it| (it.key, it.action)).collect();
-                for (key, action) in found {
-                    self.done.act(action, after);
-                    // The end of the loop does not matter.
-                    replay.leave(key);
-                }
+                // The end of a loop does not matter.
+                found.iter().for_each(|(key, _)| replay.leave(*key));
+                found.into_iter().for_each(|(_, action)| self.act(action, after));
             }
-            Judging::Steps(most) => {
-                if after.calls > *most {
-                    self.done.act(Action::Stop, before);
-                }
-            }
+            Judging::Steps(most) if after.calls > *most => self.act(Action::Stop, before),
+            Judging::Steps(_) => {}
         }
     }
-}
 
-impl Done {
     /// Takes in an action. Nobody knows what comes after the end of a run, so nothing is counted there.
     fn act(&mut self, action: Action, now: Reading) {
-        if self.ended || action == Action::Proceed {
+        if self.deed.ended || action == Action::Proceed {
             return;
         }
         self.first.get_or_insert(now);
-        self.refused |= action == Action::Block;
-        self.ended |= action > Action::Block;
+        self.deed.refused |= action == Action::Block;
+        self.deed.ended |= action > Action::Block;
     }
 
-    fn deed(self, meter: &Meter) -> Deed {
-        let after = self.first.map(|first| meter.since(first));
-        Deed { after, refused: self.refused, ended: self.ended }
+    fn end_run(&mut self, meter: &Meter) -> Deed {
+        let after = self.first.take().map(|first| meter.since(first));
+        Deed { after, ..mem::take(&mut self.deed) }
     }
 }
 
