@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use unstuck_trace::text_of;
 
 use super::message::Message;
 
@@ -102,10 +103,10 @@ impl<'l> CallResult<'l> {
     }
 
     fn of_error(error: &'l RawValue) -> Option<Self> {
-        let message = serde_json::from_str::<Failure<'l>>(error.get()).ok()?.message.get();
-        let is_string = message.starts_with('"');
-        let text = string(message).unwrap_or(Cow::Borrowed(message));
-        let slot = Slot::Error(message);
+        let message = serde_json::from_str::<Failure<'l>>(error.get()).ok()?.message;
+        let is_string = message.get().starts_with('"');
+        let text = text_of(message).unwrap_or(Cow::Borrowed(message.get()));
+        let slot = Slot::Error(message.get());
         is_string.then_some(Self { text, failed: true, slot, structured: None })
     }
 
@@ -154,17 +155,8 @@ pub(crate) fn is_empty(json: &str) -> bool {
 /// Returns the text of a block by which results are compared.
 fn shown(block: &RawValue) -> Cow<'_, str> {
     let text = serde_json::from_str::<Block<'_>>(block.get()).ok();
-    let text =
-        text.filter(|block| block.r#type == "text").and_then(|block| string(block.text?.get()));
+    let text = text.filter(|block| block.r#type == "text").and_then(|block| text_of(block.text?));
     text.unwrap_or_else(|| Cow::Borrowed(block.get()))
-}
-
-/// Parses a JSON string. Without escapes it needs no copy.
-fn string(json: &str) -> Option<Cow<'_, str>> {
-    /// `serde` borrows only fields, so that the text is one.
-    #[derive(Deserialize)]
-    struct Text<'l>(#[serde(borrow)] Cow<'l, str>);
-    serde_json::from_str::<Text<'_>>(json).ok().map(|text| text.0)
 }
 
 /// Returns a block of content with `text`.

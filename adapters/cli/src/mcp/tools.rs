@@ -177,22 +177,8 @@ enum Room<'l> {
 }
 
 /// The keywords of a schema by which another part of it can forbid a member that its root lists.
-const RESTRICTIONS: [&str; 14] = [
-    "$ref",
-    "$dynamicRef",
-    "$recursiveRef",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "not",
-    "if",
-    "const",
-    "enum",
-    "dependentSchemas",
-    "maxProperties",
-    "patternProperties",
-    "propertyNames",
-];
+const RESTRICTIONS: &str = "$ref $dynamicRef $recursiveRef allOf anyOf oneOf not if const enum dependentSchemas \
+                            maxProperties patternProperties propertyNames";
 
 impl<'l> Room<'l> {
     /// Returns the room in the objects that `schema` describes, or `None` if there is none.
@@ -200,7 +186,7 @@ impl<'l> Room<'l> {
         let members: BTreeMap<Cow<'l, str>, &'l RawValue> = serde_json::from_str(schema).ok()?;
         let value = |name: &str| members.get(name).map(|raw| raw.get());
         let is_object = value("type").is_none_or(|kind| kind == "\"object\"");
-        if !is_object || RESTRICTIONS.iter().any(|name| members.contains_key(*name)) {
+        if !is_object || RESTRICTIONS.split(' ').any(|name| members.contains_key(name)) {
             return None;
         }
         let is_closed = |name| value(name).is_some_and(|allowed| allowed != "true");

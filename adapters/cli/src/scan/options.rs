@@ -63,7 +63,7 @@ pub(crate) struct Scan {
     /// Print no loops, but what each of these policies would have done in the runs, and what the runs spent after
     /// that: policies by name or as a FILE.toml, and steps:N for a plain limit of N calls, for example
     /// balanced,openhands,steps:60. Only with --format human, jsonl, markdown, html and svg
-    #[arg(long, value_name = "POLICY,...", value_delimiter = ',', conflicts_with_all = NOT_COMPARED)]
+    #[arg(long, value_name = "POLICY,...", value_delimiter = ',', conflicts_with_all = NOT_COMPARED.split(' '))]
     pub(crate) compare: Vec<CandidateName>,
     /// The runs that are known to be good: one path a line, or labels of eval, where a run without a loop is
     /// good. Without it, the runs that ended with passing tests or a commit. Only with --compare
@@ -106,20 +106,8 @@ pub(crate) struct Scan {
 }
 
 /// The options that have no meaning with `--compare`.
-const NOT_COMPARED: [&str; 12] = [
-    "preset",
-    "config",
-    "feedback",
-    "explain",
-    "include_args",
-    "baseline",
-    "fail_on",
-    "summary",
-    "only",
-    "sort",
-    "quiet",
-    "verbose",
-];
+const NOT_COMPARED: &str = "preset config feedback explain include_args baseline fail_on summary only sort quiet \
+                            verbose";
 
 /// The runs that are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
