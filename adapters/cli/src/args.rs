@@ -88,29 +88,11 @@ pub(crate) struct Man {
     pub(crate) command: Option<String>,
 }
 
-/// The commands that have a page. A list, because building the whole command line takes time.
-const fn command_names() -> [&'static str; 19] {
-    [
-        "scan",
-        "view",
-        "install",
-        "uninstall",
-        "doctor",
-        "status",
-        "report",
-        "mcp",
-        "start-over",
-        "watch",
-        "swarm",
-        "notify",
-        "hook",
-        "eval",
-        "tune",
-        "presets",
-        "json",
-        "completions",
-        "man",
-    ]
+/// Returns the commands that have a page. A list, because building the whole command line takes time.
+fn command_names() -> Vec<&'static str> {
+    const NAMES: &str = "scan view install uninstall doctor status report mcp start-over watch swarm notify hook eval \
+                         tune presets json completions man";
+    NAMES.split(' ').collect()
 }
 
 #[cfg(all(test, feature = "fleet"))]

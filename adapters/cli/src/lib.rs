@@ -18,7 +18,6 @@ mod frame;
 mod guarded;
 mod json;
 mod lacking;
-mod manual;
 mod mcp;
 mod output;
 mod policy;

@@ -1,20 +1,19 @@
-//! The program: runs the command that the command line names.
+//! The program: runs the command that the command line names, and describes the command line to shells and to `man`.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
+use clap_mangen::Man as Page;
 
 use crate::agents::hook::Hook;
-use crate::args::{Arguments, Command};
+use crate::args::{Arguments, Command, Completions, Man};
 use crate::exit::Exit;
 #[cfg(not(feature = "fleet"))]
 use crate::lacking;
 use crate::read::inputs::{self, Input};
-use crate::{
-    agents, calibrate, json, manual, mcp, output, policy, scan, sessions, start_over, view,
-};
+use crate::{agents, calibrate, json, mcp, output, policy, scan, sessions, start_over, view};
 #[cfg(feature = "fleet")]
 use crate::{swarm, watch};
 
@@ -73,8 +72,8 @@ pub fn run() -> ExitCode {
         Command::Tune(tune) => calibrate::tune::run(&tune),
         Command::Presets(presets) => policy::run(&presets),
         Command::Json(json) => json::run(&json),
-        Command::Completions(completions) => manual::completions(&completions),
-        Command::Man(man) => manual::page(&man),
+        Command::Completions(completions) => self::completions(&completions),
+        Command::Man(man) => page(&man),
     };
     exit.into()
 }
@@ -84,4 +83,34 @@ pub fn run() -> ExitCode {
 fn misused(exit: Exit) -> Exit {
     let is_hook = env::args_os().nth(1).is_some_and(|word| word == "hook");
     if is_hook { agents::hook::misused() } else { exit }
+}
+
+/// Prints the completions of the command line for a shell.
+fn completions(Completions { shell }: &Completions) -> Exit {
+    let mut script = Vec::new();
+    let mut command = Arguments::command();
+    clap_complete::generate(*shell, &mut command, "unstuck", &mut script);
+    print(&script)
+}
+
+/// Prints the manual page.
+fn page(man: &Man) -> Exit {
+    let mut page = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = Page::new(documented(man)).render(&mut page);
+    print(&page)
+}
+
+/// Returns the command that the page describes: the program, or one of its commands.
+fn documented(man: &Man) -> clap::Command {
+    let mut program = Arguments::command();
+    // Gives each command its full name, for example `unstuck-scan`, and the options of the program.
+    program.build();
+    let one = man.command.as_deref().and_then(|name| program.find_subcommand(name));
+    one.cloned().unwrap_or(program)
+}
+
+/// Prints what was made of the help texts, which are UTF-8.
+fn print(text: &[u8]) -> Exit {
+    output::print(output::Reader::Program, &String::from_utf8_lossy(text), Exit::Clean)
 }
