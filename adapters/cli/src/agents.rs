@@ -2,7 +2,7 @@
 //!
 //! Each agent is one module with a value of [`Host`], or one of the values in `plugin`, and [`Agent::ALL`] is the list of
 //! them. `agents/README.md` explains how to add one. The modules depend on each other in one direction:
-//! the vocabulary (`event`, `reply`, `hooks`, `settings`, `version`, `host`), then the agents, then this
+//! the vocabulary (`event`, `reply`, `hooks`, `settings`, `process`, `host`), then the agents, then this
 //! list, then the commands.
 
 mod auggie;
@@ -34,7 +34,6 @@ mod reply;
 mod settings;
 pub(crate) mod state;
 mod transcript;
-mod version;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -169,7 +168,7 @@ mod tests {
     #[test]
     fn every_agent_decodes_its_sample() {
         for agent in Agent::ALL {
-            let event = (agent.host().wire.decode)(agent.host().sample.as_bytes());
+            let event = (agent.host().decode)(agent.host().sample.as_bytes());
             assert!(matches!(event.expect("an event").kind, super::event::EventKind::Before(_)));
         }
     }
@@ -187,7 +186,7 @@ mod tests {
             let mut payloads: Vec<_> = without.chain([wrong]).collect();
             assert_eq!(payloads.len(), 4, "{agent}");
             payloads.extend(["", "{", "[]", "{}"].map(String::from));
-            let decodes = |payload: &String| (agent.host().wire.decode)(payload.as_bytes()).is_ok();
+            let decodes = |payload: &String| (agent.host().decode)(payload.as_bytes()).is_ok();
             assert_eq!(payloads.iter().find(|payload| decodes(payload)), None, "{agent}");
         }
     }
@@ -202,7 +201,7 @@ mod tests {
             let sample = agent.host().sample;
             let more = r#"{"agent_id":"a","parent_agent_id":"p","conversation_id":"c","#.to_owned();
             let payload = more + &sample[1..];
-            let event = (agent.host().wire.decode)(payload.as_bytes()).expect("an event");
+            let event = (agent.host().decode)(payload.as_bytes()).expect("an event");
             assert_eq!(event.session, "unstuck-doctor", "{agent}");
         }
     }

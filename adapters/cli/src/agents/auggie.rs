@@ -4,8 +4,8 @@
 use super::dialect::{Dialect, HookPayload};
 use super::event::{Ending, shown};
 use super::hooks::{HookEvent, Hooks};
-use super::host::{Host, Quirks, Wire};
-use super::version::{Needs, Version};
+use super::host::Host;
+use super::process::{Needs, Version};
 
 pub(super) const HOST: Host = Host {
     folder: ".augment",
@@ -26,15 +26,12 @@ pub(super) const HOST: Host = Host {
         r#"{"hook_event_name":"PreToolUse","conversation_id":"unstuck-doctor","workspace_roots":["/"],"#,
         r#""tool_name":"launch-process","tool_input":{"command":"true"},"is_mcp_tool":false}"#,
     ),
-    quirks: Quirks {
-        needs: Some(Needs {
-            program: "auggie",
-            version: Version([0, 36, 0]),
-            otherwise: "may not know each of these events",
-        }),
-        ..Quirks::NONE
-    },
-    ..Host::new("auggie", "Auggie", Wire::of::<Auggie>())
+    needs: Some(Needs {
+        program: "auggie",
+        version: Version([0, 36, 0]),
+        otherwise: "may not know each of these events",
+    }),
+    ..Host::of::<Auggie>("auggie", "Auggie")
 };
 
 /// Auggie's dialect. Calls have no ids: a result belongs to the earliest open call with the same tool and

@@ -14,10 +14,10 @@ use super::event::{
     BadPayload, Ending, Event, EventKind, Members, Raw, fields, fields_of, json, shown, text,
 };
 use super::hooks::{Form, HookEvent, Hooks};
-use super::host::{Diagnosis, Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
+use super::host::{Diagnosis, Ends, Home, Host, Steps, Transcripts};
+use super::process::{Needs, Version};
 use super::published::Published;
 use super::transcript::{self, Answer};
-use super::version::{Needs, Version};
 
 pub(super) const HOST: Host = Host {
     home: Home::Folder("CLAUDE_CONFIG_DIR"),
@@ -43,27 +43,20 @@ pub(super) const HOST: Host = Host {
         r#""tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"toolu_unstuck_doctor"}"#,
     ),
     ends: Ends::Turns,
-    quirks: Quirks {
-        // This version introduced `args`. Somewhat older ones ignore an unknown event, and still older
-        // ones ignore the whole file because of it.
-        needs: Some(Needs {
-            program: "claude",
-            version: Version([2, 1, 139]),
-            otherwise: "cannot start a program without a shell, and may skip settings that ask for it",
-        }),
-        steps: Steps::Reported(is_behind_another),
-        is_attended: Some(is_attended),
-        answer: Some(answer),
-        published: Some(Published::CLAUDE_CODE),
-        ..Quirks::NONE
-    },
+    // This version introduced `args`. Somewhat older ones ignore an unknown event, and still older
+    // ones ignore the whole file because of it.
+    needs: Some(Needs {
+        program: "claude",
+        version: Version([2, 1, 139]),
+        otherwise: "cannot start a program without a shell, and may skip settings that ask for it",
+    }),
+    steps: Steps::Reported(is_behind_another),
+    is_attended: Some(is_attended),
+    answer: Some(answer),
+    published: Some(Published::CLAUDE_CODE),
     transcripts: Some(Transcripts::jsonl(Format::CLAUDE_CODE, "projects")),
     diagnose: |found| Diagnosis::of_switch(found, "/disableAllHooks"),
-    ..Host::new(
-        "claude-code",
-        "Claude Code",
-        Wire { decode, encode: dialect::encode::<ClaudeCode> },
-    )
+    ..Host::new("claude-code", "Claude Code", decode, dialect::encode::<ClaudeCode>)
 };
 
 /// Returns whether a person sits at the session. Claude Code says so to its hooks, and older versions tell how it was

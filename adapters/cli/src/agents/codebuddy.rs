@@ -5,7 +5,7 @@ use unstuck_trace::ToolResult;
 use super::dialect::{Dialect, HookPayload};
 use super::event::{Ending, fields, json, text};
 use super::hooks::{HookEvent, Hooks};
-use super::host::{Diagnosis, Home, Host, Wire};
+use super::host::{Diagnosis, Home, Host};
 
 pub(super) const HOST: Host = Host {
     home: Home::Folder("CODEBUDDY_CONFIG_DIR"),
@@ -27,7 +27,7 @@ pub(super) const HOST: Host = Host {
         r#""tool_input":{"command":"true"},"tool_use_id":"call_unstuck_doctor"}"#,
     ),
     diagnose: |found| Diagnosis::of_switch(found, "/disableAllHooks"),
-    ..Host::new("codebuddy", "CodeBuddy Code", Wire::of::<CodeBuddy>())
+    ..Host::of::<CodeBuddy>("codebuddy", "CodeBuddy Code")
 };
 
 /// CodeBuddy Code's dialect. The result of a command that fails has its output as the error. That of a command that works

@@ -11,7 +11,7 @@ use unstuck_trace::{Format, ToolResult};
 use super::dialect::{Dialect, HookPayload, decision};
 use super::event::{BadPayload, Call, Ending, Event, Raw, fields, json, text};
 use super::hooks::{Form, HookEvent, Hooks};
-use super::host::{Home, Host, Quirks, Steps, Transcripts, Wire};
+use super::host::{Home, Host, Steps, Transcripts};
 use super::published::Published;
 use super::reply::Words;
 
@@ -39,18 +39,15 @@ pub(super) const HOST: Host = Host {
         r#"{"session_id":"unstuck-doctor","turn_id":"1","cwd":"/","hook_event_name":"PreToolUse","#,
         r#""tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"call_unstuck_doctor"}"#,
     ),
-    quirks: Quirks {
-        steps: Steps::Transcribed(rollout::is_batch_open),
-        has_failed: Some(rollout::has_failed),
-        silent: &["apply_patch"],
-        unreported: Some(rollout::unreported),
-        answer: Some(rollout::answer),
-        published: Some(Published::CODEX),
-        ..Quirks::NONE
-    },
+    steps: Steps::Transcribed(rollout::is_batch_open),
+    has_failed: Some(rollout::has_failed),
+    silent: &["apply_patch"],
+    unreported: Some(rollout::unreported),
+    answer: Some(rollout::answer),
+    published: Some(Published::CODEX),
     transcripts: Some(Transcripts::jsonl(Format::CODEX, "sessions")),
     diagnose: doctor::diagnose,
-    ..Host::new("codex", "Codex", Wire::of::<Codex>())
+    ..Host::of::<Codex>("codex", "Codex")
 };
 
 /// The name that the payloads give to commands, and the name that the model knows.

@@ -10,7 +10,7 @@ use unstuck_trace::{Format, ToolResult};
 use super::dialect::{self, Dialect, HookPayload};
 use super::event::{BadPayload, Call, Ending, Event, EventKind, Raw, fields, text};
 use super::hooks::{HookEvent, Hooks, Shape};
-use super::host::{Diagnosis, Home, Host, Installation, Quirks, Transcripts, Wire};
+use super::host::{Diagnosis, Home, Host, Installation, Transcripts};
 use super::reply::{Encoded, Reply, Words};
 use super::settings::switch;
 
@@ -38,14 +38,10 @@ pub(super) const HOST: Host = Host {
         r#"{"hook_event_name":"PreToolUse","session_id":"unstuck-doctor","timestamp":"2026-01-01T00:00:00Z","#,
         r#""cwd":"/","tool_name":"Bash","tool_input":{"command":"true"}}"#,
     ),
-    quirks: Quirks { project_folder: Some(".github"), ..Quirks::NONE },
+    project_folder: Some(".github"),
     transcripts: Some(Transcripts::jsonl(Format::COPILOT, "session-state")),
     diagnose,
-    ..Host::new(
-        "copilot",
-        "GitHub Copilot CLI",
-        Wire { decode: dialect::decode::<Copilot>, encode },
-    )
+    ..Host::new("copilot", "GitHub Copilot CLI", dialect::decode::<Copilot>, encode)
 };
 
 /// Returns the reasons in GitHub Copilot CLI's settings why it does not run an installed hook.

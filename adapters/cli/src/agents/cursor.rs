@@ -6,7 +6,7 @@ use super::claude_code;
 use super::dialect::{Dialect, HookPayload};
 use super::event::{self, Ending, Event, fields_of, shown, text};
 use super::hooks::{HookEvent, Hooks, Shape};
-use super::host::{Diagnosis, Host, Installation, Quirks, Scope, Wire};
+use super::host::{Diagnosis, Host, Installation, Scope};
 use super::reply::Words;
 
 pub(super) const HOST: Host = Host {
@@ -32,9 +32,9 @@ pub(super) const HOST: Host = Host {
         r#""workspace_roots":["/"],"tool_name":"Shell","tool_input":{"command":"true"},"#,
         r#""tool_use_id":"unstuck_doctor"}"#,
     ),
-    quirks: Quirks { silence: "{}", ..Quirks::NONE },
+    silence: "{}",
     diagnose,
-    ..Host::new("cursor", "Cursor", Wire::of::<Cursor>())
+    ..Host::of::<Cursor>("cursor", "Cursor")
 };
 
 /// Returns a warning if there are hooks of Claude Code, which Cursor may run as well.

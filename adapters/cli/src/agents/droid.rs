@@ -5,7 +5,7 @@ use std::fs;
 use super::dialect::Dialect;
 use super::event::{Event, EventKind};
 use super::hooks::{HookEvent, Hooks};
-use super::host::{Diagnosis, Ends, Home, Host, Installation, Wire};
+use super::host::{Diagnosis, Ends, Home, Host, Installation};
 use super::settings::meaning;
 
 pub(super) const HOST: Host = Host {
@@ -27,7 +27,7 @@ pub(super) const HOST: Host = Host {
     ),
     ends: Ends::Turns,
     diagnose,
-    ..Host::new("droid", "Factory Droid", Wire::of::<Droid>())
+    ..Host::of::<Droid>("droid", "Factory Droid")
 };
 
 /// Factory Droid's dialect. Calls have no ids: a result belongs to the earliest open call with the same tool and

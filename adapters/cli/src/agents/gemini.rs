@@ -6,7 +6,7 @@ use unstuck_trace::{Format, ToolResult};
 use super::dialect::{self, Dialect, HookPayload};
 use super::event::{BadPayload, Call, Ending, Event, EventKind, fields};
 use super::hooks::{HookEvent, Hooks};
-use super::host::{Diagnosis, Ends, Home, Host, Installation, Scope, Transcripts, Wire};
+use super::host::{Diagnosis, Ends, Home, Host, Installation, Scope, Transcripts};
 use super::reply::Words;
 use super::settings::meaning;
 
@@ -41,7 +41,7 @@ pub(super) const HOST: Host = Host {
         extensions: &["jsonl", "json"],
     }),
     diagnose,
-    ..Host::new("gemini", "Gemini CLI", Wire::of::<Gemini>())
+    ..Host::of::<Gemini>("gemini", "Gemini CLI")
 };
 
 /// Returns the reasons in Gemini CLI's settings why it does not run an installed hook.

@@ -10,7 +10,7 @@ use unstuck_trace::ToolResult;
 use super::dialect::{self, Dialect, HookPayload};
 use super::event::{BadPayload, Ending, Event, EventKind, needed, text};
 use super::hooks::{HookEvent, Hooks};
-use super::host::{Diagnosis, Home, Host, Installation, Wire};
+use super::host::{Diagnosis, Home, Host, Installation};
 use super::reply::{Encoded, Reply};
 
 pub(super) const HOST: Host = Host {
@@ -34,7 +34,7 @@ pub(super) const HOST: Host = Host {
         r#""tool_input":{"command":"true"},"tool_call_id":"unstuck_doctor","working_dir":"/"}"#,
     ),
     diagnose,
-    ..Host::new("goose", "goose", Wire { decode: dialect::decode::<Goose>, encode })
+    ..Host::new("goose", "goose", dialect::decode::<Goose>, encode)
 };
 
 /// The name of the plugin and of its folder.

@@ -114,7 +114,7 @@ fn value(word: OsString) -> Option<String> {
 /// Answers one event. The exit code is always 0, because agents take others for a verdict.
 pub(crate) fn run(hook: &Hook) -> Exit {
     shield::ignore_limits();
-    let silence = hook.agent.host().quirks.silence;
+    let silence = hook.agent.host().silence;
     if unstuck::is_off() {
         drain();
         say(silence);
@@ -172,7 +172,7 @@ struct Answer {
 fn answer(hook: &Hook, log: &Log) -> Result<Answer, Failure> {
     let payload = input::payload()?;
     let begun = Instant::now();
-    let event = (hook.agent.host().wire.decode)(&payload)?.bounded();
+    let event = (hook.agent.host().decode)(&payload)?.bounded();
     let folder = log.folder.as_ref().ok_or(NO_FOLDER)?;
     let key = Key { agent: hook.agent, session: &event.session, worker: event.worker() };
     match event.kind {

@@ -14,13 +14,13 @@ use super::dialect::{self, Dialect};
 use super::event::{BadPayload, Call, Ending, Event};
 use super::hooks::{Form, Hooks};
 use super::plugin::Plugin;
+use super::process::Needs;
 use super::published::Published;
 use super::reply::{Encoded, Reply};
 use super::settings::{self, Entry, Line, switch};
 use super::transcript::Answer;
-use super::version::Needs;
 
-/// A coding agent.
+/// A coding agent. The fields behind `diagnose` are for agents that differ from most.
 #[derive(Debug)]
 pub(crate) struct Host {
     /// The name on the command line and in reports, for example `claude-code`.
@@ -38,31 +38,17 @@ pub(crate) struct Host {
     pub(crate) advice: &'static str,
     /// The payload of a call that is about to run, with which `doctor` tries the hook.
     pub(crate) sample: &'static str,
-    pub(crate) wire: Wire,
+    /// Reads a payload as an event.
+    pub(crate) decode: Decode,
+    /// Writes a reply to an event.
+    pub(crate) encode: Encode,
     /// The turns that a hook can end. Where it cannot, a stop refuses the calls of the loop until the user
     /// speaks.
     pub(crate) ends: Ends,
-    pub(crate) quirks: Quirks,
     /// The agent's transcripts, or `None` if no transcript format covers them.
     pub(crate) transcripts: Option<Transcripts>,
     /// The agent's part of `unstuck doctor`.
     pub(crate) diagnose: fn(&Installation<'_>) -> Diagnosis,
-}
-
-/// The turns that the answer to some event ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ends {
-    /// No turn.
-    Nothing,
-    /// The turns of the main agent, and not of its subagents.
-    MainTurns,
-    /// Every turn.
-    Turns,
-}
-
-/// The ways in which an agent differs from most.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Quirks {
     /// The agent's folder in a project, if it is another than in the user's home folder.
     pub(crate) project_folder: Option<&'static str>,
     /// The oldest version that understands these settings, or `None` if every version with hooks does, because it
@@ -92,27 +78,25 @@ pub(crate) struct Quirks {
     pub(crate) published: Option<Published>,
 }
 
+/// The translation of an agent's hook payloads into the shared events, and of the shared replies.
+pub(crate) type Decode = for<'a> fn(&'a [u8]) -> Result<Event<'a>, BadPayload>;
+pub(crate) type Encode = fn(&Reply, &Event<'_>) -> Encoded;
+
+/// The turns that the answer to some event ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// No turn.
+    Nothing,
+    /// The turns of the main agent, and not of its subagents.
+    MainTurns,
+    /// Every turn.
+    Turns,
+}
+
 /// Returns the calls that have ended according to a transcript, in their order, and how. The end of those before one
 /// for whose id the function returns `true` is known.
 pub(crate) type Unreported =
     fn(&Path, &dyn Fn(&str) -> bool) -> Vec<(Call<'static>, Ending<'static>)>;
-
-impl Quirks {
-    /// The quirks of an agent without any.
-    pub(crate) const NONE: Self = Self {
-        project_folder: None,
-        needs: None,
-        silence: "",
-        equal_calls_max: None,
-        steps: Steps::Guessed,
-        has_failed: None,
-        silent: &[],
-        unreported: None,
-        is_attended: None,
-        answer: None,
-        published: None,
-    };
-}
 
 /// The way in which the hook learns which calls the model issued together.
 #[derive(Clone, Copy, Debug)]
@@ -140,22 +124,6 @@ pub(crate) enum Home {
     Config(&'static str),
     /// There is no such variable.
     Fixed,
-}
-
-/// The translation between an agent's hook payloads and the shared events and replies.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wire {
-    /// Reads a payload.
-    pub(crate) decode: for<'a> fn(&'a [u8]) -> Result<Event<'a>, BadPayload>,
-    /// Writes a reply to an event.
-    pub(crate) encode: fn(&Reply, &Event<'_>) -> Encoded,
-}
-
-impl Wire {
-    /// The translation for an agent with this dialect.
-    pub(crate) const fn of<D: Dialect>() -> Self {
-        Self { decode: dialect::decode::<D>, encode: dialect::encode::<D> }
-    }
 }
 
 /// The transcripts of an agent's sessions on disk.
@@ -260,7 +228,12 @@ pub(super) const WATCHED: &str = "Sessions that begin from now on are watched.";
 impl Host {
     /// Describes an agent by what most have in common: a `settings.json` in a folder that no variable moves, and no
     /// diagnosis of its own. The folder, the events and a sample are still to be filled in.
-    pub(super) const fn new(name: &'static str, title: &'static str, wire: Wire) -> Self {
+    pub(super) const fn new(
+        name: &'static str,
+        title: &'static str,
+        decode: Decode,
+        encode: Encode,
+    ) -> Self {
         Self {
             name,
             title,
@@ -270,19 +243,35 @@ impl Host {
             hooks: Hooks::at(&[]),
             advice: WATCHED,
             sample: "",
-            wire,
+            decode,
+            encode,
             ends: Ends::Nothing,
-            quirks: Quirks::NONE,
             transcripts: None,
             diagnose: |_| Diagnosis::default(),
+            project_folder: None,
+            needs: None,
+            silence: "",
+            equal_calls_max: None,
+            steps: Steps::Guessed,
+            has_failed: None,
+            silent: &[],
+            unreported: None,
+            is_attended: None,
+            answer: None,
+            published: None,
         }
+    }
+
+    /// Describes an agent whose payloads and answers have this dialect, like [`Host::new`].
+    pub(super) const fn of<D: Dialect>(name: &'static str, title: &'static str) -> Self {
+        Self::new(name, title, dialect::decode::<D>, dialect::encode::<D>)
     }
 
     /// Returns the path of the settings file in this scope.
     pub(crate) fn settings(&self, scope: Scope) -> PathBuf {
         let folder = match scope {
             Scope::User => self.user_folder(),
-            Scope::Project => project().join(self.quirks.project_folder.unwrap_or(self.folder)),
+            Scope::Project => project().join(self.project_folder.unwrap_or(self.folder)),
         };
         folder.join(parts(self.file))
     }
@@ -354,7 +343,7 @@ impl Host {
 
     /// Returns whether a person can be asked about a call now.
     pub(crate) fn can_ask(&self) -> bool {
-        self.quirks.is_attended.is_some_and(|is_attended| is_attended())
+        self.is_attended.is_some_and(|is_attended| is_attended())
     }
 
     /// Returns whether a hook can end the turn of the agent or subagent that caused this event.
@@ -367,14 +356,14 @@ impl Host {
     }
 
     /// Returns whether `call`, which the event reports as answered, has failed according to the transcript.
-    pub(crate) fn has_failed(&self, event: &Event<'_>, call: &Call<'_>) -> bool {
+    pub(crate) fn tells_failure(&self, event: &Event<'_>, call: &Call<'_>) -> bool {
         let place = event.transcript.as_deref().zip(call.id.as_deref());
-        self.quirks.has_failed.zip(place).is_some_and(|(ask, (path, id))| ask(Path::new(path), id))
+        self.has_failed.zip(place).is_some_and(|(ask, (path, id))| ask(Path::new(path), id))
     }
 
     /// Returns the complaint if the agent in `PATH` is too old for the settings that `install` writes.
     pub(crate) fn too_old(&self) -> Option<String> {
-        self.quirks.needs.as_ref()?.complaint(self.title)
+        self.needs.as_ref()?.complaint(self.title)
     }
 
     /// The names of the events at which the hook is installed.

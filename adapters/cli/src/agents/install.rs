@@ -88,7 +88,7 @@ fn put_in(install: &Install) -> Result<String, Exit> {
             "",
         );
     }
-    if let Some(plugin) = Scope::ALL.into_iter().find_map(|scope| host.published(scope)) {
+    if let Some(plugin) = Scope::ALL.into_iter().find_map(|scope| host.enabled_plugin(scope)) {
         let plugin = plain(&plugin.display().to_string());
         report += &filled(
             &format!(

@@ -94,7 +94,7 @@ impl Install {
         }
         if self.ask {
             let host = self.agent.host();
-            if host.quirks.is_attended.is_none() {
+            if host.is_attended.is_none() {
                 let why = "no answer of its hooks asks a person: install without --ask";
                 return Err(fail(Exit::Usage, host.title, why));
             }

@@ -56,7 +56,7 @@ fn decoded(agent: Agent, text: &str) -> String {
             with = members;
         } else if line.starts_with('"') {
             let payload = format!("{{{with},{line}}}");
-            let event = (agent.host().wire.decode)(payload.as_bytes());
+            let event = (agent.host().decode)(payload.as_bytes());
             let event = event.map_or_else(|error| error.to_string(), |event| shown(&event));
             lines.push(format!("    {event}"));
         }

@@ -17,7 +17,7 @@ use unstuck_trace::{Format, opencode_tool};
 
 use super::event::{BadPayload, Call, Ending, Event, EventKind, Raw, json, needed, text};
 use super::hooks::Hooks;
-use super::host::{Diagnosis, Ends, Home, Host, Installation, Transcripts, Wire};
+use super::host::{Diagnosis, Ends, Home, Host, Installation, Transcripts};
 use super::reply::{Encoded, Reply, Words};
 use super::settings::{Entry, Line};
 
@@ -98,7 +98,7 @@ impl Plugin {
 /// The description of an agent that loads `plugin`. It still lacks its folder and the file of the plugin.
 const fn host(name: &'static str, title: &'static str, plugin: Plugin) -> Host {
     let (hooks, sample, ends) = (Hooks::plugin(plugin), SAMPLE, Ends::Turns);
-    Host { hooks, sample, ends, diagnose, ..Host::new(name, title, Wire { decode, encode }) }
+    Host { hooks, sample, ends, diagnose, ..Host::new(name, title, decode, encode) }
 }
 
 /// Reports a plugin that differs from the one that `install` would write now.

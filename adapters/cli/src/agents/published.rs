@@ -58,8 +58,8 @@ fn enables(plugins: Option<&Value>, flag: fn(&Value) -> Option<bool>) -> bool {
 
 impl Host {
     /// Returns the file in this scope that enables the plugin, if one does.
-    pub(crate) fn published(&self, scope: Scope) -> Option<PathBuf> {
-        let published = self.quirks.published?;
+    pub(crate) fn enabled_plugin(&self, scope: Scope) -> Option<PathBuf> {
+        let published = self.published?;
         let path = self.settings(scope).with_file_name(published.file);
         (published.is_enabled)(&fs::read_to_string(&path).ok()?).then_some(path)
     }

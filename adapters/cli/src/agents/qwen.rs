@@ -8,7 +8,7 @@ use unstuck_trace::{Format, ToolResult};
 use super::dialect::{Dialect, HookPayload};
 use super::event::{BadPayload, Ending, Event, EventKind, Raw, fields, fields_of, text};
 use super::hooks::{HookEvent, Hooks};
-use super::host::{Diagnosis, Ends, Home, Host, Quirks, Steps, Transcripts, Wire};
+use super::host::{Diagnosis, Ends, Home, Host, Steps, Transcripts};
 use super::transcript;
 
 pub(super) const HOST: Host = Host {
@@ -34,18 +34,15 @@ pub(super) const HOST: Host = Host {
         r#""tool_use_id":"toolu_unstuck_doctor","tool_call_id":"call_unstuck_doctor"}"#,
     ),
     ends: Ends::MainTurns,
-    quirks: Quirks {
-        // Its own guard ends the run when the model asks for the fifth.
-        equal_calls_max: Some(4),
-        steps: Steps::Transcribed(is_behind_another),
-        ..Quirks::NONE
-    },
+    // Its own guard ends the run when the model asks for the fifth.
+    equal_calls_max: Some(4),
+    steps: Steps::Transcribed(is_behind_another),
     transcripts: Some(Transcripts {
         within: Some("chats"),
         ..Transcripts::jsonl(Format::QWEN, "projects")
     }),
     diagnose: |found| Diagnosis::of_switch(found, "/disableAllHooks"),
-    ..Host::new("qwen", "Qwen Code", Wire::of::<Qwen>())
+    ..Host::of::<Qwen>("qwen", "Qwen Code")
 };
 
 /// The type of error of a call that the user or a hook refused.

@@ -95,7 +95,7 @@ impl Answers {
     /// Reads what is new in the transcript at `path`. Returns the number of new tokens and their price in dollars. A
     /// model without a price costs nothing.
     pub(crate) fn read_on(&mut self, host: &Host, path: &Path, prices: &Prices) -> (u64, f64) {
-        let (Some(answer), Some(transcripts)) = (host.quirks.answer, host.transcripts) else {
+        let (Some(answer), Some(transcripts)) = (host.answer, host.transcripts) else {
             return (0, 0.0);
         };
         let Some(offset) = self.offset else {
@@ -151,7 +151,7 @@ mod tests {
     fn a_call_belongs_to_the_answer_of_the_one_before() {
         for (name, first, behind) in [("claude-code", "ade", "bcf"), ("qwen", "ac", "b")] {
             let agent = Agent::named(name).expect("an agent");
-            let (Steps::Reported(ask) | Steps::Transcribed(ask)) = agent.host().quirks.steps else {
+            let (Steps::Reported(ask) | Steps::Transcribed(ask)) = agent.host().steps else {
                 panic!("{name} has a transcript");
             };
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/agents/payloads");

@@ -12,8 +12,8 @@ use crate::agents::Agent;
 use crate::agents::hooks::Form;
 use crate::agents::host::{Diagnosis, Host, Installation, Scope, is_same};
 use crate::agents::notify;
+use crate::agents::process::version_of;
 use crate::agents::settings::Entry;
-use crate::agents::version;
 
 /// The report on one settings file.
 #[derive(Default, Serialize)]
@@ -138,22 +138,18 @@ impl SettingsFile {
 
     /// Adds the report on the plugin, if it is enabled.
     fn examine_plugin(&self, examined: &mut Examination) {
-        let plugin = self.host.published(self.scope).zip(self.host.quirks.published);
+        let plugin = self.host.enabled_plugin(self.scope).zip(self.host.published);
         let Some((path, published)) = plugin else { return };
         examined.plugin = Some(path.display().to_string());
         examined.advice.push(published.advice.to_owned());
         let this = env!("CARGO_PKG_VERSION");
-        examined.obstacles.extend(
-            match version::of("unstuck").map(|version| version.to_string()) {
-                None => {
-                    Some("its plugin finds no unstuck in PATH: put this program there".to_owned())
-                }
-                Some(version) if version != this => Some(format!(
-                    "its plugin runs unstuck {version}, and this is {this}: update one of them"
-                )),
-                Some(_) => None,
-            },
-        );
+        examined.obstacles.extend(match version_of("unstuck").map(|version| version.to_string()) {
+            None => Some("its plugin finds no unstuck in PATH: put this program there".to_owned()),
+            Some(version) if version != this => Some(format!(
+                "its plugin runs unstuck {version}, and this is {this}: update one of them"
+            )),
+            Some(_) => None,
+        });
     }
 
     /// Completes the report for settings that list these entries.
@@ -208,7 +204,7 @@ impl SettingsFile {
         // A project's settings may name any program, so theirs are not run.
         programs.retain(|_| self.scope == Scope::User);
         let is_other = |program: &&str| {
-            let version = version::of(program)?;
+            let version = version_of(program)?;
             let this = env!("CARGO_PKG_VERSION");
             (version.to_string() != this).then(|| {
                 let again = self.reinstall();
@@ -269,7 +265,7 @@ pub(super) fn report_twice(places: &mut [Examination]) {
     let plugin = places.iter().find_map(|place| place.plugin.clone());
     if let Some((plugin, place)) = plugin.zip(places.iter_mut().find(|place| place.has_hooks())) {
         let Examination { agent, scope, .. } = *place;
-        let removal = Agent::named(agent).and_then(|agent| agent.host().quirks.published);
+        let removal = Agent::named(agent).and_then(|agent| agent.host().published);
         let removal = removal.map_or("remove the plugin", |published| published.removal);
         place.obstacles.push(format!(
             "its plugin is enabled as well, in {plugin}, so its events are judged twice: run unstuck uninstall \

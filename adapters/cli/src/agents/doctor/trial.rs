@@ -48,7 +48,7 @@ impl Timing {
                 format!("{} cannot be started: {error}", plain(&entry.line.program))
             })?;
         }
-        let median = median(host.sample, host.quirks.silence, || {
+        let median = median(host.sample, host.silence, || {
             let mut command = match Shell::of(host.hooks.form, entry) {
                 Some(shell) => shell.command(&entry.command),
                 None => Command::new(&entry.line.program),

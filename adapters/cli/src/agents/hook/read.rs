@@ -31,7 +31,7 @@ impl<'e> ReadEvent<'e> {
                 let call = ReadCall::of(call).ahead(recipe);
                 let mut end = End::of(ending);
                 if let End::Answered(text, failed) = &mut end {
-                    *failed = *failed || agent.host().has_failed(event, call.call);
+                    *failed = *failed || agent.host().tells_failure(event, call.call);
                     *text = text.clone().read_ahead(recipe, &call.asked, *failed);
                 }
                 (read.call, read.end) = (Some(call), Some(end));

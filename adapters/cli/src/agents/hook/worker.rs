@@ -17,7 +17,7 @@ use super::read::ReadEvent;
 use super::spending::Spending;
 use super::start_over::StartOver;
 use crate::agents::event::{Event, EventKind};
-use crate::agents::host::{Ends, Host, Quirks, Steps};
+use crate::agents::host::{Ends, Host, Steps};
 use crate::agents::notify::Notify;
 use crate::agents::reply::{Encoded, Reply};
 use crate::agents::state::{Entry, FindingRecord, Key, Said, Session, Trouble};
@@ -89,7 +89,7 @@ impl Worker {
         now: u64,
     ) -> Result<Self, BuildError> {
         let builder = || builder().session(key.session).worker(key.worker);
-        let Quirks { steps, equal_calls_max, .. } = key.agent.host().quirks;
+        let Host { steps, equal_calls_max, .. } = *key.agent.host();
         let worker = |session, position, guard| Self {
             session,
             position,
@@ -234,7 +234,7 @@ impl Worker {
 
     /// Encodes `own`, or the pending reply if that is more severe and the event has a place for it.
     fn write(&mut self, own: Reply, event: &Event<'_>) -> String {
-        let encode = self.host().wire.encode;
+        let encode = self.host().encode;
         let pending = std::mem::take(&mut self.position.pending);
         if pending.severity() > own.severity() {
             match encode(&pending, event) {

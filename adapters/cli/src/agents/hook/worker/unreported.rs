@@ -68,7 +68,7 @@ impl Worker {
             _ => return Reply::Nothing,
         };
         let is_closed = |id: &str| self.position.replies_to(id).is_some_and(CallReplies::is_closed);
-        let place = self.host().quirks.unreported.zip(event.transcript.as_deref());
+        let place = self.host().unreported.zip(event.transcript.as_deref());
         let ended = place.map_or_else(Vec::new, |(read, path)| read(Path::new(path), &is_closed));
         let others = ended.iter().filter(|(call, _)| call.id.as_deref() != own);
         others.fold(Reply::Nothing, |reply, (call, ending)| self.ended(call, ending).or(reply))
@@ -76,7 +76,7 @@ impl Worker {
 
     /// Remembers the call that is about to run if the agent does not report its failure.
     pub(super) fn notice_silent(&mut self, call: &Call<'_>) {
-        let is_silent = self.host().quirks.silent.contains(&call.tool.as_ref());
+        let is_silent = self.host().silent.contains(&call.tool.as_ref());
         if let Some(id) = call.id.as_deref().filter(|_| is_silent) {
             self.position.silent = Some(id.to_owned());
         }
