@@ -2,8 +2,6 @@
 
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
-
 use crate::time::now;
 
 /// The time in milliseconds that a span may end after the clock of this machine. A later span does not move
@@ -40,13 +38,6 @@ impl Moment {
     }
 }
 
-/// The time, as a snapshot stores it.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(super) struct StoredTime {
-    now: u64,
-    wall: u64,
-}
-
 /// The time of the sessions in milliseconds. It begins as the time of its source and never goes back. Steps of the
 /// source do not move it.
 #[derive(Clone, Copy, Debug)]
@@ -66,13 +57,13 @@ impl Time {
     }
 
     /// Goes on from a snapshot.
-    pub(super) const fn restored(self, stored: StoredTime) -> Self {
-        let StoredTime { now, wall } = stored;
+    pub(super) const fn restored(self, [now, wall]: [u64; 2]) -> Self {
         Self { now, wall, end: now, ..self }
     }
 
-    pub(super) const fn stored(&self) -> StoredTime {
-        StoredTime { now: self.now, wall: self.wall }
+    /// Returns the time as a snapshot stores it.
+    pub(super) const fn stored(&self) -> [u64; 2] {
+        [self.now, self.wall]
     }
 
     pub(super) const fn now(&self) -> u64 {

@@ -9,7 +9,7 @@ use unstuck_json::{Hash64 as _, Rapid};
 use unstuck_text::Preset;
 
 use super::body::{Decoded, decode, why};
-use super::clock::{Clock, Moment, StoredTime, Time};
+use super::clock::{Clock, Moment, Time};
 use super::finding::Finding;
 use super::journal::{Encoding, Entry, Store, Stored};
 use super::metrics::labelled;
@@ -62,7 +62,7 @@ pub(super) enum Refused {
 #[derive(Serialize, Deserialize)]
 struct SnapshotHead {
     policy: u64,
-    time: StoredTime,
+    time: [u64; 2],
     lines: Place,
     waiting: Waiting,
 }
