@@ -25,7 +25,6 @@ mod hooks;
 mod host;
 pub(crate) mod install;
 pub(crate) mod notify;
-pub(crate) mod options;
 #[cfg(test)]
 mod payloads;
 mod process;

@@ -3,9 +3,10 @@
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::agents::doctor::Doctor;
 use crate::agents::hook::Hook;
+use crate::agents::install::{Install, Uninstall};
 use crate::agents::notify::Tell;
-use crate::agents::options::{Doctor, Install, Uninstall};
 use crate::calibrate::options::{Eval, Tune};
 use crate::json::Json;
 use crate::lacking::marked;

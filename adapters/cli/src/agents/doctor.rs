@@ -16,15 +16,40 @@ mod trial;
 
 use std::slice;
 
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::agents::Agent;
 use crate::agents::host::Scope;
-use crate::agents::options::{Doctor, ReportFormat};
 use crate::exit::Exit;
 use crate::output::{Reader, print};
 use examination::{Examination, SettingsFile};
 use state::State;
+
+const HEALTH: &str = "Problems are: a hook that fails or is missing, a hook of another version or that the \
+                      agent does not trust or has switched off, a second installation, and a state folder \
+                      that hooks cannot write to or that other users can.\n\n\
+                      Exit codes: 0 everything that is installed works, 1 something does not, 4 the \
+                      output could not be written, 64 a usage error.";
+
+#[derive(Args)]
+#[command(after_help = HEALTH)]
+pub(crate) struct Doctor {
+    /// The agent to check [default: all; those without settings are in one line]
+    #[arg(value_enum, value_name = "AGENT")]
+    agent: Option<Agent>,
+    /// The format of the report
+    #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
+    format: ReportFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ReportFormat {
+    /// For people
+    Human,
+    /// One JSON document
+    Json,
+}
 
 /// The version of the JSON report. An added field does not change it.
 const SCHEMA: u32 = 1;
