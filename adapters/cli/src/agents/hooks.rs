@@ -58,13 +58,6 @@ pub(crate) enum Form {
     Plugin(Plugin),
 }
 
-impl Form {
-    /// Returns whether a shell reads the line of the hook.
-    pub(crate) const fn is_for_a_shell(self) -> bool {
-        matches!(self, Self::LoginShell | Self::Bash)
-    }
-}
-
 impl Hooks {
     /// The hooks of most agents at these events: lines for `bash` in groups, with five seconds each.
     pub(super) const fn at(events: &'static [HookEvent]) -> Self {

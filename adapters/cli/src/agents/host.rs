@@ -310,7 +310,8 @@ impl Host {
             let folder = env::var_os(variable).filter(|folder| !folder.is_empty())?;
             Some((folder.into(), inside.to_owned()))
         });
-        named.unwrap_or_else(|| (home_or_name(), usual))
+        // Without a home folder, its name in shells is shown.
+        named.unwrap_or_else(|| (home().unwrap_or_else(|| "~".into()), usual))
     }
 
     /// Returns whether the agent loads a plugin.
@@ -382,11 +383,6 @@ pub(crate) fn home() -> Option<PathBuf> {
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     real(one) == real(other)
-}
-
-/// Returns the home folder, or its name in shells if there is none.
-fn home_or_name() -> PathBuf {
-    home().unwrap_or_else(|| "~".into())
 }
 
 /// Returns the project's folder: the nearest one that contains `.git`, or else the current one.

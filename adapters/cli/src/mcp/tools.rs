@@ -134,7 +134,11 @@ impl Listing {
             }
             let tools = list.tools.into_iter().map(|tool| serde_json::from_str(tool.get()));
             for tool in tools.filter_map(Result::ok) {
-                learn(&tool, guard);
+                let declared = declaration(&tool);
+                // The names of most tools are enough, and beyond the guard's limit they must do.
+                if !declared.is_empty() {
+                    guard.declare(&tool.name, declared);
+                }
                 insertions.extend(self.make_room(line, &tool));
             }
         }
@@ -208,15 +212,7 @@ impl<'l> Room<'l> {
 /// The member with the note, as a property of a schema.
 const PROPERTY: &str = r#""unstuck_note":{"type":"string","description":"A note to the model if its calls repeat themselves."}"#;
 
-/// Declares a tool of the list. Beyond the guard's limit, the tool's name must do.
-fn learn(tool: &ToolEntry<'_>, guard: &mut Guard) {
-    let declared = declaration(tool);
-    // The names of most tools are enough.
-    if !declared.is_empty() {
-        guard.declare(&tool.name, declared);
-    }
-}
-
+/// Returns what the list says of a tool.
 fn declaration(tool: &ToolEntry<'_>) -> Declaration {
     let declared = Declaration::new();
     let declared = match effect(&tool.name, &read(tool.annotations)) {

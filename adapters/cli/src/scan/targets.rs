@@ -213,7 +213,7 @@ impl OutputFormat {
             (Self::Parquet, _) => unreachable!("the command line refuses the format"),
             (Self::Markdown, _) => Box::new(Markdown::new(here)),
             (Self::Junit, _) => Box::new(Junit::new(scan.fails_on_new(), disk)),
-            (Self::Sarif, _) => Box::new(Sarif::new(policy, here, job_name())),
+            (Self::Sarif, _) => Box::new(Sarif::new(policy, here, env::var(JOB).ok())),
             (Self::Github, _) => Box::new(Job::new(here)),
             (Self::Human, _) if scan.effect => Box::new(WithEffects::new(Human::new(view))),
             (Self::Human | Self::Svg, _) => Box::new(Human::new(view)),
@@ -229,11 +229,6 @@ const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// The longest summary of a step in bytes.
 const SUMMARY_MAX: usize = 1 << 20;
-
-/// Returns the name of the job.
-fn job_name() -> Option<String> {
-    env::var(JOB).ok()
-}
 
 /// The writer of annotations and of a summary.
 struct Job {

@@ -230,18 +230,14 @@ fn cells(row: &Row, columns: usize) -> Line {
         line.add(BASE, &format!("  {after:>of_after$}"));
     }
     line.add(BASE, "  ");
-    line.add(STRONG, &padded(&ending(name(&row.path), of_run), of_run));
+    // A wide character takes two columns, so the line is filled up and not the text.
+    line.append(Line::of(STRONG, ending(name(&row.path), of_run)).bar(STRONG, of_run));
     if of_after > 0 {
         line.add(BASE, "  ");
         let room = columns.saturating_sub(line.width());
         line.add(BASE, &shortened(what, room));
     }
     line
-}
-
-/// Returns `text` filled up with spaces to `columns`. A wide character takes two.
-fn padded(text: &str, columns: usize) -> String {
-    Line::of(Style::new(), text).bar(Style::new(), columns).plain()
 }
 
 /// Returns two lines about the chosen run: its path, and its first loop with the cost.

@@ -108,7 +108,9 @@ impl Sessions {
         self.clocks.pushed = now;
         if self.assembler.counts().hurried > hurried {
             self.settle(self.clocks.tick, made);
-            self.take_all(made);
+            while let Some(record) = self.due.pop_front() {
+                self.take(record, made);
+            }
         }
         self.count(&mut made.metrics);
     }
@@ -227,13 +229,6 @@ impl Sessions {
     fn settle(&mut self, tick: u64, made: &mut Made) {
         self.assembler.settled(tick, &mut |record| self.due.push_back(record));
         self.count(&mut made.metrics);
-    }
-
-    /// Judges all records that are due.
-    fn take_all(&mut self, made: &mut Made) {
-        while let Some(record) = self.due.pop_front() {
-            self.take(record, made);
-        }
     }
 
     /// Counts what the assembler counted since the last time.

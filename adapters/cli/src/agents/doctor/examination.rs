@@ -7,7 +7,7 @@ use std::{env, io};
 use serde::Serialize;
 
 use super::swarm;
-use super::trial::Timing;
+use super::trial::measure;
 use crate::agents::Agent;
 use crate::agents::hooks::Form;
 use crate::agents::host::{Diagnosis, Host, Installation, Scope, is_same};
@@ -240,10 +240,10 @@ impl SettingsFile {
         // The state of the hook that is tried.
         let scratch = tempfile::Builder::new().prefix("unstuck-doctor-").tempdir();
         let scratch = scratch.map_err(|error| format!("cannot be tried: {error}"));
-        match scratch.and_then(|state| Timing::measure(self.host, entry, state.path())) {
-            Ok(Timing { median, shell }) => {
+        match scratch.and_then(|state| measure(self.host, entry, state.path())) {
+            Ok((median, shell_ms)) => {
                 let (works, median_ms) = (Some(true), Some(median));
-                CommandReport { works, median_ms, shell_ms: shell, ..untried }
+                CommandReport { works, median_ms, shell_ms, ..untried }
             }
             Err(fault) => CommandReport { works: Some(false), fault: Some(fault), ..untried },
         }

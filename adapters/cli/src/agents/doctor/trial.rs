@@ -28,51 +28,44 @@ const OUTPUT_MAX: usize = 160;
 /// A shell line that only reads its input.
 const NOTHING: &str = "cat >/dev/null";
 
-/// The times of a hook that works.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Timing {
-    /// The median time of a run, in milliseconds.
-    pub(super) median: f64,
-    /// The part that the shell takes, if the agent starts one.
-    pub(super) shell: Option<f64>,
-}
-
-impl Timing {
-    /// Runs `entry` of `host` with its state in the folder `state`. The error completes a sentence about
-    /// the command.
-    pub(super) fn measure(host: &Host, entry: &Entry, state: &Path) -> Result<Self, String> {
-        let program = Path::new(&entry.line.program);
-        // A line may test for its program, and then only does nothing if it is missing.
-        if program.is_absolute() {
-            fs::metadata(program).map_err(|error| {
-                format!("{} cannot be started: {error}", plain(&entry.line.program))
-            })?;
-        }
-        let median = median(host.sample, host.silence, || {
-            let mut command = match Shell::of(host.hooks.form, entry) {
-                Some(shell) => shell.command(&entry.command),
-                None => Command::new(&entry.line.program),
-            };
-            if entry.has_args {
-                command.args(&entry.line.words);
-            }
-            // The trial ignores that `UNSTUCK=off` is set.
-            command.env("UNSTUCK_STATE_DIR", state).env_remove("UNSTUCK");
-            command
+/// Runs `entry` of `host` with its state in the folder `state`. Returns the median time of a run in milliseconds, and the
+/// part of it that the shell takes, if the agent starts one. The error completes a sentence about the command.
+pub(super) fn measure(
+    host: &Host,
+    entry: &Entry,
+    state: &Path,
+) -> Result<(f64, Option<f64>), String> {
+    let program = Path::new(&entry.line.program);
+    // A line may test for its program, and then only does nothing if it is missing.
+    if program.is_absolute() {
+        fs::metadata(program).map_err(|error| {
+            format!("{} cannot be started: {error}", plain(&entry.line.program))
         })?;
-        // A hook that fails reports that only in its log, so that the agent goes on.
-        let log = fs::read_to_string(state.join(LOG)).unwrap_or_default();
-        // Failures of the swarm do not stop the hook's work.
-        if let Some(line) = log.lines().rfind(|line| !line.contains(SWARM_LINE)) {
-            return Err(format!("lets every call pass; its log says: {}", excerpt(line)));
-        }
-        if fs::read_dir(state).is_ok_and(|mut kept| kept.next().is_none()) {
-            return Err("exits with 0 but stores nothing about the call: is it unstuck?".to_owned());
-        }
-        let shell = Shell::of(host.hooks.form, entry);
-        let alone = shell.map(|shell| self::median(host.sample, "", || shell.command(NOTHING)));
-        Ok(Self { median, shell: share(median, alone.and_then(Result::ok)) })
     }
+    let median = median(host.sample, host.silence, || {
+        let mut command = match Shell::of(host.hooks.form, entry) {
+            Some(shell) => shell.command(&entry.command),
+            None => Command::new(&entry.line.program),
+        };
+        if entry.has_args {
+            command.args(&entry.line.words);
+        }
+        // The trial ignores that `UNSTUCK=off` is set.
+        command.env("UNSTUCK_STATE_DIR", state).env_remove("UNSTUCK");
+        command
+    })?;
+    // A hook that fails reports that only in its log, so that the agent goes on.
+    let log = fs::read_to_string(state.join(LOG)).unwrap_or_default();
+    // Failures of the swarm do not stop the hook's work.
+    if let Some(line) = log.lines().rfind(|line| !line.contains(SWARM_LINE)) {
+        return Err(format!("lets every call pass; its log says: {}", excerpt(line)));
+    }
+    if fs::read_dir(state).is_ok_and(|mut kept| kept.next().is_none()) {
+        return Err("exits with 0 but stores nothing about the call: is it unstuck?".to_owned());
+    }
+    let shell = Shell::of(host.hooks.form, entry);
+    let alone = shell.map(|shell| self::median(host.sample, "", || shell.command(NOTHING)));
+    Ok((median, share(median, alone.and_then(Result::ok))))
 }
 
 /// Returns the shell's part of `median`, or `None` if the shell `alone` took longer. Both times come from a

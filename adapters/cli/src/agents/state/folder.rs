@@ -180,9 +180,10 @@ impl Folder {
         if file::open(&mut file::anew(), &mark).and_then(|file| file.set_modified(now)).is_err() {
             return;
         }
-        let old = self.ending_with(&[ENDING, NEWER, SPENT]).take(LOOKED_AT_MAX).filter(|entry| {
-            modified(&entry.path()).is_some_and(|used| !is_younger(used, AGE_MAX, now))
-        });
+        // After a clock was set back, nothing is old.
+        let is_old = |used| now.duration_since(used).is_ok_and(|passed| passed >= AGE_MAX);
+        let old = self.ending_with(&[ENDING, NEWER, SPENT]).take(LOOKED_AT_MAX);
+        let old = old.filter(|entry| modified(&entry.path()).is_some_and(is_old));
         let mut ended = Vec::new();
         for entry in old.take(REMOVED_MAX) {
             // A file of what was spent is not a session that ended.
@@ -297,11 +298,6 @@ fn is_of_last_day(path: &Path, now: Duration) -> bool {
 
 fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
-}
-
-/// Returns whether `then` is less than `age` before `now`. After a clock was set back, nothing is old.
-fn is_younger(then: SystemTime, age: Duration, now: SystemTime) -> bool {
-    now.duration_since(then).map_or(true, |passed| passed < age)
 }
 
 /// Writes a file like that of a new session.

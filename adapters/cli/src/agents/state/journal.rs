@@ -190,6 +190,7 @@ impl Folder {
         if let Ok(mut log) = create(&mut options, &path) {
             // Text from a payload must not begin a new line.
             let what = what.to_string();
+            let printable = |c| if is_hidden(c) { ' ' } else { c };
             let line: String = masked(&what).chars().take(LINE_MAX).map(printable).collect();
             let _ = log.write_all(format!("{now} {who}: {line}\n").as_bytes());
         }
@@ -200,10 +201,6 @@ impl Folder {
         let log = read(&self.path().join(LOG)).unwrap_or_default();
         String::from_utf8_lossy(&log).into_owned()
     }
-}
-
-fn printable(c: char) -> char {
-    if is_hidden(c) { ' ' } else { c }
 }
 
 /// Returns the last byte of a file, or `None` if it is empty.
