@@ -152,8 +152,12 @@ impl Arm {
                 replay.take(event);
                 let found: Vec<_> = replay.take_findings().map(|it| (it.key, it.action)).collect();
                 // The end of a loop does not matter.
-                found.iter().for_each(|(key, _)| replay.leave(*key));
-                found.into_iter().for_each(|(_, action)| self.act(action, after));
+                for (key, _) in &found {
+                    replay.leave(*key);
+                }
+                for (_, action) in found {
+                    self.act(action, after);
+                }
             }
             Judging::Steps(most) if after.calls > *most => self.act(Action::Stop, before),
             Judging::Steps(_) => {}
