@@ -149,8 +149,8 @@ impl Store {
         Ok((store, Stored { snapshot, entries }))
     }
 
-    /// Adds an entry. From then on, it survives a kill of the process. After [`Store::sync`], it also survives a
-    /// crash of the machine.
+    /// Adds an entry. From then on, it survives a kill of the process. Once the file of [`Store::unsynced`] is on the
+    /// disk, it also survives a crash of the machine.
     ///
     /// # Errors
     ///
