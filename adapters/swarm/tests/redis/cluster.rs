@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use redis::Cmd;
 use unstuck_swarm::SwarmStore as _;
 use unstuck_swarm::redis::{RedisStore, Settings, Watch};
 
@@ -12,31 +11,59 @@ use crate::liar::{Liar, Lie};
 use crate::server::{Server, free_port, settings, talkative, until};
 
 /// All slots of a cluster, in three parts.
-const SLOTS: [(u32, u32); 3] = [(0, 5460), (5461, 10922), (10923, 16383)];
+pub(crate) const SLOTS: [(u32, u32); 3] = [(0, 5460), (5461, 10922), (10923, 16383)];
 
-/// Starts three nodes that know each other, each with a third of the slots.
-fn cluster() -> Vec<Server> {
-    let nodes = SLOTS.map(node);
-    let (first, others) = nodes.split_first().expect("there are three");
-    for (node, bus) in others {
-        first.0.ask::<()>(&format!("CLUSTER MEET 127.0.0.1 {} {bus}", node.port()));
-    }
-    until(|| {
-        nodes.iter().all(|(node, _)| {
-            let info: String = node.ask("CLUSTER INFO");
-            info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:3")
-        })
-    });
-    nodes.into_iter().map(|(node, _)| node).collect()
+/// A node, with the port for clients and the one for other nodes.
+pub(crate) struct Node {
+    pub(crate) server: Server,
+    pub(crate) port: u16,
+    bus: u16,
 }
 
-/// Starts a node with these slots, and returns the port on which it talks to the others.
-fn node((first, last): (u32, u32)) -> (Server, u16) {
-    let bus = free_port();
-    let port = bus.to_string();
-    let node = Server::with(&["--cluster-enabled", "yes", "--cluster-port", &port]);
-    node.ask::<()>(&format!("CLUSTER ADDSLOTSRANGE {first} {last}"));
-    (node, bus)
+impl Node {
+    /// Starts a node, in clear or with these options for TLS.
+    pub(crate) fn start(options: &str, tls: Option<&str>) -> Self {
+        let [bus, secure] = [free_port(), free_port()];
+        let tls = tls.map(|tls| format!("--tls-port {secure} {tls}"));
+        let words = format!(
+            "--cluster-enabled yes --cluster-port {bus} {options} {}",
+            tls.as_deref().unwrap_or_default()
+        );
+        let server = Server::with(&words.split_whitespace().collect::<Vec<_>>());
+        let port = if tls.is_some() { secure } else { server.port() };
+        Self { server, port, bus }
+    }
+}
+
+/// Starts nodes that know each other. Each of the first three has a third of the slots.
+pub(crate) fn nodes(count: usize, options: &str, tls: Option<&str>) -> Vec<Node> {
+    let nodes: Vec<_> = (0..count).map(|_| Node::start(options, tls)).collect();
+    for (node, (first, last)) in nodes.iter().zip(SLOTS) {
+        node.server.ask::<()>(&format!("CLUSTER ADDSLOTSRANGE {first} {last}"));
+    }
+    for Node { port, bus, .. } in &nodes[1..] {
+        nodes[0].server.ask::<()>(&format!("CLUSTER MEET 127.0.0.1 {port} {bus}"));
+    }
+    let known = format!("cluster_known_nodes:{count}");
+    until(|| {
+        nodes.iter().all(|node| {
+            let info: String = node.server.ask("CLUSTER INFO");
+            info.contains("cluster_state:ok") && info.contains(&known)
+        })
+    });
+    nodes
+}
+
+/// Starts three nodes.
+fn cluster() -> Vec<Server> {
+    nodes(3, "", None).into_iter().map(|node| node.server).collect()
+}
+
+/// Returns the slot of a swarm, and the number of the node that has it at first.
+pub(crate) fn place(node: &Server, swarm: &str) -> (u32, usize) {
+    let slot = node.ask(&format!("CLUSTER KEYSLOT {{unstuck:{swarm}}}"));
+    let home = SLOTS.iter().position(|(_, last)| slot <= *last);
+    (slot, home.expect("every slot is somewhere"))
 }
 
 fn keys(node: &Server) -> Vec<String> {
@@ -79,10 +106,7 @@ fn a_node_that_stops_affects_only_its_swarms() {
     let mut nodes = cluster();
     let hosts: Vec<_> = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port())).collect();
     let url = |swarm| format!("redis://{}/?swarm={swarm}", hosts.join(","));
-    let home = |swarm: &str| {
-        let slot: u32 = nodes[0].ask(&format!("CLUSTER KEYSLOT {{unstuck:{swarm}}}"));
-        SLOTS.iter().position(|(_, last)| slot <= *last).expect("every slot is somewhere")
-    };
+    let home = |swarm: &str| place(&nodes[0], swarm).1;
     let swarms = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let gone = home(swarms[0]);
     let kept = swarms.iter().find(|swarm| home(swarm) != gone).expect("not all are on one node");
@@ -101,31 +125,22 @@ fn a_node_that_stops_affects_only_its_swarms() {
 }
 
 /// Sets the state of a slot on a node.
-fn set_slot(node: &Server, slot: u32, state: &str) {
+pub(crate) fn set_slot(node: &Server, slot: u32, state: &str) {
     node.ask::<()>(&format!("CLUSTER SETSLOT {slot} {state}"));
 }
 
-/// Moves the keys of a slot from one node to another.
-fn migrate(slot: u32, from: &Server, to: &Server) {
+/// Moves the keys of a slot from one node to the one with this port.
+pub(crate) fn migrate(slot: u32, from: &Server, to: u16) {
     let keys: Vec<String> = from.ask(&format!("CLUSTER GETKEYSINSLOT {slot} 1000"));
-    let mut command = Cmd::new();
-    command
-        .arg("MIGRATE")
-        .arg("127.0.0.1")
-        .arg(to.port())
-        .arg("")
-        .arg(0)
-        .arg(5000)
-        .arg("KEYS")
-        .arg(keys);
+    let mut command = redis::cmd("MIGRATE");
+    command.arg("127.0.0.1").arg(to).arg("").arg(0).arg(5000).arg("KEYS").arg(keys);
     command.query::<()>(&mut from.connection()).expect("the keys can be moved");
 }
 
 #[test]
 fn calls_that_are_made_while_a_slot_moves_are_counted_afterwards() {
     let nodes = cluster();
-    let slot: u32 = nodes[0].ask("CLUSTER KEYSLOT {unstuck:a}");
-    let home = SLOTS.iter().position(|(_, last)| slot <= *last).expect("every slot is somewhere");
+    let (slot, home) = place(&nodes[0], "a");
     let (from, to) = (&nodes[home], &nodes[(home + 1) % 3]);
     let ids = [from, to].map(|node| node.ask::<String>("CLUSTER MYID"));
     let other = Settings::parse(&to.url("a"), b"of another swarm").expect("it is an address");
@@ -149,7 +164,7 @@ fn calls_that_are_made_while_a_slot_moves_are_counted_afterwards() {
             "the worker goes on, and the call is kept"
         );
     }
-    migrate(slot, from, to);
+    migrate(slot, from, to.port());
     for node in [to, from] {
         set_slot(node, slot, &format!("NODE {}", ids[1]));
     }
@@ -162,8 +177,7 @@ fn calls_that_are_made_while_a_slot_moves_are_counted_afterwards() {
 
 #[test]
 fn a_call_waits_for_a_node_to_take_its_slot() {
-    let options = ["--cluster-enabled", "yes", "--cluster-port", &free_port().to_string()];
-    let node = Server::with(&options);
+    let node = Node::start("", None).server;
     let store = node.store("a");
     assert_eq!(store.record(&observation(1, 1)).rung, 0);
     let health = store.health();
@@ -176,8 +190,7 @@ fn a_call_waits_for_a_node_to_take_its_slot() {
 
 #[test]
 fn a_call_that_is_put_off_is_not_lost_on_a_server_that_hangs() {
-    let options = ["--cluster-enabled", "yes", "--cluster-port", &free_port().to_string()];
-    let node = Server::with(&options);
+    let node = Node::start("", None).server;
     let liar = Liar::start(Lie::Nothing);
     let hosts = format!("redis://127.0.0.1:{},", node.port());
     let store = RedisStore::open(settings(&liar.url().replace("redis://", &hosts)));

@@ -3,8 +3,9 @@
 use unstuck_swarm::SwarmStore as _;
 use unstuck_swarm::redis::{RedisStore, Settings, Watch};
 
+use crate::cluster::Node;
 use crate::counts::observation;
-use crate::server::{Server, free_port};
+use crate::server::Server;
 
 /// Returns the error of a worker that reports a call.
 fn error_of_a_worker(settings: Settings) -> String {
@@ -33,8 +34,7 @@ fn a_server_that_asks_for_a_password_is_named_as_such() {
 
 #[test]
 fn a_cluster_that_is_down_is_named_as_such() {
-    let port = free_port().to_string();
-    let node = Server::with(&["--cluster-enabled", "yes", "--cluster-port", &port]);
+    let node = Node::start("", None).server;
     let settings = node.settings("s");
     for error in [error_of_a_worker(settings.clone()), error_of_an_observer(&settings)] {
         assert!(error.contains("refuses: its cluster is down: every slot needs a node"), "{error}");

@@ -11,7 +11,10 @@ use crate::counts::observation;
 use crate::server::{PATIENCE, Server, settings, until};
 
 /// The deadline of workers in these tests.
-const DEADLINE: Duration = Duration::from_millis(10);
+pub(crate) const DEADLINE: Duration = Duration::from_millis(10);
+
+/// The number of different calls of a worker.
+pub(crate) const DIFFERENT: u64 = 50;
 
 /// Opens a store with a usual deadline.
 pub(crate) fn hasty(url: &str) -> RedisStore {
@@ -47,10 +50,10 @@ pub(crate) fn while_calling(store: &RedisStore, what: &str, run: impl FnOnce()) 
 }
 
 /// Makes the calls of one worker, about a thousand a second. Other workers make some of them, too.
-fn calls(store: &RedisStore, worker: u64, over: &AtomicBool) -> Vec<Duration> {
+pub(crate) fn calls(store: &RedisStore, worker: u64, over: &AtomicBool) -> Vec<Duration> {
     let mut took = Vec::new();
     while !over.load(Ordering::Relaxed) {
-        let call = observation(worker, took.len() as u64 % 50);
+        let call = observation(worker, took.len() as u64 % DIFFERENT);
         let start = Instant::now();
         let _ = store.record(&call);
         took.push(start.elapsed());

@@ -4,6 +4,7 @@
 mod cluster;
 mod counts;
 mod errors;
+mod failover;
 mod faults;
 mod garbage;
 mod liar;

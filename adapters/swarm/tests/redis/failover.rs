@@ -1,0 +1,217 @@
+//! A replica takes over from its master while a slot moves and workers call: the calls that are lost are those of
+//! which DESIGN.md says so, and nothing counts twice.
+
+use std::env;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use unstuck_swarm::SwarmStore as _;
+use unstuck_swarm::redis::RedisStore;
+
+use crate::cluster::{Node, migrate, nodes, place, set_slot};
+use crate::counts::{counts, observation};
+use crate::faults::{DEADLINE, DIFFERENT, calls, finds, hasty, pass};
+use crate::server::{settings, until};
+
+/// The variable with the folder of certificates, in a process whose servers and workers use TLS.
+const CERTIFICATES: &str = "UNSTUCK_TEST_CERTIFICATES";
+
+/// The commands of `openssl` that make the certificate of an authority, and the one of all servers.
+const CERTIFY: [&str; 3] = [
+    "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=unstuck-tests -keyout ca.key -out ca.crt",
+    "req -newkey rsa:2048 -nodes -subj /CN=server -addext subjectAltName=IP:127.0.0.1 -keyout server.key -out server.csr",
+    "x509 -req -days 2 -in server.csr -copy_extensions copy -CA ca.crt -CAkey ca.key -CAcreateserial -out server.crt",
+];
+
+/// The most calls of a swarm that are on their way when a connection breaks.
+const ON_THE_WAY_MAX: u64 = 256;
+
+/// What happens to the slot of a swarm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// Nothing.
+    Unharmed,
+    /// It moves to another master.
+    Moved,
+    /// Its master fails, and a replica takes over.
+    Failed,
+}
+
+/// A swarm with a store of its own.
+struct Swarm {
+    url: String,
+    store: RedisStore,
+    slot: u32,
+    fate: Fate,
+}
+
+/// Starts three masters and a replica of the first one.
+fn cluster() -> Vec<Node> {
+    let folder = env::var(CERTIFICATES).ok();
+    let tls = folder.as_ref().map(|folder| {
+        format!(
+            "--tls-cert-file {folder}/server.crt --tls-key-file {folder}/server.key \
+             --tls-ca-cert-file {folder}/ca.crt --tls-auth-clients no --tls-replication yes \
+             --tls-cluster yes"
+        )
+    });
+    let options = "--cluster-node-timeout 2000 --cluster-replica-validity-factor 0";
+    let nodes = nodes(4, options, tls.as_deref());
+    let master: String = nodes[0].server.ask("CLUSTER MYID");
+    nodes[3].server.ask::<()>(&format!("CLUSTER REPLICATE {master}"));
+    until(|| says(&nodes[3], "master_link_status:up"));
+    nodes
+}
+
+fn says(node: &Node, text: &str) -> bool {
+    node.server.ask::<String>("INFO replication").contains(text)
+}
+
+/// Returns nine swarms, one of which will move.
+fn swarms(nodes: &[Node]) -> Vec<Swarm> {
+    let hosts: Vec<_> = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();
+    let scheme = if env::var_os(CERTIFICATES).is_some() { "rediss" } else { "redis" };
+    let mut fates = vec![Fate::Unharmed, Fate::Moved];
+    let swarm = |number| {
+        let name = format!("s{number}");
+        let (slot, home) = place(&nodes[0].server, &name);
+        let fate = match home {
+            0 => Fate::Failed,
+            1 => fates.pop().unwrap_or(Fate::Unharmed),
+            _ => Fate::Unharmed,
+        };
+        let url = format!("{scheme}://{}/?swarm={name}", hosts.join(","));
+        Swarm { store: hasty(&url), url, slot, fate }
+    };
+    (0..9).map(swarm).collect()
+}
+
+impl Swarm {
+    /// Returns the number of calls of which the store knows the end.
+    fn settled(&self) -> u64 {
+        let health = self.store.health();
+        health.answered + health.failed + health.dropped
+    }
+
+    /// Compares the counts of the server with the calls that its worker made, and returns what is wrong.
+    fn audit(&self, made: u64, acknowledged: u64) -> Option<String> {
+        let auditor = RedisStore::open(settings(&self.url));
+        let (mut lost, mut doubled) = (0, 0);
+        for call in 0..DIFFERENT {
+            let made = (made + DIFFERENT - 1 - call) / DIFFERENT;
+            // The audit is a call, too.
+            let counted = u64::from(counts(auditor.record(&observation(1, call))).0).max(1) - 1;
+            lost += made.saturating_sub(counted);
+            doubled += counted.saturating_sub(made);
+        }
+        let health = self.store.health();
+        let known = health.failed + health.dropped;
+        let allowed = match self.fate {
+            Fate::Unharmed | Fate::Moved => 0,
+            Fate::Failed => known.min(ON_THE_WAY_MAX) + acknowledged,
+        };
+        println!(
+            "{:?}: {made} calls, {lost} lost, {known} known, {acknowledged} not replicated",
+            self.fate
+        );
+        (lost > allowed || doubled > 0).then(|| {
+            format!("{:?}: {lost} calls are lost, {doubled} count twice; {health:?}", self.fate)
+        })
+    }
+}
+
+/// Moves a slot, and then lets the first master fail, while each swarm has a worker.
+fn check(is_hung: bool) {
+    let mut nodes = cluster();
+    let swarms = swarms(&nodes);
+    for swarm in &swarms {
+        finds(&swarm.store, DIFFERENT);
+    }
+    let before: Vec<_> = swarms.iter().map(Swarm::settled).collect();
+    let over = &AtomicBool::new(false);
+    let (made, acknowledged) = thread::scope(|scope| {
+        let spawn = |store| scope.spawn(move || calls(store, 1, over));
+        let workers: Vec<_> = swarms.iter().map(|swarm| spawn(&swarm.store)).collect();
+        pass(Duration::from_secs(1));
+        let moving = swarms.iter().find(|swarm| swarm.fate == Fate::Moved).expect("one moves");
+        move_slot(moving.slot, &nodes[1], &nodes[2]);
+
+        let answered = || swarms.iter().map(|swarm| swarm.store.health().answered);
+        let replicated: Vec<_> = answered().collect();
+        pass(Duration::from_millis(100));
+        if is_hung {
+            nodes[0].server.signal("STOP");
+        } else {
+            nodes[0].server.kill();
+        }
+        let acknowledged: Vec<_> =
+            answered().zip(replicated).map(|(now, then)| now - then).collect();
+        until(|| says(&nodes[3], "role:master"));
+        let taken_over: Vec<_> = answered().collect();
+        until(|| answered().zip(&taken_over).all(|(now, then)| now > *then));
+        if is_hung {
+            nodes[0].server.signal("CONT");
+        } else {
+            nodes[0].server.revive();
+        }
+        until(|| says(&nodes[0], "role:slave") && says(&nodes[0], "master_link_status:up"));
+        over.store(true, Ordering::Relaxed);
+        let made: Vec<_> =
+            workers.into_iter().map(|worker| worker.join().expect("no worker fails")).collect();
+        (made, acknowledged)
+    });
+    let longest = made.iter().flatten().max().expect("there are calls");
+    assert!(*longest < 100 * DEADLINE, "a worker waited {longest:?}");
+    let wrong = swarms.iter().zip(before).zip(made).zip(acknowledged);
+    let wrong = wrong.filter_map(|(((swarm, before), made), acknowledged)| {
+        let made = made.len() as u64;
+        until(|| swarm.settled() - before == made);
+        swarm.audit(made, acknowledged)
+    });
+    assert_eq!(wrong.collect::<Vec<_>>(), Vec::<String>::new());
+}
+
+/// Moves a slot to another node, while workers call.
+fn move_slot(slot: u32, from: &Node, to: &Node) {
+    let ids = [from, to].map(|node| node.server.ask::<String>("CLUSTER MYID"));
+    set_slot(&to.server, slot, &format!("IMPORTING {}", ids[0]));
+    set_slot(&from.server, slot, &format!("MIGRATING {}", ids[1]));
+    pass(Duration::from_millis(100));
+    migrate(slot, &from.server, to.port);
+    for node in [to, from] {
+        set_slot(&node.server, slot, &format!("NODE {}", ids[1]));
+    }
+}
+
+#[test]
+fn a_replica_takes_over_from_a_master_that_is_killed() {
+    check(false);
+}
+
+#[test]
+fn a_replica_takes_over_from_a_master_that_hangs() {
+    check(true);
+}
+
+#[test]
+fn a_replica_takes_over_by_tls() {
+    let folder = tempfile::tempdir().expect("there is room");
+    for words in CERTIFY {
+        let mut openssl = Command::new("openssl");
+        let made = openssl.args(words.split(' ')).current_dir(&folder).output();
+        let made = made.expect("openssl; on Debian, apt-get install openssl brings it");
+        assert!(made.status.success(), "{made:?}");
+    }
+    // A process reads the certificates that it trusts once.
+    let own = env::current_exe().expect("it runs");
+    let ran = Command::new(own)
+        .args(["--exact", "failover::a_replica_takes_over_from_a_master_that_is_killed"])
+        .args(["--nocapture"])
+        .env(CERTIFICATES, folder.path())
+        .env("SSL_CERT_FILE", folder.path().join("ca.crt"))
+        .output();
+    let ran = ran.expect("it starts");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
