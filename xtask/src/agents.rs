@@ -14,47 +14,13 @@ use std::time::Instant;
 
 use clap::Args;
 
-use client::Client;
+use client::{CLIENTS, Client};
 use run::{Model, Run};
-use scenario::Scenario;
+use scenario::{SCENARIOS, Scenario};
 
 use crate::machine::{self, is_ci};
 use crate::step::{Done, failed};
 use crate::{checks, steps};
-
-/// The runs that CI makes: names of clients and of their scenarios. The rest is run by hand.
-const BRIEFLY: &[(&str, &[&str])] = &[
-    (
-        "claude-code",
-        &[
-            "same-failing-command",
-            "failing-edit",
-            "failing-mcp",
-            "healthy-by-tool",
-            "denied-variants",
-            "program-gone",
-        ],
-    ),
-    (
-        "codex",
-        &["same-failing-command", "failing-edit", "failing-mcp", "healthy-by-tool", "program-gone"],
-    ),
-    (
-        "gemini",
-        &[
-            "same-failing-command",
-            "same-success",
-            "failing-edit",
-            "healthy-by-tool",
-            "program-gone",
-        ],
-    ),
-    ("copilot", &["same-failing-command", "healthy-by-tool", "program-gone"]),
-    ("pi", &["same-failing-command", "failing-edit", "healthy-by-tool", "program-gone"]),
-];
-
-/// The clients whose hooks are measured.
-const MEASURED: [&str; 3] = ["claude-code", "codex", "gemini"];
 
 /// A client and a scenario that it plays.
 type Pair = (&'static Client, &'static Scenario);
@@ -75,10 +41,10 @@ pub(crate) struct Request {
     #[arg(long, conflicts_with_all = ["bless", "bare", "scenario"])]
     cost: bool,
     /// Run this agent only
-    #[arg(value_parser = steps::possible(client::ALL.iter().map(|client| (client.name, client.package))))]
+    #[arg(value_parser = steps::possible(CLIENTS.all.iter().map(|it| (&*it.name, &*it.package))))]
     agent: Option<String>,
     /// Run this scenario only
-    #[arg(value_parser = steps::possible(scenario::ALL.iter().map(|known| (known.name, known.about))))]
+    #[arg(value_parser = steps::possible(SCENARIOS.all.iter().map(|it| (&*it.name, &*it.about))))]
     scenario: Option<String>,
 }
 
@@ -88,18 +54,18 @@ pub(crate) fn run(request: &Request) -> Done {
     if request.cost {
         return measure(request.agent.as_deref());
     }
-    let is_wanted = |only: &Option<String>, name| only.as_ref().is_none_or(|only| only == name);
+    let is_wanted =
+        |only: &Option<String>, name: &String| only.as_ref().is_none_or(|only| only == name);
     let plan = plan(|(client, scenario)| {
-        is_wanted(&request.agent, client.name) && is_wanted(&request.scenario, scenario.name)
+        is_wanted(&request.agent, &client.name) && is_wanted(&request.scenario, &scenario.name)
     });
     carry_out(&plan, request, true)
 }
 
 /// Measures the hooks of the agent with this name, or else of those that most people use.
 fn measure(name: Option<&str>) -> Done {
-    let is_wanted =
-        |client: &&Client| name.map_or(MEASURED.contains(&client.name), |name| client.name == name);
-    let clients: Vec<_> = client::ALL.iter().filter(is_wanted).collect();
+    let is_wanted = |client: &&Client| name.map_or(client.is_measured, |name| client.name == name);
+    let clients: Vec<_> = CLIENTS.all.iter().filter(is_wanted).collect();
     clients.iter().try_for_each(|client| client.ready(true))?;
     cost::table(&clients)
 }
@@ -107,22 +73,18 @@ fn measure(name: Option<&str>) -> Done {
 /// Makes the runs of CI, which installs the clients. On a developer's machine the step is left out if they are
 /// not installed.
 pub(crate) fn check() -> Done {
-    let plan = plan(|(client, scenario)| {
-        let mut brief = BRIEFLY.iter().filter(|(name, _)| *name == client.name);
-        brief.any(|(_, names)| names.contains(&scenario.name))
-    });
+    let plan = plan(|(client, scenario)| client.in_ci.contains(&scenario.name));
     carry_out(&plan, &Request::default(), is_ci())
 }
 
 /// The runs that are wanted and make sense, in the order in which they are made.
 fn plan(is_wanted: impl Fn(Pair) -> bool) -> Vec<Pair> {
-    let of_client = |client| scenario::ALL.iter().map(move |scenario| (client, scenario));
+    let of_client = |client| SCENARIOS.all.iter().map(move |scenario| (client, scenario));
     let makes_sense = |(client, scenario): Pair| {
-        let mut lacking = client.lacks.iter().map(|(name, _)| *name);
-        scenario.only.is_none_or(|only| only == client.name)
-            && !lacking.any(|name| name == scenario.name)
+        scenario.only.as_ref().is_none_or(|only| *only == client.name)
+            && !client.lacks.contains_key(&scenario.name)
     };
-    let all = client::ALL.iter().flat_map(of_client);
+    let all = CLIENTS.all.iter().flat_map(of_client);
     all.filter(|pair| makes_sense(*pair) && is_wanted(*pair)).collect()
 }
 
@@ -162,7 +124,7 @@ fn observed(run: &Run<'_>) -> io::Result<Option<String>> {
 
 /// Makes a run, and returns whether its line is the recorded one. Prints both and the folder of the run if not.
 fn is_as_recorded(run: &Run<'_>) -> io::Result<bool> {
-    let (client, scenario) = (run.client.name, run.scenario.name);
+    let (client, scenario) = (&run.client.name, &run.scenario.name);
     let recorded = recorded(run.client);
     let expected = recorded.get(scenario).map_or("(no line)", String::as_str);
     // Some clients now and then lose the output of a command. What is wrong here is so twice.
@@ -194,13 +156,14 @@ fn recorded(client: &Client) -> BTreeMap<String, String> {
 /// Records a line, in the order of the scenarios.
 fn record(client: &Client, scenario: &Scenario, line: String) -> io::Result<()> {
     let mut lines = recorded(client);
-    lines.insert(scenario.name.into(), line);
+    lines.insert(scenario.name.clone(), line);
     let today = Command::new("date").arg("+%F").output()?.stdout;
     let today = String::from_utf8_lossy(&today);
     let head = format!("# {}: {}, last recorded {}\n", client.title, client.package, today.trim());
-    let rows = scenario::ALL
+    let rows = SCENARIOS
+        .all
         .iter()
-        .filter_map(|Scenario { name, .. }| Some(format!("{name:<22} {}\n", lines.get(*name)?)));
+        .filter_map(|Scenario { name, .. }| Some(format!("{name:<22} {}\n", lines.get(name)?)));
     fs::write(table(client), head + &rows.collect::<String>())
 }
 
@@ -210,16 +173,13 @@ mod tests {
 
     #[test]
     fn the_tables_are_of_these_versions_and_have_the_runs_of_ci() {
-        for client in client::ALL {
+        for client in &CLIENTS.all {
             let text = fs::read_to_string(table(client)).expect("a table");
-            assert!(text.contains(client.package), "{}: another version", client.name);
-            let is_scenario = |name: &String| scenario::ALL.iter().any(|known| known.name == name);
-            assert!(recorded(client).keys().all(is_scenario), "{}", client.name);
-        }
-        for (client, names) in BRIEFLY {
-            let known = client::ALL.iter().find(|known| known.name == *client);
-            let lines = recorded(known.expect("a client"));
-            assert!(names.iter().all(|name| lines.contains_key(*name)), "{client}");
+            assert!(text.contains(&client.package), "{}: another version", client.name);
+            let is_scenario = |name: &String| SCENARIOS.all.iter().any(|known| known.name == *name);
+            let lines = recorded(client);
+            assert!(lines.keys().chain(client.lacks.keys()).all(is_scenario), "{}", client.name);
+            assert!(client.in_ci.iter().all(|name| lines.contains_key(name)), "{}", client.name);
         }
     }
 }

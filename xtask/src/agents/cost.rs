@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::client::Client;
 use super::run::{Model, Run};
-use super::scenario::{COST, IDLE, Scenario};
+use super::scenario::SCENARIOS;
 use crate::machine::{cargo, root};
 use crate::step::{Done, quietly};
 
@@ -17,9 +17,6 @@ const PROGRAMS: [&str; 2] =
 /// The number of runs of each kind, which take turns.
 const ROUNDS: usize = 3;
 
-/// The kinds of runs: the scenario, and whether there are hooks.
-const KINDS: [(&Scenario, bool); 3] = [(&COST, false), (&IDLE, true), (&COST, true)];
-
 /// Prints a row of the table for each client: milliseconds from an answer of the model to its next request.
 pub(super) fn table(clients: &[&'static Client]) -> Done {
     let program = &program()?;
@@ -27,10 +24,13 @@ pub(super) fn table(clients: &[&'static Client]) -> Done {
     println!("\nMilliseconds a call, with {}", program.display());
     println!("| agent | without hooks | hooks add | of it, hooks that do nothing | of it, ours |");
     println!("|---|---|---|---|---|");
+    let (cost, idle) = (&SCENARIOS.cost, &SCENARIOS.idle);
+    // The scenario of each kind of run, and whether there are hooks.
+    let kinds = [(cost, false), (idle, true), (cost, true)];
     for client in clients {
         let mut all: [Vec<f64>; 3] = Default::default();
         for _ in 0..ROUNDS {
-            for ((scenario, has_hooks), times) in KINDS.into_iter().zip(&mut all) {
+            for ((scenario, has_hooks), times) in kinds.into_iter().zip(&mut all) {
                 let run = Run { client, scenario, program, model, has_hooks };
                 times.extend(run.gaps()?);
             }

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use super::client::{self, Client, NODE};
+use super::client::{self, CLIENTS, Client};
 use super::scenario::{ORDINARY, STOPPED, Scenario};
 use crate::machine;
 
@@ -23,7 +23,7 @@ pub(super) struct Model {
 impl Model {
     /// Starts the model on a free port.
     pub(super) fn start() -> io::Result<Self> {
-        let mut command = machine::program(NODE.bin().join("node"));
+        let mut command = machine::program(CLIENTS.node.bin().join("node"));
         command.args(["xtask/agents/model.mjs", RUNS]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn()?;
         let mut line = String::new();
@@ -49,14 +49,14 @@ pub(super) struct Run<'r> {
 impl Run<'_> {
     /// The folder with the home, the project and the logs.
     pub(super) fn folder(&self) -> PathBuf {
-        machine::root().join(RUNS).join(self.client.name).join(self.scenario.name)
+        machine::root().join(RUNS).join(&self.client.name).join(&self.scenario.name)
     }
 
     /// Plays the scenario, and returns its line in the table. Returns `None` if it cannot be played on this machine.
     pub(super) fn line(&self) -> io::Result<Option<String>> {
         self.prepare()?;
         let mut trial = self.command();
-        trial.args(["sh", "-c", self.scenario.start, "sh", "true"]);
+        trial.args(["sh", "-c", &*self.scenario.start, "sh", "true"]);
         if self.ended(&mut trial)? != Some(0) {
             return Ok(None);
         }
@@ -66,7 +66,7 @@ impl Run<'_> {
         observe.arg("node").arg(machine::root().join("xtask/agents/observe.mjs"));
         observe.arg(self.folder()).arg(ends);
         if self.has_hooks && self.scenario.start == ORDINARY {
-            observe.args([self.client.name, self.client.transcripts]);
+            observe.args([&self.client.name, &self.client.transcripts]);
         }
         let output = observe.stderr(Stdio::inherit()).output()?;
         Ok(Some(String::from_utf8_lossy(&output.stdout).trim().into()))
@@ -79,15 +79,15 @@ impl Run<'_> {
         if !place.status()?.success() {
             return Err(io::Error::other("the folder of the run cannot be made"));
         }
-        for (path, text) in self.client.settings {
+        for (path, text) in &self.client.settings {
             let file = self.folder().join("home").join(path);
             fs::create_dir_all(file.parent().unwrap_or(&file))?;
             fs::write(file, self.filled(text))?;
         }
-        let installations = if self.has_hooks { self.scenario.installations } else { &[] };
+        let installations = if self.has_hooks { &*self.scenario.installations } else { &[] };
         for options in installations {
             let mut install = self.command();
-            install.arg("../bin/unstuck").args(["install", self.client.name]);
+            install.arg("../bin/unstuck").args(["install", &*self.client.name]);
             if self.ended(install.args(options.split_whitespace()))? != Some(0) {
                 let log = self.folder().join("output.txt");
                 return Err(io::Error::other(format!("no hooks installed; see {}", log.display())));
@@ -98,13 +98,13 @@ impl Run<'_> {
 
     /// Gives the client a prompt and waits until it ends. Returns who ended it, and its exit code.
     pub(super) fn prompt(&self, continues: bool) -> io::Result<String> {
-        let resumed = if continues { self.client.continues } else { "" };
-        let prompt = format!("Please do the job of script {}.", self.scenario.script);
-        let mode = self.client.modes[self.scenario.mode as usize];
-        let line = self.filled(self.client.command);
+        let resumed = if continues { &*self.client.continues } else { "" };
+        let prompt = format!("Please do the job of script {}.", self.scenario.script());
+        let mode = &self.client.modes[self.scenario.mode as usize];
+        let line = self.filled(&self.client.command);
         let line = line.replace("$continue", resumed).replace("$mode", mode);
         let mut client = self.command();
-        client.args(["sh", "-c", self.scenario.start, "sh"]);
+        client.args(["sh", "-c", &*self.scenario.start, "sh"]);
         let words = line.split_whitespace();
         client.args(words.map(|word| if word == "$prompt" { &prompt } else { word }));
         // A time limit that ends by a signal ends its own process, too.
@@ -125,8 +125,8 @@ impl Run<'_> {
         }
         let output = fs::read(self.folder().join("output.txt"))?;
         let output = String::from_utf8_lossy(&output);
-        let is_hook = self.has_hooks && calls.is_ok() && output.contains(self.client.hook_end);
-        Ok(match self.client.guard_end {
+        let is_hook = self.has_hooks && calls.is_ok() && output.contains(&self.client.hook_end);
+        Ok(match &self.client.guard_end {
             Some(text) if output.contains(text) => "the agent's guard".into(),
             _ if is_hook => "the hook".into(),
             _ => "the agent".into(),
@@ -135,7 +135,8 @@ impl Run<'_> {
 
     /// Writes the address and the name of the model, and the MCP server, into a text.
     fn filled(&self, text: &str) -> String {
-        let (client, Scenario { name, script, model, .. }) = (self.client.name, self.scenario);
+        let (client, Scenario { name, model, .. }) = (&self.client.name, self.scenario);
+        let script = self.scenario.script();
         let url = format!("http://127.0.0.1:{}/{client}/{name}/{script}", self.model.port);
         let desk = format!("\"{}\"", machine::root().join("xtask/agents/desk.mjs").display());
         let program = self.folder().join("bin/unstuck").display().to_string();
@@ -152,15 +153,16 @@ impl Run<'_> {
     /// the variables of this process.
     fn command(&self) -> Command {
         let (folder, path) = (self.folder(), env::var_os("PATH").unwrap_or_default());
-        let path = [NODE.bin(), self.client.bin()].into_iter().chain(env::split_paths(&path));
+        let path =
+            [CLIENTS.node.bin(), self.client.bin()].into_iter().chain(env::split_paths(&path));
         let mut command = Command::new("timeout");
         command.args(["--signal=KILL", "120"]).env_clear().current_dir(folder.join("project"));
-        let variables = format!("{} {}", client::VARIABLES, self.filled(self.client.variables));
+        let variables = format!("{} {}", client::VARIABLES, self.filled(&self.client.variables));
         command.envs(variables.split_whitespace().filter_map(|word| word.split_once('=')));
         command.env("PATH", env::join_paths(path).unwrap_or_default());
         command.env("HOME", folder.join("home")).env("TMPDIR", folder.join("tmp"));
         // A cache for all runs of a client: some unpack themselves into it.
-        let cache = machine::root().join("target/agents/cache").join(self.client.name);
+        let cache = machine::root().join("target/agents/cache").join(&self.client.name);
         command.env("npm_config_cache", cache.join("npm")).env("XDG_CACHE_HOME", cache);
         command.stdin(Stdio::null());
         command
