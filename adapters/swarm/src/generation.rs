@@ -32,16 +32,6 @@ pub(crate) struct Entry {
 const NONE: Slot = Slot::MAX;
 
 impl Entry {
-    /// Creates an entry without workers and repetitions.
-    pub(crate) const fn new(key: Key, tool: Tool, outcome: Outcome) -> Self {
-        Self { key, tool, error: 0, repeats: 0, outcome, workers: PackedWorkers(0), before: NONE }
-    }
-
-    /// Sets the slot of the key in the previous generation.
-    pub(crate) fn after(self, before: Option<Slot>) -> Self {
-        Self { before: before.unwrap_or(NONE), ..self }
-    }
-
     pub(crate) fn before(&self) -> Option<Slot> {
         (self.before != NONE).then_some(self.before)
     }
@@ -137,15 +127,6 @@ impl Generation {
         &self.entries[at(slot)]
     }
 
-    /// Returns the state of the sweep: its floor, and the position of its hand.
-    pub(crate) fn sweep(&self) -> (u32, Slot) {
-        (self.floor, Slot::try_from(self.hand).unwrap_or(Slot::MAX))
-    }
-
-    pub(crate) const fn capacity(&self) -> usize {
-        self.capacity
-    }
-
     /// Returns all slots in use.
     pub(crate) fn slots(&self) -> impl ExactSizeIterator<Item = Slot> + use<> {
         // The number of slots fits into a slot's number.
@@ -193,12 +174,17 @@ impl Generation {
         mark: Mark,
         before: Option<Slot>,
     ) -> Slot {
-        let entry = Entry::new(observation.key(), observation.tool, observation.outcome());
-        let entry = Entry { workers: PackedWorkers::one(mark), ..entry.after(before) };
+        let entry = Entry {
+            key: observation.key(),
+            tool: observation.tool,
+            error: 0,
+            repeats: 0,
+            outcome: observation.outcome(),
+            workers: PackedWorkers::one(mark),
+            before: before.unwrap_or(NONE),
+        };
         if self.entries.len() < self.capacity {
-            // The key may have had a counter before the checkpoint of a smaller ledger.
-            let error = self.floor;
-            return self.push(Entry { error, ..entry }, error.saturating_add(1));
+            return self.push(entry);
         }
         let slot = self.coldest();
         self.forget(slot);
@@ -209,34 +195,11 @@ impl Generation {
         slot
     }
 
-    /// Restores a counter with `calls` calls of its own, without its error. There is a free counter. There are
-    /// at least one worker and at most as many as a sample holds.
-    pub(crate) fn restore(&mut self, mut entry: Entry, calls: u32, workers: &[Mark]) {
-        entry.workers = match workers {
-            [mark] => PackedWorkers::one(*mark),
-            marks => {
-                let place = sample(&mut self.samples, &mut self.free);
-                for mark in marks {
-                    self.samples[at(place)].add(*mark);
-                }
-                PackedWorkers::many(place)
-            }
-        };
-        let count = calls.saturating_add(entry.error);
-        self.push(entry, count);
-    }
-
-    /// Restores the sweep after the counters. Returns whether no counter is below its floor.
-    #[must_use]
-    pub(crate) fn restore_sweep(&mut self, floor: u32, hand: Slot) -> bool {
-        (self.floor, self.hand) = (floor, at(hand));
-        self.hand <= self.counts.len() && self.counts.iter().all(|count| *count >= floor)
-    }
-
-    fn push(&mut self, entry: Entry, count: u32) -> Slot {
+    /// Adds a counter with one call.
+    fn push(&mut self, entry: Entry) -> Slot {
         let slot = Slot::try_from(self.entries.len()).unwrap_or(Slot::MAX);
         self.entries.push(entry);
-        self.counts.push(count);
+        self.counts.push(1);
         self.enter(slot);
         slot
     }

@@ -47,7 +47,6 @@ extern crate alloc;
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
-mod checkpoint;
 mod generation;
 mod gossip;
 mod ledger;
@@ -61,7 +60,6 @@ mod store;
 mod verdict;
 mod workers;
 
-pub use checkpoint::{CHECKPOINT_VERSION, Checkpoint, CheckpointError};
 #[cfg(feature = "std")]
 pub use gossip::SharedReplica;
 pub use gossip::{CELLS, FRAME_MAX, FRAME_MIN, FrameError, Limits, Merged, Replica, SPREAD};

@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, LoopId, Tool};
 
 use crate::observation::CallResult;
@@ -77,8 +76,7 @@ pub struct Finding {
 /// assert_eq!(call.outcome(), Outcome::Unknown);
 /// assert_eq!(call.failed(Digest::of(b"no rule")).outcome(), Outcome::Failed);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The results are unknown.
     Unknown,

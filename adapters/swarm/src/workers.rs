@@ -1,7 +1,5 @@
 //! The workers that made a call: all of a few, or a fair sample of many.
 
-use serde::{Deserialize, Serialize};
-
 use crate::observation::Worker;
 
 /// The number of workers in a [`Sample`]. It counts one fewer exactly.
@@ -9,7 +7,7 @@ pub(crate) const SAMPLE: usize = 16;
 
 /// The identity of a worker in a sample: 31 bits of the digest of its name. Two of `n` workers share a mark with
 /// probability n²/2³². They then count as one, and the first call of the second is a repetition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Mark(u32);
 
 impl Mark {

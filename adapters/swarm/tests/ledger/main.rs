@@ -1,6 +1,5 @@
 //! The ledger of a swarm, against its definition.
 
-mod checkpoint;
 mod forgetting;
 mod messages;
 mod model;
