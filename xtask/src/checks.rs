@@ -1,8 +1,12 @@
-//! The steps of `cargo xtask test` as data: what each checks, the tools that it needs, and its commands.
+//! The steps of `cargo xtask test`, which `xtask/steps.toml` lists: what each checks, the tools that it needs, and its
+//! commands.
 
+use std::collections::BTreeMap;
 use std::env;
+use std::sync::LazyLock;
 
 use clap::builder::PossibleValuesParser;
+use serde::Deserialize;
 
 use crate::machine::{self, is_ci};
 use crate::step::{Done, command, failed};
@@ -10,18 +14,23 @@ use crate::steps::{self, FEATURES, FLEET};
 use crate::{agents, bare, c, firmware, footprint, fuzz, javascript, mcp, python, tidy};
 
 /// A step of `cargo xtask test`.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Check {
-    pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
+    pub(crate) name: String,
+    pub(crate) about: String,
     pub(crate) part: Part,
     /// What [`machine::tools`] checks before the step begins.
-    tools: &'static str,
-    work: Work,
+    #[serde(default)]
+    tools: String,
+    /// Lines for [`command`], one after the other. A step that is more than commands has none.
+    #[serde(default)]
+    commands: Vec<String>,
 }
 
 /// The command that runs a step, and where the step builds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Part {
     /// The default command. It needs Rust and git only, and installs nothing.
     Default,
@@ -31,17 +40,23 @@ pub(crate) enum Part {
     RestApart,
 }
 
-/// The work of a step.
-#[derive(Debug)]
-enum Work {
-    /// Lines for [`command`], one after the other.
-    Commands(&'static [&'static str]),
-    /// More than commands.
-    Function(fn() -> Done),
+/// Returns the function of a step that has no commands.
+fn function(name: &str) -> Option<fn() -> Done> {
+    Some(match name {
+        "tidy" => tidy::run,
+        "python" => python::check,
+        "footprint" => footprint::check,
+        "js" => javascript::check,
+        "agents" => agents::check,
+        "c" => c::check,
+        "firmware" => firmware::check,
+        "fuzzing" => fuzz::briefly,
+        "no_std" => steps::no_std,
+        "bare" => bare::check,
+        "mcp" => mcp::check,
+        _ => return None,
+    })
 }
-
-use Part::{Default, Rest, RestApart};
-use Work::{Commands, Function};
 
 /// The packages whose features do not disturb each other. The others ask `syn` for more, with which every library that
 /// derives something would be compiled anew.
@@ -60,164 +75,27 @@ pub(crate) const NEEDS: [(&str, &str); 5] = [
     ("needs_time", "seconds to minutes each"),
 ];
 
-/// Every step, in the order in which they run. The long ones of those that run apart come first, so that both
-/// processes end at the same time.
-pub(crate) static CHECKS: [Check; 18] = [
-    Check {
-        name: "format",
-        about: "`rustfmt` would change nothing",
-        part: Default,
-        tools: "cargo-fmt",
-        work: Commands(&["cargo fmt --all --check"]),
-    },
-    Check {
-        name: "lints",
-        about: "the default members, their tests and examples compile, and no lint of the table in `Cargo.toml` fires",
-        part: Default,
-        tools: "cargo-clippy",
-        work: Commands(&["{linted} cargo test --locked --no-run --features {features}"]),
-    },
-    Check {
-        name: "tests",
-        about: "unit and integration tests of the default members pass, long ones on a sample",
-        part: Default,
-        tools: "",
-        work: Commands(&["{linted} PROPTEST_CASES=16 RUST_TEST_THREADS=4 cargo test --locked \
-                --no-fail-fast --lib --tests --features {features} -- --skip needs_"]),
-    },
-    Check {
-        name: "doc-tests",
-        about: "the examples in the documentation compile and hold",
-        part: Default,
-        tools: "",
-        work: Commands(&[
-            "{linted} cargo test --locked --no-fail-fast --doc --features {features}",
-        ]),
-    },
-    Check {
-        name: "tidy",
-        about: "the repository keeps its own rules, listed in `xtask/src/tidy.rs`",
-        part: Default,
-        tools: "git",
-        work: Function(tidy::run),
-    },
-    Check {
-        name: "tests-all",
-        about: "the same with all features, and of the benchmarks, the fuzzer and these commands, on larger samples",
-        part: Rest,
-        tools: "gcc redis-server openssl node script unshare",
-        work: Commands(&[
-            // Some tests run the examples.
-            "{linted} cargo build --locked {all} --lib --bins --examples",
-            "{linted} PROPTEST_CASES=32 {whole}cargo test --locked --no-fail-fast {all} --lib --bins \
-                --tests{skip}",
-        ]),
-    },
-    Check {
-        name: "docs",
-        about: "the documentation builds without a warning",
-        part: Rest,
-        tools: "gcc",
-        work: Commands(&[
-            "{linted} RUSTDOC={root}/xtask/documented.sh cargo test --locked --doc {all}",
-        ]),
-    },
-    Check {
-        name: "narrow",
-        about: "the fingerprint's code for 32-bit machines gives the same digests",
-        part: Rest,
-        tools: "",
-        work: Commands(&[
-            "RUSTC_WORKSPACE_WRAPPER={root}/xtask/narrow.sh cargo test --locked --package unstuck-json \
-                --lib --test known --test tables",
-        ]),
-    },
-    Check {
-        name: "python",
-        about: "the wheel for Python builds from its sources, and its tests and types hold",
-        part: Rest,
-        tools: "python target/python/tools",
-        work: Function(python::check),
-    },
-    Check {
-        name: "footprint",
-        about: "memory, code, stack and instructions keep to `benches/bare/budgets.toml`",
-        part: RestApart,
-        tools: "thumbv7m-none-eabi qemu-system-arm timeout valgrind",
-        work: Function(footprint::check),
-    },
-    Check {
-        name: "js",
-        about: "the package for JavaScript builds, and its tests on Node and its types hold",
-        part: RestApart,
-        tools: "npm wasm32-unknown-unknown target/js/package/node_modules",
-        work: Function(javascript::check),
-    },
-    Check {
-        name: "agents",
-        about: "real agents from npm hear, and do, what is recorded in `xtask/agents/expected`",
-        part: RestApart,
-        tools: "node npm git timeout",
-        work: Function(agents::check),
-    },
-    Check {
-        name: "c",
-        about: "the C library gives Rust's verdicts here, under sanitizers, and on a Cortex-M3",
-        part: RestApart,
-        tools: "gcc g++ valgrind pkg-config cmake make arm-none-eabi-gcc qemu-system-arm timeout thumbv7m-none-eabi",
-        work: Function(c::check),
-    },
-    Check {
-        name: "firmware",
-        about: "a robot's firmware has no allocator and logs its golden log under QEMU",
-        part: RestApart,
-        tools: "cargo-fmt cargo-clippy thumbv7m-none-eabi qemu-system-arm timeout",
-        work: Function(firmware::check),
-    },
-    Check {
-        name: "fuzzing",
-        about: "each fuzz target compiles without a lint, and holds for a few seconds; a planted bug is found",
-        part: RestApart,
-        tools: "cargo-fmt g++",
-        work: Function(fuzz::briefly),
-    },
-    Check {
-        name: "no_std",
-        about: "the crates for microcontrollers build for `thumbv7m-none-eabi`",
-        part: RestApart,
-        tools: "thumbv7m-none-eabi",
-        work: Function(steps::no_std),
-    },
-    Check {
-        name: "bare",
-        about: "the engine links without `std`, panics and allocator; planted ones are found",
-        part: RestApart,
-        tools: "cargo-fmt cargo-clippy",
-        work: Function(bare::check),
-    },
-    Check {
-        name: "mcp",
-        about: "a real MCP client and server work through `unstuck mcp`",
-        part: RestApart,
-        tools: "python target/mcp/python",
-        work: Function(mcp::check),
-    },
-];
+/// Every step, in the order in which they run.
+pub(crate) static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
+    let mut tables: BTreeMap<String, Vec<Check>> = toml::from_str(include_str!("../steps.toml"))
+        .unwrap_or_else(|error| panic!("steps.toml: {error}"));
+    tables.remove("step").unwrap_or_default()
+});
 
 impl Check {
     /// Checks the tools, and then runs the work in this process.
     pub(crate) fn run(&self) -> Done {
-        machine::tools(self.tools, self.part != Default && is_ci())?;
-        match &self.work {
-            Commands(commands) => commands.iter().try_for_each(|line| command(&filled(line))),
-            Function(work) => work(),
+        machine::tools(&self.tools, self.part != Part::Default && is_ci())?;
+        match function(&self.name) {
+            Some(work) => work(),
+            None => self.commands.iter().try_for_each(|line| command(&filled(line))),
         }
     }
 }
 
 /// The names of all steps, for a command line.
 pub(crate) fn names() -> PossibleValuesParser {
-    steps::possible(CHECKS.iter().map(|check| (check.name, check.about)))
+    steps::possible(CHECKS.iter().map(|check| (&*check.name, &*check.about)))
 }
 
 /// Returns the step of this name.
@@ -242,4 +120,16 @@ fn filled(line: &str) -> String {
     let line = line.replace("{whole}", &whole);
     let line = line.replace("{skip}", if effort == "2" { "" } else { " -- --skip needs_minutes" });
     line.replace("{features}", FEATURES).replace("{fleet}", FLEET)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_has_commands_or_a_function() {
+        for check in &*CHECKS {
+            assert_ne!(function(&check.name).is_some(), !check.commands.is_empty(), "{check:?}");
+        }
+    }
 }

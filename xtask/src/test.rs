@@ -50,7 +50,7 @@ pub(crate) struct Request {
 impl Request {
     fn takes(&self, check: &Check) -> bool {
         match check.part {
-            _ if !self.steps.is_empty() => self.steps.iter().any(|name| name == check.name),
+            _ if !self.steps.is_empty() => self.steps.contains(&check.name),
             _ if self.all => true,
             Part::Default => !self.rest,
             Part::Rest | Part::RestApart => self.rest,
@@ -89,7 +89,7 @@ impl Request {
 }
 
 fn named(steps: &[&Check]) -> String {
-    steps.iter().map(|check| check.name).collect::<Vec<_>>().join(", ")
+    steps.iter().map(|check| &*check.name).collect::<Vec<_>>().join(", ")
 }
 
 /// Prints one line for each step.
@@ -182,7 +182,7 @@ impl Runner {
 
     /// Runs a step in a process of its own, and prints its output and its outcome.
     fn run(&self, check: &Check) -> (Step, Results) {
-        let name = check.name;
+        let name = &*check.name;
         let heading = format!("\n== {name}\n");
         if !self.is_parallel {
             print!("{heading}");
@@ -307,7 +307,7 @@ mod tests {
     use super::*;
 
     fn taken(request: &Request) -> Vec<&'static str> {
-        CHECKS.iter().filter(|check| request.takes(check)).map(|check| check.name).collect()
+        CHECKS.iter().filter(|check| request.takes(check)).map(|check| &*check.name).collect()
     }
 
     #[test]
