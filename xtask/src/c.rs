@@ -10,32 +10,17 @@ use clap::Args;
 
 use crate::machine::{self, is_ci};
 use crate::microcontroller::{self, built};
-use crate::step::{Done, Steps, run as ran, script};
+use crate::step::{Done, Scripts, Steps, run as ran, script};
 use crate::toolchain::{RISC_V, TARGETS};
 use crate::{bare, checks};
+
+const SCRIPTS: Scripts = Scripts(include_str!("../scripts/c.sh"));
 
 /// The arguments of every build of the library.
 const BUILD: &str = "--package unstuck-c --lib --features panic-handler --quiet";
 
 /// The version of the library.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// Builds the libraries for this machine, and installs them, the header, and the files for build systems. The last number
-/// of `soname` is the version of the binary interface: a program that was linked with one version of the interface runs
-/// with every library of the same interface version.
-const INSTALL: &str = "
-    cargo rustc --locked --target-dir target/c {build} --profile c --crate-type staticlib,cdylib -- \
-        -C link-arg=-Wl,-soname,libunstuck.so.0
-    mkdir -p \"$PREFIX/include\" \"$PREFIX/lib/pkgconfig\" \"$PREFIX/lib/cmake/unstuck\"
-    cp adapters/c/include/unstuck.h \"$PREFIX/include\"
-    cp target/c/c/libunstuck_c.a \"$PREFIX/lib/libunstuck.a\"
-    cp target/c/c/libunstuck_c.so \"$PREFIX/lib/libunstuck.so.$VERSION\"
-    ln -sf libunstuck.so.$VERSION \"$PREFIX/lib/libunstuck.so.0\"
-    ln -sf libunstuck.so.$VERSION \"$PREFIX/lib/libunstuck.so\"
-    cd adapters/c/packages && sed s/@VERSION@/$VERSION/ pkg-config/unstuck.pc.in > \"$PREFIX/lib/pkgconfig/unstuck.pc\"
-    cd adapters/c/packages/cmake && for name in unstuck-config unstuck-config-version; do \
-        sed s/@VERSION@/$VERSION/ $name.cmake.in > \"$PREFIX/lib/cmake/unstuck/$name.cmake\" || exit 1; done
-    echo \"installed at $PREFIX\"";
 
 /// Build the library for C; install it, pack it, or test it.
 ///
@@ -95,7 +80,7 @@ pub(crate) fn check() -> Done {
 
 fn install(prefix: PathBuf) -> Done {
     let variables = [("PREFIX", prefix.into()), ("VERSION", VERSION.into())];
-    script(&INSTALL.replace("{build}", BUILD), &variables)
+    script(&SCRIPTS.part("install")?.replace("{build}", BUILD), &variables)
 }
 
 /// Builds the static library for `target`, optimised for size, and returns its path.

@@ -4,10 +4,12 @@ use clap::Args;
 
 use crate::machine::{self, is_ci};
 use crate::microcontroller::{self, SMALL, built, emulator};
-use crate::step::{Done, Steps, failed, run as ran, script};
+use crate::step::{Done, Scripts, Steps, failed, run as ran, script};
 use crate::symbols::{Flaw, Program};
 use crate::toolchain::{EMULATED, RISC_V, TARGETS};
 use crate::{checks, steps};
+
+const SCRIPTS: Scripts = Scripts(include_str!("../scripts/firmware.sh"));
 
 /// The template for a real board, and its processor.
 const TEMPLATE: &str = "adapters/firmware/nrf52840-dk/Cargo.toml";
@@ -24,28 +26,8 @@ const PROFILE: [&str; 2] = ["--config", "profile.small.inherits='release'"];
 const HERE: &str =
     "--manifest-path adapters/firmware/Cargo.toml --target-dir target/firmware-host --locked";
 
-/// Checks the format, lints and tests of the firmware.
-const CHECK: &str = "
-    cargo fmt --manifest-path adapters/firmware/Cargo.toml --all --check
-    {linted} {decoder}
-    {linted} PROPTEST_CASES=32 cargo test {here} --workspace";
-
 /// Builds the decoder of the log with the features of the tests, so that its libraries are compiled once.
 const DECODER: &str = "cargo build {here} --quiet --workspace --bins --tests";
-
-/// Checks its documentation.
-const DOCS: &str = "
-    RUSTDOCFLAGS='-D warnings' cargo doc {here} --workspace --no-deps --exclude unstuck-firmware-decoder";
-
-/// Runs the firmware, and decodes and shows its log, even if it failed. Lines with figures of this very build are not
-/// compared.
-const RUN: &str = "
-    mkdir -p target/firmware-host
-    {emulator} {program} > target/firmware-host/log; echo $? > target/firmware-host/code
-    {linted} {decoder}
-    target/firmware-host/debug/unstuck-firmware-decoder {program} < target/firmware-host/log > target/firmware-host/log.txt
-    cat target/firmware-host/log.txt; exit $(cat target/firmware-host/code)
-    grep -v ' TRACE ' target/firmware-host/log.txt > target/firmware-host/mission.log";
 
 /// The log that is compared, and the expected one.
 const LOG: &str = "target/firmware-host/mission.log";
@@ -75,7 +57,7 @@ pub(crate) fn run(request: &Request) -> Done {
         mission(request.write)
     });
     steps.then("template", || template(TEMPLATE_BOARD));
-    steps.then("docs", || script(&filled(DOCS), &[]));
+    steps.then("docs", || script(&filled(&SCRIPTS.part("docs")?), &[]));
     others.for_each(|target| steps.then(target, || build(target)));
     steps.finish()
 }
@@ -83,7 +65,7 @@ pub(crate) fn run(request: &Request) -> Done {
 /// Checks the format, lints and tests of the firmware, its log on the emulated board, and the template for
 /// a real board. The template is built for the emulated processor, because `core` is built for it already.
 pub(crate) fn check() -> Done {
-    script(&filled(CHECK), &[])?;
+    script(&filled(&SCRIPTS.part("check")?), &[])?;
     mission(false)?;
     template(EMULATED)
 }
@@ -131,7 +113,8 @@ fn mission(is_new: bool) -> Done {
     if let Some((_, name)) = program.flaws().iter().find(|(flaw, _)| *flaw == Flaw::Allocator) {
         return failed(format!("the firmware has an allocator: {name}"));
     }
-    let lines = RUN.replace("{emulator}", &emulator(SMALL)).replace("{program}", &path);
+    let lines =
+        SCRIPTS.part("run")?.replace("{emulator}", &emulator(SMALL)).replace("{program}", &path);
     script(&filled(&lines), &[])?;
     if is_new {
         return script(&format!("cp {LOG} {GOLDEN}"), &[]);

@@ -6,8 +6,10 @@ use clap::Args;
 
 use crate::environment::Environment;
 use crate::machine::{self, is_ci};
-use crate::step::{Done, Steps, command, failed, script};
+use crate::step::{Done, Scripts, Steps, command, failed, script};
 use crate::{python, steps};
+
+const SCRIPTS: Scripts = Scripts(include_str!("../scripts/fleet.sh"));
 
 /// A part of a fleet: its name, a description, and the function that runs it.
 type Part = (&'static str, &'static str, fn() -> Done);
@@ -33,19 +35,7 @@ const TELEMETRY: &str = "adapters/python/tests/telemetry";
 /// The engines, whose pinned versions stand beside their tests.
 const ENGINES: [&str; 4] = ["spark", "ray", "duckdb", "polars"];
 
-/// Makes an archive that varies recorded runs, runs the engines and compares their tables. Only the first folder of runs
-/// is in every tree.
-const ARCHIVES: &str = "
-    python adapters/python/benches/archives.py make \"$ROOT/target/fleet/archives/night\" ${UNSTUCK_ARCHIVE_GB:-20} \
-        $(ls -d $PWD/adapters/trace/runs $PWD/../shared/formats $PWD/../shared/traces $PWD/../shared/traces-modern \
-        2> /dev/null)
-    python adapters/python/benches/archives.py measure \"$ROOT/target/fleet/archives/night\" \
-        \"$ROOT/target/fleet/archives/tables\" \"$ROOT/target/fleet/archives/python/bin/unstuck\"";
 const EMPTY: &str = "rm -rf target/fleet/archives/night target/fleet/archives/tables";
-
-/// The commands that check the metrics, the alert rules and their tests.
-const PROMETHEUS: &str = "promtool check metrics < target/fleet/receiver/metrics.txt && \
-    cd adapters/cli/operations && promtool check rules alerts.yml && promtool test rules alerts.test.yml";
 
 /// Run the parts of a fleet on this machine, and measure them.
 ///
@@ -100,7 +90,7 @@ fn receiver() -> Done {
         &[],
     )?;
     machine::tools("promtool", is_ci())?;
-    script(PROMETHEUS, &[])
+    script(&SCRIPTS.part("prometheus")?, &[])
 }
 
 /// Makes an archive, measures the engines and `unstuck scan` on it, and removes it.
@@ -110,7 +100,7 @@ fn archives() -> Done {
     let folder = "target/fleet/archives/python";
     python::environment(folder, &ENGINES.map(python::requirements))?;
     script(EMPTY, &[])?;
-    let done = Environment(folder).run(ARCHIVES);
+    let done = Environment(folder).run(&SCRIPTS.part("archives")?);
     script(EMPTY, &[])?;
     done
 }

@@ -6,9 +6,11 @@ use std::fs;
 use clap::Args;
 
 use crate::machine::root;
-use crate::step::{Done, Steps, command, failed, run as run_command, script};
+use crate::step::{Done, Scripts, Steps, command, failed, run as run_command, script};
 use crate::toolchain::{WASM, cargo_for};
 use crate::{checks, report, steps};
+
+const SCRIPTS: Scripts = Scripts(include_str!("../scripts/javascript.sh"));
 
 /// The size limit of the small engine, compressed by gzip, in bytes. Of these, the causes of failures take 6,000 to 9,000:
 /// a note that says what to mend is worth a twentieth.
@@ -84,61 +86,24 @@ pub(crate) fn check() -> Done {
     tests(&[NODE22])
 }
 
-/// Replaces the copied sources, so that deleted files do not stay.
-const COPY: &str = "
-    cd target/js/package 2> /dev/null && rm -rf src dist platform || mkdir -p target/js/package
-    mkdir -p target/js/package/dist/cjs/glue target/js/package/dist/esm/glue
-    cd adapters/js && cp -R src platform package.json README.md tsconfig.json tsconfig.cjs.json \
-        ../../LICENSE-APACHE ../../LICENSE-MIT ../../target/js/package
-    mkdir -p target/js/package/src/glue";
-
-/// Puts the glue and the file of an engine into the package: as it is, and compressed in modules.
-const PLACE: &str = r#"
-    cp target/js/bound/unstuck_wasm_bg.wasm target/js/package/dist/FILE
-    cp target/js/bound/unstuck_wasm.js target/js/package/src/glue/MODULE.js
-    printf 'declare const file: string;\n\nexport default file;\n' > target/js/package/src/glue/MODULE-packed.d.ts
-    gzip --best --stdout --no-name target/js/package/dist/FILE > target/js/bound/FILE.gz
-    base64 --wrap=0 target/js/bound/FILE.gz > target/js/bound/FILE.txt
-    printf 'module.exports = "%s";\n' "$(cat target/js/bound/FILE.txt)" > target/js/package/dist/cjs/glue/MODULE-packed.js
-    printf 'export default "%s";\n' "$(cat target/js/bound/FILE.txt)" > target/js/package/dist/esm/glue/MODULE-packed.js
-"#;
-
-/// Compiles the modules twice, and packs the package. Marks those of one kind as `CommonJS`, and replaces `#engine` and
-/// `#full` by paths in them, because only the other modules choose the engine by the runtime.
-const MODULES: &str = r##"
-    cd target/js/package && NPM
-    cd target/js/package && node_modules/.bin/tsc --project tsconfig.json
-    cd target/js/package && node_modules/.bin/tsc --project tsconfig.cjs.json
-    echo '{ "type": "commonjs" }' > target/js/package/dist/cjs/package.json
-    cd target/js/package/dist/cjs && sed -E -i 's@"#(engine|full)"@"./glue/\1-packed.js"@g' engine.js
-    cd target/js/package && npm pack --silent --pack-destination "$ROOT/target/js"
-"##;
-
-/// Checks how the package is packed: that each entry exists, and that its types are found. The files of the engine are
-/// no modules.
-const PACKAGE: &str = "
-    cd target/js/package && node_modules/.bin/publint --strict ARCHIVE
-    cd target/js/package && node_modules/.bin/attw ARCHIVE --profile node16 \
-        --exclude-entrypoints unstuck.wasm unstuck-full.wasm";
-
 /// The archive that users install, from the folder of a package in `target/js`.
 const ARCHIVE: &str = concat!("\"$ROOT/target/js/unstuck-", env!("CARGO_PKG_VERSION"), ".tgz\"");
 
 /// Builds the package: the engine, its glue, the modules, and the archive that users install.
 fn built(profile: &str) -> Done {
-    script(COPY, &[])?;
+    script(&SCRIPTS.part("copy")?, &[])?;
     for [module, file, features] in ENGINES {
         // A test build has one engine, which can do all, under both names.
         let features = if profile == QUICK { ENGINES[1][2] } else { features };
         compiled(features, profile)?;
-        script(&PLACE.replace("FILE", file).replace("MODULE", module), &[])?;
+        script(&SCRIPTS.part("place")?.replace("FILE", file).replace("MODULE", module), &[])?;
         let size = fs::metadata(root().join(format!("target/js/bound/{file}.gz")))?.len();
         println!("{file}: {size} bytes by gzip");
         if profile == SMALL && features.is_empty() && size > SIZE_MAX {
             return failed(format!("{file} has {size} bytes by gzip; the limit is {SIZE_MAX}"));
         }
     }
-    script(&MODULES.replace("NPM", NPM), &[])
+    script(&SCRIPTS.part("modules")?.replace("NPM", NPM), &[])
 }
 
 /// Builds the engine with these features and this profile. Writes its glue and its file into the folder `bound`, by the
@@ -167,7 +132,7 @@ fn lints() -> Done {
 }
 
 fn package() -> Done {
-    script(&PACKAGE.replace("ARCHIVE", ARCHIVE), &[])
+    script(&SCRIPTS.part("package")?.replace("ARCHIVE", ARCHIVE), &[])
 }
 
 /// Builds the engine with the page around it, and tests it in a browser.

@@ -4,8 +4,10 @@ use std::path::Path;
 
 use crate::environment::Environment;
 use crate::machine::{self, is_ci};
-use crate::step::{Done, Steps, script};
+use crate::step::{Done, Scripts, Steps, script};
 use crate::steps;
+
+const SCRIPTS: Scripts = Scripts(include_str!("../scripts/report.sh"));
 
 /// The folder of the tests of reports. `check.py` reads the reports, and `page.mjs` opens pages in a browser.
 const TESTS: &str = "adapters/cli/tests/reports";
@@ -13,29 +15,13 @@ const TESTS: &str = "adapters/cli/tests/reports";
 /// The environment of the programs that read the reports.
 const PYTHON: Environment<'_> = Environment("target/report/python");
 
-/// Scans recorded runs and hostile traces, and writes a report of each format. Some hostile traces cannot be read, and
-/// the exit code is 3.
-const WRITE: &str = "
-    for name in jsonl junit sarif csv markdown github html; do \
-        set -- \"$@\" --format $name -o \"$REPORTS/report.$name\"; done; mkdir -p \"$REPORTS\"; \
-        env -u GITHUB_STEP_SUMMARY \"$UNSTUCK\" scan --fail-on never \"$TRACES\" \"$@\" || [ $? -eq 3 ]";
-
-/// Writes what cargo knows about a package that depends on the crate with the schema of SARIF.
-const SCHEMA: &str = "
-    mkdir -p target/report/schema/src
-    : > target/report/schema/src/lib.rs
-    printf '[package]\\nname = \"schema\"\\nversion = \"0.0.0\"\\nedition = \"2024\"\\n\\n[workspace]\\n\\n\
-        [dependencies]\\nserde-sarif = \"=0.8.0\"\\n' > target/report/schema/Cargo.toml
-    cargo metadata --format-version 1 --manifest-path target/report/schema/Cargo.toml \
-        > target/report/schema/metadata.json";
-
 /// Writes the reports and reads each format, then prints the outcome of each step.
 pub(crate) fn run() -> Done {
     let mut steps = Steps::default();
     steps.then("reports", written);
     steps.then("junit", || read("junit", ""));
     steps.then("sarif", || {
-        script(SCHEMA, &[])?;
+        script(&SCRIPTS.part("schema")?, &[])?;
         read("sarif", "target/report/schema/metadata.json")
     });
     for format in ["csv", "markdown", "github"] {
@@ -60,7 +46,7 @@ fn written() -> Done {
     ] {
         let unstuck = unstuck.clone().into();
         script(
-            WRITE,
+            &SCRIPTS.part("write")?,
             &[("TRACES", traces.into()), ("REPORTS", reports.into()), ("UNSTUCK", unstuck)],
         )?;
     }

@@ -48,6 +48,24 @@ pub(crate) fn script(lines: &str, variables: &[(&str, OsString)]) -> Done {
     })
 }
 
+/// The text of a file in `xtask/scripts`: parts of commands for [`script`]. A part begins with a line of `##` and its name.
+/// A line that ends with a backslash goes on in the next one, and one that begins with `#` is a comment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scripts(pub(crate) &'static str);
+
+impl Scripts {
+    /// Returns the commands of a part, one a line.
+    pub(crate) fn part(self, name: &str) -> Done<String> {
+        let mut parts = self.0.split("\n## ").filter_map(|part| part.split_once('\n'));
+        let Some((_, lines)) = parts.find(|(known, _)| *known == name) else {
+            return failed(format!("`xtask/scripts` has no part `{name}`"));
+        };
+        let lines = lines.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+        let joined = |line: &str| line.strip_suffix('\\').map_or(format!("{line}\n"), String::from);
+        Ok(lines.map(joined).collect())
+    }
+}
+
 /// Returns a `sh` that runs a line of a script.
 pub(crate) fn shell(line: &str) -> Command {
     let mut shell = program("sh");
@@ -166,4 +184,29 @@ pub(crate) fn words(command: &Command) -> String {
     let program = if program.ends_with("cargo") { "cargo".as_ref() } else { program.as_os_str() };
     let words = iter::once(program).chain(command.get_args()).map(quoted);
     variables.chain(words).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn every_part_of_a_script_is_there_and_run() {
+        for file in fs::read_dir(root().join("xtask/scripts")).expect("the scripts") {
+            let file = file.expect("a script").path();
+            let text = fs::read_to_string(&file).expect("a script");
+            let name = file.file_stem().expect("a name");
+            let source = root().join("xtask/src").join(name);
+            let more = fs::read_dir(&source).into_iter().flatten().flatten();
+            let sources = [source.with_extension("rs")].into_iter().chain(more.map(|it| it.path()));
+            let code = sources.map(|path| fs::read_to_string(path).expect("a source"));
+            let code = code.collect::<String>();
+            let run = code.split(".part(\"").skip(1).filter_map(|rest| rest.split('"').next());
+            let parts = text.lines().filter_map(|line| line.strip_prefix("## "));
+            assert_eq!(parts.collect::<BTreeSet<_>>(), run.collect(), "{}", file.display());
+        }
+    }
 }

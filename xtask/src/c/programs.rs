@@ -7,26 +7,15 @@ use crate::step::{Done, failed, script};
 use crate::steps;
 use crate::symbols::{Flaw, Program};
 
+use super::SCRIPTS;
+
 /// The warnings that every program is compiled with.
 pub(super) const STRICT: &str = "-Wall -Wextra -Werror -pedantic -g";
-
-/// Compiles an example with the library, and compares its output with the file beside its source.
-const EXAMPLE: &str = "
-    {compiler} {strict} adapters/c/examples/{source} {library} -o target/c/programs/example
-    timeout 60 target/c/programs/example > target/c/programs/example.out
-    diff adapters/c/examples/{name}.out target/c/programs/example.out";
 
 /// The flags of a program that is linked with the library, and of one that loads it.
 const LINKED: &str = "-I target/c/prefix/include target/c/prefix/lib/libunstuck.a";
 const LOADED: &str = "-I target/c/prefix/include -L target/c/prefix/lib -lunstuck \
     -Wl,-rpath,\"$ROOT/target/c/prefix/lib\"";
-
-/// Runs a test program under sanitizers, and under valgrind.
-const TEST: &str = "
-    {compile} -fsanitize=address,undefined -fno-sanitize-recover=all {sources} -o target/c/programs/sanitized
-    target/c/programs/sanitized
-    {compile} {sources} -o target/c/programs/test
-    valgrind --quiet --error-exitcode=1 --leak-check=full target/c/programs/test";
 
 /// The sources of the test programs: one compares verdicts, and one misuses the library.
 const TESTS: [&str; 2] =
@@ -41,7 +30,10 @@ pub(super) fn check() -> Done {
     let compile = format!("gcc -std=c11 {STRICT} -I {table}");
     for sources in TESTS {
         let sources = format!("{sources} {LINKED}");
-        script(&TEST.replace("{compile}", &compile).replace("{sources}", &sources), &[])?;
+        script(
+            &SCRIPTS.part("test")?.replace("{compile}", &compile).replace("{sources}", &sources),
+            &[],
+        )?;
     }
     without_panics()
 }
@@ -60,7 +52,10 @@ pub(super) fn examples(library: &str) -> Done {
     [("gcc -std=c11", "robot", "robot.c"), ("g++ -std=c++17", "arm", "arm.cpp")]
         .into_iter()
         .try_for_each(|(compiler, name, source)| {
-            let line = EXAMPLE.replace("{compiler}", compiler).replace("{strict}", STRICT);
+            let line = SCRIPTS
+                .part("example")?
+                .replace("{compiler}", compiler)
+                .replace("{strict}", STRICT);
             let line = line.replace("{name}", name).replace("{source}", source);
             script(&line.replace("{library}", library), &[])
         })
