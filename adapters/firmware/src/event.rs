@@ -31,121 +31,33 @@ impl Level {
     }
 }
 
-/// Something that happened.
-#[derive(Clone, Copy, Debug)]
-pub enum Event<'e> {
-    /// The robot starts, and there is no mission in flash.
-    Started,
-    /// A slot of the flash holds a record that the robot cannot continue from.
-    Unusable {
-        /// The name of the slot.
-        slot: &'static str,
-        /// The reason.
-        why: &'e str,
-    },
-    /// The robot continues from a save.
-    Resumed {
-        /// The number of starts so far.
-        boot: u16,
-        /// The number of the save.
-        number: u32,
-        /// The name of its slot.
-        slot: &'static str,
-        /// The number of slots with a complete save, at most 2.
-        whole: usize,
-    },
-    /// A person gives an order.
-    Ordered(&'e str),
-    /// A call succeeded.
-    Succeeded {
-        /// The number of the call.
-        number: u64,
-        /// The call.
-        call: ToolCall,
-        /// Its result.
-        result: &'e str,
-    },
-    /// A call failed.
-    Failed {
-        /// The number of the call.
-        number: u64,
-        /// The call.
-        call: ToolCall,
-        /// Its result.
-        result: &'e str,
-    },
-    /// A call was refused and did not run.
-    Refused {
-        /// The number of the call.
-        number: u64,
-        /// The call.
-        call: ToolCall,
-    },
-    /// The supervisor found a loop.
-    Loop {
-        /// The action.
-        action: Action,
-        /// The name of the rule.
-        rule: &'static str,
-        /// The evidence.
-        finding: &'e Finding,
-    },
-    /// A nudge was sent to the planner.
-    Nudged(&'e str),
-    /// The state was saved.
-    Saved {
-        /// The number of the save.
-        number: u32,
-        /// The name of its slot.
-        slot: &'static str,
-        /// Its length in bytes.
-        bytes: usize,
-    },
-    /// The state was not saved, for this reason.
-    NotSaved(&'e str),
-    /// The processor is reset.
-    Reset,
-    /// The order is carried out.
-    Done {
-        /// The number of calls that it took.
-        calls: u16,
-    },
-    /// The supervisor ended the order.
-    Stopped {
-        /// The number of calls before that.
-        calls: u16,
-    },
-    /// The mission is over.
-    Home {
-        /// The number of calls, including calls of earlier starts.
-        checks: u32,
-        /// The number of verdicts with a finding. A refused call has one before it and one after it.
-        findings: u32,
-    },
-}
-
-impl Event<'_> {
-    /// Returns the severity of the event.
-    pub const fn level(&self) -> Level {
-        match self {
-            Self::Saved { .. } => Level::Debug,
-            Self::Loop { .. } | Self::Nudged(_) | Self::Refused { .. } | Self::Stopped { .. } => {
-                Level::Warn
-            }
-            Self::NotSaved(_) | Self::Reset | Self::Unusable { .. } => Level::Error,
-            _ => Level::Info,
+/// Declares the events, each with its level and its format. Both formatters are made from the one list, so that the board
+/// and a computer log equal lines.
+macro_rules! events {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident { $($field:ident: $type:ty),* } $level:ident $format:literal $(, $value:expr)*;
+    )+) => {
+        /// Something that happened. The format of each event says what its fields are.
+        #[expect(missing_docs, reason = "the formats say what the fields are")]
+        #[derive(Clone, Copy, Debug)]
+        pub enum Event<'e> {
+            $($(#[$doc])* $name { $($field: $type),* },)+
         }
-    }
-}
 
-/// Implements both formatters from one list of formats, so that the board and a computer log equal
-/// lines.
-macro_rules! formats {
-    ($($event:pat => $($format:expr),+;)+) => {
+        impl Event<'_> {
+            /// Returns the severity of the event.
+            pub const fn level(&self) -> Level {
+                match self {
+                    $(Self::$name { .. } => Level::$level,)+
+                }
+            }
+        }
+
         impl fmt::Display for Event<'_> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match *self {
-                    $($event => write!(f, $($format),+),)+
+                    $(Self::$name { $($field),* } => write!(f, $format $(, $value)*),)+
                 }
             }
         }
@@ -154,37 +66,54 @@ macro_rules! formats {
         impl defmt::Format for Event<'_> {
             fn format(&self, f: defmt::Formatter<'_>) {
                 match *self {
-                    $($event => defmt::write!(f, $($format),+),)+
+                    $(Self::$name { $($field),* } => defmt::write!(f, $format $(, $value)*),)+
                 }
             }
         }
     };
 }
 
-formats! {
-    Event::Started => "the flash holds no mission: this one begins";
-    Event::Unusable { slot, why } => "slot {}: {}", slot, why;
-    Event::Resumed { boot, number, slot, whole } =>
+events! {
+    /// The robot starts, and there is no mission in flash.
+    Started {} Info "the flash holds no mission: this one begins";
+    /// A slot of the flash holds a record that the robot cannot continue from.
+    Unusable { slot: &'static str, why: &'e str } Error "slot {}: {}", slot, why;
+    /// The robot continues from a save. `whole` slots hold a complete one, at most 2.
+    Resumed { boot: u16, number: u32, slot: &'static str, whole: usize } Info
         "start {}: {} of 2 slots hold a whole save; going on from save {} in slot {}",
         boot, whole, number, slot;
-    Event::Ordered(order) => "a person says: {}", order;
-    Event::Succeeded { number, call, result } =>
+    /// A person gives an order.
+    Ordered { order: &'e str } Info "a person says: {}", order;
+    /// A call succeeded.
+    Succeeded { number: u64, call: ToolCall, result: &'e str } Info
         "#{} {} {} -> {}", number, call.tool, call.args, result;
-    Event::Failed { number, call, result } =>
+    /// A call failed.
+    Failed { number: u64, call: ToolCall, result: &'e str } Info
         "#{} {} {} fails -> {}", number, call.tool, call.args, result;
-    Event::Refused { number, call } => "#{} {} {} is not run", number, call.tool, call.args;
-    Event::Loop { action, rule, finding } =>
+    /// A call was refused and did not run.
+    Refused { number: u64, call: ToolCall } Warn
+        "#{} {} {} is not run", number, call.tool, call.args;
+    /// The supervisor found a loop.
+    Loop { action: Action, rule: &'static str, finding: &'e Finding } Warn
         "{}: {} of period {}, {} laps, calls #{} to #{}, rule {}, loop {:016x}",
         action.name(), finding.kind.name(), finding.period, finding.laps, finding.first,
         finding.last, rule, finding.loop_id.bits();
-    Event::Nudged(nudge) => "the planner reads: {}", nudge;
-    Event::Saved { number, slot, bytes } =>
+    /// A nudge was sent to the planner.
+    Nudged { nudge: &'e str } Warn "the planner reads: {}", nudge;
+    /// The state was saved.
+    Saved { number: u32, slot: &'static str, bytes: usize } Debug
         "save {} into slot {}: {} bytes", number, slot, bytes;
-    Event::NotSaved(why) => "not saved: {}", why;
-    Event::Reset => "the processor is reset";
-    Event::Done { calls } => "done with it, in {} calls", calls;
-    Event::Stopped { calls } => "the order ends here, after {} calls: a person has to look", calls;
-    Event::Home { checks, findings } =>
+    /// The state was not saved.
+    NotSaved { why: &'e str } Error "not saved: {}", why;
+    /// The processor is reset.
+    Reset {} Error "the processor is reset";
+    /// The order is carried out.
+    Done { calls: u16 } Info "done with it, in {} calls", calls;
+    /// The supervisor ended the order.
+    Stopped { calls: u16 } Warn
+        "the order ends here, after {} calls: a person has to look", calls;
+    /// The mission is over. Calls of earlier starts count, too. A refused call has a verdict before it and one after it.
+    Home { checks: u32, findings: u32 } Info
         "the mission is over: {} calls judged, {} verdicts with a loop", checks, findings;
 }
 

@@ -49,7 +49,7 @@ pub fn run(flash: Flash<'_>, log: &mut dyn FnMut(Entry<'_>)) -> Result<Exit, Pol
     robot.resume();
     while let Some(scene) = robot.mission.scene() {
         if let Err(Interrupted) = robot.play(scene) {
-            robot.log(Event::Reset);
+            robot.log(Event::Reset {});
             return Ok(Exit::Reset);
         }
     }
@@ -104,7 +104,7 @@ impl Robot<'_> {
             say(Event::Resumed { boot, number, slot, whole });
             self.mission = mission;
         } else {
-            say(Event::Started);
+            say(Event::Started {});
         }
         self.mission.boot = self.mission.boot.saturating_add(1);
         if let Some(scene) = self.mission.scene() {
@@ -117,7 +117,7 @@ impl Robot<'_> {
         if self.mission.calls == 0 {
             self.supervisor.order(scene.order);
             self.world.suffer(scene.fault);
-            self.log(Event::Ordered(scene.order));
+            self.log(Event::Ordered { order: scene.order });
         }
         loop {
             let turn = self.turn(scene);
@@ -185,7 +185,7 @@ impl Robot<'_> {
             let rule = self.supervisor.rule_name(finding);
             self.log(Event::Loop { action, rule, finding });
             let nudge = rendered::<NUDGE_MAX>(&finding.nudge(action, call.tool));
-            self.log(Event::Nudged(nudge.as_str()));
+            self.log(Event::Nudged { nudge: nudge.as_str() });
         }
     }
 
@@ -195,7 +195,7 @@ impl Robot<'_> {
     fn save(&mut self, scene: &Scene) -> Result<(), Interrupted> {
         let mut buffer = [0; RECORD_MAX];
         let Ok(record) = self.supervisor.save(&self.mission, &mut buffer) else {
-            self.log(Event::NotSaved("it is longer than a slot of flash"));
+            self.log(Event::NotSaved { why: "it is longer than a slot of flash" });
             return Ok(());
         };
         let MissionState { boot, calls, .. } = self.mission;
@@ -210,7 +210,7 @@ impl Robot<'_> {
                 Ok(())
             }
             Err(error) => {
-                self.log(Event::NotSaved(rendered::<80>(&error).as_str()));
+                self.log(Event::NotSaved { why: rendered::<80>(&error).as_str() });
                 match error {
                     StoreError::Flash(FlashError::PowerLost) => Err(Interrupted),
                     StoreError::Flash(FlashError::Beyond) | StoreError::TooLong(_) => Ok(()),

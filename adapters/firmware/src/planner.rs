@@ -58,6 +58,17 @@ const fn call(tool: &'static str, args: &'static str) -> ToolCall {
     ToolCall { tool, args }
 }
 
+/// A scene of whose circumstances nothing is said: the planner listens to the first nudge, and asks for no more calls.
+const SCENE: Scene = Scene {
+    order: "",
+    fault: Fault::None,
+    routine: &[],
+    calls: 0,
+    listens_from: Action::Nudge,
+    instead: &[],
+    mishap: Mishap::None,
+};
+
 /// The mission: one scene after the other.
 pub static SCENES: [Scene; 7] = [
     Scene {
@@ -70,30 +81,24 @@ pub static SCENES: [Scene; 7] = [
         ],
         calls: 20,
         listens_from: Action::Stop,
-        instead: &[],
-        mishap: Mishap::None,
+        ..SCENE
     },
     Scene {
         order: "find the dock",
-        fault: Fault::None,
         routine: &[call("turn", r#"{"deg":-30}"#), call("turn", r#"{"deg":30}"#)],
         calls: 20,
         listens_from: Action::Warn,
         instead: &[call("drive", r#"{"cm":80,"speed":"slow"}"#)],
-        mishap: Mishap::None,
+        ..SCENE
     },
     Scene {
         order: "raise the elbow to 60 degrees",
-        fault: Fault::None,
         routine: &[call("move_joint", r#"{"joint":"elbow","by_deg":2}"#)],
         calls: 14,
-        listens_from: Action::Nudge,
-        instead: &[],
-        mishap: Mishap::None,
+        ..SCENE
     },
     Scene {
         order: "turn the wrist to 54 degrees",
-        fault: Fault::None,
         // Each call differs, and every result is `ok`.
         routine: &[
             call("set_joint", r#"{"joint":"wrist","to_deg":40}"#),
@@ -106,27 +111,22 @@ pub static SCENES: [Scene; 7] = [
             call("set_joint", r#"{"joint":"wrist","to_deg":54}"#),
         ],
         calls: 8,
-        listens_from: Action::Nudge,
-        instead: &[],
-        mishap: Mishap::None,
+        ..SCENE
     },
     Scene {
         order: "charge the battery to 86 %",
-        fault: Fault::None,
         routine: &[call("read_sensor", r#"{"sensor":"battery"}"#)],
         calls: 12,
-        listens_from: Action::Nudge,
-        instead: &[],
-        mishap: Mishap::None,
+        ..SCENE
     },
     Scene {
         order: "pick up the bolt",
         fault: Fault::SlipperyBolt,
         routine: &[call("grip", r#"{"force_n":3}"#)],
         calls: 20,
-        listens_from: Action::Nudge,
         instead: &[call("open_gripper", r#"{"width_mm":20}"#), call("grip", r#"{"force_n":3}"#)],
         mishap: Mishap::Reset { boot: 1, calls: 2 },
+        ..SCENE
     },
     Scene {
         order: "call the lift",
