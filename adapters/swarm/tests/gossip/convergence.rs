@@ -3,9 +3,9 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use unstuck_swarm::{Allowance, FRAME_MAX, Replica, Rule};
+use unstuck_swarm::{Allowance, Replica, Rule};
 
-use crate::model::{self, Central, HALF, found, observation, replica, tool};
+use crate::model::{self, Central, HALF, found, frame_of, observation, replica, tool};
 
 const REPLICAS: usize = 5;
 const CALLS: u8 = 6;
@@ -131,11 +131,6 @@ impl Swarm {
             }
         }
     }
-}
-
-fn frame_of(replica: &mut Replica, now: u64) -> Vec<u8> {
-    let mut buffer = [0; FRAME_MAX];
-    replica.frame(&mut buffer, now).to_vec()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use unstuck_swarm::{Digest, FRAME_MAX, FrameError, Observation, Replica, Worker};
 
-use crate::model::{SWARM, observation, replica, rule};
+use crate::model::{SWARM, frame_of, observation, replica, rule};
 
 /// Returns the frame with its checksum.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
@@ -53,8 +53,7 @@ fn a_frame_follows_its_description() {
         for _ in 0..300 {
             let _ = replica.record(&like, 7_000_000);
         }
-        let mut buffer = [0; FRAME_MAX];
-        let frame = replica.frame(&mut buffer, 7_000_000);
+        let frame = frame_of(&mut replica, 7_000_000);
         assert_eq!(frame, forged(7_000, &like, &[(like.worker, 300)]));
     }
 }
@@ -143,8 +142,7 @@ fn pair() -> (Replica, Vec<u8>) {
         let _ = other.record(&observation(1, call), 4_000);
         let _ = other.record(&observation(1, call), 5_000);
     }
-    let mut buffer = [0; FRAME_MAX];
-    let frame = other.frame(&mut buffer, 5_000).to_vec();
+    let frame = frame_of(&mut other, 5_000);
     (one, frame)
 }
 
@@ -166,8 +164,7 @@ proptest! {
         if one.merge(&bytes, 5_000).is_err() {
             prop_assert_eq!(seen(&mut one), before);
         }
-        let mut buffer = [0; FRAME_MAX];
-        prop_assert!(one.frame(&mut buffer, 5_000).len() <= FRAME_MAX);
+        prop_assert!(frame_of(&mut one, 5_000).len() <= FRAME_MAX);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use unstuck_swarm::{Digest, FRAME_MAX, FRAME_MIN, FrameError, Limits, Replica, Worker};
 
-use crate::model::{SWARM, observation, replica, rule};
+use crate::model::{SWARM, frame_of, observation, replica, rule};
 
 /// Returns the number of cells that a fresh replica takes from one frame.
 fn cells_in(frame: &[u8]) -> usize {
@@ -24,8 +24,7 @@ fn a_frame_holds_so_many_cells() {
                 let _ = replica.record(&observation(worker, if calls == 1 { 1 } else { call }), 0);
             }
         }
-        let mut buffer = [0; FRAME_MAX];
-        let cells = cells_in(replica.frame(&mut buffer, 0));
+        let cells = cells_in(&frame_of(&mut replica, 0));
         assert_eq!(cells, expected, "{what}");
     }
 }
@@ -36,9 +35,8 @@ fn the_news_that_was_sent_least_is_sent_first() {
     for worker in 0..300 {
         let _ = from.record(&observation(worker, 1), 0);
     }
-    let mut buffer = [0; FRAME_MAX];
     for _ in 0..4 {
-        to.merge(from.frame(&mut buffer, 0), 0).expect("a frame of now");
+        to.merge(&frame_of(&mut from, 0), 0).expect("a frame of now");
     }
     assert_eq!(to.cells(), 300);
 }
@@ -55,22 +53,21 @@ fn cells_that_change_no_verdict_delay_no_news() {
         let _ = pair.record(&observation(worker, 4), 0);
     }
     // After the first frame no more calls of the crowd are needed for the last rung.
-    let mut buffer = [0; FRAME_MAX];
-    between.merge(crowd.frame(&mut buffer, 0), 0).expect("a frame of now");
-    between.frame(&mut buffer, 0);
-    between.frame(&mut buffer, 0);
-    between.merge(crowd.frame(&mut buffer, 0), 0).expect("a frame of now");
-    between.merge(pair.frame(&mut buffer, 0), 0).expect("a frame of now");
+    between.merge(&frame_of(&mut crowd, 0), 0).expect("a frame of now");
+    frame_of(&mut between, 0);
+    frame_of(&mut between, 0);
+    between.merge(&frame_of(&mut crowd, 0), 0).expect("a frame of now");
+    between.merge(&frame_of(&mut pair, 0), 0).expect("a frame of now");
     let mut last = new(3);
-    last.merge(between.frame(&mut buffer[..FRAME_MIN], 0), 0).expect("a frame of now");
+    let mut buffer = [0; FRAME_MIN];
+    last.merge(between.frame(&mut buffer, 0), 0).expect("a frame of now");
     let id = observation(0, 4).key().loop_id();
     assert!(last.hottest(9, 0).iter().any(|heat| (heat.loop_id, heat.workers) == (id, 2)));
 }
 
 #[test]
 fn an_empty_replica_writes_no_frame() {
-    let mut buffer = [0; FRAME_MAX];
-    assert_eq!(replica(&rule(10, 2), 0).frame(&mut buffer, 0), b"");
+    assert_eq!(frame_of(&mut replica(&rule(10, 2), 0), 0), b"");
 }
 
 #[test]
@@ -88,8 +85,7 @@ fn a_frame_of_another_swarm_is_refused() {
     let limits = Limits::default();
     let mut one = Replica::new(rule(10, 2), SWARM, Worker::new(0), limits).unwrap();
     let _ = one.record(&observation(0, 1), 0);
-    let mut buffer = [0; FRAME_MAX];
-    let frame = one.frame(&mut buffer, 0).to_vec();
+    let frame = frame_of(&mut one, 0);
     // The second differs in the half that frames do not carry.
     for (swarm, error) in [
         (Digest::new(8), FrameError::OtherSwarm),
@@ -108,8 +104,7 @@ fn a_cleared_replica_refuses_frames_on_their_way() {
     let mut replica = replica(&rule(2, 1), 0);
     let _ = replica.record(&observation(0, 1), 0);
     let _ = replica.record(&observation(0, 1), 0);
-    let mut buffer = [0; FRAME_MAX];
-    let frame = replica.frame(&mut buffer, 0).to_vec();
+    let frame = frame_of(&mut replica, 0);
     assert_eq!(replica.look(observation(0, 1).call, 0).rung, 1);
     replica.clear(Digest::new(1));
     assert_eq!(replica.look(observation(0, 1).call, 0).rung, 0);

@@ -2,11 +2,9 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use unstuck_swarm::{
-    Allowance, Digest, FRAME_MAX, Limits, Merged, Observation, Replica, Tool, Worker,
-};
+use unstuck_swarm::{Allowance, Digest, Limits, Merged, Observation, Replica, Tool, Worker};
 
-use crate::model::{Central, SWARM, found, replica, rule};
+use crate::model::{Central, SWARM, found, frame_of, replica, rule};
 
 fn small(cells: usize) -> Replica {
     let limits = Limits { cells, ..Limits::default() };
@@ -76,8 +74,7 @@ fn exempt_calls_take_no_room() {
     // The same holds for frames of a replica that counts it.
     let mut other = replica(&rule(10, 2), 1);
     let _ = other.record(&call(1, 1), 0);
-    let mut buffer = [0; FRAME_MAX];
-    assert_eq!(free.merge(other.frame(&mut buffer, 0), 0), Ok(Merged::default()));
+    assert_eq!(free.merge(&frame_of(&mut other, 0), 0), Ok(Merged::default()));
     assert_eq!(free.cells(), 0);
 }
 
@@ -89,8 +86,7 @@ fn calls_of_other_replicas_are_forgotten_before_own_ones() {
     for number in 10..30 {
         let _ = other.record(&call(1, number), 0);
     }
-    let mut buffer = [0; FRAME_MAX];
-    let merged = replica.merge(other.frame(&mut buffer, 0), 0).expect("a frame of now");
+    let merged = replica.merge(&frame_of(&mut other, 0), 0).expect("a frame of now");
     assert_eq!((merged.news, replica.cells()), (20, 3));
     assert!(replica.hottest(9, 0).iter().any(|heat| heat.loop_id == call(0, 1).key().loop_id()));
 }
@@ -124,10 +120,9 @@ proptest! {
             central.record(&observation, now);
             let verdict = replicas[place].record(&observation, now);
             prop_assert!(found(&verdict) <= central.found(&observation, now));
-            let mut buffer = [0; FRAME_MAX];
-            let frame = replicas[place].frame(&mut buffer, now);
+            let frame = frame_of(&mut replicas[place], now);
             let next = &mut replicas[(place + 1) % 3];
-            prop_assert!(frame.is_empty() || next.merge(frame, now).is_ok());
+            prop_assert!(frame.is_empty() || next.merge(&frame, now).is_ok());
             prop_assert!(replicas[..2].iter().all(|replica| replica.cells() <= cells));
             for replica in &mut replicas {
                 let (verdict, known) = (replica.look(observation.call, now), central.found(&observation, now));

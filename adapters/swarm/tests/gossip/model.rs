@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use unstuck_swarm::{
-    Allowance, Digest, Key, Limits, Observation, Replica, Rule, Tool, Verdict, Window, Worker,
+    Allowance, Digest, FRAME_MAX, Key, Limits, Observation, Replica, Rule, Tool, Verdict, Window,
+    Worker,
 };
 
 /// The swarm of all these tests.
@@ -96,6 +97,12 @@ pub(crate) fn rule(calls: u32, workers: u32) -> Rule {
 /// Creates a replica with room for everything.
 pub(crate) fn replica(rule: &Rule, number: u64) -> Replica {
     Replica::new(rule.clone(), SWARM, Worker::new(number), Limits::default()).expect("it can work")
+}
+
+/// Returns the next frame of a replica.
+pub(crate) fn frame_of(replica: &mut Replica, now: u64) -> Vec<u8> {
+    let mut buffer = [0; FRAME_MAX];
+    replica.frame(&mut buffer, now).to_vec()
 }
 
 /// Returns an observation of the call `call` by the worker `worker`. A third of the calls have an unknown

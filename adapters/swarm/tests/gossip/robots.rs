@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use fastrand::Rng;
-use unstuck_swarm::{
-    Allowance, Digest, FRAME_MAX, Limits, Observation, Replica, Rule, Tool, Window, Worker,
-};
+use unstuck_swarm::{Allowance, Digest, Limits, Observation, Replica, Rule, Tool, Window, Worker};
+
+use crate::model::frame_of;
 
 /// A tick: one second by the clock of the swarm. In each tick every replica receives, works and sends.
 const TICK: u64 = 1_000;
@@ -173,8 +173,7 @@ impl Network {
         for _ in 0..PEERS {
             let workers = self.replicas.len();
             let to = (from + self.random.usize(1..workers)) % workers;
-            let mut buffer = [0; FRAME_MAX];
-            let frame = self.replicas[from].frame(&mut buffer, self.now * TICK);
+            let frame = frame_of(&mut self.replicas[from], self.now * TICK);
             if frame.is_empty() {
                 continue;
             }
@@ -185,7 +184,7 @@ impl Network {
             for _ in 0..copies {
                 let at = self.now + 1 + self.random.u64(..=late);
                 if self.random.u8(..100) >= lost && !is_parted {
-                    self.sent.push((at, to, frame.to_vec()));
+                    self.sent.push((at, to, frame.clone()));
                 }
             }
         }

@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use unstuck_swarm::{Action, FRAME_MAX, SharedReplica, SwarmStore};
+use unstuck_swarm::{Action, SharedReplica, SwarmStore};
 
-use crate::model::{observation, replica, rule};
+use crate::model::{frame_of, observation, replica, rule};
 
 #[test]
 fn threads_share_a_replica() {
@@ -25,8 +25,7 @@ fn threads_share_a_replica() {
     assert_eq!((verdict.action, finding.calls, finding.workers), (Action::Block, 40, 8));
     // One replica sends a frame, and another merges it.
     let other = SharedReplica::new(replica(&rule(10, 2), 1), || 5_000);
-    let mut buffer = [0; FRAME_MAX];
-    let frame = store.with(|replica, now| replica.frame(&mut buffer, now).to_vec());
+    let frame = store.with(frame_of);
     let merged = other.with(|replica, now| replica.merge(&frame, now));
     assert_eq!(merged.map(|merged| merged.news), Ok(8));
     assert_eq!(other.look(observation(0, 1).call), verdict);

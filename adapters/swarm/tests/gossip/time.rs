@@ -1,8 +1,8 @@
 //! Generations, and clocks that differ.
 
-use unstuck_swarm::{FRAME_MAX, FrameError, Limits, Replica, Rule, RuleError, Window, Worker};
+use unstuck_swarm::{FrameError, Limits, Replica, Rule, RuleError, Window, Worker};
 
-use crate::model::{HALF, SWARM, observation, replica, rule};
+use crate::model::{HALF, SWARM, frame_of, observation, replica, rule};
 
 /// Returns the calls that a replica counts at a time.
 fn calls(replica: &mut Replica, now: u64) -> u32 {
@@ -37,9 +37,8 @@ fn clocks_may_differ_by_half_a_window() {
         let (mut one, mut other) = (replica(&rule(10, 2), 0), replica(&rule(10, 2), 1));
         let _ = one.record(&observation(0, 1), sent - 1);
         let _ = one.record(&observation(0, 1), sent);
-        let mut buffer = [0; FRAME_MAX];
-        let frame = one.frame(&mut buffer, sent);
-        let counted = other.merge(frame, comes).map(|_| calls(&mut other, comes));
+        let frame = frame_of(&mut one, sent);
+        let counted = other.merge(&frame, comes).map(|_| calls(&mut other, comes));
         assert_eq!(counted, expected, "at {comes}");
     }
 }
@@ -48,9 +47,8 @@ fn clocks_may_differ_by_half_a_window() {
 fn calls_of_the_next_generation_wait_for_it() {
     let (mut ahead, mut behind) = (replica(&rule(10, 2), 0), replica(&rule(10, 2), 1));
     let _ = ahead.record(&observation(0, 1), 5 * HALF);
-    let mut buffer = [0; FRAME_MAX];
-    let frame = ahead.frame(&mut buffer, 5 * HALF);
-    assert_eq!(behind.merge(frame, 5 * HALF - 1).map(|merged| merged.news), Ok(1));
+    let frame = frame_of(&mut ahead, 5 * HALF);
+    assert_eq!(behind.merge(&frame, 5 * HALF - 1).map(|merged| merged.news), Ok(1));
     let times = [5 * HALF - 1, 5 * HALF, 6 * HALF, 7 * HALF];
     assert_eq!(times.map(|now| calls(&mut behind, now)), [0, 1, 1, 0]);
 }
@@ -60,9 +58,8 @@ fn old_calls_are_left_out_of_a_frame() {
     let (mut one, mut other) = (replica(&rule(10, 2), 0), replica(&rule(10, 2), 1));
     let _ = one.record(&observation(0, 1), 4 * HALF);
     let _ = one.record(&observation(0, 2), 5 * HALF);
-    let mut buffer = [0; FRAME_MAX];
-    let frame = one.frame(&mut buffer, 5 * HALF);
-    let merged = other.merge(frame, 6 * HALF).expect("a frame of the generation before");
+    let frame = frame_of(&mut one, 5 * HALF);
+    let merged = other.merge(&frame, 6 * HALF).expect("a frame of the generation before");
     assert_eq!((merged.news, merged.stale), (1, 1));
 }
 

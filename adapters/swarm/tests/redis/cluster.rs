@@ -1,14 +1,13 @@
 //! A cluster of three nodes: one of them counts a swarm, whichever node a worker asks first.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use unstuck_swarm::SwarmStore as _;
-use unstuck_swarm::redis::{RedisStore, Settings, Watch};
+use unstuck_swarm::redis::{RedisStore, Watch};
 
 use crate::counts::{counts, observation};
 use crate::liar::{Liar, Lie};
-use crate::server::{Server, free_port, settings, talkative, until};
+use crate::server::{Server, free_port, settings, settings_of, until};
 
 /// All slots of a cluster, in three parts.
 pub(crate) const SLOTS: [(u32, u32); 3] = [(0, 5460), (5461, 10922), (10923, 16383)];
@@ -143,9 +142,7 @@ fn calls_that_are_made_while_a_slot_moves_are_counted_afterwards() {
     let (slot, home) = place(&nodes[0], "a");
     let (from, to) = (&nodes[home], &nodes[(home + 1) % 3]);
     let ids = [from, to].map(|node| node.ask::<String>("CLUSTER MYID"));
-    let other = Settings::parse(&to.url("a"), b"of another swarm").expect("it is an address");
-    let other = other.rule(talkative()).expect("it can work");
-    let other = other.deadline(Duration::from_secs(1)).expect("it is none too long");
+    let other = settings_of(&to.url("a"), b"of another swarm");
     let [old, new] = [from.settings("a"), other].map(RedisStore::open);
     for _ in 0..3 {
         let _ = old.record(&observation(1, 1));

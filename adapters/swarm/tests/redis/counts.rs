@@ -1,15 +1,14 @@
 //! Counts of calls and workers, and their expiry.
 
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
-use unstuck_swarm::redis::{RedisStore, Settings};
+use unstuck_swarm::redis::RedisStore;
 use unstuck_swarm::{
     Action, Allowance, Digest, Finding, Key, Observation, Outcome, Rule, SwarmStore as _, Tool,
     Verdict, Window, Worker,
 };
 
-use crate::server::{SECRET, Server, settings, talkative, until, words};
+use crate::server::{SECRET, Server, settings, settings_of, talkative, until, words};
 
 pub(crate) fn observation(worker: u64, call: u64) -> Observation {
     let call = Digest::of(&call.to_le_bytes());
@@ -177,9 +176,7 @@ fn the_first_call_of_each_worker_is_free() {
 #[test]
 fn swarms_and_secrets_do_not_see_each_other() {
     let server = Server::start();
-    let other = Settings::parse(&server.url("s"), b"of another swarm").expect("it is an address");
-    let other = other.rule(talkative()).expect("it can work");
-    let other = other.deadline(Duration::from_secs(1)).expect("it is none too long");
+    let other = settings_of(&server.url("s"), b"of another swarm");
     let stores = [server.settings("s"), server.settings("t"), other].map(RedisStore::open);
     for calls in [0, 2, 3] {
         for store in &stores {

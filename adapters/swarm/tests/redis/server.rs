@@ -120,7 +120,12 @@ impl Drop for Server {
 
 /// Returns settings with a deadline that no healthy server misses, and a rule that reports two calls.
 pub(crate) fn settings(url: &str) -> Settings {
-    let settings = Settings::parse(url, SECRET).expect(url);
+    settings_of(url, SECRET)
+}
+
+/// Like [`settings`], for the swarm with this secret.
+pub(crate) fn settings_of(url: &str, secret: &[u8]) -> Settings {
+    let settings = Settings::parse(url, secret).expect(url);
     let settings = settings.rule(talkative()).expect("it can work");
     settings.deadline(Duration::from_secs(1)).expect("it is none too long")
 }

@@ -4,7 +4,7 @@ use unstuck_swarm::redis::{RedisError, RedisStore, Settings, Watch};
 use unstuck_swarm::{Action, Allowance, Digest, Outcome, Rule, SwarmStore as _, Tool};
 
 use crate::counts::{counts, observation};
-use crate::server::{SECRET, Server, free_port, talkative};
+use crate::server::{SECRET, Server, free_port, settings_of, talkative};
 
 #[test]
 fn the_hottest_calls_are_shown_by_their_numbers() {
@@ -113,8 +113,7 @@ fn an_observer_without_the_secret_sees_nothing() {
     for _ in 0..9 {
         let _ = store.record(&observation(1, 1));
     }
-    let settings =
-        Settings::parse(&server.url("s"), b"of another swarm").expect("it is an address");
+    let settings = settings_of(&server.url("s"), b"of another swarm");
     let mut watch = Watch::open(&settings).expect("it can be watched");
     assert_eq!(watch.hottest(9).expect("it answers"), []);
     watch.clear().expect("it can be cleared");
