@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 
 use clap::Args;
+use serde::Deserialize;
 
 use crate::bare::{self, FAST};
 use crate::checks;
@@ -78,7 +79,8 @@ const NAMES: usize = 44;
 const NUMBERS: usize = 12;
 
 /// A kind of figure, in the order of the tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum Section {
     Memory,
     Code,

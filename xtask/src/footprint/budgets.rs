@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 
+use serde::Deserialize;
+
 use super::{Column, Section, compiler, grouped, short};
 use crate::machine;
 use crate::step::{Done, failed};
@@ -63,12 +65,14 @@ const ROWS: [(&str, Section, &str); 18] = [
 ];
 
 /// The budgets of all figures.
-#[derive(Debug, Default)]
+#[derive(Debug, Deserialize)]
 pub(super) struct Budgets {
-    /// The budget of each kind of figure, on each machine, of each thing.
-    figures: BTreeMap<(Section, String, String), u64>,
     /// The compiler of each machine's programs. Another compiler gives other code sizes.
+    #[serde(rename = "compiler")]
     pub(super) compilers: BTreeMap<String, String>,
+    /// The budget of each kind of figure, on each machine, of each thing.
+    #[serde(flatten)]
+    figures: BTreeMap<Section, BTreeMap<String, BTreeMap<String, u64>>>,
 }
 
 /// Makes `columns` the budgets, and updates the table in the documentation.
@@ -81,47 +85,27 @@ pub(super) fn record(columns: &[Column<'_>]) -> Done {
 }
 
 impl Budgets {
-    /// Reads the lines that [`Budgets::text`] writes: tables of quoted names with a number each, and one
-    /// table of compilers.
+    /// Reads the file that [`Budgets::text`] writes.
     pub(super) fn read() -> Done<Self> {
         let text = fs::read_to_string(machine::root().join(FILE))?;
-        let (mut budgets, mut table) = (Self::default(), "");
-        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            let words: Vec<_> = line.split('"').collect();
-            let column = table.split_once('.').and_then(|(section, place)| {
-                let known = Section::ALL.into_iter().find(|known| known.words().0 == section)?;
-                Some((known, place.to_owned()))
-            });
-            match (column, words.as_slice()) {
-                (_, [head]) => table = head.trim_matches(['[', ']']),
-                (None, ["", place, " = ", compiler, ""]) => {
-                    budgets.compilers.insert((*place).into(), (*compiler).into());
-                }
-                (Some((section, place)), ["", what, budget]) => {
-                    let Ok(budget) = budget.trim_start_matches(" = ").parse() else {
-                        return failed(format!("{FILE}: `{line}` is no budget"));
-                    };
-                    budgets.figures.insert((section, place, (*what).into()), budget);
-                }
-                _ => return failed(format!("{FILE}: `{line}` is no budget")),
-            }
-        }
-        Ok(budgets)
+        toml::from_str(&text).or_else(|error| failed(format!("{FILE}: {error}")))
     }
 
     /// Returns the text of the file.
     fn text(&self) -> String {
-        let (mut text, mut table) = (HEAD.to_owned(), None);
+        let mut text = HEAD.to_owned();
         // Writing to a `String` cannot fail.
         for (place, compiler) in &self.compilers {
             let _ = writeln!(text, "\"{place}\" = \"{compiler}\"");
         }
-        for ((section, place, what), budget) in &self.figures {
-            if table.replace((section, place)) != Some((section, place)) {
-                let (name, about) = section.words();
+        for (section, places) in &self.figures {
+            let (name, about) = section.words();
+            for (place, budgets) in places {
                 let _ = write!(text, "\n# {about}\n[{name}.{place}]\n");
+                for (what, budget) in budgets {
+                    let _ = writeln!(text, "\"{what}\" = {budget}");
+                }
             }
-            let _ = writeln!(text, "\"{what}\" = {budget}");
         }
         text
     }
@@ -129,12 +113,10 @@ impl Budgets {
     /// Takes the figures, with a little room, for new budgets. The budgets of other columns stay.
     fn record(&mut self, columns: &[Column<'_>]) {
         for Column { section, place, rows } in columns {
-            self.figures
-                .retain(|(kind, machine, _), _| (*kind, machine.as_str()) != (*section, *place));
-            self.figures.extend(rows.iter().map(|(what, amount)| {
-                let key = (*section, (*place).to_owned(), what.clone());
-                (key, amount + room(*section, *amount))
-            }));
+            let budget = |amount: u64| amount + room(*section, amount);
+            let budgets = rows.iter().map(|(what, amount)| (what.clone(), budget(*amount)));
+            let places = self.figures.entry(*section).or_default();
+            places.insert((*place).to_owned(), budgets.collect());
             self.compilers.extend(compiler(place).map(|compiler| ((*place).to_owned(), compiler)));
         }
     }
@@ -147,8 +129,12 @@ impl Budgets {
                 all.entry((*section, *place, what)).or_default().0 = Some(*amount);
             }
         }
-        for ((section, place, what), budget) in &self.figures {
-            all.entry((*section, place, what)).or_default().1 = Some(*budget);
+        for (section, places) in &self.figures {
+            for (place, budgets) in places {
+                for (what, budget) in budgets {
+                    all.entry((*section, place, what)).or_default().1 = Some(*budget);
+                }
+            }
         }
         let compared = all.into_iter().filter(|((_, place, _), _)| places.contains(place));
         let miss = |((section, place, what), (amount, budget))| {
@@ -207,7 +193,8 @@ fn updated(readme: &str, budgets: &Budgets) -> Done<String> {
         let budget = |(_, place)| {
             // Values have the same size on all 32-bit machines.
             let place = if section == Section::Memory { EMULATED } else { place };
-            let budget = budgets.figures.get(&(section, place.to_owned(), what.to_owned()));
+            let budgets = budgets.figures.get(&section).and_then(|places| places.get(place));
+            let budget = budgets.and_then(|budgets| budgets.get(what));
             budget.copied().map_or_else(String::new, grouped)
         };
         // Writing to a `String` cannot fail.
