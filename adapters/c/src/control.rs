@@ -2,6 +2,7 @@
 
 use unstuck_core::LoopId;
 
+use crate::events::answered;
 use crate::memory::{self, Output};
 use crate::status::{self, unstuck_status_t, unstuck_status_t as Status};
 use crate::storage::{self, unstuck_t};
@@ -38,9 +39,7 @@ pub unsafe extern "C" fn unstuck_retry(
     taken: *mut usize,
 ) -> unstuck_status_t {
     // SAFETY: the header requires it.
-    let opened =
-        unsafe { storage::find(detector).and_then(|handle| Ok((handle, Output::new(taken)?))) };
-    status::of(opened.map(|(handle, taken)| taken.put(handle.detector.retry(calls))))
+    unsafe { answered(detector, taken, |handle| Ok(handle.detector.retry(calls))) }
 }
 
 /// Reports that the finding of verdict was wrong. From now on its rule needs one more repetition of calls
@@ -85,10 +84,7 @@ pub unsafe extern "C" fn unstuck_statistics(
     statistics: *mut unstuck_statistics_t,
 ) -> unstuck_status_t {
     // SAFETY: the header requires it.
-    let opened = unsafe {
-        storage::find(detector).and_then(|handle| Ok((handle, Output::new(statistics)?)))
-    };
-    status::of(opened.map(|(handle, output)| output.put(handle.detector.statistics().into())))
+    unsafe { answered(detector, statistics, |handle| Ok(handle.detector.statistics().into())) }
 }
 
 /// Writes the verdict that an announcement of call would get now to verdict. The detector does not change.

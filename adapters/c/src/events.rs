@@ -133,16 +133,13 @@ pub(crate) unsafe fn judged(
     event: impl FnOnce(&mut Handle<'_, dyn Events>) -> Result<Verdict, Status>,
 ) -> Status {
     // SAFETY: the caller guarantees it.
-    let opened = unsafe { storage::find(detector) }.and_then(|handle| {
-        // SAFETY: the caller guarantees it.
-        Ok((handle, unsafe { Output::new(output)? }))
-    });
-    status::of(opened.and_then(|(mut handle, output)| {
-        let verdict = event(&mut handle)?;
-        handle.remember(&verdict);
-        output.put(verdict.into());
-        Ok(())
-    }))
+    unsafe {
+        answered(detector, output, |handle| {
+            let verdict = event(handle)?;
+            handle.remember(&verdict);
+            Ok(verdict.into())
+        })
+    }
 }
 
 /// Announces a call to the detector by `event`, and writes the answer to `output`.
@@ -156,15 +153,31 @@ pub(crate) unsafe fn announced_by(
     event: impl FnOnce(&mut Handle<'_, dyn Events>) -> Result<Announced, Status>,
 ) -> Status {
     // SAFETY: the caller guarantees it.
-    let opened = unsafe { storage::find(detector) }.and_then(|handle| {
-        // SAFETY: the caller guarantees it.
-        Ok((handle, unsafe { Output::new(output)? }))
-    });
+    unsafe {
+        answered(detector, output, |handle| {
+            let announced = event(handle)?;
+            handle.remember(&announced.settled);
+            handle.remember(&announced.verdict);
+            Ok(announced.into())
+        })
+    }
+}
+
+/// Asks the detector by `ask`, and writes the answer to `output`.
+///
+/// # Safety
+///
+/// The header's requirements for both pointers.
+pub(crate) unsafe fn answered<T>(
+    detector: *mut unstuck_t,
+    output: *mut T,
+    ask: impl FnOnce(&mut Handle<'_, dyn Events>) -> Result<T, Status>,
+) -> Status {
+    // SAFETY: the caller guarantees it.
+    let opened =
+        unsafe { storage::find(detector).and_then(|handle| Ok((handle, Output::new(output)?))) };
     status::of(opened.and_then(|(mut handle, output)| {
-        let announced = event(&mut handle)?;
-        handle.remember(&announced.settled);
-        handle.remember(&announced.verdict);
-        output.put(announced.into());
+        output.put(ask(&mut handle)?);
         Ok(())
     }))
 }

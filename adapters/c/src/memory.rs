@@ -60,14 +60,8 @@ impl<T> Output<T> {
 /// `start` is NULL, or points at `length` bytes that C may read and that do not change while
 /// they are used.
 pub(crate) unsafe fn bytes<'c>(start: *const c_char, length: usize) -> Result<&'c [u8], Status> {
-    if length == 0 {
+    if is_empty(start, length)? {
         return Ok(&[]);
-    }
-    if start.is_null() {
-        return Err(Status::UNSTUCK_NULL);
-    }
-    if isize::try_from(length).is_err() {
-        return Err(Status::UNSTUCK_VALUE);
     }
     // SAFETY: `start` is not NULL, so there are `length` bytes. No object of C is longer.
     Ok(unsafe { slice::from_raw_parts(start.cast(), length) })
@@ -80,17 +74,19 @@ pub(crate) unsafe fn bytes<'c>(start: *const c_char, length: usize) -> Result<&'
 /// `start` is NULL, or points at `length` bytes that C may write, and that no other code uses
 /// for as long.
 pub(crate) unsafe fn room<'c>(start: *mut c_char, length: usize) -> Result<&'c mut [u8], Status> {
-    if length == 0 {
+    if is_empty(start, length)? {
         return Ok(&mut []);
-    }
-    if start.is_null() {
-        return Err(Status::UNSTUCK_NULL);
-    }
-    if isize::try_from(length).is_err() {
-        return Err(Status::UNSTUCK_VALUE);
     }
     // SAFETY: `start` is not NULL, so there are `length` bytes. No object of C is longer.
     Ok(unsafe { slice::from_raw_parts_mut(start.cast(), length) })
+}
+
+/// Returns whether there are no bytes. Only then may `start` be NULL.
+fn is_empty(start: *const c_char, length: usize) -> Result<bool, Status> {
+    if length > 0 && start.is_null() {
+        return Err(Status::UNSTUCK_NULL);
+    }
+    isize::try_from(length).map(|length| length == 0).map_err(|_| Status::UNSTUCK_VALUE)
 }
 
 /// Returns the text from `start` to its NUL, without the NUL.
