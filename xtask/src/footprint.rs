@@ -26,15 +26,12 @@ use budgets::Budgets;
 /// instructions of a call: on this machine, on five microcontrollers, under QEMU and under valgrind.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Request {
-    /// Print one JSON array instead of tables
-    #[arg(long)]
-    pub(crate) json: bool,
     /// Write the figures, with a little room, to `benches/bare/budgets.toml`, from which the table of sizes in the
     /// documentation is made
     #[arg(long)]
     pub(crate) record: bool,
     /// Compare all figures with the budgets. `cargo xtask test footprint` does so for the emulated microcontroller
-    #[arg(long, conflicts_with_all = ["json", "record", "targets"])]
+    #[arg(long, conflicts_with_all = ["record", "targets"])]
     pub(crate) check: bool,
     /// Measure this microcontroller only; may be repeated
     #[arg(long = "target", value_name = "TARGET", value_parser = TARGETS)]
@@ -142,7 +139,7 @@ pub(crate) fn run(request: &Request) -> Done {
     }
     ready()?;
     let columns = measured(&targets)?;
-    print!("{}", if request.json { json(&columns) } else { text(&columns) });
+    print!("{}", text(&columns));
     if request.record { budgets::record(&columns) } else { Ok(()) }
 }
 
@@ -280,8 +277,7 @@ fn linked(target: &str) -> Done<[Column<'_>; 2]> {
     Ok([column(Section::Code, code), column(Section::Symbols, symbols)])
 }
 
-/// Runs `command`, and returns its standard output. Of a success nothing is shown, because the output of this program
-/// may be JSON.
+/// Runs `command`, and returns its standard output. Of a success nothing is shown.
 fn said(command: &mut Command) -> Done<String> {
     let output = command.stdin(Stdio::null()).output()?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -347,17 +343,4 @@ fn grouped(number: u64) -> String {
         return number.to_string();
     }
     format!("{},{:03}", grouped(number / 1000), number % 1000)
-}
-
-/// Returns one array with an object for each figure. No text needs an escape.
-fn json(columns: &[Column<'_>]) -> String {
-    let objects = columns.iter().flat_map(|Column { section, place, rows }| {
-        let (section, _) = section.words();
-        rows.iter().map(move |(what, amount)| {
-            format!(
-                r#"{{"section":"{section}","place":"{place}","what":"{what}","amount":{amount}}}"#
-            )
-        })
-    });
-    format!("[{}]\n", objects.collect::<Vec<_>>().join(",\n"))
 }
