@@ -3,7 +3,7 @@
 
 use std::env;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use unstuck_swarm::redis::RedisStore;
 
 use crate::cluster::{Node, migrate, nodes, place, set_slot};
 use crate::counts::{counts, observation};
-use crate::faults::{DEADLINE, DIFFERENT, calls, finds, hasty, pass};
+use crate::faults::{DEADLINE, DIFFERENT, End, calls, hasty, pass};
 use crate::server::{settings, until};
 
 /// The variable with the folder of certificates, in a process whose servers and workers use TLS.
@@ -28,6 +28,9 @@ const CERTIFY: [&str; 3] = [
 
 /// The most calls of a swarm that are on their way when a connection breaks.
 const ON_THE_WAY_MAX: u64 = 256;
+
+/// The pause of a worker after each call.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Lets one cluster at a time fail. Several would take the processor from each other and from other tests.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -135,13 +138,14 @@ fn check(is_hung: bool) {
     let _alone = alone();
     let mut nodes = cluster();
     let swarms = swarms(&nodes);
-    for swarm in &swarms {
-        finds(&swarm.store, DIFFERENT);
+    for Swarm { store, .. } in &swarms {
+        store.record_detached(&observation(1, DIFFERENT), "");
     }
-    let before: Vec<_> = swarms.iter().map(Swarm::settled).collect();
+    until(|| swarms.iter().all(|swarm| swarm.settled() == 1));
     let over = &AtomicBool::new(false);
     let (made, acknowledged) = thread::scope(|scope| {
-        let spawn = |store| scope.spawn(move || calls(store, 1, over));
+        let end = End(over);
+        let spawn = |store| scope.spawn(move || calls(store, 1, PAUSE, over));
         let workers: Vec<_> = swarms.iter().map(|swarm| spawn(&swarm.store)).collect();
         pass(Duration::from_secs(1));
         let moving = swarms.iter().find(|swarm| swarm.fate == Fate::Moved).expect("one moves");
@@ -166,17 +170,17 @@ fn check(is_hung: bool) {
             nodes[0].server.revive();
         }
         until(|| says(&nodes[0], "role:slave") && says(&nodes[0], "master_link_status:up"));
-        over.store(true, Ordering::Relaxed);
+        drop(end);
         let made: Vec<_> =
             workers.into_iter().map(|worker| worker.join().expect("no worker fails")).collect();
         (made, acknowledged)
     });
     let longest = made.iter().flatten().max().expect("there are calls");
     assert!(*longest < 100 * DEADLINE, "a worker waited {longest:?}");
-    let wrong = swarms.iter().zip(before).zip(made).zip(acknowledged);
-    let wrong = wrong.filter_map(|(((swarm, before), made), acknowledged)| {
+    let wrong = swarms.iter().zip(made).zip(acknowledged);
+    let wrong = wrong.filter_map(|((swarm, made), acknowledged)| {
         let made = made.len() as u64;
-        until(|| swarm.settled() - before == made);
+        until(|| swarm.settled() == made + 1);
         swarm.audit(made, acknowledged)
     });
     assert_eq!(wrong.collect::<Vec<_>>(), Vec::<String>::new());

@@ -28,11 +28,12 @@ pub(crate) fn while_calling(store: &RedisStore, what: &str, run: impl FnOnce()) 
         let workers = [1, 2, 3, 4].map(|worker| {
             scope.spawn({
                 let over = &over;
-                move || calls(store, worker, over)
+                move || calls(store, worker, Duration::from_millis(1), over)
             })
         });
+        let end = End(&over);
         run();
-        over.store(true, Ordering::Relaxed);
+        drop(end);
         workers.into_iter().flat_map(|worker| worker.join().expect("no worker fails")).collect()
     });
     took.sort_unstable();
@@ -49,15 +50,30 @@ pub(crate) fn while_calling(store: &RedisStore, what: &str, run: impl FnOnce()) 
     assert!(part(1000) < 100 * DEADLINE, "a worker waited {:?}", part(1000));
 }
 
-/// Makes the calls of one worker, about a thousand a second. Other workers make some of them, too.
-pub(crate) fn calls(store: &RedisStore, worker: u64, over: &AtomicBool) -> Vec<Duration> {
+/// Ends the workers, also if the test fails meanwhile.
+pub(crate) struct End<'o>(pub(crate) &'o AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Makes the calls of one worker, with a pause after each. Other workers make some of them, too. Returns how long each
+/// took.
+pub(crate) fn calls(
+    store: &RedisStore,
+    worker: u64,
+    pause: Duration,
+    over: &AtomicBool,
+) -> Vec<Duration> {
     let mut took = Vec::new();
     while !over.load(Ordering::Relaxed) {
         let call = observation(worker, took.len() as u64 % DIFFERENT);
         let start = Instant::now();
         let _ = store.record(&call);
         took.push(start.elapsed());
-        thread::park_timeout(Duration::from_millis(1));
+        thread::park_timeout(pause);
     }
     took
 }

@@ -12,7 +12,7 @@ use unstuck_swarm::redis::{RedisStore, Settings};
 use unstuck_swarm::{Allowance, Rule, Window};
 
 /// The time-out of each step, on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The secret of the swarms.
 pub(crate) const SECRET: &[u8] = b"of the tests alone";

@@ -40,7 +40,9 @@ fn tasks_share_a_connection_and_each_gets_its_own_count() {
 #[test]
 fn a_task_waits_at_most_its_deadline_and_blocks_no_other() {
     let liar = Liar::start(Lie::Nothing);
-    let store = std::sync::Arc::new(RedisStore::open(settings(&liar.url())));
+    // Before the time-out of the connection, which also ends the wait.
+    let settings = settings(&liar.url()).deadline(Duration::from_millis(500));
+    let store = std::sync::Arc::new(RedisStore::open(settings.expect("it is usual")));
     runtime().block_on(async {
         let store = store.clone();
         let waits = tokio::spawn(async move { store.record_async(&observation(1, 1), "").await });
