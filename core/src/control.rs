@@ -10,7 +10,7 @@
 use core::mem::replace;
 
 use crate::detector::Detector;
-use crate::judge::Moment;
+use crate::judge::{Moment, Sight};
 use crate::queue::Queue;
 use crate::record::{Call, CallId, Record, Score, Status};
 use crate::verdict::{Finding, LoopId, RuleIndex, Verdict};
@@ -204,7 +204,8 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
             let call = record.without_outcome();
             let view = self.view_ahead(&call);
             // Its findings were reported before.
-            let _ = self.judge(Moment::Announced, seq, &call, &view);
+            let _ =
+                self.judge(&Sight { moment: Moment::Announced, seq, record: &call, view: &view });
         }
         seq
     }

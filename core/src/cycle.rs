@@ -35,11 +35,11 @@ pub(crate) struct Cycle {
 /// Takes in the latest call, and returns the cycle of at least `laps` laps that it ends. `runs` has
 /// a counter for each period from 1 up, and `equal` the earlier calls that equal the latest. A lap
 /// has at least `period_min` calls. O(longest period).
-pub(crate) fn scan(runs: &mut [u16], equal: Mask, period_min: u8, laps: u8) -> Option<Cycle> {
+pub(crate) fn scan(runs: &mut [u16], equal: Mask, period_min: u8, laps: u16) -> Option<Cycle> {
     count(runs, (0..).map(|between| equal.has(between)));
     let runs = &*runs;
     for (&run, period) in runs.iter().zip(1_u8..) {
-        let (length, laps) = (u16::from(period), u16::from(laps));
+        let length = u16::from(period);
         let tail = length.saturating_mul(laps);
         if period < period_min
             || run < tail.saturating_sub(length)
@@ -172,7 +172,7 @@ mod tests {
     const LONGEST: usize = 4;
 
     /// Returns the cycle at the end of `word`, one scan a call.
-    fn scanned(word: &[u32], period_min: u8, laps: u8) -> Option<Cycle> {
+    fn scanned(word: &[u32], period_min: u8, laps: u16) -> Option<Cycle> {
         let mut runs = [0; LONGEST];
         let mut found = None;
         for (place, call) in word.iter().enumerate() {

@@ -105,6 +105,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     }
 
     /// Creates a detector without checking that it holds the policy's window.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) const fn fresh(policy: &'p Policy<'p>) -> Self {
         Self {
             policy,
@@ -267,6 +268,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 
     /// Forgets all calls, turns, scores and loops, because a new run begins. Sequence numbers go
     /// on. User messages, feedback and statistics stay.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub fn clear(&mut self) {
         self.history.clear();
         self.patterns.clear();

@@ -87,6 +87,7 @@ impl From<Digest> for [u8; 8] {
 
 /// The finaliser of `SplitMix64` (Steele, Lea and Flood, 2014), after adding an odd constant so
 /// that 0 does not map to 0. It is a bijection and loses no information.
+#[cfg_attr(target_pointer_width = "32", inline(never))]
 const fn avalanche(bits: u64) -> u64 {
     let bits = bits.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

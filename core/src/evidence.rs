@@ -1,6 +1,8 @@
 //! What a finding rests on: its calls, its loop id, and the proof that making the calls again does
 //! not help.
 
+use core::cmp::Ordering;
+
 use crate::Digest;
 use crate::ladder::{Action, RUNAWAY_MIN};
 use crate::mask::Mask;
@@ -84,7 +86,7 @@ impl<const W: usize> Evidence<'_, W> {
             },
             period: hit.period,
             laps: hit.repetitions,
-            first: seq.saturating_sub(hit.span),
+            first: seq.saturating_sub(hit.span.into()),
             last: seq,
             loop_id: self.loop_id(rule, record, hit),
             confidence: confidence(rule.args, rule.results, hit.novel, beyond),
@@ -121,10 +123,7 @@ impl<const W: usize> Evidence<'_, W> {
         let [a, b, c, d] = rule.select.tool().to_le_bytes();
         let modes = [rule.select.code(), rule.args.code(), rule.results.code(), 0, a, b, c, d];
         let modes = Digest::new(u64::from_le_bytes(modes));
-        LoopId::new(match hit.period {
-            1 => modes.mix(known(0)),
-            period => turned_lap(modes, period, &known),
-        })
+        LoopId::new(turned_lap(modes, hit.period, &known))
     }
 
     /// Returns the key under `rule` of the record `age` records before the judged one.
@@ -153,22 +152,30 @@ fn turned_lap(modes: Digest, period: u8, step: &dyn Fn(u32) -> Digest) -> Digest
     (0..lap.len()).fold(modes, |id, step| id.mix(turned(lap, begin, step)))
 }
 
-/// Returns the start of the rotation of `lap` that sorts first. O(n²).
+/// Returns the start of the rotation of `lap` that sorts first. O(n).
 fn least_rotation(lap: &[Digest]) -> usize {
-    let mut least = 0;
-    for begin in 1..lap.len() {
-        for step in 0..lap.len() {
-            let (here, there) = (turned(lap, begin, step), turned(lap, least, step));
-            if here != there {
-                least = if here < there { begin } else { least };
-                break;
+    // Two rotations that agree in their first steps. Once they differ, the greater one is out, and
+    // with it each rotation that starts inside those steps.
+    let (mut one, mut other, mut agreed) = (0_usize, 1_usize, 0_usize);
+    while one.max(other) < lap.len() && agreed < lap.len() {
+        match turned(lap, one, agreed).cmp(&turned(lap, other, agreed)) {
+            Ordering::Equal => {
+                agreed = agreed.saturating_add(1);
+                continue;
             }
+            Ordering::Less => other = other.saturating_add(agreed).saturating_add(1),
+            Ordering::Greater => one = one.saturating_add(agreed).saturating_add(1),
         }
+        if one == other {
+            other = other.saturating_add(1);
+        }
+        agreed = 0;
     }
-    least
+    one.min(other)
 }
 
 /// Returns the step `step` of `lap` if the lap began at `begin`.
+#[cfg_attr(target_pointer_width = "32", inline(never))]
 fn turned(lap: &[Digest], begin: usize, step: usize) -> Digest {
     let place = begin.saturating_add(step);
     lap.get(place.checked_sub(lap.len()).unwrap_or(place)).copied().unwrap_or_default()
@@ -197,8 +204,10 @@ pub(crate) enum End {
 }
 
 impl Ending {
-    pub(crate) fn of(record: &Record) -> Self {
-        let end = match record.status {
+    /// Returns the ending of `record` if it had this status.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    pub(crate) fn of(record: &Record, status: Status) -> Self {
+        let end = match status {
             _ if record.tag == Tag::Poll => End::Open,
             Status::Vetoed => End::Vetoed,
             Status::Reported if record.failed => End::Failed,
@@ -263,12 +272,5 @@ impl Proof {
         let counted = if is_proven { rule.ladder.proof_of(left, rule.pattern.least()) } else { 0 };
         let runaway = rule.ladder.runaway(unbroken);
         Self { count: counted.max(runaway), is_latest: is_proven || unbroken >= RUNAWAY_MIN }
-    }
-
-    /// Returns the number of proved repetitions of `hit` that is as good as all of them.
-    pub(crate) fn enough(rule: &Rule<'_>, hit: &Hit) -> u16 {
-        let count = hit.count_for(rule);
-        let uncounted = hit.repetitions.saturating_sub(count);
-        uncounted.saturating_add(rule.ladder.enough(count, rule.pattern.least())).max(2)
     }
 }

@@ -1,12 +1,12 @@
 //! Settlement and judgement of records: from the view of each rule to a verdict.
 
 use crate::detector::Detector;
-use crate::evidence::{self, Evidence, Proof};
+use crate::evidence::{self, Ending, Evidence, Proof};
 use crate::ladder::{Action, Basis, Ladder};
 use crate::loops::Blocker;
 use crate::mask::Mask;
 use crate::patience;
-use crate::pattern::{Hit, RunsLeft};
+use crate::pattern::{Hit, RunsLeft, Track};
 use crate::policy::Policy;
 use crate::record::{Record, Status, Tool};
 use crate::rule::{Force, Progress, Results, Rule, Texts};
@@ -47,7 +47,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             // The record that made progress may be the first of a pattern.
             self.cut_early_rules(u32::from(self.history.open.len()).saturating_add(1));
         }
-        let verdict = self.judge(Moment::Settled, seq, record, &view);
+        let verdict = self.judge(&Sight { moment: Moment::Settled, seq, record, view: &view });
         self.history.window.push(record);
         verdict
     }
@@ -64,7 +64,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
             return;
         }
         // The common case by far: the window does not hold the same call.
-        let before = if record.novel { None } else { self.continued_by(record) };
+        let ending = (!record.novel).then(|| Ending::of(record, record.status));
+        let before = ending.and_then(|now| self.continued_by(now));
         self.history.unbroken = match before {
             None => 1,
             Some(age) if age < u32::from(record.in_step) => self.history.unbroken,
@@ -72,18 +73,18 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         };
     }
 
-    /// Returns the age of the record whose row of equal answers `record` continues.
-    fn continued_by(&self, record: &Record) -> Option<u32> {
-        let reach = Mask::newest(u32::from(self.policy.window()));
-        self.history.window.continued_by(record, reach)
+    /// Returns the age of the record whose row of equal answers goes on with a call that ends `now`.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn continued_by(&self, now: Ending) -> Option<u32> {
+        self.history.window.continued_by(now, self.policy.reach())
     }
 
     /// Returns the length of the row of equal answers that an announced call would continue if it
     /// were answered as before. Returns 0 while other calls are open.
     fn unbroken_before(&self, call: &Record) -> u16 {
-        let attempt = Record { status: Status::Vetoed, ..*call };
+        let attempt = Ending::of(call, Status::Vetoed);
         let is_alone = self.history.open.oldest().is_none();
-        let goes_on = is_alone && !call.novel && self.continued_by(&attempt).is_some();
+        let goes_on = is_alone && !call.novel && self.continued_by(attempt).is_some();
         if goes_on { self.history.unbroken } else { 0 }
     }
 
@@ -131,16 +132,9 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
 
     /// Shows a record to every rule that is judged at this moment. The first rule that fires makes
     /// the finding.
-    pub(crate) fn judge(
-        &mut self,
-        moment: Moment,
-        seq: u64,
-        record: &Record,
-        view: &View,
-    ) -> Verdict {
-        let Some((place, rule, hit)) = self.show(moment, seq, record, view) else {
-            return Verdict::PROCEED;
-        };
+    pub(crate) fn judge(&mut self, sight: &Sight<'_>) -> Verdict {
+        let Some((place, rule, hit)) = self.show(sight) else { return Verdict::PROCEED };
+        let &Sight { moment, seq, record, .. } = sight;
         let finding = self.evidence(moment).finding(place, rule, seq, record, &hit);
         let climb = Climb {
             most: if record.is_silent() { rule.silent_max } else { Action::Stop },
@@ -162,56 +156,81 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let (proven, unbroken) = match moment {
             // Whoever asks for a call again is there to decide.
             _ if self.history.heard == Heard::Repeated => (0, 0),
-            Moment::Announced => (0, self.unbroken_before(record)),
-            Moment::Settled => (self.proven(rule, record, hit), self.history.unbroken),
+            Moment::Announced | Moment::Ahead => (0, self.unbroken_before(record)),
+            Moment::Settled => (
+                self.history.window.proven(record, hit, self.policy.reach()),
+                self.history.unbroken,
+            ),
         };
         Proof::new(rule, hit, proven, unbroken)
-    }
-
-    /// Returns how many repetitions of `hit` the settled records prove, up to the number that is
-    /// enough.
-    fn proven(&self, rule: &Rule<'_>, record: &Record, hit: &Hit) -> u16 {
-        let reach = Mask::newest(u32::from(self.policy.window()));
-        self.history.window.proven(record, hit, Proof::enough(rule, hit), reach)
     }
 
     /// Shows a record to every rule that is judged at this moment, and returns the first rule that
     /// fires.
     #[cfg_attr(target_pointer_width = "32", inline(never))]
-    fn show(
-        &mut self,
-        moment: Moment,
-        seq: u64,
-        record: &Record,
-        view: &View,
-    ) -> Option<(u8, &'p Rule<'p>, Hit)> {
-        let policy = self.policy;
-        let patience = policy.patience(record.tool, seq.wrapping_sub(self.history.begun));
+    fn show(&mut self, sight: &Sight<'_>) -> Option<(u8, &'p Rule<'p>, Hit)> {
         let mut found = None;
-        let mut rest = RunsLeft(&mut self.patterns.runs);
-        for (place, rule) in (0_u8..).zip(policy.rules()) {
+        let mut runs = self.patterns.runs;
+        let mut rest = RunsLeft(&mut runs);
+        for (place, rule) in (0_u8..).zip(self.policy.rules()) {
             let runs = rest.next_of(rule);
-            if rule.is_judged_early() != (moment == Moment::Announced) {
+            if rule.is_judged_early() != (sight.moment == Moment::Announced) {
                 continue;
             }
-            let more = || {
-                let raised = self.feedback.raised_for(rule, policy.rules(), record.tool);
-                let heard = self.history.heard.patience(rule);
-                let asked = patience.saturating_add(heard).saturating_add(raised.into());
-                asked.saturating_add(patience::of(rule, record, view))
-            };
             let mut track = self.patterns.rules.at(usize::from(place));
-            let hit = track.observe(runs, rule, &more, record, view);
+            let hit = self.observe(rule, &mut track, runs, sight);
             self.patterns.rules.set(usize::from(place), track);
-            let open = if moment == Moment::Announced { self.history.open.len() } else { 0 };
-            let hit = hit.filter(|_| !self.history.window.undoes(rule, record, view, open));
             if let Some(hit) = hit
                 && found.is_none()
             {
                 found = Some((place, rule, hit));
             }
         }
+        self.patterns.runs = runs;
         found
+    }
+
+    /// Returns the hit of the rule at `place` if its record settled now. Changes nothing.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn try_rule(&self, place: u8, sight: &Sight<'_>) -> Option<Hit> {
+        let mut runs = self.patterns.runs;
+        let mut rest = RunsLeft(&mut runs);
+        let rules = (0..=place).zip(self.policy.rules());
+        let (_, rule, runs) =
+            rules.map(|(at, rule)| (at, rule, rest.next_of(rule))).find(|(at, ..)| *at == place)?;
+        let mut track = self.patterns.rules.at(usize::from(place));
+        self.observe(rule, &mut track, runs, sight)
+    }
+
+    /// Takes a record into the memory of one rule, and returns a hit if its pattern holds. O(1), O(longest period) for a
+    /// cycle, or O(W²) for a rule that looks for progress anywhere. A record without a match returns at once.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn observe(
+        &self,
+        rule: &Rule<'_>,
+        track: &mut Track,
+        runs: &mut [u16],
+        sight: &Sight<'_>,
+    ) -> Option<Hit> {
+        let &Sight { moment, record, view, .. } = sight;
+        let past = track.see(runs, rule, record, view)?;
+        let asked = rule.pattern.asked(self.patience(rule, sight));
+        let hit = track.evaluate(runs, asked, rule, &past)?;
+        let open = if moment == Moment::Announced { self.history.open.len() } else { 0 };
+        (!self.history.window.undoes(rule, record, view, open)).then_some(hit)
+    }
+
+    /// Returns the number of additional repetitions that `rule` asks for.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn patience(&self, rule: &Rule<'_>, sight: &Sight<'_>) -> i16 {
+        let &Sight { moment, seq, record, view } = sight;
+        let raised = self.feedback.raised_for(rule, self.policy.rules(), record.tool);
+        let before = seq.wrapping_sub(self.history.begun);
+        let asked = self.policy.patience(record.tool, before).saturating_add(raised.into());
+        let asked = asked.saturating_add(self.history.heard.patience(rule));
+        // What a call that did not run would have told is unknown.
+        let told = if moment == Moment::Ahead { 0 } else { patience::of(rule, record, view) };
+        asked.saturating_add(told)
     }
 
     /// Counts a finding and climbs its ladder.
@@ -331,49 +350,25 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
                 continue;
             }
             let attempt = Record { status: Status::Vetoed, failed, ..*record };
-            let Some(hit) = self.try_rule(place, seq, &attempt) else { continue };
-            let evidence = self.evidence(Moment::Settled);
+            let view = self.history.window.compare(&attempt, policy);
+            let sight = Sight { moment: Moment::Ahead, seq, record: &attempt, view: &view };
+            let Some(hit) = self.try_rule(place, &sight) else { continue };
+            let evidence = self.evidence(Moment::Ahead);
             let mut finding = evidence.finding(place, rule, seq, &attempt, &hit);
             finding.most = rule.ladder.last(Action::Stop);
             if finding.loop_id == known.id {
-                return Some(Verdict {
-                    action: Action::Block,
-                    rung: known.rung,
-                    fresh: false,
-                    finding: Some(finding),
-                });
+                let (action, finding) = (Action::Block, Some(finding));
+                return Some(Verdict { action, rung: known.rung, fresh: false, finding });
             }
         }
         None
-    }
-
-    /// Returns the hit of the rule at `place` if `attempt` settled now. Changes nothing.
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    fn try_rule(&self, place: u8, seq: u64, attempt: &Record) -> Option<Hit> {
-        let view = self.history.window.compare(attempt, self.policy);
-        let patience = self.policy.patience(attempt.tool, seq.wrapping_sub(self.history.begun));
-        let place = usize::from(place);
-        let mut runs = self.patterns.runs;
-        let (mut rest, mut rules) = (RunsLeft(&mut runs), self.policy.rules().iter());
-        for earlier in rules.by_ref().take(place) {
-            rest.next_of(earlier);
-        }
-        let rule = rules.next()?;
-        let own = rest.next_of(rule);
-        let more = || {
-            let raised = self.feedback.raised_for(rule, self.policy.rules(), attempt.tool);
-            patience.saturating_add(self.history.heard.patience(rule)).saturating_add(raised.into())
-        };
-        let mut track = self.patterns.rules.at(place);
-        let hit = track.observe(own, rule, &more, attempt, &view);
-        hit.filter(|_| !self.history.window.undoes(rule, attempt, &view, 0))
     }
 
     /// Returns the records before the one that is judged at this moment.
     fn evidence(&self, moment: Moment) -> Evidence<'_, W> {
         let open = match moment {
             Moment::Settled => &[],
-            Moment::Announced => self.history.open.as_slice(),
+            Moment::Announced | Moment::Ahead => self.history.open.as_slice(),
         };
         Evidence { window: &self.history.window, open }
     }
@@ -392,7 +387,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     fn foresee_early(&mut self, seq: u64, record: &mut Record) -> Verdict {
         let view = self.view_ahead(record);
         record.novel = view.args.is_empty();
-        self.judge(Moment::Announced, seq, record, &view)
+        self.judge(&Sight { moment: Moment::Announced, seq, record, view: &view })
     }
 
     /// Returns the same calls as seen by a call that is being announced: the `args` of
@@ -401,7 +396,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let settled = self.history.window.same_calls(record);
         let open = self.history.open.as_slice().iter();
         let all = open.fold(settled, |mask, open| mask.then(open.is_same_call(record)));
-        all & Mask::newest(u32::from(self.policy.window()))
+        all & self.policy.reach()
     }
 
     /// Returns the past as seen by a call that is being announced: open calls first, then the
@@ -418,6 +413,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         for (_, open) in (0..earlier).zip(self.history.open.as_slice()) {
             view.add(open, record);
         }
+        view.forget_beyond_reach();
         view
     }
 }
@@ -446,5 +442,16 @@ pub(crate) struct Climb {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
     Announced,
+    /// As if the announced call had been blocked.
+    Ahead,
     Settled,
+}
+
+/// A record that is judged, and the past as seen by it.
+pub(crate) struct Sight<'d> {
+    pub(crate) moment: Moment,
+    /// The number of the record.
+    pub(crate) seq: u64,
+    pub(crate) record: &'d Record,
+    pub(crate) view: &'d View,
 }

@@ -237,20 +237,6 @@ impl<'p> Ladder<'p> {
         }
     }
 
-    /// Returns the number of proved repetitions, out of `count`, that is as good as all of them.
-    /// `least` repetitions make a finding.
-    ///
-    /// If the rung reached at `count` asks for more than a warning, the count of that rung is
-    /// enough. Otherwise 2 are enough to show that there is some proof.
-    pub(crate) fn enough(&self, count: u16, least: u16) -> u16 {
-        if self.basis != Basis::Repetitions {
-            return least;
-        }
-        let reached = self.rungs.iter().take_while(|rung| rung.count <= count).last();
-        let forceful = reached.filter(|rung| rung.action >= Action::Block);
-        forceful.map_or(2, |rung| rung.count)
-    }
-
     /// Returns the first count at which the ladder asks for more than a warning, if there is one.
     pub(crate) fn force_from(&self) -> Option<u16> {
         let forceful = self.rungs.iter().find(|rung| rung.action >= Action::Block);

@@ -1,7 +1,7 @@
 //! The loops that a detector remembers, with their findings and rungs.
 
-use heapless::Vec;
-
+use crate::Digest;
+use crate::queue::Queue;
 use crate::verdict::LoopId;
 
 /// The number of loops that a detector remembers. A worker is seldom in more than two at once.
@@ -45,17 +45,17 @@ impl Blocker {
 /// The loops found lately.
 #[derive(Clone, Debug)]
 pub(crate) struct Loops {
-    known: Vec<Loop, LOOPS_MAX>,
+    known: Queue<Loop, LOOPS_MAX>,
 }
 
 impl Loops {
     pub(crate) const fn new() -> Self {
-        Self { known: Vec::new() }
+        Self { known: Queue::new(Loop::new(LoopId::new(Digest::new(0)), 0)) }
     }
 
     /// Blocks no call of any loop, until its rule asks for it again.
     pub(crate) fn unblock(&mut self) {
-        for known in &mut self.known {
+        for known in self.known.as_mut_slice() {
             known.blocker = Blocker::NONE;
         }
     }
@@ -68,18 +68,19 @@ impl Loops {
     /// finding in the last `window` records has ended and begins again. The oldest loop makes
     /// room.
     pub(crate) fn count_finding(&mut self, id: LoopId, seq: u64, window: u8) -> Option<&mut Loop> {
-        self.forget_ended(seq, window);
-        let last = lower_half(seq);
-        if !self.known.iter().any(|known| known.id == id) {
-            let new = Loop { id, last, findings: 0, rung: 0, blocker: Blocker::NONE };
-            if let Err(new) = self.known.push(new)
-                && let Some(oldest) = self.known.iter_mut().max_by_key(|known| known.age(seq))
+        self.known.retain(|known| !known.is_over(seq, window));
+        if !self.known.as_slice().iter().any(|known| known.id == id) {
+            let (new, full) = (Loop::new(id, lower_half(seq)), self.known.is_full());
+            if !full {
+                self.known.push(new);
+            } else if let Some(oldest) =
+                self.known.as_mut_slice().iter_mut().max_by_key(|known| known.age(seq))
             {
                 *oldest = new;
             }
         }
-        let known = self.known.iter_mut().find(|known| known.id == id)?;
-        known.last = last;
+        let known = self.known.as_mut_slice().iter_mut().find(|known| known.id == id)?;
+        known.last = lower_half(seq);
         known.findings = known.findings.saturating_add(1);
         Some(known)
     }
@@ -92,7 +93,7 @@ impl Loops {
     /// Returns the loops whose calls are blocked as of record `seq`, each with the rule that
     /// blocks it and whether its latest outcome was a failure.
     pub(crate) fn blocked(&self, seq: u64, window: u8) -> impl Iterator<Item = (&Loop, u8, bool)> {
-        let alive = self.known.iter().filter(move |known| !known.is_over(seq, window));
+        let alive = self.known.as_slice().iter().filter(move |known| !known.is_over(seq, window));
         alive.filter_map(|known| {
             let (place, failed) = known.blocker.rule()?;
             Some((known, place, failed))
@@ -101,22 +102,23 @@ impl Loops {
 
     #[cfg(feature = "serde")]
     pub(crate) fn as_slice(&self) -> &[Loop] {
-        &self.known
+        self.known.as_slice()
     }
 
     /// Adds a loop. Returns `false` if there is no room, or the loop is present already.
     #[cfg(feature = "serde")]
     pub(crate) fn restore(&mut self, restored: Loop) -> bool {
-        let known = self.known.iter().any(|known| known.id == restored.id);
-        !known && self.known.push(restored).is_ok()
-    }
-
-    fn forget_ended(&mut self, seq: u64, window: u8) {
-        self.known.retain(|known| !known.is_over(seq, window));
+        let known = self.as_slice().iter().any(|known| known.id == restored.id);
+        !known && self.known.push(restored)
     }
 }
 
 impl Loop {
+    /// Returns the loop `id` with its first record, before it is counted.
+    const fn new(id: LoopId, last: u32) -> Self {
+        Self { id, last, findings: 0, rung: 0, blocker: Blocker::NONE }
+    }
+
     /// Returns how many records passed from its last finding to the record `seq`, or 0 if the
     /// record came before. The result is wrong after 2³¹ records without any finding, and a rung
     /// may then be reported once too few.

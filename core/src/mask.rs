@@ -63,6 +63,7 @@ impl Mask {
     }
 
     /// Returns the mask as seen from `n` records earlier.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn since(self, n: u32) -> Self {
         Self(self.0.checked_shr(n).unwrap_or(0))
     }
@@ -88,12 +89,15 @@ impl Mask {
 
     /// Returns the indices of the records in the mask, the newest first.
     pub(crate) fn places(self) -> impl Iterator<Item = u32> {
-        let mut rest = self.0;
-        core::iter::from_fn(move || {
-            let place = rest.trailing_zeros();
-            rest &= rest.wrapping_sub(1);
-            (place < u64::BITS).then_some(place)
-        })
+        let mut rest = self;
+        core::iter::from_fn(move || rest.take_newest())
+    }
+
+    /// Takes the newest record out of the mask.
+    fn take_newest(&mut self) -> Option<u32> {
+        let place = self.0.trailing_zeros();
+        self.0 &= self.0.wrapping_sub(1);
+        (place < u64::BITS).then_some(place)
     }
 
     /// Returns the mask restricted to the records of `selected`, as if the others did not exist.

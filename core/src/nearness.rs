@@ -121,14 +121,15 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
         let before = self.history.next.wrapping_sub(self.history.begun).saturating_sub(1);
         let patience = self.policy.patience(tool, before).saturating_add(raised.into());
         let patience = patience.saturating_add(self.history.heard.patience(rule));
-        let (held, needed) = match rule.pattern.patient(patience) {
-            Pattern::Streak { times } => (track.streak(), times),
-            Pattern::Recurrence { times, within, .. } => {
+        let asked = rule.pattern.asked(patience);
+        let (held, needed) = match rule.pattern {
+            Pattern::Streak { .. } => (track.streak(), asked),
+            Pattern::Recurrence { within, .. } => {
                 let held =
                     latest.and_then(|latest| self.recurrence(rule, &latest, within, compared));
-                (held.unwrap_or(0), u16::from(times))
+                (held.unwrap_or(0), asked)
             }
-            Pattern::Cycle { period_min, laps, .. } => nearest_cycle(runs, period_min, laps),
+            Pattern::Cycle { period_min, .. } => nearest_cycle(runs, period_min, asked),
         };
         let held = if latest.is_some() { held.min(needed) } else { 0 };
         Nearness { rule: index, held, needed }
@@ -241,11 +242,11 @@ enum Position {
 
 /// Returns the calls held and needed for the period that is nearest to a cycle. Of two equal
 /// periods the shorter wins.
-fn nearest_cycle(runs: &[u16], period_min: u8, laps: u8) -> (u16, u16) {
-    let mut nearest = (0, u16::from(period_min).saturating_mul(u16::from(laps)));
+fn nearest_cycle(runs: &[u16], period_min: u8, laps: u16) -> (u16, u16) {
+    let mut nearest = (0, u16::from(period_min).saturating_mul(laps));
     let periods = runs.iter().zip(1_u8..).skip_while(|&(_, period)| period < period_min);
     for (&run, period) in periods {
-        let (length, needed) = (u16::from(period), u16::from(period).saturating_mul(laps.into()));
+        let (length, needed) = (u16::from(period), u16::from(period).saturating_mul(laps));
         let held = run.saturating_add(length);
         if run == 0 || !is_primitive(runs, period, held) {
             continue;

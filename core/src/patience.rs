@@ -12,37 +12,26 @@ use crate::window::View;
 pub(crate) const SILENT: u16 = 2;
 
 /// Returns the additional repetitions that `rule` asks for at `record`.
+#[cfg_attr(target_pointer_width = "32", inline(never))]
 pub(crate) fn of(rule: &Rule<'_>, record: &Record, view: &View) -> i16 {
-    let all = [
-        acting(rule, record),
-        transient(rule, record),
-        weak(rule, record),
-        started(rule, record),
-        waiting(rule, record, view),
-        searching(rule, record, view),
-    ];
-    all.into_iter().fold(0, i16::saturating_add)
+    let by_tag = match record.tag {
+        Tag::Poll => waiting(rule, record, view),
+        _ if record.failed => 0,
+        Tag::Act if record.status == Status::Reported && rule.results == Results::Same => ACTING,
+        Tag::Search => searching(rule, view),
+        _ => 0,
+    };
+    let transient = if record.transient && rule.args != Args::Any { TRANSIENT } else { 0 };
+    by_tag.saturating_add(transient).saturating_add(weak(rule, record))
 }
 
-/// The number of additional repetitions for a call that acts and worked, such as a key press. Such
-/// a confirmation is seldom a reason to stop.
+/// The number of additional repetitions for a call that acts and worked, such as a key press, of
+/// rules about equal results. Such a confirmation is seldom a reason to stop.
 const ACTING: i16 = 5;
 
-/// Returns the additional repetitions that `rule` asks for if `record` is of a tool that acts and
-/// worked. Only rules about equal results ask for more.
-fn acting(rule: &Rule<'_>, record: &Record) -> i16 {
-    let acts = record.tag == Tag::Act && record.status == Status::Reported && !record.failed;
-    if acts && rule.results == Results::Same { ACTING } else { 0 }
-}
-
-/// The number of additional repetitions for a failure that may pass by itself.
+/// The number of additional repetitions for a failure that may pass by itself: the same call may
+/// work later. Other calls that fail in this way, too, are no reason to wait.
 const TRANSIENT: i16 = 2;
-
-/// Returns the additional repetitions that `rule` asks for if the failure of `record` may pass: the same
-/// call may work later. Other calls that fail in this way, too, are no reason to wait.
-fn transient(rule: &Rule<'_>, record: &Record) -> i16 {
-    if record.transient && rule.args != Args::Any { TRANSIENT } else { 0 }
-}
 
 /// The number of additional repetitions for weak outcomes of different calls.
 const WEAK: i16 = 3;
@@ -60,19 +49,17 @@ const NEWS: i16 = 64;
 /// The number of new calls among the latest ones that are news enough.
 const NEWS_MIN: u32 = 4;
 
-/// Returns the additional repetitions that a `rule` about polls asks for if other calls were new and worked meanwhile.
-fn waiting(rule: &Rule<'_>, record: &Record, view: &View) -> i16 {
-    let is_about_polls = rule.select == Select::Tag(Tag::Poll) && record.tag == Tag::Poll;
-    let news = view.novel & view.answered & !view.failed & !view.args & Mask::newest(16);
-    if is_about_polls && news.count() >= NEWS_MIN { NEWS } else { 0 }
-}
-
 /// The number of additional repetitions for the start of a job that runs.
 const STARTED: i16 = -3;
 
-/// Returns the additional repetitions that `rule` asks for if `record` starts a job that runs already.
-fn started(rule: &Rule<'_>, record: &Record) -> i16 {
-    if starts_again(record) && rule.args == Args::Same { STARTED } else { 0 }
+/// Returns the additional repetitions that `rule` asks for at a poll: more if it is about polls and other calls were new
+/// and worked meanwhile, and fewer if the poll starts a job that runs already.
+fn waiting(rule: &Rule<'_>, record: &Record, view: &View) -> i16 {
+    let started = if starts_again(record) && rule.args == Args::Same { STARTED } else { 0 };
+    let flags = &view.flags;
+    let news = flags.novel & flags.answered & !(flags.failed | view.args) & Mask::newest(16);
+    let is_about_polls = rule.select == Select::Tag(Tag::Poll);
+    if is_about_polls && news.count() >= NEWS_MIN { started.saturating_add(NEWS) } else { started }
 }
 
 /// Returns whether `record` starts a job that runs already.
@@ -83,17 +70,14 @@ pub(crate) fn starts_again(record: &Record) -> bool {
 /// The number of additional repetitions for searches that have little in common, or check an edit.
 const SEARCH: i16 = 5;
 
-/// Returns the additional repetitions that `rule` asks for if `record` is a search with the answer of other searches that
-/// are hardly like it, or if something was written shortly before them: that old names are gone is good news.
-fn searching(rule: &Rule<'_>, record: &Record, view: &View) -> i16 {
-    let is_concerned = matches!(
-        (rule.args, rule.results),
-        (Args::Similar, Results::Same) | (Args::SameTool, Results::Near)
-    );
-    if !is_concerned || record.tag != Tag::Search || record.failed {
-        return 0;
-    }
-    let is_alike = rule.args == Args::Similar || (view.similar & Mask::newest(4)).count() >= 2;
-    let is_check = !(view.written & Mask::newest(9)).is_empty();
+/// Returns the additional repetitions that `rule` asks for at a search with the answer of other searches that are hardly
+/// like it, or if something was written shortly before them: that old names are gone is good news.
+fn searching(rule: &Rule<'_>, view: &View) -> i16 {
+    let is_alike = match (rule.args, rule.results) {
+        (Args::Similar, Results::Same) => true,
+        (Args::SameTool, Results::Near) => (view.similar & Mask::newest(4)).count() >= 2,
+        _ => return 0,
+    };
+    let is_check = !(view.flags.written & Mask::newest(9)).is_empty();
     if is_alike && !is_check { 0 } else { SEARCH }
 }

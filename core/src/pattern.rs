@@ -15,7 +15,7 @@ use crate::record::{Record, Status, Tag};
 use crate::rule::{Outcomes, Pattern, Progress, RULES_MAX, RUNS_MAX, Rule, Silence};
 use crate::selection::{RecordRules, RuleSet};
 use crate::verdict::Kind;
-use crate::window::View;
+use crate::window::{Flags, View};
 
 /// A pattern that holds.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Hit {
     /// The number of repetitions that the rule asked for.
     pub(crate) asked: u16,
     /// The number of calls from the first of the pattern to the last.
-    pub(crate) span: u64,
+    pub(crate) span: u32,
     /// The number of records in the pattern that the window still shows.
     pub(crate) shown: u32,
     /// The records of the pattern: bit *k* is the call *k* before the last.
@@ -42,10 +42,17 @@ pub(crate) struct Hit {
 impl Hit {
     /// Returns the repetitions as the ladder of `rule` counts them, as if the rule's own number
     /// had been asked for.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn count_for(&self, rule: &Rule<'_>) -> u16 {
         let least = rule.pattern.least();
         let less = self.repetitions.saturating_sub(self.asked.saturating_sub(least));
         less.saturating_add(least.saturating_sub(self.asked))
+    }
+
+    /// Returns the records after the oldest of the `times` latest matches.
+    fn between(&self, times: u16) -> Mask {
+        let oldest = u32::from(times).checked_sub(2).and_then(|n| self.matches.nth(n));
+        Mask::newest(oldest.unwrap_or(0))
     }
 }
 
@@ -174,7 +181,7 @@ impl RuleStates {
 
 /// Returns the set of the one rule at `place`.
 fn one(place: usize) -> RuleSet {
-    1_u16.rotate_left(u32::try_from(place).unwrap_or(0))
+    1_u16.wrapping_shl(u32::try_from(place).unwrap_or(0))
 }
 
 impl Track {
@@ -205,31 +212,9 @@ impl Track {
         }
     }
 
-    /// Takes in one record, and returns a hit if the rule's pattern holds with so many more repetitions as `patience`
-    /// returns, which is asked only if the record matches another. O(1), or O(longest period) for a cycle. A record without a match returns at
-    /// once.
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    #[cfg_attr(not(target_pointer_width = "32"), inline)]
-    pub(crate) fn observe(
-        &mut self,
-        runs: &mut [u16],
-        rule: &Rule<'_>,
-        patience: &dyn Fn() -> i16,
-        record: &Record,
-        view: &View,
-    ) -> Option<Hit> {
-        let past = self.see(runs, rule, record, view)?;
-        let pattern = match patience() {
-            0 => rule.pattern,
-            patience => rule.pattern.patient(patience),
-        };
-        self.evaluate(runs, pattern, rule, &past)
-    }
-
-    /// Takes in one record that matches no earlier one. Every row begins again. Returns whether
+    /// Takes in one record that matches no earlier one, if it is `selected`. Every row begins again. Returns whether
     /// the run counters must fall to zero. O(1).
-    fn pass(&mut self, rule: &Rule<'_>, record: &Record) -> bool {
-        let selected = rule.selects(record);
+    fn pass(&mut self, selected: bool, rule: &Rule<'_>, record: &Record) -> bool {
         self.seen = self.seen.then(selected);
         if !selected {
             return false;
@@ -244,7 +229,7 @@ impl Track {
 
     /// Takes in one record, and returns what it has in common with the records that the rule saw,
     /// if anything.
-    fn see<'r>(
+    pub(crate) fn see<'r>(
         &mut self,
         runs: &mut [u16],
         rule: &Rule<'_>,
@@ -256,10 +241,14 @@ impl Track {
             self.cut(runs, 0);
         }
         let before = self.seen;
-        let matches =
-            if rule.takes(record) { view.matches(rule, record) & before } else { Mask::NONE };
+        let selected = rule.selects(record);
+        let matches = if selected && rule.outcomes.includes(record) {
+            view.matches(rule, record) & before
+        } else {
+            Mask::NONE
+        };
         if matches.is_empty() {
-            if self.pass(rule, record) {
+            if self.pass(selected, rule, record) {
                 runs.fill(0);
             }
             return None;
@@ -270,42 +259,45 @@ impl Track {
             return None;
         }
         self.seen = before.then(true);
-        let View { novel, written, reach, .. } = *view;
-        let recovered = view.tool & view.answered & !view.failed & !written;
+        let &View { flags: Flags { answered, failed, novel, written, .. }, reach, .. } = view;
+        let recovered = view.tool & answered & !failed & !written;
         // A blocked call has no answer.
-        let equal = view.raw & view.answered;
+        let equal = view.raw & answered;
         Some(Past { seen: before & reach, matches, novel, written, recovered, equal, record })
     }
 
-    /// Returns a hit if the pattern holds at a record with a match.
-    fn evaluate(
+    /// Returns a hit if the pattern holds at a record with a match, and `times` repetitions are asked for.
+    pub(crate) fn evaluate(
         &mut self,
         runs: &mut [u16],
-        pattern: Pattern,
+        times: u16,
         rule: &Rule<'_>,
         past: &Past<'_>,
     ) -> Option<Hit> {
-        match pattern {
-            Pattern::Streak { times } => self.grow_streak(times, past),
-            Pattern::Recurrence { times, within, novel } => {
-                let hit = past.recurrence(times, within, novel)?;
-                if rule.progress == Progress::Respect
-                    && rule.outcomes == Outcomes::Failures
-                    && past.has_recovered(times, &hit)
-                {
+        match rule.pattern {
+            Pattern::Streak { .. } => self.grow_streak(times, past),
+            Pattern::Recurrence { within, novel, .. } => {
+                let hit = past.recurrence(past.matches, times, within, novel)?;
+                if rule.progress != Progress::Respect {
+                    return Some(hit);
+                }
+                let (between, failures) = (hit.between(times), rule.outcomes == Outcomes::Failures);
+                if failures && past.has_recovered(between) {
                     return None;
                 }
-                if rule.progress != Progress::Respect || !past.has_moved(times, &hit, rule) {
+                if !past.has_moved(between & !hit.matches, rule) {
                     return Some(hit);
                 }
                 // A failure that comes back byte for byte shows that the work did not help, unless the
                 // work was to mend what the tool refused.
-                let failures = rule.outcomes == Outcomes::Failures && past.record.tag != Tag::Write;
-                failures.then(|| past.with_equal_answers().recurrence(times, within, novel))?
+                if !failures || past.record.tag == Tag::Write {
+                    return None;
+                }
+                past.recurrence(past.matches & past.equal, times, within, novel)
             }
-            Pattern::Cycle { period_min, laps, .. } => {
+            Pattern::Cycle { period_min, .. } => {
                 self.running = true;
-                past.cycle(runs, period_min, laps)
+                past.cycle(runs, period_min, times)
             }
         }
     }
@@ -323,7 +315,7 @@ impl Track {
 }
 
 /// The past of a record as a rule sees it.
-struct Past<'a> {
+pub(crate) struct Past<'a> {
     seen: Mask,
     matches: Mask,
     novel: Mask,
@@ -336,15 +328,16 @@ struct Past<'a> {
 }
 
 impl Past<'_> {
-    fn recurrence(&self, times: u8, within: u8, novel_max: u8) -> Option<Hit> {
+    /// Returns the hit of the `matches`, if there are enough of them.
+    fn recurrence(&self, matches: Mask, times: u16, within: u8, novel_max: u8) -> Option<Hit> {
         let earlier = u32::from(times).checked_sub(1)?;
-        if self.matches.count() < earlier {
+        if matches.count() < earlier {
             return None;
         }
         let limit = self.seen.nth(u32::from(within).saturating_sub(2));
         let matches = match limit {
-            Some(limit) => self.matches & Mask::newest(limit.saturating_add(1)),
-            None => self.matches,
+            Some(limit) => matches & Mask::newest(limit.saturating_add(1)),
+            None => matches,
         };
         let oldest = matches.nth(earlier.checked_sub(1)?)?;
         let novel = self.novel_within(oldest);
@@ -355,8 +348,8 @@ impl Past<'_> {
             kind: Kind::Recurrence,
             period: 1,
             repetitions: u16::try_from(matches.count()).unwrap_or(u16::MAX).saturating_add(1),
-            asked: u16::from(times),
-            span: u64::from(matches.oldest()?).saturating_add(1),
+            asked: times,
+            span: matches.oldest()?.saturating_add(1),
             shown: matches.count().saturating_add(1),
             evidence: matches.then(true),
             seen: self.seen,
@@ -365,16 +358,10 @@ impl Past<'_> {
         })
     }
 
-    /// Returns the same past, in which only records with the same answer, byte for byte, match.
-    fn with_equal_answers(&self) -> Self {
-        Self { matches: self.matches & self.equal, ..*self }
-    }
-
-    /// Returns whether work was done between the `times` latest matches of a recurrence. If the
-    /// result is silent, any novel call is work. Otherwise a novel write is work, unless the
+    /// Returns whether work was done in the records `between` matches, without the matches themselves, which are
+    /// repetitions. If the result is silent, any novel call is work. Otherwise a novel write is work, unless the
     /// result is a failure and the rule does not select `Failures`.
-    fn has_moved(&self, times: u8, hit: &Hit, rule: &Rule<'_>) -> bool {
-        let between = Self::between(times, hit);
+    fn has_moved(&self, between: Mask, rule: &Rule<'_>) -> bool {
         let silent = self.record.is_silent() && rule.silence != Silence::Evidence;
         let still = self.record.failed && rule.outcomes != Outcomes::Failures;
         let work = match (self.record.status, silent, still) {
@@ -382,22 +369,15 @@ impl Past<'_> {
             (Status::Reported, false, false) => self.written,
             _ => Mask::NONE,
         };
-        // The matches themselves are repetitions, not work.
-        !(work & between & !hit.matches).is_empty()
+        !(work & between).is_empty()
     }
 
-    /// Returns whether the tool that timed out worked between the `times` latest matches.
-    fn has_recovered(&self, times: u8, hit: &Hit) -> bool {
-        self.record.transient && !(self.recovered & Self::between(times, hit)).is_empty()
+    /// Returns whether the tool that timed out worked in the records `between` matches.
+    fn has_recovered(&self, between: Mask) -> bool {
+        self.record.transient && !(self.recovered & between).is_empty()
     }
 
-    /// Returns the records after the oldest of the `times` latest matches.
-    fn between(times: u8, hit: &Hit) -> Mask {
-        let oldest = u32::from(times).checked_sub(2).and_then(|n| hit.matches.nth(n));
-        Mask::newest(oldest.unwrap_or(0))
-    }
-
-    fn cycle(&self, runs: &mut [u16], period_min: u8, laps: u8) -> Option<Hit> {
+    fn cycle(&self, runs: &mut [u16], period_min: u8, laps: u16) -> Option<Hit> {
         let cycle = cycle::scan(runs, self.matches.among(self.seen), period_min, laps)?;
         Some(self.stretch(Kind::Cycle, cycle.period, [cycle.laps, cycle.asked], cycle.length))
     }
@@ -415,8 +395,8 @@ impl Past<'_> {
             None => Mask::NONE,
         };
         // Beyond the window, the span counts as if the rule had seen every call.
-        let beyond = u64::from(earlier.saturating_sub(within));
-        let inside = oldest.map_or(0, |oldest| u64::from(oldest).saturating_add(1));
+        let beyond = earlier.saturating_sub(within);
+        let inside = oldest.map_or(0, |oldest| oldest.saturating_add(1));
         Hit {
             kind,
             period,

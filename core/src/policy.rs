@@ -1,6 +1,6 @@
 //! Policies: sets of rules, checked at construction.
 
-use crate::mask::WINDOW_MAX;
+use crate::mask::{Mask, WINDOW_MAX};
 use crate::policy_error::{
     PolicyError, PolicyErrorKind, PolicyName, error_of_ladder, error_of_pattern,
 };
@@ -308,6 +308,11 @@ impl<'p> Policy<'p> {
             RuleIndex::Call(place) => usize_from(place) < self.rules.len(),
             RuleIndex::Text(place) => usize_from(place) < self.texts.len(),
         }
+    }
+
+    /// Returns the records that the rules look back over.
+    pub(crate) const fn reach(&self) -> Mask {
+        Mask::newest(u32::from_le_bytes([self.window, 0, 0, 0]))
     }
 
     pub(crate) const fn needs(&self) -> Needs {

@@ -39,6 +39,18 @@ impl<T: Copy, const N: usize> Queue<T, N> {
         true
     }
 
+    /// Keeps only the values that are `wanted`. O(N).
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    pub(crate) fn retain(&mut self, wanted: impl Fn(&T) -> bool) {
+        let all = usize::from(self.len);
+        self.clear();
+        for place in 0..all {
+            if let Some(value) = self.held.get(place).copied().filter(&wanted) {
+                self.push(value);
+            }
+        }
+    }
+
     /// Takes out the oldest value. O(N).
     #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn pop_oldest(&mut self) -> Option<T> {

@@ -152,7 +152,7 @@ impl TagSet {
     /// Returns the set with `tag` added.
     #[must_use]
     pub const fn with(self, tag: Tag) -> Self {
-        Self(self.0 | 1_u16.rotate_left(u32::from_le_bytes([tag.code(), 0, 0, 0])))
+        Self(self.0 | 1_u16.wrapping_shl(u32::from_le_bytes([tag.code(), 0, 0, 0])))
     }
 
     /// Returns whether `tag` is in the set.

@@ -280,6 +280,7 @@ impl Pattern {
     }
 
     /// Returns the smallest number of repetitions at which the pattern holds.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) const fn least(self) -> u16 {
         match self {
             Self::Streak { times } => times,
@@ -289,22 +290,19 @@ impl Pattern {
         }
     }
 
-    /// Returns the pattern with `patience` more repetitions, or fewer if it is negative. The
-    /// number stays between 2 and the highest that can be counted.
-    pub(crate) fn patient(self, patience: i16) -> Self {
+    /// Returns the number of repetitions that the pattern asks for with `patience` more of them, or fewer if it is
+    /// negative. The number stays between 2 and the highest that can be counted.
+    pub(crate) fn asked(self, patience: i16) -> u16 {
+        let most = match self {
+            Self::Cycle { .. } => u16::from(u8::MAX),
+            Self::Streak { .. } | Self::Recurrence { .. } => self.most(),
+        };
+        if patience == 0 {
+            return self.least();
+        }
         // This does not use `clamp`, which panics if its range is empty. The compiler cannot see
         // that the policy was checked.
-        let counted = self.least().saturating_add_signed(patience).min(self.most()).max(2);
-        let short = u8::try_from(counted).unwrap_or(u8::MAX);
-        match self {
-            Self::Streak { .. } => Self::Streak { times: counted },
-            Self::Recurrence { within, novel, .. } => {
-                Self::Recurrence { times: short, within, novel }
-            }
-            Self::Cycle { period_min, period_max, .. } => {
-                Self::Cycle { period_min, period_max, laps: short }
-            }
-        }
+        self.least().saturating_add_signed(patience).min(most).max(2)
     }
 
     /// Returns the highest number of repetitions that can be counted.
@@ -634,11 +632,6 @@ impl<'p> Rule<'p> {
             Pattern::Cycle { period_min, period_max, laps } => [2, period_min, period_max, laps],
         };
         asks.mix(crate::Digest::of(&pattern))
-    }
-
-    /// Returns whether the rule sees `record` and the outcome matches the rule.
-    pub(crate) fn takes(&self, record: &Record) -> bool {
-        self.selects(record) && self.outcomes.includes(record)
     }
 
     /// Returns whether the rule sees `record`.

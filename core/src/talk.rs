@@ -3,7 +3,6 @@
 use crate::Digest;
 use crate::cycle::RepeatedText;
 use crate::detector::Detector;
-use crate::mask::Mask;
 use crate::record::{Call, Record, Status, Tag};
 use crate::rule::{Rule, Texts};
 use crate::verdict::Verdict;
@@ -156,8 +155,7 @@ impl<const W: usize, const OPEN: usize> Detector<'_, W, OPEN> {
             return;
         }
         let record = Record { tag, ..Record::open(call, 0) };
-        let reach = Mask::newest(u32::from(self.policy.window()));
-        if (self.history.window.tried_before(&record) & reach).is_empty() {
+        if (self.history.window.tried_before(&record) & self.policy.reach()).is_empty() {
             self.clear();
         } else {
             self.history.heard = Heard::Repeated;

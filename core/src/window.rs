@@ -27,19 +27,51 @@ pub(crate) struct Window<const W: usize> {
     raw: [u16; W],
     /// The tag of each record, and the marks that are needed only if a record is read again.
     marks: [Marks; W],
-    answered: Mask,
-    vetoed: Mask,
-    cancelled: Mask,
-    /// Failures. A blocked call counts as a failure.
-    failed: Mask,
-    silent: Mask,
-    novel: Mask,
-    /// Novel calls of writing tools that worked.
-    written: Mask,
-    /// Calls for which an equal answer proves that calling again does not help.
-    idempotent: Mask,
+    flags: Flags,
     newest: u8,
     len: u8,
+}
+
+/// What is known of the records of a window. Bit *k* is the record *k* before the newest, and no bit
+/// is set beyond the oldest.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Flags {
+    pub(crate) answered: Mask,
+    pub(crate) vetoed: Mask,
+    cancelled: Mask,
+    /// Failures. A blocked call counts as a failure.
+    pub(crate) failed: Mask,
+    pub(crate) silent: Mask,
+    pub(crate) novel: Mask,
+    /// Novel calls of writing tools that worked.
+    pub(crate) written: Mask,
+    /// Calls for which an equal answer proves that calling again does not help.
+    idempotent: Mask,
+}
+
+impl Flags {
+    const NONE: Self = Self {
+        answered: Mask::NONE,
+        vetoed: Mask::NONE,
+        cancelled: Mask::NONE,
+        failed: Mask::NONE,
+        silent: Mask::NONE,
+        novel: Mask::NONE,
+        written: Mask::NONE,
+        idempotent: Mask::NONE,
+    };
+
+    fn each_mut(&mut self) -> [&mut Mask; 8] {
+        let Self { answered, vetoed, cancelled, failed, silent, novel, written, idempotent } = self;
+        [answered, vetoed, cancelled, failed, silent, novel, written, idempotent]
+    }
+
+    /// Forgets the `n` newest records.
+    fn turn_back(&mut self, n: u32) {
+        for flags in self.each_mut() {
+            *flags = flags.since(n);
+        }
+    }
 }
 
 /// Returns `W` as a number, and checks at compile time that `W` records fit into a mask.
@@ -59,33 +91,15 @@ impl<const W: usize> Window<W> {
             tool: [0; W],
             raw: [0; W],
             marks: [Marks::NONE; W],
-            answered: Mask::NONE,
-            vetoed: Mask::NONE,
-            cancelled: Mask::NONE,
-            failed: Mask::NONE,
-            silent: Mask::NONE,
-            novel: Mask::NONE,
-            written: Mask::NONE,
-            idempotent: Mask::NONE,
+            flags: Flags::NONE,
             newest: 0,
             len: 0,
         }
     }
 
     pub(crate) fn clear(&mut self) {
-        for flags in self.flags() {
-            *flags = Mask::NONE;
-        }
+        self.flags = Flags::NONE;
         self.len = 0;
-    }
-
-    /// Returns every mask of the window. Bit *k* is the record *k* before the newest, and no bit
-    /// is set beyond the oldest.
-    fn flags(&mut self) -> [&mut Mask; 8] {
-        let Self {
-            answered, vetoed, cancelled, failed, silent, novel, written, idempotent, ..
-        } = self;
-        [answered, vetoed, cancelled, failed, silent, novel, written, idempotent]
     }
 
     pub(crate) fn len(&self) -> u32 {
@@ -116,18 +130,18 @@ impl<const W: usize> Window<W> {
             record.has_written(),
             record.idempotent,
         ];
-        for (flags, is) in self.flags().into_iter().zip(now) {
+        for (flags, is) in self.flags.each_mut().into_iter().zip(now) {
             *flags = flags.then(is) & all;
         }
     }
 
     /// Makes records of calls that worked count as if they had been cancelled. O(1).
     pub(crate) fn forget_answers(&mut self) {
-        let worked = self.answered & !self.failed;
-        self.cancelled = self.cancelled | worked;
-        self.answered = self.answered & !worked;
-        self.novel = self.novel & !worked;
-        self.written = self.written & !worked;
+        let worked = self.flags.answered & !self.flags.failed;
+        self.flags.cancelled = self.flags.cancelled | worked;
+        self.flags.answered = self.flags.answered & !worked;
+        self.flags.novel = self.flags.novel & !worked;
+        self.flags.written = self.flags.written & !worked;
     }
 
     /// Takes back the newest record. O(1).
@@ -136,9 +150,7 @@ impl<const W: usize> Window<W> {
         let after = self.newest.saturating_add(1);
         self.newest = if after < width::<W>() { after } else { 0 };
         self.len = self.len.saturating_sub(1);
-        for flags in self.flags() {
-            *flags = flags.since(1);
-        }
+        self.flags.turn_back(1);
         Some(record)
     }
 
@@ -146,19 +158,19 @@ impl<const W: usize> Window<W> {
     pub(crate) fn record(&self, age: u32) -> Option<Record> {
         let slot = self.slot(age)?;
         let marks = *self.marks.get(slot)?;
-        let status = if self.answered.has(age) {
+        let status = if self.flags.answered.has(age) {
             Status::Reported
-        } else if self.vetoed.has(age) {
+        } else if self.flags.vetoed.has(age) {
             Status::Vetoed
-        } else if self.cancelled.has(age) {
+        } else if self.flags.cancelled.has(age) {
             Status::Cancelled
         } else if marks.has(Marks::TELLING_OR_DROPPED) {
             Status::Dropped
         } else {
             Status::Unreported
         };
-        let joins = |age| self.slot(age).and_then(|slot| self.marks.get(slot));
-        let joined = (age..).map_while(joins).take_while(|marks| marks.has(Marks::JOINED)).count();
+        let before = (age..).map_while(|age| self.marks(age));
+        let joined = before.take_while(|marks| marks.has(Marks::JOINED)).count();
         Some(Record {
             args: *self.args.get(slot)?,
             result: *self.result.get(slot)?,
@@ -168,15 +180,15 @@ impl<const W: usize> Window<W> {
             raw: *self.raw.get(slot)?,
             tag: marks.tag(),
             status,
-            failed: status == Status::Reported && self.failed.has(age),
+            failed: status == Status::Reported && self.flags.failed.has(age),
             says: match status {
-                _ if self.silent.has(age) => Says::Nothing,
+                _ if self.flags.silent.has(age) => Says::Nothing,
                 Status::Reported if marks.has(Marks::TELLING_OR_DROPPED) => Says::Much,
                 _ => Says::Something,
             },
-            idempotent: self.idempotent.has(age),
+            idempotent: self.flags.idempotent.has(age),
             transient: marks.has(Marks::TRANSIENT),
-            novel: self.novel.has(age),
+            novel: self.flags.novel.has(age),
             in_step: u8::try_from(joined).unwrap_or(u8::MAX),
             moved: marks.has(Marks::MOVED),
             era: 0,
@@ -184,55 +196,46 @@ impl<const W: usize> Window<W> {
         })
     }
 
-    /// Returns the age of the record before `record` if both are of the same call and came back
+    /// Returns the age of the latest record if it is of the call that ended `now`, and came back
     /// with the same bytes. A blocked call matches any answer. Only records in `reach` count.
     /// O(1).
-    pub(crate) fn continued_by(&self, record: &Record, reach: Mask) -> Option<u32> {
-        let present = reach & Mask::newest(self.len()) & !self.cancelled;
+    pub(crate) fn continued_by(&self, now: Ending, reach: Mask) -> Option<u32> {
+        let present = reach & Mask::newest(self.len()) & !self.flags.cancelled;
         let age = present.nth(0)?;
-        let (before, now) = (self.ending(age)?, Ending::of(record));
-        if !now.is_comparable_to(before) {
+        if !now.is_comparable_to(self.ending(age)?) {
             return None;
         }
-        // The common case by far: the record before was answered, and the comparison is with that
-        // record.
-        let latest = match (self.answered & reach).nth(0) {
-            Some(latest) if latest != age => self.ending(latest),
-            Some(_) => Some(before),
-            None => None,
-        };
+        let latest = (self.flags.answered & reach).nth(0).and_then(|latest| self.ending(latest));
         latest.is_none_or(|latest| now.has_answer_of(latest)).then_some(age)
     }
 
     /// Returns how many repetitions of `hit`, up to `record` and without a gap, prove that making
-    /// its calls again does not help. It stops at `enough`. While something in `reach` is under way,
+    /// its calls again does not help. While something in `reach` is under way,
     /// an equal answer to a call that works proves nothing: it may change by itself. O(W).
-    pub(crate) fn proven(&self, record: &Record, hit: &Hit, enough: u16, reach: Mask) -> u16 {
+    pub(crate) fn proven(&self, record: &Record, hit: &Hit, reach: Mask) -> u16 {
         let waits = self.is_under_way(reach);
-        let period = usize::from(hit.period);
-        let most = period.saturating_mul(usize::from(enough.saturating_sub(1)));
-        let mut newer = Ending::of(record);
-        let (ages, mut row) = (hit.evidence.since(1), 0_u16);
-        let olders = ages.places().skip(period.saturating_sub(1));
-        for (newer_age, older_age) in ages.places().zip(olders).take(most) {
-            let proves = |older: &Ending| newer.proves_with(*older) && !(waits && newer.worked());
-            let Some(older) = self.ending(older_age).filter(proves) else { break };
+        let period = u16::from(hit.period);
+        let ages = hit.evidence.since(1);
+        let (mut newer, mut row) = (Ending::of(record, record.status), 0_u16);
+        while let Some(older) = self.ending_of(ages, row.saturating_add(period).saturating_sub(1)) {
+            if !newer.proves_with(older) || waits && newer.worked() {
+                break;
+            }
+            newer = if period == 1 { older } else { self.ending_of(ages, row).unwrap_or(older) };
             row = row.saturating_add(1);
-            newer = match period {
-                1 => older,
-                _ => self.ending(newer_age).unwrap_or(older),
-            };
         }
-        row.checked_div(hit.period.into()).unwrap_or(0).saturating_add(1)
+        row.checked_div(period).unwrap_or(0).saturating_add(1)
+    }
+
+    /// Returns the ending of the `n`th newest of these records, counted from 0.
+    fn ending_of(&self, ages: Mask, n: u16) -> Option<Ending> {
+        ages.nth(n.into()).and_then(|age| self.ending(age))
     }
 
     /// Returns whether a call in `reach` was answered that something is under way. O(W).
     fn is_under_way(&self, reach: Mask) -> bool {
-        let polls = (0_u32..64).zip(&self.marks);
-        let slots = polls.fold(0, |slots, (slot, marks)| {
-            slots | u64::from(marks.has_tag(Tag::Poll)).wrapping_shl(slot)
-        });
-        !(self.ages(slots) & self.answered & reach).is_empty()
+        let is_poll = |age| self.marks(age).is_some_and(|marks| marks.has_tag(Tag::Poll));
+        (self.flags.answered & reach).places().any(is_poll)
     }
 
     /// Returns whether the `count` newest records are duplicates of the record before them: issued
@@ -240,8 +243,7 @@ impl<const W: usize> Window<W> {
     pub(crate) fn only_duplicates(&self, count: u32) -> bool {
         let first = self.ending(count);
         (0..count).all(|age| {
-            let marks = self.slot(age).and_then(|slot| self.marks.get(slot));
-            marks.is_some_and(|marks| marks.has(Marks::JOINED))
+            self.marks(age).is_some_and(|marks| marks.has(Marks::JOINED))
                 && self.ending(age).zip(first).is_some_and(|(one, first)| one.proves_with(first))
         })
     }
@@ -249,15 +251,15 @@ impl<const W: usize> Window<W> {
     /// Returns the ending of the call `age` records back.
     fn ending(&self, age: u32) -> Option<Ending> {
         let slot = self.slot(age)?;
-        let (answered, vetoed) = (self.answered.has(age), self.vetoed.has(age));
+        let (answered, vetoed) = (self.flags.answered.has(age), self.flags.vetoed.has(age));
         let end = if self.marks.get(slot)?.has_tag(Tag::Poll) || !answered && !vetoed {
             End::Open
         } else if vetoed {
             End::Vetoed
-        } else if self.failed.has(age) {
+        } else if self.flags.failed.has(age) {
             End::Failed
         } else {
-            End::Worked { idempotent: self.idempotent.has(age) }
+            End::Worked { idempotent: self.flags.idempotent.has(age) }
         };
         Some(Ending {
             args: *self.args.get(slot)?,
@@ -274,9 +276,15 @@ impl<const W: usize> Window<W> {
 
     /// Returns the age of the latest failure that `is_meant`, if its tool failed more than once among these. O(W).
     pub(crate) fn failing(&self, is_meant: impl Fn(u32) -> bool) -> Option<u32> {
-        let mut failed = (self.failed & self.answered).places().filter(|&age| is_meant(age));
+        let mut failed =
+            (self.flags.failed & self.flags.answered).places().filter(|&age| is_meant(age));
         let latest = failed.next()?;
         failed.any(|age| self.tool(age) == self.tool(latest)).then_some(latest)
+    }
+
+    /// Returns the marks of the record `age` records back.
+    fn marks(&self, age: u32) -> Option<Marks> {
+        self.marks.get(self.slot(age)?).copied()
     }
 
     /// Returns the slot of the record `age` records back.
@@ -286,17 +294,17 @@ impl<const W: usize> Window<W> {
             return None;
         }
         let place = u32::from(self.newest).checked_add(age)?;
-        usize::try_from(place.checked_rem(u32::from(width::<W>()))?).ok()
+        usize::try_from(place.checked_sub(u32::from(width::<W>())).unwrap_or(place)).ok()
     }
 
     /// Returns the calls of the same tool with the same arguments. O(W).
     pub(crate) fn same_calls(&self, record: &Record) -> Mask {
-        self.ages(equal(&self.args, record.args)) & !self.cancelled
+        self.ages(equal(&self.args, record.args)) & !self.flags.cancelled
     }
 
     /// Returns whether an answer of the window is a failure.
     pub(crate) fn holds_failures(&self) -> bool {
-        !(self.failed & self.answered).is_empty()
+        !(self.flags.failed & self.flags.answered).is_empty()
     }
 
     /// Returns the failures that `record` may try again: of the same call, or, if the tool writes or does something
@@ -306,7 +314,7 @@ impl<const W: usize> Window<W> {
             Tag::Write | Tag::Other => self.ages(equal(&self.tool, record.tool.id())),
             _ => self.same_calls(record),
         };
-        same & self.failed & self.answered
+        same & self.flags.failed & self.flags.answered
     }
 
     /// Returns whether a call of the window has the digest of `record` in `column`. The record
@@ -319,17 +327,16 @@ impl<const W: usize> Window<W> {
         }
     }
 
-    /// Compares the call of `record` with the window, once for each digest of a call that `policy`
+    /// Compares the call of `record` with the whole window, once for each digest of a call that `policy`
     /// uses. O(W).
     pub(crate) fn compare_call(&self, record: &Record, policy: &Policy<'_>) -> View {
         let needs = policy.needs();
-        let reach = Mask::newest(u32::from(policy.window()));
         View {
-            args: self.same_calls(record) & reach,
-            similar: self.if_needed(needs.similar, || equal(&self.similar, record.similar)) & reach,
-            tool: self.if_needed(needs.tool, || equal(&self.tool, record.tool.id())) & reach,
-            novel: self.novel & reach,
-            reach,
+            args: self.same_calls(record),
+            similar: self.if_needed(needs.similar, || equal(&self.similar, record.similar)),
+            tool: self.if_needed(needs.tool, || equal(&self.tool, record.tool.id())),
+            flags: Flags { novel: self.flags.novel, ..Flags::NONE },
+            reach: policy.reach(),
             ..View::default()
         }
     }
@@ -338,6 +345,8 @@ impl<const W: usize> Window<W> {
     pub(crate) fn compare(&self, record: &Record, policy: &Policy<'_>) -> View {
         let needs = policy.needs();
         let mut view = self.compare_call(record, policy);
+        view.flags = self.flags;
+        view.forget_beyond_reach();
         // Progress depends on earlier answers of the same call, whatever the rules ask.
         let repeated = !view.args.is_empty();
         view.result =
@@ -346,11 +355,6 @@ impl<const W: usize> Window<W> {
         // If work was done between failures, only answers with the same bytes count.
         let failures = policy.selection().matches_failures();
         view.raw = self.if_needed(failures, || equal(&self.raw, record.raw));
-        view.answered = self.answered;
-        view.vetoed = self.vetoed;
-        view.failed = self.failed;
-        view.silent = self.silent;
-        view.written = self.written & view.reach;
         view.changed = repeated && view.answers_differ(record, view.result);
         // The same answer is no progress, whatever class it is of now.
         view.nearly_changed = repeated && view.answers_differ(record, view.near | view.result);
@@ -363,32 +367,37 @@ impl<const W: usize> Window<W> {
         self.compare(record, policy).since(age.saturating_add(1))
     }
 
-    /// Returns whether progress anywhere in the window undoes a pattern of `rule` at `record`.
-    /// Before the record, `open` calls wait for their outcomes. O(W²) for a rule that asks for it.
+    /// Returns whether progress anywhere in the window undoes a pattern of `rule` at `record`: a
+    /// record that is progress in itself, or two records of one call with two answers. Before the
+    /// record, `open` calls wait for their outcomes. O(W²) for a rule that asks for it.
     pub(crate) fn undoes(&self, rule: &Rule<'_>, record: &Record, view: &View, open: u16) -> bool {
         if rule.progress != Progress::Anywhere {
             return false;
         }
         let reach = view.reach.since(open.into()) & Mask::newest(self.len());
-        let equal = if rule.results == Results::Near { view.near } else { view.result };
-        let is_answered = record.status == Status::Reported;
-        let differs = is_answered && !(view.args & self.answered & !equal).is_empty();
-        differs || record.moved || self.holds_progress(reach, rule.results)
+        let (column, answer) = match rule.results {
+            Results::Near => (&self.near, record.near),
+            Results::Ignored | Results::Same => (&self.result, record.result),
+        };
+        let answered = self.flags.answered & reach;
+        let differs = |args, answer| self.answers_differ(args, column, answer, answered);
+        let is_progress = |age| {
+            let slot = self.slot(age)?;
+            let moved = self.marks.get(slot)?.has(Marks::MOVED);
+            let is_answered = self.flags.answered.has(age);
+            Some(moved || is_answered && differs(*self.args.get(slot)?, *column.get(slot)?))
+        };
+        record.moved
+            || record.status == Status::Reported && differs(record.args, answer)
+            || reach.places().any(|age| is_progress(age) == Some(true))
     }
 
-    /// Returns whether a record in `reach` is progress in itself, or two records are of one call
-    /// with two answers. O(W²).
-    fn holds_progress(&self, reach: Mask, results: Results) -> bool {
-        let answered = self.answered & reach;
-        (0..self.len()).filter(|age| reach.has(*age)).any(|age| {
-            let Some(record) = self.record(age) else { return false };
-            let same = self.same_calls(&record) & answered;
-            let equal = match results {
-                Results::Near => self.ages(equal(&self.near, record.near)),
-                Results::Ignored | Results::Same => self.ages(equal(&self.result, record.result)),
-            };
-            record.moved || (answered.has(age) && !(same & !equal).is_empty())
-        })
+    /// Returns whether the call with these `args` has another answer than `answer` among the `answered` ones, by the digests
+    /// in `column`. O(W).
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn answers_differ(&self, args: Digest, column: &[u32; W], answer: u32, answered: Mask) -> bool {
+        let same = self.ages(equal(&self.args, args)) & answered;
+        !(same & !self.ages(equal(column, answer))).is_empty()
     }
 
     fn if_needed(&self, needed: bool, slots: impl FnOnce() -> u64) -> Mask {
@@ -399,7 +408,7 @@ impl<const W: usize> Window<W> {
     /// one.
     pub(crate) fn key(&self, rule: &Rule<'_>, age: u32) -> Option<Key> {
         let slot = self.slot(age)?;
-        let vetoed = self.vetoed.has(age);
+        let vetoed = self.flags.vetoed.has(age);
         let digests = Digests {
             args: *self.args.get(slot)?,
             result: *self.result.get(slot)?,
@@ -470,6 +479,7 @@ impl Marks {
 const _: () = assert!(Tag::ALL.len() <= 16, "a tag has four bits");
 
 /// Returns whether a slot of `column` holds `value`.
+#[cfg_attr(target_pointer_width = "32", inline(never))]
 fn holds<const W: usize>(column: &[u32; W], value: u32) -> bool {
     // Without an early exit, the compiler compares many slots at once.
     column.iter().fold(0, |any, held| any | u8::from(*held == value)) != 0
@@ -480,7 +490,11 @@ fn holds<const W: usize>(column: &[u32; W], value: u32) -> bool {
 fn equal<T: PartialEq + Copy, const W: usize>(column: &[T; W], value: T) -> u64 {
     // Eight bytes of 0 or 1 become eight bits: each factor moves one of them to the top byte.
     const SPREAD: u64 = 0x0102_0408_1020_4080;
-    let (eights, rest) = column.as_chunks::<8>();
+    // A small processor has no such factors: it takes one slot after another.
+    let (eights, rest) = match usize::BITS {
+        64 => column.as_chunks::<8>(),
+        _ => (&[][..], &column[..]),
+    };
     let rest = rest
         .iter()
         .rev()
@@ -543,12 +557,7 @@ pub(crate) struct View {
     pub(crate) result: Mask,
     pub(crate) near: Mask,
     pub(crate) raw: Mask,
-    pub(crate) answered: Mask,
-    pub(crate) vetoed: Mask,
-    pub(crate) failed: Mask,
-    pub(crate) silent: Mask,
-    pub(crate) novel: Mask,
-    pub(crate) written: Mask,
+    pub(crate) flags: Flags,
     /// The records that the policy's window reaches.
     pub(crate) reach: Mask,
     /// True if the record is progress by its result.
@@ -569,7 +578,7 @@ impl View {
         };
         let args = match rule.outcomes {
             Outcomes::Failures if !record.has_failed() => Mask::NONE,
-            Outcomes::Failures => args & self.failed,
+            Outcomes::Failures => args & self.flags.failed,
             Outcomes::Any | Outcomes::Failed => args,
         };
         if args.is_empty() {
@@ -577,8 +586,8 @@ impl View {
         }
         let equal = match rule.results {
             Results::Ignored => return args,
-            Results::Same => self.result & self.answered,
-            Results::Near => self.near & self.answered,
+            Results::Same => self.result & self.flags.answered,
+            Results::Near => self.near & self.flags.answered,
         };
         // A blocked call matches any result if the rule names the call or the call is the same. A
         // near result may be near only to answers of the same call.
@@ -590,28 +599,38 @@ impl View {
         let telling = match (rule.silence, record.says) {
             (Silence::Evidence, _) | (Silence::Telling, Says::Much) => args,
             (Silence::Ignored, Says::Little | Says::Something | Says::Much) => {
-                self.args | !self.silent
+                self.args | !self.flags.silent
             }
             (Silence::Ignored | Silence::Telling, _) => self.args,
         };
         match record.status {
             Status::Open | Status::Unreported | Status::Dropped | Status::Cancelled => Mask::NONE,
-            Status::Vetoed => named & (self.answered | self.vetoed),
-            Status::Reported => (args & equal & telling) | (named & self.vetoed),
+            Status::Vetoed => named & (self.flags.answered | self.flags.vetoed),
+            Status::Reported => (args & equal & telling) | (named & self.flags.vetoed),
         }
     }
 
     /// Puts the open call `newer` between the record and its past.
     pub(crate) fn add(&mut self, newer: &Record, record: &Record) {
-        self.args = self.args.then(newer.is_same_call(record)) & self.reach;
-        self.similar = self.similar.then(newer.similar == record.similar) & self.reach;
-        self.tool = self.tool.then(newer.tool == record.tool) & self.reach;
-        self.novel = self.novel.then(newer.novel) & self.reach;
+        self.args = self.args.then(newer.is_same_call(record));
+        self.similar = self.similar.then(newer.similar == record.similar);
+        self.tool = self.tool.then(newer.tool == record.tool);
+        self.flags.novel = self.flags.novel.then(newer.novel);
+    }
+
+    /// Forgets the calls that the policy's window does not reach.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    pub(crate) fn forget_beyond_reach(&mut self) {
+        let Flags { novel, written, .. } = &mut self.flags;
+        for mask in [&mut self.args, &mut self.similar, &mut self.tool, novel, written] {
+            *mask = *mask & self.reach;
+        }
     }
 
     /// Returns the view from `n` records earlier, as far as those records are known. It does not
     /// contain whether the record was progress.
-    fn since(self, n: u32) -> Self {
+    fn since(mut self, n: u32) -> Self {
+        self.flags.turn_back(n);
         Self {
             args: self.args.since(n),
             similar: self.similar.since(n),
@@ -619,12 +638,7 @@ impl View {
             result: self.result.since(n),
             near: self.near.since(n),
             raw: self.raw.since(n),
-            answered: self.answered.since(n),
-            vetoed: self.vetoed.since(n),
-            failed: self.failed.since(n),
-            silent: self.silent.since(n),
-            novel: self.novel.since(n),
-            written: self.written.since(n),
+            flags: self.flags,
             reach: self.reach.since(n),
             changed: false,
             nearly_changed: false,
@@ -643,7 +657,7 @@ impl View {
     /// those answers is not among the `equal` ones.
     fn answers_differ(&self, record: &Record, equal: Mask) -> bool {
         let earlier = !Mask::newest(u32::from(record.in_step));
-        let answers = self.args & self.answered & earlier;
+        let answers = self.args & self.flags.answered & earlier;
         record.status == Status::Reported && answers.nth(0).is_some_and(|latest| !equal.has(latest))
     }
 }
