@@ -150,16 +150,6 @@ impl IntoIterator for Verdicts {
     }
 }
 
-/// A call that was announced to the engine.
-struct Announced {
-    ticket: Ticket,
-    /// Whether a run was stopped for this call, and nothing has lifted that.
-    is_stopped: bool,
-    verdict: Verdict,
-    /// The verdicts on earlier calls, which settle with this one.
-    settled: Verdicts,
-}
-
 /// The blocked calls of the loop that was blocked last.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Blocks {
@@ -243,10 +233,27 @@ impl Guard {
         if let Some(decision) = self.unjudged(asked) {
             return decision;
         }
-        let begun = telemetry::now();
-        let announced = self.record(asked);
-        let Announced { ticket, is_stopped, .. } = announced;
-        let decision = self.decide_ahead(announced);
+        let (begun, mut settled) = (telemetry::now(), Verdicts::default());
+        let (ticket, call, verdict) = self.record(asked, &mut settled);
+        let is_stopped = self.state.stopped.refuses(call);
+        let mut decision = if is_stopped {
+            // The engine does not count a call for which a run was stopped.
+            let each = |verdict| settled.push(verdict);
+            self.state.worker.detector.cancel_each(ticket.call.id, each);
+            Decision { ticket: Some(ticket), ..stopped_calls::again() }
+        } else {
+            let of_worker = self.decide(Some(ticket), [verdict]);
+            let decision = self.ask_swarm(ticket, of_worker);
+            self.attempted(ticket, decision)
+        };
+        if settled.first.is_some() {
+            // A verdict on an earlier call does not block this one.
+            let mut earlier = self.decide(Some(ticket), settled);
+            if earlier.action == Action::Block {
+                earlier.action = Action::Warn;
+            }
+            decision = decision.or_stronger(earlier);
+        }
         let state = &mut *self.state;
         if decision.is_blocked() {
             // The model reads the refusal before it asks for anything else.
@@ -320,7 +327,8 @@ impl Guard {
         if asked.step.is_none() {
             self.end_step();
         }
-        let Announced { ticket, verdict, settled: mut verdicts, .. } = self.record(asked);
+        let mut verdicts = Verdicts::default();
+        let (ticket, _, verdict) = self.record(asked, &mut verdicts);
         verdicts.push(verdict);
         self.state.calls.name(ticket, asked.id);
         let (result, declared) = (result.into(), Arc::clone(&self.declared));
@@ -490,8 +498,13 @@ impl Guard {
         self.setup.mode != Mode::Off && !self.declared.exempts(asked.tool, self.policy())
     }
 
-    /// Makes the call of `asked`, compares it with earlier ones, and announces it to the engine.
-    fn record(&mut self, asked: &Asked<'_>) -> Announced {
+    /// Makes the call of `asked`, compares it with earlier ones, and announces it to the engine. Returns the digest of
+    /// the call and the verdict on it, and adds those on earlier calls, which settle with it, to `settled`.
+    fn record(
+        &mut self,
+        asked: &Asked<'_>,
+        settled: &mut Verdicts,
+    ) -> (Ticket, Digest, Verdict) {
         let policy = self.policy();
         let state = &mut *self.state;
         let State { known_calls, worker, .. } = state;
@@ -499,7 +512,6 @@ impl Guard {
         let call = self.declared.call(policy, known_calls, &mut worker.digester, (asked, raw));
         let numbered = || state.steps.next(self.setup.outcomes, &state.calls);
         let step = asked.step.unwrap_or_else(numbered);
-        let mut settled = Verdicts::default();
         let each = |verdict| settled.push(verdict);
         let (announced, verdict) = state.worker.announce_each(call.step(step), each);
         let tool = state.names.add(asked.tool);
@@ -511,32 +523,7 @@ impl Guard {
             state.past.announce(seq, asked.tool, asked.args.as_str());
         }
         self.share(ticket, &call);
-        let is_stopped = self.state.stopped.refuses(call.digest());
-        Announced { ticket, is_stopped, verdict, settled }
-    }
-
-    /// Decides on a call that was announced, and reports to the engine if it is blocked.
-    fn decide_ahead(&mut self, announced: Announced) -> Decision {
-        let Announced { ticket, is_stopped, verdict, mut settled } = announced;
-        let decision = if is_stopped {
-            // The engine does not count a call for which a run was stopped.
-            let each = |verdict| settled.push(verdict);
-            self.state.worker.detector.cancel_each(ticket.call.id, each);
-            Decision { ticket: Some(ticket), ..stopped_calls::again() }
-        } else {
-            let of_worker = self.decide(Some(ticket), [verdict]);
-            let decision = self.ask_swarm(ticket, of_worker);
-            self.attempted(ticket, decision)
-        };
-        if settled.first.is_none() {
-            return decision;
-        }
-        // A verdict on an earlier call does not block this one.
-        let mut earlier = self.decide(Some(ticket), settled);
-        if earlier.action == Action::Block {
-            earlier.action = Action::Warn;
-        }
-        decision.or_stronger(earlier)
+        (ticket, call.digest(), verdict)
     }
 
     /// Reports to the engine that the call is not run, if `decision` blocks it. That counts as an attempt, and too
