@@ -500,11 +500,7 @@ impl Guard {
 
     /// Makes the call of `asked`, compares it with earlier ones, and announces it to the engine. Returns the digest of
     /// the call and the verdict on it, and adds those on earlier calls, which settle with it, to `settled`.
-    fn record(
-        &mut self,
-        asked: &Asked<'_>,
-        settled: &mut Verdicts,
-    ) -> (Ticket, Digest, Verdict) {
+    fn record(&mut self, asked: &Asked<'_>, settled: &mut Verdicts) -> (Ticket, Digest, Verdict) {
         let policy = self.policy();
         let state = &mut *self.state;
         let State { known_calls, worker, .. } = state;
