@@ -90,163 +90,95 @@ pub const BALANCED: Policy<'_> = checked!(match Policy::new("balanced", 20, BALA
 });
 
 const BALANCED_TEXTS: &[TextRule<'_>] = &[
-    TextRule::new(
-        "same-text",
-        Texts::Same,
-        3,
-        Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(5, Action::Warn)]),
-    ),
-    TextRule::new(
-        "echo",
-        Texts::Inside,
-        5,
-        Ladder::by_repetitions(&[Rung::new(5, Action::Nudge), Rung::new(10, Action::Warn)]),
-    ),
-    TextRule::new(
-        "same-prompt",
-        Texts::Prompt,
-        5,
-        Ladder::by_repetitions(&[Rung::new(5, Action::Nudge), Rung::new(8, Action::Warn)]),
-    ),
+    TextRule::new("same-text", Texts::Same, 3, gentle::<3, 5>()),
+    TextRule::new("echo", Texts::Inside, 5, gentle::<5, 10>()),
+    TextRule::new("same-prompt", Texts::Prompt, 5, gentle::<5, 8>()),
 ];
 
+/// A ladder with a nudge at `NUDGE` repetitions, and a warning at `WARN`.
+const fn gentle<const NUDGE: u16, const WARN: u16>() -> Ladder<'static> {
+    Ladder::by_repetitions(
+        const { &[Rung::new(NUDGE, Action::Nudge), Rung::new(WARN, Action::Warn)] },
+    )
+}
+
+const NO_POLL: Select = Select::Except(Tag::Poll);
+
 const BALANCED_RULES: &[Rule<'_>] = &[
-    Rule::new(
-        "same-effect",
-        Args::Same,
-        Results::Same,
-        Pattern::Streak { times: 3 },
-        // Without proof, each rung above the first is a warning.
-        Ladder::by_repetitions(&[
-            Rung::new(3, Action::Nudge),
-            Rung::new(5, Action::Block),
-            Rung::new(8, Action::Stop),
-        ]),
-    )
-    .select(Select::Except(Tag::Poll))
-    .forced_on_proof(),
-    Rule::new(
-        "cycle",
-        Args::Same,
-        Results::Same,
-        Pattern::cycle(2, 10, 2),
-        Ladder::by_repetitions(&[
-            Rung::new(2, Action::Nudge),
-            Rung::new(3, Action::Warn),
-            Rung::new(4, Action::Block),
-            Rung::new(6, Action::Stop),
-        ]),
-    )
-    .select(Select::Except(Tag::Poll))
-    .forced_on_proof(),
-    Rule::new(
-        "ragged-repeat",
-        Args::Same,
-        Results::Same,
-        Pattern::Recurrence { times: 3, within: 12, novel: 5 },
-        // It never blocks: a test that still fails must run again to show whether it passes.
-        Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(4, Action::Warn)]),
-    )
-    .select(Select::Except(Tag::Poll)),
-    Rule::new(
-        "same-failure",
-        Args::SameTool,
-        Results::Same,
-        Pattern::Streak { times: 4 },
-        Ladder::by_repetitions(&[Rung::new(4, Action::Nudge), Rung::new(6, Action::Warn)]),
-    )
-    .failed(),
-    Rule::new(
-        "alike",
-        Args::Similar,
-        Results::Same,
-        Pattern::recurrence(5, 8),
-        Ladder::by_repetitions(&[Rung::new(5, Action::Nudge), Rung::new(7, Action::Warn)]),
-    )
-    .select(Select::Except(Tag::Poll))
-    .count_silence(),
-    Rule::new(
-        "failing-call",
-        Args::Same,
-        Results::Ignored,
-        Pattern::Streak { times: 3 },
-        Ladder::by_repetitions(&[Rung::new(3, Action::Nudge), Rung::new(5, Action::Warn)]),
-    )
-    .select(Select::Except(Tag::Poll))
-    .failed()
-    .ignore_progress(),
-    Rule::new(
-        "one-error",
-        Args::Any,
-        Results::Near,
-        Pattern::recurrence(4, 10),
-        Ladder::by_repetitions(&[Rung::new(4, Action::Nudge), Rung::new(6, Action::Warn)]),
-    )
-    .select(Select::Except(Tag::Poll))
-    .failures(),
+    // Without proof, each rung above the first is a warning.
+    Rule::new("same-effect", Args::Same, Results::Same, streak(3), SAME_EFFECT)
+        .select(NO_POLL)
+        .forced_on_proof(),
+    Rule::new("cycle", Args::Same, Results::Same, Pattern::cycle(2, 10, 2), CYCLE)
+        .select(NO_POLL)
+        .forced_on_proof(),
+    // It never blocks: a test that still fails must run again to show whether it passes.
+    Rule::new("ragged-repeat", Args::Same, Results::Same, RAGGED, gentle::<3, 4>()).select(NO_POLL),
+    Rule::new("same-failure", Args::SameTool, Results::Same, streak(4), gentle::<4, 6>()).failed(),
+    Rule::new("alike", Args::Similar, Results::Same, Pattern::recurrence(5, 8), gentle::<5, 7>())
+        .select(NO_POLL)
+        .count_silence(),
+    Rule::new("failing-call", Args::Same, Results::Ignored, streak(3), gentle::<3, 5>())
+        .select(NO_POLL)
+        .failed()
+        .ignore_progress(),
+    Rule::new("one-error", Args::Any, Results::Near, Pattern::recurrence(4, 10), gentle::<4, 6>())
+        .select(NO_POLL)
+        .failures(),
     Rule::new(
         "same-answer",
         Args::SameTool,
         Results::Same,
         Pattern::recurrence(4, 10),
-        Ladder::by_repetitions(&[Rung::new(4, Action::Nudge), Rung::new(6, Action::Warn)]),
+        gentle::<4, 6>(),
     )
-    .select(Select::Except(Tag::Poll))
+    .select(NO_POLL)
     .only_telling(),
-    Rule::new(
-        "nothing-new",
-        Args::SameTool,
-        Results::Near,
-        Pattern::Streak { times: 5 },
-        Ladder::by_repetitions(&[Rung::new(5, Action::Nudge), Rung::new(8, Action::Warn)]),
-    )
-    .select(Select::Except(Tag::Poll)),
-    Rule::new(
-        "failing-tests",
-        Args::Any,
-        Results::Ignored,
-        Pattern::Streak { times: 6 },
-        Ladder::by_repetitions(&[Rung::new(6, Action::Nudge), Rung::new(9, Action::Warn)]),
-    )
-    .select(Select::Tag(Tag::Test))
-    .failed(),
-    Rule::new(
-        "many-failures",
-        Args::Any,
-        Results::Ignored,
-        Pattern::recurrence(9, 12),
-        // Different errors are a hint, and no proof of anything.
-        Ladder::by_repetitions(&[Rung::new(9, Action::Nudge)]),
-    )
-    .select(Select::Except(Tag::Poll))
-    .failures()
-    .ignore_progress(),
-    Rule::new(
-        "swing",
-        Args::Same,
-        Results::Same,
-        Pattern::cycle(2, 8, 4),
-        Ladder::by_repetitions(&[Rung::new(4, Action::Nudge), Rung::new(6, Action::Warn)]),
-    )
-    .select(Select::Except(Tag::Poll))
-    .ignore_progress(),
-    Rule::new(
-        "unreported",
-        Args::Same,
-        Results::Ignored,
-        Pattern::Streak { times: 5 },
-        Ladder::by_repetitions(&[Rung::new(5, Action::Nudge), Rung::new(8, Action::Warn)]),
-    )
-    .select(Select::Unreported),
+    Rule::new("nothing-new", Args::SameTool, Results::Near, streak(5), gentle::<5, 8>())
+        .select(NO_POLL),
+    Rule::new("failing-tests", Args::Any, Results::Ignored, streak(6), gentle::<6, 9>())
+        .select(Select::Tag(Tag::Test))
+        .failed(),
+    Rule::new("many-failures", Args::Any, Results::Ignored, Pattern::recurrence(9, 12), A_HINT)
+        .select(NO_POLL)
+        .failures()
+        .ignore_progress(),
+    Rule::new("swing", Args::Same, Results::Same, Pattern::cycle(2, 8, 4), gentle::<4, 6>())
+        .select(NO_POLL)
+        .ignore_progress(),
+    Rule::new("unreported", Args::Same, Results::Ignored, streak(5), gentle::<5, 8>())
+        .select(Select::Unreported),
     Rule::new(
         "still-waiting",
         Args::Same,
         Results::Same,
         Pattern::recurrence(8, 20),
-        Ladder::by_repetitions(&[Rung::new(8, Action::Nudge), Rung::new(16, Action::Warn)]),
+        gentle::<8, 16>(),
     )
     .select(Select::Tag(Tag::Poll)),
 ];
+
+const SAME_EFFECT: Ladder<'_> = Ladder::by_repetitions(&[
+    Rung::new(3, Action::Nudge),
+    Rung::new(5, Action::Block),
+    Rung::new(8, Action::Stop),
+]);
+
+const CYCLE: Ladder<'_> = Ladder::by_repetitions(&[
+    Rung::new(2, Action::Nudge),
+    Rung::new(3, Action::Warn),
+    Rung::new(4, Action::Block),
+    Rung::new(6, Action::Stop),
+]);
+
+const RAGGED: Pattern = Pattern::Recurrence { times: 3, within: 12, novel: 5 };
+
+/// Different errors are a hint, and no proof of anything.
+const A_HINT: Ladder<'_> = Ladder::by_repetitions(&[Rung::new(9, Action::Nudge)]);
+
+const fn streak(times: u16) -> Pattern {
+    Pattern::Streak { times }
+}
 
 /// The same call with the same result five times among the last 20: start over.
 ///
@@ -333,43 +265,21 @@ pub const NUDGE: Policy<'_> = checked!(match Policy::new("nudge", 10, NUDGE_RULE
 const NUDGE_TEXTS: &[TextRule<'_>] = &[TextRule::new("talk", Texts::Any, 3, NUDGE_FROM_3)];
 
 const NUDGE_RULES: &[Rule<'_>] = &[
-    Rule::new(
-        "same-call",
-        Args::Same,
-        Results::Ignored,
-        Pattern::Streak { times: 3 },
-        NUDGE_FROM_3,
-    )
-    .ignore_progress(),
-    Rule::new(
-        "similar-call",
-        Args::Similar,
-        Results::Ignored,
-        Pattern::Streak { times: 4 },
-        Ladder::by_repetitions(&[Rung::new(4, Action::Warn), Rung::new(6, Action::Block)]),
-    )
-    .ignore_progress(),
-    Rule::new(
-        "failing-tests",
-        Args::Any,
-        Results::Ignored,
-        Pattern::Streak { times: 3 },
-        NUDGE_FROM_3,
-    )
-    .select(Select::Tag(Tag::Test))
-    .failed()
-    .ignore_progress(),
-    Rule::new(
-        "failing-commands",
-        Args::Any,
-        Results::Ignored,
-        Pattern::Streak { times: 3 },
-        NUDGE_FROM_3,
-    )
-    .select(Select::Tag(Tag::Shell))
-    .failed()
-    .ignore_progress(),
+    Rule::new("same-call", Args::Same, Results::Ignored, streak(3), NUDGE_FROM_3).ignore_progress(),
+    Rule::new("similar-call", Args::Similar, Results::Ignored, streak(4), WARN_FROM_4)
+        .ignore_progress(),
+    Rule::new("failing-tests", Args::Any, Results::Ignored, streak(3), NUDGE_FROM_3)
+        .select(Select::Tag(Tag::Test))
+        .failed()
+        .ignore_progress(),
+    Rule::new("failing-commands", Args::Any, Results::Ignored, streak(3), NUDGE_FROM_3)
+        .select(Select::Tag(Tag::Shell))
+        .failed()
+        .ignore_progress(),
 ];
+
+const WARN_FROM_4: Ladder<'_> =
+    Ladder::by_repetitions(&[Rung::new(4, Action::Warn), Rung::new(6, Action::Block)]);
 
 const NUDGE_FROM_3: Ladder<'_> = Ladder::by_repetitions(&[
     Rung::new(3, Action::Nudge),
@@ -384,7 +294,7 @@ const NUDGE_FROM_3: Ladder<'_> = Ladder::by_repetitions(&[
 pub const CYCLES: Policy<'_> = checked!(Policy::new(
     "cycles",
     20,
-    &[CYCLES_RULE.pattern(Pattern::Streak { times: 2 }), Rule { name: "cycle", ..CYCLES_RULE },],
+    &[CYCLES_RULE.pattern(streak(2)), Rule { name: "cycle", ..CYCLES_RULE },],
 ));
 
 const CYCLES_RULE: Rule<'_> = Rule::new(
