@@ -8,8 +8,7 @@
 use memchr::memchr;
 use serde_json::Value;
 
-use crate::clue::{Clue, Fields, Place, Strength};
-use crate::foreign;
+use crate::clue::{self, Clue, Fields, Place, Strength};
 use crate::formats::{Format, Layouts};
 use crate::log;
 use crate::packed;
@@ -58,7 +57,7 @@ pub(crate) fn format(prefix: &[u8], complete: bool) -> Result<Detection, Problem
     if let Some(claim) = archive(text) {
         return claim.detection(Layout::Document, false);
     }
-    if let Some(looks_like) = foreign::binary(text) {
+    if let Some(looks_like) = binary(text) {
         return Err(ProblemKind::Foreign { looks_like });
     }
     if let Some(claim) = heading(text) {
@@ -128,7 +127,7 @@ fn layout(text: &[u8]) -> (Layout, Option<Value>) {
     let layout = match &value {
         Value::Array(_) => Layout::Document,
         _ if reason == Break::End && is_broken_by_printer(first) => Layout::Document,
-        Value::Object(fields) if is_alone && is_document(fields) => Layout::Document,
+        Value::Object(fields) if is_alone && clue::is_document(fields) => Layout::Document,
         _ => Layout::Lines,
     };
     (layout, is_alone.then_some(value))
@@ -147,11 +146,6 @@ fn is_broken_by_printer(line: &[u8]) -> bool {
     matches!(line.trim_ascii_end().last(), Some(b'{' | b'[' | b',' | b':'))
 }
 
-/// Returns whether an object that stands alone on a line is a whole document of any format.
-fn is_document(fields: &Fields) -> bool {
-    Format::ALL.iter().any(|format| format.is_document(fields))
-}
-
 fn records(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(text);
     let lines = core::iter::from_fn(move || {
@@ -161,6 +155,22 @@ fn records(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         text.get(..end)
     });
     lines.filter(|line| !line.trim_ascii().is_empty())
+}
+
+/// Names a file that holds no text in UTF-8, by its first bytes.
+fn binary(text: &[u8]) -> Option<&'static str> {
+    if text.get(257..262) == Some(b"ustar") {
+        return Some("a tar archive");
+    }
+    let magics: [(&[u8], &str); 6] = [
+        (b"PK\x03\x04", "a zip archive that is not an Inspect log"),
+        (b"\x1f\x8b", "a gzip archive in an archive"),
+        (b"\x28\xb5\x2f\xfd", "a zstd archive in an archive"),
+        (b"SQLite format 3\0", "an SQLite database"),
+        (b"\xff\xfe", "text in UTF-16"),
+        (b"\xfe\xff", "text in UTF-16"),
+    ];
+    magics.into_iter().find_map(|(magic, looks_like)| text.starts_with(magic).then_some(looks_like))
 }
 
 /// Returns the claim to a zip archive, by the name of its first member.
@@ -246,14 +256,6 @@ fn elements(list: &[Value]) -> Option<Claim> {
 
 /// Asks every format about an object. The first of the strongest clues wins.
 fn claim(place: Place, fields: &Fields) -> Option<Claim> {
-    let ours = Format::ALL.iter().filter_map(|format| {
-        let clue = (format.0.recognise)(place, fields)?;
-        Some(Claim { format: Some(*format), clue })
-    });
-    let others = foreign::recognise(place, fields).map(|clue| Claim { format: None, clue });
-    ours.chain(others).reduce(
-        |best, next| {
-            if next.clue.strength > best.clue.strength { next } else { best }
-        },
-    )
+    let claims = clue::clues(place, fields).map(|(format, clue)| Claim { format, clue });
+    claims.reduce(|best, next| if next.clue.strength > best.clue.strength { next } else { best })
 }

@@ -52,61 +52,65 @@ pub(crate) enum Part<'a> {
     Usage(&'a str),
 }
 
-/// Replays the records of an input: those of a document, or lines. Reports those that cannot be read.
-pub(crate) fn replay(
-    input: &mut dyn BufRead,
-    layout: Layout,
-    lists: Lists,
-    recorder: &mut Recorder<'_>,
-    each: &mut dyn FnMut(&Object<'_>, &mut Recorder<'_>) -> Done,
-) {
-    replay_with_usage(input, layout, lists, |_| None, recorder, each);
+/// An input whose format and layout are known.
+pub(crate) struct Source<'i> {
+    pub(crate) input: &'i mut dyn BufRead,
+    pub(crate) layout: Layout,
+    /// The lists of records, if the input is a document.
+    pub(crate) lists: Lists,
 }
 
-/// Replays an input like [`replay()`], and delivers the tokens beside the records of a document at its end.
-pub(crate) fn replay_with_usage(
-    input: &mut dyn BufRead,
-    layout: Layout,
-    lists: Lists,
-    usage: fn(Raw<'_>) -> Option<Tokens>,
-    recorder: &mut Recorder<'_>,
-    each: &mut dyn FnMut(&Object<'_>, &mut Recorder<'_>) -> Done,
-) {
-    replay_json(input, layout, lists, usage, recorder, &mut |json, recorder| {
-        each(&checked_object(json)?, recorder)
-    });
-}
+impl Source<'_> {
+    /// Replays the records: those of a document, or lines. Reports those that cannot be read.
+    pub(crate) fn replay(
+        self,
+        recorder: &mut Recorder<'_>,
+        each: &mut dyn FnMut(&Object<'_>, &mut Recorder<'_>) -> Done,
+    ) {
+        self.replay_with_usage(|_| None, recorder, each);
+    }
 
-/// Replays an input like [`replay_with_usage`], with records of any type as JSON texts that were checked.
-pub(crate) fn replay_json(
-    input: &mut dyn BufRead,
-    layout: Layout,
-    lists: Lists,
-    usage: fn(Raw<'_>) -> Option<Tokens>,
-    recorder: &mut Recorder<'_>,
-    each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Done,
-) {
-    if layout == Layout::Lines {
-        lines::replay_texts(input, recorder, &mut |json, recorder| {
-            check(json)?;
-            each(json, recorder)
+    /// Replays the records like [`Source::replay`], and delivers the tokens beside those of a document at its end.
+    pub(crate) fn replay_with_usage(
+        self,
+        usage: fn(Raw<'_>) -> Option<Tokens>,
+        recorder: &mut Recorder<'_>,
+        each: &mut dyn FnMut(&Object<'_>, &mut Recorder<'_>) -> Done,
+    ) {
+        self.replay_json(usage, recorder, &mut |json, recorder| {
+            each(&checked_object(json)?, recorder)
         });
-        return;
     }
-    let mut total = None;
-    let end = parts(input, lists, &mut |part| match part {
-        Part::Record(json, line) => {
-            if let Err(kind) = each(json, recorder) {
-                recorder.problem(kind.at(line));
-            }
+
+    /// Replays the records like [`Source::replay_with_usage`]. They are of any type, as JSON texts that were checked.
+    pub(crate) fn replay_json(
+        self,
+        usage: fn(Raw<'_>) -> Option<Tokens>,
+        recorder: &mut Recorder<'_>,
+        each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Done,
+    ) {
+        if self.layout == Layout::Lines {
+            lines::replay(self.input, recorder, &mut |json, recorder| {
+                check(json)?;
+                each(json, recorder)
+            });
+            return;
         }
-        Part::Session(name) => recorder.session(name),
-        Part::Usage(json) => total = usage(raw(json)).or(total),
-    });
-    if let Err(problem) = end {
-        recorder.problem(problem);
+        let mut total = None;
+        let end = parts(self.input, self.lists, &mut |part| match part {
+            Part::Record(json, line) => {
+                if let Err(kind) = each(json, recorder) {
+                    recorder.problem(kind.at(line));
+                }
+            }
+            Part::Session(name) => recorder.session(name),
+            Part::Usage(json) => total = usage(raw(json)).or(total),
+        });
+        if let Err(problem) = end {
+            recorder.problem(problem);
+        }
+        recorder.usage_up_to(MAIN, total);
     }
-    recorder.usage_up_to(MAIN, total);
 }
 
 /// Delivers the elements of a document, and the session's name and the tokens if it has them.

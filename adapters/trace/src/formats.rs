@@ -1,4 +1,4 @@
-//! The formats that are read, one module each, and their list.
+//! The formats that are read: a module each, and their table.
 //!
 //! The crate's documentation explains how to [add a format](crate#adding-a-format).
 
@@ -32,7 +32,6 @@ mod phoenix;
 mod pi;
 mod prelude;
 mod pydantic_ai;
-mod qwen;
 mod smolagents;
 mod swe_agent;
 
@@ -41,8 +40,18 @@ use core::hash::{Hash, Hasher};
 use core::str::FromStr;
 use std::io::BufRead;
 
-use crate::clue::{Clue, Fields, Place};
+use self::Failures::{Flagged, Never, Sometimes};
+use self::Layouts::{Document, Either, Lines};
+use self::Read::{Each, Paid, Whole};
+use crate::clue::Fields;
 use crate::detect::Layout;
+use crate::document::Lists::{self, All, First};
+use crate::document::Source;
+use crate::event::Tokens;
+use crate::field::Raw;
+use crate::object::Object;
+use crate::otlp::RESOURCES;
+use crate::problem::Done;
 use crate::recorder::Recorder;
 
 /// A transcript format that [`read`](crate::read) understands.
@@ -58,7 +67,181 @@ use crate::recorder::Recorder;
 #[derive(Clone, Copy)]
 pub struct Format(pub(crate) &'static Definition);
 
+/// The table of formats. What is known of their objects stands in `formats.txt`.
 impl Format {
+    /// This project's own JSON Lines.
+    pub const NATIVE: Self = Self(&Definition::new("native", Flagged, Lines, Whole(native::read)));
+    /// Claude Code sessions: JSON Lines, the web export with `loglines`, or an array of the SDK's messages.
+    pub const CLAUDE_CODE: Self = Self(&Definition::new(
+        "claude-code",
+        Flagged,
+        Either(First(&["loglines"])),
+        Whole(claude_code::read),
+    ));
+    /// Codex rollouts: JSON Lines.
+    pub const CODEX: Self = Self(&Definition::new("codex", Sometimes, Lines, Whole(codex::read)));
+    /// The printed JSON Lines of `codex exec`.
+    pub const CODEX_EXEC: Self =
+        Self(&Definition::new("codex-exec", Flagged, Lines, Whole(codex_exec::read)));
+    /// OpenAI chat messages: a JSON array, or an object with `messages`.
+    pub const OPENAI: Self = Self(&Definition::new(
+        "openai",
+        Never,
+        Document(First(&["messages"])),
+        Paid(openai::replay, Tokens::of_openai),
+    ));
+    /// OpenAI Responses items: a request, a response, an array, or JSON Lines of them.
+    pub const OPENAI_RESPONSES: Self = Self(&Definition::new(
+        "openai-responses",
+        Sometimes,
+        Either(All(&["input", "output", "messages"])),
+        Paid(openai_responses::replay, Tokens::of_openai),
+    ));
+    /// Anthropic messages: the body of a request, or the array of its messages.
+    pub const ANTHROPIC: Self = Self(&Definition::new(
+        "anthropic",
+        Flagged,
+        Document(First(&["messages"])),
+        Paid(anthropic::replay, Tokens::of_anthropic),
+    ));
+    /// Events of Claude Managed Agents.
+    pub const MANAGED_AGENTS: Self = Self(&Definition::new(
+        "managed-agents",
+        Flagged,
+        Either(First(&["data"])),
+        Each(managed_agents::replay),
+    ));
+    /// Gemini CLI chats: JSON Lines, or a JSON document before 2026.
+    pub const GEMINI: Self = Self(&Definition::new(
+        "gemini",
+        Flagged,
+        Either(First(&["messages"])),
+        Whole(gemini::read),
+    ));
+    /// The printed JSON Lines of Gemini CLI.
+    pub const GEMINI_STREAM: Self =
+        Self(&Definition::new("gemini-stream", Flagged, Lines, Each(gemini_stream::replay)));
+    /// Qwen Code sessions: JSON Lines.
+    pub const QWEN: Self = Self(&Definition::new("qwen", Flagged, Lines, Whole(gemini::read)));
+    /// GitHub Copilot CLI sessions: JSON Lines.
+    pub const COPILOT: Self =
+        Self(&Definition::new("copilot", Flagged, Lines, Whole(copilot::read)));
+    /// The printed JSON Lines of Cursor's command line.
+    pub const CURSOR: Self = Self(&Definition::new("cursor", Flagged, Lines, Each(cursor::replay)));
+    /// The messages of a task of Cline or Roo Code.
+    pub const CLINE: Self =
+        Self(&Definition::new("cline", Sometimes, Document(First(&[])), Whole(cline::read)));
+    /// A task of Cline or Roo Code as the editor shows it.
+    pub const CLINE_UI: Self =
+        Self(&Definition::new("cline-ui", Sometimes, Document(First(&[])), Whole(cline::ui::read)));
+    /// The history of aider's chats.
+    pub const AIDER: Self = Self(&Definition::new("aider", Sometimes, Lines, Whole(aider::read)));
+    /// opencode sessions: an export, or the printed JSON Lines.
+    pub const OPENCODE: Self = Self(&Definition::new(
+        "opencode",
+        Flagged,
+        Either(First(&["messages"])),
+        Whole(opencode::read),
+    ));
+    /// pi sessions: JSON Lines.
+    pub const PI: Self = Self(&Definition::new("pi", Flagged, Lines, Whole(pi::read)));
+    /// SWE-agent trajectories: a JSON document.
+    pub const SWE_AGENT: Self = Self(&Definition::new(
+        "swe-agent",
+        Never,
+        Document(First(&["trajectory", "history"])),
+        Paid(swe_agent::replay, swe_agent::tokens),
+    ));
+    /// mini-swe-agent trajectories: a JSON document.
+    pub const MINI_SWE_AGENT: Self = Self(&Definition::new(
+        "mini-swe-agent",
+        Flagged,
+        Document(First(&["messages"])),
+        Each(mini_swe_agent::replay),
+    ));
+    /// `OpenHands` events: JSON Lines, an array, or the history of an episode.
+    pub const OPENHANDS: Self = Self(&Definition::new(
+        "openhands",
+        Flagged,
+        Either(First(&["history", "events"])),
+        Whole(openhands::read),
+    ));
+    /// ATIF trajectories, as Harbor writes them for its agents.
+    pub const ATIF: Self = Self(&Definition::new(
+        "atif",
+        Sometimes,
+        Document(All(&["steps", "subagent_trajectories"])),
+        Each(atif::replay),
+    ));
+    /// Histories of browser-use.
+    pub const BROWSER_USE: Self = Self(&Definition::new(
+        "browser-use",
+        Flagged,
+        Document(First(&["history"])),
+        Each(browser_use::replay),
+    ));
+    /// Memory of smolagents: an array of steps, or an object with `steps`.
+    pub const SMOLAGENTS: Self = Self(&Definition::new(
+        "smolagents",
+        Flagged,
+        Document(First(&["steps", "messages"])),
+        Each(smolagents::replay),
+    ));
+    /// Messages and events of `AutoGen`.
+    pub const AUTOGEN: Self = Self(&Definition::new(
+        "autogen",
+        Sometimes,
+        Either(First(&["messages"])),
+        Whole(autogen::read),
+    ));
+    /// Messages of `LangChain` and `LangGraph`, alone or in a state.
+    pub const LANGCHAIN: Self = Self(&Definition::new(
+        "langchain",
+        Sometimes,
+        Either(First(&["messages"])),
+        Whole(langchain::read),
+    ));
+    /// Messages of Pydantic AI: an array of requests and responses with `parts`.
+    pub const PYDANTIC_AI: Self = Self(&Definition::new(
+        "pydantic-ai",
+        Flagged,
+        Document(First(&["messages"])),
+        Each(pydantic_ai::replay),
+    ));
+    /// Logs of Inspect: `.eval` archives, JSON documents, and lists of events.
+    pub const INSPECT: Self = Self(&Definition::new(
+        "inspect",
+        Flagged,
+        Document(All(&["samples", "events"])),
+        Whole(inspect::read),
+    ));
+    /// Updates of the Agent Client Protocol, one a line.
+    pub const ACP: Self = Self(&Definition::new("acp", Flagged, Lines, Whole(acp::read)));
+    /// Spans of OpenTelemetry, in OTLP's JSON.
+    pub const OTLP: Self =
+        Self(&Definition::new("otlp", Flagged, Either(All(RESOURCES)), Whole(otlp::read)));
+    /// Spans that Arize Phoenix exports.
+    pub const PHOENIX: Self = Self(&Definition::new(
+        "phoenix",
+        Flagged,
+        Either(First(&["data", "spans"])),
+        Whole(phoenix::read),
+    ));
+    /// Traces that Langfuse exports.
+    pub const LANGFUSE: Self = Self(&Definition::new(
+        "langfuse",
+        Flagged,
+        Either(First(&["observations", "data"])),
+        Whole(langfuse::read),
+    ));
+    /// Runs that `LangSmith` exports.
+    pub const LANGSMITH: Self = Self(&Definition::new(
+        "langsmith",
+        Flagged,
+        Either(All(&["runs", "child_runs"])),
+        Whole(langsmith::read),
+    ));
+
     /// Every format, in the order in which messages list them. If two formats have equally good
     /// reasons to claim an input, it belongs to the first.
     pub const ALL: &'static [Self] = &[
@@ -98,19 +281,34 @@ impl Format {
     ];
 }
 
-/// Everything that the crate knows about a format. Each format's module defines one.
+/// Returns a test of an object that `formats.txt` names.
+pub(crate) fn test(name: &str) -> Option<fn(&Fields) -> bool> {
+    Some(match name {
+        "autogen_type" => autogen::is_message,
+        "cline_text" => cline::is_own,
+        "item" => openai_responses::is_item,
+        "item_text" => openai_responses::has_item_text,
+        "mini_swe_message" => mini_swe_agent::is_own,
+        "observation" => langfuse::is_observation,
+        "phoenix_span" => phoenix::is_span,
+        "sdk_events" => openhands::begins_with_sdk,
+        _ => return None,
+    })
+}
+
+/// A row of the table of formats.
 pub(crate) struct Definition {
     /// The format's name on the command line and in reports.
-    pub(crate) name: &'static str,
-    /// The error if the caller named this format and the input has no record of it: what is missing,
-    /// and what a record looks like.
-    pub(crate) no_record: &'static str,
+    name: &'static str,
     pub(crate) failures: Failures,
     pub(crate) layouts: Layouts,
-    /// Returns a clue if the object belongs to the format.
-    pub(crate) recognise: fn(Place, &Fields) -> Option<Clue>,
-    /// Reads an input in one of the format's layouts, and hands its records to the recorder.
-    pub(crate) read: fn(&mut dyn BufRead, Layout, &mut Recorder<'_>),
+    read: Read,
+}
+
+impl Definition {
+    const fn new(name: &'static str, failures: Failures, layouts: Layouts, read: Read) -> Self {
+        Self { name, failures, layouts, read }
+    }
 }
 
 /// The information of a format about failed calls. It decides if
@@ -126,43 +324,47 @@ pub(crate) enum Failures {
     Never,
 }
 
-/// The layouts in which a format occurs. The function returns whether an object alone on a line is a whole document of
-/// the format, and not one of several records.
+/// The layouts in which a format occurs, with the lists of records of its documents.
 #[derive(Clone, Copy)]
 pub(crate) enum Layouts {
     /// Only JSON Lines.
     Lines,
     /// Only a JSON document.
-    Document(fn(&Fields) -> bool),
+    Document(Lists),
     /// JSON Lines or a document. The ends of the first lines decide.
-    Either(fn(&Fields) -> bool),
+    Either(Lists),
+}
+
+/// A function that replays the records of an input.
+enum Read {
+    /// Replays a record, whatever the records before it.
+    Each(fn(&Object<'_>, &mut Recorder<'_>) -> Done),
+    /// Replays a record like `Each`, and reads the tokens beside the records of a document.
+    Paid(fn(&Object<'_>, &mut Recorder<'_>) -> Done, fn(Raw<'_>) -> Option<Tokens>),
+    /// Replays all records.
+    Whole(fn(Source<'_>, &mut Recorder<'_>)),
 }
 
 impl Format {
-    pub(crate) const fn new(definition: &'static Definition) -> Self {
-        Self(definition)
-    }
-
     /// Returns the format's name on the command line and in reports, for example `claude-code`.
     pub const fn name(self) -> &'static str {
         self.0.name
     }
 
-    pub(crate) fn is_document(self, fields: &Fields) -> bool {
-        match self.0.layouts {
-            Layouts::Lines => false,
-            Layouts::Document(is_document) | Layouts::Either(is_document) => is_document(fields),
-        }
-    }
-
+    /// Reads an input whose first records are laid out like this, and hands its records to the recorder.
     pub(crate) fn read(self, input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
         // Lines may be recognised as a format of documents. They are a document that breaks off.
-        let layout = match self.0.layouts {
-            Layouts::Lines => Layout::Lines,
-            Layouts::Document(_) => Layout::Document,
-            Layouts::Either(_) => layout,
+        let (layout, lists) = match self.0.layouts {
+            Lines => (Layout::Lines, First(&[])),
+            Document(lists) => (Layout::Document, lists),
+            Either(lists) => (layout, lists),
         };
-        (self.0.read)(input, layout, recorder);
+        let source = Source { input, layout, lists };
+        match self.0.read {
+            Each(each) => source.replay(recorder, &mut { each }),
+            Paid(each, usage) => source.replay_with_usage(usage, recorder, &mut { each }),
+            Whole(read) => read(source, recorder),
+        }
     }
 
     /// Returns every name, for a sentence: "native, claude-code, codex, …".

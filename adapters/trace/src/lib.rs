@@ -29,7 +29,6 @@ mod detect;
 mod document;
 mod event;
 mod field;
-mod foreign;
 mod formats;
 mod lines;
 mod log;

@@ -5,22 +5,11 @@ use std::io::{BufRead, ErrorKind, Read};
 use memchr::memchr;
 
 use crate::LINE_BYTES_MAX;
-use crate::field::object;
-use crate::object::Object;
 use crate::problem::{Done, ProblemKind};
 use crate::recorder::Recorder;
 
-/// Replays the records of an input with one a line, and reports those that cannot be read.
+/// Replays the lines of an input, whatever they are, and reports those that cannot be read.
 pub(crate) fn replay(
-    input: &mut dyn BufRead,
-    recorder: &mut Recorder<'_>,
-    each: &mut dyn FnMut(&Object<'_>, &mut Recorder<'_>) -> Done,
-) {
-    replay_texts(input, recorder, &mut |line, recorder| each(&object(line)?, recorder));
-}
-
-/// Replays the lines of an input like [`replay()`], whatever they are.
-pub(crate) fn replay_texts(
     input: &mut dyn BufRead,
     recorder: &mut Recorder<'_>,
     each: &mut dyn FnMut(&str, &mut Recorder<'_>) -> Done,

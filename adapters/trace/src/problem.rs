@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::Format;
+use crate::clue;
 
 /// A part of an input that could not be read.
 ///
@@ -158,7 +159,7 @@ impl fmt::Display for ProblemKind {
                     "not recognised as a trace; read are: {names}; `--from` names one of these"
                 )
             }
-            Self::NoRecord { format } => out.write_str(format.0.no_record),
+            Self::NoRecord { format } => out.write_str(clue::missing(*format)),
             Self::Io { message } => write!(out, "reading failed: {message}"),
             Self::NotUtf8 { column } => {
                 write!(out, "not UTF-8 at byte {column}: expected JSON in UTF-8")

@@ -9,13 +9,11 @@
 //!   other.
 
 use std::borrow::Cow;
-use std::io::BufRead;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::detect::Layout;
-use crate::document::{self, Lists};
+use crate::document::Source;
 use crate::event::Role;
 use crate::field::{Raw, string, text_of_json};
 use crate::otlp::{Assembler, Limits, Record, Span, What, hexadecimal, id_of_text, is_read};
@@ -36,20 +34,14 @@ const DEPTH_MAX: usize = 10;
 pub(crate) type Read = fn(&str, &mut Recorder<'_>, &mut dyn FnMut(Span)) -> Done;
 
 /// Replays the spans of an input, and delivers what they say at its end.
-pub(crate) fn replay(
-    input: &mut dyn BufRead,
-    layout: Layout,
-    lists: Lists,
-    recorder: &mut Recorder<'_>,
-    read: Read,
-) {
+pub(crate) fn replay(source: Source<'_>, recorder: &mut Recorder<'_>, read: Read) {
     let (mut assembler, mut session) = (Assembler::new(Limits::default()), None);
     let mut each = |json: &str, recorder: &mut Recorder<'_>| {
         let outcome = read(json, recorder, &mut |span| assembler.push(span, 0));
         assembler.deliver_ready(&mut |record| deliver(record, &mut session, recorder));
         outcome
     };
-    document::replay_json(input, layout, lists, |_| None, recorder, &mut each);
+    source.replay_json(|_| None, recorder, &mut each);
     assembler.flush(&mut |record| deliver(record, &mut session, recorder));
 }
 

@@ -26,39 +26,10 @@ const MESSAGE_BYTES_MAX: usize = 1 << 20;
 /// The most sessions that are read. One connection has a few.
 const SESSIONS_MAX: usize = 64;
 
-impl Format {
-    /// Updates of the Agent Client Protocol, one a line.
-    pub const ACP: Self = Self::new(&Definition {
-        name: "acp",
-        no_record: "no update of the Agent Client Protocol: expected lines with the method \
-                    `session/update`",
-        failures: Failures::Flagged,
-        layouts: Layouts::Lines,
-        recognise,
-        read: |input, _, recorder| {
-            let mut sessions = Sessions::default();
-            lines::replay(input, recorder, &mut |line, recorder| sessions.line(line, recorder));
-            sessions.flush(recorder);
-        },
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    if place != Place::Line {
-        return None;
-    }
-    let is_update = |fields: &Fields| {
-        let update = fields.get("update").and_then(serde_json::Value::as_object);
-        is_text(fields, "sessionId")
-            && update.is_some_and(|update| is_text(update, "sessionUpdate"))
-    };
-    match text(fields, "method") {
-        "session/update" => Some(Clue::record("the method `session/update`")),
-        "session/new" | "session/load" | "session/prompt" if fields.contains_key("jsonrpc") => {
-            Some(Clue::mark("a method of a session, with `jsonrpc`"))
-        }
-        _ => is_update(fields).then_some(Clue::record("`sessionId` with `sessionUpdate`")),
-    }
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
+    let mut sessions = Sessions::default();
+    source.replay(recorder, &mut |line, recorder| sessions.line(line, recorder));
+    sessions.flush(recorder);
 }
 
 /// The sessions by their ids, and the calls of all of them.

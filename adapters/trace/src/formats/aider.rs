@@ -21,29 +21,13 @@ const HEADING: &str = "# aider chat started at ";
 /// The most bytes of a message or of a part of an edit that are kept. The rest of a longer one is left out.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
-impl Format {
-    /// The history of aider's chats.
-    pub const AIDER: Self = Self::new(&Definition {
-        name: "aider",
-        no_record: "no chat of aider: expected text with a heading such as `# aider chat started at \
-                    2026-11-21 21:33:55`",
-        failures: Failures::Sometimes,
-        layouts: Layouts::Lines,
-        recognise,
-        read: |input, _, recorder| {
-            let mut chat = Chat::default();
-            lines::replay_texts(input, recorder, &mut |line, recorder| {
-                chat.line(line, recorder);
-                Ok(())
-            });
-            chat.hear(recorder);
-        },
+pub(super) fn read(Source { input, .. }: Source<'_>, recorder: &mut Recorder<'_>) {
+    let mut chat = Chat::default();
+    lines::replay(input, recorder, &mut |line, recorder| {
+        chat.line(line, recorder);
+        Ok(())
     });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let is_own = text(fields, "heading").starts_with(HEADING);
-    (place == Place::Document && is_own).then_some(Clue::record("a heading of aider"))
+    chat.hear(recorder);
 }
 
 /// The chat up to a line.

@@ -10,50 +10,7 @@
 
 use super::prelude::*;
 
-impl Format {
-    /// Anthropic messages: the body of a request, or the array of its messages.
-    pub const ANTHROPIC: Self = Self::new(&Definition {
-        name: "anthropic",
-        no_record: "no message: expected a JSON array of objects with a `role`, \
-                    or an object with `messages`",
-        failures: Failures::Flagged,
-        layouts: Layouts::Document(|fields| is_list(fields, "messages")),
-        recognise,
-        read: |input, layout, recorder| {
-            let lists = Lists::First(&["messages"]);
-            let usage = Tokens::of_anthropic;
-            document::replay_with_usage(input, layout, lists, usage, recorder, &mut replay);
-        },
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let is_own = |kind: &str| matches!(kind, "tool_use" | "tool_result" | "server_tool_use");
-    match place {
-        Place::Element if blocks(fields).any(is_own) => {
-            Some(Clue::mark("`tool_use` or `tool_result` blocks"))
-        }
-        Place::Document if is_request(fields) => {
-            Some(Clue::hint("`system` or `input_schema` beside `messages`"))
-        }
-        _ => None,
-    }
-}
-
-/// Returns whether an object has fields that only Anthropic's requests have beside their messages,
-/// and no message that only OpenAI's chats have.
-fn is_request(fields: &Fields) -> bool {
-    let is_of_chat = |message: &Fields| {
-        matches!(text(message, "role"), "system" | "developer" | "tool")
-            || message.contains_key("tool_calls")
-    };
-    let has_schema = || objects(fields, "tools").any(|tool| tool.contains_key("input_schema"));
-    objects(fields, "messages").any(is_chat_message)
-        && !objects(fields, "messages").any(is_of_chat)
-        && (fields.contains_key("system") || has_schema())
-}
-
-fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+pub(super) fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let role = message.required("role", "a message")?;
     recorder.recognise();
     match Role::from_name(&role) {

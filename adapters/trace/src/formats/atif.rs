@@ -17,38 +17,13 @@ use crate::event::{is_hidden, is_redacted};
 /// The depth to which subagents of subagents are read. Real ones have one or two levels.
 const DEPTH_MAX: usize = 8;
 
-impl Format {
-    /// ATIF trajectories, as Harbor writes them for its agents.
-    pub const ATIF: Self = Self::new(&Definition {
-        name: "atif",
-        no_record: "no step of an ATIF trajectory: expected an object with `steps`, each with a \
-                    `source`",
-        failures: Failures::Sometimes,
-        layouts: Layouts::Document(|fields| is_list(fields, "steps")),
-        recognise,
-        read: |input, layout, recorder| {
-            let lists = Lists::All(&["steps", "subagent_trajectories"]);
-            document::replay(input, layout, lists, recorder, &mut |element, recorder| {
-                if element.has("steps") {
-                    return delegate(element, 1, recorder);
-                }
-                step(element, MAIN, recorder)
-            });
-        },
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    if place == Place::Element {
-        return None;
+/// Replays a step, or the trajectory of a subagent.
+pub(super) fn replay(element: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+    if element.has("steps") {
+        delegate(element, 1, recorder)
+    } else {
+        step(element, MAIN, recorder)
     }
-    if text(fields, "schema_version").starts_with("ATIF") {
-        return Some(Clue::record("`schema_version` of ATIF"));
-    }
-    let is_step = |step: &Fields| step.contains_key("step_id") && is_text(step, "source");
-    objects(fields, "steps")
-        .any(is_step)
-        .then_some(Clue::mark("`steps` with `step_id` and `source`"))
 }
 
 /// Replays the trajectory of a subagent, and the trajectories of its own subagents.

@@ -11,9 +11,6 @@
 
 use super::prelude::*;
 
-/// The list of messages in a result.
-const LIST: &str = "messages";
-
 /// The types of messages and events of agents.
 const TYPES: &[&str] = &[
     "TextMessage",
@@ -30,38 +27,14 @@ const TYPES: &[&str] = &[
     "CodeExecutionEvent",
 ];
 
-impl Format {
-    /// Messages and events of `AutoGen`.
-    pub const AUTOGEN: Self = Self::new(&Definition {
-        name: "autogen",
-        no_record: "no message of AutoGen: expected objects with `source` and a `type` such as \
-                    `ToolCallRequestEvent`, in an array or one a line",
-        failures: Failures::Sometimes,
-        layouts: Layouts::Either(|fields| is_list(fields, LIST)),
-        recognise,
-        read: |input, layout, recorder| {
-            let mut last = MAIN.to_owned();
-            let lists = Lists::First(&[LIST]);
-            document::replay(input, layout, lists, recorder, &mut |message, recorder| {
-                replay(message, &mut last, recorder)
-            });
-        },
-    });
+/// Returns whether an object has the type of a message or an event of agents.
+pub(super) fn is_message(fields: &Fields) -> bool {
+    TYPES.contains(&clue::text(fields, "type"))
 }
 
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let is_line = place == Place::Line;
-    let is_logged = match text(fields, "type") {
-        "ToolCall" => is_text(fields, "tool_name"),
-        "LLMCall" => is_list(fields, LIST),
-        _ => false,
-    };
-    if is_line && is_logged && fields.contains_key("agent_id") {
-        return Some(Clue::record("`ToolCall` or `LLMCall` with `agent_id`").printed());
-    }
-    let is_message = TYPES.contains(&text(fields, "type")) && is_text(fields, "source");
-    (is_message && place != Place::Document)
-        .then_some(Clue::record("`type` of a message of AutoGen, with `source`"))
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
+    let mut last = MAIN.to_owned();
+    source.replay(recorder, &mut |message, recorder| replay(message, &mut last, recorder));
 }
 
 /// Replays a message. `last` is the agent that acted last.

@@ -14,9 +14,6 @@
 use super::prelude::*;
 use crate::pairing::digest;
 
-/// The list of steps.
-const LIST: &str = "history";
-
 /// A member of an action that is not its tool.
 const ELEMENT: &str = "interacted_element";
 
@@ -30,28 +27,7 @@ const READERS: &[&str] = &[
     "search_page",
 ];
 
-impl Format {
-    /// Histories of browser-use.
-    pub const BROWSER_USE: Self = Self::new(&Definition {
-        name: "browser-use",
-        no_record: "no step of browser-use: expected an object with `history`, each with \
-                    `model_output` and `result`",
-        failures: Failures::Flagged,
-        layouts: Layouts::Document(|fields| is_list(fields, LIST)),
-        recognise,
-        read: |input, layout, recorder| {
-            document::replay(input, layout, Lists::First(&[LIST]), recorder, &mut replay);
-        },
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let is_step = |step: &Fields| step.contains_key("model_output") && is_list(step, "result");
-    let is_history = place == Place::Document && objects(fields, LIST).any(is_step);
-    is_history.then_some(Clue::record("`history` with `model_output` and `result`"))
-}
-
-fn replay(step: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+pub(super) fn replay(step: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     if !step.has("result") {
         return Err(ProblemKind::Missing { record: "a step", field: "result" });
     }

@@ -51,71 +51,11 @@ const ECHOES: [&str; 11] = [
 /// The beginning of the error of a call that the user refused.
 const REFUSAL: &str = "The user doesn't want to ";
 
-impl Format {
-    /// Claude Code sessions: JSON Lines, the web export with `loglines`, or an array of the SDK's messages.
-    pub const CLAUDE_CODE: Self = Self::new(&Definition {
-        name: "claude-code",
-        no_record: "no record of a Claude Code session: expected lines, or elements of an array, with a \
-                    `type` and a `message`",
-        failures: Failures::Flagged,
-        layouts: Layouts::Either(|fields| is_list(fields, LIST)),
-        recognise,
-        read: |input, layout, recorder| {
-            let mut chains = Chains::default();
-            let lists = Lists::First(&[LIST]);
-            document::replay(input, layout, lists, recorder, &mut |line, recorder| {
-                Session { recorder, chains: &mut chains }.replay(line)
-            });
-        },
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
+    let mut chains = Chains::default();
+    source.replay(recorder, &mut |line, recorder| {
+        Session { recorder, chains: &mut chains }.replay(line)
     });
-}
-
-/// The list of lines in the web export.
-const LIST: &str = "loglines";
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    match place {
-        Place::Line => recognise_line(fields),
-        Place::Document => is_list(fields, LIST).then_some(Clue::hint("`loglines`")),
-        Place::Element if is_init(fields) => {
-            Some(Clue::mark("messages of the SDK: `system` `init`"))
-        }
-        Place::Element => {
-            is_turn(fields).then_some(Clue::record("messages of the SDK: `type` and `message`"))
-        }
-    }
-}
-
-/// Returns whether an object is a turn of a session.
-fn is_turn(fields: &Fields) -> bool {
-    let message = fields.get("message").and_then(Value::as_object);
-    matches!(text(fields, "type"), "user" | "assistant")
-        && message.is_some_and(|fields| !fields.contains_key("parts"))
-}
-
-/// Returns whether an object is the first message of a run of the SDK.
-fn is_init(fields: &Fields) -> bool {
-    let kind = (text(fields, "type"), text(fields, "subtype"));
-    kind == ("system", "init") && is_text(fields, "session_id") && fields.contains_key("tools")
-}
-
-fn recognise_line(fields: &Fields) -> Option<Clue> {
-    let has = |key: &str| fields.contains_key(key);
-    if is_turn(fields) {
-        return Some(Clue::record("`type` and `message` of a turn").printed());
-    }
-    if is_init(fields) {
-        return Some(Clue::hint("`system` `init` of a run").printed().tentative());
-    }
-    let reason = match fields.get("type").and_then(Value::as_str) {
-        Some("summary") if has("leafUuid") => "`type` is `summary`, with `leafUuid`",
-        Some("file-history-snapshot") => "`type` is `file-history-snapshot`",
-        Some(_) if is_text(fields, "sessionId") => "`type` with `sessionId`",
-        // A long message may hide the `type` behind it.
-        None if has("isSidechain") => "`isSidechain`",
-        _ => return None,
-    };
-    Some(Clue::hint(reason).tentative())
 }
 
 /// Returns whether a person typed the text of a user's line.

@@ -11,7 +11,7 @@
 //! - What the program adds for the model (`<environment_details>`, `# task_progress`) is skipped. The first task
 //!   and later feedback are the person's messages.
 
-mod ui;
+pub(super) mod ui;
 
 use super::prelude::*;
 
@@ -64,32 +64,15 @@ const FAILURES: [&str; 4] = [
 /// The beginnings of a result of a call that the user refused.
 const REFUSALS: [&str; 2] = ["The user denied this operation", "User rejected"];
 
-impl Format {
-    /// The messages of a task of Cline or Roo Code.
-    pub const CLINE: Self = Self::new(&Definition {
-        name: "cline",
-        no_record: "no message of a task of Cline: expected a JSON array of objects with a `role`",
-        failures: Failures::Sometimes,
-        layouts: Layouts::Document(|_| false),
-        recognise,
-        read: |input, layout, recorder| {
-            let mut open = OpenCalls::default();
-            let lists = Lists::First(&[]);
-            document::replay(input, layout, lists, recorder, &mut |message, recorder| {
-                replay(message, &mut open, recorder)
-            });
-        },
-    });
+/// Returns whether only this program writes such a block: a task, what it tells of its window, or a result.
+pub(super) fn is_own(block: &Fields) -> bool {
+    let text = clue::text(block, "text").trim_start();
+    text.starts_with("<task>") || text.starts_with(ENVIRONMENT) || split_head(text).is_some()
 }
 
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let is_user = place == Place::Element && text(fields, "role") == "user";
-    let is_own = |block: &Fields| {
-        let text = text(block, "text").trim_start();
-        text.starts_with("<task>") || text.starts_with(ENVIRONMENT) || split_head(text).is_some()
-    };
-    (is_user && objects(fields, "content").any(is_own))
-        .then_some(Clue::mark("texts such as `<task>` and `<environment_details>`"))
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
+    let mut open = OpenCalls::default();
+    source.replay(recorder, &mut |message, recorder| replay(message, &mut open, recorder));
 }
 
 fn replay(message: &Object<'_>, open: &mut OpenCalls, recorder: &mut Recorder<'_>) -> Done {

@@ -19,52 +19,13 @@
 mod ends;
 
 use self::ends::Ends;
-use super::openai_responses::{has_item_text, replay_item};
+use super::openai_responses::replay_item;
 use super::prelude::*;
 use crate::tool_result::ToolResult;
 
-/// The types of lines that no other format has beside a `payload`.
-const ROLLOUT_LINES: [&str; 5] =
-    ["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
-
-impl Format {
-    /// Codex rollouts: JSON Lines.
-    pub const CODEX: Self = Self::new(&Definition {
-        name: "codex",
-        no_record: "no record of a Codex rollout: expected lines with a `type` and a `payload`",
-        failures: Failures::Sometimes,
-        layouts: Layouts::Lines,
-        recognise,
-        read: |input, _, recorder| {
-            let mut thread = Thread::default();
-            lines::replay(input, recorder, &mut |line, recorder| thread.replay(line, recorder));
-        },
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let kind = text(fields, "type");
-    if fields.get("payload").is_some_and(|payload| is_rollout(kind, payload)) {
-        return Some(Clue::mark("`type` and `payload` of a rollout's line"));
-    }
-    match kind {
-        _ if place != Place::Line => None,
-        "message" if is_text(fields, "role") && has_item_text(fields) => {
-            Some(Clue::hint("`message` items with `input_text`, one a line"))
-        }
-        "function_call" | "function_call_output" if is_text(fields, "call_id") => {
-            Some(Clue::hint("`function_call` items one a line"))
-        }
-        _ => None,
-    }
-}
-
-/// Returns whether a line with this `type` and payload belongs to a rollout. The `type` may be cut
-/// off behind a long payload.
-fn is_rollout(kind: &str, payload: &Value) -> bool {
-    payload.is_object()
-        && (ROLLOUT_LINES.contains(&kind)
-            || (kind.is_empty() && payload.get("originator").is_some()))
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
+    let mut thread = Thread::default();
+    source.replay(recorder, &mut |line, recorder| thread.replay(line, recorder));
 }
 
 #[derive(Default)]

@@ -10,29 +10,11 @@
 
 use super::prelude::*;
 
-impl Format {
-    /// The printed JSON Lines of `codex exec`.
-    pub const CODEX_EXEC: Self = Self::new(&Definition {
-        name: "codex-exec",
-        no_record: "no event that `codex exec --json` prints: expected lines with a `type` such as \
-                    `item.completed`",
-        failures: Failures::Flagged,
-        layouts: Layouts::Lines,
-        recognise,
-        read: |input, _, recorder| {
-            lines::replay(input, recorder, &mut |line, recorder| {
-                replay(line, recorder);
-                Ok(())
-            });
-        },
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
+    source.replay(recorder, &mut |line, recorder| {
+        replay(line, recorder);
+        Ok(())
     });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let kind = text(fields, "type");
-    let is_own = ["thread.", "turn.", "item."].iter().any(|begin| kind.starts_with(begin));
-    (place == Place::Line && is_own)
-        .then_some(Clue::mark("`type` such as `item.completed` of `codex exec`").printed())
 }
 
 fn replay(line: &Object<'_>, recorder: &mut Recorder<'_>) {

@@ -20,30 +20,9 @@ use super::prelude::*;
 use crate::pairing::RecentRecords;
 use crate::tool_result::ToolResult;
 
-/// The types of events that no other format has beside `data`.
-const EVENTS: [&str; 4] = ["session.", "assistant.", "tool.execution_", "user.message"];
-
-impl Format {
-    /// GitHub Copilot CLI sessions: JSON Lines.
-    pub const COPILOT: Self = Self::new(&Definition {
-        name: "copilot",
-        no_record: "no event of a Copilot CLI session: expected lines with a `type` and `data`",
-        failures: Failures::Flagged,
-        layouts: Layouts::Lines,
-        recognise,
-        read: |input, _, recorder| {
-            let mut seen = RecentRecords::default();
-            lines::replay(input, recorder, &mut |line, recorder| replay(line, &mut seen, recorder));
-        },
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let kind = text(fields, "type");
-    let is_own = EVENTS.iter().any(|begin| kind.starts_with(begin));
-    let has_data = fields.get("data").is_some_and(Value::is_object);
-    (place == Place::Line && is_own && has_data)
-        .then_some(Clue::record("`type` and `data` of a Copilot event").printed())
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
+    let mut seen = RecentRecords::default();
+    source.replay(recorder, &mut |line, recorder| replay(line, &mut seen, recorder));
 }
 
 fn replay(line: &Object<'_>, seen: &mut RecentRecords, recorder: &mut Recorder<'_>) -> Done {

@@ -13,42 +13,7 @@
 
 use super::prelude::*;
 
-impl Format {
-    /// The printed JSON Lines of Cursor's command line.
-    pub const CURSOR: Self = Self::new(&Definition {
-        name: "cursor",
-        no_record: "no line that `cursor-agent` prints: expected lines with a `type` and a \
-                    `session_id`, and calls in `tool_call`",
-        failures: Failures::Flagged,
-        layouts: Layouts::Lines,
-        recognise,
-        read: |input, _, recorder| lines::replay(input, recorder, &mut replay),
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let has = |key: &str| fields.contains_key(key);
-    if place != Place::Line {
-        return None;
-    }
-    match (text(fields, "type"), text(fields, "subtype")) {
-        ("tool_call", "started" | "completed")
-            if fields.get("tool_call").is_some_and(Value::is_object) =>
-        {
-            Some(Clue::record("`tool_call` of a call that `cursor-agent` prints").printed())
-        }
-        ("thinking", "delta" | "completed") if is_text(fields, "session_id") => {
-            Some(Clue::mark("`type` is `thinking`, with `session_id`").printed())
-        }
-        // Claude Code and its kin have both.
-        ("system", "init") if has("apiKeySource") && !has("tools") && !has("uuid") => {
-            Some(Clue::mark("`apiKeySource` of a run, without `tools`").printed())
-        }
-        _ => None,
-    }
-}
-
-fn replay(line: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+pub(super) fn replay(line: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let Some(kind) = line.text("type") else { return Ok(()) };
     if let Some(session) = line.text("session_id") {
         recorder.recognise();

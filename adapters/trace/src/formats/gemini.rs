@@ -1,5 +1,5 @@
-//! Gemini CLI chats: JSON Lines since 2026, one JSON document with `messages` before. The reader takes
-//! [Qwen Code](super::qwen)'s sessions as well, which keep the model's own `parts`.
+//! Gemini CLI chats: JSON Lines since 2026, one JSON document with `messages` before. Also the JSON Lines of Qwen
+//! Code, which stems from it and keeps the model's own `parts`.
 //!
 //! - **Records** are written again when something is added: first without and then with
 //!   `toolCalls`, with a call's result later than the call, or all together in `$set.messages`. A
@@ -8,6 +8,8 @@
 //! - **`$rewindTo`** takes messages out of the conversation. Their calls have run, so they stay, and
 //!   the next record begins a new turn.
 //! - **Turns.** The calls of one record share a step.
+//! - **Qwen Code.** A line of the model is one answer with its calls. The time-out and the description of a command
+//!   are rewordings.
 //! - **Results** failed if their `status` is `error`. A call that ended without a result has an
 //!   empty one.
 //! - **Workers.** A file of `kind` `subagent` is a worker named by its session; the `agentId` of a
@@ -25,46 +27,9 @@ use crate::tool_result::ToolResult;
 /// The beginning of a text that the program writes in the user's name.
 const ECHO: &str = "<session_context>";
 
-impl Format {
-    /// Gemini CLI chats: JSON Lines, or a JSON document before 2026.
-    pub const GEMINI: Self = Self::new(&Definition {
-        name: "gemini",
-        no_record: "no record of a Gemini CLI chat: expected records with a `type`, \
-                    or with `projectHash`",
-        failures: Failures::Flagged,
-        layouts: Layouts::Either(|fields| is_list(fields, "messages")),
-        recognise,
-        read,
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let has = |key: &str| fields.contains_key(key);
-    let kind = text(fields, "type");
-    match (place, kind) {
-        (Place::Element, "gemini") => Some(Clue::record("messages whose `type` is `gemini`")),
-        (Place::Element, "user") if !has("role") && has("timestamp") && has("content") => {
-            Some(Clue::record("messages with `type` and `timestamp`, without `role`"))
-        }
-        _ if has("projectHash") && has("sessionId") => {
-            Some(Clue::mark("`sessionId` with `projectHash`"))
-        }
-        (_, "gemini") if has("content") || has("toolCalls") => {
-            Some(Clue::mark("`type` is `gemini`"))
-        }
-        _ if has("projectHash") || has("$set") || has("$rewindTo") => {
-            Some(Clue::mark("`projectHash`, `$set` or `$rewindTo`").tentative())
-        }
-        _ => None,
-    }
-}
-
-pub(super) fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
     let mut chat = Chat::default();
-    let lists = Lists::First(&["messages"]);
-    document::replay(input, layout, lists, recorder, &mut |record, recorder| {
-        chat.replay(record, recorder)
-    });
+    source.replay(recorder, &mut |record, recorder| chat.replay(record, recorder));
 }
 
 #[derive(Default)]

@@ -9,39 +9,7 @@
 
 use super::prelude::*;
 
-impl Format {
-    /// The printed JSON Lines of Gemini CLI.
-    pub const GEMINI_STREAM: Self = Self::new(&Definition {
-        name: "gemini-stream",
-        no_record: "no line that Gemini CLI prints: expected lines with a `type` such as `tool_use`, \
-                    and calls with `tool_name`",
-        failures: Failures::Flagged,
-        layouts: Layouts::Lines,
-        recognise,
-        read: |input, _, recorder| lines::replay(input, recorder, &mut replay),
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let has = |key: &str| fields.contains_key(key);
-    if place != Place::Line || !has("timestamp") {
-        return None;
-    }
-    match text(fields, "type") {
-        "init" if is_text(fields, "session_id") && has("model") => {
-            Some(Clue::record("`init` with `session_id` and `model`").printed())
-        }
-        "tool_use" if is_text(fields, "tool_name") && has("tool_id") => {
-            Some(Clue::record("`tool_use` with `tool_name` and `tool_id`").printed())
-        }
-        "tool_result" if has("tool_id") && has("status") => {
-            Some(Clue::record("`tool_result` with `tool_id` and `status`").printed())
-        }
-        _ => None,
-    }
-}
-
-fn replay(line: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+pub(super) fn replay(line: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let Some(kind) = line.text("type") else { return Ok(()) };
     if let Some(session) = line.text("session_id") {
         recorder.recognise();

@@ -13,6 +13,8 @@ mod attachments;
 mod messages;
 mod spans;
 
+use std::io::BufRead;
+
 use self::attachments::Attachments;
 use self::spans::Spans;
 use super::prelude::*;
@@ -21,71 +23,20 @@ use crate::packed;
 use crate::problem::Problem;
 use crate::stream::Stream;
 
-/// The events by which a list is recognised.
-const EVENTS: [&str; 7] =
-    ["sample_init", "span_begin", "span_end", "model", "tool", "state", "subtask"];
-
 /// The depth to which events nest in old logs.
 const DEPTH_MAX: usize = 8;
 
-impl Format {
-    /// Logs of Inspect: `.eval` archives, JSON documents, and lists of events.
-    pub const INSPECT: Self = Self::new(&Definition {
-        name: "inspect",
-        no_record: "no sample of an Inspect log: expected a `.eval` archive, an object with `samples`, or \
-                    a list of events",
-        failures: Failures::Flagged,
-        layouts: Layouts::Document(|fields| is_list(fields, "samples") || is_log(fields)),
-        recognise,
-        read,
-    });
-}
-
-fn is_log(fields: &Fields) -> bool {
-    let is_header = fields.get("eval").is_some_and(serde_json::Value::is_object);
-    is_header && ["samples", "plan", "version"].iter().any(|key| fields.contains_key(*key))
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let has = |key: &str| fields.contains_key(key);
-    let is_event = |event: &Fields| {
-        EVENTS.contains(&text(event, "event"))
-            && ["timestamp", "span_id"].iter().any(|key| event.contains_key(*key))
-    };
-    let member = text(fields, "member");
-    let is_member = member == "header.json"
-        || ["_journal/", "samples/"].iter().any(|begin| member.starts_with(begin));
-    match place {
-        Place::Document if is_member => Some(Clue::record("a `.eval` archive")),
-        Place::Element if is_event(fields) => {
-            Some(Clue::record("events such as `model` and `tool`"))
-        }
-        Place::Element => None,
-        _ if is_log(fields) => Some(Clue::record("`eval` of an Inspect log")),
-        _ if has("epoch") && has("target") && has("input") => {
-            Some(Clue::mark("`epoch`, `input` and `target` of a sample"))
-        }
-        Place::Document if objects(fields, "events").any(is_event) => {
-            Some(Clue::mark("`events` such as `model` and `tool`"))
-        }
-        _ => None,
-    }
-}
-
-fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
     let mut log = Log::default();
-    let is_archive = input.fill_buf().is_ok_and(|begin| packed::first_member(begin).is_some());
-    if !is_archive {
-        let lists = Lists::All(&["samples", "events"]);
-        document::replay_json(input, layout, lists, |_| None, recorder, &mut |json, recorder| {
-            log.element(json, recorder)
-        });
+    let begin = source.input.fill_buf();
+    if !begin.is_ok_and(|begin| packed::first_member(begin).is_some()) {
+        source.replay_json(|_| None, recorder, &mut |json, recorder| log.element(json, recorder));
         log.name_first(recorder);
         return;
     }
     let is_wanted =
         |name: &str| name == "header.json" || is_start(name) || sample_of(name).is_some();
-    let end = packed::members(input, is_wanted, &mut |name, member| {
+    let end = packed::members(source.input, is_wanted, &mut |name, member| {
         let read = member.map_err(ProblemKind::of_input);
         let read = read.and_then(|member| log.member(name, member, recorder));
         if let Err(problem) = read {

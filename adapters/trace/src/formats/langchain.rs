@@ -11,38 +11,8 @@
 
 use super::prelude::*;
 
-impl Format {
-    /// Messages of `LangChain` and `LangGraph`, alone or in a state.
-    pub const LANGCHAIN: Self = Self::new(&Definition {
-        name: "langchain",
-        no_record: "no message of LangChain: expected an array of objects with a `type` such as `ai`, \
-                    or an object with `messages`",
-        failures: Failures::Sometimes,
-        layouts: Layouts::Either(|fields| is_list(fields, "messages")),
-        recognise,
-        read: |input, layout, recorder| {
-            let lists = Lists::First(&["messages"]);
-            document::replay_json(input, layout, lists, |_| None, recorder, &mut replay);
-        },
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let has = |key: &str| fields.contains_key(key);
-    if has("lc") && has("kwargs") && matches!(place, Place::Line | Place::Element) {
-        return Some(Clue::record("`lc` with `kwargs`"));
-    }
-    if place != Place::Element {
-        return None;
-    }
-    let is_dumped = has("additional_kwargs") || has("response_metadata") || has("data");
-    match text(fields, "type") {
-        "human" | "ai" => Some(Clue::record("messages whose `type` is `human` or `ai`")),
-        "system" | "tool" | "function" | "chat" | "AIMessageChunk" if is_dumped => {
-            Some(Clue::mark("messages with `additional_kwargs` or `data`"))
-        }
-        _ => None,
-    }
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
+    source.replay_json(|_| None, recorder, &mut replay);
 }
 
 /// Replays a message in any of the shapes.

@@ -9,11 +9,9 @@
 //! - **Failures** have the level `ERROR`, and `statusMessage` says why.
 
 use super::prelude::*;
+use crate::clue::{is_text, text};
 use crate::otlp::Span;
 use crate::spans;
-
-/// The lists of observations in a trace and in a page.
-const LISTS: [&str; 2] = ["observations", "data"];
 
 /// The types of observations.
 const TYPES: &[&str] = &[
@@ -29,35 +27,16 @@ const TYPES: &[&str] = &[
     "GUARDRAIL",
 ];
 
-impl Format {
-    /// Traces that Langfuse exports.
-    pub const LANGFUSE: Self = Self::new(&Definition {
-        name: "langfuse",
-        no_record: "no observation of Langfuse: expected objects with `traceId` and a `type` such as `TOOL`, in \
-                    `observations`, in an array or one a line",
-        failures: Failures::Flagged,
-        layouts: Layouts::Either(|fields| LISTS.iter().any(|key| is_list(fields, key))),
-        recognise,
-        read,
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let holds = || LISTS.iter().any(|key| objects(fields, key).any(is_observation));
-    let is_own = place != Place::Document && is_observation(fields) || holds();
-    is_own
-        .then_some(Clue::record("`type` of an observation, such as `GENERATION`, with `startTime`"))
-}
-
-fn is_observation(fields: &Fields) -> bool {
+/// Returns whether an object is an observation.
+pub(super) fn is_observation(fields: &Fields) -> bool {
     let has = |names: [&str; 2]| names.into_iter().any(|name| is_text(fields, name));
     TYPES.contains(&text(fields, "type"))
         && has(["startTime", "start_time"])
         && is_text(fields, "id")
 }
 
-fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
-    spans::replay(input, layout, Lists::First(&LISTS), recorder, |json, recorder, push| {
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
+    spans::replay(source, recorder, |json, recorder, push| {
         let record = checked_object(json)?;
         if !record.has("observations") {
             let span = span(&record, None, record.get("sessionId").or(record.get("session_id")))?;

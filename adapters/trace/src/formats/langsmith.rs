@@ -15,9 +15,6 @@ use crate::object;
 use crate::otlp::{Span, Status};
 use crate::spans;
 
-/// The lists of runs in a page and in a run.
-const LISTS: [&str; 2] = ["runs", "child_runs"];
-
 /// The depth to which runs in runs are read. Those of nested graphs are ten deep.
 const DEPTH_MAX: usize = 32;
 
@@ -27,35 +24,8 @@ const TOO_DEEP: &str = "runs are nested more than 32 levels deep, and the inner 
 /// The metadata that name a thread.
 const THREADS: [&str; 3] = ["session_id", "thread_id", "conversation_id"];
 
-impl Format {
-    /// Runs that `LangSmith` exports.
-    pub const LANGSMITH: Self = Self::new(&Definition {
-        name: "langsmith",
-        no_record: "no run of LangSmith: expected objects with `id` and `run_type`, in an array or one a line",
-        failures: Failures::Flagged,
-        layouts: Layouts::Either(|fields| is_list(fields, LISTS[0])),
-        recognise,
-        read,
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let holds = || LISTS.iter().any(|key| objects(fields, key).any(is_run));
-    let is_own = match place {
-        Place::Document => holds(),
-        Place::Line => is_run(fields) || holds(),
-        Place::Element => is_run(fields),
-    };
-    is_own.then_some(Clue::record("`run_type` with the `id` of a run or of a trace"))
-}
-
-fn is_run(fields: &Fields) -> bool {
-    is_text(fields, "run_type")
-        && ["id", "run_id", "trace_id"].into_iter().any(|key| is_text(fields, key))
-}
-
-fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
-    spans::replay(input, layout, Lists::All(&LISTS), recorder, |json, recorder, push| {
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
+    spans::replay(source, recorder, |json, recorder, push| {
         let run = checked_object(json)?;
         let trace = run.text("trace_id").or_else(|| id(&run));
         let trace = trace.ok_or(ProblemKind::Missing { record: "a run", field: "id" })?;

@@ -9,40 +9,7 @@
 
 use super::prelude::*;
 
-/// The list of a page of events.
-const LIST: &str = "data";
-
-impl Format {
-    /// Events of Claude Managed Agents.
-    pub const MANAGED_AGENTS: Self = Self::new(&Definition {
-        name: "managed-agents",
-        no_record: "no event of Claude Managed Agents: expected events with a `type` such as \
-                    `agent.tool_use`",
-        failures: Failures::Flagged,
-        layouts: Layouts::Either(|fields| is_list(fields, LIST)),
-        recognise,
-        read: |input, layout, recorder| {
-            document::replay(input, layout, Lists::First(&[LIST]), recorder, &mut replay);
-        },
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let is_event = match place {
-        Place::Document => objects(fields, LIST).any(is_event),
-        Place::Line | Place::Element => is_event(fields),
-    };
-    is_event.then_some(Clue::record("`type` and `id` of an event of Managed Agents"))
-}
-
-fn is_event(fields: &Fields) -> bool {
-    let kind = text(fields, "type");
-    let is_own =
-        ["agent.", "user.", "session.", "span."].iter().any(|begin| kind.starts_with(begin));
-    is_own && text(fields, "id").starts_with("sevt_")
-}
-
-fn replay(event: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+pub(super) fn replay(event: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let kind = event.text("type").unwrap_or_default();
     if kind.contains('.') && event.has("id") {
         recorder.recognise();

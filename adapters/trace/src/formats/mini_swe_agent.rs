@@ -19,59 +19,18 @@ use super::prelude::*;
 /// The beginning of the block with the command: today's tag, and the tag of the first versions.
 const FENCES: [&str; 2] = ["```mswea_bash_command", "```bash"];
 
-impl Format {
-    /// mini-swe-agent trajectories: a JSON document.
-    pub const MINI_SWE_AGENT: Self = Self::new(&Definition {
-        name: "mini-swe-agent",
-        no_record: "no message of a mini-swe-agent trajectory: expected an object with `messages`",
-        failures: Failures::Flagged,
-        // The messages may be cut off behind a long `info`.
-        layouts: Layouts::Document(|fields| is_list(fields, "messages") || has_info_of_run(fields)),
-        recognise,
-        read: |input, layout, recorder| {
-            document::replay(input, layout, Lists::First(&["messages"]), recorder, &mut replay);
-        },
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    if text(fields, "trajectory_format").starts_with("mini-swe") {
-        return Some(Clue::mark("`trajectory_format`"));
-    }
-    match place {
-        Place::Line => None,
-        Place::Document if !has_info_of_run(fields) => None,
-        Place::Document if !is_list(fields, "messages") => Some(Clue::fallback("`info` of a run")),
-        Place::Document => objects(fields, "messages")
-            .any(is_chat_message)
-            .then_some(Clue::hint("`info` of a run beside `messages`")),
-        Place::Element
-            if fields.get("extra").is_some_and(|extra| extra.get("actions").is_some()) =>
-        {
-            Some(Clue::mark("messages with `extra.actions`"))
-        }
-        Place::Element => is_own(text(fields, "role"), text(fields, "content"))
-            .then_some(Clue::mark("commands in `mswea_bash_command` blocks")),
-    }
-}
-
-/// Returns whether `info` is the summary that this program keeps of a run.
-fn has_info_of_run(fields: &Fields) -> bool {
-    let has = |key| fields.get("info").is_some_and(|info| info.get(key).is_some());
-    has("model_stats") || has("mini_version")
-}
-
 /// Returns whether only this program writes such a message: a command in its own fence, or a result
 /// that begins with its tag.
-fn is_own(role: &str, content: &str) -> bool {
-    match role {
+pub(super) fn is_own(message: &Fields) -> bool {
+    let content = clue::text(message, "content");
+    match clue::text(message, "role") {
         "assistant" => fenced(content, &FENCES[..1]).is_some(),
         "user" => content.trim_start().starts_with("<returncode>"),
         _ => false,
     }
 }
 
-fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+pub(super) fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let role = message.required("role", "a message")?;
     recorder.recognise();
     let text = flat_text(message.get("content"));

@@ -17,37 +17,8 @@ use super::prelude::*;
 use crate::field::strict_string;
 use crate::lines::Lines;
 
-impl Format {
-    /// This project's own JSON Lines.
-    pub const NATIVE: Self = Self::new(&Definition {
-        name: "native",
-        no_record: "no record of a native trace: expected lines like \
-                    {\"type\":\"call\",\"tool\":…,\"args\":…}",
-        failures: Failures::Flagged,
-        layouts: Layouts::Lines,
-        recognise,
-        read: |input, _, recorder| read(input, recorder),
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    if place != Place::Line {
-        return None;
-    }
-    match text(fields, "type") {
-        "call" if fields.contains_key("tool") => {
-            Some(Clue::record("`type` is `call`, with `tool`"))
-        }
-        "call" => Some(Clue::hint("`type` is `call`")),
-        "message" if is_text(fields, "role") && is_text(fields, "text") => {
-            Some(Clue::record("`type` is `message`, with `role` and `text`"))
-        }
-        _ => None,
-    }
-}
-
-fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    let mut lines = Lines::new(input);
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
+    let mut lines = Lines::new(source.input);
     let mut first = true;
     while let Some((number, line)) = lines.next() {
         let record = line.and_then(object);

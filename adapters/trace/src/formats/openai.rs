@@ -11,27 +11,7 @@
 
 use super::prelude::*;
 
-impl Format {
-    /// OpenAI chat messages: a JSON array, or an object with `messages`.
-    pub const OPENAI: Self = Self::new(&Definition {
-        name: "openai",
-        no_record: "no chat message: expected a JSON array of objects with a `role`, \
-                    or an object with `messages`",
-        failures: Failures::Never,
-        layouts: Layouts::Document(|fields| is_list(fields, "messages")),
-        recognise: |place, fields| {
-            let is_message = place == Place::Element && is_chat_message(fields);
-            is_message.then_some(Clue::fallback("messages with `role` and `content`"))
-        },
-        read: |input, layout, recorder| {
-            let lists = Lists::First(&["messages"]);
-            let usage = Tokens::of_openai;
-            document::replay_with_usage(input, layout, lists, usage, recorder, &mut replay);
-        },
-    });
-}
-
-fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+pub(super) fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let role = message.required("role", "a message")?;
     if elements(message.get("content")).into_iter().any(is_foreign) {
         return Err(ProblemKind::ForeignPart {

@@ -53,59 +53,19 @@ const ECHOES: [&str; 8] = [
     "# AGENTS.md instructions",
 ];
 
-impl Format {
-    /// OpenAI Responses items: a request, a response, an array, or JSON Lines of them.
-    pub const OPENAI_RESPONSES: Self = Self::new(&Definition {
-        name: "openai-responses",
-        no_record: "no item of OpenAI Responses: expected items with a `type` or a `role`, in an \
-                    array, one a line, or under `input` or `output`",
-        failures: Failures::Sometimes,
-        layouts: Layouts::Either(is_body),
-        recognise,
-        read: |input, layout, recorder| {
-            let lists = Lists::All(&["input", "output", "messages"]);
-            let usage = Tokens::of_openai;
-            document::replay_with_usage(input, layout, lists, usage, recorder, &mut replay);
-        },
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    if is_body(fields) {
-        return Some(Clue::mark("`input` or `output` with items"));
-    }
-    let is_item = is_item(fields);
-    match place {
-        Place::Element if is_item => Some(Clue::record("items such as `function_call`")),
-        Place::Element if has_item_text(fields) => {
-            Some(Clue::mark("content of `input_text` or `output_text`"))
-        }
-        Place::Line if is_item => Some(Clue::hint("items one a line").tentative()),
-        _ => None,
-    }
-}
-
-fn is_item(fields: &Fields) -> bool {
-    ITEMS.contains(&text(fields, "type"))
+/// Returns whether an object has the type of an item.
+pub(super) fn is_item(fields: &Fields) -> bool {
+    ITEMS.contains(&clue::text(fields, "type"))
 }
 
 /// Whether a message has a block of these items in its content.
 pub(super) fn has_item_text(fields: &Fields) -> bool {
-    blocks(fields).any(|kind| matches!(kind, "input_text" | "output_text"))
-}
-
-/// Whether an object is the body of a request or a response.
-fn is_body(fields: &Fields) -> bool {
-    let is_response_item = |item: &Fields| is_item(item) || has_item_text(item);
-    let is_request_item = |item: &Fields| is_item(item) || is_chat_message(item);
-    !is_text(fields, "type")
-        && !is_list(fields, "messages")
-        && (objects(fields, "input").any(is_request_item)
-            || objects(fields, "output").any(is_response_item))
+    let mut kinds = clue::objects(fields, "content").map(|block| clue::text(block, "type"));
+    kinds.any(|kind| matches!(kind, "input_text" | "output_text"))
 }
 
 /// Replays a line or an element: an item, a request or a response.
-fn replay(item: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+pub(super) fn replay(item: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     if item.has("type") || item.has("role") {
         return replay_in_main(item, recorder);
     }

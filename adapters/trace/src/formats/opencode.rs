@@ -22,48 +22,10 @@ const REJECTIONS: [&str; 3] = [
     "Tool execution aborted",
 ];
 
-impl Format {
-    /// opencode sessions: an export, or the printed JSON Lines.
-    pub const OPENCODE: Self = Self::new(&Definition {
-        name: "opencode",
-        no_record: "no record of an opencode session: expected an object with `info` and \
-                    `messages`, or lines with a `type` and a `part`",
-        failures: Failures::Flagged,
-        layouts: Layouts::Either(is_document),
-        recognise,
-        read: |input, layout, recorder| match layout {
-            Layout::Lines => lines::replay(input, recorder, &mut replay_line),
-            Layout::Document => {
-                let lists = Lists::First(&["messages"]);
-                document::replay(input, layout, lists, recorder, &mut replay_message);
-            }
-        },
-    });
-}
-
-fn is_document(fields: &Fields) -> bool {
-    fields.get("info").is_some_and(Value::is_object) && is_list(fields, "messages")
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let is_message = |fields: &Fields| fields.contains_key("info") && is_list(fields, "parts");
-    match place {
-        Place::Document if is_document(fields) && objects(fields, "messages").any(is_message) => {
-            Some(Clue::record("`info` and `messages` with `parts`"))
-        }
-        Place::Element if is_message(fields) => {
-            Some(Clue::record("messages with `info` and `parts`"))
-        }
-        Place::Line if is_text(fields, "sessionID") && fields.contains_key("part") => {
-            let is_own = matches!(
-                text(fields, "type"),
-                "step_start" | "text" | "tool_use" | "step_finish" | "reasoning"
-            );
-            is_own.then_some(
-                Clue::record("`part` with `sessionID`, as `opencode run` prints it").printed(),
-            )
-        }
-        _ => None,
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
+    match source.layout {
+        Layout::Lines => source.replay(recorder, &mut replay_line),
+        Layout::Document => source.replay(recorder, &mut replay_message),
     }
 }
 

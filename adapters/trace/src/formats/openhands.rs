@@ -20,7 +20,6 @@
 use std::collections::BTreeMap;
 
 use super::prelude::*;
-use crate::formats::swe_agent::is_step;
 use crate::pairing::digest;
 
 /// Actions without a tool.
@@ -62,62 +61,19 @@ const NO_ARGUMENTS: [&str; 12] = [
     "timestamp",
 ];
 
-impl Format {
-    /// `OpenHands` events: JSON Lines, an array, or the history of an episode.
-    pub const OPENHANDS: Self = Self::new(&Definition {
-        name: "openhands",
-        no_record: "no event of OpenHands: expected events with a `kind`, an `action` \
-                    or an `observation`",
-        failures: Failures::Flagged,
-        layouts: Layouts::Either(|fields| LISTS.iter().any(|key| is_list(fields, key))),
-        recognise,
-        read,
-    });
+/// Returns whether the first event of a document is one of the SDK.
+pub(super) fn begins_with_sdk(fields: &Fields) -> bool {
+    let has_action =
+        |event: &Fields| event.contains_key("action") || event.contains_key("observation");
+    let is_sdk = |event: &Fields| clue::text(event, "kind").ends_with("Event");
+    let mut events = clue::objects(fields, "events").filter(|event| event.contains_key("source"));
+    let first = events.find(|event| has_action(event) || is_sdk(event));
+    first.is_some_and(|event| !has_action(event))
 }
 
-/// The keys under which a document keeps its events.
-const LISTS: [&str; 2] = ["history", "events"];
-
-/// An action or an observation with its source.
-const SOURCE: &str = "`source` with `action` or `observation`";
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let has = |key: &str| fields.contains_key(key);
-    match place {
-        Place::Document => recognise_event(fields).or_else(|| recognise_document(fields)),
-        Place::Element if has("source") && (has("action") || has("observation")) => {
-            Some(Clue::mark(SOURCE))
-        }
-        Place::Line | Place::Element => recognise_event(fields),
-    }
-}
-
-fn recognise_event(fields: &Fields) -> Option<Clue> {
-    if text(fields, "kind").ends_with("Event") && fields.contains_key("source") {
-        return Some(Clue::mark("`kind` ending with `Event`, with `source`"));
-    }
-    let is_action = is_text(fields, "action") && fields.contains_key("args");
-    let is_observation = is_text(fields, "observation") && fields.contains_key("content");
-    let is_event = is_text(fields, "source") && (is_action || is_observation);
-    is_event.then_some(Clue::mark(SOURCE))
-}
-
-fn recognise_document(fields: &Fields) -> Option<Clue> {
-    // A log of chat messages may have lists of these names beside it.
-    if is_list(fields, "messages") {
-        return None;
-    }
-    if flat_objects(fields, "history").any(is_step) {
-        return Some(Clue::hint("`history` of actions and observations"));
-    }
-    let event = objects(fields, "events").find_map(|event| recognise(Place::Element, event));
-    event.map(|clue| Clue::hint(clue.reason))
-}
-
-fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
-    let mut first = true;
-    let lists = Lists::First(&LISTS);
-    document::replay_json(input, layout, lists, accumulated, recorder, &mut |json, recorder| {
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
+    let (mut first, layout) = (true, source.layout);
+    source.replay_json(accumulated, recorder, &mut |json, recorder| {
         if layout == Layout::Lines || !json.starts_with('[') {
             return replay(json, &mut first, recorder);
         }

@@ -11,32 +11,11 @@ use super::prelude::*;
 use crate::otlp::{Span, Status};
 use crate::spans;
 
-/// The lists of spans in a page and in a trace.
-const LISTS: [&str; 2] = ["data", "spans"];
-
 /// The beginning of the members with attributes in a table.
 const COLUMN: &str = "attributes.";
 
-impl Format {
-    /// Spans that Arize Phoenix exports.
-    pub const PHOENIX: Self = Self::new(&Definition {
-        name: "phoenix",
-        no_record: "no spans of Phoenix: expected objects with `context` and `attributes`, one a line or in \
-                    an array",
-        failures: Failures::Flagged,
-        layouts: Layouts::Either(|fields| LISTS.iter().any(|key| is_list(fields, key))),
-        recognise,
-        read,
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let holds = || LISTS.iter().any(|key| objects(fields, key).any(is_span));
-    let is_own = place != Place::Document && is_span(fields) || holds();
-    is_own.then_some(Clue::record("`context` of a span, with `attributes`"))
-}
-
-fn is_span(fields: &Fields) -> bool {
+/// Returns whether an object is a span.
+pub(super) fn is_span(fields: &Fields) -> bool {
     let has = |key: &str| fields.contains_key(key);
     let context = fields.get("context").and_then(|context| context.as_object());
     let is_nested = context.is_some_and(|context| context.contains_key("span_id"));
@@ -44,8 +23,8 @@ fn is_span(fields: &Fields) -> bool {
         && (has("attributes") || has("status_code") || has("attributes.openinference.span.kind"))
 }
 
-fn read(input: &mut dyn BufRead, layout: Layout, recorder: &mut Recorder<'_>) {
-    spans::replay(input, layout, Lists::First(&LISTS), recorder, |json, recorder, push| {
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
+    spans::replay(source, recorder, |json, recorder, push| {
         let record = checked_object(json)?;
         let spans = elements(record.get("spans"));
         if !record.has("spans") {

@@ -18,33 +18,6 @@ use crate::LINE_BYTES_MAX;
 use crate::lines::Lines;
 use crate::pairing::digest;
 
-impl Format {
-    /// pi sessions: JSON Lines.
-    pub const PI: Self = Self::new(&Definition {
-        name: "pi",
-        no_record: "no entry of a pi session: expected lines with a `type` and an `id`",
-        failures: Failures::Flagged,
-        layouts: Layouts::Lines,
-        recognise,
-        read: |input, _, recorder| read(input, recorder),
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    if place != Place::Line {
-        return None;
-    }
-    let has_role = || fields.get("message").and_then(|message| message.get("role")?.as_str());
-    match text(fields, "type") {
-        "session" if is_text(fields, "id") => Some(Clue::mark("`type` is `session`, with `id`")),
-        "message" if fields.get("message").is_some_and(Value::is_object) => {
-            let is_entry = fields.contains_key("parentId") || has_role() == Some("toolResult");
-            is_entry.then_some(Clue::record("`type` is `message`, with `message` and `parentId`"))
-        }
-        _ => None,
-    }
-}
-
 /// An entry of the session.
 struct Entry {
     line: u64,
@@ -54,8 +27,8 @@ struct Entry {
     json: String,
 }
 
-fn read(input: &mut dyn BufRead, recorder: &mut Recorder<'_>) {
-    let mut lines = Lines::new(input);
+pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
+    let mut lines = Lines::new(source.input);
     let (mut entries, mut held) = (Vec::new(), 0);
     while let Some((number, line)) = lines.next() {
         match line.and_then(|json| entry(number, json, recorder)) {

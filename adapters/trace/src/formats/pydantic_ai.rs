@@ -9,36 +9,7 @@
 
 use super::prelude::*;
 
-impl Format {
-    /// Messages of Pydantic AI: an array of requests and responses with `parts`.
-    pub const PYDANTIC_AI: Self = Self::new(&Definition {
-        name: "pydantic-ai",
-        no_record: "no message of Pydantic AI: expected an array of objects with `kind` and `parts`",
-        failures: Failures::Flagged,
-        layouts: Layouts::Document(|fields| is_list(fields, "messages")),
-        recognise,
-        read: |input, layout, recorder| {
-            document::replay(input, layout, Lists::First(&["messages"]), recorder, &mut replay);
-        },
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let is_message =
-        matches!(text(fields, "kind"), "request" | "response") && is_list(fields, "parts");
-    if place != Place::Element || !is_message {
-        return None;
-    }
-    let is_part = |part: &Fields| is_text(part, "part_kind");
-    let is_record = objects(fields, "parts").any(is_part);
-    Some(if is_record {
-        Clue::record("`parts` with `part_kind`")
-    } else {
-        Clue::mark("`kind` `request` or `response` with `parts`")
-    })
-}
-
-fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+pub(super) fn replay(message: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let kind = message.text("kind");
     let is_response = match kind.as_deref() {
         Some("response") => true,

@@ -15,41 +15,7 @@
 use super::prelude::*;
 use crate::pairing::digest;
 
-/// The lists of steps in a result of a run. Older versions name it like messages.
-const LISTS: [&str; 2] = ["steps", "messages"];
-
-impl Format {
-    /// Memory of smolagents: an array of steps, or an object with `steps`.
-    pub const SMOLAGENTS: Self = Self::new(&Definition {
-        name: "smolagents",
-        no_record: "no step of smolagents: expected an array of objects with `task`, or with \
-                    `step_number` and `tool_calls`",
-        failures: Failures::Flagged,
-        layouts: Layouts::Document(|fields| LISTS.iter().any(|key| is_list(fields, key))),
-        recognise,
-        read: |input, layout, recorder| {
-            document::replay(input, layout, Lists::First(&LISTS), recorder, &mut replay);
-        },
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let is_memory = match place {
-        Place::Document => objects(fields, LISTS[0]).any(is_step),
-        Place::Element => is_step(fields),
-        Place::Line => false,
-    };
-    is_memory
-        .then_some(Clue::mark("`task` with `task_images`, or `tool_calls` with `observations`"))
-}
-
-fn is_step(fields: &Fields) -> bool {
-    let has = |key: &str| fields.contains_key(key);
-    let is_task = is_text(fields, "task") && has("task_images");
-    is_task || (is_list(fields, "tool_calls") && has("observations") && !has("role"))
-}
-
-fn replay(step: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+pub(super) fn replay(step: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let given = step.get("system_prompt").map(|text| (Role::System, text));
     let given = given.or(step.get("task").map(|text| (Role::User, text)));
     // Older versions have other names for the number and the time of a step.

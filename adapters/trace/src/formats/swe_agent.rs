@@ -11,58 +11,13 @@
 
 use super::prelude::*;
 
-impl Format {
-    /// SWE-agent trajectories: a JSON document.
-    pub const SWE_AGENT: Self = Self::new(&Definition {
-        name: "swe-agent",
-        no_record: "no step of a SWE-agent trajectory: expected an object with `trajectory` \
-                    or `history`",
-        failures: Failures::Never,
-        layouts: Layouts::Document(|fields| LISTS.iter().any(|key| is_list(fields, key))),
-        recognise,
-        read: |input, layout, recorder| {
-            let lists = Lists::First(&LISTS);
-            document::replay_with_usage(input, layout, lists, tokens, recorder, &mut replay);
-        },
-    });
-}
-
-/// The lists of a trajectory. One is enough.
-const LISTS: [&str; 2] = ["trajectory", "history"];
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    // A log of chat messages may have lists with these names.
-    if place != Place::Document || is_list(fields, "messages") {
-        return None;
-    }
-    let has_rest =
-        || ["history", "info", "environment"].iter().any(|key| fields.contains_key(*key));
-    let steps = fields.get("trajectory").and_then(Value::as_array);
-    let is_message = |message: &Fields| {
-        message.contains_key("role")
-            && ["agent", "message_type", "action"].iter().any(|key| message.contains_key(*key))
-    };
-    if flat_objects(fields, "trajectory").any(is_step)
-        || (steps.is_some_and(Vec::is_empty) && has_rest())
-    {
-        return Some(Clue::hint("`trajectory` of steps with an `action`"));
-    }
-    let has_messages = flat_objects(fields, "history").any(is_message);
-    has_messages.then_some(Clue::hint("`history` of messages with an `agent` or an `action`"))
-}
-
-/// Returns whether an object has an action or an observation and is not a message.
-pub(super) fn is_step(step: &Fields) -> bool {
-    !step.contains_key("role") && (is_text(step, "action") || is_text(step, "observation"))
-}
-
 /// Returns the tokens of a run. Its cached tokens are unknown.
-fn tokens(stats: Raw<'_>) -> Option<Tokens> {
+pub(super) fn tokens(stats: Raw<'_>) -> Option<Tokens> {
     let [input, output] = members(stats, ["tokens_sent", "tokens_received"])?.map(count);
     Some(Tokens { input: input?, cached: 0, output: output? })
 }
 
-fn replay(record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
+pub(super) fn replay(record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     if let Some(role) = record.text("role") {
         recorder.recognise();
         if !is_true(record.get("is_demo")) {

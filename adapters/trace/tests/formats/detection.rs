@@ -18,6 +18,9 @@ const BEHIND_LONG_TEXTS: &str = include_str!("behind_long_texts.txt");
 /// A case a line: the beginning of the message, and the input.
 const REFUSED: &str = include_str!("refused.txt");
 
+/// The table by which formats are recognised.
+const TABLE: &str = include_str!("../../src/formats.txt");
+
 fn written(input: &str) -> String {
     let input = input.replace('⏎', "\n").replace('␍', "\r");
     input.replace("BYTE-ORDER-MARK", "\u{feff}").replace("PADDING", &" ".repeat(70_000))
@@ -32,6 +35,30 @@ fn each_format_is_recognised_for_a_reason_and_may_be_named() {
         assert_eq!(found, Ok((format, reason)), "{case}");
         let named = reading(input.as_bytes(), Some(format)).end.map(|trace| trace.reason);
         assert_eq!(named, Ok("named by the caller"), "{case}");
+    }
+}
+
+#[test]
+fn every_row_of_the_table_has_a_case() {
+    let clue = |row: &'static str| {
+        let columns: [&str; 5] = row.split(" | ").collect::<Vec<_>>().try_into().ok()?;
+        Some([columns[0], columns[4]]).filter(|_| !row.starts_with('#'))
+    };
+    let clues: Vec<[&str; 2]> = TABLE.lines().filter_map(clue).collect();
+    for [format, reason] in &clues {
+        // An archive is no text, and the messages behind a long `info` are found.
+        if ["a `.eval` archive", "`info` of a run"].contains(reason) {
+            continue;
+        }
+        let rows = clues.iter().filter(|clue| **clue == [*format, *reason]).count();
+        let begin = format!("{format} | {reason} | ");
+        let refused = |case: &&str| {
+            let begin = case.strip_prefix("looks like ").and_then(|case| case.split(" | ").next());
+            *format == "-" && begin.is_some_and(|begin| reason.starts_with(begin))
+        };
+        let cases = RECOGNISED.lines().filter(|case| case.starts_with(&begin)).count()
+            + REFUSED.lines().filter(refused).count();
+        assert!(cases >= rows, "{format}: {reason}: {cases} cases for {rows} rows");
     }
 }
 

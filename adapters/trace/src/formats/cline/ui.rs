@@ -9,6 +9,7 @@
 //! - A message that was `partial` when the file was written is skipped.
 
 use super::{OpenCalls, RESULT, without_environment};
+use crate::clue::text;
 use crate::formats::prelude::*;
 
 /// The tools whose `content` is their result.
@@ -20,30 +21,10 @@ const LISTING: [&str; 5] = [
     "codebaseSearch",
 ];
 
-impl Format {
-    /// A task of Cline or Roo Code as the editor shows it.
-    pub const CLINE_UI: Self = Self::new(&Definition {
-        name: "cline-ui",
-        no_record: "no message of a task of Cline: expected a JSON array of objects with `ts`, and \
-                    `ask` or `say`",
-        failures: Failures::Sometimes,
-        layouts: Layouts::Document(|_| false),
-        recognise,
-        read: |input, layout, recorder| {
-            let mut task = Task::default();
-            let lists = Lists::First(&[]);
-            document::replay(input, layout, lists, recorder, &mut |message, recorder| {
-                task.replay(message, recorder)
-            });
-            task.end_turn("", recorder);
-        },
-    });
-}
-
-fn recognise(place: Place, fields: &Fields) -> Option<Clue> {
-    let kind = text(fields, "type");
-    (place == Place::Element && matches!(kind, "ask" | "say") && is_text(fields, kind))
-        .then_some(Clue::record("messages whose `type` is `ask` or `say`"))
+pub(in crate::formats) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
+    let mut task = Task::default();
+    source.replay(recorder, &mut |message, recorder| task.replay(message, recorder));
+    task.end_turn("", recorder);
 }
 
 /// The turn that goes on.
