@@ -291,30 +291,9 @@ mod tests {
 
     use core::error::Error as _;
     use core::fmt;
-    use std::format;
-    use std::string::{String, ToString as _};
+    use std::string::ToString as _;
 
     use super::{CanonicalError, Member, canonicalize};
-    use crate::error::JsonErrorKind::DepthLimit;
-    use crate::{DEPTH_MAX, JsonError};
-
-    fn text(json: &str) -> Result<String, CanonicalError> {
-        let mut text = String::new();
-        canonicalize(json.as_bytes(), &mut text).map(|()| text)
-    }
-
-    #[test]
-    fn the_deepest_document_has_a_text_and_one_deeper_has_none() {
-        for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
-            let nested = |inner: &str, times| {
-                format!("{}{inner}{}", open.repeat(times), close.repeat(times))
-            };
-            let deepest = nested("0", DEPTH_MAX);
-            assert_eq!(text(&deepest).as_ref(), Ok(&deepest));
-            let error = JsonError { kind: DepthLimit(64), offset: open.len() * DEPTH_MAX };
-            assert_eq!(text(&nested("[]", DEPTH_MAX)), Err(error.into()));
-        }
-    }
 
     #[test]
     fn what_a_writer_refuses_is_an_error() {

@@ -18,15 +18,23 @@ pub const LENGTH_MAX: usize = 1 << 30;
 /// `--cfg unstuck_narrow` leaves it out elsewhere, too, so that what is left can be tested.
 pub(crate) const WIDE: bool = cfg!(target_pointer_width = "64") && !cfg!(unstuck_narrow);
 
-/// The parts of a document, in order. Every part that a visitor gets is well-formed.
+/// The parts of a document, in order. Every part that a visitor gets is well-formed. Without a method for a part, the
+/// visitor passes over it.
 pub(crate) trait Visitor<'a> {
     /// A value that is a word.
-    fn word(&mut self, word: Word);
+    #[inline]
+    fn word(&mut self, _: Word) {}
     /// A value that is a short number. Returns whether that is enough to know it: if not, it follows
     /// as any other number.
-    fn short(&mut self, short: Short) -> bool;
+    #[inline]
+    fn short(&mut self, _: Short) -> bool {
+        true
+    }
     /// A value that is any other number; refused if the number is beyond a limit.
-    fn number(&mut self, number: &Number<'a>) -> Result<(), Fault>;
+    #[inline]
+    fn number(&mut self, _: &Number<'a>) -> Result<(), Fault> {
+        Ok(())
+    }
     /// The next string or name is not spelled as RFC 8785 has it. Reads it to its end, and returns
     /// what follows it, too. A visitor that wants its RFC 8785 form can have it in the same pass.
     #[inline]
@@ -34,14 +42,17 @@ pub(crate) trait Visitor<'a> {
         text.read(&mut ())
     }
     /// A value that is a string.
-    fn string(&mut self, text: Text<'a>);
+    #[inline]
+    fn string(&mut self, _: Text<'a>) {}
     /// An array or object begins. To be remembered is `outer`, in which it stands, if in any;
     /// `None` if there is no room for that, since it stands too deep.
     fn open(&mut self, outer: Option<Container>) -> Option<()>;
     /// The name of a member, whose opening quote is at `place`; its value follows.
-    fn name(&mut self, name: Text<'a>, place: Cursor<'a>);
+    #[inline]
+    fn name(&mut self, _name: Text<'a>, _place: Cursor<'a>) {}
     /// The latest value is the next element or member of the container around it.
-    fn add(&mut self, container: Container);
+    #[inline]
+    fn add(&mut self, _: Container) {}
     /// The container opened last ends, and is now the latest value. Returns the container that was
     /// passed to `open`.
     fn close(&mut self, container: Container) -> Result<Option<Container>, Fault>;
