@@ -125,13 +125,6 @@ fn a_text_without_end_is_not_read_to_its_end() {
 }
 
 #[test]
-fn spans_that_break_off_are_recognised() {
-    let cut = format!(r#"{{"resourceSpans":[{{"resource":"{}"#, " ".repeat(70_000));
-    let problem = reading(cut.as_bytes(), None).problems().concat();
-    assert!(problem.starts_with("line 1: not a JSON object"), "{problem}");
-}
-
-#[test]
 fn a_native_trace_is_of_no_other_format() {
     let message = r#"{"type":"message","role":"assistant","text":"I look."}"#;
     let native = format!("{{\"session\":\"s\"}}\n{message}\n{CALL}\n{message}\n");

@@ -5,7 +5,6 @@ mod archives;
 mod browser_use;
 mod costs;
 mod detection;
-mod limits;
 mod otlp;
 mod otlp_limits;
 mod properties;

@@ -275,36 +275,12 @@ fn memory_is_bounded_in_bytes_spans_and_workers() {
 }
 
 #[test]
-fn hostile_spans_are_read() {
-    let nested = |depth: usize| {
-        let (open, close) = (r#"{"arrayValue":{"values":["#, "]}}");
-        format!("{}{}", open.repeat(depth), close.repeat(depth))
-    };
-    let deep = |depth| {
-        let span = call(1, 0, (1, 2), "read", "DEEP");
-        request(&[span]).replace(r#"{"stringValue":"DEEP"}"#, &nested(depth))
-    };
-    assert_eq!(reading(deep(10).as_bytes(), None).events.len(), 2);
-    assert_eq!(reading(deep(10_000).as_bytes(), None).events[0], "#0 main/1 read absent");
-    let circle = [
-        call(1, 2, (1, 2), "a", "{}"),
-        call(2, 1, (3, 4), "b", "{}"),
-        call(3, 3, (5, 6), "c", "{}"),
-    ];
-    assert_eq!(words(&circle).len(), 3);
+fn a_long_chain_of_spans_is_read() {
     let chain: Vec<Value> = (1..=2000)
         .map(|id| span(id, id + 1, (1, 2), &[]))
         .chain([call(9000, 1, (1, 2), "a", "{}")])
         .collect();
     assert_eq!(words(&chain), ["main/1 a"]);
-    let absurd = ["18446744073709551615", "99999999999999999999999", "-1", "soon", ""];
-    for time in absurd {
-        let span = with(
-            call(1, 0, (1, 2), "a", "{}"),
-            json!({"startTimeUnixNano": time, "endTimeUnixNano": "3"}),
-        );
-        assert_eq!(reading(request(&[span]).as_bytes(), None).events.len(), 2, "{time}");
-    }
 }
 
 /// The spans of a small run with two agents, which come in any order and on any lines.

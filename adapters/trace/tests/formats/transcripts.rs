@@ -3,10 +3,12 @@
 //! A file begins with its title. A case has its name behind `====`, a transcript, a line `----`, and up to an empty
 //! line what is read from it: the events, the problems behind `!`, and a summary behind `=`. `⏎` is a line break in a
 //! text. Behind `---- or` stands a transcript that is read alike. More cases of the same name may follow. A format in
-//! brackets behind the name is named by the caller, and otherwise the transcript is recognised.
+//! brackets behind the name is named by the caller, and otherwise the transcript is recognised. `⟪a№×9⟫` stands for nine
+//! times `a`, each with its number from 0, and `⟪a№×2..9⟫` for those from 2 on.
 //!
 //! With `UNSTUCK_GOLDEN=write` in the environment, what is read is written anew; review the difference.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::{env, fs};
 
@@ -29,15 +31,37 @@ impl Case<'_> {
         let named: Option<Format> = named.map(|(_, format)| format.parse().expect("a format"));
         let mut found = Vec::new();
         for transcript in self.transcripts.split("\n---- or\n") {
-            let first = reading(transcript.as_bytes(), named);
+            let whole = repeated(transcript);
+            let first = reading(whole.as_bytes(), named);
             found.push((transcript, first.lines().join("\n")));
             if let (None, Ok(trace)) = (named, &first.end) {
-                let again = reading(transcript.as_bytes(), Some(trace.format));
+                let again = reading(whole.as_bytes(), Some(trace.format));
                 found.push((transcript, again.lines().join("\n")));
             }
         }
         found
     }
+}
+
+/// Returns a text with its repetitions written out.
+fn repeated(text: &str) -> Cow<'_, str> {
+    let mut parts = text.split('⟪');
+    let mut whole = Cow::Borrowed(parts.next().unwrap_or_default());
+    for part in parts {
+        let (repetition, rest) = part.split_once('⟫').expect("an end");
+        let (text, times) = repetition.rsplit_once('×').expect("a number of times");
+        let (begin, end) = times.split_once("..").unwrap_or(("0", times));
+        let [begin, end] = [begin, end].map(|number| number.parse::<usize>().expect("a number"));
+        if !text.contains('№') {
+            whole.to_mut().push_str(&text.repeat(end));
+        } else {
+            whole
+                .to_mut()
+                .extend((begin..end).map(|number| text.replace('№', &number.to_string())));
+        }
+        whole.to_mut().push_str(rest);
+    }
+    whole
 }
 
 /// Returns the cases of a file.
@@ -68,16 +92,17 @@ fn transcripts_are_read_as_their_files_say() {
         let text = fs::read_to_string(&path).expect("a file of cases");
         let mut written = vec![text.lines().next().expect("a title").to_owned()];
         for case in cases(&text) {
-            let found = case.found();
+            let (found, expected) = (case.found(), repeated(case.expected));
             for (transcript, found) in &found {
-                if found != case.expected {
+                if *found != expected {
                     let (file, Case { name, expected, .. }) = (path.display(), &case);
                     wrong.push(format!(
                         "{file}: {name}\n{transcript}\n----\n{expected}\nbut found\n{found}\n"
                     ));
                 }
             }
-            written.push(format!("{}\n----\n{}", case.text, found[0].1));
+            let read = Some(&*found[0].1).filter(|found| **found != expected);
+            written.push(format!("{}\n----\n{}", case.text, read.unwrap_or(case.expected)));
             count += found.len();
         }
         if writes {
