@@ -70,31 +70,32 @@ impl Tokens {
     /// tokens are part of the input, and the reasoning is part of the output.
     pub(crate) fn of_openai(usage: Raw<'_>) -> Option<Self> {
         let usage = nested(usage)?;
-        let details = usage.get("prompt_tokens_details").or(usage.get("input_tokens_details"));
+        let details = usage.first(["prompt_tokens_details", "input_tokens_details"]);
         let cached = member(details, "cached_tokens");
-        let cached =
-            cached.or(usage.get("cached_input_tokens")).or(usage.get("cache_read_input_tokens"));
-        Some(Self::with_cached_in_input(
-            count(usage.get("prompt_tokens").or(usage.get("input_tokens")))?,
-            count(cached)?,
-            count(usage.get("completion_tokens").or(usage.get("output_tokens")))?,
-        ))
+        let cached = cached.or(usage.first(["cached_input_tokens", "cache_read_input_tokens"]));
+        let input = usage.first(["prompt_tokens", "input_tokens"]);
+        let output = usage.first(["completion_tokens", "output_tokens"]);
+        Some(Self::with_cached_in_input(count(input)?, count(cached)?, count(output)?))
     }
 
     /// Reads the `tokens` of Gemini CLI, or the service's `usageMetadata`, which Qwen Code keeps. The cached
     /// tokens are part of the input.
     pub(crate) fn of_gemini(usage: Raw<'_>) -> Option<Self> {
         let usage = nested(usage)?;
-        let input = count(usage.get("input").or(usage.get("promptTokenCount")))?;
-        let cached = count(usage.get("cached").or(usage.get("cachedContentTokenCount")))?;
-        let output = count(usage.get("output").or(usage.get("candidatesTokenCount")))?;
-        let thoughts = count(usage.get("thoughts").or(usage.get("thoughtsTokenCount")))?;
-        let tool = count(usage.get("tool").or(usage.get("toolUsePromptTokenCount")))?;
-        let total = count(usage.get("total").or(usage.get("totalTokenCount")))?;
-        let input = input.saturating_add(tool);
+        let [input, cached, output, thoughts, tool, total] = [
+            ["input", "promptTokenCount"],
+            ["cached", "cachedContentTokenCount"],
+            ["output", "candidatesTokenCount"],
+            ["thoughts", "thoughtsTokenCount"],
+            ["tool", "toolUsePromptTokenCount"],
+            ["total", "totalTokenCount"],
+        ]
+        .map(|names| count(usage.first(names)));
+        let (output, thoughts) = (output?, thoughts?);
+        let input = input?.saturating_add(tool?);
         // Qwen Code takes the figures of OpenAI's services, where thoughts are part of the output.
-        let thoughts = if total == input.saturating_add(output) { 0 } else { thoughts };
-        Some(Self::with_cached_in_input(input, cached, output.saturating_add(thoughts)))
+        let thoughts = if total? == input.saturating_add(output) { 0 } else { thoughts };
+        Some(Self::with_cached_in_input(input, cached?, output.saturating_add(thoughts)))
     }
 }
 
@@ -112,7 +113,8 @@ mod tests {
             let found = match &*whose {
                 "anthropic" => Tokens::of_anthropic(raw(&json)),
                 "openai" => Tokens::of_openai(raw(&json)),
-                _ => Tokens::of_gemini(raw(&json)),
+                "gemini" => Tokens::of_gemini(raw(&json)),
+                other => panic!("unknown service {other}"),
             };
             let words =
                 |found: Tokens| format!("{} {} {}", found.input, found.cached, found.output);

@@ -135,17 +135,6 @@ fn hexadecimal(digits: &[u8]) -> Option<u32> {
     })
 }
 
-/// Returns the text of a field that must be a string if it is present.
-pub(crate) fn strict_string<'a>(
-    raw: Raw<'a>,
-    field: &'static str,
-) -> Result<Option<Cow<'a, str>>, ProblemKind> {
-    match (raw, string(raw)) {
-        (Some(_), None) => Err(ProblemKind::WrongType { field, expected: "a string" }),
-        (_, text) => Ok(text),
-    }
-}
-
 /// Returns the text of a field that a record must have.
 pub(crate) fn required<'a>(
     raw: Raw<'a>,

@@ -67,175 +67,134 @@ use crate::recorder::Recorder;
 #[derive(Clone, Copy)]
 pub struct Format(pub(crate) &'static Definition);
 
+/// The list of many documents.
+const MESSAGES: Lists = First(&["messages"]);
+
 /// The table of formats. What is known of their objects stands in `formats.txt`.
 impl Format {
     /// This project's own JSON Lines.
-    pub const NATIVE: Self = Self(&Definition::new("native", Flagged, Lines, Whole(native::read)));
+    pub const NATIVE: Self = Self(&row("native", Flagged, Lines, Whole(native::read)));
     /// Claude Code sessions: JSON Lines, the web export with `loglines`, or an array of the SDK's messages.
-    pub const CLAUDE_CODE: Self = Self(&Definition::new(
-        "claude-code",
-        Flagged,
-        Either(First(&["loglines"])),
-        Whole(claude_code::read),
-    ));
+    pub const CLAUDE_CODE: Self =
+        Self(&row("claude-code", Flagged, Either(First(&["loglines"])), Whole(claude_code::read)));
     /// Codex rollouts: JSON Lines.
-    pub const CODEX: Self = Self(&Definition::new("codex", Sometimes, Lines, Whole(codex::read)));
+    pub const CODEX: Self = Self(&row("codex", Sometimes, Lines, Whole(codex::read)));
     /// The printed JSON Lines of `codex exec`.
-    pub const CODEX_EXEC: Self =
-        Self(&Definition::new("codex-exec", Flagged, Lines, Whole(codex_exec::read)));
+    pub const CODEX_EXEC: Self = Self(&row("codex-exec", Flagged, Lines, Whole(codex_exec::read)));
     /// OpenAI chat messages: a JSON array, or an object with `messages`.
-    pub const OPENAI: Self = Self(&Definition::new(
-        "openai",
-        Never,
-        Document(First(&["messages"])),
-        Paid(openai::replay, Tokens::of_openai),
-    ));
+    pub const OPENAI: Self =
+        Self(&row("openai", Never, Document(MESSAGES), Paid(openai::replay, Tokens::of_openai)));
     /// OpenAI Responses items: a request, a response, an array, or JSON Lines of them.
-    pub const OPENAI_RESPONSES: Self = Self(&Definition::new(
+    pub const OPENAI_RESPONSES: Self = Self(&row(
         "openai-responses",
         Sometimes,
         Either(All(&["input", "output", "messages"])),
         Paid(openai_responses::replay, Tokens::of_openai),
     ));
     /// Anthropic messages: the body of a request, or the array of its messages.
-    pub const ANTHROPIC: Self = Self(&Definition::new(
+    pub const ANTHROPIC: Self = Self(&row(
         "anthropic",
         Flagged,
-        Document(First(&["messages"])),
+        Document(MESSAGES),
         Paid(anthropic::replay, Tokens::of_anthropic),
     ));
     /// Events of Claude Managed Agents.
-    pub const MANAGED_AGENTS: Self = Self(&Definition::new(
+    pub const MANAGED_AGENTS: Self = Self(&row(
         "managed-agents",
         Flagged,
         Either(First(&["data"])),
         Each(managed_agents::replay),
     ));
     /// Gemini CLI chats: JSON Lines, or a JSON document before 2026.
-    pub const GEMINI: Self = Self(&Definition::new(
-        "gemini",
-        Flagged,
-        Either(First(&["messages"])),
-        Whole(gemini::read),
-    ));
+    pub const GEMINI: Self = Self(&row("gemini", Flagged, Either(MESSAGES), Whole(gemini::read)));
     /// The printed JSON Lines of Gemini CLI.
     pub const GEMINI_STREAM: Self =
-        Self(&Definition::new("gemini-stream", Flagged, Lines, Each(gemini_stream::replay)));
+        Self(&row("gemini-stream", Flagged, Lines, Each(gemini_stream::replay)));
     /// Qwen Code sessions: JSON Lines.
-    pub const QWEN: Self = Self(&Definition::new("qwen", Flagged, Lines, Whole(gemini::read)));
+    pub const QWEN: Self = Self(&row("qwen", Flagged, Lines, Whole(gemini::read)));
     /// GitHub Copilot CLI sessions: JSON Lines.
-    pub const COPILOT: Self =
-        Self(&Definition::new("copilot", Flagged, Lines, Whole(copilot::read)));
+    pub const COPILOT: Self = Self(&row("copilot", Flagged, Lines, Whole(copilot::read)));
     /// The printed JSON Lines of Cursor's command line.
-    pub const CURSOR: Self = Self(&Definition::new("cursor", Flagged, Lines, Each(cursor::replay)));
+    pub const CURSOR: Self = Self(&row("cursor", Flagged, Lines, Each(cursor::replay)));
     /// The messages of a task of Cline or Roo Code.
     pub const CLINE: Self =
-        Self(&Definition::new("cline", Sometimes, Document(First(&[])), Whole(cline::read)));
+        Self(&row("cline", Sometimes, Document(First(&[])), Whole(cline::read)));
     /// A task of Cline or Roo Code as the editor shows it.
     pub const CLINE_UI: Self =
-        Self(&Definition::new("cline-ui", Sometimes, Document(First(&[])), Whole(cline::ui::read)));
+        Self(&row("cline-ui", Sometimes, Document(First(&[])), Whole(cline::ui::read)));
     /// The history of aider's chats.
-    pub const AIDER: Self = Self(&Definition::new("aider", Sometimes, Lines, Whole(aider::read)));
+    pub const AIDER: Self = Self(&row("aider", Sometimes, Lines, Whole(aider::read)));
     /// opencode sessions: an export, or the printed JSON Lines.
-    pub const OPENCODE: Self = Self(&Definition::new(
-        "opencode",
-        Flagged,
-        Either(First(&["messages"])),
-        Whole(opencode::read),
-    ));
+    pub const OPENCODE: Self =
+        Self(&row("opencode", Flagged, Either(MESSAGES), Whole(opencode::read)));
     /// pi sessions: JSON Lines.
-    pub const PI: Self = Self(&Definition::new("pi", Flagged, Lines, Whole(pi::read)));
+    pub const PI: Self = Self(&row("pi", Flagged, Lines, Whole(pi::read)));
     /// SWE-agent trajectories: a JSON document.
-    pub const SWE_AGENT: Self = Self(&Definition::new(
+    pub const SWE_AGENT: Self = Self(&row(
         "swe-agent",
         Never,
         Document(First(&["trajectory", "history"])),
         Paid(swe_agent::replay, swe_agent::tokens),
     ));
     /// mini-swe-agent trajectories: a JSON document.
-    pub const MINI_SWE_AGENT: Self = Self(&Definition::new(
-        "mini-swe-agent",
-        Flagged,
-        Document(First(&["messages"])),
-        Each(mini_swe_agent::replay),
-    ));
+    pub const MINI_SWE_AGENT: Self =
+        Self(&row("mini-swe-agent", Flagged, Document(MESSAGES), Each(mini_swe_agent::replay)));
     /// `OpenHands` events: JSON Lines, an array, or the history of an episode.
-    pub const OPENHANDS: Self = Self(&Definition::new(
+    pub const OPENHANDS: Self = Self(&row(
         "openhands",
         Flagged,
         Either(First(&["history", "events"])),
         Whole(openhands::read),
     ));
     /// ATIF trajectories, as Harbor writes them for its agents.
-    pub const ATIF: Self = Self(&Definition::new(
+    pub const ATIF: Self = Self(&row(
         "atif",
         Sometimes,
         Document(All(&["steps", "subagent_trajectories"])),
         Each(atif::replay),
     ));
     /// Histories of browser-use.
-    pub const BROWSER_USE: Self = Self(&Definition::new(
+    pub const BROWSER_USE: Self = Self(&row(
         "browser-use",
         Flagged,
         Document(First(&["history"])),
         Each(browser_use::replay),
     ));
     /// Memory of smolagents: an array of steps, or an object with `steps`.
-    pub const SMOLAGENTS: Self = Self(&Definition::new(
+    pub const SMOLAGENTS: Self = Self(&row(
         "smolagents",
         Flagged,
         Document(First(&["steps", "messages"])),
         Each(smolagents::replay),
     ));
     /// Messages and events of `AutoGen`.
-    pub const AUTOGEN: Self = Self(&Definition::new(
-        "autogen",
-        Sometimes,
-        Either(First(&["messages"])),
-        Whole(autogen::read),
-    ));
+    pub const AUTOGEN: Self =
+        Self(&row("autogen", Sometimes, Either(MESSAGES), Whole(autogen::read)));
     /// Messages of `LangChain` and `LangGraph`, alone or in a state.
-    pub const LANGCHAIN: Self = Self(&Definition::new(
-        "langchain",
-        Sometimes,
-        Either(First(&["messages"])),
-        Whole(langchain::read),
-    ));
+    pub const LANGCHAIN: Self =
+        Self(&row("langchain", Sometimes, Either(MESSAGES), Whole(langchain::read)));
     /// Messages of Pydantic AI: an array of requests and responses with `parts`.
-    pub const PYDANTIC_AI: Self = Self(&Definition::new(
-        "pydantic-ai",
-        Flagged,
-        Document(First(&["messages"])),
-        Each(pydantic_ai::replay),
-    ));
+    pub const PYDANTIC_AI: Self =
+        Self(&row("pydantic-ai", Flagged, Document(MESSAGES), Each(pydantic_ai::replay)));
     /// Logs of Inspect: `.eval` archives, JSON documents, and lists of events.
-    pub const INSPECT: Self = Self(&Definition::new(
-        "inspect",
-        Flagged,
-        Document(All(&["samples", "events"])),
-        Whole(inspect::read),
-    ));
+    pub const INSPECT: Self =
+        Self(&row("inspect", Flagged, Document(All(&["samples", "events"])), Whole(inspect::read)));
     /// Updates of the Agent Client Protocol, one a line.
-    pub const ACP: Self = Self(&Definition::new("acp", Flagged, Lines, Whole(acp::read)));
+    pub const ACP: Self = Self(&row("acp", Flagged, Lines, Whole(acp::read)));
     /// Spans of OpenTelemetry, in OTLP's JSON.
-    pub const OTLP: Self =
-        Self(&Definition::new("otlp", Flagged, Either(All(RESOURCES)), Whole(otlp::read)));
+    pub const OTLP: Self = Self(&row("otlp", Flagged, Either(All(RESOURCES)), Whole(otlp::read)));
     /// Spans that Arize Phoenix exports.
-    pub const PHOENIX: Self = Self(&Definition::new(
-        "phoenix",
-        Flagged,
-        Either(First(&["data", "spans"])),
-        Whole(phoenix::read),
-    ));
+    pub const PHOENIX: Self =
+        Self(&row("phoenix", Flagged, Either(First(&["data", "spans"])), Whole(phoenix::read)));
     /// Traces that Langfuse exports.
-    pub const LANGFUSE: Self = Self(&Definition::new(
+    pub const LANGFUSE: Self = Self(&row(
         "langfuse",
         Flagged,
         Either(First(&["observations", "data"])),
         Whole(langfuse::read),
     ));
     /// Runs that `LangSmith` exports.
-    pub const LANGSMITH: Self = Self(&Definition::new(
+    pub const LANGSMITH: Self = Self(&row(
         "langsmith",
         Flagged,
         Either(All(&["runs", "child_runs"])),
@@ -305,10 +264,8 @@ pub(crate) struct Definition {
     read: Read,
 }
 
-impl Definition {
-    const fn new(name: &'static str, failures: Failures, layouts: Layouts, read: Read) -> Self {
-        Self { name, failures, layouts, read }
-    }
+const fn row(name: &'static str, failures: Failures, layouts: Layouts, read: Read) -> Definition {
+    Definition { name, failures, layouts, read }
 }
 
 /// The information of a format about failed calls. It decides if

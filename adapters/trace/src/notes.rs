@@ -182,7 +182,9 @@ mod tests {
             let found = match &*what {
                 "note" => without_notes(&text),
                 "error" => error_without_notes(&text),
-                failed => refused(failed == "failed"),
+                "failed" => refused(true),
+                "returned" => refused(false),
+                other => panic!("unknown reading {other}"),
             };
             assert_eq!(found, expected, "{what} {text:?}");
         }

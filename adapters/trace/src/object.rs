@@ -61,6 +61,11 @@ impl<'a> Object<'a> {
         member.and_then(|(_, value)| raw(value))
     }
 
+    /// Returns the value of the first of these members that the object has.
+    pub(crate) fn first<const N: usize>(&self, names: [&str; N]) -> Raw<'a> {
+        names.into_iter().find_map(|name| self.get(name))
+    }
+
     /// Returns whether the object has a member that is not `null`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.members.iter().any(|(of, value)| *of == name && *value != "null")

@@ -71,7 +71,8 @@ mod tests {
                 "codex" => ToolResult::codex(raw(&json)),
                 "copilot" => ToolResult::copilot(raw(&json)),
                 "gemini" => ToolResult::gemini(raw(&json)),
-                _ => ToolResult::plain(raw(&json)),
+                "plain" => ToolResult::plain(raw(&json)),
+                other => panic!("unknown agent {other}"),
             };
             let word =
                 result.failed.map_or("unknown", |failed| if failed { "failed" } else { "ok" });

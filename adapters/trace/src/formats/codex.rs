@@ -48,28 +48,23 @@ impl Thread {
         recorder.recognise();
         recorder.time(time(line.get("timestamp")));
         match kind.as_deref() {
-            Some("session_meta") => {
-                self.meet(line.get("payload"), recorder);
-                Ok(())
+            Some("session_meta") => self.meet(line.get("payload"), recorder),
+            Some("response_item") => {
+                if let Some(item) = nested(line.get("payload")) {
+                    return self.item(&item, recorder);
+                }
             }
-            Some("response_item") => match nested(line.get("payload")) {
-                Some(item) => self.item(&item, recorder),
-                None => Ok(()),
-            },
             Some("event_msg") => {
                 if let Some(event) = nested(line.get("payload")) {
                     let worker = self.worker.as_deref().unwrap_or(MAIN);
                     self.ends.note(worker, &event, recorder);
                     self.count(&event, recorder);
                 }
-                Ok(())
             }
-            Some("token_usage_record") => {
-                self.pay(line.get("payload"), recorder);
-                Ok(())
-            }
-            _ => Ok(()),
+            Some("token_usage_record") => self.pay(line.get("payload"), recorder),
+            _ => {}
         }
+        Ok(())
     }
 
     /// Replays a line of the oldest rollouts: an item, or the thread's name.

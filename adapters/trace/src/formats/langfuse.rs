@@ -38,63 +38,46 @@ pub(super) fn is_observation(fields: &Fields) -> bool {
 pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
     spans::replay(source, recorder, |json, recorder, push| {
         let record = checked_object(json)?;
-        if !record.has("observations") {
-            let span = span(&record, None, record.get("sessionId").or(record.get("session_id")))?;
-            recorder.recognise();
-            push(span);
-            return Ok(());
-        }
-        recorder.recognise();
-        let add = |observation: Object<'_>| {
-            push(span(
-                &observation,
-                record.get("id"),
-                observation
-                    .get("sessionId")
-                    .or(observation.get("session_id"))
-                    .or(record.get("sessionId").or(record.get("session_id"))),
-            )?);
+        let mut add = |observation: &Object<'_>, around| {
+            push(span(observation, around)?);
             Ok(())
         };
-        all(records(record.get("observations")), add)
+        if record.has("observations") {
+            recorder.recognise();
+            let inner = records(record.get("observations"));
+            return all(inner, |observation| add(&observation, Some(&record)));
+        }
+        add(&record, None)?;
+        recorder.recognise();
+        Ok(())
     });
 }
 
-/// Returns the span of an observation. `trace` and `session` are those of the trace around it.
-fn span(record: &Object<'_>, trace: Raw<'_>, session: Raw<'_>) -> Result<Span, ProblemKind> {
+/// Returns the span of an observation, which may stand in a trace.
+fn span(record: &Object<'_>, around: Option<&Object<'_>>) -> Result<Span, ProblemKind> {
     let kind = record.required("type", "an observation")?;
     let id = record.required("id", "an observation")?;
-    let trace = string(record.get("traceId").or(record.get("trace_id")).or(trace))
-        .unwrap_or(Cow::Borrowed(MAIN));
-    let mut span = Span::of_store(
-        &trace,
-        &id,
-        string(record.get("parentObservationId").or(record.get("parent_observation_id")))
-            .as_deref(),
-    );
+    let trace = record.first(["traceId", "trace_id"]).or(around.and_then(|trace| trace.get("id")));
+    let trace = string(trace).unwrap_or(Cow::Borrowed(MAIN));
+    let parent = string(record.first(["parentObservationId", "parent_observation_id"]));
+    let mut span = Span::of_store(&trace, &id, parent.as_deref());
     span.name = record.text("name").unwrap_or_default().into_owned();
-    span.lasts(
-        record.get("startTime").or(record.get("start_time")),
-        record.get("endTime").or(record.get("end_time")),
-    );
+    span.lasts(record.first(["startTime", "start_time"]), record.first(["endTime", "end_time"]));
     add_attributes(record, &mut span);
+    let sessions = ["sessionId", "session_id"];
+    let session = record.first(sessions).or(around.and_then(|trace| trace.first(sessions)));
     span.set("langfuse.session.id", session);
     let kind = if is_answer(record) { "tool".to_owned() } else { kind.to_lowercase() };
     span.set_text("langfuse.observation.type", &*kind);
     span.set("langfuse.observation.level", record.get("level"));
-    span.set(
-        "langfuse.observation.status_message",
-        record.get("statusMessage").or(record.get("status_message")),
-    );
+    let status = record.first(["statusMessage", "status_message"]);
+    span.set("langfuse.observation.status_message", status);
     if matches!(&*kind, "tool" | "generation") {
         let messages = member(record.get("input"), "messages").filter(|_| kind == "generation");
         span.set("langfuse.observation.input", messages.or(record.get("input")));
         span.set("langfuse.observation.output", record.get("output"));
-        let [input, output] = members(
-            record.get("usageDetails").or(record.get("usage_details")),
-            ["input", "output"],
-        )
-        .unwrap_or_default();
+        let usage = record.first(["usageDetails", "usage_details"]);
+        let [input, output] = members(usage, ["input", "output"]).unwrap_or_default();
         span.set("llm.token_count.prompt", input);
         span.set("llm.token_count.completion", output);
     }

@@ -45,10 +45,7 @@ fn call(event: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
 }
 
 fn result(event: &Object<'_>, recorder: &mut Recorder<'_>) {
-    let id = event
-        .get("tool_use_id")
-        .or(event.get("mcp_tool_use_id"))
-        .or(event.get("custom_tool_use_id"));
+    let id = event.first(["tool_use_id", "mcp_tool_use_id", "custom_tool_use_id"]);
     let (text, failed) = (flat_text(event.get("content")), is_true(event.get("is_error")));
     if recorder.answer(MAIN, string(id).as_deref(), &text, failed) {
         recorder.turn(MAIN).answered = true;

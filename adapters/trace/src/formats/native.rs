@@ -14,7 +14,6 @@
 //! wrong type, its line is skipped and reported. In our own format that is a mistake of the writer.
 
 use super::prelude::*;
-use crate::field::strict_string;
 use crate::lines::Lines;
 
 pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
@@ -31,7 +30,7 @@ pub(super) fn read(source: Source<'_>, recorder: &mut Recorder<'_>) {
 }
 
 fn replay(record: &Object<'_>, first: bool, recorder: &mut Recorder<'_>) -> Done {
-    match strict_string(record.get("type"), "type")?.as_deref() {
+    match text(record, "type")?.as_deref() {
         Some("call") => call(record, recorder),
         Some("message") => message(record, recorder),
         Some(_) => Ok(()),
@@ -43,26 +42,19 @@ fn replay(record: &Object<'_>, first: bool, recorder: &mut Recorder<'_>) -> Done
 
 fn header(record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     recorder.recognise();
-    recorder.session_of(strict_string(record.get("session"), "session")?);
+    recorder.session_of(text(record, "session")?);
     Ok(())
 }
 
 /// Returns whether the object has no field of a record.
 fn is_header(record: &Object<'_>) -> bool {
-    let of_call = [
-        record.get("tool"),
-        record.get("args"),
-        record.get("result"),
-        record.get("is_error"),
-        record.get("step"),
-        record.get("result_sha"),
-    ];
-    let of_message = [record.get("role"), record.get("text")];
-    of_call.iter().chain(&of_message).chain([&record.get("worker")]).all(Option::is_none)
+    let of_records =
+        ["tool", "args", "result", "is_error", "step", "result_sha", "role", "text", "worker"];
+    of_records.iter().all(|name| !record.has(name))
 }
 
 fn begin(record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
-    let session = strict_string(record.get("session"), "session");
+    let session = text(record, "session");
     // Another run begins even if its name cannot be read.
     recorder.begin(session.as_ref().ok().and_then(Option::as_deref));
     session.map(|_| ())
@@ -71,11 +63,11 @@ fn begin(record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
 fn call(record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     recorder.recognise();
     let worker = worker(record)?;
-    let tool = strict_string(record.get("tool"), "tool")?
-        .ok_or(ProblemKind::Missing { record: "a call", field: "tool" })?;
-    let number = scalar::<u64>(record.get("step"), "step", "a whole number from 0")?;
-    let failed = scalar::<bool>(record.get("is_error"), "is_error", "true or false")?;
-    let cut = strict_string(record.get("result_sha"), "result_sha")?;
+    let tool =
+        text(record, "tool")?.ok_or(ProblemKind::Missing { record: "a call", field: "tool" })?;
+    let number = strict(record, "step", whole, "a whole number from 0")?;
+    let failed = strict(record, "is_error", flag, "true or false")?;
+    let cut = text(record, "result_sha")?;
     let (time, tokens) = costs(record)?;
 
     recorder.time(time);
@@ -84,7 +76,7 @@ fn call(record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let together = number.is_some() && turn.key == number;
     turn.key = number;
     let step = if together { Step::Same } else { Step::New };
-    let args = Args::Json(record.get("args").map_or("null", |args| args.get()));
+    let args = json_args(record.get("args"));
     let call = recorder.call(&worker, step, &tool, args);
     if let Some(result) = record.get("result") {
         recorder.outcome(Outcome {
@@ -103,8 +95,8 @@ fn message(record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     recorder.recognise();
     let missing = |field| ProblemKind::Missing { record: "a message", field };
     let worker = worker(record)?;
-    let role = strict_string(record.get("role"), "role")?.ok_or(missing("role"))?;
-    let text = strict_string(record.get("text"), "text")?.ok_or(missing("text"))?;
+    let role = text(record, "role")?.ok_or(missing("role"))?;
+    let text = text(record, "text")?.ok_or(missing("text"))?;
     let (time, tokens) = costs(record)?;
     recorder.settle(&worker);
     recorder.time(time);
@@ -118,18 +110,13 @@ fn message(record: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
 
 /// Returns the time of a record and the tokens of its answer.
 fn costs(record: &Object<'_>) -> Result<(Option<u64>, Option<Tokens>), ProblemKind> {
-    let time = strict(
-        record.get("time"),
-        time,
-        "time",
-        "a time by RFC 3339 or in milliseconds since 1970",
-    )?;
-    let expected = "an object with whole numbers as `input`, `cached` and `output`";
-    Ok((time, strict(record.get("tokens"), tokens, "tokens", expected)?))
+    let times = "a time by RFC 3339 or in milliseconds since 1970";
+    let numbers = "an object with whole numbers as `input`, `cached` and `output`";
+    Ok((strict(record, "time", time, times)?, strict(record, "tokens", tokens, numbers)?))
 }
 
 fn worker<'a>(record: &Object<'a>) -> Result<Cow<'a, str>, ProblemKind> {
-    let worker = strict_string(record.get("worker"), "worker")?;
+    let worker = text(record, "worker")?;
     Ok(worker.unwrap_or(Cow::Borrowed(MAIN)))
 }
 
@@ -138,23 +125,25 @@ fn tokens(raw: Raw<'_>) -> Option<Tokens> {
     Some(Tokens { input: input?, cached: cached?, output: output? })
 }
 
-fn scalar<'a, T: serde::Deserialize<'a>>(
-    raw: Raw<'a>,
-    field: &'static str,
-    expected: &'static str,
-) -> Result<Option<T>, ProblemKind> {
-    strict(raw, |raw| serde_json::from_str(raw?.get()).ok(), field, expected)
+fn whole(raw: Raw<'_>) -> Option<u64> {
+    raw?.get().parse().ok()
+}
+
+/// Reads a text.
+fn text<'a>(record: &Object<'a>, field: &'static str) -> Result<Option<Cow<'a, str>>, ProblemKind> {
+    strict(record, field, string, "a string")
 }
 
 /// Reads a field that must have the right type if it is present.
 fn strict<'a, T>(
-    raw: Raw<'a>,
-    read: impl Fn(Raw<'a>) -> Option<T>,
+    record: &Object<'a>,
     field: &'static str,
+    read: fn(Raw<'a>) -> Option<T>,
     expected: &'static str,
 ) -> Result<Option<T>, ProblemKind> {
-    match (raw, read(raw)) {
-        (Some(_), None) => Err(ProblemKind::WrongType { field, expected }),
-        (_, value) => Ok(value),
+    let raw = record.get(field);
+    match read(raw) {
+        None if raw.is_some() => Err(ProblemKind::WrongType { field, expected }),
+        value => Ok(value),
     }
 }

@@ -134,10 +134,8 @@ fn replay_sdk(event: &Object<'_>, kind: &str, recorder: &mut Recorder<'_>) -> Do
         "ActionEvent" => return call(event, recorder),
         "ObservationEvent" => {
             let ending = nested(event.get("observation")).unwrap_or_default();
-            let text = flat_text(
-                ending.get("content").or(ending.get("output")).or(event.get("observation")),
-            );
-            answer(event, &text, failed(&ending), recorder);
+            let text = ending.first(["content", "output"]).or(event.get("observation"));
+            answer(event, &flat_text(text), failed(&ending), recorder);
         }
         "AgentErrorEvent" => answer(event, &flat_text(event.get("error")), true, recorder),
         "UserRejectObservation" => {
@@ -176,13 +174,13 @@ fn call(event: &Object<'_>, recorder: &mut Recorder<'_>) -> Done {
     let said = flat_text(event.get("thought"));
     let response = event.text("llm_response_id").map(digest);
     let index = issue(response, &said, &tool, arguments.as_args(), recorder);
-    recorder.await_answer(MAIN, string(event.get("tool_call_id").or(event.get("id"))), index);
+    recorder.await_answer(MAIN, string(event.first(["tool_call_id", "id"])), index);
     Ok(())
 }
 
 fn answer(event: &Object<'_>, text: &str, failed: bool, recorder: &mut Recorder<'_>) {
     recorder.turn(MAIN).answered = true;
-    let id = string(event.get("tool_call_id").or(event.get("action_id")));
+    let id = string(event.first(["tool_call_id", "action_id"]));
     recorder.answer(MAIN, id.as_deref(), text, failed);
 }
 

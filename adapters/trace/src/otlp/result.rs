@@ -95,10 +95,11 @@ mod tests {
                 "arguments" => Bare { text: bare_arguments(text.clone()), failed: false },
                 "of ADK" => bare(bare_of_adk(text.clone())),
                 "result" => bare(text.clone()),
-                end => {
-                    assert_eq!(is_cut_off(&text), end == "cut off", "{text}");
+                "whole" | "cut off" => {
+                    assert_eq!(is_cut_off(&text), what == "cut off", "{text}");
                     continue;
                 }
+                other => panic!("unknown reading {other}"),
             };
             assert_eq!((&*found.text, word(found.failed)), (&*expected, &*failed), "{what} {text}");
         }

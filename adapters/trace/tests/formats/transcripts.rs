@@ -52,14 +52,13 @@ fn repeated(text: &str) -> Cow<'_, str> {
         let (text, times) = repetition.rsplit_once('×').expect("a number of times");
         let (begin, end) = times.split_once("..").unwrap_or(("0", times));
         let [begin, end] = [begin, end].map(|number| number.parse::<usize>().expect("a number"));
-        if !text.contains('№') {
-            whole.to_mut().push_str(&text.repeat(end));
+        let whole = whole.to_mut();
+        if text.contains('№') {
+            whole.extend((begin..end).map(|at| text.replace('№', &at.to_string())));
         } else {
-            whole
-                .to_mut()
-                .extend((begin..end).map(|number| text.replace('№', &number.to_string())));
+            whole.push_str(&text.repeat(end));
         }
-        whole.to_mut().push_str(rest);
+        whole.push_str(rest);
     }
     whole
 }
