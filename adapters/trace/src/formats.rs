@@ -243,6 +243,7 @@ impl Format {
 /// Returns a test of an object that `formats.txt` names.
 pub(crate) fn test(name: &str) -> Option<fn(&Fields) -> bool> {
     Some(match name {
+        "aider_heading" => aider::is_chat,
         "autogen_type" => autogen::is_message,
         "cline_text" => cline::is_own,
         "item" => openai_responses::is_item,

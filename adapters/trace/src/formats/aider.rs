@@ -21,6 +21,11 @@ const HEADING: &str = "# aider chat started at ";
 /// The most bytes of a message or of a part of an edit that are kept. The rest of a longer one is left out.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
+/// Returns whether a text begins with the heading of a chat.
+pub(super) fn is_chat(fields: &Fields) -> bool {
+    clue::text(fields, "heading").starts_with(HEADING)
+}
+
 pub(super) fn read(Source { input, .. }: Source<'_>, recorder: &mut Recorder<'_>) {
     let mut chat = Chat::default();
     lines::replay(input, recorder, &mut |line, recorder| {
