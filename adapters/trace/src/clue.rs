@@ -52,12 +52,19 @@ pub(crate) enum Strength {
 
 /// Returns the clue that each format finds in an object. A format that is known but not read is `None`.
 pub(crate) fn clues(place: Place, fields: &Fields) -> impl Iterator<Item = (Option<Format>, Clue)> {
+    let known = fields.keys().fold(0, |bits, name| bits | bit(name));
     let formats = ROWS.chunk_by(|one, next| one.format == next.format);
     formats.filter_map(move |rows| {
-        let mut rows = rows.iter().filter(|row| row.places.contains(&place) && row.holds(fields));
-        let row = rows.next()?;
+        let may_hold = |row: &&Row| row.bits & known != 0 && row.places.contains(&place);
+        let row = rows.iter().filter(may_hold).find(|row| row.holds(fields))?;
         Some((row.format, row.clue?))
     })
+}
+
+/// Returns a bit that few other names share, to know at once that an object lacks a field.
+fn bit(name: &str) -> u64 {
+    1 << (usize::from(name.as_bytes().first().copied().unwrap_or(0)).wrapping_add(7 * name.len())
+        % 64)
 }
 
 /// Returns whether an object alone on a line is a whole document of any format.
@@ -100,6 +107,8 @@ struct Row {
     clue: Option<Clue>,
     /// The field that the first test asks for. Most objects do not have it.
     key: Option<&'static str>,
+    /// The bit of this field, or all bits.
+    bits: u64,
     tests: &'static str,
 }
 
@@ -122,7 +131,9 @@ impl Row {
             }
             _ => return None,
         };
-        Some(Self { format: format.parse().ok(), places, clue, key: key_of(tests), tests })
+        let key = key_of(tests);
+        let bits = key.map_or(u64::MAX, bit);
+        Some(Self { format: format.parse().ok(), places, clue, key, bits, tests })
     }
 
     fn tests(&self) -> impl Iterator<Item = Test> {
