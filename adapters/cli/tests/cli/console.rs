@@ -9,11 +9,18 @@
 //!
 //! - `unstuck`, with variables before it and `< file` behind it. `PROGRAM` is its path, `RUNS` are the recorded runs,
 //!   `LABELS` their labels, and `TESTS` is the folder around that of these files.
-//! - `each file command`: the command for each line of the file, which is its standard input.
+//! - `each file command`: the command for each line of the file, which is its standard input, and `{}` in its words.
+//! - `talk file command`: the command with the lines of the file as its input. It waits for a line of output at each
+//!   line `<`.
 //! - `write file`: the lines below are the file's content. `write file 3..5` writes them three times, with the number in
 //!   place of `{n}`, which makes three files if it is in their name. `program file` writes a script.
 //! - `cd`, `export`, `cat`, `ls`, `rm`, `mkdir`, `chmod`, `cp`, `mv`, `link TARGET NAME`, `sed -i s/old/new/ file` and
-//!   `touch -d @seconds file`, in these forms only, and `git` without the user's settings.
+//!   `touch -d @seconds file`, in these forms only, and `git` without the user's settings. On Unix, `sh -c line` is one
+//!   for what the others lack.
+//!
+//! A case with a table below its title is played for each row, and so is every case below a table before the first
+//! title. The lines begin with `: ` and hold fields between ` | `. The first line has names, which stand for the fields
+//! in the commands and in what they print. `⏎` is a line break in a field.
 //!
 //! Behind `|` are paths into each JSON document of the output, which is replaced by the values there:
 //! `/findings/*/tool`.
@@ -28,6 +35,8 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+#[cfg(unix)]
+use std::process::Stdio;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -51,41 +60,71 @@ struct Step<'t> {
     lines: Range<usize>,
 }
 
+#[derive(Default)]
 struct Case<'t> {
     title: &'t str,
+    /// The lines of its table.
+    table: Vec<Vec<&'t str>>,
     steps: Vec<Step<'t>>,
 }
 
-/// Returns the commands that begin every case, and the cases.
-fn cases(text: &str) -> (Vec<Step<'_>>, Vec<Case<'_>>) {
-    let (mut begin, mut cases, mut at) = (Vec::new(), Vec::<Case<'_>>::new(), 0);
+/// The names of a table and the fields of one of its rows.
+type Row<'t> = Vec<(&'t str, String)>;
+
+impl<'t> Case<'t> {
+    /// Returns the rows for which the case is played: those of its table, or else those of `begin`, or else one without a
+    /// field.
+    fn rows(&self, begin: &Self) -> Vec<Row<'t>> {
+        let table = if self.table.is_empty() { &begin.table } else { &self.table };
+        let Some((names, rows)) = table.split_first() else { return vec![Vec::new()] };
+        let row = |fields: &Vec<&'t str>| {
+            assert_eq!(fields.len(), names.len(), "{fields:?}");
+            let field = |(name, field): (&&'t str, &&str)| (*name, field.replace('⏎', "\n"));
+            names.iter().zip(fields).map(field).collect()
+        };
+        rows.iter().map(row).collect()
+    }
+}
+
+/// Returns what begins every case, and the cases.
+fn cases(text: &str) -> (Case<'_>, Vec<Case<'_>>) {
+    let (mut begin, mut cases, mut at) = (Case::default(), Vec::<Case<'_>>::new(), 0);
     for line in text.split_inclusive('\n') {
         at += line.len();
-        let steps = cases.last_mut().map_or(&mut begin, |case| &mut case.steps);
+        let case = cases.last_mut().unwrap_or(&mut begin);
         if let Some(title) = line.strip_prefix("== ") {
-            cases.push(Case { title: title.trim_end(), steps: Vec::new() });
+            cases.push(Case { title: title.trim_end(), ..Case::default() });
         } else if let Some(command) = line.strip_prefix("$ ") {
-            steps.push(Step { command: command.trim_end(), lines: at..at });
-        } else if let Some(step) = steps.last_mut() {
+            case.steps.push(Step { command: command.trim_end(), lines: at..at });
+        } else if let Some(fields) = line.strip_prefix(": ").filter(|_| case.steps.is_empty()) {
+            case.table.push(fields.trim_end_matches('\n').split(" | ").collect());
+        } else if let Some(step) = case.steps.last_mut() {
             assert!(!line.starts_with(['$', '=']), "not a command or a title: {line}");
             // Blank lines are only between steps.
             step.lines.end = if line.trim().is_empty() { step.lines.end } else { at };
         }
     }
     assert!(cases.iter().all(|case| !case.steps.is_empty()), "a case without a command");
+    assert!(cases.iter().all(|case| case.table.len() != 1), "a table without a row");
     (begin, cases)
 }
 
 /// The folder of a case, and the folder in it and the variables with which its commands run.
-struct Console {
+struct Console<'t> {
+    row: &'t Row<'t>,
     folder: Folder,
     at: PathBuf,
     variables: Vec<(String, String)>,
 }
 
-impl Console {
-    fn new() -> Self {
-        Self { folder: Folder::new(), at: PathBuf::new(), variables: Vec::new() }
+impl<'t> Console<'t> {
+    fn new(row: &'t Row<'t>) -> Self {
+        Self { row, folder: Folder::new(), at: PathBuf::new(), variables: Vec::new() }
+    }
+
+    /// Fills in the fields of the row.
+    fn with_fields(&self, text: &str) -> String {
+        self.row.iter().fold(text.to_owned(), |text, (name, field)| text.replace(name, field))
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -117,7 +156,8 @@ impl Console {
 
     /// Runs a command. Returns what it prints in the form of a file, or `None` if it takes the lines below it.
     fn run(&mut self, step: &Step<'_>, below: &str) -> Option<String> {
-        let (line, paths) = step.command.split_once(" | ").unwrap_or((step.command, ""));
+        let command = self.with_fields(step.command);
+        let (line, paths) = command.split_once(" | ").unwrap_or((&command, ""));
         // A place of this machine may have a space in it.
         let words = shlex::split(line).expect("words of a shell");
         let words: Vec<String> = words.iter().map(|word| self.filled(word)).collect();
@@ -171,10 +211,17 @@ impl Console {
             "git" => ran = Ran::by(git().args(&words[1..]).current_dir(self.path(""))),
             "each" => {
                 for input in fs::read_to_string(path(1)).expect(step.command).lines() {
-                    let Ran { exit, out, err } = self.unstuck(&words[2..], Some(input.as_bytes()));
+                    let words: Vec<_> =
+                        words[2..].iter().map(|word| word.replace("{}", input)).collect();
+                    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                    let Ran { exit, out, err } = self.unstuck(&words, Some(input.as_bytes()));
                     ran =
                         Ran { exit: ran.exit.max(exit), out: ran.out + &out, err: ran.err + &err };
                 }
+            }
+            "talk" => {
+                let lines = fs::read_to_string(path(1)).expect(step.command);
+                ran = Ran::by_talking(&mut self.command(&words[2..]), &lines);
             }
             _ => ran = self.unstuck(&words, None),
         }
@@ -215,6 +262,15 @@ impl Console {
             }
             _ => (words, input.map(<[u8]>::to_vec)),
         };
+        let mut command = self.command(words);
+        match input {
+            Some(input) => Ran::by_reading(&mut command, &input),
+            None => Ran::by(&mut command),
+        }
+    }
+
+    /// Returns the program, or a shell, with the words behind its name and the variables before it.
+    fn command(&self, words: &[&str]) -> Command {
         let mut command = program_at(&self.home());
         command.current_dir(self.path(""));
         if cfg!(unix) {
@@ -227,15 +283,31 @@ impl Console {
             match word.split_once('=') {
                 Some((name, value)) => command.env(name, value),
                 None if *word == "unstuck" => break,
+                #[cfg(unix)]
+                None if *word == "sh" => {
+                    command = in_shell(&command);
+                    break;
+                }
                 None => panic!("unknown command {word}"),
             };
         }
         command.args(words);
-        match input {
-            Some(input) => Ran::by_reading(&mut command, &input),
-            None => Ran::by(&mut command),
-        }
+        command
     }
+}
+
+/// Returns a shell in the surroundings of a command.
+#[cfg(unix)]
+fn in_shell(command: &Command) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    shell.current_dir(command.get_current_dir().expect("a folder")).stdin(Stdio::null());
+    shell
 }
 
 /// Returns git without any settings of the user or of a repository around the tests, which gives commits the same ids each
@@ -314,10 +386,11 @@ fn pattern(line: &str) -> String {
     line.split('…').map(regex::escape).collect::<Vec<_>>().join(".*?")
 }
 
-/// Returns `shown` with those lines of `expected` that describe a line of it.
-fn with_wildcards(shown: &str, expected: &str) -> String {
-    let lines = expected.lines().filter(|line| line.contains('…') && *line != "…");
-    let patterns = lines.map(|line| (line, Regex::new(&format!("^{}$", pattern(line)))));
+/// Returns `shown` with those lines of `expected` that describe a line of it, by wildcards or by the names of fields.
+fn with_wildcards(shown: &str, expected: &str, console: &Console<'_>) -> String {
+    let lines = expected.lines().map(|line| (line, console.with_fields(line)));
+    let lines = lines.filter(|(line, it)| *line != "…" && (line.contains('…') || it != line));
+    let patterns = lines.map(|(line, it)| (line, Regex::new(&format!("^{}$", pattern(&it)))));
     let patterns: Vec<_> = patterns.map(|(line, it)| (line, it.expect("a pattern"))).collect();
     let described =
         |shown| patterns.iter().find(|(_, it)| it.is_match(shown)).map(|(line, _)| *line);
@@ -336,17 +409,23 @@ fn fits(shown: &str, expected: &str) -> bool {
     })
 }
 
-/// Plays a case. Returns each place where it shows something else, with what it should be.
-fn played(text: &str, begin: &[Step<'_>], case: &Case<'_>) -> Vec<(Range<usize>, String)> {
-    let mut console = Console::new();
+/// Plays a case for a row. Returns each place where it shows something else, with what it should be.
+fn played(
+    text: &str,
+    begin: &Case<'_>,
+    case: &Case<'_>,
+    row: &Row<'_>,
+) -> Vec<(Range<usize>, String)> {
+    let mut console = Console::new(row);
     let mut differences = Vec::new();
-    for step in begin.iter().chain(&case.steps) {
+    for step in begin.steps.iter().chain(&case.steps) {
         let below = &text[step.lines.clone()];
-        let Some(shown) = console.run(step, below) else { continue };
+        let expected = console.with_fields(below);
+        let Some(shown) = console.run(step, &expected) else { continue };
         let shown = shown.replace("\r\n", "\n").trim_end().to_owned() + "\n";
         let shown = if shown == "\n" { String::new() } else { shown };
-        if !fits(&shown, below) {
-            differences.push((step.lines.clone(), with_wildcards(&shown, below)));
+        if !fits(&shown, &expected) {
+            differences.push((step.lines.clone(), with_wildcards(&shown, below, &console)));
         }
     }
     differences
@@ -376,12 +455,15 @@ fn every_session_prints_what_it_shows() {
     for path in &paths {
         let text = fs::read_to_string(path).expect("sessions");
         let (begin, cases) = cases(&text);
+        let plays = |case| move |row| (case, row);
+        let plays = cases.iter().flat_map(|case| case.rows(&begin).into_iter().map(plays(case)));
+        let plays: Vec<(&Case<'_>, Row<'_>)> = plays.collect();
         let (next, differences) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         thread::scope(|scope| {
             for _ in 0..WORKERS {
                 scope.spawn(|| {
-                    while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        for (lines, shown) in played(&text, &begin, case) {
+                    while let Some((case, row)) = plays.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        for (lines, shown) in played(&text, &begin, case, row) {
                             let mut all = differences.lock().expect("a list");
                             all.push((case.title, lines, shown));
                         }

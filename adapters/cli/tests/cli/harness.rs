@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -36,6 +36,28 @@ impl Ran {
         let (ran, written) = Self::fed(command, input);
         written.expect("a program that reads all it is given");
         ran
+    }
+
+    /// Returns the result of a command that gets these lines as its input, and from which a line of output is awaited at
+    /// each line `<`. The exit code may be that of another program, and the end of the output may be read before the input.
+    pub(crate) fn by_talking(command: &mut Command, lines: &str) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("a program that starts");
+        let mut to = child.stdin.take().expect("a pipe");
+        let (mut from, mut heard) =
+            (BufReader::new(child.stdout.take().expect("a pipe")), String::new());
+        for line in lines.split_inclusive('\n') {
+            if line == "<\n" {
+                from.read_line(&mut heard).expect("UTF-8");
+            } else if to.write_all(line.as_bytes()).is_err() {
+                break;
+            }
+        }
+        drop(to);
+        from.read_to_string(&mut heard).expect("UTF-8");
+        let output = child.wait_with_output().expect("a program that ends");
+        let err = String::from_utf8(output.stderr).expect("UTF-8 on standard error");
+        Self { exit: output.status.code().expect("a program that ends by itself"), out: heard, err }
     }
 
     fn fed(command: &mut Command, input: &[u8]) -> (Self, std::io::Result<()>) {

@@ -8,9 +8,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::harness::{Folder, program};
+use crate::harness::{Folder, Ran, program};
 use crate::hook::{Hooks, repeat};
-use crate::mcp::session::{Outcome, Session};
 
 /// The longest wait for a notification. No test waits as long.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -163,29 +162,29 @@ fn an_example_shows_whether_notifications_arrive() {
 
 #[test]
 fn the_proxy_tells_a_person_once_of_a_loop() {
-    const FAILS: &str =
-        r#""result":{"isError":true,"content":[{"type":"text","text":"no such table"}]}"#;
     let screen = Screen::new();
+    let fails =
+        r#"while read -r _; do echo '{"id":1,"result":{"isError":true,"content":[]}}'; done"#;
+    let call = r#"{"id":1,"method":"tools/call","params":{"name":"lookup"}}"#;
     let mut command = program();
-    let path = std::env::join_paths(
-        [screen.desktop.path()]
-            .into_iter()
-            .chain(std::env::split_paths(&std::env::var_os("PATH").expect("a path"))),
-    );
-    command
-        .args(["mcp", "--notify", "desktop", "--notify-at", "warn"])
-        .env("PATH", path.expect("a path"));
-    let mut session = Session::of(&mut command);
-    let calls = |session: &mut Session, ids: std::ops::RangeInclusive<u32>| {
-        ids.filter(|id| matches!(session.call(*id, FAILS), Outcome::Refused(_))).collect::<Vec<_>>()
-    };
-    assert_eq!(calls(&mut session, 1..=7), [6, 7]);
+    command.args([
+        "mcp",
+        "--notify",
+        "desktop",
+        "--notify-at",
+        "warn",
+        "--",
+        "/bin/sh",
+        "-c",
+        fails,
+    ]);
+    command.env("PATH", screen.desktop.path());
+    let ran = Ran::by_talking(&mut command, &format!("{call}\n<\n").repeat(9));
+    assert_eq!((ran.exit, ran.out.matches("This call was not run.").count()), (0, 4), "{ran:?}");
     let (text, _) = screen.shown();
     assert!(text.starts_with("An MCP client in "), "{text}");
     assert!(text.ends_with("5 times in a row, failing alike: warned"), "{text}");
-    assert_eq!(calls(&mut session, 8..=9), [8, 9]);
     assert!(screen.example().contains("`example`"), "it was told of once more");
-    assert_eq!(session.end().exit, Some(7), "the exit code of the server");
 }
 
 #[cfg(feature = "fleet")]
@@ -197,7 +196,6 @@ mod at_a_webhook {
     use sha2::Sha256;
 
     use super::*;
-    use crate::harness::Ran;
     use crate::watch::{SECRET, server};
 
     /// Returns the head and the body of a request.
