@@ -1,9 +1,14 @@
 //! Policies in files: reading them, and the messages about mistakes.
 
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
 use unstuck_core::RULES_MAX;
 
 use crate::harness::{
-    CLEAN, Folder, PRESETS, Ran, is_exhaustive, run_in, runs, scan, shared, stuck, unstuck,
+    CLEAN, Folder, PRESETS, RULE_SETS, Ran, is_exhaustive, record, run_in, runs, scan, shared,
+    stuck, unstuck,
 };
 
 /// The shortest policy.
@@ -40,6 +45,25 @@ fn a_printed_preset_judges_like_the_preset() {
             let by_name = scan(&path, &["--format", "jsonl", "--preset", preset]);
             assert_eq!(by_file.out, by_name.out, "{preset}");
             assert_eq!((by_file.exit, by_file.err), (by_name.exit, by_name.err), "{preset}");
+        }
+    }
+}
+
+#[test]
+fn a_rule_set_can_be_given_by_name_as_a_file_or_as_what_presets_prints() {
+    let folder = Folder::new();
+    let lap = ["a.rs", "b.rs"].map(|path| record("read", &json!(path).to_string(), path, false));
+    let run = folder.file("run.jsonl", lap.concat().repeat(9));
+    for rules in RULE_SETS {
+        let own =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../report/policies/{rules}.toml"));
+        let printed = unstuck(["presets", "--format", "toml", rules]).out;
+        assert_eq!(printed, fs::read_to_string(&own).expect("the file"), "{rules}");
+        let named = folder.file("named.toml", format!("preset = \"{rules}\"\n"));
+        let by_name = scan(&run, &["--preset", rules]);
+        for config in [own, named] {
+            let by_file = scan(&run, &["--config", config.to_str().expect("UTF-8")]);
+            assert_eq!((by_file.exit, by_file.out), (by_name.exit, by_name.out.clone()), "{rules}");
         }
     }
 }

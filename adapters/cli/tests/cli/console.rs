@@ -13,8 +13,9 @@
 //! - `talk file command`: the command with the lines of the file as its input. It waits for a line of output at each
 //!   line `<`.
 //! - `write file`: the lines below are the file's content. `write file 3..5` writes them three times, with the number in
-//!   place of `{n}`, which makes three files if it is in their name. `program file` writes a script.
-//! - `cd`, `export`, `cat`, `ls`, `rm`, `mkdir`, `chmod`, `cp`, `mv`, `link TARGET NAME`, `sed -i s/old/new/ file` and
+//!   place of `{n}`, which makes three files if it is in their name; `5..3` counts down. `program file` writes a script, and `bytes file`
+//!   writes one line without its end, with `\n`, `\r`, `\t` and `\xff` for other bytes.
+//! - `cmp file file`, `cd`, `export`, `cat`, `ls`, `rm`, `mkdir`, `chmod`, `cp`, `mv`, `link TARGET NAME`, `sed -i s/old/new/ file` and
 //!   `touch -d @seconds file`, in these forms only, and `git` without the user's settings. On Unix, `sh -c line` is one
 //!   for what the others lack.
 //!
@@ -157,7 +158,8 @@ impl<'t> Console<'t> {
     /// Runs a command. Returns what it prints in the form of a file, or `None` if it takes the lines below it.
     fn run(&mut self, step: &Step<'_>, below: &str) -> Option<String> {
         let command = self.with_fields(step.command);
-        let (line, paths) = command.split_once(" | ").unwrap_or((&command, ""));
+        let at = command.find(" | /").unwrap_or(command.len());
+        let (line, paths) = (&command[..at], command[at..].trim_start_matches(" | "));
         // A place of this machine may have a space in it.
         let words = shlex::split(line).expect("words of a shell");
         let words: Vec<String> = words.iter().map(|word| self.filled(word)).collect();
@@ -168,6 +170,11 @@ impl<'t> Console<'t> {
         match words[0] {
             "write" => {
                 self.write(words[1], words.get(2).unwrap_or(&"1..1"), &self.filled(below));
+                return None;
+            }
+            "bytes" => {
+                let bytes = unescaped(self.filled(below).trim_end());
+                self.folder.file(&self.at.join(words[1]).to_string_lossy(), bytes);
                 return None;
             }
             #[cfg(unix)]
@@ -202,6 +209,10 @@ impl<'t> Console<'t> {
             }
             "ls" => ran.out = listed(&path(1)),
             "rm" if path(1).is_dir() => done(fs::remove_dir_all(path(1))),
+            "cmp" => {
+                let [one, other] = [1, 2].map(|n| fs::read(path(n)).expect(step.command));
+                ran.exit = i32::from(one != other);
+            }
             "rm" => done(fs::remove_file(path(1))),
             "sed" => edit(&path(3), words[2]),
             "touch" => age(&path(3), words[2]),
@@ -245,7 +256,9 @@ impl<'t> Console<'t> {
         let (from, to) = range.split_once("..").expect("a range");
         let [from, to] = [from, to].map(|end| end.parse::<usize>().expect("a number"));
         let mut files = BTreeMap::<_, String>::new();
-        for n in from..=to {
+        let numbers: Vec<_> =
+            if from <= to { (from..=to).collect() } else { (to..=from).rev().collect() };
+        for n in numbers {
             let numbered = |text: &str| text.replace("{n}", &n.to_string());
             *files.entry(numbered(name)).or_default() += &numbered(text);
         }
@@ -324,6 +337,21 @@ fn git() -> Command {
         command.env_remove(place);
     }
     command
+}
+
+/// Returns the bytes of a line with escapes.
+fn unescaped(line: &str) -> Vec<u8> {
+    let escape = regex::bytes::Regex::new(r"\\(n|r|t|x(..))").expect("a pattern");
+    let byte = |found: &regex::bytes::Captures<'_>| match (&found[1], found.get(2)) {
+        (_, Some(digits)) => {
+            let digits = std::str::from_utf8(digits.as_bytes()).expect("digits");
+            vec![u8::from_str_radix(digits, 16).expect("two digits")]
+        }
+        (b"n", _) => vec![b'\n'],
+        (b"r", _) => vec![b'\r'],
+        _ => vec![b'\t'],
+    };
+    escape.replace_all(line.as_bytes(), byte).into_owned()
 }
 
 /// Replaces a text in a file: `s/old/new/`.

@@ -4,8 +4,9 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::harness::{Folder, Ran, evaluated, labels, listed, runs, scan, unstuck};
-use crate::published::RULE_SETS;
+use crate::harness::{
+    Folder, PRESETS, RULE_SETS, Ran, evaluated, labels, listed, runs, scan, unstuck,
+};
 
 /// Scores the recorded runs.
 fn eval(options: &[&str]) -> Ran {
@@ -95,5 +96,29 @@ fn saved_calls_are_those_after_the_findings_of_scan() {
         let score = evaluated(&labels(), &runs(), &["--preset", preset, "--format", "jsonl"]);
         assert_eq!(score.only_line()["saved"], saved, "{preset}");
         assert!(saved > 0, "{preset}");
+    }
+}
+
+#[test]
+fn the_bill_of_labelled_runs_agrees_with_their_scores() {
+    let (labels, runs) = (labels(), runs());
+    let all = [&PRESETS[..], &RULE_SETS[..]].concat();
+    let words = ["--compare", &*all.join(","), "--format", "jsonl", "--good"].map(str::to_owned);
+    let paths = [&labels, &runs].map(|path| path.to_str().expect("UTF-8").to_owned());
+    let ran = unstuck(["scan".to_owned()].into_iter().chain(words).chain(paths));
+    assert_eq!(ran.exit, 0, "{}", ran.err);
+    for (name, bill) in all.iter().zip(ran.lines()) {
+        let score = evaluated(&labels, &runs, &["--preset", name, "--format", "jsonl"]).only_line();
+        let number = |field: &str| score[field].as_u64().expect("a number");
+        assert_eq!(
+            (&bill["policy"], bill["runs"].as_u64()),
+            (&(*name).into(), Some(number("runs")))
+        );
+        assert_eq!(bill["good"]["spoke"], number("false_alarms"), "{name}");
+        assert_eq!(
+            bill["spoke"],
+            number("hits") + number("early") + number("false_alarms"),
+            "{name}"
+        );
     }
 }

@@ -214,6 +214,10 @@ pub(crate) const PRESETS: [&str; 8] = [
     "repeat",
 ];
 
+/// The rule sets of other agents, in the order in which they are listed.
+pub(crate) const RULE_SETS: [&str; 6] =
+    ["openhands", "gemini-cli", "crush", "cline", "stella", "forge"];
+
 /// The recorded runs of the trace adapter.
 pub(crate) fn runs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/runs")

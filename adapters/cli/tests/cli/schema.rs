@@ -7,9 +7,8 @@ use unstuck_text::CauseKind;
 use unstuck_trace::Format;
 
 use crate::harness::{
-    Folder, PRESETS, echo, evaluated, labels, listed, runs, scan, scanned, unstuck,
+    Folder, PRESETS, RULE_SETS, echo, evaluated, labels, listed, runs, scan, scanned, unstuck,
 };
-use crate::published::RULE_SETS;
 
 /// The fields of a trace.
 const TRACE: [&str; 9] =

@@ -159,11 +159,6 @@ fn findings(path: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn help() {
-    insta::assert_snapshot!(unstuck(["watch", "--help"]).out);
-}
-
-#[test]
 fn each_request_has_its_status() {
     let watching = Watching::start(&["--max-body", "1"]);
     let (json, protobuf) = ("application/json", "application/x-protobuf");

@@ -46,6 +46,7 @@ fn presets_and_help() {
         ("help_for_view", "view --help"),
         ("help_for_eval", "eval --help"),
         ("help_for_json", "json --help"),
+        ("help_for_tune", "tune --help"),
         #[cfg(feature = "fleet")]
         ("help_for_scan", "scan --help"),
         #[cfg(feature = "fleet")]
@@ -54,6 +55,8 @@ fn presets_and_help() {
         ("help_for_hook", "hook --help"),
         #[cfg(feature = "fleet")]
         ("help_for_swarm_watch", "swarm watch --help"),
+        #[cfg(feature = "fleet")]
+        ("help_for_watch", "watch --help"),
         #[cfg(feature = "fleet")]
         ("short_help", "-h"),
     ] {
