@@ -7,7 +7,6 @@
 mod action;
 mod budget;
 mod bytes;
-mod clue;
 mod config;
 mod console;
 mod doctor;
