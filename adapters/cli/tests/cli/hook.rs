@@ -487,88 +487,6 @@ fn another_policy_resets_the_session() {
     assert_eq!((front(&other.state()).events, other.log()), (6, vec![]));
 }
 
-/// A call of an MCP server behind the proxy of this program is judged twice, and the model is told once.
-#[test]
-fn a_note_of_the_proxy_is_the_only_one() {
-    for agent in ["claude-code", "gemini", "qwen"] {
-        let said = |with_note: bool| {
-            let (hooks, wire) = (Hooks::of(agent), Wire(agent));
-            let one = |n: usize| {
-                let id = format!("call-{n}");
-                let before = hooks.tell(wire.before(&id, "order").to_string());
-                let note = if with_note {
-                    "\n\n[unstuck] You have made the same `order` call"
-                } else {
-                    ""
-                };
-                let text = format!("make: *** No rule to make target `order`.{note}");
-                [before, hooks.tell(wire.after(&id, "order", &text).to_string())].concat()
-            };
-            (1..=6).map(one).collect::<Vec<_>>()
-        };
-        let is_note = |answer: &String| answer.contains("additionalContext");
-        assert!(said(false).iter().any(is_note), "{agent}");
-        let behind = said(true);
-        assert!(!behind.iter().any(is_note), "{agent}: {behind:?}");
-        // What comes next is refused or ended as without the proxy.
-        assert!(!behind.last().expect("an answer").is_empty(), "{agent}: {behind:?}");
-    }
-}
-
-/// The model knows a tool behind the proxy by a longer name than the proxy. It reads the proxy's words only, whatever
-/// the agent writes around them, and the hook ends the turn if it can. Qwen Code ends the run at the fifth equal call,
-/// which only the hook knows: it refuses the fourth one.
-#[test]
-fn the_hook_leaves_a_tool_to_its_proxy() {
-    let gone = "There is no pencil in stock: no such item in ORDERS";
-    for agent in ["claude-code", "copilot", "qwen"] {
-        for (joint, end) in [("\n\n", ""), ("", ""), (r#""},{"type":"text","text":""#, r#""}]"#)] {
-            let (hooks, wire) = (Hooks::of(agent), Wire(agent));
-            let one = |n: usize| {
-                let id = format!("call-{n}");
-                let note = "[unstuck] You have made the same `order` call, and it fails in the same way each time.";
-                let text = match n {
-                    3 | 5 => format!("{gone}{joint}{note}{end}"),
-                    6.. => format!("MCP server 'desk': [unstuck] This call was not run. {note}"),
-                    _ => format!("{gone}{end}"),
-                };
-                let mut call = wire.before(&id, "pencil");
-                call["tool_name"] = "mcp__desk__order".into();
-                let before = hooks.tell(call.to_string());
-                call["hook_event_name"] = "PostToolUseFailure".into();
-                call["error"] = text.into();
-                [before, hooks.tell(call.to_string())].concat()
-            };
-            let answers: Vec<_> = (1..=7).map(one).collect();
-            let own: Vec<_> = (0..7).filter(|n| answers[*n].contains("[unstuck]")).collect();
-            let last = if agent == "qwen" { vec![3] } else { Vec::new() };
-            assert_eq!(own, last, "{agent}: {answers:?}");
-        }
-    }
-}
-
-/// The main agent gets a prompt when a subagent has finished, and all events of the session then bear its id.
-#[test]
-fn a_subagent_goes_on_when_the_main_agent_gets_a_prompt() {
-    for agent in ["claude-code", "qwen"] {
-        let (hooks, wire) = (Hooks::of(agent), Wire(agent));
-        let last = |subagent: Option<&str>| {
-            let one = |n: usize| {
-                let id = format!("call-{n}");
-                let tell = |mut payload: Value| {
-                    payload["agent_id"] = subagent.into();
-                    payload["prompt_id"] = format!("prompt-{}", n / 3).into();
-                    hooks.tell(payload.to_string())
-                };
-                [wire.before(&id, "make"), wire.after(&id, "make", "no such file")].map(tell)
-            };
-            (0..6).map(one).fold(String::new(), |_, said| said.concat())
-        };
-        assert!(last(Some("a1")).contains("6 times in a row"), "{agent}");
-        assert!(last(None).contains("3 times in a row"), "{agent}");
-    }
-}
-
 /// Codex tells nothing of a call that fails in a server, of an unknown tool and the like: only its transcript does.
 #[test]
 fn calls_without_an_event_are_read_from_the_transcript() {
@@ -598,15 +516,6 @@ fn calls_without_an_event_are_read_from_the_transcript() {
     }
     assert_eq!(answers, ["", "", "", "told", "", "refused", "refused", "refused", "refused"]);
     assert_eq!(front(&hooks.state()).calls, 9);
-}
-
-#[test]
-fn gemini_gets_a_warning_with_the_result() {
-    let hooks = Hooks::of("gemini").with(&["--preset", "nudge"]);
-    let answers = repeat(&hooks, "make", 3);
-    let said: Vec<_> = answers.iter().map(|(before, after)| (before.len(), after.len())).collect();
-    assert_eq!(said[..2], [(0, 0), (0, 0)]);
-    assert!(said[2].0 == 0 && answers[2].1.contains("additionalContext"), "{answers:?}");
 }
 
 #[test]

@@ -5,7 +5,6 @@
 
 #[cfg(unix)]
 mod action;
-mod budget;
 mod bytes;
 mod config;
 mod console;

@@ -165,3 +165,10 @@ fn a_live_guard_says_what_a_scan_says() {
     }
     assert!(compared >= 20, "only {compared} runs were compared");
 }
+
+#[test]
+fn a_scan_of_sessions_says_nothing_about_a_budget() {
+    let Some(sessions) = shared("traces-modern") else { return };
+    let scanned = scan(&sessions, &["--format", "jsonl"]);
+    assert!(!scanned.out.is_empty() && !scanned.out.contains(" are spent."));
+}
