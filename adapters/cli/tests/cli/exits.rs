@@ -5,9 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::harness::{
-    Folder, Ran, evaluated, labels, listed, program, runs, scan, scanned, unstuck,
-};
+use crate::harness::{Folder, Ran, labels, listed, program, runs, scan, scanned, unstuck};
 
 /// Command lines that are wrong, and what their errors say. RUNS stands for the folder of recorded runs, so that the
 /// path itself is right, and LABELS for their labels.
@@ -85,11 +83,4 @@ fn help_that_cannot_be_written_is_4() {
         assert_eq!(ran.exit, 4, "{line:?}: {}", ran.err);
         assert!(ran.err.contains("standard output: cannot be written"), "{}", ran.err);
     }
-}
-
-#[test]
-fn labels_that_are_no_text_are_3() {
-    let folder = Folder::new();
-    let labels = folder.file("binary.jsonl", [0xFF, 0x00, 0xFE]);
-    evaluated(&labels, folder.path(), &[]).fails(3, "binary.jsonl");
 }

@@ -12,9 +12,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use unstuck_trace::WORKERS_MAX;
 
-use crate::harness::{
-    CLEAN, Folder, Ran, effort, program, repeated, runs, scan, scanned, stuck, unstuck_reading,
-};
+use crate::harness::{CLEAN, Folder, Ran, effort, program, repeated, runs, scan, scanned, stuck};
 
 /// Returns the names of the reported files, in order.
 fn names(ran: &Ran) -> Vec<String> {
@@ -23,66 +21,6 @@ fn names(ran: &Ran) -> Vec<String> {
         path.file_name().expect("a name").to_string_lossy().into_owned()
     };
     ran.lines().iter().map(name).collect()
-}
-
-#[test]
-fn an_input_of_blanks_or_other_bytes_is_3() {
-    let folder = Folder::new();
-    for (content, says) in [
-        (&b" \n\r\n\t\n"[..], "the input is empty: expected a trace"),
-        (b"\x7fELF\x02\x01\x01\0\0\0\0\xff\xfe", "not recognised as a trace; read are: native"),
-    ] {
-        let path = folder.file("run.jsonl", content);
-        for ran in [scanned(&path), scan(&path, &[])] {
-            let says = format!("{}: {says}", path.display());
-            assert!(ran.exit == 3 && ran.err.contains(&says), "{}", ran.err);
-            assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
-        }
-    }
-}
-
-#[test]
-fn a_broken_line_is_3_and_the_lines_around_it_are_read() {
-    let folder = Folder::new();
-    let line = CLEAN.lines().next().expect("a line");
-    for (name, content, says) in [
-        ("cut.jsonl", format!("{CLEAN}{}", &line[..40]).into_bytes(), "line 3"),
-        ("first.jsonl", format!("{}\n{CLEAN}", &line[..40]).into_bytes(), "line 1"),
-        (
-            "latin.jsonl",
-            [CLEAN.as_bytes(), b"{\"type\":\"call\",\"tool\":\"\xe9\"}\n"].concat(),
-            "line 3: not UTF-8",
-        ),
-        (
-            "array.jsonl",
-            format!("{CLEAN}\n[1]\n{line}\n").into_bytes(),
-            "line 4: expected a JSON object",
-        ),
-        ("word.jsonl", format!("{CLEAN}\"word\"\n").into_bytes(), "line 3: expected a JSON object"),
-    ] {
-        let path = folder.file(name, &content);
-        let ran = scanned(&path);
-        assert_eq!(ran.exit, 3, "{name}: {}", ran.err);
-        assert!(ran.err.contains(&format!("{}: {says}", path.display())), "{name}: {}", ran.err);
-        let report = ran.only_line();
-        assert_eq!(report["skipped"], 1, "{name}");
-        assert!(report["calls"].as_u64() >= Some(2), "{name}: what is whole was not read");
-    }
-}
-
-#[test]
-fn trajectories_of_swe_agent_in_a_folder_are_read() {
-    let folder = Folder::new();
-    let step =
-        json!({ "action": "make", "observation": "make: *** [all] Error 2", "response": "" });
-    let run = json!({ "trajectory": vec![step; 6], "history": [], "info": {} });
-    folder.file("runs/a/one.traj", run.to_string());
-    folder.file("runs/two.TRAJ", run.to_string());
-    let ran = scanned(&folder.path().join("runs")).quiet(1);
-    assert_eq!(names(&ran), ["one.traj", "two.TRAJ"]);
-    for report in ran.lines() {
-        assert_eq!((&report["format"], &report["calls"]), (&json!("swe-agent"), &json!(6)));
-    }
 }
 
 #[test]
@@ -110,40 +48,6 @@ fn two_runs_of_the_program_print_the_same() {
         let scan = || scan(&runs(), &["--format", format]).out;
         assert_eq!(scan(), scan());
     }
-}
-
-#[test]
-fn standard_input_is_read_like_a_file() {
-    let folder = Folder::new();
-    for (content, exit) in [(CLEAN.to_owned(), 0), (stuck(), 1), (String::new(), 3)] {
-        let piped = unstuck_reading(&["scan", "-", "--format", "jsonl"], content.as_bytes());
-        let file = scanned(&folder.file("run.jsonl", &content));
-        assert_eq!((piped.exit, file.exit), (exit, exit));
-        let paths = piped.lines().iter().map(|line| line["path"].clone()).collect::<Vec<_>>();
-        assert!(paths.iter().all(|path| path == "-"), "{paths:?}");
-        let findings =
-            |ran: &Ran| ran.lines().iter().map(|line| line["findings"].clone()).collect();
-        let (of_piped, of_file): (Vec<Value>, Vec<Value>) = (findings(&piped), findings(&file));
-        assert_eq!(of_piped, of_file);
-    }
-}
-
-#[test]
-fn a_pipe_is_read_without_a_name() {
-    let folder = Folder::new();
-    let path = folder.file("run.jsonl", stuck());
-    let piped = unstuck_reading(&["scan", "--format", "jsonl"], stuck().as_bytes());
-    let mut command = program();
-    command.args(["scan", "--format", "jsonl"]).stdin(fs::File::open(&path).expect("the run"));
-    let redirected = Ran::by(&mut command);
-    for ran in [piped, redirected] {
-        assert_eq!((ran.exit, ran.err.as_str()), (1, ""));
-        assert_eq!(ran.only_line()["path"], "-");
-    }
-    // A path says what to read, and standard input is left alone.
-    let path = path.to_str().expect("UTF-8");
-    let ran = unstuck_reading(&["scan", "--format", "jsonl", path], CLEAN.as_bytes());
-    assert_eq!(ran.only_line()["path"], path);
 }
 
 #[test]
@@ -178,18 +82,6 @@ fn a_pipe_that_stays_silent_is_not_waited_for() {
     drop(pipe);
     assert_eq!((ran.exit, ran.out.as_str()), (64, ""));
     assert!(ran.err.starts_with("-: standard input has been silent"), "{}", ran.err);
-}
-
-#[test]
-fn byte_order_marks_line_ends_and_blank_lines_are_ignored() {
-    let folder = Folder::new();
-    let windows = format!("\u{feff}{}", stuck().replace('\n', "\r\n\r\n"));
-    let unended = stuck().trim_end().to_owned();
-    let expected = scanned(&folder.file("plain.jsonl", stuck())).only_line();
-    for content in [windows, unended] {
-        let ran = scanned(&folder.file("run.jsonl", content)).quiet(1);
-        assert_eq!(ran.only_line()["findings"], expected["findings"]);
-    }
 }
 
 /// Returns the lines of calls, each by the worker with this number.
@@ -272,7 +164,7 @@ mod unix {
     //! Cases that need a Unix file system.
 
     use std::os::unix::ffi::OsStrExt as _;
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
 
@@ -328,17 +220,5 @@ mod unix {
             let ran = scanned(path).quiet(0);
             assert_eq!(names(&ran), expected);
         }
-    }
-
-    #[test]
-    fn a_cycle_of_links_ends() {
-        let folder = Folder::new();
-        folder.file("a/run.jsonl", CLEAN);
-        symlink("..", folder.path().join("a/up")).expect("a link");
-        symlink("itself", folder.path().join("a/itself.jsonl")).expect("a link");
-        let ran = scanned(folder.path());
-        assert_eq!(ran.exit, 3, "a link to itself cannot be read");
-        assert!(ran.err.contains("itself.jsonl: "), "{}", ran.err);
-        assert_eq!(names(&ran), ["run.jsonl"]);
     }
 }

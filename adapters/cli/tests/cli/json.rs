@@ -12,14 +12,6 @@ fn lines(input: &[u8]) -> Vec<Value> {
     unstuck_reading(&["json", "--format", "jsonl"], input).lines()
 }
 
-#[test]
-fn bytes_that_are_not_utf_8_are_shown() {
-    let ran = unstuck_reading(&["json"], b"\xFF{}");
-    assert_eq!(ran.exit, 3);
-    assert!(ran.out.contains("byte 0: expected a value"), "{}", ran.out);
-    assert!(ran.out.ends_with("  1 | \u{FFFD}{}\n    | ^\n"), "{}", ran.out);
-}
-
 mod needs_time {
     use super::*;
 
@@ -61,21 +53,6 @@ fn the_examples_of_rfc_8785_have_its_text() {
         let expected = fs::read_to_string(output).expect("an output");
         assert_eq!(ran.only_line()["canonical"], expected, "{}", path.display());
     }
-}
-
-#[test]
-fn lines_may_end_as_on_windows_and_be_blank() {
-    let ran = unstuck_reading(&["json"], b" \n\r\n");
-    ran.fails(3, "error: -: empty: expected a JSON document, or one on each line\n");
-    let found = lines(b"[1]\r\n\n[1.0]\n");
-    let canonical = found.iter().map(|line| (line["line"].as_u64(), line["canonical"].as_str()));
-    assert!(canonical.eq([(Some(1), Some("[1]")), (Some(3), Some("[1]"))]), "{found:?}");
-}
-
-#[test]
-fn a_form_feed_is_not_blank() {
-    let ran = unstuck_reading(&["json", "--format=jsonl"], b"\x0c");
-    assert_eq!((ran.exit, &ran.only_line()["offset"]), (3, &0.into()));
 }
 
 proptest! {

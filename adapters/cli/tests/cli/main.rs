@@ -42,7 +42,7 @@ mod recorded;
 mod reports;
 mod schema;
 mod shown;
-mod spans;
+#[cfg(unix)]
 mod start_over;
 mod status;
 #[cfg(all(unix, feature = "fleet"))]

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::harness::{Folder, Ran};
 use crate::hook::{AGENTS, ENDING, Hooks, Wire, answered, front, repeat};

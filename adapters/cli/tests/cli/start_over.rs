@@ -1,11 +1,11 @@
-//! `unstuck start-over` on real repositories. These tests need git.
+//! `unstuck start-over` that is killed in the middle. These tests need git.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::harness::{Folder, Ran, effort, program, unstuck};
+use crate::harness::{Folder, Ran, effort, program};
 
 /// Runs git in `folder`, without any user settings.
 fn git(folder: &Path, arguments: &[&str]) -> String {
@@ -56,55 +56,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-#[test]
-fn the_printed_command_deletes_a_run() {
-    let folder = repository();
-    let top = folder.path();
-    start_over(top, &["begin"]);
-    let out = start_over(top, &["list"]).out;
-    let line = out.lines().find(|line| line.contains("update-ref")).expect("the way");
-    let ran = Command::new("sh").args(["-c", line]).current_dir(top).status();
-    assert!(ran.expect("a shell").success());
-    assert_eq!(git(top, &["for-each-ref", "refs/unstuck"]), "");
-    assert!(start_over(top, &["list"]).out.starts_with("No run was begun here"));
-}
-
-#[test]
-fn help() {
-    let pages = ["--help", "begin --help", "now --help", "list --help", "restore --help"];
-    let page = |words: &str| unstuck(["start-over"].into_iter().chain(words.split(' '))).out;
-    insta::assert_snapshot!(pages.map(page).join("\n"));
-}
-
-#[test]
-fn a_program_gets_a_line_for_each_state() {
-    let folder = repository();
-    let top = folder.path();
-    assert_eq!(start_over(top, &["list", "--format", "jsonl"]).out, "");
-    start_over(top, &["begin", "--run", "r"]);
-    edit(&folder);
-    let end = git(top, &["rev-parse", "HEAD"]);
-    start_over(top, &["now"]);
-    let lines = start_over(top, &["list", "--format", "jsonl"]).lines();
-    assert_eq!(lines.len(), 2);
-    let [start, kept] = [&lines[0], &lines[1]];
-    assert_eq!((&start["number"], &start["ref"]), (&().into(), &"refs/unstuck/r/start".into()));
-    assert_eq!((&kept["number"], &kept["ref"]), (&1.into(), &"refs/unstuck/r/1".into()));
-    for line in &lines {
-        assert_eq!((&line["schema"], &line["run"]), (&1.into(), &"r".into()));
-        assert_eq!((&line["branch"], &line["here"]), (&"main".into(), &true.into()));
-        assert!(line["time"].as_u64() >= start["time"].as_u64());
-        let reference = line["ref"].as_str().expect("a ref");
-        assert_eq!(line["commit"], git(top, &["rev-parse", reference]));
-    }
-    assert_eq!(
-        (&start["head"], &kept["head"]),
-        (&git(top, &["rev-parse", "HEAD"]).into(), &end.into())
-    );
-}
-
 /// Returns a program `git` that kills its caller after it has run for the `at`th time.
-#[cfg(unix)]
 fn deadly(folder: &Folder, at: usize) -> PathBuf {
     use std::os::unix::fs::PermissionsExt as _;
     let path = std::env::var_os("PATH").expect("a path");
@@ -124,7 +76,6 @@ fn deadly(folder: &Folder, at: usize) -> PathBuf {
 }
 
 /// Returns the files of the numbered states: paths and bytes.
-#[cfg(unix)]
 fn kept(top: &Path) -> BTreeMap<PathBuf, Vec<Vec<u8>>> {
     let mut kept = BTreeMap::<_, Vec<_>>::new();
     for reference in git(top, &["for-each-ref", "--format=%(refname)", "refs/unstuck"]).lines() {
@@ -139,7 +90,6 @@ fn kept(top: &Path) -> BTreeMap<PathBuf, Vec<Vec<u8>>> {
     kept
 }
 
-#[cfg(unix)]
 #[test]
 fn nothing_is_lost_if_any_step_of_git_is_the_last() {
     let (mut at, mut is_killed) = (0, true);

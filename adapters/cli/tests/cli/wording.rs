@@ -64,6 +64,9 @@ fn presets_and_help() {
     }
     let help = ["doctor", "report"].map(|command| unstuck([command, "--help"]).out);
     insta::assert_snapshot!("help_for_doctor_and_report", help.join("\n"));
+    let pages = ["--help", "begin --help", "now --help", "list --help", "restore --help"];
+    let page = |words: &str| unstuck(["start-over"].into_iter().chain(words.split(' '))).out;
+    insta::assert_snapshot!("help_for_start_over", pages.map(page).join("\n"));
 }
 
 #[cfg(unix)]
