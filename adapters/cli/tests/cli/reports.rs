@@ -1,9 +1,11 @@
-//! Reports for other programs: CSV, Markdown, `JUnit`, SARIF, and annotations for GitHub Actions.
+//! Reports for other programs: CSV, Markdown, `JUnit`, SARIF, and annotations for GitHub Actions. `console/hostile.txt`
+//! has what is escaped in them.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::harness::{CLEAN, Folder, Ran, program, repeated, runs, stuck};
@@ -43,69 +45,6 @@ fn everywhere(words: &str) -> String {
     let (call, said) = (repeated(&call.to_string()), repeated(&said.to_string()));
     // A trace is recognised by its beginning.
     format!("{session}\n{CLEAN}{call}{said}")
-}
-
-/// Text that ends, opens or escapes something in one of the formats.
-const HOSTILE: [&str; 11] = [
-    "</script><script>alert(1)</script>",
-    "]]></failure></testcase><!-- -->&lt;&#0;",
-    "a\u{1b}[31mb\u{9b}2J\u{0}\u{7}\u{b}\u{7f}\u{85}\u{FFFE}\u{FFFF}",
-    "a\u{202E}b\u{2066}c\u{200B}d\u{FEFF}e\u{E0041}",
-    "=HYPERLINK(\"http://a\",\"b\")",
-    "%0A::error::x\r\n::error::y,z:%",
-    "| a | `b` | \\| ```\n~~~\n# c\n</details>",
-    "@everyone #123 owner/repo#1 https://a.b www.a.b [a](http://b) ![a](b) $x$",
-    "\"'\\,;{0}{{",
-    "e\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}😀",
-    "-1+1,\"\"",
-];
-
-/// Returns the elements of an XML document with their text, after checks that hold for each document.
-fn elements(xml: &str) -> Vec<(String, String)> {
-    let body = xml.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n").expect("a head");
-    let allowed =
-        |c: char| matches!(c, '\n' | ' '..='\u{7e}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..);
-    assert_eq!(body.chars().find(|&c| !allowed(c)), None, "{body}");
-    let (mut found, mut open) = (Vec::new(), Vec::<&str>::new());
-    for part in body.split('<').skip(1) {
-        let (tag, text) = part.split_once('>').expect("the end of a tag");
-        assert!(!text.contains('>') && !text.contains("&#"), "{text}");
-        if let Some(name) = tag.strip_prefix('/') {
-            assert_eq!(open.pop(), Some(name), "{tag}");
-            continue;
-        }
-        let (tag, is_empty) = tag.strip_suffix('/').map_or((tag, false), |tag| (tag, true));
-        assert!(tag.matches('"').count().is_multiple_of(2), "{tag}");
-        let name = tag.split(' ').next().unwrap_or_default();
-        if !is_empty {
-            open.push(name);
-        }
-        found.push((tag.to_owned(), text.to_owned()));
-    }
-    assert_eq!(open, Vec::<&str>::new(), "{xml}");
-    found
-}
-
-/// Returns the records of a CSV file by RFC 4180.
-fn records(csv: &str) -> Vec<Vec<String>> {
-    let (mut all, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
-    let mut rest = csv.chars().peekable();
-    let mut is_quoted = false;
-    while let Some(c) = rest.next() {
-        match c {
-            '"' if is_quoted && rest.peek() == Some(&'"') => field.extend(rest.next()),
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => record.push(std::mem::take(&mut field)),
-            '\r' if !is_quoted => {
-                assert_eq!(rest.next(), Some('\n'));
-                record.push(std::mem::take(&mut field));
-                all.push(std::mem::take(&mut record));
-            }
-            c => field.push(c),
-        }
-    }
-    assert!(record.is_empty() && field.is_empty() && !is_quoted, "{csv}");
-    all
 }
 
 /// Returns the only run of a log, after checks that hold for each log.
@@ -150,21 +89,6 @@ fn the_reports_of_a_few_runs() {
 }
 
 #[test]
-fn every_format_has_the_exit_code_of_the_others() {
-    let folder = Folder::new();
-    folder.file("clean.jsonl", CLEAN);
-    folder.file("stuck.jsonl", stuck());
-    folder.file("half.jsonl", format!("{CLEAN}not json\n"));
-    for format in FORMATS {
-        for (run, exit) in [("clean.jsonl", 0), ("stuck.jsonl", 1), ("half.jsonl", 3), ("no", 3)] {
-            let (ran, report) = written(folder.path(), format, &[run]);
-            assert_eq!((ran.exit, ran.out.as_str()), (exit, ""), "{format} {run}: {}", ran.err);
-            assert!(exit == 0 || report.contains(run), "{format}: {report}");
-        }
-    }
-}
-
-#[test]
 fn the_formats_agree_about_the_recorded_runs() {
     let lines = report("jsonl", &["."]);
     let lines: Vec<Value> =
@@ -177,21 +101,17 @@ fn the_formats_agree_about_the_recorded_runs() {
         .filter_map(|finding| finding["loop"].as_str())
         .collect();
 
-    let csv = records(&report("csv", &["."]));
-    assert!(csv.iter().all(|record| record.len() == csv[0].len()), "{csv:?}");
-    let column = |name: &str| csv[0].iter().position(|column| column == name).expect(name);
-    let (id, status) = (column("loop"), column("status"));
-    let of_csv: BTreeSet<&str> = csv[1..].iter().map(|record| record[id].as_str()).collect();
-    assert!(of_csv.into_iter().filter(|id| !id.is_empty()).eq(loops.iter().copied()));
-    let clean = csv.iter().filter(|record| record[status] == "clean").count();
-    assert_eq!(clean, lines.len() - stuck);
+    let csv = report("csv", &["."]);
+    let id = Regex::new(r",([0-9a-f]{16}),").expect("a pattern");
+    let of_csv: BTreeSet<&str> = id.captures_iter(&csv).map(|id| id.extract::<1>().1[0]).collect();
+    assert_eq!(of_csv, loops);
+    assert_eq!(csv.matches("\nclean,").count(), lines.len() - stuck);
 
-    let junit = elements(&report("junit", &["."]));
-    let named = |name: &str| junit.iter().filter(|(tag, _)| tag.starts_with(name)).count();
-    assert_eq!((named("testcase "), named("failure "), named("error ")), (lines.len(), stuck, 0));
-    let suite = &junit.iter().find(|(tag, _)| tag.starts_with("testsuite ")).expect("a suite").0;
+    let junit = report("junit", &["."]);
+    let named = ["<testcase ", "<failure ", "<error "].map(|name| junit.matches(name).count());
+    assert_eq!(named, [lines.len(), stuck, 0]);
     let numbers = format!("tests=\"{}\" failures=\"{stuck}\" errors=\"0\"", lines.len());
-    assert!(suite.contains(&numbers), "{suite}");
+    assert!(junit.contains(&numbers), "{junit}");
 
     let run = sarif_run(&report("sarif", &["."]));
     let results = run["results"].as_array().expect("results");
@@ -207,23 +127,6 @@ fn the_formats_agree_about_the_recorded_runs() {
 }
 
 #[test]
-fn hostile_text_leaves_no_field() {
-    let folder = Folder::new();
-    for (number, words) in HOSTILE.into_iter().enumerate() {
-        let name = format!("{number}.jsonl");
-        folder.file(&name, everywhere(words));
-        for format in FORMATS {
-            let (ran, report) = written(folder.path(), format, &[&name]);
-            assert_eq!((ran.exit, ran.err.as_str()), (1, ""), "{words:?}");
-            let hidden = |c: &char| (c.is_control() && !"\r\n".contains(*c)) || *c == '\u{202E}';
-            assert_eq!(report.chars().find(hidden), None, "{report}");
-            assert!(report.len() < 64 * 1024, "{format}: {} bytes", report.len());
-            harmless(format, &report);
-        }
-    }
-}
-
-#[test]
 fn secrets_are_masked_in_every_report() {
     let secret = "ghp_Zq7xW2kLm9PvT4bN8sRdZq7x";
     let folder = Folder::new();
@@ -234,71 +137,6 @@ fn secrets_are_masked_in_every_report() {
         assert_eq!(ran.exit, 1, "{}", ran.err);
         assert!(report.contains("x •••") && !report.contains(&secret[..12]), "{report}");
     }
-}
-
-/// Checks that a report of one stuck run has only the structure that the program writes.
-fn harmless(format: &str, report: &str) {
-    match format {
-        "csv" => {
-            for record in records(report) {
-                assert_eq!(record.len(), 19, "{record:?}");
-                let formula = |field: &&String| field.starts_with(['=', '+', '-', '@']);
-                assert_eq!(record.iter().find(formula), None);
-            }
-        }
-        "junit" => {
-            let names = elements(report).into_iter().map(|(tag, _)| tag);
-            let names: Vec<_> =
-                names.map(|tag| tag.split(' ').next().unwrap_or("").to_owned()).collect();
-            assert_eq!(names, ["testsuites", "testsuite", "testcase", "failure"], "{report}");
-        }
-        "sarif" => {
-            let run = sarif_run(report);
-            let text = run["results"].to_string();
-            assert!(!text.contains("](http") || text.contains("\\\\](http"), "{text}");
-        }
-        "github" => {
-            let lines: Vec<_> = report.lines().collect();
-            assert_eq!(lines.len(), 2, "{report}");
-            assert!(lines[0].starts_with("::error file="), "{report}");
-            assert!(lines[1].starts_with("::notice title=unstuck::"), "{report}");
-            let (properties, _) = lines[0][2..].split_once("::").expect("a message");
-            assert_eq!(properties.matches(',').count(), 1, "{properties}");
-        }
-        _ => markdown(report),
-    }
-}
-
-/// Checks the parts of a document that are not in a fenced block.
-fn markdown(text: &str) {
-    let mut fence: Option<String> = None;
-    for line in text.lines() {
-        if let Some(open) = &fence {
-            if line == open {
-                fence = None;
-            }
-            continue;
-        }
-        if let Some(ticks) = line.strip_suffix("text").filter(|line| line.starts_with("```")) {
-            fence = Some(ticks.to_owned());
-            continue;
-        }
-        let mut bare = line.to_owned();
-        for tag in ["code", "details", "summary"] {
-            bare = bare.replace(&format!("<{tag}>"), "").replace(&format!("</{tag}>"), "");
-        }
-        let bare = bare.replace("\\\\", "");
-        let escaped = |c: char| format!("\\{c}");
-        let html = !line.starts_with('|') && line.contains("<summary>");
-        for c in "<`@[$".chars().filter(|c| !html || *c == '<') {
-            let rest = bare.replace(&escaped(c), "");
-            assert!(!rest.contains(c), "{c} in {line}");
-        }
-        if line.starts_with('|') {
-            assert_eq!(bare.replace("\\|", "").matches('|').count(), 7, "{line}");
-        }
-    }
-    assert_eq!(fence, None, "{text}");
 }
 
 /// Scans for GitHub Actions, with the summary of the step in this file.
@@ -343,7 +181,7 @@ fn csv_says_if_a_run_has_more_loops_than_rows() {
     let lines: Vec<_> = (0..3 * 301).map(|n| call(n).to_string()).collect();
     folder.file("run.jsonl", lines.join("\n"));
     let (ran, csv) = written(folder.path(), "csv", &["run.jsonl"]);
-    assert_eq!(records(&csv).len(), 1 + 300);
+    assert_eq!(csv.matches("\r\n").count(), 1 + 300);
     assert!(ran.err.contains("and 1 more loop: --format jsonl has all"), "{}", ran.err);
     let (_, log) = written(folder.path(), "sarif", &["run.jsonl"]);
     let run = sarif_run(&log);
@@ -354,5 +192,4 @@ fn csv_says_if_a_run_has_more_loops_than_rows() {
     assert!(markdown.contains("\nAnd 201 more loops: "), "{}", &markdown[..400]);
     let (_, junit) = written(folder.path(), "junit", &["run.jsonl"]);
     assert!(junit.contains("and 201 more loops: ") || junit.contains(" more: --format"), "{junit}");
-    elements(&junit);
 }
