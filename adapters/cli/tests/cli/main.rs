@@ -49,7 +49,6 @@ mod status;
 mod swarm;
 mod tune;
 mod view;
-mod warnings;
 #[cfg(all(unix, feature = "fleet"))]
 mod watch;
 mod web;
