@@ -1,46 +1,6 @@
 //! `scan --explain`: the table for one loop, and the errors.
 
-use crate::harness::{
-    Folder, Ran, echo, loops_that_begin_alike, program, repeated, runs, scan, unstuck_reading,
-};
-
-/// Explains a loop in the recorded runs, from their folder.
-fn explained(words: &[&str]) -> Ran {
-    Ran::by(program().current_dir(runs()).arg("scan").args(words))
-}
-
-/// Returns the explanation of the first loop that `scan` finds in `input`, its standard input.
-fn explained_from_input(input: &[u8]) -> String {
-    let found = unstuck_reading(&["scan", "-", "--format=jsonl"], input).only_line();
-    let id = found["findings"][0]["loop"].as_str().expect("an id");
-    let ran = unstuck_reading(&["scan", "-", "--explain", id], input).quiet(1);
-    ran.out
-}
-
-/// Returns the explanation of the first loop that `scan` finds in the recorded runs at `words`. The
-/// test asks for the id, so that it cannot go stale.
-fn first_loop_explained(words: &[&str]) -> String {
-    let found = explained(&[words, &["--format", "jsonl"]].concat()).only_line();
-    let id = found["findings"][0]["loop"].as_str().expect("an id");
-    let ran = explained(&[words, &["--explain", &id[..8]]].concat()).quiet(1);
-    ran.out
-}
-
-#[test]
-fn loops_are_explained() {
-    for (name, words) in [
-        ("a_cycle_step_by_step", &["native/stuck-two-in-turns.jsonl"][..]),
-        ("a_loop_of_one_worker", &["native/stuck-worker.jsonl"]),
-        ("talk_turn_by_turn", &["native/stuck-talk.jsonl"]),
-        ("a_history_that_is_cleared", &["native/stuck-parallel.jsonl", "--preset", "cycles"]),
-    ] {
-        insta::assert_snapshot!(name, first_loop_explained(words));
-    }
-    let call = repeated(r#"{"type":"call","tool":"bash","args":{"command":"make"}}"#);
-    for (name, run) in [("calls_without_an_outcome", call), ("an_echo", echo())] {
-        insta::assert_snapshot!(name, explained_from_input(run.as_bytes()));
-    }
-}
+use crate::harness::{Folder, echo, loops_that_begin_alike, runs, scan};
 
 #[test]
 fn each_finding_is_at_the_call_or_turn_that_made_it() {

@@ -44,7 +44,6 @@ mod schema;
 mod shown;
 #[cfg(unix)]
 mod start_over;
-mod status;
 #[cfg(all(unix, feature = "fleet"))]
 mod swarm;
 mod tune;

@@ -1,4 +1,4 @@
-//! Snapshots of the output for people.
+//! Snapshots of help texts and of lists.
 
 #[cfg(unix)]
 use std::path::Path;
@@ -7,36 +7,9 @@ use std::process::Command;
 
 #[cfg(unix)]
 use crate::harness::Folder;
-use crate::harness::{Ran, echo, run_in, runs, unstuck, unstuck_reading};
-
-/// Runs the program in the folder of recorded runs.
-fn printed(words: &str) -> String {
-    let words: Vec<&str> = words.split_whitespace().collect();
-    let Ran { exit, out, err } = run_in(&runs(), &words);
-    format!("{out}{err}exit {exit}\n")
-}
-
-#[test]
-fn what_people_read_of_the_recorded_runs() {
-    for (name, words) in [
-        ("a_streak", "scan native/stuck-edit.jsonl"),
-        ("a_cycle", "scan native/stuck-parallel.jsonl"),
-        ("a_recurrence", "scan native/stuck-lap-of-three.jsonl"),
-        ("talk", "scan native/stuck-talk.jsonl"),
-        ("a_worker", "scan native/stuck-worker.jsonl"),
-        (
-            "several_files_one_of_another_format",
-            "scan --from native native/healthy-fix.jsonl \
-             claude-code/6f1c0de0-0001-4000-8000-000000000000.jsonl native/healthy-poll.jsonl",
-        ),
-        ("lines_for_programs", "scan --format jsonl native/stuck-worker.jsonl"),
-        ("scores", "eval --labels ../runs.labels.jsonl ."),
-        ("wrongly_judged_runs", "eval --labels ../runs.labels.jsonl . --preset graduated"),
-    ] {
-        insta::assert_snapshot!(name, printed(words));
-    }
-    insta::assert_snapshot!("an_echo", unstuck_reading(&["scan", "-"], echo().as_bytes()).out);
-}
+#[cfg(unix)]
+use crate::harness::Ran;
+use crate::harness::unstuck;
 
 #[test]
 fn presets_and_help() {
