@@ -13,11 +13,11 @@
 //! - `talk file command`: the command with the lines of the file as its input. It waits for a line of output at each
 //!   line `<`.
 //! - `write file`: the lines below are the file's content. `write file 3..5` writes them three times, with the number in
-//!   place of `{n}`, which makes three files if it is in their name; `5..3` counts down. `program file` writes a script, and `bytes file`
-//!   writes one line without its end, with `\n`, `\r`, `\t` and `\xff` for other bytes.
-//! - `cmp file file`, `cd`, `export`, `cat`, `ls`, `rm`, `mkdir`, `chmod`, `cp`, `mv`, `link TARGET NAME`, `sed -i s/old/new/ file` and
-//!   `touch -d @seconds file`, in these forms only, and `git` without the user's settings. On Unix, `sh -c line` is one
-//!   for what the others lack.
+//!   place of `{n}`, which makes three files if it is in their name; `5..3` counts down. `program file` writes a script.
+//!   `bytes file` writes one line without its end, in which `\n`, `\r`, `\t` and `\xff` are bytes.
+//! - `cd`, `export`, `cat`, `ls`, `rm`, `mkdir`, `chmod`, `cp`, `cmp`, `mv`, `link TARGET NAME`,
+//!   `sed -i s/old/new/ file` and `touch -d @seconds file`, in these forms only, and `git` without the user's settings.
+//!   On Unix there is `sh -c line` for what these lack.
 //!
 //! A case with a table below its title is played for each row, and so is every case below a table before the first
 //! title. The lines begin with `: ` and hold fields between ` | `. The first line has names, which stand for the fields
@@ -209,11 +209,11 @@ impl<'t> Console<'t> {
             }
             "ls" => ran.out = listed(&path(1)),
             "rm" if path(1).is_dir() => done(fs::remove_dir_all(path(1))),
+            "rm" => done(fs::remove_file(path(1))),
             "cmp" => {
                 let [one, other] = [1, 2].map(|n| fs::read(path(n)).expect(step.command));
                 ran.exit = i32::from(one != other);
             }
-            "rm" => done(fs::remove_file(path(1))),
             "sed" => edit(&path(3), words[2]),
             "touch" => age(&path(3), words[2]),
             "mkdir" => done(fs::create_dir_all(path(1))),
@@ -459,6 +459,12 @@ fn played(
     differences
 }
 
+/// Returns the title of a case, and the fields of the row that it is played for.
+fn played_as(case: &Case<'_>, row: &Row<'_>) -> String {
+    let fields = row.iter().map(|(_, field)| field.as_str());
+    [case.title].into_iter().chain(fields).collect::<Vec<_>>().join(" | ")
+}
+
 /// Returns whether the cases of a file can run here.
 fn is_for_here(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).expect("UTF-8");
@@ -493,7 +499,7 @@ fn every_session_prints_what_it_shows() {
                     while let Some((case, row)) = plays.get(next.fetch_add(1, Ordering::Relaxed)) {
                         for (lines, shown) in played(&text, &begin, case, row) {
                             let mut all = differences.lock().expect("a list");
-                            all.push((case.title, lines, shown));
+                            all.push((played_as(case, row), lines, shown));
                         }
                     }
                 });
