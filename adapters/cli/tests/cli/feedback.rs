@@ -51,14 +51,6 @@ fn findings_can_be_pasted_as_they_are_printed() {
 }
 
 #[test]
-fn the_mark_of_an_editor_before_the_first_id_is_skipped() {
-    let folder = Folder::new();
-    let file = folder.file("feedback", "\u{feff}aed4189061ec6324\r\n");
-    let plain = folder.file("plain", "aed4189061ec6324\n");
-    assert_eq!(heeding(&file, &[]).out, heeding(&plain, &[]).out);
-}
-
-#[test]
 fn first_digits_of_several_loops_are_refused_before_an_output_is_emptied() {
     let folder = Folder::new();
     let (run, ids) = loops_that_begin_alike(&folder);

@@ -139,20 +139,3 @@ fn a_long_run_is_drawn_in_part_and_folded() {
     assert!(page.out.contains("Ribbon of 10000 calls</summary>"));
     assert!(page.out.len() < 1_200_000, "{} bytes", page.out.len());
 }
-
-#[test]
-fn unreadable_inputs_are_listed() {
-    let folder = Folder::new();
-    folder.file("a.jsonl", CLEAN);
-    let missing = folder.path().join("no<such>.jsonl");
-    let page = unstuck([
-        "scan",
-        "--format",
-        "html",
-        folder.path().to_str().unwrap(),
-        missing.to_str().unwrap(),
-    ]);
-    assert_eq!(page.exit, 3);
-    assert!(page.out.contains("1 input could not be read"));
-    assert!(page.out.contains("no&lt;such&gt;.jsonl"), "{}", page.out);
-}

@@ -46,7 +46,6 @@ mod shown;
 mod start_over;
 #[cfg(all(unix, feature = "fleet"))]
 mod swarm;
-mod tune;
 mod view;
 #[cfg(all(unix, feature = "fleet"))]
 mod watch;

@@ -6,9 +6,7 @@ use serde_json::Value;
 use unstuck_text::CauseKind;
 use unstuck_trace::Format;
 
-use crate::harness::{
-    Folder, PRESETS, RULE_SETS, echo, evaluated, labels, listed, runs, scan, scanned, unstuck,
-};
+use crate::harness::{PRESETS, RULE_SETS, evaluated, labels, listed, runs, scan, scanned, unstuck};
 
 /// The fields of a trace.
 const TRACE: [&str; 9] =
@@ -163,20 +161,6 @@ fn every_preset_keeps_to_the_schema() {
         assert_eq!(traces.len(), listed(&labels()).len(), "{preset}");
         traces.iter().for_each(check_trace);
     }
-}
-
-#[test]
-fn an_echo_is_in_one_turn() {
-    let folder = Folder::new();
-    let trace = scanned(&folder.file("run.jsonl", echo())).only_line();
-    check_trace(&trace);
-    let finding = &trace["findings"][0];
-    for (field, expected) in
-        [("kind", "echo".into()), ("laps", Value::from(9)), ("period", Value::from(6))]
-    {
-        assert_eq!(finding[field], expected, "{finding}");
-    }
-    assert_eq!(finding["first_message"], finding["at_message"], "{finding}");
 }
 
 #[test]
