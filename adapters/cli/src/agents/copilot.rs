@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use unstuck_trace::{Format, ToolResult};
 
 use super::dialect::{self, Dialect, HookPayload};
-use super::event::{BadPayload, Call, Ending, Event, EventKind, Raw, fields, text};
+use super::event::{BadPayload, Ending, Event, EventKind, Raw, fields, text};
 use super::hooks::{HookEvent, Hooks, Shape};
 use super::host::{Diagnosis, Home, Host, Installation, Transcripts};
 use super::reply::{Encoded, Reply, Words};
@@ -89,11 +89,10 @@ impl Dialect for Copilot {
         payload.tool_response.map_or_else(|| result(payload.tool_result), result_in_vs_code)
     }
 
-    fn call<'a>(payload: &HookPayload<'a>) -> Result<Call<'a>, BadPayload> {
-        let call = payload.call()?;
-        let known = TOOLS.iter().find(|(name, _)| *name == call.tool);
-        let tool = known.map_or(call.tool, |&(_, name)| Cow::Borrowed(name));
-        Ok(Call { tool, ..call })
+    fn tool<'a>(payload: &HookPayload<'a>) -> Result<Cow<'a, str>, BadPayload> {
+        let tool = payload.tool()?;
+        let known = TOOLS.iter().find(|(name, _)| *name == tool);
+        Ok(known.map_or(tool, |&(_, name)| Cow::Borrowed(name)))
     }
 
     fn kind<'a>(payload: &HookPayload<'a>, name: &str) -> Result<EventKind<'a>, BadPayload> {

@@ -41,8 +41,13 @@ pub(crate) trait Dialect {
         Ending::Answered { text: shown(payload.error), failed: true }
     }
 
+    /// Returns the name of the tool, as the model knows it.
+    fn tool<'a>(payload: &HookPayload<'a>) -> Result<Cow<'a, str>, BadPayload> {
+        payload.tool()
+    }
+
     fn call<'a>(payload: &HookPayload<'a>) -> Result<Call<'a>, BadPayload> {
-        payload.call()
+        Ok(payload.call_of(Self::tool(payload)?))
     }
 
     /// Returns the kind of an event with another name.
@@ -187,11 +192,15 @@ impl<'a, R> HookPayload<'a, R> {
 
     /// Returns the call.
     pub(crate) fn call(&self) -> Result<Call<'a>, BadPayload> {
-        let tool = self.tool()?;
+        Ok(self.call_of(self.tool()?))
+    }
+
+    /// Returns the call of this tool.
+    pub(crate) fn call_of(&self, tool: Cow<'a, str>) -> Call<'a> {
         let args = Cow::Borrowed(event::json(self.tool_input));
         // Where there are two ids, the model gave this one, and lists of calls have no other.
         let id = full(self.tool_call_id).or_else(|| full(self.tool_use_id));
-        Ok(Call { id, tool, args })
+        Call { id, tool, args }
     }
 
     /// Returns the calls that the payload lists, each with its entry in the list, from which `read` takes its end.
