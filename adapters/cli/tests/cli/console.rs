@@ -27,8 +27,8 @@
 //! `/findings/*/tool`.
 //!
 //! `NAME.unix.txt`, `NAME.fleet.txt` and `NAME.lean.txt` need Unix, the features of a fleet, or their absence. With
-//! `UNSTUCK_GOLDEN=write` in the environment the output in the files is written anew. A `…` that is alone in a line is then
-//! lost, and has to be put back; review the difference.
+//! `UNSTUCK_GOLDEN=write` in the environment the output in the files is written anew. A `…` that is alone in a line is
+//! kept if the lines around it are still there. Review the difference.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -414,7 +414,8 @@ fn pattern(line: &str) -> String {
     line.split('…').map(regex::escape).collect::<Vec<_>>().join(".*?")
 }
 
-/// Returns `shown` with those lines of `expected` that describe a line of it, by wildcards or by the names of fields.
+/// Returns `shown` with those lines of `expected` that describe a line of it, by wildcards or by the names of fields, or the
+/// lines between two.
 fn with_wildcards(shown: &str, expected: &str, console: &Console<'_>) -> String {
     let lines = expected.lines().map(|line| (line, console.with_fields(line)));
     let lines = lines.filter(|(line, it)| *line != "…" && (line.contains('…') || it != line));
@@ -422,7 +423,28 @@ fn with_wildcards(shown: &str, expected: &str, console: &Console<'_>) -> String 
     let patterns: Vec<_> = patterns.map(|(line, it)| (line, it.expect("a pattern"))).collect();
     let described =
         |shown| patterns.iter().find(|(_, it)| it.is_match(shown)).map(|(line, _)| *line);
-    shown.lines().map(|line| described(line).unwrap_or(line).to_owned() + "\n").collect()
+    let lines: Vec<_> = shown.lines().map(|line| described(line).unwrap_or(line)).collect();
+    let [all, without] = [lines.clone(), with_gaps(lines, &expected.lines().collect::<Vec<_>>())]
+        .map(|lines| lines.iter().map(|line| (*line).to_owned() + "\n").collect::<String>());
+    if fits(shown, &console.with_fields(&without)) { without } else { all }
+}
+
+/// Puts a `…` that is alone in a line of `expected` in the place of the lines between its neighbours, if `lines` has both.
+fn with_gaps<'t>(mut lines: Vec<&'t str>, expected: &[&str]) -> Vec<&'t str> {
+    for n in (0..expected.len()).filter(|n| expected[*n] == "…") {
+        let place = |from: usize, line: &str| {
+            lines[from..].iter().position(|other| *other == line).map(|place| from + place)
+        };
+        let above = expected[..n].last();
+        let from = above.map_or(Some(0), |line| place(0, line).map(|place| place + 1));
+        let to = from.and_then(|from| {
+            expected.get(n + 1).map_or(Some(lines.len()), |line| place(from, line))
+        });
+        if let Some((from, to)) = from.zip(to) {
+            lines.splice(from..to, ["…"]);
+        }
+    }
+    lines
 }
 
 /// Returns whether `shown` is what `expected` describes.
