@@ -26,7 +26,8 @@ fn settings(agent: &str) -> &'static str {
         "droid" => ".factory/settings.json",
         "codebuddy" => ".codebuddy/settings.json",
         "auggie" => ".augment/settings.json",
-        _ => ".gemini/settings.json",
+        "gemini" => ".gemini/settings.json",
+        other => panic!("this function does not know the settings of {other}"),
     }
 }
 
