@@ -231,7 +231,12 @@ static void numbers_out_of_range(void) {
     scribbled = verdict;
     memset(&scribbled.finding.kind, 99, 1);
     IS(UNSTUCK_VALUE, unstuck_false_positive(detector, &scribbled));
-    for (unsigned rule = 14; rule < 256; rule++) {
+    unsigned rules = 0;
+    while (rules < 32 && unstuck_rule_name(unstuck_balanced(), (uint8_t)rules, 0, NULL, 0) != 0) {
+        rules++;
+    }
+    HOLDS(rules > verdict.finding.rule && rules < 32);
+    for (unsigned rule = rules; rule < 256; rule++) {
         scribbled = verdict;
         scribbled.finding.rule = (uint8_t)rule;
         IS(UNSTUCK_VALUE, unstuck_false_positive(detector, &scribbled));
