@@ -20,8 +20,8 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::{Index, select};
     use unstuck_core::{
-        Action, Call, Force, Ladder, Outcomes, Pattern, Phase, Policy, Progress, Rule, Rung,
-        Select, Silence, Tag, TagSet, TextRule, Tool, ToolRule,
+        Action, Call, Force, Ladder, Outcomes, Pattern, Phase, Policy, Progress, RULES_MAX, Rule,
+        Rung, Select, Silence, Tag, TagSet, TextRule, Tool, ToolRule,
     };
     use unstuck_text::{
         Counter, Effect, Failures, Likeness, Mask, Masks, Near, PRESETS, Preset, Recipe,
@@ -116,8 +116,12 @@ ladder = { basis = "repetitions", rungs = [{ count = 2, action = "block" }] }
         assert!(mistake.what().contains("must be for one tool"), "{}", mistake.what());
         let unnamed = config.replace("\"deploy\"", "\"\"");
         assert_eq!(read::preset(&unnamed).expect_err("no name").place(&unnamed), (7, 19));
-        let many = format!("{config}{rule}{rule}");
-        let mistake = read::preset(&many).expect_err("three rules");
+        let room = RULES_MAX - balanced.rules().len();
+        let promises =
+            "`HINT`, `adapters/cli/TEAM.md` and the documentation of `RULES_MAX` say two";
+        assert_eq!(room, 2, "{promises}");
+        let many = format!("{config}{}", rule.repeat(room));
+        let mistake = read::preset(&many).expect_err("one rule too many");
         assert_eq!(mistake.place(&many), (19, 1));
         assert!(mistake.what().contains("17 rules, but at most 16"), "{}", mistake.what());
     }
