@@ -26,9 +26,9 @@
 //!
 //! A policy has at most [`RULES_MAX`](crate::RULES_MAX) rules. `BALANCED` leaves two of these places to users, as the
 //! documentation promises; the test `a_rule_for_one_tool_stands_beside_a_preset` says where. So one more rule takes a place
-//! from users, or needs a larger number: sets of rules with more bits (`RuleSet` has 16, and the seventeenth rule would share
-//! that of the first), 9 bytes of memory in each detector, 13 in each checkpoint, which gets a new version, and new sizes in
-//! `adapters/c/src/checkpoint.rs`. Prefer to widen a rule that is there.
+//! from users, or needs a larger number: sets of rules with more bits (`RuleSet` has 16), 9 bytes of memory in each
+//! detector, 13 in each checkpoint, which gets a new version, and new sizes in `adapters/c/src/checkpoint.rs`. Prefer to
+//! widen a rule that is there.
 
 use crate::ladder::{Action, Ladder, Rung};
 use crate::policy::Policy;
