@@ -1,6 +1,6 @@
 //! The table of formats, `formats.txt`: what in an object shows that it belongs to a format.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use memchr::memmem::Finder;
 use serde_json::{Map, Value};
@@ -109,15 +109,17 @@ struct Row {
     key: Option<&'static str>,
     /// The bit of this field, or all bits.
     bits: u64,
-    tests: &'static str,
+    text: &'static str,
+    /// The tests in the text once they were needed, or `None` if they cannot be read.
+    tests: OnceLock<Option<Vec<Test>>>,
 }
 
 impl Row {
     /// Reads a row. Returns `None` for one that has no tests.
     fn parse(columns: &[&'static str]) -> Option<Self> {
-        let (format, places, clue, tests) = match columns {
-            [format, "whole", tests] => (format, &[][..], None, tests),
-            [format, places, weight, tests, reason] => {
+        let (format, places, clue, text) = match columns {
+            [format, "whole", text] => (format, &[][..], None, text),
+            [format, places, weight, text, reason] => {
                 let places = match *places {
                     "line" => &[Place::Line][..],
                     "document" => &[Place::Document],
@@ -127,22 +129,23 @@ impl Row {
                     "any" => &[Place::Line, Place::Document, Place::Element],
                     _ => return None,
                 };
-                (format, places, Some(Clue::parse(weight, reason)?), tests)
+                (format, places, Some(Clue::parse(weight, reason)?), text)
             }
             _ => return None,
         };
-        let key = key_of(tests);
+        let (key, tests) = (key_of(text), OnceLock::new());
         let bits = key.map_or(u64::MAX, bit);
-        Some(Self { format: format.parse().ok(), places, clue, key, bits, tests })
+        Some(Self { format: format.parse().ok(), places, clue, key, bits, text, tests })
     }
 
-    fn tests(&self) -> impl Iterator<Item = Test> {
-        self.tests.split('&').map(|test| Test::parse(test.trim_ascii()))
+    fn tests(&self) -> Option<&[Test]> {
+        let read = || self.text.split('&').map(|test| Test::parse(test.trim_ascii())).collect();
+        self.tests.get_or_init(read).as_deref()
     }
 
     fn holds(&self, fields: &Fields) -> bool {
         self.key.is_none_or(|key| fields.contains_key(key))
-            && self.tests().all(|test| test.holds(fields))
+            && self.tests().is_some_and(|tests| tests.iter().all(|test| test.holds(fields)))
     }
 }
 
@@ -151,7 +154,7 @@ fn key_of(tests: &'static str) -> Option<&'static str> {
     let end = tests.bytes().position(|byte| b" =^$:{[|*".contains(&byte)).unwrap_or(tests.len());
     let (key, rest) = tests.split_at(end);
     let is_nested = rest.starts_with(['{', '[']);
-    let is_one_of = rest.split(" & ").next().is_some_and(|first| first.contains('|'));
+    let is_one_of = rest.split('&').next().is_some_and(|first| first.contains('|'));
     Some(key).filter(|key| !key.starts_with(['!', '@']) && (is_nested || !is_one_of))
 }
 
@@ -180,8 +183,8 @@ impl Clue {
 struct Test {
     is_not: bool,
     of: Of,
-    /// The checks of the object's fields.
-    checks: &'static str,
+    /// Lists of checks of the object's fields. One check of each list has to hold.
+    checks: Vec<Vec<Check>>,
 }
 
 /// The objects that a [`Test`] looks at.
@@ -194,7 +197,7 @@ enum Of {
 }
 
 impl Test {
-    fn parse(text: &'static str) -> Self {
+    fn parse(text: &'static str) -> Option<Self> {
         let nested = text.strip_suffix(['}', ']']).and_then(|text| text.split_once(['{', '[']));
         let (name, inner) = nested.unwrap_or(("", text));
         let (name, is_not) = name.strip_prefix('!').map_or((name, false), |name| (name, true));
@@ -204,17 +207,15 @@ impl Test {
             None if text.ends_with(']') => Of::List(name),
             None => Of::Field(name),
         };
-        Self { is_not, of, checks: inner.trim_matches(['[', ']']) }
-    }
-
-    /// Returns the checks, all of which have to hold: lists of checks, one of which has to hold.
-    fn checks(&self) -> impl Iterator<Item = impl Iterator<Item = Option<Check>>> {
-        self.checks.split(';').map(|any| any.split('|').map(Check::parse))
+        let checks = inner.trim_matches(['[', ']']).split(';');
+        let checks: Option<_> =
+            checks.map(|any| any.split('|').map(Check::parse).collect()).collect();
+        checks.map(|checks| Self { is_not, of, checks })
     }
 
     fn holds(&self, fields: &Fields) -> bool {
         let all = |fields: &Fields| {
-            self.checks().all(|any| any.flatten().any(|check| check.holds(fields)))
+            self.checks.iter().all(|any| any.iter().any(|check| check.holds(fields)))
         };
         let holds = match self.of {
             Of::Itself => all(fields),
@@ -323,8 +324,7 @@ mod tests {
 
     /// Returns whether a row and all of its tests can be read.
     fn can_be_read(columns: &[&'static str]) -> bool {
-        let can_be_read = |test: Test| test.checks().flatten().all(|check| check.is_some());
-        Row::parse(columns).is_some_and(|row| row.tests().all(can_be_read))
+        Row::parse(columns).is_some_and(|row| row.tests().is_some())
     }
 
     #[test]
