@@ -274,3 +274,25 @@ impl Proof {
         Self { count: counted.max(runaway), is_latest: is_proven || unbroken >= RUNAWAY_MIN }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::least_rotation;
+    use crate::digest::Digest;
+
+    proptest! {
+        #[test]
+        fn the_least_rotation_is_the_first_of_all_in_their_order(
+            steps in prop::collection::vec(0..3_u64, 1..24),
+        ) {
+            let lap: Vec<_> = steps.iter().map(|step| Digest::new(*step)).collect();
+            let turned = |begin: usize| [&lap[begin..], &lap[..begin]].concat();
+            let least = (0..lap.len()).map(turned).min();
+            prop_assert_eq!(Some(turned(least_rotation(&lap))), least);
+        }
+    }
+}

@@ -156,6 +156,7 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
         let (proven, unbroken) = match moment {
             // Whoever asks for a call again is there to decide.
             _ if self.history.heard == Heard::Repeated => (0, 0),
+            // Ahead, a known loop is named, and nothing is proven anew.
             Moment::Announced | Moment::Ahead => (0, self.unbroken_before(record)),
             Moment::Settled => (
                 self.history.window.proven(record, hit, self.policy.reach()),
@@ -367,8 +368,8 @@ impl<'p, const W: usize, const OPEN: usize> Detector<'p, W, OPEN> {
     /// Returns the records before the one that is judged at this moment.
     fn evidence(&self, moment: Moment) -> Evidence<'_, W> {
         let open = match moment {
-            Moment::Settled => &[],
-            Moment::Announced | Moment::Ahead => self.history.open.as_slice(),
+            Moment::Settled | Moment::Ahead => &[],
+            Moment::Announced => self.history.open.as_slice(),
         };
         Evidence { window: &self.history.window, open }
     }

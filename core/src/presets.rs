@@ -6,29 +6,29 @@
 //!
 //! # Adding a rule
 //!
-//! 1. Write down the runs first: in `adapters/text/tests/presets/situations.txt`, whose head explains its lines, one in which
-//!    the rule finds a loop at the call where you would step in, and an innocent one that looks like it.
-//! 2. Try the rule without code. `unstuck presets balanced --format toml` prints the default; add a `[[rule]]`, and look at
-//!    `unstuck eval --config FILE` on all labelled runs that you have. `adapters/trace/runs.labels.jsonl` is for
-//!    `adapters/trace/runs`, and `benches/labels/SOURCES.md` says how to get the runs of real agents. A rule that accuses one
-//!    healthy run is not ready.
-//! 3. Put the constant into `BALANCED_RULES`, and a line into the documentation of [`BALANCED`]. At each call, the first
-//!    rule that holds decides, so the order counts. A rule for two kinds of tool is two rules.
-//! 4. If no field of [`Rule`] says what you mean, ask how much a single answer should weigh. `patience.rs` adds repetitions
-//!    where an answer proves less. The oracle in `core/tests/oracle/model.rs` says the same in plain code, and
-//!    `core/DEFINITIONS.md` in words.
-//! 5. `nudge.rs` chooses the message by the kind of the finding, by what matches, and by the kind of tool. Read what it says
-//!    about yours (`unstuck scan --config FILE RUN` shows it) before you add an arm, and then a case to the test
+//! 1. Write down the runs first: in `adapters/text/tests/presets/situations.txt`, whose head explains its lines, one in
+//!    which the rule finds a loop at the call where you would step in, and an innocent one that looks like it.
+//! 2. Try the rule without code. `unstuck presets balanced --format toml` prints the default; add a `[[rule]]`, and
+//!    look at `unstuck eval --config FILE` on all labelled runs that you have. `adapters/trace/runs.labels.jsonl` is
+//!    for `adapters/trace/runs`, and `benches/labels/SOURCES.md` says how to get the runs of real agents. A rule that
+//!    accuses one healthy run is not ready.
+//! 3. Put the constant into `BALANCED_RULES`, and a line into the documentation of [`BALANCED`]. At each call, the
+//!    first rule that holds decides, so the order counts. A rule for two kinds of tool is two rules.
+//! 4. If no field of [`Rule`] says what you mean, ask how much a single answer should weigh. `patience.rs` adds
+//!    repetitions where an answer proves less. The oracle in `core/tests/oracle/model.rs` says the same in plain code,
+//!    and `core/DEFINITIONS.md` in words.
+//! 5. `nudge.rs` chooses the message by the kind of the finding, by what matches, and by the kind of tool. Read what it
+//!    says about yours (`unstuck scan --config FILE RUN` shows it) before you add an arm, and then a case to the test
 //!    `every_kind_has_words_that_fit`.
 //! 6. The table of `adapters/cli/EVALUATION.md` has a row for each rule, on and off.
-//! 7. The tests of `unstuck-cli` show all rules: in the snapshot of `presets`, in those of `--explain`, and in the console
-//!    session `loops.txt`. Accept these.
+//! 7. The tests of `unstuck-cli` show all rules: in the snapshot of `presets`, in those of `--explain`, and in the
+//!    console session `loops.txt`. Accept these.
 //!
 //! A policy has at most [`RULES_MAX`](crate::RULES_MAX) rules. `BALANCED` leaves two of these places to users, as the
-//! documentation promises; the test `a_rule_for_one_tool_stands_beside_a_preset` says where. So one more rule takes a place
-//! from users, or needs a larger number: sets of rules with more bits (`RuleSet` has 16), 9 bytes of memory in each
-//! detector, 13 in each checkpoint, which gets a new version, and new sizes in `adapters/c/src/checkpoint.rs`. Prefer to
-//! widen a rule that is there.
+//! documentation promises; the test `a_rule_for_one_tool_stands_beside_a_preset` says where. So one more rule takes a
+//! place from users, or needs a larger number: sets of rules with more bits (`RuleSet` has 16), 9 bytes of memory in
+//! each detector, 13 in each checkpoint, which gets a new version, and new sizes in `adapters/c/src/checkpoint.rs`.
+//! Prefer to widen a rule that is there.
 
 use crate::ladder::{Action, Ladder, Rung};
 use crate::policy::Policy;

@@ -136,7 +136,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_queue_agrees_with_a_list(steps in prop::collection::vec((0..4_u8, any::<u8>()), 0..40)) {
+        fn a_queue_agrees_with_a_list(steps in prop::collection::vec((0..5_u8, any::<u8>()), 0..40)) {
             let mut queue: Queue<u8, 4> = Queue::new(0);
             let mut list: Vec<u8> = Vec::new();
             for (step, value) in steps {
@@ -146,6 +146,10 @@ mod tests {
                         prop_assert_eq!(queue.pop_oldest(), expected);
                     }
                     1 => prop_assert_eq!(queue.pop_newest(), list.pop()),
+                    2 => {
+                        queue.retain(|held| *held > value);
+                        list.retain(|held| *held > value);
+                    }
                     _ => {
                         let fits = list.len() < 4;
                         prop_assert_eq!(queue.push(value), fits);

@@ -294,6 +294,7 @@ impl Pattern {
     /// negative. The number stays between 2 and the highest that can be counted.
     pub(crate) fn asked(self, patience: i16) -> u16 {
         let most = match self {
+            // A run is counted further, but patience never asks for more laps than a rule can.
             Self::Cycle { .. } => u16::from(u8::MAX),
             Self::Streak { .. } | Self::Recurrence { .. } => self.most(),
         };

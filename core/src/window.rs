@@ -214,22 +214,17 @@ impl<const W: usize> Window<W> {
     /// an equal answer to a call that works proves nothing: it may change by itself. O(W).
     pub(crate) fn proven(&self, record: &Record, hit: &Hit, reach: Mask) -> u16 {
         let waits = self.is_under_way(reach);
-        let period = u16::from(hit.period);
-        let ages = hit.evidence.since(1);
-        let (mut newer, mut row) = (Ending::of(record, record.status), 0_u16);
-        while let Some(older) = self.ending_of(ages, row.saturating_add(period).saturating_sub(1)) {
-            if !newer.proves_with(older) || waits && newer.worked() {
-                break;
-            }
-            newer = if period == 1 { older } else { self.ending_of(ages, row).unwrap_or(older) };
+        let period = usize::from(hit.period);
+        let (ages, mut row) = (hit.evidence.since(1), 0_u16);
+        let olders = ages.places().skip(period.saturating_sub(1));
+        let mut newer = Ending::of(record, record.status);
+        for (newer_age, older_age) in ages.places().zip(olders) {
+            let proves = |older: &Ending| newer.proves_with(*older) && !(waits && newer.worked());
+            let Some(older) = self.ending(older_age).filter(proves) else { break };
+            newer = if period == 1 { older } else { self.ending(newer_age).unwrap_or(older) };
             row = row.saturating_add(1);
         }
-        row.checked_div(period).unwrap_or(0).saturating_add(1)
-    }
-
-    /// Returns the ending of the `n`th newest of these records, counted from 0.
-    fn ending_of(&self, ages: Mask, n: u16) -> Option<Ending> {
-        ages.nth(n.into()).and_then(|age| self.ending(age))
+        row.checked_div(hit.period.into()).unwrap_or(0).saturating_add(1)
     }
 
     /// Returns whether a call in `reach` was answered that something is under way. O(W).
@@ -380,7 +375,7 @@ impl<const W: usize> Window<W> {
             Results::Ignored | Results::Same => (&self.result, record.result),
         };
         let answered = self.flags.answered & reach;
-        let differs = |args, answer| self.answers_differ(args, column, answer, answered);
+        let differs = |args, answer| self.has_other_answer(args, column, answer, answered);
         let is_progress = |age| {
             let slot = self.slot(age)?;
             let moved = self.marks.get(slot)?.has(Marks::MOVED);
@@ -392,10 +387,16 @@ impl<const W: usize> Window<W> {
             || reach.places().any(|age| is_progress(age) == Some(true))
     }
 
-    /// Returns whether the call with these `args` has another answer than `answer` among the `answered` ones, by the digests
-    /// in `column`. O(W).
+    /// Returns whether the call with these `args` has another answer than `answer` among the `answered` ones, by the
+    /// digests in `column`. O(W).
     #[cfg_attr(target_pointer_width = "32", inline(never))]
-    fn answers_differ(&self, args: Digest, column: &[u32; W], answer: u32, answered: Mask) -> bool {
+    fn has_other_answer(
+        &self,
+        args: Digest,
+        column: &[u32; W],
+        answer: u32,
+        answered: Mask,
+    ) -> bool {
         let same = self.ages(equal(&self.args, args)) & answered;
         !(same & !self.ages(equal(column, answer))).is_empty()
     }
