@@ -205,7 +205,7 @@ fn blank(masks: Masks, text: &[u8], place: usize, from: usize) -> Option<Span> {
         }
         end += 1;
     }
-    // One white space beside a control character, or that character.
+    // Nothing is folded: the scan marks a white space beside a control character, too.
     if end <= place || end == start + 1 && text.get(start) != Some(&ESCAPE) {
         return None;
     }

@@ -154,7 +154,8 @@ fn is_named((name, message): (&str, &str)) -> bool {
         || is_errno(name) && message.trim().contains(' ')
         || is_of_tool(name, message)
         || matches!(name.split(':').next(), Some("zsh" | "(eval)"))
-            && find::contains(message, "no matches found: ")
+            && (message.starts_with("no matches found: ")
+                || find::contains(message, ": no matches found: "))
 }
 
 /// Returns whether `line` is an exception with its message: `SyntaxError: invalid syntax`.
