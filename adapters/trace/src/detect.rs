@@ -1,7 +1,7 @@
 //! Recognises the format of an input by its beginning.
 //!
-//! Every format looks at every object in the first 64 KiB and returns a [`Clue`] if it knows one.
-//! The strongest clue gets the object; of equal ones, the format that comes first in
+//! Every object in the first 64 KiB is tested by the rows of `formats.txt`, and each format has the [`Clue`] of the first
+//! row that holds. The strongest clue gets the object; of equal ones, the format that comes first in
 //! [`Format::ALL`]. Formats that are known and not read take part, so that the error can name them. If long
 //! texts leave no room for a clue, the [outline](crate::outline) of a longer beginning is looked at.
 
@@ -254,7 +254,7 @@ fn elements(list: &[Value]) -> Option<Claim> {
     fallback
 }
 
-/// Asks every format about an object. The first of the strongest clues wins.
+/// Tests an object by the rows of every format. The first of the strongest clues wins.
 fn claim(place: Place, fields: &Fields) -> Option<Claim> {
     let claims = clue::clues(place, fields).map(|(format, clue)| Claim { format, clue });
     claims.reduce(|best, next| if next.clue.strength > best.clue.strength { next } else { best })

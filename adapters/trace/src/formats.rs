@@ -1,4 +1,4 @@
-//! The formats that are read: a module each, and their table.
+//! The formats that are read: the modules that read them, and their table.
 //!
 //! The crate's documentation explains how to [add a format](crate#adding-a-format).
 
@@ -67,7 +67,7 @@ use crate::recorder::Recorder;
 #[derive(Clone, Copy)]
 pub struct Format(pub(crate) &'static Definition);
 
-/// The list of many documents.
+/// The list in which most documents have their messages.
 const MESSAGES: Lists = First(&["messages"]);
 
 /// The table of formats. What is known of their objects stands in `formats.txt`.
