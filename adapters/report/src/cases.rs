@@ -1,7 +1,7 @@
 //! Tables of what functions return, for the tests of several modules.
 //!
 //! A row of `cases.txt` is `given => returned`: the text that a function is given, and its result as text. `␤` stands for
-//! a line break, and `\u{85}` for the character of this number. A line with a `#` is a comment.
+//! a line break, and `\u{85}` for the character of this number. A line that begins with `#` is a comment.
 
 use std::fmt::Display;
 
@@ -14,7 +14,9 @@ pub(crate) fn rows(heading: &str) -> Vec<(String, String)> {
     let rows = rows.expect(heading).lines().filter(|row| !row.is_empty() && !row.starts_with('#'));
     let rows = rows.map(|row| {
         let (given, returned) = row.split_once(" =>").expect("what is returned");
-        (spelled(given), spelled(returned.strip_prefix(' ').unwrap_or_default()))
+        // Nothing is returned if nothing follows.
+        let returned = returned.strip_prefix(' ').or(returned.is_empty().then_some(""));
+        (spelled(given), spelled(returned.expect("a blank behind the arrow")))
     });
     rows.collect()
 }
@@ -32,7 +34,8 @@ fn spelled(text: &str) -> String {
     let mut spelled = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (digits, rest) = part.split_once('}').expect("the end of a number");
-        spelled.extend(u32::from_str_radix(digits, 16).ok().and_then(char::from_u32));
+        let number = u32::from_str_radix(digits, 16).expect("a number");
+        spelled.push(char::from_u32(number).expect("a character"));
         spelled += rest;
     }
     spelled.replace('␤', "\n")
@@ -47,6 +50,7 @@ fn no_table_is_left_over() {
     for table in FILE.split("\n## ").skip(1) {
         let heading = table.lines().next().unwrap_or_default();
         assert!(!rows(heading).is_empty(), "{heading}");
+        assert_eq!(FILE.matches(&format!("\n## {heading}\n")).count(), 1, "{heading}");
         let calls = ["check", "rows"].map(|name| format!("{name}(\"{heading}\""));
         assert!(calls.iter().any(|call| sources.contains(call)), "{heading}");
     }

@@ -59,8 +59,10 @@ mod tests {
     #[test]
     fn a_preset_can_be_named_and_its_exemptions_changed() {
         for preset in &PRESETS {
-            let text =
-                format!("preset = \"{}\"\nexempt = [\"shell\", \"read\"]", preset.policy.name());
+            let name = preset.policy.name();
+            let named = read::preset(&format!("preset = \"{name}\"")).expect("a preset");
+            assert_eq!((named.policy, named.recipe), (preset.policy, preset.recipe));
+            let text = format!("preset = \"{name}\"\nexempt = [\"shell\", \"read\"]");
             let changed = read::preset(&text).expect("a preset");
             let exempt = TagSet::EMPTY.with(Tag::Shell).with(Tag::Read);
             assert_eq!(changed.recipe, preset.recipe);
