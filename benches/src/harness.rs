@@ -98,12 +98,12 @@ impl<P: Peer> Contest<P> {
 /// The contests of a benchmark by their number. Behind the last there are none.
 pub(crate) type Contests = fn(usize) -> Option<Contest>;
 
-/// Measures the contests of the benchmark `name`: times, and instructions if valgrind is installed. A contest
+/// Measures the contests of the benchmark `name`: times, and instructions and branch misses if valgrind is installed. A contest
 /// without items is left out, because its input is absent.
 pub(crate) fn measure(name: &str, contests: Contests) -> io::Result<()> {
     let can_be_counted = is_installed("valgrind");
     if !can_be_counted {
-        left_out("instructions", "valgrind is not installed");
+        left_out("instructions and branch misses", "valgrind is not installed");
     }
     let mut rows = Vec::new();
     for (place, contest) in (0..).map_while(contests).enumerate() {

@@ -9,7 +9,7 @@
 //! Criterion and Divan finish one benchmark before they start the next, so they compare a machine at two
 //! different times.
 //!
-//! Instructions do not drift. Valgrind counts them once over `n` rounds and once over twice as many. The
+//! Instructions and branch misses do not drift. Valgrind counts them once over `n` rounds and once over twice as many. The
 //! difference does not contain the start of the program.
 //!
 //! Every peer returns an answer, so that the compiler cannot remove its work. The answer must be the same in

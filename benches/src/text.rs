@@ -19,8 +19,11 @@ use crate::calls::{RECORDED, RawCall, recorded};
 use crate::harness::{self, Contest, Function};
 use crate::json::PROSE;
 
-/// The number of bytes in a round of made texts, if that makes 2 to 256 of them.
+/// The number of bytes in a round of made texts, if that makes 8 to 256 of them.
 const ROUND: usize = 64 * 1024;
+
+/// The least number of made texts in a round, so that a new guard costs each of them little.
+const CALLS_MIN: usize = 8;
 
 /// The length of the made results that are masked, in bytes.
 const MASKED_LENGTH: usize = 8000;
@@ -212,7 +215,7 @@ static VOLATILE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Returns one run of made calls of `length` bytes, which all differ. It is the same every time.
 fn made(length: usize, call: impl Fn(u64) -> RawCall) -> Vec<Vec<RawCall>> {
-    let count = (ROUND / length).clamp(2, 256);
+    let count = (ROUND / length).clamp(CALLS_MIN, 256);
     vec![(0..).take(count).map(call).collect()]
 }
 
