@@ -56,7 +56,7 @@ fn repeated(text: &str) -> Cow<'_, str> {
         if text.contains('№') {
             whole.extend((begin..end).map(|at| text.replace('№', &at.to_string())));
         } else {
-            whole.push_str(&text.repeat(end));
+            whole.push_str(&text.repeat(end - begin));
         }
         whole.push_str(rest);
     }
