@@ -1,7 +1,6 @@
 //! The steps of `cargo xtask test`, which `xtask/steps.toml` lists: what each checks, the tools that it needs, and its
 //! commands.
 
-use std::collections::BTreeMap;
 use std::env;
 use std::sync::LazyLock;
 
@@ -40,22 +39,26 @@ pub(crate) enum Part {
     RestApart,
 }
 
-/// Returns the function of a step that has no commands.
-fn function(name: &str) -> Option<fn() -> Done> {
-    Some(match name {
-        "tidy" => tidy::run,
-        "python" => python::check,
-        "footprint" => footprint::check,
-        "js" => javascript::check,
-        "agents" => agents::check,
-        "c" => c::check,
-        "firmware" => firmware::check,
-        "fuzzing" => fuzz::briefly,
-        "no_std" => steps::no_std,
-        "bare" => bare::check,
-        "mcp" => mcp::check,
-        _ => return None,
-    })
+/// The functions of the steps that have no commands.
+const FUNCTIONS: [(&str, fn() -> Done); 11] = [
+    ("tidy", tidy::run),
+    ("python", python::check),
+    ("footprint", footprint::check),
+    ("js", javascript::check),
+    ("agents", agents::check),
+    ("c", c::check),
+    ("firmware", firmware::check),
+    ("fuzzing", fuzz::briefly),
+    ("no_std", steps::no_std),
+    ("bare", bare::check),
+    ("mcp", mcp::check),
+];
+
+/// What `xtask/steps.toml` holds.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    step: Vec<Check>,
 }
 
 /// The packages whose features do not disturb each other. The others ask `syn` for more, with which every library that
@@ -77,17 +80,20 @@ pub(crate) const NEEDS: [(&str, &str); 5] = [
 
 /// Every step, in the order in which they run.
 pub(crate) static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
-    let mut tables: BTreeMap<String, Vec<Check>> = toml::from_str(include_str!("../steps.toml"))
+    let file: File = toml::from_str(include_str!("../steps.toml"))
         .unwrap_or_else(|error| panic!("steps.toml: {error}"));
-    tables.remove("step").unwrap_or_default()
+    file.step
 });
 
 impl Check {
     /// Checks the tools, and then runs the work in this process.
     pub(crate) fn run(&self) -> Done {
         machine::tools(&self.tools, self.part != Part::Default && is_ci())?;
-        match function(&self.name) {
-            Some(work) => work(),
+        match FUNCTIONS.iter().find(|(name, _)| *name == self.name) {
+            Some((_, work)) => work(),
+            None if self.commands.is_empty() => {
+                failed(format!("the step `{}` has neither commands nor a function", self.name))
+            }
             None => self.commands.iter().try_for_each(|line| command(&filled(line))),
         }
     }
@@ -128,8 +134,26 @@ mod tests {
 
     #[test]
     fn a_step_has_commands_or_a_function() {
-        for check in &*CHECKS {
-            assert_ne!(function(&check.name).is_some(), !check.commands.is_empty(), "{check:?}");
-        }
+        let without = CHECKS.iter().filter(|check| check.commands.is_empty());
+        let without = without.map(|check| &*check.name).collect::<Vec<_>>();
+        assert_eq!(FUNCTIONS.map(|(name, _)| name), *without);
+    }
+
+    #[test]
+    fn a_step_without_work_fails() {
+        let step = "name = 'unknown'\nabout = ''\npart = 'default'";
+        let step: Check = toml::from_str(step).expect("a step");
+        let why = step.run().expect_err("it has no work").to_string();
+        assert_eq!(why, "the step `unknown` has neither commands nor a function");
+    }
+
+    #[test]
+    fn a_file_has_steps_and_nothing_else() {
+        let step = "name = 'a'\nabout = ''\npart = 'default'";
+        let read = |heading: &str| toml::from_str::<File>(&format!("{heading}\n{step}"));
+        assert_eq!(read("[[step]]").expect("a step").step.len(), 1);
+        assert!(read("[[steps]]").is_err());
+        assert!(read("[[step]]\nname = 'b'\nabout = ''\npart = 'default'\n[[setp]]").is_err());
+        assert!(toml::from_str::<File>("").is_err());
     }
 }
