@@ -32,6 +32,11 @@ const ON_THE_WAY_MAX: u64 = 256;
 /// The pause of a worker after each call.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// The waits of a worker that may be long because the machine is busy, and how long. One that waited for the server would
+/// wait long again and again until the replica takes over.
+const STALLS_MAX: usize = 2;
+const STALL_MAX: Duration = Duration::from_secs(10);
+
 /// Lets one cluster at a time fail. Several would take the processor from each other and from other tests.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
@@ -68,7 +73,7 @@ fn cluster() -> Vec<Node> {
              --tls-cluster yes"
         )
     });
-    let options = "--cluster-node-timeout 2000 --cluster-replica-validity-factor 0";
+    let options = "--cluster-node-timeout 5000 --cluster-replica-validity-factor 0";
     let nodes = nodes(4, options, tls.as_deref());
     let master: String = nodes[0].server.ask("CLUSTER MYID");
     nodes[3].server.ask::<()>(&format!("CLUSTER REPLICATE {master}"));
@@ -80,48 +85,60 @@ fn says(node: &Node, text: &str) -> bool {
     node.server.ask::<String>("INFO replication").contains(text)
 }
 
-/// Returns six swarms, one of which will move.
+/// Returns the number of calls of which the store knows the end.
+fn settled(store: &RedisStore) -> u64 {
+    let health = store.health();
+    health.answered + health.failed + health.dropped
+}
+
+/// Returns six swarms. The first one on the second master will move.
 fn swarms(nodes: &[Node]) -> Vec<Swarm> {
     let hosts: Vec<_> = nodes.iter().map(|node| format!("127.0.0.1:{}", node.port)).collect();
     let scheme = if env::var_os(CERTIFICATES).is_some() { "rediss" } else { "redis" };
-    let mut fates = vec![Fate::Unharmed, Fate::Moved];
+    let mut moves = false;
     let swarm = |number| {
         let name = format!("s{number}");
         let (slot, home) = place(&nodes[0].server, &name);
         let fate = match home {
             0 => Fate::Failed,
-            1 => fates.pop().unwrap_or(Fate::Unharmed),
+            1 if !moves => {
+                moves = true;
+                Fate::Moved
+            }
             _ => Fate::Unharmed,
         };
         let url = format!("{scheme}://{}/?swarm={name}", hosts.join(","));
         Swarm { store: hasty(&url), url, slot, fate }
     };
-    (0..6).map(swarm).collect()
+    let swarms: Vec<_> = (0..6).map(swarm).collect();
+    assert!(swarms.iter().any(|swarm| swarm.fate == Fate::Failed), "none is on the first master");
+    swarms
 }
 
 impl Swarm {
-    /// Returns the number of calls of which the store knows the end.
-    fn settled(&self) -> u64 {
-        let health = self.store.health();
-        health.answered + health.failed + health.dropped
-    }
-
     /// Compares the counts of the server with the calls that its worker made, and returns what is wrong.
     fn audit(&self, made: u64, acknowledged: u64) -> Option<String> {
+        // The audit is calls, too. It waits for the answers longer than a worker may.
+        let audit = (0..DIFFERENT).map(|call| observation(1, call));
         let auditor = RedisStore::open(settings(&self.url));
+        audit.clone().for_each(|call| auditor.record_detached(&call, ""));
+        until(|| settled(&auditor) == DIFFERENT);
+        let health = auditor.health();
+        assert_eq!(health.answered, DIFFERENT, "the audit got no answer: {health:?}");
         let (mut lost, mut doubled) = (0, 0);
-        for call in 0..DIFFERENT {
-            let made = (made + DIFFERENT - 1 - call) / DIFFERENT;
-            // The audit is a call, too.
-            let counted = u64::from(counts(auditor.record(&observation(1, call))).0).max(1) - 1;
+        for (number, audit) in (0..).zip(audit) {
+            let made = (made + DIFFERENT - 1 - number) / DIFFERENT;
+            let counted = u64::from(counts(auditor.look(audit.call)).0).max(1) - 1;
             lost += made.saturating_sub(counted);
             doubled += counted.saturating_sub(made);
         }
         let health = self.store.health();
         let known = health.failed + health.dropped;
+        // On a busy machine a healthy server may be so late that the store gives up a connection.
+        let on_the_way = known.min(ON_THE_WAY_MAX);
         let allowed = match self.fate {
-            Fate::Unharmed | Fate::Moved => 0,
-            Fate::Failed => known.min(ON_THE_WAY_MAX) + acknowledged,
+            Fate::Unharmed | Fate::Moved => on_the_way,
+            Fate::Failed => on_the_way + acknowledged,
         };
         println!(
             "{:?}: {made} calls, {lost} lost, {known} known, {acknowledged} not replicated",
@@ -133,7 +150,7 @@ impl Swarm {
     }
 }
 
-/// Moves a slot, and then lets the first master fail, while each swarm has a worker.
+/// Lets the first master fail while a slot of the second one moves and each swarm has a worker.
 fn check(is_hung: bool) {
     let _alone = alone();
     let mut nodes = cluster();
@@ -141,7 +158,7 @@ fn check(is_hung: bool) {
     for Swarm { store, .. } in &swarms {
         store.record_detached(&observation(1, DIFFERENT), "");
     }
-    until(|| swarms.iter().all(|swarm| swarm.settled() == 1));
+    until(|| swarms.iter().all(|swarm| settled(&swarm.store) == 1));
     let over = &AtomicBool::new(false);
     let (made, acknowledged) = thread::scope(|scope| {
         let end = End(over);
@@ -149,7 +166,8 @@ fn check(is_hung: bool) {
         let workers: Vec<_> = swarms.iter().map(|swarm| spawn(&swarm.store)).collect();
         pass(Duration::from_secs(1));
         let moving = swarms.iter().find(|swarm| swarm.fate == Fate::Moved).expect("one moves");
-        move_slot(moving.slot, &nodes[1], &nodes[2]);
+        let id = begin_move(moving.slot, &nodes[1], &nodes[2]);
+        pass(Duration::from_millis(100));
 
         let answered = || swarms.iter().map(|swarm| swarm.store.health().answered);
         let replicated: Vec<_> = answered().collect();
@@ -162,6 +180,7 @@ fn check(is_hung: bool) {
         let acknowledged: Vec<_> =
             answered().zip(replicated).map(|(now, then)| now - then).collect();
         until(|| says(&nodes[3], "role:master"));
+        end_move(moving.slot, &nodes[1], &nodes[2], &id);
         let taken_over: Vec<_> = answered().collect();
         until(|| answered().zip(&taken_over).all(|(now, then)| now > *then));
         if is_hung {
@@ -175,26 +194,37 @@ fn check(is_hung: bool) {
             workers.into_iter().map(|worker| worker.join().expect("no worker fails")).collect();
         (made, acknowledged)
     });
-    let longest = made.iter().flatten().max().expect("there are calls");
-    assert!(*longest < 100 * DEADLINE, "a worker waited {longest:?}");
+    for waits in &made {
+        let longest = waits.iter().max().expect("there are calls");
+        let stalls = waits.iter().filter(|wait| **wait >= 100 * DEADLINE).count();
+        let are_short = *longest < DEADLINE + STALL_MAX && stalls <= STALLS_MAX;
+        assert!(are_short, "a worker waited {longest:?}, and {stalls} times for a second");
+    }
     let wrong = swarms.iter().zip(made).zip(acknowledged);
     let wrong = wrong.filter_map(|((swarm, made), acknowledged)| {
         let made = made.len() as u64;
-        until(|| swarm.settled() == made + 1);
+        until(|| settled(&swarm.store) == made + 1);
         swarm.audit(made, acknowledged)
     });
     assert_eq!(wrong.collect::<Vec<_>>(), Vec::<String>::new());
 }
 
-/// Moves a slot to another node, while workers call.
-fn move_slot(slot: u32, from: &Node, to: &Node) {
+/// Begins to move a slot, and returns the node that will have it.
+fn begin_move(slot: u32, from: &Node, to: &Node) -> String {
     let ids = [from, to].map(|node| node.server.ask::<String>("CLUSTER MYID"));
     set_slot(&to.server, slot, &format!("IMPORTING {}", ids[0]));
     set_slot(&from.server, slot, &format!("MIGRATING {}", ids[1]));
-    pass(Duration::from_millis(100));
+    let [_, id] = ids;
+    id
+}
+
+/// Moves the keys of a slot, as soon as the nodes know that each slot has a master again, and ends the move.
+fn end_move(slot: u32, from: &Node, to: &Node, id: &str) {
+    let is_whole = |node: &Node| node.server.ask::<String>("CLUSTER INFO").contains("state:ok");
+    until(|| is_whole(from) && is_whole(to));
     migrate(slot, &from.server, to.port);
     for node in [to, from] {
-        set_slot(&node.server, slot, &format!("NODE {}", ids[1]));
+        set_slot(&node.server, slot, &format!("NODE {id}"));
     }
 }
 
@@ -227,5 +257,8 @@ fn a_replica_takes_over_by_tls() {
         .env("SSL_CERT_FILE", folder.path().join("ca.crt"))
         .output();
     let ran = ran.expect("it starts");
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let [output, errors] =
+        [ran.stdout, ran.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
+    // A harness that finds no such test succeeds, too.
+    assert!(ran.status.success() && output.contains("1 passed"), "{output}{errors}");
 }
