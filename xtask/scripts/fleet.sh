@@ -3,9 +3,10 @@
 ## archives
 # Makes an archive that varies recorded runs, runs the engines and compares their tables. Only the first folder of runs
 # is in every tree.
-python adapters/python/benches/archives.py make "$ROOT/target/fleet/archives/night" ${UNSTUCK_ARCHIVE_GB:-20} \
-    $(ls -d $PWD/adapters/trace/runs $PWD/../shared/formats $PWD/../shared/traces $PWD/../shared/traces-modern \
-    2> /dev/null)
+for runs in adapters/trace/runs ../shared/formats ../shared/traces ../shared/traces-modern; do \
+    [ ! -e "$runs" ] || set -- "$@" "$ROOT/$runs"; done; \
+    python adapters/python/benches/archives.py make "$ROOT/target/fleet/archives/night" \
+    "${UNSTUCK_ARCHIVE_GB:-20}" "$@"
 python adapters/python/benches/archives.py measure "$ROOT/target/fleet/archives/night" \
     "$ROOT/target/fleet/archives/tables" "$ROOT/target/fleet/archives/python/bin/unstuck"
 

@@ -2,7 +2,7 @@
 
 ## copy
 # Replaces the copied sources, so that deleted files do not stay.
-cd target/js/package 2> /dev/null && rm -rf src dist platform || mkdir -p target/js/package
+mkdir -p target/js/package && cd target/js/package && rm -rf src dist platform
 mkdir -p target/js/package/dist/cjs/glue target/js/package/dist/esm/glue
 cd adapters/js && cp -R src platform package.json README.md tsconfig.json tsconfig.cjs.json \
     ../../LICENSE-APACHE ../../LICENSE-MIT ../../target/js/package

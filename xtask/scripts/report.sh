@@ -4,8 +4,8 @@
 # Scans recorded runs and hostile traces, and writes a report of each format. Some hostile traces cannot be read, and
 # the exit code is 3.
 for name in jsonl junit sarif csv markdown github html; do \
-    set -- "$@" --format $name -o "$REPORTS/report.$name"; done; mkdir -p "$REPORTS"; \
-    env -u GITHUB_STEP_SUMMARY "$UNSTUCK" scan --fail-on never "$TRACES" "$@" || [ $? -eq 3 ]
+    set -- "$@" --format $name -o "$REPORTS/report.$name"; done; mkdir -p "$REPORTS" && { \
+    env -u GITHUB_STEP_SUMMARY "$UNSTUCK" scan --fail-on never "$TRACES" "$@" || [ $? -eq 3 ]; }
 
 ## schema
 # Writes what cargo knows about a package that depends on the crate with the schema of SARIF.

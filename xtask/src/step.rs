@@ -39,8 +39,7 @@ pub(crate) fn quietly(command: &mut Command) -> Done {
     ended(&words(command), command)
 }
 
-/// Runs the lines of a script, each in a `sh` of its own at the root of the repository, until one fails. `ROOT` is the
-/// path of the root.
+/// Runs the lines of a script, each by [`shell`], until one fails.
 pub(crate) fn script(lines: &str, variables: &[(&str, OsString)]) -> Done {
     lines.lines().map(str::trim).filter(|line| !line.is_empty()).try_for_each(|line| {
         println!("+ {line}");
@@ -48,8 +47,12 @@ pub(crate) fn script(lines: &str, variables: &[(&str, OsString)]) -> Done {
     })
 }
 
-/// The text of a file in `xtask/scripts`: parts of commands for [`script`]. A part begins with a line of `##` and its name.
-/// A line that ends with a backslash goes on in the next one, and one that begins with `#` is a comment.
+/// The text of a file in `xtask/scripts`: parts of commands for [`script`]. A part begins with a line of `##` and its
+/// name. A line that ends with a backslash goes on in the next one, and one that begins with `#` is a comment.
+///
+/// Each line runs in a `sh -c` of its own at the root of the repository: a folder or a variable that it sets is lost at
+/// its end. `$ROOT` is the path of the root. The code that runs a part fills in its words in braces, like `{library}`, and
+/// in `javascript.sh` those in capitals, like `ARCHIVE`, and sets the variables in capitals, like `$PREFIX`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scripts(pub(crate) &'static str);
 
@@ -66,10 +69,11 @@ impl Scripts {
     }
 }
 
-/// Returns a `sh` that runs a line of a script.
+/// Returns a `sh` that runs a line of a script at the root of the repository. `ROOT` is the path of the root. A variable
+/// that is not set is an error.
 pub(crate) fn shell(line: &str) -> Command {
     let mut shell = program("sh");
-    shell.args(["-c", line]).env("ROOT", root());
+    shell.args(["-uc", line]).env("ROOT", root());
     shell
 }
 
@@ -192,6 +196,12 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn a_variable_that_is_not_set_is_an_error() {
+        assert_eq!(script(": $SET $ROOT", &[("SET", OsString::new())]), Ok(()));
+        assert!(script(": $UNSTUCK_TEST_UNSET", &[]).is_err());
+    }
 
     #[test]
     fn every_part_of_a_script_is_there_and_run() {
