@@ -73,8 +73,12 @@ fn measure(name: Option<&str>) -> Done {
 /// Makes the runs of CI, which installs the clients. On a developer's machine the step is left out if they are
 /// not installed.
 pub(crate) fn check() -> Done {
-    let plan = plan(|(client, scenario)| client.in_ci.contains(&scenario.name));
-    carry_out(&plan, &Request::default(), is_ci())
+    carry_out(&in_ci(), &Request::default(), is_ci())
+}
+
+/// The runs of CI.
+fn in_ci() -> Vec<Pair> {
+    plan(|(client, scenario)| client.in_ci.contains(&scenario.name))
 }
 
 /// The runs that are wanted and make sense, in the order in which they are made.
@@ -181,5 +185,12 @@ mod tests {
             assert!(lines.keys().chain(client.lacks.keys()).all(is_scenario), "{}", client.name);
             assert!(client.in_ci.iter().all(|name| lines.contains_key(name)), "{}", client.name);
         }
+    }
+
+    #[test]
+    fn ci_makes_every_run_that_is_named() {
+        let named = CLIENTS.all.iter().map(|client| client.in_ci.len()).sum::<usize>();
+        assert_eq!(in_ci().len(), named, "a run that makes no sense, or one that is named twice");
+        assert_ne!(named, 0);
     }
 }
