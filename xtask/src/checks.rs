@@ -39,8 +39,11 @@ pub(crate) enum Part {
     RestApart,
 }
 
-/// The functions of the steps that have no commands.
-const FUNCTIONS: [(&str, fn() -> Done); 11] = [
+/// The name of a step that has no commands, and its function.
+type Function = (&'static str, fn() -> Done);
+
+/// The functions, in the order of their steps.
+const FUNCTIONS: [Function; 11] = [
     ("tidy", tidy::run),
     ("python", python::check),
     ("footprint", footprint::check),
