@@ -32,9 +32,11 @@ const ON_THE_WAY_MAX: u64 = 256;
 /// The pause of a worker after each call.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The waits of a worker that may be long because the machine is busy, and how long. One that waited for the server would
-/// wait long again and again until the replica takes over.
+/// How often a busy machine may make a worker wait for a second or more. One that waited for the server would do so until
+/// the replica takes over.
 const STALLS_MAX: usize = 2;
+
+/// The longest of these waits.
 const STALL_MAX: Duration = Duration::from_secs(10);
 
 /// Lets one cluster at a time fail. Several would take the processor from each other and from other tests.
