@@ -4,7 +4,7 @@
 //! below a title, up to the first command, are a comment. Commands before the first title begin every case of the file.
 //!
 //! `$ command` is followed by its standard output, by its standard error with `! ` before each line, and by its exit
-//! code in brackets if it is not 0. In the output, `…` stands for any text in a line, and for any lines if it is alone
+//! code in brackets if it is not 0. In the output, `⋯` stands for any text in a line, and for any lines if it is alone
 //! in one. These are the commands:
 //!
 //! - `unstuck`, with variables before it and `< file` behind it. `PROGRAM` is its path, `RUNS` are the recorded runs,
@@ -27,7 +27,7 @@
 //! `/findings/*/tool`.
 //!
 //! `NAME.unix.txt`, `NAME.fleet.txt` and `NAME.lean.txt` need Unix, the features of a fleet, or their absence. With
-//! `UNSTUCK_GOLDEN=write` in the environment the output in the files is written anew. A `…` that is alone in a line is
+//! `UNSTUCK_GOLDEN=write` in the environment the output in the files is written anew. A `⋯` that is alone in a line is
 //! kept if the lines around it are still there. Review the difference.
 
 use std::collections::BTreeMap;
@@ -411,27 +411,32 @@ fn parts(lines: &str) -> [String; 3] {
 
 /// Returns the pattern of a line.
 fn pattern(line: &str) -> String {
-    line.split('…').map(regex::escape).collect::<Vec<_>>().join(".*?")
+    line.split('⋯').map(regex::escape).collect::<Vec<_>>().join(".*?")
 }
 
 /// Returns `shown` with those lines of `expected` that describe a line of it, by wildcards or by the names of fields, or the
-/// lines between two.
-fn with_wildcards(shown: &str, expected: &str, console: &Console<'_>) -> String {
-    let lines = expected.lines().map(|line| (line, console.with_fields(line)));
-    let lines = lines.filter(|(line, it)| *line != "…" && (line.contains('…') || it != line));
-    let patterns = lines.map(|(line, it)| (line, Regex::new(&format!("^{}$", pattern(&it)))));
-    let patterns: Vec<_> = patterns.map(|(line, it)| (line, it.expect("a pattern"))).collect();
-    let described =
-        |shown| patterns.iter().find(|(_, it)| it.is_match(shown)).map(|(line, _)| *line);
+/// lines between two. A line that is the same wins over one with wildcards, and so does one whose wildcards are the
+/// program's own `…`.
+fn with_wildcards<'t>(shown: &'t str, expected: &'t str, console: &Console<'_>) -> String {
+    let lines: Vec<_> = expected.lines().map(|line| (line, console.with_fields(line))).collect();
+    let patterns = lines.iter().filter(|(line, it)| *line != "⋯" && it.contains('⋯'));
+    let patterns = patterns.map(|(line, it)| (line, Regex::new(&format!("^{}$", pattern(it)))));
+    let patterns: Vec<_> = patterns.map(|(line, it)| (*line, it.expect("a pattern"))).collect();
+    let described = |shown: &'t str| {
+        let same = lines.iter().find(|(_, it)| it == shown).map(|(line, _)| *line);
+        let cut = || lines.iter().any(|(_, it)| it.replace('⋯', "…") == *shown).then_some(shown);
+        let alike = || patterns.iter().find(|(_, it)| it.is_match(shown)).map(|(line, _)| *line);
+        same.or_else(cut).or_else(alike)
+    };
     let lines: Vec<_> = shown.lines().map(|line| described(line).unwrap_or(line)).collect();
     let [all, without] = [lines.clone(), with_gaps(lines, &expected.lines().collect::<Vec<_>>())]
         .map(|lines| lines.iter().map(|line| (*line).to_owned() + "\n").collect::<String>());
     if fits(shown, &console.with_fields(&without)) { without } else { all }
 }
 
-/// Puts a `…` that is alone in a line of `expected` in the place of the lines between its neighbours, if `lines` has both.
+/// Puts a `⋯` that is alone in a line of `expected` in the place of the lines between its neighbours, if `lines` has both.
 fn with_gaps<'t>(mut lines: Vec<&'t str>, expected: &[&str]) -> Vec<&'t str> {
-    for n in (0..expected.len()).filter(|n| expected[*n] == "…") {
+    for n in (0..expected.len()).filter(|n| expected[*n] == "⋯") {
         let place = |from: usize, line: &str| {
             lines[from..].iter().position(|other| *other == line).map(|place| from + place)
         };
@@ -441,7 +446,7 @@ fn with_gaps<'t>(mut lines: Vec<&'t str>, expected: &[&str]) -> Vec<&'t str> {
             expected.get(n + 1).map_or(Some(lines.len()), |line| place(from, line))
         });
         if let Some((from, to)) = from.zip(to) {
-            lines.splice(from..to, ["…"]);
+            lines.splice(from..to, ["⋯"]);
         }
     }
     lines
@@ -452,7 +457,7 @@ fn fits(shown: &str, expected: &str) -> bool {
     // On Windows, paths are printed with other separators.
     let plain = |text: &str| text.replace('\\', if cfg!(windows) { "/" } else { "\\" });
     let line =
-        |line: &str| if line == "…" { "(.*\n)*?".to_owned() } else { pattern(line) + "\n" };
+        |line: &str| if line == "⋯" { "(.*\n)*?".to_owned() } else { pattern(line) + "\n" };
     parts(&plain(shown)).iter().zip(parts(&plain(expected))).all(|(shown, expected)| {
         let pattern: String = expected.lines().map(line).collect();
         Regex::new(&format!("^{pattern}$")).expect("a pattern").is_match(shown)
