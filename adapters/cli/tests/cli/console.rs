@@ -106,7 +106,21 @@ fn cases(text: &str) -> (Case<'_>, Vec<Case<'_>>) {
         }
     }
     assert!(cases.iter().all(|case| !case.steps.is_empty()), "a case without a command");
-    assert!(cases.iter().all(|case| case.table.len() != 1), "a table without a row");
+    assert!(!cases.is_empty(), "a file without a case");
+    let has = |case: &Case<'_>, name: &str| {
+        let shows = |step: &Step<'_>| text[step.lines.clone()].contains(name);
+        case.steps.iter().any(|step| step.command.contains(name) || shows(step))
+    };
+    for case in cases.iter().chain([&begin]) {
+        assert_ne!(case.table.len(), 1, "a table without a row");
+        for name in case.table.first().into_iter().flatten() {
+            // A table at the top belongs to all cases.
+            let shared = begin.table.first().is_some_and(|names| names.contains(name));
+            let used = has(case, name) || has(&begin, name);
+            let used = used || shared && cases.iter().any(|case| has(case, name));
+            assert!(used, "nothing uses {name} in the case {}", case.title);
+        }
+    }
     (begin, cases)
 }
 
@@ -523,24 +537,31 @@ fn every_session_prints_what_it_shows() {
         thread::scope(|scope| {
             for _ in 0..WORKERS {
                 scope.spawn(|| {
-                    while let Some((case, row)) = plays.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    loop {
+                        let place = next.fetch_add(1, Ordering::Relaxed);
+                        let Some((case, row)) = plays.get(place) else { break };
                         for (lines, shown) in played(&text, &begin, case, row) {
-                            let mut all = differences.lock().expect("a list");
-                            all.push((played_as(case, row), lines, shown));
+                            differences.lock().expect("a list").push((lines, place, shown));
                         }
                     }
                 });
             }
         });
         let mut differences = differences.into_inner().expect("a list");
-        differences.sort_by_key(|(_, lines, _)| lines.start);
+        differences.sort_by_key(|(lines, place, _)| (lines.start, *place));
+        let shared = |start| begin.steps.iter().any(|step| step.lines.start == start);
         // What stands before the first title belongs to every case.
-        differences.dedup_by_key(|(_, lines, _)| lines.start);
-        let mut written = text.clone();
-        for (title, lines, shown) in differences.iter().rev() {
-            written.replace_range(lines.clone(), shown);
-            let line = text[..lines.start].lines().count();
+        differences.dedup_by(|(a, ..), (b, ..)| a.start == b.start && shared(a.start));
+        for (lines, place, shown) in &differences {
+            let (case, row) = &plays[*place];
+            let (title, line) = (played_as(case, row), text[..lines.start].lines().count());
             writeln!(wrong, "{}:{line}: {title}:\n{shown}", path.display()).expect("memory");
+        }
+        // Of the rows of a table, the first one is written.
+        differences.dedup_by_key(|(lines, ..)| lines.start);
+        let mut written = text.clone();
+        for (lines, _, shown) in differences.iter().rev() {
+            written.replace_range(lines.clone(), shown);
         }
         if writes {
             fs::write(path, written).expect("a file that can be written");
