@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -40,24 +43,38 @@ impl Ran {
 
     /// Returns the result of a command that gets these lines as its input, and from which a line of output is awaited at
     /// each line `<`. The exit code may be that of another program, and the end of the output may be read before the input.
+    ///
+    /// A program that says nothing for [`PATIENCE`] is ended.
     pub(crate) fn by_talking(command: &mut Command, lines: &str) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("a program that starts");
         let mut to = child.stdin.take().expect("a pipe");
-        let (mut from, mut heard) =
-            (BufReader::new(child.stdout.take().expect("a pipe")), String::new());
+        let out = heard_from(child.stdout.take().expect("a pipe"));
+        let err = heard_from(child.stderr.take().expect("a pipe"));
+        let mut heard = String::new();
+        // Hears a line. Returns whether there was one before the end.
+        let mut hear = |from: &Receiver<String>, heard: &mut String| {
+            let line = from.recv_timeout(PATIENCE);
+            if line == Err(RecvTimeoutError::Timeout) {
+                child.kill().expect("a program that can be ended");
+                let err: String = err.try_iter().collect();
+                panic!("no answer; heard so far:\n{heard}standard error:\n{err}");
+            }
+            line.map(|line| heard.push_str(&line)).is_ok()
+        };
         for line in lines.split_inclusive('\n') {
             if line == "<\n" {
-                from.read_line(&mut heard).expect("UTF-8");
+                hear(&out, &mut heard);
             } else if to.write_all(line.as_bytes()).is_err() {
                 break;
             }
         }
         drop(to);
-        from.read_to_string(&mut heard).expect("UTF-8");
-        let output = child.wait_with_output().expect("a program that ends");
-        let err = String::from_utf8(output.stderr).expect("UTF-8 on standard error");
-        Self { exit: output.status.code().expect("a program that ends by itself"), out: heard, err }
+        let mut complaints = String::new();
+        while hear(&out, &mut heard) {}
+        while hear(&err, &mut complaints) {}
+        let exit = child.wait().expect("a program that ends").code();
+        Self { exit: exit.expect("a program that ends by itself"), out: heard, err: complaints }
     }
 
     fn fed(command: &mut Command, input: &[u8]) -> (Self, std::io::Result<()>) {
@@ -108,6 +125,23 @@ impl Ran {
         assert_eq!(lines.len(), 1, "one line expected:\n{}{}", self.out, self.err);
         lines[0].clone()
     }
+}
+
+/// How long a line of output is awaited.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Returns the lines of an output as they come, with their ends.
+fn heard_from(output: impl Read + Send + 'static) -> Receiver<String> {
+    let (to, lines) = mpsc::channel();
+    thread::spawn(move || {
+        let (mut output, mut line) = (BufReader::new(output), String::new());
+        while output.read_line(&mut line).expect("UTF-8") > 0 {
+            if to.send(std::mem::take(&mut line)).is_err() {
+                break;
+            }
+        }
+    });
+    lines
 }
 
 /// The environment variables that may affect the program.
