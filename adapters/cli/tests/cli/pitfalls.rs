@@ -1,8 +1,8 @@
 //! Known pitfalls of hooks, each with its number: exit codes, pipes, files, loops.
 //!
 //! Other files test the rest: `hook/shield.rs` a panic (2), the decoders rephrased calls (16), and `console/hooks.txt`
-//! the fields for Codex (3), interrupted calls (7), parallel calls (8), events that come twice (11) and polling (17). Whether an agent trusts a hook
-//! (21) is known to the agent only.
+//! the fields for Codex (3), interrupted calls (7), parallel calls (8), events that come twice (11) and polling (17).
+//! Whether an agent trusts a hook (21) is known to the agent only.
 
 use std::fs;
 use std::io::Write as _;
