@@ -11,7 +11,7 @@ use unstuck_text::{Effect, PRESETS, Preset, Recipe, ToolDeclaration};
 use crate::budget::AtLimit;
 use crate::budget::Budget;
 use crate::checkpoint::RestoreError;
-use crate::decision::Evidence;
+use crate::decision::{End, Evidence};
 use crate::guard::Guard;
 use crate::wording::Wording;
 
@@ -64,13 +64,6 @@ pub(crate) enum Mode {
 pub(crate) enum Outcomes {
     Reported,
     Never,
-}
-
-/// Whether the host can end a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    Possible,
-    Impossible,
 }
 
 /// The host's answer to a finding, for [`Builder::on_finding`](crate::Builder::on_finding).

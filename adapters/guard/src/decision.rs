@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use unstuck_core::{Action, Finding, Kind, RuleIndex, Tool};
 use unstuck_text::CauseKind;
 
-use crate::builder::End;
 use crate::payload::ToolOutput;
 use crate::wording::Wording;
 
@@ -25,6 +24,13 @@ use crate::wording::Wording;
 pub struct Ticket {
     pub(crate) call: unstuck_text::Ticket,
     pub(crate) tool: Tool,
+}
+
+/// Whether the host can end a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Possible,
+    Impossible,
 }
 
 /// An action for the host, with the evidence for it.

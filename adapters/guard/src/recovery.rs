@@ -9,7 +9,7 @@ use unstuck_core::Action;
 
 pub use git::{GitError, GitWorkTree, SavedState, WentBack};
 
-use crate::builder::End;
+use crate::decision::End;
 use crate::decision::{Evidence, Message};
 use crate::wording::Wording;
 

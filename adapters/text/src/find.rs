@@ -98,6 +98,16 @@ pub(crate) fn head(text: &str, length: usize) -> &str {
     (0..4).find_map(|less| text.get(..length.checked_sub(less)?)).unwrap_or(text)
 }
 
+/// Returns less than eight bytes as a number, the first one lowest. Each byte may be read twice.
+#[inline]
+pub(crate) fn few(bytes: &[u8]) -> u64 {
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(*four)));
+        return first | last << (8 * (bytes.len() - 4));
+    }
+    bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
+}
+
 fn position(text: &str, needle: &str) -> Option<usize> {
     let (first, rest) = needle.as_bytes().split_first()?;
     let bytes = text.as_bytes();

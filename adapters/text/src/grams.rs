@@ -1,7 +1,7 @@
 //! A fast search for a few words in a text, by four letters of each word.
 
+use crate::find::few;
 use crate::list::Words;
-use crate::mask::few;
 
 /// Four letters of each word, in lower case. A text without any of them contains no such word.
 ///

@@ -5,7 +5,7 @@
 //! that hardly any digest could wait for a call with the same arguments.
 
 use unstuck_core::{Call, Digest, Outcome, Policy, Tag, Tool, Turn, presets};
-use unstuck_json::{Exact, Fingerprinter, Hash64 as _, Rapid};
+use unstuck_json::{Exact, Fingerprinter};
 
 use crate::body::Body;
 use crate::command::{Nature, with_command};
@@ -15,7 +15,7 @@ use crate::envelope::{Envelope, Unescaped};
 use crate::find;
 use crate::likeness::{PRIMARY_KEYS, compared, file, notes};
 use crate::lines::{self, Lines};
-use crate::mask::{Counter, Masked, Masker, Masks, Trimmed};
+use crate::mask::{Counter, Masked, Masker, Masks, Trimmed, raw};
 use crate::nothing::{finds_no_line, found_none};
 use crate::pending::waits;
 use crate::phrases::{Phrases, phrases};
@@ -197,12 +197,9 @@ pub struct ReadAnswer {
 /// The fingerprinter of arguments. Its seed is fixed, so loop ids are the same in every run.
 static PRINT: Fingerprinter<Exact> = Fingerprinter::new(0);
 
-/// The hash function of results and messages.
-pub(crate) const HASH: Rapid = Rapid::new(0);
-
 /// Returns the digest of the raw `text`. O(n).
 fn digest(text: &str) -> Digest {
-    Digest::new(HASH.hash(text.as_bytes()))
+    raw(text.as_bytes())
 }
 
 impl Recipe {

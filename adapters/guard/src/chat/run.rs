@@ -13,7 +13,7 @@ use super::{
     ToolCall,
 };
 use crate::asked::Asked;
-use crate::builder::End;
+use crate::decision::End;
 use crate::decision::{Decision, Evidence, Message, SIGN};
 use crate::payload::ToolOutput;
 

@@ -4,12 +4,10 @@
 //! position on a grid has two known coordinates.
 
 use unstuck_core::Digest;
-use unstuck_json::Hash64 as _;
 
 use super::{hash, holds_data};
 use crate::lexer::{Lexer, Token};
-use crate::mask::{Masked, Masker};
-use crate::recipe::HASH;
+use crate::mask::{Masked, Masker, raw};
 
 /// The deepest level of nested objects; deeper objects are ignored.
 const DEPTH_MAX: usize = 16;
@@ -215,10 +213,6 @@ fn part(text: &str, masker: Masker<'_>) -> Document {
     } else {
         Document::of(raw)
     }
-}
-
-fn raw(text: &[u8]) -> Digest {
-    Digest::new(HASH.hash(text))
 }
 
 /// Returns whether a mask may recognise something in `text`. Without a digit, a path or a control there is hardly

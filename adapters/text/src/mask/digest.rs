@@ -2,11 +2,13 @@
 
 use memchr::memchr;
 use unstuck_core::Digest;
+use unstuck_json::{Hash64 as _, Rapid};
 
 use super::Mask;
 use super::number::digits_end;
 use super::pieces::{Pieces, Sink};
 use super::scan::is_blank;
+use crate::find::few;
 
 /// The digests of a text without its volatile parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +25,14 @@ const MASKED: u8 = 0xFE;
 
 /// A separator behind each number.
 const END: u8 = b' ';
+
+/// The hash function of results and messages.
+const HASH: Rapid = Rapid::new(0);
+
+/// Returns the digest of `text` with all its parts. O(n).
+pub(crate) fn raw(text: &[u8]) -> Digest {
+    Digest::new(HASH.hash(text))
+}
 
 pub(super) fn digest(pieces: Pieces<'_>) -> Masked {
     let mut digests = Digests::default();
@@ -329,16 +339,6 @@ impl Stream {
     fn finish(&self) -> Digest {
         Digest::new(self.state ^ self.word).mix(Digest::new(self.length as u64))
     }
-}
-
-/// Returns less than eight bytes as a number, the first one lowest. Each byte may be read twice.
-#[inline]
-pub(crate) fn few(bytes: &[u8]) -> u64 {
-    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(*four)));
-        return first | last << (8 * (bytes.len() - 4));
-    }
-    bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
 }
 
 /// Combines both halves of a product.
