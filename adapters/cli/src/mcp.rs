@@ -56,7 +56,9 @@ pub(crate) fn run(mcp: &Mcp) -> Result<i32, Exit> {
     thread::spawn(move || to_server(&mut Lines::new(io::stdin(), LINE_MAX), input, &shared));
     // Nothing can be sent to a client that stopped reading. The server notices by itself.
     let _ = to_client(Lines::new(output, LINE_MAX), &watch);
-    Ok(server.wait())
+    let code = server.wait();
+    watch.judged(Link::finish);
+    Ok(code)
 }
 
 /// Returns the guard. A pair of pipes is one session.

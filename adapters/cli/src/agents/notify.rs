@@ -35,6 +35,9 @@ const NAME: &str = "notify";
 const WHERE: &str = "--notify";
 const FROM: &str = "--notify-at";
 
+/// The option of `unstuck notify` that says that a finding comes on standard input.
+const FOUND: &str = "--found";
+
 /// The agent of a finding of `unstuck mcp`.
 pub(crate) const PROXY: &str = "mcp";
 
@@ -108,7 +111,7 @@ impl Notify {
     /// If the process does not start.
     pub(crate) fn hand_over(&self, finding: &Entry) -> io::Result<Child> {
         let mut command = Command::new(env::current_exe()?);
-        command.arg(NAME).args(&self.places);
+        command.args([NAME, FOUND]).args(&self.places);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         desktop::hide_window(&mut command);
         let mut child = command.spawn()?;
@@ -162,11 +165,18 @@ pub(crate) struct Tell {
     /// desktop, or the URL of a webhook
     #[arg(value_name = "WHERE", required = true)]
     places: Vec<String>,
+    /// A finding comes on standard input, and without it nothing is sent
+    #[arg(long, hide = true)]
+    found: bool,
 }
 
 /// Tells a person of the finding on standard input, or of an example.
 pub(crate) fn run(tell: &Tell) -> Exit {
     let given = given();
+    // The sender may have been ended before it wrote all of it.
+    if tell.found && given.is_none() {
+        return fail(Exit::Setup, NAME, "there is no finding on standard input");
+    }
     let now = now();
     let finding = given.clone().unwrap_or_else(|| Entry::example(now));
     let mut exit = Exit::Clean;

@@ -1,5 +1,6 @@
 //! The link between a client and a server: passes their messages on, and asks the guard about the calls.
 
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{process, thread};
 
@@ -61,6 +62,8 @@ pub(crate) struct Link {
     pub(crate) notify: Notify,
     /// The loops of which a person was told.
     told: Told,
+    /// The threads that start the processes that tell it. They wait for nothing.
+    starting: Vec<JoinHandle<()>>,
 }
 
 /// A call that was passed to the server.
@@ -93,6 +96,7 @@ impl Link {
             calls: 0,
             notify: Notify::default(),
             told: Told::default(),
+            starting: Vec::new(),
         }
     }
 
@@ -283,12 +287,20 @@ impl Link {
             return;
         }
         let (notify, proxy) = (self.notify.clone(), process::id().to_string());
-        thread::spawn(move || {
-            let handed = notify.hand_over(&Entry::of_proxy(proxy, finding));
-            if let Err(error) = handed.and_then(|mut child| child.wait()) {
-                remark(NAME, &format!("a notification cannot be sent: {error}"));
-            }
-        });
+        let start = move || match notify.hand_over(&Entry::of_proxy(proxy, finding)) {
+            Ok(mut child) => drop(thread::spawn(move || child.wait())),
+            Err(error) => remark(NAME, &format!("a notification cannot be sent: {error}")),
+        };
+        self.starting.retain(|thread| !thread.is_finished());
+        self.starting.push(thread::spawn(start));
+    }
+
+    /// Waits until each process that tells a person was started and has its finding. It does not wait for its end.
+    pub(crate) fn finish(&mut self) {
+        for thread in self.starting.drain(..) {
+            // A thread that panicked has said so.
+            let _ = thread.join();
+        }
     }
 }
 

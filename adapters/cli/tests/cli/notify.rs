@@ -161,6 +161,23 @@ fn an_example_shows_whether_notifications_arrive() {
 }
 
 #[test]
+fn a_finding_that_does_not_come_is_no_example() {
+    let screen = Screen::new();
+    for given in ["", "{\"agent\":\"cod"] {
+        let mut command = program();
+        command.args(["notify", "--found", "desktop"]).env("PATH", screen.desktop.path());
+        let ran = Ran::by_reading_all(&mut command, given.as_bytes());
+        assert_eq!(ran.exit, 4, "{ran:?}");
+        assert!(ran.err.contains("no finding on standard input"), "{ran:?}");
+    }
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "exec notify-send --app-name unstuck -- unstuck last"]);
+    command.env("PATH", screen.desktop.path());
+    assert!(command.status().expect("a program").success());
+    assert_eq!(screen.shown().0, "last", "nothing was shown before");
+}
+
+#[test]
 fn the_proxy_tells_a_person_once_of_a_loop() {
     let screen = Screen::new();
     let fails =
