@@ -58,7 +58,7 @@ pub(crate) struct Link {
     pub(crate) says_nothing: bool,
     /// The number of calls.
     calls: u64,
-    /// Where a person is told of findings.
+    /// The places at which a person is told of findings.
     pub(crate) notify: Notify,
     /// The loops of which a person was told.
     told: Told,
